@@ -1,7 +1,7 @@
 import type { Cancel } from './machine.ts'
 import type { Millis } from './units.ts'
 
-/** Something that is to run at a time. */
+/** An entry with a due time. */
 export interface Due {
   readonly at: Millis
   readonly run: () => void
@@ -14,13 +14,13 @@ interface Entry extends Due {
   index: number
 }
 
-/** What every clock keeps its timers in: a binary heap, ordered by due time and then by insertion. Adding, cancelling
- *  and taking an entry cost O(log n) and leave nothing behind. */
+/** Timers of a clock: a binary heap, ordered by due time and then by insertion. Adding, cancelling and taking an entry
+ *  cost O(log n) and leave no garbage. */
 export class DueQueue {
   readonly #heap: Entry[] = []
   #order = 0
 
-  /** Throws RangeError where `at` is not finite. */
+  /** Throws RangeError if `at` is not finite. */
   add(at: Millis, run: () => void): Cancel {
     if (!Number.isFinite(at)) throw new RangeError(`not a time: ${at}`)
     const entry: Entry = { at, run, order: this.#order++, index: -1 }
@@ -29,7 +29,7 @@ export class DueQueue {
     return () => this.#remove(entry)
   }
 
-  /** When the first entry is due; Infinity when the queue is empty. */
+  /** Due time of the first entry; Infinity if the queue is empty. */
   nextAt(): Millis {
     return this.#heap[0]?.at ?? Number.POSITIVE_INFINITY
   }

@@ -1,8 +1,8 @@
-/** Every error code that a user, a strategy or a journal can meet, with its meaning. `docs/errors.md` repeats this table
- *  and adds what to do; a test compares the two. Expected outcomes are values that carry a code; a bug throws. */
+/** Every error code that a user, a strategy or a journal can meet, with its meaning. `docs/errors.md` repeats this
+ *  table and adds advice; a test compares the two. Expected outcomes are values that carry a code; a bug throws. */
 export const ERRORS = {
   // refused by the engine
-  PRICE_UNKNOWN: 'no robust price yet: too few prints of a sufficient size, or the unit of the price is not proved',
+  PRICE_UNKNOWN: 'no robust price yet: too few prints above the minimum size, or the unit of the price is not proved',
   LANE_BUSY: 'another order for this wallet, mint and side is still open',
   EXIT_UNPROVED: 'a pending sale of this mint is not final yet; a full sell could also sell this buy',
   POSITION_OPEN: 'the bot already holds this mint; set scaleIn to add to the position',
@@ -62,7 +62,7 @@ export const ERRORS = {
   EXITS_ONLY: 'the strategy threw an error or was stopped, so its bot only closes positions',
   CHAIN_UNREAD: 'wallet state unknown: no RPC answered, so entries stop; full exits continue',
   FOREIGN_TX:
-    'a transaction of the wallet does not belong to any order: another process may be trading with the wallet. Entries stop; stop that process, then run `sluice resume --accept SIGNATURE`',
+    'a transaction of the wallet belongs to no order: another process may be trading with the wallet. Entries stop; stop that process, then `sluice resume --accept SIGNATURE`',
   UNEXPECTED_FILL:
     'the wallet executed a trade for which no order was waiting: another process may be trading with the wallet, or the service executed an order twice. Entries stop; stop that process, then run `sluice resume`',
   FIRST_BUY:
@@ -161,14 +161,14 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** Something that is not done, and why. */
+/** A refusal with its code. */
 export interface Refusal {
   readonly code: ErrorCode
-  /** One line for a person. */
+  /** One line for people. */
   readonly reason: string
 }
 
-/** A failure that ends a command: shown as one message without a stack, with this exit code. */
+/** An error that ends a command: printed as one message without a stack, with this exit code. */
 export class SluiceError extends Error {
   readonly exitCode: ExitCode
   constructor(message: string, exitCode: ExitCode = ExitCode.failed) {
@@ -178,12 +178,13 @@ export class SluiceError extends Error {
   }
 }
 
-/** 0 done; 1 failed; 2 configuration or arguments are wrong; 3 key or plan refused; 4 refused for safety; 130 ended by
- *  hand before it was done. */
+/** Exit codes of commands. 0: done. 1: failed. 2: wrong configuration or arguments. 3: key or plan refused. 4: refused
+ *  for safety. 130: interrupted by the user. */
 export const ExitCode = { done: 0, failed: 1, usage: 2, refused: 3, unsafe: 4, interrupted: 130 } as const
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode]
 
-/** An invariant. A breach is a bug: it throws, the process ends, and recovery is a restart. Stays on in production. */
+/** Checks an invariant, in production too. A violation is a bug: it throws and ends the process, and a restart
+ *  recovers. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`invariant broken: ${message}`)
 }

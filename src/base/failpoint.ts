@@ -1,4 +1,4 @@
-/** Places at which a test may end the process, or make it throw: between any two steps that must not be torn apart. */
+/** Points between steps that must be atomic, at which a test may end the process or throw. */
 export type Failpoint =
   | 'accepted'
   | 'armed'
@@ -16,12 +16,12 @@ let name: string | undefined
 let count = 0
 let act: () => void = () => {}
 
-/** One boolean check when nothing is set. */
+/** Costs one boolean check if no failpoint is set. */
 export function failpoint(here: Failpoint): void {
   if (on) reach(here)
 }
 
-/** From the `times`-th passage of `at` on, `run` is called. */
+/** Calls `run` at the `times`-th passage of `at` and at each one after it. */
 export function setFailpoint(at: Failpoint, times: number, run: () => void): void {
   on = true
   name = at

@@ -1,4 +1,4 @@
-/** First in, first out, in one array used as a ring: adding and taking cost the same however many wait. */
+/** A queue in a ring buffer: adding and taking are O(1). */
 export class Fifo<T> {
   #items: (T | undefined)[] = new Array(16)
   #head = 0
@@ -13,7 +13,7 @@ export class Fifo<T> {
     this.#items[(this.#head + this.#length++) & (this.#items.length - 1)] = item
   }
 
-  /** Puts `item` before all others. */
+  /** Adds `item` in front of all others. */
   unshift(item: T): void {
     this.#makeRoom()
     this.#head = (this.#head - 1) & (this.#items.length - 1)

@@ -1,5 +1,5 @@
-/** Plain JSON, and the two functions through which everything journaled goes: a bigint is written as {"$bigint":"123"},
- *  and a key that looks like that one gets one more $, so that what is written is what is read. */
+/** Plain JSON, and the encoding of everything that is journaled: a bigint becomes {"$bigint":"123"}, and a key that
+ *  looks like this one gets another $, so that decoding restores the value. */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
@@ -8,7 +8,7 @@ const MOST_VALUES = 1_000_000
 const MOST_CHARACTERS = 1_000_000
 
 export function encodeJson(value: unknown): string {
-  // A replacer is called for each value, so it is left out where there is nothing to replace.
+  // A replacer is slow, so it is used only if there are values to replace.
   if (!needsReplacing(value)) return JSON.stringify(value)
   return JSON.stringify(value, (_key, item: unknown) =>
     typeof item === 'bigint'
@@ -19,7 +19,7 @@ export function encodeJson(value: unknown): string {
   )
 }
 
-/** A bigint as it is written. */
+/** An encoded bigint. */
 class Bigint {
   readonly $bigint: string
 
@@ -60,30 +60,30 @@ function isRecord(item: unknown): item is Record<string, unknown> {
   return typeof item === 'object' && item !== null && !Array.isArray(item)
 }
 
-/** The same object where no key matches. */
+/** Returns the same object if no key matches. */
 function rename(item: Record<string, unknown>, keys: RegExp, to: (key: string) => string): Record<string, unknown> {
   if (!Object.keys(item).some((key) => keys.test(key))) return item
   return Object.fromEntries(Object.entries(item).map(([key, value]) => [keys.test(key) ? to(key) : key, value]))
 }
 
-/** A frozen copy of what somebody handed over, of whom only JSON is taken: nothing that would be another value after a
- *  restart. Throws TypeError, which names the place. */
+/** Returns a frozen deep copy of a JSON value. Throws TypeError with the path of the first value that JSON cannot
+ *  restore. */
 export function plainJson(value: unknown, name: string): Json {
   let values = 0
   let characters = 0
   const copy = (item: unknown, path: string, level: number): Json => {
     if (typeof item === 'string') characters += item.length
     if (characters > MOST_CHARACTERS)
-      throw new TypeError(`${name} is too large: ${MOST_CHARACTERS} characters are the most`)
+      throw new TypeError(`${name} is too large: at most ${MOST_CHARACTERS} characters are allowed`)
     if (item === null || typeof item === 'string' || typeof item === 'boolean') return item
-    if (typeof item === 'number' && Number.isFinite(item)) return item === 0 ? 0 : item // -0 is written as 0
+    if (typeof item === 'number' && Number.isFinite(item)) return item === 0 ? 0 : item // JSON has no -0
     if (typeof item !== 'object')
-      throw new TypeError(`${path} is ${typeof item === 'number' ? item : typeof item}, which JSON cannot hold`)
+      throw new TypeError(`${path} is ${typeof item === 'number' ? item : typeof item}, which JSON cannot represent`)
     if (level > MOST_LEVELS || ++values > MOST_VALUES) throw new TypeError(`${name} is cyclic or too large`)
     if (Array.isArray(item)) return Object.freeze(Array.from(item, (one, at) => copy(one, `${path}[${at}]`, level + 1)))
     const prototype: unknown = Object.getPrototypeOf(item)
     if (prototype !== null && Object.getPrototypeOf(prototype) !== null)
-      throw new TypeError(`${path} is an object of a class, which JSON cannot hold`)
+      throw new TypeError(`${path} is an instance of a class, which JSON cannot represent`)
     return Object.freeze(
       Object.fromEntries(
         Object.entries(item).map(([key, one]) => {
@@ -96,7 +96,7 @@ export function plainJson(value: unknown, name: string): Json {
   return copy(value, name, 0)
 }
 
-/** About how many characters it takes. */
+/** Approximate number of characters of the encoded value. */
 export function sizeOf(value: Json): number {
   if (typeof value === 'string') return value.length + 2
   if (typeof value !== 'object' || value === null) return 8

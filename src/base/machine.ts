@@ -1,24 +1,23 @@
 import type { Millis } from './units.ts'
 
-/** System or simulated. Delays are monotonic and never end early. Timers fire in the order of their due times, ties in
- *  the order in which they were set, however late the event loop is. */
+/** A system or simulated clock. Delays are monotonic and never end early. Timers fire in the order of their due times,
+ *  and in the order of creation for equal times, regardless of delays of the event loop. */
 export interface Clock {
   now(): Millis
   after(ms: number, run: () => void): Cancel
 }
 
-/** What a process stands on. */
+/** The clock and identity of the machine's boot. */
 export interface Machine {
   readonly clock: Clock
-  /** Milliseconds since its boot; never steps. */
+  /** Milliseconds since boot; monotonic. */
   readonly monotonicMs: () => number
-  /** Which boot those count from. */
+  /** Id of the boot that `hrtime` counts from. */
   readonly boot: string
 }
 
-// What a simulation replaces under the live adapters: service/ and chain/ take these, never undici, ws or web3.js
-// themselves.
-/** One HTTPS exchange; never throws. The promise ends when the answer is whole or can not come any more (hard limit 60
+// Ports that a simulation replaces: `venues/` and `chain/` use these instead of undici, ws or web3.js.
+/** One HTTPS exchange. Never rejects; resolves when the answer is complete or can no longer arrive (hard limit 60
  *  s). */
 export type Http = (request: HttpRequest) => Promise<HttpResult>
 
@@ -30,13 +29,13 @@ export interface HttpRequest {
 }
 
 export type HttpResult =
-  | { kind: 'unsent'; reason: string } // proved by the client's diagnostics: no byte of the request was written
+  | { kind: 'unsent'; reason: string } // proved by the client's diagnostics: no byte was sent
   | {
       kind: 'answered'
       status: number
       headers: Readonly<Record<string, string>>
       body: string
-      /** The body as it came, where it is no text. */
+      /** The raw body, if it is not text. */
       bytes?: Uint8Array
     }
   | { kind: 'lost'; reason: string }
@@ -45,12 +44,12 @@ export type Dial = (url: string, on: SocketEvents) => Socket
 
 export interface SocketEvents {
   open(): void
-  /** Bytes `start..end` of `data`, all of them where left out: many messages lie in one chunk, and a view of each would
+  /** A message: bytes `start..end` of `data`; default: all. A chunk may contain many messages, and a view of each would
    *  cost more than reading it. */
   message(data: Uint8Array, binary: boolean, start?: number, end?: number): void
-  /** Every message of what was read at once has been told. */
+  /** All messages of one read have been delivered. */
   settled(): void
-  closed(reason: string): void // once, whatever happened
+  closed(reason: string): void // exactly once
 }
 
 export interface Socket {

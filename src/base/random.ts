@@ -1,4 +1,4 @@
-/** A seeded generator: the only source of chance in the pure rows, `strategies/`, `simulation/` and `sandbox/`. */
+/** A seeded generator: the only source of randomness in the pure rows, `strategies/`, `simulation/` and `sandbox/`. */
 export interface Random {
   /** Uniform in [0, 1). */
   next(): number
@@ -20,7 +20,7 @@ export function seededRandom(seed: number): Random {
   return { next, integer: (below) => Math.floor(next() * below) }
 }
 
-/** A seed of its own for each name, so that adding one bot does not change what another one draws (FNV-1a). */
+/** Derives a seed from a name (FNV-1a), so that adding one bot does not change the random numbers of another. */
 export function deriveSeed(seed: number, name: string): number {
   let hash = (2_166_136_261 ^ seed) >>> 0
   for (let index = 0; index < name.length; index++) hash = Math.imul(hash ^ name.charCodeAt(index), 16_777_619) >>> 0

@@ -5,8 +5,8 @@ const HIDDEN =
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: each stands for itself
   /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]|\p{Surrogate}/gu
 
-/** A stranger's text as one line that shows all of it and moves nothing on a terminal: what has no glyph of its own,
- *  ends a line or turns the direction of writing becomes a JSON escape. So a line of JSON stays the same JSON. */
+/** Untrusted text as one line that is safe on a terminal: control characters, line ends, invisible characters and
+ *  direction marks become JSON escapes. A line of JSON keeps its value. */
 export function printable(text: string): string {
   return text.replace(HIDDEN, jsonEscape)
 }
@@ -19,10 +19,10 @@ function jsonEscape(hidden: string): string {
   return escaped
 }
 
-/** What a table program takes for a formula, and a stranger may have named a token: a quote before it keeps it text. */
+/** Spreadsheets read such a text as a formula, and a token's name may be one: a leading quote keeps it text. */
 const FORMULA = /^[=+\-@\t\r']/
 
-/** A value as a cell of CSV: nothing where there is none, `""` for an empty text. */
+/** A value as a cell of CSV: empty for no value, `""` for an empty text. */
 export function csvCell(value: unknown): string {
   if (value === undefined || value === null || (typeof value === 'number' && !Number.isFinite(value))) return ''
   if (typeof value === 'number') return `${value}`
@@ -31,7 +31,7 @@ export function csvCell(value: unknown): string {
   return /[",\r\n]|^$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-/** The text of a cell, without what kept it from being a formula. */
+/** The text of a cell, without the leading quote. */
 export function withoutGuard(cell: string): string {
   return cell[0] === "'" && FORMULA.test(cell.slice(1)) ? cell.slice(1) : cell
 }

@@ -1,19 +1,19 @@
-/** Amounts and times. Money is integers; floats exist only in YAML, strategy calls and display, and pass through the
- *  functions below. */
+/** Amounts and times. Money is integers; floats exist only in YAML, strategy calls and display, and pass through these
+ *  functions. */
 
 declare const brand: unique symbol
 
-/** Milliseconds since the Unix epoch, an integer, as stamped once by the runner; or a span of milliseconds where the
- *  name ends in `Ms`. */
+/** Milliseconds since the Unix epoch, an integer, stamped once by the runner; or a duration in milliseconds if the name
+ *  ends in `Ms`. */
 export type Millis = number
 
-/** Place of a row or an input in one process's stream; counts up by one across both. */
+/** Number of a row or an input in the stream of one process; increases by one across both. */
 export type Seq = number
 
-/** 1e-9 SOL. A safe integer, asserted where it enters; may be negative in a change of balance. */
+/** 1e-9 SOL. A safe integer, checked on entry; negative for decreases of a balance. */
 export type Lamports = number & { readonly [brand]: 'lamports' }
 
-/** Base units of a token. A 9-decimal supply does not fit a double, so this is a bigint. */
+/** Base units of a token. A bigint, because a 9-decimal supply does not fit a double. */
 export type TokenAmount = bigint
 
 export const HOUR: Millis = 3_600_000
@@ -24,23 +24,23 @@ export function dayOf(time: Millis): number {
   return Math.floor(time / DAY)
 }
 
-/** The first time after `time` that is of another UTC day. */
+/** Returns the beginning of the next UTC day. */
 export function endOfDay(time: Millis): Millis {
   return (dayOf(time) + 1) * DAY
 }
 
 export const LAMPORTS_PER_SOL = 1_000_000_000
 
-/** Asserts that `value` is a safe integer. A breach is a bug of ours or a hostile number that no edge caught, so it
- *  throws. */
+/** Checks that `value` is a safe integer. Throws RangeError: a violation is a bug, or an unchecked external number. */
 export function lamports(value: number): Lamports {
-  if (!Number.isSafeInteger(value)) throw new RangeError(`not a whole number of lamports: ${value}`)
+  if (!Number.isSafeInteger(value)) throw new RangeError(`lamports must be a safe integer, got ${value}`)
   return value as Lamports
 }
 
 export const ZERO = lamports(0)
 
-/** The one rounding from SOL to lamports: to the nearest lamport. */
+/** The only rounding from SOL to lamports: to the nearest lamport. Throws RangeError for values outside of the safe
+ *  range. */
 export function solToLamports(sol: number): Lamports {
   return lamports(Math.round(sol * LAMPORTS_PER_SOL))
 }
@@ -49,18 +49,17 @@ export function lamportsToSol(value: number): number {
   return value / LAMPORTS_PER_SOL
 }
 
-/** Base units as whole tokens, for prices and display; loses digits beyond 2^53. */
+/** Base units as whole tokens, for prices and display; loses digits above 2^53. */
 export function wholeTokens(tokens: TokenAmount, decimals: number): number {
   return Number(tokens) / 10 ** decimals
 }
 
-/** Whole tokens as base units, rounded down: nobody can sell more than he asked for. */
+/** Whole tokens as base units, rounded down: a sale must not exceed the amount requested. */
 export function baseUnits(tokens: number, decimals: number): TokenAmount {
   return BigInt(Math.floor(tokens * 10 ** decimals))
 }
 
-/** A number of lamports as plain decimal SOL without exponent, at most 9 places: how amounts are written into JSON and
- *  tables. */
+/** Lamports as plain decimal SOL without exponent, at most 9 decimals; the format of amounts in JSON and tables. */
 export function formatSol(value: number): string {
   const sign = value < 0 ? '-' : ''
   const digits = String(Math.abs(value)).padStart(10, '0')
@@ -68,7 +67,7 @@ export function formatSol(value: number): string {
   return `${sign}${digits.slice(0, -9)}${fraction ? `.${fraction}` : ''}`
 }
 
-// How times are said in reasons. Intl and Date are no part of the core.
+// Times in messages; Intl and Date are banned in pure rows.
 /** `14:03:12 UTC (in 5 min)`. */
 export function formatInstant(time: Millis, now: Millis): string {
   const sinceMidnight = ((time % DAY) + DAY) % DAY
@@ -77,7 +76,7 @@ export function formatInstant(time: Millis, now: Millis): string {
   return `${clock} UTC (in ${formatSpan(time - now)})`
 }
 
-/** `12 s`, `5 min`, `2 h 10 min`, `3 days`: rounded up, so that nobody comes too early. */
+/** `12 s`, `5 min`, `2 h 10 min`, `3 days`; rounded up, because users wait for it. */
 function formatSpan(ms: number): string {
   const seconds = Math.ceil(Math.max(0, ms) / 1000)
   if (seconds < 100) return `${seconds} s`

@@ -1,9 +1,9 @@
 import type { Millis } from '../base/units.ts'
 
-/** Dense number of a mint in this process; the mint's string is interned once, at the door. */
+/** Dense number of a mint in this process, given by `Mints`. */
 export type TokenId = number
 
-/** What a market row is. A trade's side is part of its kind, so that a row needs no column for it. */
+/** Kind of a market row. The side of a trade is part of it, so rows need no column for the side. */
 export const RowKind = { buy: 0, sell: 1, newToken: 2, priceUpdate: 3 } as const
 export type RowKind = (typeof RowKind)[keyof typeof RowKind]
 
@@ -18,7 +18,7 @@ export type RowKind = (typeof RowKind)[keyof typeof RowKind]
  *  | extra2      | priorityFee  |                  | priceChange24h |
  */
 export interface Columns {
-  /** Arrival, ms since the epoch, stamped by the runner's clock; never smaller than the row before. */
+  /** Arrival, ms since the epoch, stamped by the runner's clock; never lower than in the row before. */
   readonly time: Float64Array
   /** The service's own `timestamp`, ms. */
   readonly stamp: Float64Array
@@ -32,18 +32,18 @@ export interface Columns {
   readonly extra2: Float64Array
 }
 
-/** The strings of a row, read only when somebody asks. A live block keeps them as they came, a block from the tape as
- *  decoded bytes. */
+/** The strings of a row, decoded on demand. A live block keeps the strings that arrived, a block from the tape keeps
+ *  encoded bytes. */
 export interface Texts {
-  /** A trade's transaction signature; '' where there is none. */
+  /** Transaction signature of a trade; '' if missing. */
   signature(row: number): string
-  /** A trade's trader or a new token's creator; '' where there is none. */
+  /** Trader of a trade, or creator of a new token; '' if missing. */
   trader(row: number): string
-  /** As `signature` and `trader`, in UTF-8 at the start of `target`, for whoever needs no strings. Gives the number of
-   *  bytes; -1 where they do not fit. */
+  /** Writes `signature` or `trader` as UTF-8 to the start of `target`. Returns the number of bytes, or -1 if they do
+   *  not fit. */
   signatureInto(row: number, target: Uint8Array): number
   traderInto(row: number, target: Uint8Array): number
-  /** A new token's name, symbol and metadata, as written by a stranger. */
+  /** Name, symbol and metadata of a new token. Untrusted text. */
   details(row: number): TokenDetails
 }
 
@@ -59,17 +59,17 @@ export const NO_DETAILS: TokenDetails = {
   metadata: { description: '', image: '', website: '', twitter: '' },
 }
 
-/** Market rows in columns. The feed writes them, the engine reads them, the journal's writer stores them, a backtest
- *  loads them: one shape, so a strategy can only see what the tape can give back. Rows are only ever appended. */
+/** Market rows in columns, append-only. The feed writes them, the engine reads them, the journal stores them, a
+ *  backtest loads them. All share this shape, so a strategy sees only values that the tape can restore. */
 export interface Block extends Columns {
   readonly length: number
   readonly texts: Texts
-  /** The mint of a token number of this process. */
+  /** Mint of a token number. */
   readonly mints: readonly string[]
 }
 
-/** A row as a strategy sees it, with the service's own field names. Fields are read when used, so it may be kept, and
- *  costs nothing where it is not. `toJSON` gives the service's message. */
+/** A row as a strategy sees it, with the service's field names. A view that reads the columns on access, so it may be
+ *  kept. `toJSON` returns the service's message. */
 export class Trade {
   readonly type = 'trade'
   readonly #block: Block
@@ -90,7 +90,7 @@ export class Trade {
   get side(): TradeSide {
     return this.#block.kind[this.#row] === RowKind.buy ? 'buy' : 'sell'
   }
-  /** The service's number; SOL a token once its unit is proved (see `token.price` for the price to act on). */
+  /** Price as the service sends it; SOL per token if its unit is proved. Use `token.price` for decisions. */
   get price(): number {
     return this.#block.price[this.#row] as number
   }
@@ -112,7 +112,7 @@ export class Trade {
   get priorityFee(): number {
     return this.#block.extra2[this.#row] as number
   }
-  /** When the row reached this process. */
+  /** Arrival of the row. */
   get time(): Millis {
     return this.#block.time[this.#row] as number
   }
@@ -236,7 +236,7 @@ function mintOf(block: Block, row: number): string {
   return block.mints[block.token[row] as number] as string
 }
 
-/** The row as an event of its kind. */
+/** A row as an event of its kind. */
 export function eventOf(block: Block, row: number): MarketEvent {
   const kind = block.kind[row] as RowKind
   if (kind <= RowKind.sell) return new Trade(block, row)

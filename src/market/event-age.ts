@@ -2,16 +2,16 @@ import type { Columns } from './block.ts'
 
 const NEEDED = 3
 
-/** How old an event is: how much later than usual it came. Two clocks and the way differ by an unknown amount, so only
- *  the smallest lag (arrival less the service's timestamp) tells; and the third smallest does, lest one broken
- *  timestamp makes everything else look old. */
+/** Age of an event: its lag (arrival less the service's timestamp) above the usual lag. Clocks and network shift all
+ *  lags by an unknown amount, so only the smallest lags are usual. The third smallest is used, because one broken
+ *  timestamp must not make all other events look old. */
 export class EventAge {
   /** The smallest lags, ascending; ms. */
   readonly #least = new Array<number>(NEEDED).fill(Number.POSITIVE_INFINITY)
-  /** A lag from here on teaches nothing. */
+  /** The usual lag; only lags below it are learned. */
   usualMs = Number.POSITIVE_INFINITY
 
-  /** Takes rows in. */
+  /** Learns from rows `from` to `to` (exclusive). */
   fold({ time, stamp }: Pick<Columns, 'time' | 'stamp'>, from: number, to: number): void {
     let { usualMs } = this
     for (let row = from; row < to; row++) {
@@ -22,7 +22,7 @@ export class EventAge {
     }
   }
 
-  /** Takes in a lag below `usualMs`. */
+  /** Learns a lag below `usualMs`. */
   learn(lagMs: number): void {
     if (!Number.isFinite(lagMs)) return
     this.#least.push(lagMs)
@@ -31,7 +31,7 @@ export class EventAge {
     this.usualMs = this.#least[NEEDED - 1] as number
   }
 
-  /** 0 while nothing is usual yet, and for an event without a timestamp. */
+  /** Age of an event with this lag, ms; 0 before the usual lag is known, and for an event without a timestamp. */
   of(lagMs: number): number {
     return lagMs > this.usualMs ? lagMs - this.usualMs : 0
   }

@@ -1,22 +1,21 @@
 import type { Millis } from '../base/units.ts'
 import type { Block, TokenId } from './block.ts'
 
-/** What the announcement of a token said. */
+/** Announcement of a new token. */
 export interface Launch {
-  /** '' where it named none. */
+  /** '' if the announcement has no creator. */
   readonly creator: string
-  /** When it reached us. */
+  /** Arrival of the announcement. */
   readonly time: Millis
 }
 
-/** Announcements of new tokens, of the UTC day and the one before. Kept only where a limit or a filter asks for
- *  them. */
+/** Announcements of the current and the previous UTC day. Recorded only if a limit or a filter needs them. */
 export class Launches {
   isWatched = false
   #today = new Map<TokenId, Launch>()
   #yesterday = new Map<TokenId, Launch>()
 
-  /** The first one counts: whoever announces a token again may say anything. */
+  /** Only the first announcement counts: a later one may contain anything. */
   note(block: Block, row: number, token: TokenId): void {
     if (!this.isWatched || this.of(token) !== undefined) return
     this.#today.set(token, { creator: block.texts.trader(row), time: block.time[row] as number })
@@ -26,7 +25,7 @@ export class Launches {
     return token === undefined ? undefined : (this.#today.get(token) ?? this.#yesterday.get(token))
   }
 
-  /** A day begins. */
+  /** Begins a new day. */
   forget(): void {
     this.#yesterday = this.#today
     this.#today = new Map()

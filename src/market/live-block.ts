@@ -1,7 +1,7 @@
 import type { Millis } from '../base/units.ts'
 import { type Block, NO_DETAILS, type RowKind, type Texts, type TokenDetails, type TokenId } from './block.ts'
 
-/** Numbers of a row that is about to be written; see `Columns` for what each kind keeps where. */
+/** Numbers of a row to append; see `Columns` for their meaning by kind. */
 export interface RowNumbers {
   price: number
   amount: number
@@ -11,11 +11,10 @@ export interface RowNumbers {
   extra2: number
 }
 
-/** Texts of a row that still lie in the frame they came in, as UTF-8: copied into the block without ever becoming
- *  strings. */
+/** Texts of a row as UTF-8 bytes of the frame, copied into the block without decoding. */
 export interface RowBytes {
   bytes: Uint8Array
-  /** The same bytes, to be read four at a time. */
+  /** The same bytes, for reads of four at a time. */
   view: DataView
   signatureStart: number
   signatureEnd: number
@@ -24,12 +23,12 @@ export interface RowBytes {
 }
 
 const ROW_BYTES = 8 * 8 + 4 + 4 + 4 + 1 + 1 + 1
-/** Each length of a text is a character, and no half of a surrogate pair. */
+/** Lengths are stored as characters; higher ones would be surrogates. */
 const LONGEST_DETAILS = 0xd7ff
 const TEXT_BYTES_PER_ROW = 144 // a signature of 88 and a trader of 44 characters, and room for new tokens
 
-/** The block that the feed is writing. One SharedArrayBuffer, so that the journal's thread reads rows without a copy.
- *  `append` refuses a row that does not fit; the feed then starts another block. */
+/** The block that the feed writes: one SharedArrayBuffer, so the journal's thread reads rows without a copy. `append`
+ *  refuses a row that does not fit; the feed then starts another block. */
 export class LiveBlock implements Block {
   readonly buffer: SharedArrayBuffer
   readonly capacity: number
@@ -47,8 +46,7 @@ export class LiveBlock implements Block {
   readonly kind: Uint8Array
   length = 0
 
-  /** `mints` is the process's table of interned mints: shared, growing. `buffer` re-opens one that another thread has
-   *  made. */
+  /** `mints`: the process's table of mints, which grows. `buffer` opens a block that another thread created. */
   constructor(mints: readonly string[], capacity = 8192, buffer?: SharedArrayBuffer) {
     this.mints = mints
     this.capacity = capacity
@@ -82,8 +80,8 @@ export class LiveBlock implements Block {
     this.texts = new ArenaTexts(ends, signatureBytes, traderBytes, bytes(this.buffer.byteLength - at))
   }
 
-  /** Appends one row; false when rows or text are full. The row becomes visible to readers of `length` only when it is
-   *  whole. `signature` and `trader` are at most 255 bytes. */
+  /** Appends one row; returns false if rows or text are full. Readers of `length` see the row only when it is complete.
+   *  `signature` and `trader` have at most 255 bytes. */
   append(
     time: Millis,
     stamp: Millis,
@@ -100,7 +98,7 @@ export class LiveBlock implements Block {
     return true
   }
 
-  /** As `append`, with signature and trader copied from the bytes of a frame. */
+  /** Appends one row with signature and trader copied from the bytes of a frame. */
   appendBytes(
     time: Millis,
     stamp: Millis,
@@ -131,8 +129,8 @@ export class LiveBlock implements Block {
   }
 }
 
-/** A new token's texts in one: their lengths as characters, then one after the other. JSON would take three times as
- *  long. Undefined where a text is too long for that: the feed keeps none of more than 1,000 characters. */
+/** Encodes the texts of a new token: their lengths as characters, then the texts. JSON would take three times as long.
+ *  Returns undefined if a text is too long; the feed accepts at most 1,000 characters. */
 function textOf({
   symbol,
   name,
@@ -156,20 +154,20 @@ function detailsOf(text: string): TokenDetails {
 }
 
 const encoder = new TextEncoder()
-// A mark at the start of a stranger's text is part of it.
+// Keeps a byte order mark: it belongs to the text.
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** Strings as they came, one after the other: signature, trader, details. */
+/** The strings of rows: signature, trader, details of each row, one after the other. */
 export class ArenaTexts implements Texts {
-  /** Where the text of a row ends; it starts where the row before ends. */
+  /** Offset at which the text of a row ends; it starts where the previous row ends. */
   readonly #ends: Uint32Array
   readonly #signatureBytes: Uint8Array
   readonly #traderBytes: Uint8Array
   readonly #arena: Buffer
   readonly #view: DataView
-  /** As large as the block, and never touched, so that no memory stands behind it: V8 counts it, and counts nothing
-   *  that threads share. A thread that makes little else to be collected would let every block stay that it ever had,
-   *  1.8 MB for 8,192 rows. */
+  /** As large as the block and never written, so it occupies no memory. V8 counts it towards garbage collection, which
+   *  shared memory is not: without it, a thread that allocates little else would keep all its old blocks, 1.8 MB for
+   *  8,192 rows. */
   readonly weight: ArrayBuffer
 
   constructor(ends: Uint32Array, signatureBytes: Uint8Array, traderBytes: Uint8Array, arena: Uint8Array) {
@@ -235,8 +233,8 @@ export class ArenaTexts implements Texts {
     return row === 0 ? 0 : (this.#ends[row - 1] as number)
   }
 
-  /** The offset after the text, or -1 where it does not fit. A Buffer writes several times as fast, where there is
-   *  surely room. */
+  /** Writes a text and returns the offset after it, or -1 if it does not fit. With enough room a Buffer writes several
+   *  times as fast. */
   #write(text: string, at: number): number {
     if (text.length === 0) return at
     if (at + text.length * 3 <= this.#arena.length) return at + this.#arena.write(text, at)
@@ -244,8 +242,7 @@ export class ArenaTexts implements Texts {
     return read === text.length ? at + written : -1
   }
 
-  /** As `#write`; four bytes at a time, the last four from the end whatever they overlap: a call for so few bytes costs
-   *  more. */
+  /** Copies bytes, four at a time; the last four may overlap. A call of `set` for so few bytes would take longer. */
   #copy({ bytes, view }: RowBytes, from: number, to: number, at: number): number {
     const end = at + to - from
     if (end > this.#arena.length) return -1
@@ -268,8 +265,8 @@ export class ArenaTexts implements Texts {
   }
 }
 
-/** A live block of another thread, whose numbers of tokens are not ours: the same memory, and a column of our own for
- *  them. */
+/** A live block of another thread, with token numbers of this thread: shares its memory, and has its own column of
+ *  tokens. */
 export class TranslatedBlock implements Block {
   readonly mints: readonly string[]
   readonly texts: Texts
@@ -287,7 +284,8 @@ export class TranslatedBlock implements Block {
   readonly #theirs: Uint32Array
   readonly #tokens: readonly TokenId[]
 
-  /** `tokens`: our numbers by theirs; it may grow. The mints of `block` are ours. */
+  /** `tokens`: numbers of this thread by numbers of the other; it may grow. `block` must use the mints of this
+   *  thread. */
   constructor(block: LiveBlock, tokens: readonly TokenId[]) {
     this.mints = block.mints
     this.texts = block.texts
@@ -305,7 +303,7 @@ export class TranslatedBlock implements Block {
     this.#tokens = tokens
   }
 
-  /** Rows up to `to` are there. */
+  /** Rows up to `to` (exclusive) are complete. */
   translate(to: number): void {
     for (let row = this.length; row < to; row++) this.token[row] = this.#tokens[this.#theirs[row] as number] as TokenId
     this.length = to

@@ -1,31 +1,30 @@
 import type { TokenId } from './block.ts'
 
-/** Keeps something under the numbers of tokens. */
+/** Keeps data under token numbers. */
 export interface TokenHolder {
-  /** Whether it would miss the token. Nothing is left under a number that nobody holds: it may become another
-   *  mint's. */
+  /** Whether it keeps data of the token. The number of a token without data may be reused for another mint. */
   holds(token: TokenId): boolean
 }
 
-/** The process's table of mints: each gets a dense number once, at the door, so that nothing behind it hashes a string
- *  for a row. A market never runs out of mints, so that numbers are given back and used again. */
+/** The process's table of mints. Each mint gets a dense number when it arrives, so later code hashes no string for a
+ *  row. The number of mints is unbounded, so numbers are released and reused. */
 export class Mints {
   #list: string[] = []
   readonly #ids = new Map<string, TokenId>()
-  /** The smallest last: it is used first. */
+  /** Free numbers, descending: the smallest is used first. */
   #free: TokenId[] = []
   readonly #holders: TokenHolder[] = []
-  /** Found last, undefined: not known. An order asks for its mint a dozen times on end. */
+  /** The mint found last; undefined: none. An order looks up its mint about a dozen times in a row. */
   #mint: string | undefined
   #id: TokenId = 0
 
-  /** By number; '' where a number is free, of which the smallest is used first. It is another list once numbers were
-   *  given back: one from before keeps what its numbers meant, so that a block, and what is kept of it, does too. */
+  /** Mints by number; '' for a free number. `giveBack` replaces the list, so blocks that keep the old list still
+   *  resolve their numbers. */
   get list(): readonly string[] {
     return this.#list
   }
 
-  /** The number of a mint, a new one if it was not seen before. */
+  /** Returns the number of a mint; assigns one to a new mint. */
   intern(mint: string): TokenId {
     const known = this.find(mint)
     if (known !== undefined) return known
@@ -47,13 +46,13 @@ export class Mints {
     return found
   }
 
-  /** It is asked from now on before a number is given back. */
+  /** Registers a holder, which `giveBack` asks before it releases a number. */
   addHolder(holder: TokenHolder): void {
     this.#holders.push(holder)
   }
 
-  /** Gives back the numbers that nobody of those added holds. Whoever calls it knows that no row with one of them is
-   *  still to be handled, but for those that `isAhead`. */
+  /** Releases the numbers that no holder keeps. The caller guarantees that no row with such a number will follow,
+   *  except for tokens for which `isAhead` is true. */
   giveBack(isAhead: (token: TokenId) => boolean): void {
     const list = [...this.#list]
     this.#free = []
@@ -71,20 +70,20 @@ export class Mints {
 
 /** Mints that another thread does not know yet. */
 export interface MintNews {
-  /** They are all that there are: numbers from before mean nothing. */
+  /** `mints` is the complete list; earlier numbers are void. */
   readonly isAll: boolean
-  /** The number of the first of them; the next ones follow. '' where a number is free. */
+  /** Number of the first mint; the others follow. '' marks a free number. */
   readonly mintsAt: number
   readonly mints: readonly string[]
 }
 
-/** Tells another thread which mints the numbers in rows mean, each once or twice. */
+/** Computes the mints that another thread must learn. A mint may be sent twice. */
 export class MintTeller {
   #list: readonly string[] | undefined
-  /** Before it nothing changes any more: free numbers are used from the smallest on. */
+  /** Numbers below do not change: free numbers are used in ascending order. */
   #firstFree = 0
 
-  /** What is new in a list of `Mints` since it was last asked. */
+  /** Changes of the list since the last call. */
   news(list: readonly string[]): MintNews {
     const isAll = list !== this.#list
     const mintsAt = isAll ? 0 : this.#firstFree
@@ -95,10 +94,10 @@ export class MintTeller {
   }
 }
 
-/** Something for a few of many tokens, read for every row. */
+/** A sparse array by token number, read for every row. */
 export type ByToken<T> = (T | undefined)[]
 
-/** Fills up to the token first: an array with entries far apart becomes a hash table, and is as slow to read as one. */
+/** Sets an entry. Fills the gap first: V8 would turn an array with large gaps into a slow hash table. */
 export function setByToken<T>(list: ByToken<T>, token: TokenId, value: T | undefined): void {
   while (list.length < token) list.push(undefined)
   list[token] = value

@@ -3,28 +3,28 @@ import { type Millis, wholeTokens } from '../base/units.ts'
 import { robustPrice } from './price.ts'
 
 const KEPT = 3
-/** What was read longer ago, and not again since, is no price any more. */
+/** Maximum age of a reading. */
 const OLDEST_MS = 600_000
-/** After so long without a newer slot the newest one was a wrong one, of one answer or of one node. */
+/** After this long without a newer slot, the newest slot was wrong, for example because of one faulty node. */
 const WRONG_SLOT_MS = 60_000
 
-/** The price of a token by what was read of its pool since the feed fell silent: the middle one of three, the last
- *  known price among them until readings have taken its place. So no single reading sells anything, whatever a trade
- *  within one slot or one answer made of it. */
+/** Price of a token from readings of its pool, while the feed is silent: a median of three values. The last known price
+ *  is one of them until readings replace it. So a single reading, which a trade within one slot may distort, sells
+ *  nothing. */
 export class PoolPrice {
   readonly #last = new Float64Array(KEPT)
   #count = 0
   #slot = -1
   #readAt: Millis = Number.NEGATIVE_INFINITY
 
-  /** `known`: the price before the silence; NaN where there is none, and then it takes three readings. */
+  /** `known`: the last price of the feed; NaN if there was no price, and then three readings are needed. */
   constructor(known: number) {
     if (Number.isNaN(known)) return
     this.#last.fill(known, 0, KEPT - 1)
     this.#count = KEPT - 1
   }
 
-  /** False where it is not newer than what was read before. */
+  /** Takes in a reading; returns false if it is not newer than the previous one. */
   take(price: number, slot: number, now: Millis): boolean {
     if (slot === this.#slot || (slot < this.#slot && now - this.#readAt <= WRONG_SLOT_MS)) return false
     this.#readAt = now
@@ -33,7 +33,7 @@ export class PoolPrice {
     return true
   }
 
-  /** The middle one, unless nobody could read it for long. */
+  /** The median; undefined if the last reading is too old. */
   at(now: Millis): number | undefined {
     return now - this.#readAt > OLDEST_MS ? undefined : this.middle
   }
@@ -43,11 +43,10 @@ export class PoolPrice {
   }
 }
 
-/** Both sides of a mint's pool as the chain had them at one slot: what its price is made of, virtual reserves
- *  included. */
+/** Reserves of a mint's pool at one slot, including virtual reserves. */
 export interface PoolReading {
   readonly slot: number
-  /** Of that slot, by the chain's own clock. */
+  /** Time of that slot, by the chain's clock. */
   readonly time: Millis
   readonly lamports: bigint
   /** Base units. */
@@ -55,10 +54,10 @@ export interface PoolReading {
   readonly decimals: number
 }
 
-/** What came of asking for it. */
+/** Answer to a request for a reading. */
 export type PoolAnswer = PoolReading | Refusal
 
-/** SOL a token, fees aside. */
+/** Price of a pool, SOL per token, without fees. */
 export function poolPrice({ lamports, tokens, decimals }: PoolReading): number {
   return Number(lamports) / 1e9 / wholeTokens(tokens, decimals)
 }

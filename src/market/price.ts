@@ -2,39 +2,39 @@ import type { Block, TokenId } from './block.ts'
 import type { UnitSettings } from './unit-proof.ts'
 import { UnitProof } from './unit-proof.ts'
 
-/** Prints that the median is taken over. A jump therefore needs three prints to be believed; in real data one print in
- *  six is more than twice off, but of those above the minimum size only one in sixty. */
+/** Size of the median's window. A jump needs three prints to count. In real data one print in six is more than twice
+ *  off; of those above the minimum size, one in sixty. */
 export const ROBUST_WINDOW = 5
 const WINDOW = ROBUST_WINDOW
 const ENOUGH = 3
 
-/** Prints below this many SOL say nothing about the price. */
+/** Prints below this many SOL are ignored. */
 const MIN_PRINT_SOL = 0.01
-/** Nobody trades more at once: an amount above it is broken, or of another unit. */
+/** Above the size of every real trade: a larger amount is broken or in another unit. */
 const MAX_PRINT_SOL = 1e5
 
-/** What is known of a token lies in eight doubles, one line of the processor's cache: its last prints in a ring, then
- *  the median, or 0 where it has to be taken again, then how many prints came since the last `forget`. */
+/** Each token has eight doubles, one cache line: a ring of its last prints, the cached median (0: to compute), and the
+ *  number of prints since the last `forget`. */
 const DOUBLES = 8
 const MEDIAN = WINDOW
 const COUNT = 12
 
-/** The robust price of every token, SOL a whole token: the median of its last sized prints. The only price that exits,
- *  limits, marks and entries act on. A flat array by token number: folding a row hashes nothing and allocates nothing;
- *  the median is taken when asked for. */
+/** Robust price of every token, SOL per whole token: the median of its last sized prints. The only price that exits,
+ *  limits, marks and entries act on. A flat array by token number: folding a row neither hashes nor allocates, and the
+ *  median is computed on demand. */
 export class Prices {
   readonly #proof: UnitProof
   #doubles = new Float64Array(0)
-  /** The same memory. */
+  /** The same memory as integers. */
   #words = new Uint32Array(this.#doubles.buffer)
-  /** How many prints there were of each when the day began. */
+  /** Number of prints of each token at the beginning of the day. */
   #countsThen = new Uint32Array(0)
 
   constructor(units: UnitSettings) {
     this.#proof = new UnitProof(units)
   }
 
-  /** Takes a trade row in; true when it is a print that may move the price. */
+  /** Takes in a trade row; returns true if it may change the price. */
   fold(block: Block, row: number, token: TokenId): boolean {
     const amount = block.amount[row] as number
     const price = amount / (block.size[row] as number)
@@ -51,7 +51,8 @@ export class Prices {
     return true
   }
 
-  /** The robust price; undefined before three sized prints, or while the unit of the feed's amounts is not proved. */
+  /** Robust price, SOL per token; undefined before three sized prints, or while the unit of the feed's amounts is not
+   *  proved. */
   at(token: TokenId): number | undefined {
     const known = this.#doubles[token * DOUBLES + MEDIAN] as number
     return known > 0 ? known : this.#take(token)
@@ -66,8 +67,7 @@ export class Prices {
     return median
   }
 
-  /** Drops what was printed so far: after a gap, and between a warm-up and the start, a price must be newer than the
-   *  pause. */
+  /** Drops all prints: after a gap, and between a warm-up and the start, older prints must not count. */
   forget(token: TokenId | undefined): void {
     if (token === undefined || token * DOUBLES >= this.#doubles.length) return
     this.#words[token * DOUBLES * 2 + COUNT] = 0
@@ -80,7 +80,7 @@ export class Prices {
     this.#countsThen.fill(0)
   }
 
-  /** A day begins: what was not printed on the one that ended has no price any more, unless somebody needs it. */
+  /** Begins a new day: drops the prices of tokens without a print on the previous day, unless `isNeeded`. */
   nextDay(isNeeded: (token: TokenId) => boolean): void {
     const countsThen = this.#countsThen
     for (let token = 0; token < countsThen.length; token++) {
@@ -90,14 +90,14 @@ export class Prices {
     }
   }
 
-  /** Whether anything was printed of it that counts. */
+  /** Whether the token has a sized print. */
   holds(token: TokenId): boolean {
     return (this.#words[token * DOUBLES * 2 + COUNT] ?? 0) !== 0
   }
 
-  /** One of our own fills, whose unit the chain proves, against the price now and the one it was decided on, since a
-   *  price may fall by any factor while a buy is under way; false when it contradicts both, and with that the feed's
-   *  unit. */
+  /** Compares the price of one of our own fills, which is in a proved unit, with the current price and the price at the
+   *  decision (a price may fall by any factor while a buy is on its way). Returns false if it contradicts both, and so
+   *  the feed's unit. */
   confirm(token: TokenId, fillPrice: number, decidedOn: number | undefined): boolean {
     const prices = [this.at(token), decidedOn].filter((price) => price !== undefined)
     const agrees = prices.length === 0 || this.#proof.confirm(prices.map((price) => fillPrice / price))
@@ -105,13 +105,12 @@ export class Prices {
     return agrees
   }
 
-  /** Whether the unit of the feed's amounts is proved; and what its price is quoted at over SOL, NaN where nothing was
-   *  compared. */
+  /** State of the proof of the feed's unit; `ratio`: quoted price over the price in SOL, NaN before a comparison. */
   get units(): { readonly proved: boolean; readonly quotedRatio: number } {
     return this.#proof
   }
 
-  /** Whether our own fills contradicted the feed. */
+  /** Whether our own fills contradicted the feed's unit. */
   get contradicted(): boolean {
     return this.#proof.contradicted
   }
@@ -128,21 +127,20 @@ export class Prices {
   }
 }
 
-/** Whether a trade of so many SOL at so much a token says anything about the price. */
+/** Whether a trade of this size and price counts as a print. */
 export function isSized(amount: number, price: number): boolean {
   return amount >= MIN_PRINT_SOL && amount <= MAX_PRINT_SOL && price > 0 && price < 1e9
 }
 
-/** Of an odd number of prints: the newest of four waits for the fifth, or two prints could move the price that three
- *  have made. `prints` lie from `start` on, `count` of them, up to the window; undefined where there are too few. */
+/** Median of an odd number of prints: of four, the newest waits for the fifth, because otherwise two prints could move
+ *  a price that three have made. The prints are `count` values from `start` on. Returns undefined for too few. */
 export function robustPrice(prints: Float64Array, count: number, start = 0): number | undefined {
   if (count < ENOUGH) return undefined
   return prints[start + (count < WINDOW ? middleOfThree(prints, start) : middleOfFive(prints, start))]
 }
 
-// Which place has the middle one is counted, not branched on: which of two is smaller is chance, and a processor that
-// guesses wrong every other time takes five times as long. `a..` are 1 where the first is not larger than the one
-// named; of equals the first counts as smaller.
+// Finds the median by counting instead of branching: comparisons of prints are unpredictable, and mispredicted branches
+// take five times as long. `a..` are 1 if the first value is not larger than the second.
 
 function middleOfThree(prints: Float64Array, start: number): number {
   const a = prints[start] as number
@@ -170,7 +168,7 @@ function middleOfFive(prints: Float64Array, start: number): number {
   const cd = +(c <= d)
   const ce = +(c <= e)
   const de = +(d <= e)
-  // Larger than the middle one are two: for each of the others, how many it is not larger than.
+  // The median has two larger values: counts, for each other value, how many it does not exceed.
   const isB = +(bc + bd + be - ab === 1)
   const isC = +(cd + ce - ac - bc === 0)
   const isD = +(de - ad - bd - cd === -1)

@@ -1,13 +1,11 @@
 const NEEDED = 20
 const TOLERANCE = 0.03
-/** Our own fill may differ from the price around it by impact and time, never by this factor; a wrong unit differs by
- *  more. */
+/** Maximum factor between our own fill and the price around it, from impact and time. A wrong unit differs by more. */
 const CONTRADICTION = 20
 
-/** Whether amount / tokensTraded of the feed's trades may be taken as SOL a whole token. The document says that
- *  currency is in SOL, not that the feed's `amount` is: it counts once the quoted price stays in one constant ratio to
- *  it over enough prints (which shows that the fields mean what their names say, in whatever unit the price itself is
- *  quoted), and for as long as our own fills agree with it. */
+/** Proof that amount / tokensTraded of the feed's trades is SOL per whole token. The document states the currency but
+ *  not the unit of `amount`. The proof holds once the quoted price has a constant ratio to it over enough prints (so
+ *  the fields mean what their names suggest, in any unit of the quoted price), and as long as our own fills agree. */
 export class UnitProof {
   #proved: boolean
   #contradicted = false
@@ -29,13 +27,12 @@ export class UnitProof {
     return this.#contradicted
   }
 
-  /** What is quoted over what it is in SOL, as most prints have it; NaN before any was compared. */
+  /** Median of quoted price over price in SOL; NaN before a comparison. */
   get quotedRatio(): number {
     return this.#reference > 0 ? this.#reference : Number.NaN
   }
 
-  /** Compares a print's own price (amount / tokens) with the price quoted beside it. Where none is quoted there is
-   *  nothing to compare. */
+  /** Compares the price of a print (amount / tokens) with its quoted price; no effect without a quote. */
   fold(price: number, quoted: number): void {
     if (this.#contradicted || !(quoted > 0)) return
     const ratio = quoted / price
@@ -48,9 +45,9 @@ export class UnitProof {
     if (this.#agreed >= NEEDED && this.#agreed >= 3 * this.#disagreed) this.#proved = true
   }
 
-  /** `ratios` of our fill's price to the feed's prices that it should be near to; false where it is near to none. The
-   *  unit then cannot be what it was taken for, and the proof ends for good; unless more of our fills have agreed: it
-   *  was that price which ran away. */
+  /** Takes in one of our own fills. `ratios`: its price over each feed price that it should be near. Returns false if
+   *  it is near none of them. The unit is then disproved permanently, unless more of our fills have agreed: then the
+   *  price itself moved. */
   confirm(ratios: readonly number[]): boolean {
     const agrees = ratios.some((ratio) => ratio < CONTRADICTION && ratio > 1 / CONTRADICTION)
     this.#fills += agrees ? 1 : -1
@@ -61,7 +58,7 @@ export class UnitProof {
   }
 }
 
-/** What the user says about the feed's units; `auto` has to be proved. */
+/** Units of the feed as configured; `auto` needs a proof. */
 export interface UnitSettings {
   readonly tradePrice: 'auto' | 'sol'
   readonly tradeAmount: 'auto' | 'sol'

@@ -13,8 +13,8 @@ interface AccountOrders {
   readonly ended: OpenOrder[]
 }
 
-/** Orders by id: open ones, and the last ended ones, which late fills and forks may reopen. Open orders are also indexed by
- *  lane, with the sum of their reservations. */
+/** Orders by id: open ones, and the last ended ones, which late fills and forks may reopen. Open orders are also
+ *  indexed by lane, with the sum of their reservations. */
 export class KnownOrders {
   readonly #byId = new Map<string, OpenOrder>()
   /** Open orders of both sides of a mint. */

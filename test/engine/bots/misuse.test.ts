@@ -122,8 +122,8 @@ describe('what can only be a mistake ends the entries of that bot alone', () => 
   cyclic.self = cyclic
   const states: [name: string, state: unknown, why: RegExp][] = [
     ['undefined', { a: undefined }, /bot\.state\.a is undefined/],
-    ['a Map', new Map(), /an object of a class/],
-    ['a Date', { at: new Date(0) }, /bot\.state\.at is an object of a class/],
+    ['a Map', new Map(), /an instance of a class/],
+    ['a Date', { at: new Date(0) }, /bot\.state\.at is an instance of a class/],
     ['a bigint', [1, 2n], /bot\.state\[1\] is bigint/],
     ['NaN', { a: [Number.NaN] }, /bot\.state\.a\[0\] is NaN/],
     ['a function', { a: () => 1 }, /function/],
