@@ -1,4 +1,4 @@
-// Backtests from disk beside a bare loop over the same columns. Alone: `npx node bench/backtest.ts`.
+// Backtests from disk, compared with a bare loop over the same columns. Alone: `npx node bench/backtest.ts`.
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -31,8 +31,7 @@ export default defineStrategy({
 })
 `
 
-/** Of a market of 2,000 tokens with sizes and noise like a real one's, as an import or a busy recording has it: in full
- *  blocks. */
+/** A market of 2,000 tokens with realistic sizes and noise, in full blocks, like an imported or busy recording. */
 export async function writeTape(path: string, blocks: number): Promise<void> {
   const random = seededRandom(7)
   const mints = new Mints()
@@ -69,7 +68,7 @@ export async function writeTape(path: string, blocks: number): Promise<void> {
 
 const BARE = ['kind', 'token', 'time', 'price', 'amount', 'size'] as const
 
-/** The six columns that a backtest of a strategy on trades looks at, as blobs that can be looked at where they lie. */
+/** The six columns that a backtest of a trade strategy reads, as blobs in place. */
 export function writeBare(path: string, tape: string): void {
   const reader = openReader(tape)
   const db = new Database(path)
@@ -82,7 +81,7 @@ export function writeBare(path: string, tape: string): void {
   reader.close()
 }
 
-/** What a bare loop looks at, block by block. */
+/** Block by block, as the bare loop reads it. */
 export interface BareColumns {
   readonly kind: Uint8Array
   readonly token: Uint32Array
@@ -114,7 +113,7 @@ export function* bareColumns(path: string): Generator<BareColumns, void, undefin
   db.close()
 }
 
-/** Rows in a second: a fresh object a row, of columns from SQLite. */
+/** Rows per second: a fresh object per row, from columns in SQLite. */
 function bareRate(path: string, rows: number): number {
   const began = threadMs()
   let sum = 0

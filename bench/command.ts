@@ -2,18 +2,18 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-/** Tells what it took at the end, to whoever started the process. */
+/** Makes a process print its resource usage when it ends. */
 const TELLS = `data:text/javascript,process.on('exit',()=>console.error('took '+JSON.stringify(process.resourceUsage())))`
 
-/** What a command took from its start to its end. */
+/** Resources of a command from start to end. */
 export interface CommandCost {
-  /** Its highest resident set. */
+  /** Highest resident set. */
   readonly megabytes: number
   /** Processor time of all its threads. */
   readonly processorMs: number
 }
 
-/** A command of the sources, as a user starts it, with `--json`. Throws where it fails. */
+/** Runs a command of the sources with `--json`, as a user does. Throws if it fails. */
 export function costOf(...args: readonly string[]): CommandCost {
   const { status, stderr } = spawnSync(process.execPath, ['--import', TELLS, MAIN, ...args, '--json'], {
     encoding: 'utf8',

@@ -14,7 +14,7 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 const ORDERS = 1_000
 const RUNS = 7
 
-/** Conditional orders on as many tokens; lists them as soon as it is asked to. */
+/** Places a conditional order on each of many tokens, and lists them on request. */
 function strategyOf(mints: readonly string[], listed: (count: number) => void): Strategy {
   return defineStrategy({
     ...{ name: 'waiting', about: 'waits', params: z.object({}), keys: ['trades'] },
@@ -27,7 +27,7 @@ function strategyOf(mints: readonly string[], listed: (count: number) => void): 
   }) as unknown as Strategy
 }
 
-/** From opening the journal until the orders of a crashed process are listed and watched again. */
+/** Time from opening the journal until the orders of a crashed process are listed and watched again. */
 export async function benchConditionals(smoke = false): Promise<Figure[]> {
   return inTemporaryFolder(async (folder) => {
     const random = seededRandom(3)
@@ -59,7 +59,7 @@ export async function benchConditionals(smoke = false): Promise<Figure[]> {
       engine.input(4, rig.now, { kind: 'command', command: { name: 'signal', signal: 'list', data: null } })
       taken.push(performance.now() - began)
       reader.close()
-      if (listed !== ORDERS) throw new Error(`${listed} of ${ORDERS} orders are back`)
+      if (listed !== ORDERS) throw new Error(`${listed} of ${ORDERS} orders were restored`)
     }
     const name = `${ORDERS} conditional orders back after a restart`
     return [{ name, unit: 'ms', goal: 1_000, atMost: true, ...summarize(taken) }]

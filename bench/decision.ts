@@ -11,10 +11,10 @@ import { base58, marketTexts, tradeText } from './frames.ts'
 
 const FRAMES = 65_536
 const RUNS = 9
-/** Every so many frames one is bought upon. */
+/** Interval of the frames that trigger a buy. */
 const ORDER_EVERY = 20
 
-/** Market frames; those to be bought upon are of one token. */
+/** Market frames. All frames that trigger a buy are of one token. */
 function framesOf(seed: number): Buffer[] {
   const random = seededRandom(seed)
   const mint = base58(random, 32)
@@ -25,7 +25,7 @@ function framesOf(seed: number): Buffer[] {
   })
 }
 
-/** Times of single frames, nanoseconds: of those that nothing follows from, and of those that are bought upon. */
+/** Times of single frames, nanoseconds: frames without a decision, and frames that trigger a buy. */
 interface Times {
   readonly looked: Float64Array
   readonly ordered: Float64Array
@@ -44,7 +44,8 @@ function timed(frames: readonly Buffer[], step: (frame: Buffer) => boolean, afte
   return { looked: Float64Array.from(looked).sort(), ordered: Float64Array.from(ordered).sort() }
 }
 
-/** Decoded, in columns, through engine and strategy, to the order among the outputs. What became of it is not timed. */
+/** Decoded into columns, through engine and strategy, to the order among the outputs. Handling the outputs is not
+ *  timed. */
 function ours(frames: readonly Buffer[]): Times {
   const mints = new Mints()
   const engine = new Engine(mints, new Map([[follower.name, follower as unknown as Strategy]]))
@@ -89,11 +90,11 @@ const NUMBERS = {
   priceUpdate: ['price', 'priceChange', 'marketCap', 'volume24h', 'liquidityUsd', 'timestamp'],
 }
 
-/** Parsed, checked field by field, shown to a function that queues an order. */
+/** Parses a frame, checks it field by field, and calls a function that queues an order. */
 function bare(frames: readonly Buffer[]): Times {
   const queue: object[] = []
   const onEvent = (event: Record<string, unknown>): void => {
-    if (event.amount === BUY) queue.push({ mint: event.mint, sol: 0.05, reason: 'somebody paid 7 SOL' })
+    if (event.amount === BUY) queue.push({ mint: event.mint, sol: 0.05, reason: 'a trade of 7 SOL' })
   }
   const step = (frame: Buffer): boolean => {
     const record = JSON.parse(frame.toString()) as Record<string, unknown>
@@ -129,7 +130,7 @@ export async function benchDecision(smoke = false): Promise<Figure[]> {
       { name: `frame to ${name}, bare`, unit: 'ns', ...allBare },
       { name: `frame to ${name}`, unit: 'ns', ...all },
     )
-    // The goal is of parsing, checking and calling; what an order costs beyond that is shown, not bounded.
+    // The goal covers parsing, checking and calling. The cost of an order is shown without a goal.
     const goal = name.startsWith('decision') ? { goal: 2, atMost: true } : {}
     figures.push({ name: `frame to ${name}`, unit: 'x bare', ...goal, ...ratio })
   }

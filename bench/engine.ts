@@ -12,7 +12,7 @@ const TOKENS = 2_000
 const BLOCKS = 32
 const ROUNDS = 12
 
-/** Rows of 2,000 tokens in memory: sizes and noise like a market's, prices wander by a few percent. */
+/** Rows of 2,000 tokens in memory, with realistic sizes and noise. Prices vary by a few percent. */
 function market(mints: Mints): LiveBlock[] {
   const random = seededRandom(7)
   const prices = Float64Array.from({ length: TOKENS }, () => 1e-7 * (1 + random.next()))
@@ -32,10 +32,9 @@ function market(mints: Mints): LiveBlock[] {
   })
 }
 
-/** Rows in a second of one core through the engine: all rows of all blocks, several rounds, each in an engine of its
- *  own. */
+/** Rows per second of one core through the engine: all rows of all blocks, several rounds, each in a new engine. */
 function rowsPerSecond(strategy: Strategy, blocks: readonly LiveBlock[], mints: Mints): number {
-  // everything is refused: the cost of deciding without that of orders
+  // every buy is refused: the cost of deciding without the cost of orders
   const limits = { maxLamportsPerOrder: 1 as never }
   const settings = botSettings(strategy.name, { params: strategy.params.parse({}) as never, limits })
   const start = threadMs()
@@ -57,7 +56,7 @@ function rowsPerSecond(strategy: Strategy, blocks: readonly LiveBlock[], mints: 
   return ((ROUNDS * BLOCKS * (blocks[0]?.length ?? 0)) / (threadMs() - start)) * 1000
 }
 
-/** The bare loop: the same columns summed up with a fresh object a row. */
+/** The bare loop: sums the same columns with a fresh object per row. */
 function bareRowsPerSecond(blocks: readonly LiveBlock[]): number {
   let sum = 0
   const rounds = ROUNDS * 20
@@ -86,7 +85,7 @@ const trivial = {
   start: () => ({ onTrade: (trade: { price: number }) => trade.price }),
 } as unknown as Strategy
 
-/** As a bot loads it: it imports this package by its name. */
+/** Loaded like a user's strategy: it imports this package by its name. */
 async function dipBuyerStrategy(): Promise<Strategy> {
   const { href } = new URL('../strategies/dip-buyer.ts', import.meta.url)
   admitStrategy(href)

@@ -1,4 +1,4 @@
-// A thread of its own that takes POSTs, and says when each came in; its path is its name.
+// A thread that accepts POSTs and reports the arrival time of each, identified by its path.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parentPort } from 'node:worker_threads'

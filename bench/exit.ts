@@ -29,10 +29,9 @@ import { base58, stampNow } from './frames.ts'
 import { inTemporaryFolder } from './temporary-folder.ts'
 
 const PLANS = [STANDARD, PREMIUM]
-/** Of a plan's requests: for exits, whatever the entries want. */
+/** Share of the plan's requests that is reserved for exits. */
 const RESERVED_SHARE = 0.2
-/** Entries that are asked for while the exits fire, which are those that find no slot: far more than any plan
- *  allows. */
+/** Entries requested while the exits fire: far more than any plan allows, so that most find no slot. */
 const ENTRIES_PER_SECOND = 1_000
 const EXIT_EVERY_MS = 10
 const RUNS = 7
@@ -40,7 +39,7 @@ const PRICE = 1e-6
 
 interface Server {
   readonly url: string
-  /** When the POST of an order came in, by the order's id. */
+  /** Arrival time of each order's POST, by order id. */
   readonly at: ReadonlyMap<string, number>
   close(): Promise<unknown>
 }
@@ -53,11 +52,10 @@ async function startServer(): Promise<Server> {
   return { url: `http://127.0.0.1:${port}/`, at, close: () => worker.terminate() }
 }
 
-/** alone: nothing else of the position is being sold. overtaking: half of it is, and nobody knows what became of
- *  that. */
+/** alone: no other sale of the position is open. overtaking: a sale of half of it is open with an unknown outcome. */
 type Way = 'alone' | 'overtaking'
 
-/** Bought at PRICE, to be sold when it falls by a fifth; by half when it rises by as much. */
+/** Bought at PRICE. Sold whole when the price falls by a fifth, and half of it when the price rises by a fifth. */
 function held(mint: string, account: string, bot: string): Position {
   const takeProfitSteps = [{ atPercent: 20, sellPercent: 50 }]
   const position = newPosition({ account, bot, mint }, Date.now(), {
@@ -92,7 +90,7 @@ function entry(number: number, account: string, mint: string): Order {
   }
 }
 
-/** Milliseconds from the row that makes an exit due until its POST is at the server: everything as it runs live, the
+/** Milliseconds from the row that triggers an exit until its POST reaches the server, with the live components and a
  *  journal on disk. */
 async function exitTimes(requestsPerMinute: number, folder: string, way: Way): Promise<number[]> {
   const server = await startServer()
@@ -124,7 +122,7 @@ async function exitTimes(requestsPerMinute: number, folder: string, way: Way): P
   const gateway = new Gateway({
     ...{ clock, monotonicMs, journal: opened, nextReport: 1 },
     route: () => ({ kind: 'cloud', executor, limiter }),
-    // The engine has not asked for the flood, so that it hears nothing of it.
+    // The engine did not request the flood, so its reports are not forwarded.
     post: (input) => {
       if (input.kind !== 'report' || Number(input.report.orderId.slice(1)) < 1_000_000) runner.post(input)
     },

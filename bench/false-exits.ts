@@ -1,6 +1,6 @@
-// `npm run false-exits -- FILE.ndjson [--stop 15]`: how often a trailing stop sells on noise, by how many prints its
-// price is the median of. FILE holds `trade` messages of the service, one a line. Every sized print opens a position;
-// each is followed to its first exit.
+// `npm run false-exits -- FILE.ndjson [--stop 15]`: how often a trailing stop sells on noise, by the number of prints
+// in the median. FILE holds `trade` messages of the service, one per line. Every print above the minimum size opens a
+// position, which is followed to its first exit.
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
@@ -8,11 +8,11 @@ import { ExitPrice } from '../src/engine/exits/exit-price.ts'
 import { DEFAULT_EXIT_WINDOW } from '../src/engine/exits/exit-rules.ts'
 import { isSized } from '../src/market/price.ts'
 
-/** Prints by which the price is back above the stop, for it to have been a false one. */
+/** An exit is false if the price is above the stop again within this number of prints. */
 const BACK_WITHIN = 10
-/** What the price was, known afterwards: the median of so many prints on either side. */
+/** The true price, known afterwards: the median of this many prints before and after. */
 const TRUTH_SIDE = 10
-/** A sale lands so long after it was decided, ms. */
+/** Delay from a sale's decision to its landing, ms. */
 const LANDING_MS = 1_500
 
 interface Print {
@@ -23,14 +23,14 @@ interface Print {
 interface Outcome {
   exits: number
   falseExits: number
-  /** Against the moment at which the truth was at its stop: prints and seconds, where it came there. */
+  /** Delay after the moment at which the true price reached its stop, if it did: prints and seconds. */
   readonly latePrints: number[]
   readonly lateSeconds: number[]
-  /** What a position brought, of what it had cost at the truth, fees aside. */
+  /** Proceeds of a position relative to its cost at the true price, without fees. */
   readonly brought: number[]
 }
 
-/** The price after print `at` for a position that opened at print `since`. */
+/** Price after print `at` for a position that opened at print `since`. */
 type PriceAt = (prints: readonly Print[], at: number, since: number) => number
 
 async function readPrints(path: string): Promise<Print[][]> {
@@ -54,7 +54,7 @@ const lastPrints =
   (prints, at) =>
     median(prints.slice(Math.max(0, at + 1 - window), at + 1))
 
-/** As the engine has it: begins with the robust price at the opening, and forgets what is too old. */
+/** As in the engine: starts with the robust price at the opening and drops old prints. */
 function asItRuns(): PriceAt {
   let opened = -1
   let folded = -1
@@ -138,7 +138,7 @@ const { values, positionals } = parseArgs({
 const [path] = positionals
 const stopPercent = Number(values.stop)
 if (path === undefined || positionals.length > 1 || !(stopPercent > 0 && stopPercent < 100)) {
-  console.error('give one file of trade messages, one a line, and --stop above 0 and below 100')
+  console.error('expected one file of trade messages, one per line, and --stop above 0 and below 100')
   process.exit(2)
 }
 const tokens = await readPrints(path)

@@ -10,8 +10,7 @@ import { type Server, startServer } from './server.ts'
 const MESSAGES = 400_000
 const RUNS = 7
 
-/** Messages that the reader takes in a second of processor time: other than by the clock, what else runs on the machine
- *  hardly shows. */
+/** Messages per second of processor time, which depends less on other load of the machine than wall time. */
 function stopwatch(): (messages: number) => number {
   const start = process.cpuUsage()
   return (messages) => {
@@ -75,8 +74,8 @@ async function ourRate(server: Server, messages: number): Promise<number> {
   return rate
 }
 
-/** The feed alone: a real WebSocket from another process into the columns of a block, against a bare `ws` client that
- *  only parses. */
+/** The feed alone: a real WebSocket from another process into the columns of a block, compared with a bare `ws`
+ *  client that only parses. */
 export async function benchFeedColumns(smoke = false): Promise<Figure[]> {
   const [messages, runs] = smoke ? [20_000, 1] : [MESSAGES, RUNS]
   const server = await startServer()

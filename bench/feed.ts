@@ -9,7 +9,7 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 const MESSAGES = 400_000
 const RUNS = 7
 
-/** Looks at everything that the feed carries and does nothing. */
+/** A strategy that reads every event and does nothing. */
 export const onlooker = {
   name: 'onlooker',
   about: 'looks at every event',
@@ -18,7 +18,7 @@ export const onlooker = {
   start: () => ({ onTrade: () => {}, onNewToken: () => {}, onPriceUpdate: () => {} }),
 } as unknown as Strategy
 
-/** Messages a second, by the clock and of the main thread's processor time. */
+/** Messages per second, by wall time and by processor time of the main thread. */
 interface Rates {
   readonly wall: number
   readonly thread: number
@@ -54,7 +54,7 @@ async function bareRate(server: Server, messages: number): Promise<Rates> {
   return trades > 0 ? rates : { wall: 0, thread: 0 }
 }
 
-/** Feed, engine and journal; counted until the last row is durable. */
+/** Feed, engine and journal, measured until the last row is durable. */
 async function ourRate(server: Server, folder: string, messages: number): Promise<Rates> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let watch: ReturnType<typeof stopwatch> | undefined

@@ -1,13 +1,13 @@
 import { pathToFileURL } from 'node:url'
 
-/** One measured figure: the median of several runs with their extremes, because machines are shared and noisy. */
+/** A measured figure: the median of several runs with its extremes, because machines are shared and noisy. */
 export interface Figure {
   readonly name: string
   readonly unit: string
   readonly median: number
   readonly min: number
   readonly max: number
-  /** What it has to reach, if anything; `atMost` where smaller is better. */
+  /** The goal, if any; `atMost` if smaller is better. */
   readonly goal?: number
   readonly atMost?: boolean
 }
@@ -20,18 +20,18 @@ export function measure(runs: number, once: () => number): Spread {
   return summarize(Array.from({ length: runs }, once))
 }
 
-/** One number of ours and of the bare baseline, and how they compare. */
+/** One figure of Sluice, one of the bare baseline, and their ratio. */
 export type Pair = Record<'ours' | 'bare' | 'ratio', Spread>
 type Run<T> = () => T | Promise<T>
 
-/** Ours and bare in turns, because what disturbs a machine lasts longer than a run: the ratio is taken within each
- *  pair. */
+/** Runs Sluice and the baseline alternately and computes the ratio within each pair, because disturbances of a
+ *  machine last longer than a run. */
 export async function pairs(runs: number, ours: Run<number>, bare: Run<number>): Promise<Pair> {
   const of = (run: Run<number>) => async () => ({ value: await run() })
   return (await pairsOf(runs, of(ours), of(bare))).value
 }
 
-/** As `pairs`, where a run gives several numbers. */
+/** Like `pairs`, for runs with several figures. */
 export async function pairsOf<K extends string>(
   runs: number,
   ours: Run<Readonly<Record<K, number>>>,
@@ -67,20 +67,19 @@ export function printFigures(figures: readonly Figure[]): void {
   }
 }
 
-/** undefined where there is no goal. */
+/** undefined without a goal. */
 export function isMet({ median, goal, atMost }: Figure): boolean | undefined {
   if (goal === undefined) return undefined
   return atMost === true ? median <= goal : median >= goal
 }
 
-/** Processor time of this thread, milliseconds: other than by the clock, what else runs on the machine hardly shows in
- *  it. */
+/** Processor time of this thread, milliseconds. It depends less on other load of the machine than wall time. */
 export function threadMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
 }
 
-/** Whether a bench file was started by itself. */
+/** Whether a bench file was started directly. */
 export function isMain(url: string): boolean {
   return process.argv[1] !== undefined && url === pathToFileURL(process.argv[1]).href
 }

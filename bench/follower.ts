@@ -2,7 +2,7 @@ import { defineStrategy, z } from 'sluice'
 
 export const BUY = 7
 
-/** Buys what somebody pays exactly 7 SOL for. */
+/** Buys after every trade of exactly 7 SOL. */
 export default defineStrategy({
   name: 'follower',
   about: 'buys upon a sign',
@@ -10,7 +10,7 @@ export default defineStrategy({
   keys: ['trades'],
   start: (_params, bot) => ({
     onTrade(trade, token) {
-      if (trade.amount === BUY) bot.buy(token, { sol: 0.05, reason: 'somebody paid 7 SOL' })
+      if (trade.amount === BUY) bot.buy(token, { sol: 0.05, reason: 'a trade of 7 SOL' })
     },
   }),
 })

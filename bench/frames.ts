@@ -3,11 +3,11 @@ import { encodeBase58 } from '../src/solana/base58.ts'
 
 const TOKENS = 2_000
 const TRADERS = 3_000
-/** Digits of the clock's nanoseconds that a stamped frame carries: a day and more, still exact as a double. */
+/** Digits of the clock's nanoseconds in a stamped frame: more than a day, and still exact as a double. */
 const STAMP = 10n ** 15n
 
-/** Texts of a busy market as the service sends it: trades, and a few price updates and new tokens among them. No two
- *  alike. */
+/** Messages of a busy market in the service's format: trades, with a few price updates and new tokens. All are
+ *  different. */
 export function marketTexts(count: number, seed = 7): string[] {
   const random = seededRandom(seed)
   const mints = Array.from({ length: TOKENS }, () => base58(random, 32))
@@ -25,7 +25,7 @@ export function marketTexts(count: number, seed = 7): string[] {
   })
 }
 
-/** One trade, as JSON text; `marketCap` has room for the stamp. */
+/** One trade as JSON text. `marketCap` has room for the stamp. */
 export function tradeText(mint: string, signature: string, trader: string, price: number, random: Random): string {
   const amount = Math.round(1e9 * (random.next() < 0.3 ? 0.005 * random.next() : random.next() + 0.02)) / 1e9
   return JSON.stringify({
@@ -70,7 +70,7 @@ export function base58(random: Random, bytes: number): string {
   return encodeBase58(Uint8Array.from({ length: bytes }, () => 1 + random.integer(255)))
 }
 
-/** WebSocket frames of these texts, one after the other, and where each ends: unmasked, as a server sends them. */
+/** The WebSocket frames of these texts in one buffer, unmasked as a server sends them, and the end of each frame. */
 export function encodeFrames(texts: readonly string[]): { bytes: Buffer; ends: number[] } {
   const parts = texts.map((text) => {
     const payload = Buffer.from(text)
@@ -85,13 +85,13 @@ export function encodeFrames(texts: readonly string[]): { bytes: Buffer; ends: n
   return { ends: parts.map(({ length }) => (end += length)), bytes: Buffer.concat(parts) }
 }
 
-/** Where the digits of `marketCap` begin in each frame. */
+/** Offset of the digits of `marketCap` in each frame. */
 export function stampPlaces(bytes: Buffer, ends: readonly number[]): number[] {
   const key = '"marketCap":'
   return ends.map((_, index) => bytes.indexOf(key, index === 0 ? 0 : (ends[index - 1] as number)) + key.length)
 }
 
-/** The machine's monotonic clock, which all its processes share, as the number that a stamped frame carries. */
+/** The machine's monotonic clock, shared by all processes, as the number in a stamped frame. */
 export function stampNow(): number {
   return Number(STAMP + (process.hrtime.bigint() % STAMP))
 }

@@ -13,7 +13,7 @@ const ORDERS = 50_000
 const ROWS = 1_000_000
 
 const nothing = (): void => {}
-/** Durable at once and for nothing: what is measured is the gateway. */
+/** A journal that is durable immediately at no cost, so that only the gateway is measured. */
 const journal: Journal = { rows: nothing, input: nothing, output: nothing, write: nothing, commit: (then) => then() }
 
 const order: Order = {
@@ -42,7 +42,7 @@ function limiter(requestsPerMinute: number, clock: SystemClock): Limiter {
   return new Limiter({ key: 'k', clock, monotonicMs, boot: 'b', requestsPerMinute, past: 'fresh', write: nothing })
 }
 
-/** A gateway whose executor keeps the answers to be given. */
+/** A gateway whose executor collects the callbacks. */
 function rig() {
   const clock = new SystemClock()
   const answers: ((outcome: Outcome) => void)[] = []
@@ -55,7 +55,7 @@ function rig() {
   return { gateway, end }
 }
 
-/** From `submit` until the executor is called, with a free slot and up to 50 open orders. */
+/** From `submit` to the call of the executor, with a free slot and up to 50 open orders. */
 function submitNs(): number {
   const { gateway, end } = rig()
   const orders = Array.from({ length: 50 }, (_, index) => ({
@@ -73,7 +73,7 @@ function submitNs(): number {
   return (elapsed * 1e6) / ORDERS
 }
 
-/** A whole order: submitted, executed, refused and reported, its lane free again. */
+/** A whole order: submitted, executed, refused and reported, until its lane is free. */
 function orderNs(): number {
   const { gateway, end } = rig()
   const start = performance.now()
@@ -84,7 +84,7 @@ function orderNs(): number {
   return ((performance.now() - start) * 1e6) / ORDERS
 }
 
-/** A slot taken and ended. */
+/** Takes a slot and releases it. */
 function limiterNs(): number {
   const slots = limiter(ORDERS * 2, new SystemClock())
   const start = performance.now()
@@ -92,7 +92,7 @@ function limiterNs(): number {
   return ((performance.now() - start) * 1e6) / ORDERS
 }
 
-/** What the runner adds to a row, in runs of `run` rows: an engine that decides nothing. */
+/** Cost of the runner per row, in runs of `run` rows, with an engine that decides nothing. */
 function rowNs(run: number): number {
   const time = Float64Array.from({ length: 8_192 }, (_, row) => row)
   const block = { time, length: time.length } as unknown as Block

@@ -8,7 +8,7 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 
 const RUNS = 3
 const ORDERS = 60
-/** Until the order before is over. */
+/** Wait until the previous order has ended. */
 const PAUSE_MS = 40
 
 /** Medians of one run, microseconds from the frame. */
@@ -17,7 +17,7 @@ interface Times {
   readonly post: number
 }
 
-/** Orders upon a sign, with the engine here or in a thread. */
+/** Orders after trigger frames, with the engine in this process or in a thread. */
 async function run(server: Server, folder: string, isolated: boolean, orders: number): Promise<Times> {
   const random = seededRandom(3)
   const mint = base58(random, 32)
@@ -26,7 +26,7 @@ async function run(server: Server, folder: string, isolated: boolean, orders: nu
   const rig = await tradingRig(server, folder, {
     isolated,
     arrived: () => {
-      arrivedAt ||= stampNow() // what comes after it answers our subscribing
+      arrivedAt ||= stampNow() // later messages answer the subscriptions
     },
     ordered: () => {
       orderedAt = stampNow()
@@ -49,7 +49,7 @@ async function run(server: Server, folder: string, isolated: boolean, orders: nu
   return { decision: summarize(decision).median, post: summarize(post).median }
 }
 
-/** What it costs to have the engine in a thread of its own, run beside run. */
+/** Cost of running the engine in its own thread, measured in alternating runs. */
 export async function benchIsolation(smoke = false): Promise<Figure[]> {
   const server = await startServer()
   try {

@@ -1,4 +1,4 @@
-// The journal beside the same work by bare better-sqlite3. Alone: `npx node bench/journal.ts`.
+// The journal, compared with the same work in bare better-sqlite3. Alone: `npx node bench/journal.ts`.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -106,7 +106,7 @@ function marketBlocks(signed: boolean): LiveBlock[] {
   })
 }
 
-/** Row by row, as a busy feed and its runner hand them over. */
+/** Row by row, as a busy feed and its runner deliver them. */
 function appendRows(journal: OpenJournal, blocks: readonly LiveBlock[]): void {
   let seq = 1
   for (const block of blocks) for (let row = 0; row < ROWS; row++) journal.rows(block, row, row + 1, seq++)
@@ -123,8 +123,7 @@ async function append(journal: OpenJournal, blocks: readonly LiveBlock[]): Promi
 
 const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const
 
-/** One blob a column and block, mints and traders numbered per block, texts as they came: nothing decoded, nothing
- *  checked. */
+/** One blob per column and block, mints and traders numbered per block, texts unchanged: no decoding, no checks. */
 function bareAppend(path: string, blocks: readonly LiveBlock[], signed: boolean): number {
   const db = new Database(path)
   db.pragma('page_size = 8192')
@@ -170,7 +169,7 @@ function asBytes(view: ArrayBufferView): Buffer {
   return Buffer.from(view.buffer, view.byteOffset, view.byteLength)
 }
 
-/** A sum over price where a token is of the first half, so that five columns are read and three looked at. */
+/** Sums the price of rows whose token is in the first half: five columns are read, three are used. */
 function scan(path: string): number {
   const reader = openReader(path)
   const began = performance.now()
@@ -204,8 +203,8 @@ function bareScan(path: string): number {
   return result
 }
 
-/** What stands before the POST of an order: 30 rows, order, attempt, report and slot, durable; beside one bare FULL
- *  commit of one row. */
+/** The durable writes before the POST of an order: 30 rows, order, attempt, report and slot; compared with one bare
+ *  FULL commit of one row. */
 async function commitFigures(folder: string, commits: number): Promise<Figure[]> {
   const journal = await startJournalThread(join(folder, 'commits.db'), options)
   const db = new Database(join(folder, 'bare-commits.db'))

@@ -13,19 +13,19 @@ import { type Figure, isMain, printFigures } from './figure.ts'
 import { base58 } from './frames.ts'
 
 const DAYS = 16
-/** From then on as many go as come. */
+/** From this day on, as many tokens disappear as launch. */
 const FULL = 8
 const LAUNCHES_A_DAY = 20_000
 const TRADES_A_LAUNCH = 20
 const DAY_MS = 86_400_000
 const START = 1_780_012_800_000
-/** So many mints come before the feed looks which numbers nobody needs. */
+/** Number of launches after which the feed releases unused mint numbers. */
 const LAUNCHES_A_LOOK = 16_384
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** Of objects and buffers. */
+/** Heap objects and buffers. */
 function heapBytes(): number {
   collect()
   collect()
@@ -33,8 +33,8 @@ function heapBytes(): number {
   return heapUsed + arrayBuffers
 }
 
-/** What an engine and the market behind paper orders hold after each day of a market that only ever launches: each
- *  token trades for a while and never again. */
+/** Memory of an engine and of the paper market after each day of a market in which each token trades for a while and
+ *  never again. */
 function heapByDay(launches: number): number[] {
   const random = seededRandom(1)
   const mints = new Mints()
@@ -54,7 +54,7 @@ function heapByDay(launches: number): number[] {
       if ((day * launches + launch) % looks === looks - 1) mints.giveBack(() => false)
       const time = START + day * DAY_MS + (launch * DAY_MS) / launches
       const block = new LiveBlock(mints.list, TRADES_A_LAUNCH)
-      const token = mints.intern(Buffer.from(base58(random, 32)).toString('latin1')) // in one piece, as a frame gives it
+      const token = mints.intern(Buffer.from(base58(random, 32)).toString('latin1')) // a string without slices, as a frame yields it
       for (let row = 0; row < TRADES_A_LAUNCH; row++) {
         const price = 1e-7 * (1 + random.next())
         const numbers = { price, amount: 1, size: 1 / price, marketCap: 1, extra: 0, extra2: 0 }
@@ -72,12 +72,12 @@ function heapByDay(launches: number): number[] {
   return heaps
 }
 
-/** Whether memory stays flat under 20,000 launches a day, as fast as they can be worked through. */
+/** Whether memory stays flat under 20,000 launches per day, processed at full speed. */
 export function benchLaunches(smoke = false): Figure[] {
   const launches = smoke ? 500 : LAUNCHES_A_DAY
   const heaps = heapByDay(launches)
   const [empty = 0] = heaps
-  // Tokens of a day are kept through the next one.
+  // Tokens of a day are kept through the next day.
   const live = ((heaps[2] as number) - empty) / (2 * launches)
   const growth = ((heaps[DAYS] as number) - (heaps[FULL] as number)) / (DAYS - FULL)
   const one = (value: number) => ({ median: value, min: value, max: value })

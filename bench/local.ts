@@ -36,7 +36,7 @@ const WALLET = keypair('wallet 0')
 
 type Case = Draft & { drawn: Drawn }
 
-/** Purchases of one wallet, each another transaction. */
+/** Different purchase transactions of one wallet. */
 function purchases(count: number): Case[] {
   const found: Case[] = []
   for (let seed = 0; found.length < count; seed++) {
@@ -46,7 +46,7 @@ function purchases(count: number): Case[] {
   return found
 }
 
-/** A node on which the purchase gives what it has to; it answers at once, so that only our own time is left. */
+/** A node whose simulation returns the expected result immediately, so that only the time of Sluice is measured. */
 function nodeFor({ drawn: { user, mint, amount, tokens } }: Case): Rpc {
   const script = nodeScript()
   script.before.set(user.toBase58(), plainAccount(1_000n * SOL))
@@ -56,7 +56,7 @@ function nodeFor({ drawn: { user, mint, amount, tokens } }: Case): Rpc {
   return scriptedNode(script)
 }
 
-/** From the order at the gateway until its bytes are at `sendTransaction`: commit, build, checks, guards, signature,
+/** From the order at the gateway until its bytes reach `sendTransaction`: commit, build, checks, guards, signature,
  *  commit. */
 async function ordersSent(signer: RunningSigner, drafts: readonly Case[], folder: string): Promise<number[]> {
   const clock = new SystemClock()
@@ -135,7 +135,7 @@ function keptRent(): (rpc: Rpc) => Promise<bigint> {
   }
 }
 
-/** The bytes are sent once: what follows is not timed. */
+/** The bytes are sent once: later steps are not timed. */
 const NO_RESENDS: Clock = { now: () => 0, after: () => () => {} }
 
 function begin(_attempt: Attempt, done: (outcome: Outcome) => void) {

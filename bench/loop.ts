@@ -12,8 +12,7 @@ const PER_SECOND = 20_000
 const SECONDS = 4
 const RUNS = 7
 
-/** p99 in microseconds: how late a timer of the loop fires, and how long a frame takes from the server's socket to
- *  behind the engine. */
+/** p99, microseconds: delay of a loop timer, and time of a frame from the server's socket through the engine. */
 interface Delays {
   readonly loop: number
   readonly frame: number

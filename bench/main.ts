@@ -1,4 +1,4 @@
-// `npm run bench [-- NAME...] [--json] [--smoke]`: every figure of speed, each beside a bare baseline of the same run.
+// `npm run bench [-- NAME...] [--json] [--smoke]`: every speed figure, compared with a bare baseline of the same run.
 import { parseArgs } from 'node:util'
 import { benchBacktest } from './backtest.ts'
 import { benchConditionals } from './conditionals.ts'
@@ -58,11 +58,11 @@ const { values, positionals } = parseArgs({
 })
 const unknown = positionals.filter((name) => !Object.hasOwn(benches, name))
 if (unknown.length > 0) {
-  console.error(`no bench ${unknown.join(', ')}; there are ${Object.keys(benches).join(', ')}`)
+  console.error(`unknown bench ${unknown.join(', ')}: expected ${Object.keys(benches).join(', ')}`)
   process.exit(2)
 }
 
-/** One bench after the other, each printed once it is done: together they take some minutes. */
+/** Runs one bench after the other and prints each result at once, because all together take some minutes. */
 const all: Figure[] = []
 for (const [name, bench] of Object.entries(benches)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue

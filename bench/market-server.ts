@@ -1,20 +1,20 @@
-// A process of its own that stands for the service: a WebSocket that sends what it is told to, and a door for POSTs.
+// A separate process in place of the service: a WebSocket that sends frames on command, and a server for POSTs.
 import { createServer, type Socket } from 'node:net'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { encodeFrames, marketTexts, stampNow, stampPlaces } from './frames.ts'
 
-/** What the bench tells it. */
+/** Commands of the bench. */
 export type ToServer =
   | { readonly kind: 'blast'; readonly count: number }
   | { readonly kind: 'pace'; readonly perSecond: number; readonly seconds: number }
   | { readonly kind: 'text'; readonly text: string }
 
-/** What it says: where it listens, and when the first byte of a POST came in. */
+/** Its messages: its addresses, and the arrival time of each POST's first byte. */
 export type FromServer =
   | { readonly kind: 'listening'; readonly feedPort: number; readonly postPort: number }
   | { readonly kind: 'post'; readonly at: number }
 
-/** More frames than any window of duplicates remembers. */
+/** More frames than any window for duplicates holds. */
 const FRAMES = 65_536
 const CHUNK_BYTES = 65_536
 const REFUSAL = '{"error":{"code":"INSUFFICIENT_BALANCE","message":"no"}}'
@@ -32,7 +32,7 @@ function rawSocket(): Socket {
   return (client as unknown as { _socket: Socket })._socket
 }
 
-/** As fast as the other side reads. */
+/** At full speed, limited by the reader. */
 function blast(left: number): void {
   const socket = rawSocket()
   while (left > 0) {
@@ -50,7 +50,7 @@ function blast(left: number): void {
   }
 }
 
-/** At a steady rate, each frame stamped with the moment it left. */
+/** At a steady rate. Each frame is stamped with its sending time. */
 function pace(perSecond: number, seconds: number): void {
   const began = performance.now()
   const count = perSecond * seconds

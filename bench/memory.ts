@@ -1,5 +1,4 @@
-// The highest resident set of whole backtests by the command line, over tapes of several lengths. Alone: `npx node
-// bench/memory.ts`.
+// Highest resident set of whole `backtest` commands, over tapes of several lengths. Alone: `npx node bench/memory.ts`.
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +9,7 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 
 const MILLIONS = [1, 4, 16]
 const MOST_MB = 250
-/** With `--out` only over the shortest tape: its further runs take a hundred times as long. */
+/** With `--out` only over the shortest tape, because its further runs take a hundred times as long. */
 export async function benchMemory(smoke = false): Promise<Figure[]> {
   return inTemporaryFolder(async (folder) => {
     const strategy = join(folder, 'dip-buyer.ts')

@@ -6,15 +6,14 @@ import type { Attempt } from '../src/orders/attempt.ts'
 import type { Executor, Outcome } from '../src/orders/ports.ts'
 
 export interface NextPrintMarket {
-  /** Of the next print after this time, lamports a token; undefined behind the last. */
+  /** Price of the next print after this time, lamports per token; undefined after the last. */
   readonly priceAfter: (time: Millis) => number | undefined
   /** Whole tokens of every order. */
   readonly lot: number
   readonly feeLamports: number
 }
 
-/** For benchmarks only: fills a lot at the price of the next print, for a fixed fee, as frameworks do that know bars
- *  and no chain. */
+/** For benchmarks only: fills a lot at the price of the next print for a fixed fee, as frameworks for bars do. */
 export class NextPrintExecutor implements Executor {
   readonly #clock: Clock
   readonly #market: NextPrintMarket

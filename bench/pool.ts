@@ -9,7 +9,7 @@ const SOL = 1_000_000_000n
 const buy: PoolTrade = { side: 'buy', exact: 'in', lamports: SOL / 100n, tokens: 1n }
 const sale: PoolTrade = { side: 'sell', exact: 'out', lamports: 0n, tokens: 1_000_000_000n }
 
-/** Microseconds that the runtime takes for each of so many transactions, signing aside. */
+/** Microseconds per transaction in the runtime, without signing. */
 function landUs(machine: Machine, make: () => Parameters<Machine['sign']>[0], count: number): number {
   let elapsed = 0
   for (let index = 0; index < count; index++) {
@@ -39,11 +39,11 @@ async function figures(name: string, tokenProgram: string, count: number): Promi
     { name: `pool, ${name}: a buy`, ...units(bought) },
     { name: `pool, ${name}: a sale`, ...units(sold) },
     { name: `pool, ${name}: a buy in the runtime`, unit: 'us', ...ours },
-    { name: 'beside a transfer of SOL', unit: 'x', ...ratio },
+    { name: 'x transfer of SOL', unit: 'x', ...ratio },
   ]
 }
 
-/** What a trade of the sandbox's pool costs, beside the least that a transaction can. */
+/** Cost of a trade of the sandbox's pool, compared with a minimal transaction. */
 export async function benchPool(smoke: boolean): Promise<Figure[]> {
   const count = smoke ? 20 : 300
   return [

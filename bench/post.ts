@@ -18,19 +18,19 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 
 const RUNS = 7
 const ORDERS = 100
-/** Between two measurements, so that one's answer and its commits are over when the next begins. */
+/** Pause between two measurements, so that the answer and the commits of one have ended before the next. */
 const PAUSE_MS = 10
 const FOLLOWER = fileURLToPath(new URL('./follower.ts', import.meta.url))
 let databases = 0
 
-/** Microseconds of each part, the orders of one run. */
+/** Microseconds of each part, for the orders of one run. */
 interface Times {
   readonly commit: number[]
   readonly post: number[]
   readonly order: number[]
 }
 
-/** One row, durable: the least that can stand before an order. */
+/** One durable row: the minimum before an order. */
 function bareCommit(path: string): () => number {
   const db = new Database(path)
   db.pragma('page_size = 8192')
@@ -45,7 +45,7 @@ function bareCommit(path: string): () => number {
   }
 }
 
-/** From the call until the first byte is at the server. */
+/** From the call until the first byte reaches the server. */
 function barePost(server: Server): () => Promise<number> {
   const pool = new Pool(new URL(server.postUrl).origin, { allowH2: false, pipelining: 1 })
   const body = JSON.stringify({ publicKey: base58(seededRandom(1), 32), amount: 0.05, slippage: 5 })
@@ -60,7 +60,8 @@ function barePost(server: Server): () => Promise<number> {
   }
 }
 
-/** A bot with enough money, which buys upon a sign; through the cloud, whatever its account is called. */
+/** A bot with enough money that buys after each trigger frame, through the cloud executor even if its account is on
+ *  paper. */
 export async function tradingRig(
   server: Server,
   folder: string,
@@ -93,7 +94,7 @@ export async function tradingRig(
   })
 }
 
-/** A trade that is bought upon. */
+/** A trade that triggers a buy. */
 export function signOf(mint: string, random: Random): string {
   return tradeText(mint, base58(random, 64), mint, 1e-7, random).replace(
     /"amount":[^,]+,"tokensTraded":[^,]+/,
@@ -101,7 +102,7 @@ export function signOf(mint: string, random: Random): string {
   )
 }
 
-/** Commit, POST and order in turns. */
+/** Commit, POST and order alternately. */
 async function run(server: Server, folder: string, orders: number): Promise<Times> {
   const random = seededRandom(3)
   const mint = base58(random, 32)
@@ -115,7 +116,7 @@ async function run(server: Server, folder: string, orders: number): Promise<Time
     },
   })
   const times: Times = { commit: [], post: [], order: [] }
-  // The first signs only make a price, and warm up.
+  // The first trigger frames only create a price and warm up.
   for (let number = -20; number < orders; number++) {
     await sleep(PAUSE_MS)
     const [commitUs, postUs] = [commit(), await post()]

@@ -22,8 +22,8 @@ const SMOKE_ORDERS = 1_000
 const RUNS = 5
 const MINT = '6Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
 
-/** How long a start takes after a crash, until entries may go: on a journal of so many orders, with its tables checked
- *  and the wallet read over an RPC on loopback. */
+/** Duration of a start after a crash until entries may begin: with this many orders in the journal, its tables
+ *  checked, and the wallet read over an RPC on loopback. */
 export async function benchRecovery(smoke = false): Promise<Figure[]> {
   return inTemporaryFolder(async (folder) => {
     process.env.XDG_STATE_HOME ??= folder
@@ -55,7 +55,7 @@ async function gateMs(config: string, path: string): Promise<number> {
   await isOpen
   const took = performance.now() - began
   await bots.stop()
-  // As a crash leaves it.
+  // In the state that a crash leaves.
   const db = new Database(path)
   db.exec('UPDATE segment SET ended = NULL')
   db.close()
@@ -81,7 +81,7 @@ function configOf(sandbox: Sandbox, folder: string, path: string): string {
   return file
 }
 
-/** Orders that were filled and reported, and ten of which nobody knows what became of them. */
+/** Orders that were filled and reported, and ten in doubt. */
 async function writeJournal(path: string, { baseUrl, genesisHash, wallet }: Sandbox, orders: number): Promise<void> {
   const fail = (error: Error): never => {
     throw error

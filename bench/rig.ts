@@ -25,16 +25,16 @@ export interface RigOptions {
   readonly url: string
   readonly bot: BotSettings
   readonly strategy: Strategy
-  /** The engine in a thread of its own; `bot.strategy` is then the path of the strategy's file. */
+  /** Runs the engine in its own thread; `bot.strategy` is then the path of the strategy's file. */
   readonly isolated?: boolean
-  /** When an order is decided. */
+  /** Called when an order is decided. */
   readonly ordered?: () => void
-  /** Where the journal lies; without it rows are counted and forgotten. */
+  /** Path of the journal; without it rows are counted and dropped. */
   readonly folder?: string
   readonly executor?: (clock: Clock) => Executor
-  /** When a frame left the socket, before anything of ours has looked at it. */
+  /** Called when a frame leaves the socket, before any code of Sluice reads it. */
   readonly arrived?: () => void
-  /** Behind the engine. */
+  /** Called after the engine. */
   readonly observe?: (block: Block, from: number, to: number) => void
 }
 
@@ -55,7 +55,7 @@ const NO_JOURNAL = {
 }
 const NO_EXECUTOR: Executor = { execute: nothing, resume: nothing }
 
-/** Feed, engine, gateway and journal, put together as `live/start-bots.ts` does it, and live. */
+/** Live feed, engine, gateway and journal, connected as in `live/start-bots.ts`. */
 export async function startRig(options: RigOptions): Promise<Rig> {
   const { url, bot, strategy, isolated = false, folder, arrived, ordered, observe } = options
   const clock = new SystemClock()
@@ -116,7 +116,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
   return { feed, engine, runner, journal, rows: () => tally.rows, close }
 }
 
-/** Lets the engine begin; what it gives ends its thread. */
+/** Starts the engine. The returned function ends its thread. */
 async function begin(runner: Runner | ThreadedRunner, bot: BotSettings): Promise<() => Promise<void>> {
   if (runner instanceof Runner) {
     runner.post(startInput([bot]))

@@ -1,12 +1,12 @@
 import { fork } from 'node:child_process'
 import type { FromServer, ToServer } from './market-server.ts'
 
-/** The service's stand-in, in a process of its own. */
+/** The replacement of the service, in a separate process. */
 export interface Server {
   readonly feedUrl: string
   readonly postUrl: string
   tell(message: ToServer): void
-  /** When the next POST's first byte reached it, as `stampNow` counts. */
+  /** Arrival of the next POST's first byte, on the clock of `stampNow`. */
   nextPost(): Promise<number>
   close(): void
 }

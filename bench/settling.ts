@@ -7,17 +7,17 @@ import { isSettled } from '../test/e2e/books.ts'
 import { openVenue, type Venue } from '../test/e2e/venue.ts'
 import { type Figure, isMain, printFigures, summarize } from './figure.ts'
 
-/** Of the chain itself. */
+/** The chain's own slot time. */
 const SLOT_MS = 400
-/** What an RPC is asked a second where the YAML says nothing. */
+/** Default RPC rate of the YAML, calls per second. */
 const REQUESTS_PER_SECOND = 8
-/** Each is three tokens, bought once and sold in two, two and one orders. */
+/** Each round has three tokens, bought once and sold in two, two and one orders. */
 const ROUNDS = 10
 const ORDERS_A_ROUND = 8
 const LONGEST_MS = 240_000
 
-/** Real orders, three positions at a time, on the sandbox at the chain's own pace: from the moment that an attempt was
- *  armed until the engine had its fill, provisional and final. Smoke: one round of three tokens. */
+/** Real orders, three positions at a time, on the sandbox at the chain's own pace: from arming an attempt until the
+ *  engine had its fill, provisional and final. Smoke: one round of three tokens. */
 export async function benchSettling(smoke = false): Promise<Figure[]> {
   const closing: (() => Promise<void>)[] = []
   try {
@@ -45,7 +45,7 @@ async function settled(venue: Venue, orders: number): Promise<void> {
   throw new Error(`not settled within ${LONGEST_MS / 1_000} s: ${venue.books().orders.length} of ${orders} orders`)
 }
 
-/** Milliseconds from arming to the engine's input, of every attempt that filled. */
+/** Milliseconds from arming to the engine's input, for every attempt that filled. */
 interface Times {
   readonly provisional: number[]
   readonly final: number[]

@@ -1,5 +1,5 @@
-// One strategy, one series, equal fills and money: Sluice beside backtrader and backtesting.py, each from a checkout.
-//   BACKTRADER=/path/to/backtrader BACKTESTING=/path/to/backtesting.py node bench/side-by-side.ts
+// One strategy, one series, equal fills and money: Sluice, backtrader and backtesting.py, the latter two from a
+// checkout. BACKTRADER=/path/to/backtrader BACKTESTING=/path/to/backtesting.py node bench/side-by-side.ts
 import { spawnSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -62,7 +62,7 @@ const cross = defineStrategy({
   }),
 })
 
-/** Whole lamports a token: so that sums are exact, in whatever order a framework adds. */
+/** Whole lamports per token, so that sums are exact in any order of addition. */
 function seriesOf(rows: number): number[] {
   const random = seededRandom(11)
   let price = 1_000
@@ -103,8 +103,7 @@ const NOTHING: Recovered = {
   ...{ wallets: [], learned: [], lastSegment: 0, lastTime: 0, clean: true },
 }
 
-/** From the journal on disk: engine, gateway, limiter and results as in a backtest; only the fills are made
- *  otherwise. */
+/** From the journal on disk: engine, gateway, limiter and results as in a backtest, with other fills. */
 function sluice(path: string, prices: readonly number[]): Outcome {
   const began = threadMs()
   const reader = openReader(path)
@@ -140,10 +139,10 @@ function sluice(path: string, prices: readonly number[]): Outcome {
   return { orders: (bot?.buys ?? 0) + (bot?.sells ?? 0), equity, seconds: (threadMs() - began) / 1000 }
 }
 
-/** Why not, where it cannot run here. */
+/** The reason why it cannot run on this machine. */
 function python(framework: string, source: string | undefined, series: string): Outcome | string {
   if (source === undefined || !existsSync(join(source, framework)))
-    return `skipped: ${framework.toUpperCase()} does not name a checkout of it`
+    return `skipped: ${framework.toUpperCase()} does not name a checkout`
   const program = fileURLToPath(new URL('./side-by-side.py', import.meta.url))
   const args = [program, framework, source, series, `${LOT}`, `${FEE}`, `${CASH}`]
   const { status, stdout, stderr } = spawnSync(PYTHON, args, { encoding: 'utf8' })

@@ -27,7 +27,7 @@ interface Subject {
   readonly pair: Keypair
 }
 
-/** The median of many, milliseconds each. */
+/** Median of many runs, milliseconds each. */
 function p50(once: () => unknown): number {
   const taken: number[] = []
   for (let count = 0; count < EACH; count++) {
@@ -46,8 +46,8 @@ function subjectOf(): Subject {
   return { draft, ...compile(draft), pair }
 }
 
-/** What happens to a builder's answer before it is sent: read, held against the order and the policy, read again by the
- *  signer, signed. */
+/** Steps between a builder's answer and sending: read it, compare it with order and policy, read it again in the
+ *  signer, sign. */
 function checkAndSign({ draft, bytes, accounts }: Subject, key: WalletKey, rules: Rules): SignRequest {
   const decoded = decodeTransaction(bytes)
   if (!decoded.ok) throw new Error(decoded.reason)
@@ -97,8 +97,8 @@ export async function benchSigner(smoke = false): Promise<Figure[]> {
   })
 }
 
-/** From the engine to the signer's process and back, the count on the disk; beside one synced write of as many
- *  bytes. */
+/** From the engine to the signer's process and back, with the count written to disk; compared with one synced write
+ *  of the same size. */
 async function roundTrip(folder: string, keyPath: string, request: SignRequest, runs: number): Promise<Figure[]> {
   const clock = new SystemClock()
   const caps = { perTransaction: null, perHour: null, perDay: null }

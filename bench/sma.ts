@@ -1,4 +1,4 @@
-// A strategy that trades, from disk, beside the same work without a framework. Alone: `npx node bench/sma.ts`.
+// A trading strategy from disk, compared with the same work without a framework. Alone: `npx node bench/sma.ts`.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../src/config/config.ts'
@@ -11,13 +11,13 @@ const SMOKE_BLOCKS = 4
 const RUNS = 5
 const FAST = 20
 const SLOW = 50
-/** Every token has its averages, one in so many is traded: an order in about 1,000 rows. What an order adds is measured
- *  with all of them. */
+/** Every token has its averages, and one in this many is traded: an order in about 1,000 rows. The cost of an order
+ *  is measured with all tokens traded. */
 const TRADED = 20
 const SOL = 0.01
 const FEE = 0.000505
 
-/** What both compute for a row: sums over the last prices of its token, and whether they have crossed. */
+/** Work of both per row: sums over the last prices of its token, and whether they have crossed. */
 const SMA = `import { defineStrategy, z } from 'sluice'
 let tokens = 0
 export default defineStrategy({
@@ -55,8 +55,8 @@ interface BareToken {
   position: { tokens: number; costSol: number } | undefined
 }
 
-/** The yardstick: averages, orders filled at the next print for a fixed fee, positions and a ledger, as one would write
- *  it for this alone. */
+/** The yardstick: averages, orders filled at the next print for a fixed fee, positions and a ledger, written for
+ *  this purpose alone. */
 function bareTrades(path: string, rows: number): { rate: number; orders: number } {
   const began = threadMs()
   const ledger: { time: number; token: number; side: string; sol: number; balance: number }[] = []
@@ -112,7 +112,7 @@ export async function benchSma(smoke = false): Promise<Figure[]> {
     const configs = new Map<number, Config>()
     for (const oneIn of [0, 1, TRADED])
       configs.set(oneIn, await configOf(folder, { strategy, params: { oneIn }, exits: { maxHoldSeconds: 86_400 } }))
-    /** Of one bot in such a market. */
+    /** For one bot in this market. */
     const run = (oneIn: number): { rate: number; orders: number } => {
       let orders = 0
       const rate = backtestRate(

@@ -1,10 +1,9 @@
 import { defineStrategy, z } from 'sluice'
 
-/** Collects what nobody holds any more in the thread that it runs in, now and then, and says what is left: `soak.ts`
- *  reads it. */
+/** A strategy that collects garbage in its thread from time to time and logs the remaining memory for `soak.ts`. */
 export default defineStrategy({
   name: 'soak-collector',
-  about: 'Says what the thread of the strategies holds. It never trades.',
+  about: 'Logs the memory of the thread of the strategies. It never trades.',
   params: z.object({ seconds: z.number().min(1).default(5) }),
   keys: ['priceUpdates'],
   start: ({ seconds }, bot) => {

@@ -1,9 +1,9 @@
-// Preloaded by `soak.ts`, in its threads too: tokens are forgotten at the end of the day after, and their numbers given
-// back after most of a day's launches; nobody waits for that. Here a day is four hours of a market that is 100 times as
-// fast.
+// Preloaded by `soak.ts`, in its threads too. Tokens are forgotten at the end of the following day, and their numbers
+// are released after most of a day's launches, which is too long for a test. Here a day is four hours of a market that
+// is 100 times as fast.
 import { registerHooks } from 'node:module'
 
-/** How long a day is, and how many mints come before the feed looks which numbers nobody needs. */
+/** Length of a day, and the number of launches after which the feed releases unused mint numbers. */
 const SHORTER = [
   { file: '/src/base/units.ts', was: /(DAY: Millis = )86_400_000$/m, is: '$1 144_000' },
   { file: '/src/venues/token-service/mint-index.ts', was: /(LEAST_NEW = )1 << 14$/m, is: '$1 2_730' },

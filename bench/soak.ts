@@ -1,5 +1,5 @@
-// The bots of config/demo.yaml as `sluice demo --isolate` runs them, on a market that launches 26,000 tokens a day and
-// is 100 times as fast: what main thread, engine and disk hold after each hour of the market. `npm run soak --
+// The bots of config/demo.yaml under `sluice demo --isolate`, on a market that launches 26,000 tokens per day at 100
+// times its speed: memory of main thread and engine, and disk use, after each hour of the market. `npm run soak --
 // --seconds 900`.
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,11 +13,11 @@ import type { Journal } from '../src/orders/ports.ts'
 import { inTemporaryFolder } from './temporary-folder.ts'
 
 const SPEED = 100
-/** The sandbox's own. */
+/** The sandbox's default. */
 const LAUNCHES_AN_HOUR = 0.3 * 3600
 const MB = 2 ** 20
 
-/** After an hour of the market; bytes are what is left after a collection. */
+/** After an hour of the market. Bytes are measured after a garbage collection. */
 interface Reading {
   readonly hour: number
   readonly rows: number
@@ -26,13 +26,13 @@ interface Reading {
   readonly main: number
   readonly engine: number
   readonly rss: number
-  /** The part of it that no file stands behind; 0 where the system does not say. */
+  /** The part of it without a file; 0 if the system does not report it. */
   readonly anonymous: number
   readonly sandboxRss: number
   readonly journal: number
 }
 
-/** Tokens that were printed on this day or the one before: the others are gone. */
+/** Tokens printed on this day or the previous one. All others are forgotten. */
 class LiveTokens {
   #today = new Set<number>()
   #yesterday = new Set<number>()
@@ -69,13 +69,13 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** Of a process, as Linux says it; 0 where there is none. */
+/** Resident set of a process on Linux; 0 elsewhere. */
 function bytesOf(process: string, name: 'VmRSS' | 'RssAnon'): number {
   if (!existsSync('/proc/self/status')) return 0
   return Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${process}/status`, 'utf8'))?.[1] ?? 0) * 1024
 }
 
-/** Resident set of the child that is the sandbox, bytes. */
+/** Resident set of the sandbox's child process, bytes. */
 function sandboxRss(): number {
   for (const thread of existsSync('/proc/self/task') ? readdirSync('/proc/self/task') : []) {
     const children = readFileSync(`/proc/self/task/${thread}/children`, 'utf8').split(' ').filter(Boolean)
@@ -85,7 +85,7 @@ function sandboxRss(): number {
   return 0
 }
 
-/** Least squares, a unit of `of` a market hour. */
+/** Least-squares slope: units of `of` per market hour. */
 function slope(readings: readonly Reading[], of: (reading: Reading) => number): number {
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
   const x = mean(readings.map(({ hour }) => hour))
@@ -102,7 +102,7 @@ function line({ hour, rows, orders, liveTokens, ...bytes }: Reading): string {
   return cells.map((cell) => String(cell).padStart(10)).join('')
 }
 
-/** Reads after each market hour for so many seconds, and prints it. */
+/** Measures after each market hour for this many seconds, and prints the result. */
 async function soak(folder: string, seconds: number): Promise<Reading[]> {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
@@ -160,19 +160,19 @@ const { values } = parseArgs({
 })
 const seconds = Number(values.seconds)
 if (!(seconds > 0)) {
-  console.error('--seconds has to be above 0')
+  console.error('--seconds must be above 0')
   process.exit(2)
 }
 const heads = ['hour', 'rows', 'orders', 'live', 'main MB', 'engine MB', 'rss MB', 'anonymous', 'sandbox', 'journal']
 console.log(heads.map((head) => head.padStart(10)).join(''))
 const readings = await inTemporaryFolder((folder) => soak(folder, seconds))
-/** What the start loads, and two days of tokens, are there by then. */
+/** By then the modules are loaded and two days of tokens exist. */
 const settled = readings.filter(({ hour }) => hour > (2 * DAY * SPEED) / HOUR)
 if (settled.length > 2) {
   for (const part of ['main', 'engine', 'rss', 'anonymous', 'sandboxRss', 'journal', 'liveTokens'] as const) {
     const perHour = slope(settled, (reading) => reading[part])
     console.log(
-      `${part}: ${(perHour / 1024).toFixed(1)} kB a market hour, ${(perHour / LAUNCHES_AN_HOUR).toFixed(1)} bytes a launch`,
+      `${part}: ${(perHour / 1024).toFixed(1)} kB per market hour, ${(perHour / LAUNCHES_AN_HOUR).toFixed(1)} bytes per launch`,
     )
   }
 }

@@ -10,8 +10,8 @@ const SHIPPED = ['bin', 'package.json']
 const CONFIGS = ['tsconfig.json', 'tsconfig.build.json', 'tsconfig.build-strategies.json']
 const BUILT_FROM = ['src', 'strategies', 'scripts', ...CONFIGS]
 
-/** Builds the package in a copy, and puts it where npm would: only there it runs what was built. Gives the path of its
- *  `bin`. */
+/** Builds the package in a copy and installs it like npm, because only there it runs the compiled code. Returns the
+ *  path of its `bin`. */
 function install(folder: string): string {
   const root = fileURLToPath(new URL('..', import.meta.url))
   const built = join(folder, 'built')
@@ -25,7 +25,7 @@ function install(folder: string): string {
   return join(installed, 'bin', 'sluice.js')
 }
 
-/** A whole process, milliseconds. */
+/** Duration of a whole process, milliseconds. */
 function wallMs(...args: string[]): number {
   const began = performance.now()
   const { status } = spawnSync(process.execPath, args, { env: { ...process.env, NODE_OPTIONS: '' } })

@@ -1,4 +1,4 @@
-// A sweep over tapes of several lengths: from which one on it is worth what it promises. Alone: `npx node
+// A sweep over tapes of several lengths: shows from which length on it reaches its goals. Alone: `npx node
 // bench/sweep-lengths.ts [MILLIONS...]`.
 import { join } from 'node:path'
 import { ROWS, writeTape } from './backtest.ts'
@@ -13,7 +13,7 @@ function figure(name: string, unit: string, value: number, goal?: Pick<Figure, '
   return { name: `sweep-lengths: ${name}`, unit, median: value, min: value, max: value, ...goal }
 }
 
-/** One run of each: the longest takes minutes. `millions`: of rows. */
+/** One run of each, because the longest takes minutes. `millions`: of rows. */
 export async function benchSweepLengths(smoke = false, millions = MILLIONS): Promise<Figure[]> {
   return inTemporaryFolder(async (folder) => {
     const ground = await groundIn(folder)
@@ -23,7 +23,7 @@ export async function benchSweepLengths(smoke = false, millions = MILLIONS): Pro
     for (const rows of smoke ? SMOKE_MILLIONS : millions) {
       const tape = join(folder, `${rows}.db`)
       await writeTape(tape, Math.ceil((rows * 1e6) / ROWS))
-      // what gets hot is compiled
+      // compiles the hot functions
       if (figures.length === 0) for (const run of [singlesMs, sweepMs]) run(ground, some, tape)
       const ratio = sweepMs(ground, some, tape) / singlesMs(ground, some, tape)
       const bare = (await bareMs(1)) / (await bareMs(THREADS))

@@ -1,4 +1,4 @@
-// A sweep beside the backtests that it stands for, and its threads beside those of a bare loop. Alone: `npx node
+// A sweep, compared with its single backtests, and its threads, compared with those of a bare loop. Alone: `npx node
 // bench/sweep.ts`.
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,15 +15,15 @@ import { type Figure, isMain, pairs, printFigures, summarize, threadMs } from '.
 import { inTemporaryFolder } from './temporary-folder.ts'
 
 const SETS = 64
-/** So many single runs stand for the 64. */
+/** Number of single runs that represent the 64. */
 const SINGLES = 8
-/** 1 M rows: see `sweep-lengths.ts` for others. */
+/** 1 M rows. See `sweep-lengths.ts` for other lengths. */
 const BLOCKS = 32
 const SMOKE_BLOCKS = 1
 const RUNS = 3
 export const THREADS = 2
 
-/** The loop of one thread: as long as it is told, whatever else there is. */
+/** The loop of one thread: it runs for a given number of turns, independently of other work. */
 const BARE = `
 const { workerData, parentPort } = require('node:worker_threads')
 const columns = Array.from({ length: 4 }, () => new Float64Array(32768).fill(1.5))
@@ -37,7 +37,7 @@ parentPort.postMessage(sum)
 `
 const BARE_TURNS = 16_000
 
-/** dip-buyer, over the rows of a tape; its YAML lies in the folder. */
+/** dip-buyer over the rows of a tape. Its YAML is in the folder. */
 export async function groundIn(folder: string, params = {}): Promise<SweepGround> {
   const strategy = join(folder, 'dip-buyer.ts')
   copyFileSync(fileURLToPath(new URL('../strategies/dip-buyer.ts', import.meta.url)), strategy)
@@ -52,12 +52,12 @@ export function setsOf(ground: SweepGround): SweepSet[] {
   }))
 }
 
-/** The middle of each eight: they have about as many orders as all have on average. */
+/** The middle set of each eight, which has about the average number of orders. */
 export function someOf(sets: readonly SweepSet[]): SweepSet[] {
   return sets.filter((_set, index) => index % (SETS / SINGLES) === SETS / SINGLES / 2)
 }
 
-/** Processor time of a backtest of each set, from the disk. */
+/** Processor time of a backtest of each set, from disk. */
 export function singlesMs({ config, bot }: SweepGround, sets: readonly SweepSet[], tape: string): number {
   const began = threadMs()
   for (const { params } of sets) {
@@ -68,7 +68,7 @@ export function singlesMs({ config, bot }: SweepGround, sets: readonly SweepSet[
   return threadMs() - began
 }
 
-/** Processor time of the sets, eight an engine. */
+/** Processor time of the sets, eight per engine. */
 export function sweepMs(ground: SweepGround, sets: readonly SweepSet[], tape: string): number {
   const began = threadMs()
   const reader = openReader(tape)
@@ -78,9 +78,9 @@ export function sweepMs(ground: SweepGround, sets: readonly SweepSet[], tape: st
   return threadMs() - began
 }
 
-/** Wall time of the sets in so many threads, as the command runs them: pass after pass, the start of the threads
- *  inside; a set's of the last pass, when each thread has compiled what it needs; and the processor time of all, the
- *  compiler's included. */
+/** Wall time of the sets in this many threads, as the command runs them (pass after pass, including the start of the
+ *  threads); wall time per set of the last pass, when each thread has compiled its code; and processor time of all,
+ *  including the compiler. */
 export async function threadsMs(
   ground: SweepGround,
   sets: readonly SweepSet[],
@@ -116,7 +116,7 @@ export async function bareMs(threads: number, turns = BARE_TURNS): Promise<numbe
   return performance.now() - began
 }
 
-/** Processor time of the commands that a user would give instead, all threads and the start of each included. */
+/** Processor time of the single commands that a user would run instead, including all threads and the start of each. */
 async function commandsMs(folder: string, sets: readonly SweepSet[], tape: string): Promise<number> {
   let ms = 0
   for (const { params } of someOf(sets)) {
