@@ -23,7 +23,7 @@ test('--help names every command and ends with 0', () => {
 test('help of a command equals its --help', () => {
   const { status, stdout, stderr } = sluice(['help', 'sweep'])
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-  expect(stdout).toContain('the bot whose params are varied')
+  expect(stdout).toContain('vary the params of this bot')
 })
 
 test.each([80, 120])('a terminal of %i columns wraps no line of --help', (columns) => {
@@ -46,7 +46,7 @@ test.each([
   ['an unknown option', ['orders', '--all'], "unknown option '--all'"],
   ['a missing file', ['run'], "missing required argument 'file'"],
   ['one argument too many', ['record', 'a.yaml', 'b.yaml'], 'too many arguments'],
-  ['text for a number', ['demo', '--seconds', 'soon'], 'A number of at least 0.001 is needed'],
+  ['text for a number', ['demo', '--seconds', 'soon'], 'Expected a number of at least 0.001'],
   [
     'an option for a value',
     ['export', '--tax', '--journal', 'x.db'],
@@ -57,8 +57,8 @@ test.each([
     ['backtest', 'a.yaml', '--journal', '--json'],
     "'--journal <db>' argument '--json' is invalid",
   ],
-  ['a signal that is no JSON', ['signal', 'size', '{2}'], 'what a signal carries is JSON'],
-  ['a port that is none', ['sandbox', '--port', '70000'], 'A whole number from 0 to 65535 is needed'],
+  ['data of a signal that is not JSON', ['signal', 'size', '{2}'], 'the data of a signal must be JSON'],
+  ['a port out of range', ['sandbox', '--port', '70000'], 'Expected a whole number from 0 to 65535'],
 ])('%s is reported on stderr and ends with 2', (_name, args, says) => {
   const { status, stdout, stderr } = sluice(args)
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' })

@@ -19,6 +19,11 @@ function jsonEscape(hidden: string): string {
   return escaped
 }
 
+/** `0 orders`, `1 order`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
 /** Spreadsheets read such a text as a formula, and a token's name may be one: a leading quote keeps it text. */
 const FORMULA = /^[=+\-@\t\r']/
 

@@ -1,9 +1,12 @@
 import { createInterface } from 'node:readline/promises'
-import { styleText } from 'node:util'
+import { stripVTControlCharacters, styleText } from 'node:util'
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import { formatSol } from '../base/units.ts'
 
-/** Words, at most `room` characters a line; one that is longer has a line of its own. */
+/** Width of lines if stdout is no terminal. */
+export const DEFAULT_COLUMNS = 120
+
+/** Breaks text at spaces into lines of at most `room` characters. A longer word gets a line of its own. */
 export function wrapped(text: string, room: number): string[] {
   const lines: string[] = []
   let line = ''
@@ -16,61 +19,84 @@ export function wrapped(text: string, room: number): string[] {
   return [...lines, line]
 }
 
-/** `0 orders`, `1 order`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
-}
-
 /** `3 TTL, 1 HALTED`: most frequent first. */
 export function listed(counts: Iterable<readonly [what: string, count: number]>): string {
   const sorted = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
   return sorted.map(([what, count]) => `${count} ${what.trim()}`).join(', ')
 }
 
-const dim = (text: string) => styleText('dim', text)
+export function dim(text: string): string {
+  return styleText('dim', text)
+}
 
-/** Four places are enough to judge by. */
-export function shortSol(amount: number): string {
-  return formatSol(Math.round(amount / 100000) * 100000)
+/** Lamports as SOL, rounded to four decimals. */
+export function shortSol(lamports: number): string {
+  return formatSol(Math.round(lamports / 100000) * 100000)
+}
+
+/** Lamports as exact SOL with a sign. */
+export function signedSol(lamports: number): string {
+  return `${lamports > 0 ? '+' : ''}${formatSol(lamports)}`
+}
+
+/** SOL with a sign and four decimals. */
+export function signedShortSol(sol: number): string {
+  return `${sol > 0 ? '+' : ''}${sol.toFixed(4)}`
 }
 
 export function rows(lines: readonly (readonly [string, string])[]): string {
   return lines.map(([label, text]) => `  ${dim(label.padEnd(8))} ${text}`).join('\n')
 }
 
-/** First column to the left, numbers to the right; the first line names them. */
-export function table(lines: readonly (readonly string[])[]): string {
-  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
-  const cell = (text: string, column: number) =>
-    column === 0 ? text.padEnd(widths[0] ?? 0) : text.padStart(widths[column] ?? 0)
-  return lines
-    .map((line) => `  ${line.map(cell).join('  ')}`.trimEnd())
-    .map((line, index) => (index === 0 ? dim(line) : line))
-    .join('\n')
+/** Lines of a table whose columns are as wide as their widest cell. Cells may be styled. `alignRight`: by column. */
+export function table(
+  lines: readonly (readonly string[])[],
+  alignRight: (column: number) => boolean = (column) => column > 0,
+): string[] {
+  const columns = Math.max(0, ...lines.map((line) => line.length))
+  const widths = Array.from({ length: columns }, (_, at) => Math.max(...lines.map((line) => visibleWidth(line[at]))))
+  const cell = (text: string, column: number): string => {
+    const space = ' '.repeat((widths[column] ?? 0) - visibleWidth(text))
+    return alignRight(column) ? space + text : text + space
+  }
+  return lines.map((line) => line.map(cell).join('  ').trimEnd())
 }
 
-/** A person types yes, or said so before. Throws a SluiceError where none does. */
-export async function confirm(option: string, question: string, yes: boolean): Promise<void> {
+/** Characters that a terminal shows of a styled text. */
+export function visibleWidth(text = ''): number {
+  return stripVTControlCharacters(text).length
+}
+
+export interface Confirmation {
+  /** Option that has to be confirmed. */
+  readonly option: string
+  readonly question: string
+  readonly answer?: string
+  /** Confirmed on the command line. */
+  readonly yes: boolean
+}
+
+/** Asks a person to type the answer. Throws a SluiceError for any other answer and without a terminal. */
+export async function confirm({ option, question, answer = 'yes', yes }: Confirmation): Promise<void> {
   if (yes) return
-  refuseNobody(option, yes)
+  requireConfirmation(option, yes)
   const prompt = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await prompt.question(`\n${question} Type yes: `)
+  const typed = await prompt.question(`\n${question} Type ${answer}: `)
   prompt.close()
-  if (answer.trim() !== 'yes') throw new SluiceError('not confirmed', ExitCode.unsafe)
+  if (typed.trim() !== answer) throw new SluiceError('not confirmed', ExitCode.unsafe)
 }
 
-/** Throws a SluiceError where there is nobody to ask. */
-export function refuseNobody(option: string, yes: boolean): void {
+/** Throws a SluiceError if an option is not confirmed and no person can be asked. */
+export function requireConfirmation(option: string, yes: boolean): void {
   if (!yes && process.stdin.isTTY !== true)
-    throw new SluiceError(`${option} has to be confirmed by a person, or by --yes`, ExitCode.unsafe)
+    throw new SluiceError(`${option} needs a confirmation: run it in a terminal, or add --yes`, ExitCode.unsafe)
 }
 
 const EVERY_MS = 200
-/** Sooner an estimate is a guess. */
+/** An earlier estimate of the remaining time would be a guess. */
 const FIRST_ESTIMATE_MS = 1000
 
-/** One line on a terminal that says how far something is and how long it will still take, by its speed so far. Silent
- *  elsewhere. */
+/** One line on a terminal with progress and remaining time at the current speed. Prints nothing elsewhere. */
 export class Progress {
   readonly #stream: NodeJS.WriteStream
   readonly #of: number
@@ -93,16 +119,16 @@ export class Progress {
     this.#stream.write(`\r${progressLine(rows, this.#of, now - this.#startedAt)}\u001b[K`)
   }
 
-  /** Takes the line away. */
+  /** Clears the line. */
   end(): void {
     if (this.#isShown) this.#stream.write('\r\u001b[K')
     this.#isShown = false
   }
 }
 
-export function progressLine(rows: number, of: number, tookMs: number): string {
+export function progressLine(rows: number, of: number, elapsedMs: number): string {
   const percent = `${Math.floor((rows / of) * 100)} % of ${of} rows`
-  if (tookMs < FIRST_ESTIMATE_MS || rows === 0) return percent
-  const leftSeconds = Math.ceil(((of - rows) * tookMs) / rows / 1000)
-  return `${percent}, ${((rows / tookMs) * 1e-3).toFixed(1)} M rows/s, ${leftSeconds} s left`
+  if (elapsedMs < FIRST_ESTIMATE_MS || rows === 0) return percent
+  const leftSeconds = Math.ceil(((of - rows) * elapsedMs) / rows / 1000)
+  return `${percent}, ${((rows / elapsedMs) * 1e-3).toFixed(1)} M rows/s, ${leftSeconds} s left`
 }

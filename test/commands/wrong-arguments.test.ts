@@ -63,13 +63,13 @@ test.each(reading)('%s with an option that it does not have: 2', async (name, ar
 })
 
 test.each<[what: string, args: string[], says: string]>([
-  ['an order that why does not find', ['why', 'o1', '--journal', empty as string], 'there is no order o1'],
-  ['what is no order', ['ledger', 'x', '--journal', empty as string], 'not the id of an order: x'],
+  ['an order that why does not find', ['why', 'o1', '--journal', empty as string], 'has no order o1'],
+  ['what is no order', ['ledger', 'x', '--journal', empty as string], 'x is not an order id'],
   ['a bot that a sweep does not find', ['sweep', config, '--bot', 'b', '--journal', empty as string], 'b'],
   ['a format that export does not write', ['export', '--out', `${out}.parquet`], 'ends in .ndjson, .jsonl, or .csv'],
   ['a name without an ending', ['export', '--out', out], 'ends in .ndjson, .jsonl, or .csv'],
   ['a tax table that is no CSV', ['export', '--tax', `${out}.xlsx`], 'ends in .csv'],
-  ['an export of nothing', ['export'], 'export needs --out FILE'],
+  ['an export of nothing', ['export'], 'export needs either --out FILE'],
   ['a time that is none', ['backtest', config, '--from', 'noon', '--journal', empty as string], '--from'],
 ])('%s: 2', async (_what, args, says) => {
   const { code, said } = await refusal(args)

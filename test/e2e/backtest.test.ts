@@ -94,7 +94,7 @@ test('a paper run on the sandbox is backtested on its own tape', async ({ onTest
   expect(JSON.parse(causal.stdout)).toMatchObject({ seed: 3, cuts: { length: 5 }, equal: true, divergence: null })
 
   const again = await backtest(copy, '--out', out)
-  expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('is there already') })
+  expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('already exists') })
   // A folder of an interrupted backtest is reused; a folder with other content is refused.
   rmSync(join(out, 'report.json'))
   expect(await backtest(copy, '--out', out)).toMatchObject({ code: 0 })

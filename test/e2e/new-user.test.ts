@@ -56,17 +56,17 @@ describe('init', () => {
   test('init leaves existing files unchanged', async () => {
     const again = await empty.sluice('init', 'My Bots')
     expect(again).toMatchObject({ code: 2, stdout: '' })
-    expect(again.stderr).toContain('package.json is there already, left as it is')
+    expect(again.stderr).toContain('package.json already exists, kept unchanged')
     const mine = '{"dependencies":{}}'
     parent.write('other/package.json', mine)
     const made = await new Project(join(parent.path, 'other')).sluice('init')
-    expect(made).toMatchObject({ code: 0, stderr: 'sluice: package.json is there already, left as it is\n' })
+    expect(made).toMatchObject({ code: 0, stderr: 'sluice: package.json already exists, kept unchanged\n' })
     expect(readFileSync(join(parent.path, 'other/package.json'), 'utf8')).toBe(mine)
     expect(made.stdout).toContain('Next:\n  node --test "strategies/**/*.test.ts"\n  npx sluice run bots.yaml\n')
     expect(await new Project(join(DOCS, '..')).sluice('init')).toMatchObject({ code: 2 })
     expect(await project.sluice('init', 'bots.yaml')).toMatchObject({
       code: 2,
-      stderr: 'sluice: bots.yaml is a file\n',
+      stderr: 'sluice: bots.yaml is a file, not a folder\n',
     })
   })
 })
@@ -109,7 +109,10 @@ describe('the documents by task', () => {
 test('schema overwrites a schema, and no other file', async () => {
   expect(await project.sluice('schema', '--out', 'sluice.schema.json')).toMatchObject({ code: 0, stdout: '' })
   const refused = await project.sluice('schema', '--out', 'bots.yaml')
-  expect(refused).toMatchObject({ code: 2, stderr: 'sluice: bots.yaml is something else; nothing is overwritten\n' })
+  expect(refused).toMatchObject({
+    code: 2,
+    stderr: 'sluice: bots.yaml already exists and was not written by this command\n',
+  })
   expect(read('bots.yaml')).toContain('strategy: my-strategy')
   expect(await project.sluice('schema', '--out', 'no/such/folder.json')).toMatchObject({ code: 1, stdout: '' })
   expect(await project.sluice('init', 'bots.yaml/below')).toMatchObject({ code: 1, stdout: '' })
@@ -129,11 +132,11 @@ describe('new strategy', () => {
   })
 
   test.each<[string, string[], string]>([
-    ['a name with capitals', ['strategy', 'Foo'], 'Foo is no name for a strategy'],
-    ['a path', ['strategy', '../x'], '../x is no name for a strategy'],
-    ['one that there is', ['strategy', 'my-strategy'], 'there is a strategy my-strategy already'],
-    ['one that is shipped', ['strategy', 'momentum'], 'there is a strategy momentum already'],
-    ['something else', ['bot', 'x'], 'what is new?'],
+    ['a name with capitals', ['strategy', 'Foo'], 'Foo is not a valid name of a strategy'],
+    ['a path', ['strategy', '../x'], '../x is not a valid name of a strategy'],
+    ['one that there is', ['strategy', 'my-strategy'], 'a strategy my-strategy already exists'],
+    ['one that is shipped', ['strategy', 'momentum'], 'a strategy momentum already exists'],
+    ['something else', ['bot', 'x'], 'cannot create "bot"'],
   ])('refuses %s', async (_what, args, why) => {
     const ended = await project.sluice('new', ...args)
     expect(ended).toMatchObject({ code: 2, stdout: '' })
@@ -143,9 +146,9 @@ describe('new strategy', () => {
   test('overwrites no test, and then writes neither file', async () => {
     parent.write('My Bots/strategies/lone.test.ts', 'mine')
     const refused = await project.sluice('new', 'strategy', 'lone')
-    expect(refused.stderr).toContain('strategies/lone.test.ts is there already')
+    expect(refused.stderr).toContain('strategies/lone.test.ts already exists')
     expect(existsSync(join(project.folder, 'strategies/lone.ts'))).toBe(false)
-    expect((await empty.sluice('new', 'strategy', 'x')).stderr).toContain('there is no package.json here')
+    expect((await empty.sluice('new', 'strategy', 'x')).stderr).toContain('this folder has no package.json')
   })
 })
 

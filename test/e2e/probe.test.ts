@@ -148,7 +148,7 @@ describe.concurrent('a probe proves on the chain the facts that the document lea
     expect(await stage.complaints()).toEqual([])
     stage.configure({ service: { units: { sell: 'tokens' } } })
     const { stdout } = await sluice(['doctor', stage.configFile, '--json'])
-    expect(stdout).toContain('service.units.sell is not what a probe has proved: base units')
+    expect(stdout).toContain('service.units.sell contradicts a probe, which proved base units')
   })
 })
 
@@ -250,7 +250,12 @@ describe.concurrent('a probe, or a number, in trouble', () => {
   })
 
   test.for<[what: string, args: (stage: Stage) => string[], code: number, says: RegExp]>([
-    ['nobody to ask', (stage) => argsOf(stage).slice(0, -1), 4, /has to be confirmed by a person, or by --yes/],
+    [
+      'nobody to ask',
+      (stage) => argsOf(stage).slice(0, -1),
+      4,
+      /needs a confirmation: run it in a terminal, or add --yes/,
+    ],
     ['no mint', ({ configFile }) => ['doctor', configFile, '--probe-live', '0.003', '--yes'], 2, /needs --mint/],
     [
       'no mint that is one',
@@ -273,7 +278,7 @@ describe.concurrent('a probe, or a number, in trouble', () => {
         return ['doctor', far, '--probe-live', '0.003', '--mint', MINT]
       },
       4,
-      /has to be confirmed by a person, or by --yes/,
+      /needs a confirmation: run it in a terminal, or add --yes/,
     ],
   ])('%s', async ([, args, code, says], { onTestFinished }) => {
     const { stage, quiet } = await openBusyStage({}, onTestFinished)

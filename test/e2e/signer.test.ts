@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
 import type { Clock } from '../../src/base/machine.ts'
-import { examineSigner } from '../../src/commands/doctor/examine.ts'
 import { policyHash } from '../../src/config/hashes.ts'
 import { loadConfig } from '../../src/config/load.ts'
+import { examineSigner } from '../../src/live/doctor/examine.ts'
 import { openSigner } from '../../src/live/signer-access.ts'
 import { BUILT_IN_POLICY, type BuilderPolicy } from '../../src/orders/builder-policy.ts'
 import { SystemClock } from '../../src/runtime/system-clock.ts'
@@ -41,7 +41,7 @@ test('`sluice signer` under another user: its policy and caps bind every engine,
   const policy = write('builder-policy.yaml', 'programs: [pump, pump-swap]\n')
   const args = ['--socket', socket, '--key', keyPath, '--policy', policy, '--max-per-transaction-sol', '0.0002']
   const process = launch(['signer', ...args, '--state', join(folder, 'signer.caps')])
-  await until('its start', () => process.stderr.includes('listens at'))
+  await until('its start', () => process.stderr.includes('listens on'))
 
   const signer = await openSigner(await walletOf({ signer: socket }), parts())
   const { request, signature } = buy(95_000)

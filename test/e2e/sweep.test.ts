@@ -78,7 +78,7 @@ test('a sweep has the same results as a backtest; after a kill it continues to t
   expect(first.stdout).toBe('')
   expect(kept).toHaveLength(8) // the first of two passes
   const goesOn = await sweep(...drawn, '--jobs', '1', '--out', out)
-  expect(goesOn).toEqual({ ...whole, stderr: '8 of 16 sets were kept: they are not computed again\n' })
+  expect(goesOn).toEqual({ ...whole, stderr: '8 of 16 sets are already finished and are not computed again\n' })
   expect(storedIn(store)).toHaveLength(16)
   expect(storedIn(store)).toEqual(expect.arrayContaining(kept))
   expect(statSync(store).mode & 0o077).toBe(0)

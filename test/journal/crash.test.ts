@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
 import { expect, test, vi } from 'vitest'
-import { run as replay } from '../../src/commands/research/replay.ts'
+import { command as replay } from '../../src/commands/research/replay.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { openForWriting } from '../../src/journal/database.ts'
 import { lockName } from '../../src/journal/lock.ts'
@@ -151,7 +151,7 @@ function blocksOf(path: string): number {
 /** What `sluice replay --verify --json` prints. */
 async function verifiedIn(path: string): Promise<{ decisions: number }> {
   const log = vi.spyOn(console, 'log').mockImplementation(() => {})
-  await replay([], { journal: path, verify: true, json: true })
+  await replay.run([], { journal: path, verify: true, json: true })
   const line = log.mock.lastCall?.[0] as string
   log.mockRestore()
   return JSON.parse(line)

@@ -1,18 +1,9 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { recordedEntries } from '../../src/backtest/replay/segments.ts'
 import { encodeJson } from '../../src/base/json.ts'
-import { run as exportTape } from '../../src/commands/journal/export.ts'
-import { run as fills } from '../../src/commands/journal/fills.ts'
-import { run as ledger } from '../../src/commands/journal/ledger.ts'
-import { run as orders } from '../../src/commands/journal/orders.ts'
-import { run as positions } from '../../src/commands/journal/positions.ts'
-import { run as report } from '../../src/commands/journal/report.ts'
-import type { Options } from '../../src/commands/options.ts'
-import { run as replay } from '../../src/commands/research/replay.ts'
-import { run as why } from '../../src/commands/why/why.ts'
 import { loadStrategy } from '../../src/config/strategies.ts'
 import { compared } from '../../src/engine/bots/thrown.ts'
 import { Engine } from '../../src/engine/engine.ts'
@@ -22,6 +13,7 @@ import { type JournalReader, openReader } from '../../src/journal/reader/reader.
 import { SCHEMA_VERSION } from '../../src/journal/schema/schema.ts'
 import type { Segment } from '../../src/journal/tape/segments.ts'
 import { Mints } from '../../src/market/mints.ts'
+import { called } from '../e2e/called.ts'
 import { journalPath } from '../support/journal-samples.ts'
 
 /** A field of a decision whose replay differs from the record. */
@@ -41,20 +33,19 @@ const EXPLAINED: Readonly<Record<string, (divergence: Divergence) => boolean>> =
     field === 'order.reserveLamports' && [6, 30].includes(Number(got) - Number(expected)),
 }
 
-type Command = (args: string[], options: Options) => Promise<number>
-
-const COMMANDS: [string, Command, string[], ('json' | 'out' | 'tax')[]][] = [
-  ['orders', orders, [], []],
-  ['fills', fills, [], []],
-  ['fills --json', fills, [], ['json']],
-  ['positions', positions, [], []],
-  ['report', report, [], []],
-  ['report --json', report, [], ['json']],
-  ['ledger', ledger, [], []],
-  ['ledger ORDER', ledger, ['o1'], []],
-  ['why ORDER', why, ['o1'], []],
-  ['export', exportTape, [], ['out']],
-  ['export --tax', exportTape, [], ['tax']],
+/** Arguments of a command; FILE stands for a path of the test. */
+const COMMANDS = [
+  ['orders'],
+  ['fills'],
+  ['fills', '--json'],
+  ['positions'],
+  ['report'],
+  ['report', '--json'],
+  ['ledger'],
+  ['ledger', 'o1'],
+  ['why', 'o1'],
+  ['export', '--out', 'FILE.ndjson'],
+  ['export', '--tax', 'FILE.csv'],
 ]
 
 describe.each(['cloud', 'local'])('a journal that commit 3702d38 recorded with the %s executor', (name) => {
@@ -70,29 +61,16 @@ describe.each(['cloud', 'local'])('a journal that commit 3702d38 recorded with t
     expect(readFileSync(backup).equals(recorded)).toBe(true)
   })
 
-  test.each(COMMANDS)('is read by `sluice %s`', async (_name, command, args, options) => {
-    const lines: string[] = []
-    const log = vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line))
-    const out = { out: `${path}.ndjson`, tax: `${path}.csv` }
-    const given = Object.fromEntries(options.map((option) => [option, option === 'json' ? true : out[option]]))
-    try {
-      expect(await command(args, { journal: path, journals: [path], ...given })).toBe(0)
-    } finally {
-      log.mockRestore()
-    }
-    expect(lines.join('\n')).not.toBe('')
+  test.each(COMMANDS.map((args) => [args]))('is read by `sluice %s`', async (args) => {
+    const { code, stdout } = await called([...args.map((arg) => arg.replace('FILE', path)), '--journal', path])
+    expect(code).toBe(0)
+    expect(stdout).not.toBe('')
   })
 
   test('is not verified by `sluice replay`, which names the reason: other code recorded it', async () => {
-    const text: string[] = []
-    const [log, error] = [vi.spyOn(console, 'log'), vi.spyOn(console, 'error')]
-    for (const spy of [log, error]) spy.mockImplementation((line: string) => void text.push(line))
-    try {
-      expect(await replay([], { journal: path })).toBe(1)
-    } finally {
-      for (const spy of [log, error]) spy.mockRestore()
-    }
-    expect(text.join('\n')).toContain('other code')
+    const { code, stdout, stderr } = await called(['replay', '--journal', path])
+    expect(code).toBe(1)
+    expect(`${stdout}${stderr}`).toContain('other code')
   })
 
   test('replays to the recorded decisions, but for repaired defects', async () => {

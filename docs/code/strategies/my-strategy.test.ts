@@ -7,13 +7,13 @@ const params = { risePercent: 25, sizeSol: 0.1 }
 
 test('a rise from the low is bought once, and the stop-loss sells it', () => {
   const rig = testStrategy(strategy, { params })
-  rig.settle(1e-7) // prints until the robust price is this, SOL a token
+  rig.settle(1e-7) // trades until this is the robust price, SOL per token
   rig.settle(1.3e-7)
   assert.deepEqual(
     rig.orders.map(({ side, sol, reason }) => ({ side, sol, reason })),
     [{ side: 'buy', sol: 0.1, reason: 'rose 30.0 %' }],
   )
-  rig.advance(2) // it lands
+  rig.advance(2) // the buy lands
   assert.equal(rig.position()?.state, 'open')
   rig.settle(0.9e-7)
   assert.equal(rig.orders[1]?.side, 'sell')
@@ -21,14 +21,14 @@ test('a rise from the low is bought once, and the stop-loss sells it', () => {
   assert.equal(rig.position()?.state, 'closed')
 })
 
-test('a smaller rise is not', () => {
+test('a smaller rise is not bought', () => {
   const rig = testStrategy(strategy, { params })
   rig.settle(1e-7)
   rig.settle(1.2e-7)
   assert.deepEqual(rig.orders, [])
 })
 
-test('one print far off is no price', () => {
+test('a single outlier does not change the robust price', () => {
   const rig = testStrategy(strategy, { params })
   rig.settle(1e-7)
   rig.trade({ price: 9e-7 })

@@ -2,21 +2,21 @@ import { defineStrategy, z } from 'sluice'
 
 export default defineStrategy({
   name: 'my-strategy',
-  about: 'Buys a token that rose from its low, and lets the exits sell it.',
-  // One schema gives the types, the defaults, the check of the YAML, and what `sluice sweep` may vary.
+  about: 'Buys a token that rose from its low; the exits sell it.',
+  // This schema defines types and defaults, checks the YAML, and bounds what `sluice sweep` may vary.
   params: z.object({
     risePercent: z.number().min(1).max(500).default(20),
     sizeSol: z.number().min(0.001).max(10).default(0.05),
   }),
   keys: ['trades'],
-  // Used where neither the order nor the bot's YAML names any.
+  // Used unless the order or the bot's YAML sets other exits.
   exits: { stopLossPercent: 20, trailingPercent: 25, maxHoldSeconds: 900 },
-  // What is kept for each token; freed with it.
+  // State of each token; freed together with the token.
   token: () => ({ low: Number.POSITIVE_INFINITY }),
   start: (params, bot) => ({
     onTrade(_trade, token) {
       const { price, state } = token
-      if (price === undefined) return // the robust price; none before enough prints
+      if (price === undefined) return // no robust price before enough prints
       state.low = Math.min(state.low, price)
       const rise = (price / state.low - 1) * 100
       if (rise < params.risePercent || token.position) return

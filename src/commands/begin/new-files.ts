@@ -2,16 +2,16 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 
-/** Files to write, by their path below a folder. */
+/** Texts by path, relative to a folder. */
 export type NewFiles = Readonly<Record<string, string>>
 
 export interface Written {
   readonly written: readonly string[]
-  /** Were there already, and are as they were. */
+  /** Already existed and are unchanged. */
   readonly kept: readonly string[]
 }
 
-/** Writes what is not there; never touches what is. Throws SluiceError where the system does not let it. */
+/** Writes the files that do not exist and never changes one that does. Throws SluiceError if a file cannot be written. */
 export function writeNew(folder: string, files: NewFiles): Written {
   const written: string[] = []
   const kept: string[] = []
@@ -22,16 +22,16 @@ export function writeNew(folder: string, files: NewFiles): Written {
   return { written, kept }
 }
 
-/** Writes over what was written the same way before, known by `mark`, and over nothing else. Throws SluiceError. */
-export function writeAgain(path: string, text: string, mark: string): void {
+/** Writes a file, or replaces one that contains `mark`. Throws SluiceError for any other existing file. */
+export function writeGenerated(path: string, text: string, mark: string): void {
   writing(path, () => {
     if (existsSync(path) && !readFileSync(path, 'utf8').includes(mark))
-      throw new SluiceError(`${path} is something else; nothing is overwritten`, ExitCode.usage)
+      throw new SluiceError(`${path} already exists and was not written by this command`, ExitCode.usage)
     writeFileSync(path, text)
   })
 }
 
-/** The system decides whether it is there, so that nothing can come in between. */
+/** The exclusive flag leaves no gap between the check and the write. */
 function writeIfNew(path: string, text: string): boolean {
   mkdirSync(dirname(path), { recursive: true })
   try {
@@ -48,6 +48,6 @@ function writing<T>(name: string, write: () => T): T {
     return write()
   } catch (error) {
     if (error instanceof SluiceError || (error as NodeJS.ErrnoException).code === undefined) throw error
-    throw new SluiceError(`${name} cannot be written: ${(error as Error).message}`)
+    throw new SluiceError(`cannot write ${name}: ${(error as Error).message}`)
   }
 }

@@ -7,13 +7,13 @@ import { strategyTestText, strategyText } from './strategy-files.ts'
 
 const STRATEGY = 'my-strategy'
 const CONFIG = 'bots.yaml'
-/** Written once the strategy is there. */
+/** Written after the strategy, whose params the schema contains. */
 export const SCHEMA = 'sluice.schema.json'
-/** Scripts of these packages may run on installation; the others' are not needed. */
+/** Install scripts that npm may run. */
 const ALLOWED_SCRIPTS = { node: true, 'better-sqlite3': false, bufferutil: false, 'utf-8-validate': false }
 
-/** What npm, the editor and git need, one bot on the embedded sandbox, its strategy and the test of that. `folder`:
- *  absolute; `sluice`: how npm gets it; `versions`: exact ones of what a project needs beside it. */
+/** Files of a project: npm, editor and git settings, one bot on the embedded sandbox, its strategy and test. `folder`:
+ *  absolute; `sluice`: npm specifier of this package; `versions`: exact versions of the other dependencies. */
 export function projectFiles(folder: string, sluice: string, versions: Readonly<Record<string, string>>): NewFiles {
   return {
     'package.json': manifest(folder, sluice, versions),
@@ -66,9 +66,9 @@ const TSCONFIG = {
 
 function configText(): string {
   return `# yaml-language-server: $schema=./${SCHEMA}
-# \`npx sluice check ${CONFIG}\` says what is wrong with it, and the worst that it allows.
+# \`npx sluice check ${CONFIG}\` lists its errors and shows the worst case that it allows.
 service: sandbox # a market and a chain on this machine: no account, no key, no money
-# The real one, for paper and for live. A secret is env:NAME or file:PATH, never a value:
+# The real service, for paper and live trading. Write a secret as env:NAME or file:PATH, never as a value:
 # service:
 #   baseUrl: https://service.example/api
 #   wsUrl: wss://service.example/api/data
@@ -89,22 +89,22 @@ bots:
 function readme(name: string): string {
   return `# ${name}
 
-Bots on [Sluice](node_modules/sluice/README.md), whose [documents](node_modules/sluice/docs/README.md) say how to do what.
-\`npm install\` brings Sluice and a Node of its own; then:
+Bots for [Sluice](node_modules/sluice/README.md); its guides are [here](node_modules/sluice/docs/README.md).
+\`npm install\` installs Sluice and a suitable version of Node. Then:
 
 \`\`\`sh
 npm test                                                  # the strategy's test
-npx sluice check ${CONFIG}                              # what is wrong, and the worst that it allows
-npx sluice run ${CONFIG}                                # paper, on the embedded sandbox; Ctrl-C ends it
-npx sluice fills                                          # and orders, positions
-npx sluice backtest ${CONFIG}                           # the same bots over what was recorded
+npx sluice check ${CONFIG}                              # errors, or the worst case
+npx sluice run ${CONFIG}                                # trade on paper on the embedded sandbox, until Ctrl-C
+npx sluice fills                                          # also: orders, positions
+npx sluice backtest ${CONFIG}                           # the same bots on the recorded market
 \`\`\`
 
-A strategy is a file in \`strategies/\`: \`npx sluice new strategy NAME\` writes one with its test. After a change of its \`params\`,
-\`npm run schema\` tells the editor.
+A strategy is a file in \`strategies/\`. \`npx sluice new strategy NAME\` creates one with its test. After a change of its \`params\`,
+run \`npm run schema\` to update the editor's schema.
 
-For the real market put the service's addresses and your key's place into \`${CONFIG}\`, then \`npx sluice doctor ${CONFIG}\`. Bots stay on
-paper until one says \`mode: live\` and \`sluice run\` is given \`--live\`.
+For the real market, set the service's addresses and your key (\`env:NAME\`) in \`${CONFIG}\` and run \`npx sluice doctor ${CONFIG}\`. A bot trades
+on paper unless it has \`mode: live\` and \`sluice run\` is given \`--live\`.
 `
 }
 
@@ -112,16 +112,15 @@ function json(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`
 }
 
-/** Beside Sluice itself, what a project is written with: its Node, Solana's runtime for the sandbox, types. */
+/** Packages that a project needs besides Sluice: Node, Solana's runtime for the sandbox, types. */
 const NEEDED = ['@types/node', 'litesvm', 'node', 'typescript']
 
 export interface OwnPackage {
-  /** How npm gets this very package: a version where it came from the registry, else where the archive or folder
-   *  lies. */
+  /** npm specifier of this package: a version if it came from the registry, else the path of its archive or folder. */
   readonly spec: string
-  /** What is to be done before `spec` can be installed; '' where nothing is. */
+  /** Command to run before `spec` can be installed; '' if none. */
   readonly first: string
-  /** Exact versions of what a project needs beside it. */
+  /** Exact versions of the other dependencies. */
   readonly versions: Readonly<Record<string, string>>
 }
 
@@ -130,9 +129,8 @@ interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>
 }
 
-/** `root`: where this package lies. What is installed under a name must be what runs now, and not what somebody else
- *  gave that name to: so the place that it came from is told, and the registry only where npm says that it came from
- *  there. */
+/** Source of the running package. The name `sluice` on the registry could belong to another package, so the specifier
+ *  is a version only if npm recorded that this package came from the registry. `root`: folder of this package. */
 export function ownPackage(root: string): OwnPackage {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
   const versions = Object.fromEntries(NEEDED.map((name) => [name, manifest.devDependencies[name] as string]))
@@ -149,7 +147,7 @@ function installedFrom(root: string, version: string): string {
   if (/^https:\/\/registry\.npmjs\.org\//.test(resolved)) return version
   if (resolved.startsWith('file:')) return `file:${resolve(dirname(modules), resolved.slice('file:'.length))}`
   if (/^(https:|git\+)/.test(resolved)) return resolved
-  throw new SluiceError(`npm does not say where ${root} came from; install it with npm, then again`, ExitCode.usage)
+  throw new SluiceError(`npm has not recorded the source of ${root}; install it with npm and try again`, ExitCode.usage)
 }
 
 function recorded(lock: string): string {

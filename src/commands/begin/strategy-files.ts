@@ -12,13 +12,12 @@ interface Manifest {
   readonly devDependencies?: Readonly<Record<string, unknown>>
 }
 
-/** A strategy of this name and its test, where they belong: beside each other in a project, in test/ in the repository
- *  of Sluice. `taken`: names that mean something else already. Throws SluiceError where the name or the folder does not
- *  fit. */
+/** A new strategy and its test. In a project both are in strategies/; in Sluice's own repository the test is in test/.
+ *  `taken`: names of existing strategies. Throws SluiceError for an invalid name or folder. */
 export function strategyFiles(name: string, folder: string, taken: readonly string[]): NewFiles {
   if (!NAME.test(name) || name.length > LONGEST_NAME)
-    throw refused(`${name} is no name for a strategy: small letters, digits and dashes, such as fast-dips`)
-  if (taken.includes(name)) throw refused(`there is a strategy ${name} already; choose another name`)
+    throw refused(`${name} is not a valid name of a strategy: use small letters, digits and dashes, such as fast-dips`)
+  if (taken.includes(name)) throw refused(`a strategy ${name} already exists; choose another name`)
   const manifest = manifestOf(folder)
   const ownRepository = manifest.name === 'sluice'
   const test = ownRepository ? `test/strategies/${name}.test.ts` : `strategies/${name}.test.ts`
@@ -27,19 +26,19 @@ export function strategyFiles(name: string, folder: string, taken: readonly stri
     [`strategies/${name}.ts`]: strategyText(name),
     [test]: strategyTestText(imported, hasVitest(manifest) ? 'vitest' : 'node:test'),
   }
-  const there = Object.keys(files).find((file) => existsSync(join(folder, file)))
-  if (there !== undefined) throw refused(`${there} is there already, and nothing is overwritten; choose another name`)
+  const existing = Object.keys(files).find((file) => existsSync(join(folder, file)))
+  if (existing !== undefined) throw refused(`${existing} already exists; choose another name`)
   return files
 }
 
 function manifestOf(folder: string): Manifest {
   const path = join(folder, 'package.json')
   if (!existsSync(path))
-    throw refused('there is no package.json here: go to your project, or make one with `sluice init`')
+    throw refused('this folder has no package.json: change to your project, or create one with `sluice init`')
   try {
     return (JSON.parse(readFileSync(path, 'utf8')) ?? {}) as Manifest
   } catch {
-    throw refused('the package.json here is not JSON')
+    throw refused('package.json of this folder is not valid JSON')
   }
 }
 
@@ -51,27 +50,27 @@ function refused(message: string): SluiceError {
   return new SluiceError(message, ExitCode.usage)
 }
 
-/** A small strategy that works: something to change, with a word about each part of the contract. */
+/** A small working strategy with a comment on each part of the contract. */
 export function strategyText(name: string): string {
   return `import { defineStrategy, z } from 'sluice'
 
 export default defineStrategy({
   name: '${name}',
-  about: 'Buys a token that rose from its low, and lets the exits sell it.',
-  // One schema gives the types, the defaults, the check of the YAML, and what \`sluice sweep\` may vary.
+  about: 'Buys a token that rose from its low; the exits sell it.',
+  // This schema defines types and defaults, checks the YAML, and bounds what \`sluice sweep\` may vary.
   params: z.object({
     risePercent: z.number().min(1).max(500).default(20),
     sizeSol: z.number().min(0.001).max(10).default(0.05),
   }),
   keys: ['trades'],
-  // Used where neither the order nor the bot's YAML names any.
+  // Used unless the order or the bot's YAML sets other exits.
   exits: { stopLossPercent: 20, trailingPercent: 25, maxHoldSeconds: 900 },
-  // What is kept for each token; freed with it.
+  // State of each token; freed together with the token.
   token: () => ({ low: Number.POSITIVE_INFINITY }),
   start: (params, bot) => ({
     onTrade(_trade, token) {
       const { price, state } = token
-      if (price === undefined) return // the robust price; none before enough prints
+      if (price === undefined) return // no robust price before enough prints
       state.low = Math.min(state.low, price)
       const rise = (price / state.low - 1) * 100
       if (rise < params.risePercent || token.position) return
@@ -83,7 +82,7 @@ export default defineStrategy({
 `
 }
 
-/** Its test, for node:test or vitest. `file`: what the test imports it from. */
+/** The strategy's test for node:test or vitest. `file`: import path of the strategy. */
 export function strategyTestText(file: string, runner: 'node:test' | 'vitest'): string {
   const imports = [
     "import assert from 'node:assert/strict'",
@@ -98,13 +97,13 @@ const params = { risePercent: 25, sizeSol: 0.1 }
 
 test('a rise from the low is bought once, and the stop-loss sells it', () => {
   const rig = testStrategy(strategy, { params })
-  rig.settle(1e-7) // prints until the robust price is this, SOL a token
+  rig.settle(1e-7) // trades until this is the robust price, SOL per token
   rig.settle(1.3e-7)
   assert.deepEqual(
     rig.orders.map(({ side, sol, reason }) => ({ side, sol, reason })),
     [{ side: 'buy', sol: 0.1, reason: 'rose 30.0 %' }],
   )
-  rig.advance(2) // it lands
+  rig.advance(2) // the buy lands
   assert.equal(rig.position()?.state, 'open')
   rig.settle(0.9e-7)
   assert.equal(rig.orders[1]?.side, 'sell')
@@ -112,14 +111,14 @@ test('a rise from the low is bought once, and the stop-loss sells it', () => {
   assert.equal(rig.position()?.state, 'closed')
 })
 
-test('a smaller rise is not', () => {
+test('a smaller rise is not bought', () => {
   const rig = testStrategy(strategy, { params })
   rig.settle(1e-7)
   rig.settle(1.2e-7)
   assert.deepEqual(rig.orders, [])
 })
 
-test('one print far off is no price', () => {
+test('a single outlier does not change the robust price', () => {
   const rig = testStrategy(strategy, { params })
   rig.settle(1e-7)
   rig.trade({ price: 9e-7 })

@@ -1,6 +1,5 @@
 import { ERRORS } from '../../base/errors.ts'
 import { printable } from '../../base/text.ts'
-import { formatSol } from '../../base/units.ts'
 import type { ProgramFinding } from '../../chain/learner/findings.ts'
 import { type Findings, priorityOf } from '../../chain/learner/findings.ts'
 import type { Payment } from '../../chain/learner/payments.ts'
@@ -9,7 +8,6 @@ import type { Upgrader } from '../../chain/learner/upgrades.ts'
 import type { Examination } from '../../chain/verifier/examine.ts'
 import { sol } from '../../chain/verifier/reading.ts'
 import { USUAL_INNER } from '../../chain/verifier/simulate.ts'
-import type { Attempt } from '../../orders/attempt.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 
 /** Of programs that people know by name. */
@@ -149,12 +147,3 @@ function named(id: string): string {
 function rangeText({ least, most }: Range): string {
   return least === most ? sol(least) : `${sol(least)} to ${sol(most)}`
 }
-
-/** What is asked for, in words. */
-export function askedText({ side, mint, size, priorityFeeLamports: fee }: AskedParts): string {
-  const trade =
-    side === 'buy' && size.kind === 'sol' ? `buy ${mint} for ${formatSol(size.lamports)} SOL` : `sell all of ${mint}`
-  return fee === null ? trade : `${trade}, priority fee ${formatSol(fee)} SOL`
-}
-
-type AskedParts = Pick<Attempt, 'side' | 'mint' | 'size' | 'priorityFeeLamports'>

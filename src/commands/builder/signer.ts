@@ -10,11 +10,24 @@ import { stateFolder } from '../../live/service-access.ts'
 import { boundTo, capsOf } from '../../live/signer-access.ts'
 import type { BuilderPolicy } from '../../orders/builder-policy.ts'
 import { SystemClock } from '../../runtime/system-clock.ts'
-import type { Options } from '../options.ts'
+import { defineCommand, number, POLICY, text, type Values } from '../options.ts'
 
-/** `sluice signer`: keeps the process that holds the key, and never sees the key itself. Ends with it, or by a
- *  signal. */
-export async function run(_args: string[], options: Options): Promise<number> {
+const CAP_SOL = { min: 0, max: 1000000 }
+
+const OPTIONS = {
+  socket: text('<path>', 'listen on this socket, open to processes of the same user or group'),
+  key: text('<file>', 'keypair of the wallet, as solana-keygen writes it (mode 0600)'),
+  policy: POLICY,
+  maxPerTransactionSol: number('<n>', 'refuse a transaction that could spend more', CAP_SOL),
+  maxPerHourSol: number('<n>', 'refuse to spend more within an hour', CAP_SOL),
+  maxPerDaySol: number('<n>', 'refuse to spend more within a day', CAP_SOL),
+  state: text('<file>', 'keep the spent amounts in this file over a restart'),
+}
+
+/** Starts the process that holds the key, without reading the key itself, and ends with it or at a signal. */
+export const command = defineCommand({ options: OPTIONS, run: (_args, options) => runSigner(options) })
+
+async function runSigner(options: Values<typeof OPTIONS>): Promise<number> {
   const { socket, key } = options
   if (socket === undefined || key === undefined)
     throw new SluiceError('signer needs --socket and --key', ExitCode.usage)
@@ -22,7 +35,7 @@ export async function run(_args: string[], options: Options): Promise<number> {
   const policy = options.policy === undefined ? undefined : policyOf(options.policy)
   if (options.policy !== undefined && policy === undefined) return ExitCode.usage
   const clock = new SystemClock()
-  // systemd names the folder that it made for the service.
+  // systemd sets STATE_DIRECTORY for a service with StateDirectory=.
   const state = options.state ?? join(process.env.STATE_DIRECTORY ?? stateFolder(), 'signer.caps')
   const listening = await listenAsSigner(
     {
@@ -39,7 +52,7 @@ export async function run(_args: string[], options: Options): Promise<number> {
     clock,
   )
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => listening.close())
-  console.error(`the signer of ${listening.wallet} listens at ${socket}, for its own user and group`)
+  console.error(`the signer of ${listening.wallet} listens on ${socket} for processes of its own user and group`)
   const exitCode = await listening.ended
   clock.stop()
   return exitCode
@@ -49,7 +62,7 @@ function lamportsOf(sol: number | undefined) {
   return sol === undefined ? null : solToLamports(sol)
 }
 
-/** What stands in the file of --policy; undefined where it is wrong, and all that is wrong has been said. */
+/** Loads the file of --policy. If it is invalid, prints its errors and returns undefined. */
 export function policyOf(file: string): BuilderPolicy | undefined {
   const result = loadPolicy(file)
   if (result.ok) return result.policy

@@ -16,29 +16,37 @@ import { decodeTransaction } from '../../solana/transaction.ts'
 import { openHttp } from '../../venues/http.ts'
 import { DEFAULT_VENUE } from '../../venues/registry.ts'
 import type { BuiltReply } from '../../venues/venue.ts'
-import type { Options } from '../options.ts'
+import { defineCommand, JSON_LINE, POLICY, text } from '../options.ts'
 import { policyOf } from './signer.ts'
 
 const MOST_BYTES = 65_536
 const CALLS_PER_SECOND = 8
 
-/** `sluice verify-tx`: whether a transaction that somebody else built does what was ordered, and nothing else. Signs
- *  and sends nothing. */
-export async function run(_args: string[], options: Options): Promise<number> {
-  const { tx, order, json = false } = options
-  if (tx === undefined || order === undefined) throw new SluiceError('verify-tx needs --tx and --order', ExitCode.usage)
-  const asked = askedOf(order)
-  const policy = options.policy === undefined ? BUILT_IN_POLICY : policyOf(options.policy)
-  if (policy === undefined) return ExitCode.usage
-  const reply = DEFAULT_VENUE.transactions.readReply(bytesOf(tx), (bytes) => {
-    const decoded = decodeTransaction(bytes)
-    return decoded.ok ? undefined : decoded
-  })
-  const examined = await examineReply(reply, asked, policy, options.rpc)
-  if (json) console.log(JSON.stringify(verdictJson(examined)))
-  else console.log(verdictText(examined))
-  return examined.refusals.length === 0 ? ExitCode.done : ExitCode.unsafe
-}
+/** Verifies that a transaction from a builder does what the order says and nothing else. Signs and sends nothing. */
+export const command = defineCommand({
+  options: {
+    tx: text('<base64|file>', "the builder's answer: a transaction in any common form, or a file with it"),
+    order: text('<json|file>', 'the body of the request with an added `side`, or a file with it'),
+    policy: POLICY,
+    rpc: text('<url>', 'simulate the transaction and read the wallet there; env:NAME or file:PATH hides the address'),
+    json: JSON_LINE,
+  },
+  async run(_args, { tx, order, policy: file, rpc, json }) {
+    if (tx === undefined || order === undefined)
+      throw new SluiceError('verify-tx needs --tx and --order', ExitCode.usage)
+    const asked = askedOf(order)
+    const policy = file === undefined ? BUILT_IN_POLICY : policyOf(file)
+    if (policy === undefined) return ExitCode.usage
+    const reply = DEFAULT_VENUE.transactions.readReply(bytesOf(tx), (bytes) => {
+      const decoded = decodeTransaction(bytes)
+      return decoded.ok ? undefined : decoded
+    })
+    const examined = await examineReply(reply, asked, policy, rpc)
+    if (json) console.log(JSON.stringify(verdictJson(examined)))
+    else console.log(verdictText(examined))
+    return examined.refusals.length === 0 ? ExitCode.done : ExitCode.unsafe
+  },
+})
 
 async function examineReply(
   reply: BuiltReply,
@@ -78,7 +86,7 @@ function askedOf(order: string): AskedTrade {
   return read.asked
 }
 
-/** What stands there is the answer of the builder itself, unless it is the name of a file that holds it. */
+/** Reads the file of this name, else takes the text itself as the builder's answer. */
 function bytesOf(tx: string): Uint8Array {
   const isFile = tx.length < 4_096 && statSync(tx, { throwIfNoEntry: false })?.isFile() === true
   return isFile ? readSmall(tx, '--tx') : Buffer.from(tx)
@@ -86,12 +94,13 @@ function bytesOf(tx: string): Uint8Array {
 
 function readSmall(file: string, option: string): Buffer {
   const status = statSync(file, { throwIfNoEntry: false })
-  if (!status?.isFile()) throw new SluiceError(`${option}: neither JSON nor a file`, ExitCode.usage)
+  if (!status?.isFile()) throw new SluiceError(`${option}: expected JSON or the path of a file`, ExitCode.usage)
   if (status.size > MOST_BYTES) throw new SluiceError(`${option}: the file is larger than 64 KiB`, ExitCode.usage)
   return readFileSync(file)
 }
 
-/** An address, or where it lies: providers put keys into theirs, and others can see the arguments of a process. */
+/** Resolves env:NAME and file:PATH. RPC addresses often contain a key, and other users can see the arguments of a
+ *  process. */
 function rpcUrlOf(rpc: string): string {
   if (SECRET_REFERENCE.test(rpc)) return secretFrom(rpc, process.cwd(), rpcAddressProblem).read()
   const problem = rpcAddressProblem(rpc)
@@ -99,7 +108,7 @@ function rpcUrlOf(rpc: string): string {
   return rpc
 }
 
-/** All that is to be said of one answer of a builder. */
+/** Findings about one answer of a builder. */
 export interface Examined extends Omit<Examination, 'transaction' | 'guarded' | 'lastHeight' | 'closed'> {
   readonly asked: AskedTrade
   /** Name of the policy. */
@@ -107,7 +116,7 @@ export interface Examined extends Omit<Examination, 'transaction' | 'guarded' | 
   readonly lastValidBlockHeight: number | undefined
 }
 
-/** For people: the verdict first, then what it rests on. */
+/** The verdict, then the findings that support it. */
 export function verdictText(examined: Examined): string {
   const { refusals, bound, parts, notUnderstood, simulated, trade, policy, lastValidBlockHeight } = examined
   const isRefused = refusals.length > 0
@@ -118,20 +127,22 @@ export function verdictText(examined: Examined): string {
     ...refusals.flatMap(({ code, reason }) => [`  ${code}: ${ERRORS[code]}`, `    ${printable(reason)}`]),
     row(
       'trade',
-      trade === undefined ? 'none that can be read' : `${trade.name}, ${trade.tokens} base units, ${limitText(trade)}`,
+      trade === undefined ? 'none recognized' : `${trade.name}, ${trade.tokens} base units, ${limitText(trade)}`,
     ),
-    row('SOL out', bound === null ? 'no bound holds' : `at most ${solText(bound)}${spent === '' ? '' : ` (${spent})`}`),
+    row('SOL out', bound === null ? 'no upper bound' : `at most ${solText(bound)}${spent === '' ? '' : ` (${spent})`}`),
     row(
       'simulated',
       simulated === undefined ? 'no' : `${solText(simulated.lamports)} SOL, ${simulated.tokens} base units`,
     ),
-    ...notUnderstood.map((what) => row('not known', printable(what))),
+    ...notUnderstood.map((what) => row('unknown', printable(what))),
     row('policy', printable(policy)),
-    ...(lastValidBlockHeight === undefined ? [] : [row('builder says', `valid up to block ${lastValidBlockHeight}`)]),
+    ...(lastValidBlockHeight === undefined
+      ? []
+      : [row('builder says', `valid up to block height ${lastValidBlockHeight}`)]),
   ].join('\n')
 }
 
-/** What `--json` prints: amounts of SOL as numbers, of tokens as texts of base units. */
+/** Output of --json: SOL as numbers, tokens as strings of base units. */
 export function verdictJson(examined: Examined): object {
   const { refusals, bound, parts, notUnderstood, simulated, trade, policy, lastValidBlockHeight } = examined
   return {
@@ -165,8 +176,8 @@ function askedText(asked: AskedTrade): string {
   const slippage = `slippage ${asked.slippagePercent} %`
   if (asked.side === 'buy') return `buy ${asked.mint} for ${formatSol(asked.lamports)} SOL, ${slippage}`
   const { amount } = asked
-  const much = amount.kind === 'all' ? 'all' : amount.kind === 'percent' ? `${amount.percent} %` : amount.decimal
-  return `sell ${much} of ${asked.mint}, ${slippage}`
+  const share = amount.kind === 'all' ? 'all' : amount.kind === 'percent' ? `${amount.percent} %` : amount.decimal
+  return `sell ${share} of ${asked.mint}, ${slippage}`
 }
 
 function limitText({ side, lamports }: NonNullable<Examination['trade']>): string {

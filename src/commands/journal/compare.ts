@@ -10,46 +10,50 @@ import {
 } from '../../backtest/report/comparison.ts'
 import { readReport } from '../../backtest/report/report.ts'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
-import { printable } from '../../base/text.ts'
+import { counted, printable } from '../../base/text.ts'
 import type { Decision } from '../../engine/replay/verify.ts'
 import { type JournalReader, openReader } from '../../journal/reader/reader.ts'
 import { dateTimeOf } from '../../runtime/time-text.ts'
-import type { Options } from '../options.ts'
+import { defineCommand, JSON_LINE } from '../options.ts'
+import { table } from '../terminal.ts'
 
 const REPORT = 'report.json'
 const RESULTS = 'results.db'
 
 type Decisions = ReturnType<typeof firstDifference> | null
 
-/** `sluice compare A B`: two runs side by side, each a folder of `backtest --out`, its report.json, or a journal. What
- *  they were made of and what differs in it, their results, and the first decision that is not the same. */
-export async function run([a = '', b = '']: string[], { json }: Options): Promise<number> {
-  const [one, other] = [open(a), open(b)]
-  try {
-    const comparison = compareRuns(one.facts, other.facts)
-    const decisions =
-      one.journal === undefined || other.journal === undefined
-        ? null
-        : firstDifference(one.journal.decisions(), other.journal.decisions())
-    console.log(json === true ? JSON.stringify({ ...comparison, decisions }) : textOf(comparison, decisions))
-  } finally {
-    one.journal?.close()
-    other.journal?.close()
-  }
-  return 0
-}
+/** Compares inputs, results and decisions of two runs. Each is a folder of `backtest --out`, a report.json or a
+ *  journal. */
+export const command = defineCommand({
+  options: { json: JSON_LINE },
+  async run([a = '', b = ''], { json }) {
+    const [one, other] = [open(a), open(b)]
+    try {
+      const comparison = compareRuns(one.facts, other.facts)
+      const decisions =
+        one.journal === undefined || other.journal === undefined
+          ? null
+          : firstDifference(one.journal.decisions(), other.journal.decisions())
+      console.log(json ? JSON.stringify({ ...comparison, decisions }) : textOf(comparison, decisions))
+    } finally {
+      one.journal?.close()
+      other.journal?.close()
+    }
+    return 0
+  },
+})
 
 interface OpenRun {
   readonly facts: RunFacts
-  /** Where its decisions are. */
+  /** Holds the decisions; undefined if only a report exists. */
   readonly journal: JournalReader | undefined
 }
 
 function open(path: string): OpenRun {
-  if (!existsSync(path)) throw new SluiceError(`there is no ${path}`, ExitCode.usage)
+  if (!existsSync(path)) throw new SluiceError(`${path} does not exist`, ExitCode.usage)
   if (statSync(path).isDirectory()) return openReport(join(path, REPORT))
   if (path.endsWith('.json')) return openReport(path)
-  // The report beside it tells more of the same run.
+  // The report next to it has more figures of the same run.
   if (basename(path) === RESULTS && existsSync(join(dirname(path), REPORT)))
     return openReport(join(dirname(path), REPORT))
   const journal = openReader(path)
@@ -57,7 +61,7 @@ function open(path: string): OpenRun {
   if (first !== undefined)
     return { journal, facts: factsOfJournal({ start: first.start, orders: journal.orders(), fills: journal.fills() }) }
   journal.close()
-  throw new SluiceError(`${path} holds no run: nothing was decided in it`, ExitCode.usage)
+  throw new SluiceError(`${path} holds no run`, ExitCode.usage)
 }
 
 function openReport(path: string): OpenRun {
@@ -67,53 +71,40 @@ function openReport(path: string): OpenRun {
 
 function textOf({ differences, bots }: Comparison, decisions: Decisions): string {
   return [
-    ...(differences.length === 0 ? ['made of the same: configuration, code, tape, plan'] : ['not the same:']),
-    ...table(differences.map(({ what, a, b }) => [`  ${what}`, a ?? '-', b ?? '-'])),
+    ...(differences.length === 0 ? ['same inputs: configuration, code, tape, plan'] : ['different inputs:']),
+    ...table(differences.map(({ what, a, b }) => [`  ${what}`, a ?? '-', b ?? '-'].map(printable))),
     ...bots.flatMap(({ bot, results }) => ['', `${bot}:`, ...resultLines(results)]),
     '',
     ...decisionLines(decisions),
   ].join('\n')
 }
 
-/** What both have; a journal knows less than a report. */
+/** Figures of both runs; a journal has fewer than a report. */
 function resultLines(results: Comparison['bots'][number]['results']): string[] {
   const both = results.flatMap(({ what, a, b }) => (a === null || b === null ? [] : [{ what, a, b }]))
   const left = results.length - both.length
   return [
     ...table([
       ['', 'A', 'B', 'B - A'],
-      ...both.map(({ what, a, b }) => [`  ${what}`, shown(a), shown(b), shown(b - a)]),
+      ...both.map(({ what, a, b }) => [`  ${printable(what)}`, shown(a), shown(b), shown(b - a)]),
     ]),
-    ...(left > 0 ? [`  ${left} more ${left === 1 ? 'figure' : 'figures'} that only one of them has: --json`] : []),
+    ...(left > 0 ? [`  ${counted(left, 'figure')} of only one run: see --json`] : []),
   ]
 }
 
 function decisionLines(decisions: Decisions): string[] {
-  if (decisions === null) return ['decisions: not compared, only results.db and journals hold them']
+  if (decisions === null) return ['decisions: not compared, because a run without results.db or journal has none']
   const { equal, a, b } = decisions
-  if (a === null && b === null) return [`decisions: ${equal}, all the same`]
-  return [`decisions: ${equal} the same, then`, `  A ${lineOf(a)}`, `  B ${lineOf(b)}`]
+  if (a === null && b === null) return [`decisions: all ${equal} are equal`]
+  return [`decisions: the first ${equal} are equal, then`, `  A ${lineOf(a)}`, `  B ${lineOf(b)}`]
 }
 
 function lineOf(decision: Decision | null): string {
-  if (decision === null) return 'no more'
+  if (decision === null) return 'no further decision'
   const { time, kind, bot, mint, code, reason } = decision
   return printable([`${dateTimeOf(time)} UTC`, bot, kind, mint, code, reason].filter((part) => part !== '').join(' '))
 }
 
 function shown(value: number): string {
   return String(Number(value.toPrecision(6)))
-}
-
-function table(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => printable(row[column] ?? '').length)))
-  return rows.map((row) =>
-    row
-      .map((cell, column) => {
-        const width = widths[column] as number
-        return column === 0 ? printable(cell).padEnd(width) : printable(cell).padStart(width)
-      })
-      .join('  ')
-      .trimEnd(),
-  )
 }

@@ -2,48 +2,58 @@ import { exportTape } from '../../backtest/tape-export.ts'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { exportTax } from '../../journal/reader/tax-export.ts'
 import { openTape } from '../../journal/tape-files.ts'
-import type { Options } from '../options.ts'
+import { DEFAULT_JOURNAL, defineCommand, JSON_LINE, text, texts } from '../options.ts'
 
-/** `sluice export --journal DB... --out FILE`: the tape as the service's messages, with when they arrived and what was
- *  missed; `--tax FILE`: what was sold. */
-export async function run(_args: string[], options: Options): Promise<number> {
-  const { journals = ['data/sluice.db'], out, tax, json } = options
-  if ((out === undefined) === (tax === undefined))
-    throw new SluiceError('export needs --out FILE (the tape) or --tax FILE.csv (what was sold)', ExitCode.usage)
-  if (tax !== undefined) requireEnding('--tax', tax, ['.csv'])
-  else if (out !== undefined) requireEnding('--out', out, ['.ndjson', '.jsonl', '.csv'])
-  if (tax !== undefined) taxed(journals, tax, json === true)
-  else taped(journals, out ?? '', json === true)
-  return 0
-}
+/** Exports the tape with arrival times and gaps, or with --tax every sale. */
+export const command = defineCommand({
+  options: {
+    journal: texts('<db>', `read this journal; repeat to join several (default: ${DEFAULT_JOURNAL})`),
+    out: text('<file>', 'write the tape to this file: .ndjson (or .jsonl) or .csv'),
+    tax: text('<file.csv>', 'write one line per sale with cost, proceeds and gain instead of the tape'),
+    json: JSON_LINE,
+  },
+  async run(_args, { journal: given, out, tax, json }) {
+    const journals = given.length > 0 ? given : [DEFAULT_JOURNAL]
+    if (tax !== undefined && out === undefined) {
+      requireEnding('--tax', tax, ['.csv'])
+      writeTax(journals, tax, json)
+    } else if (out !== undefined && tax === undefined) {
+      requireEnding('--out', out, ['.ndjson', '.jsonl', '.csv'])
+      writeTape(journals, out, json)
+    } else
+      throw new SluiceError('export needs either --out FILE (the tape) or --tax FILE.csv (the sales)', ExitCode.usage)
+    return 0
+  },
+})
 
-/** The ending decides the format, so one that no format has is an error, not a file of another format. */
+/** The ending selects the format, so an unknown ending is an error. */
 function requireEnding(option: string, file: string, endings: readonly string[]): void {
   if (endings.some((ending) => file.toLowerCase().endsWith(ending))) return
   const known = new Intl.ListFormat('en', { type: 'disjunction' }).format(endings)
   throw new SluiceError(`${option} ${file}: expected a file that ends in ${known}`, ExitCode.usage)
 }
 
-function taped(journals: readonly string[], out: string, json: boolean): void {
+function writeTape(journals: readonly string[], out: string, json: boolean): void {
   const tape = openTape(journals)
   try {
     const exported = exportTape(tape.market, out)
     if (json) console.log(JSON.stringify(exported))
-    else console.log(`${exported.rows} market rows and ${exported.gaps} gaps in ${out}`)
+    else console.log(`exported ${exported.rows} market rows and ${exported.gaps} gaps to ${out}`)
   } finally {
     tape.close()
   }
 }
 
-function taxed(journals: readonly string[], file: string, json: boolean): void {
-  const told = exportTax(journals, file)
+function writeTax(journals: readonly string[], file: string, json: boolean): void {
+  const exported = exportTax(journals, file)
   if (json) {
-    console.log(JSON.stringify(told))
+    console.log(JSON.stringify(exported))
     return
   }
-  console.log(`${told.disposals} disposals in ${file}: first in, first out, amounts in SOL, live accounts only`)
-  if (told.notFinal > 0) console.log(`${told.notFinal} fills are not final yet and not in it`)
-  if (told.sandbox > 0) console.log(`${told.sandbox} movements on a sandbox are not in it: its money is not real`)
-  if (told.unknownCost > 0)
-    console.log(`${told.unknownCost} are of tokens that came from elsewhere: no date, and a cost of 0`)
+  const { disposals, notFinal, sandbox, unknownCost } = exported
+  console.log(`exported ${disposals} disposals of live accounts to ${file}: first in, first out, amounts in SOL`)
+  if (notFinal > 0) console.log(`left out ${notFinal} fills that are not final yet`)
+  if (sandbox > 0) console.log(`left out ${sandbox} movements on a sandbox: its money is not real`)
+  if (unknownCost > 0)
+    console.log(`${unknownCost} disposals are of tokens received from elsewhere: no date of purchase, cost 0`)
 }

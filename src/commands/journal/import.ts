@@ -1,27 +1,30 @@
 import { importTape } from '../../backtest/tape-import.ts'
 import { printable } from '../../base/text.ts'
-import type { Options } from '../options.ts'
+import { DEFAULT_JOURNAL, defineCommand, flag, JSON_LINE, text } from '../options.ts'
 
-/** Bad lines that are shown; the rest is counted. */
+/** Errors beyond this number are only counted. */
 const SHOWN = 20
 
-/** `sluice import FILE... --journal DB`: captures of the feed (NDJSON in the service's message format) as the tape of a
- *  new journal. */
-export async function run(
-  files: string[],
-  { journal = 'data/sluice.db', strict = false, json }: Options,
-): Promise<number> {
-  let shown = 0
-  const complain = (complaint: string): void => {
-    if (++shown <= SHOWN) console.error(`sluice: ${printable(complaint)}`)
-  }
-  const imported = await importTape(files, journal, { strict, complain })
-  if (shown > SHOWN) console.error(`sluice: and ${shown - SHOWN} more bad lines`)
-  const { rows, gaps, badLines, duplicates, late, keys } = imported
-  if (json === true) console.log(JSON.stringify(imported))
-  else
-    console.log(
-      `${rows} market rows (${keys.join(', ')}) and ${gaps} gaps in ${journal}; ${badLines} bad lines, ${duplicates} duplicates, ${late} out of order`,
-    )
-  return 0
-}
+/** Imports captures of the feed as the tape of a new journal. */
+export const command = defineCommand({
+  options: {
+    journal: text('<db>', 'write this new journal', DEFAULT_JOURNAL),
+    strict: flag('stop at the first invalid line and write nothing'),
+    json: JSON_LINE,
+  },
+  async run(files, { journal, strict, json }) {
+    let shown = 0
+    const complain = (complaint: string): void => {
+      if (++shown <= SHOWN) console.error(`sluice: ${printable(complaint)}`)
+    }
+    const imported = await importTape(files, journal, { strict, complain })
+    if (shown > SHOWN) console.error(`sluice: and ${shown - SHOWN} more invalid lines`)
+    const { rows, gaps, badLines, duplicates, late, keys } = imported
+    if (json) console.log(JSON.stringify(imported))
+    else
+      console.log(
+        `imported ${rows} market rows (${keys.join(', ')}) and ${gaps} gaps into ${journal}; ${badLines} invalid lines, ${duplicates} duplicates, ${late} out of order`,
+      )
+    return 0
+  },
+})

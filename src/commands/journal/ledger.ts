@@ -1,26 +1,27 @@
 import { liquidationOf } from '../../backtest/report/liquidation-value.ts'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
-import { printable } from '../../base/text.ts'
+import { counted, printable } from '../../base/text.ts'
 import { formatSol } from '../../base/units.ts'
 import { foldMovements, type Profit, profitsOf } from '../../engine/accounting/money.ts'
 import type { AccountLedger, LedgerAudit, LedgerEntry } from '../../journal/reader/ledger.ts'
 import { openReader } from '../../journal/reader/reader.ts'
-import type { Options } from '../options.ts'
-import { counted } from '../terminal.ts'
+import { defineCommand, JOURNAL, JSON_LINE } from '../options.ts'
 
-/** `sluice ledger`: where the SOL of each wallet went, and what was made with it; `sluice ledger ORDER`: the postings
- *  of one order. Exit 1 where a lamport is not explained. */
-export async function run([order]: string[], { journal = 'data/sluice.db', json }: Options): Promise<number> {
-  return order === undefined ? books(journal, json === true) : entries(journal, order, json === true)
-}
+/** Shows the ledger and the profit of each account, or the postings of one order. Exits 1 if the audit left a
+ *  remainder. */
+export const command = defineCommand({
+  options: { journal: JOURNAL, json: JSON_LINE },
+  run: async ([order], { journal, json }) =>
+    order === undefined ? showLedger(journal, json) : showEntries(journal, order, json),
+})
 
-function books(journal: string, json: boolean): number {
+function showLedger(journal: string, json: boolean): number {
   const reader = openReader(journal)
   try {
     const ledger = reader.ledger()
     const profit = profitsOf(foldMovements(reader.movements()), liquidationOf(reader))
     if (json) console.log(JSON.stringify({ ledger, profit }))
-    else if (ledger.length === 0) console.log(`no ledger in ${journal}: nothing was traded`)
+    else if (ledger.length === 0) console.log(`${journal} has no ledger: nothing was traded`)
     else
       for (const one of ledger) {
         const own = profit.filter(({ account }) => account === one.account)
@@ -32,14 +33,14 @@ function books(journal: string, json: boolean): number {
   }
 }
 
-function entries(journal: string, order: string, json: boolean): number {
+function showEntries(journal: string, order: string, json: boolean): number {
   if (!/^o\d{1,15}$/.test(order))
-    throw new SluiceError(`not the id of an order: ${order}; \`sluice orders\` lists them`, ExitCode.usage)
+    throw new SluiceError(`${order} is not an order id; \`sluice orders\` lists the orders`, ExitCode.usage)
   const reader = openReader(journal)
   try {
     const found = reader.ledgerEntries(order)
     if (json) console.log(JSON.stringify({ entries: found }))
-    else if (found.length === 0) console.log(`${order} has moved no money`)
+    else if (found.length === 0) console.log(`${order} moved no money`)
     else for (const line of entriesText(found)) console.log(line)
     return ExitCode.done
   } finally {
@@ -47,38 +48,38 @@ function entries(journal: string, order: string, json: boolean): number {
   }
 }
 
-/** In the order in which they are shown; what has no word here stands under its own name. */
-const WORDS: Readonly<Record<string, string>> = {
-  opening: 'in the wallet when its books began',
-  inflow: 'came from elsewhere',
-  foreign: 'somebody else signed with this wallet',
-  housekeeping: 'no order of ours, next to nothing',
-  opaque: 'nobody can say what it was',
-  trade: 'tokens, at the prices that were decided on',
-  impact: 'delay and price impact beyond these',
-  venue_fee: "the venue's fee",
-  service_fee: "the service's fee",
+/** Ledger lines in display order. A line without a label is shown by its name. */
+const LABELS: Readonly<Record<string, string>> = {
+  opening: 'opening balance',
+  inflow: 'received from elsewhere',
+  foreign: 'foreign transactions signed by the wallet',
+  housekeeping: 'own transactions without an order (fees)',
+  opaque: 'transactions that cannot be read',
+  trade: 'tokens at the decision price',
+  impact: 'delay and price impact',
+  venue_fee: 'venue fees',
+  service_fee: 'service fees',
   base_fee: 'base fees',
   priority_fee: 'priority fees',
   tip: 'tips',
-  rent_paid: 'rent put into accounts',
-  rent_returned: 'rent got back',
+  rent_paid: 'rent paid into accounts',
+  rent_returned: 'rent returned',
   wrapped: 'wrapped SOL, still in the wallet',
-  remainder: 'in trades, and none of these',
+  remainder: 'unexplained part of trades',
 }
 
 const WIDTH = 48
 
-/** The books of an account as lines of text. What left the wallet is negative. */
+/** Ledger of an account. Amounts that left the wallet are negative. */
 export function ledgerText(ledger: AccountLedger, profits: readonly Profit[]): string[] {
   const { account, lines, walletLamports, failedLamports, audit } = ledger
-  const names = [...Object.keys(WORDS), ...Object.keys(lines).filter((name) => !Object.hasOwn(WORDS, name))]
+  const names = [...Object.keys(LABELS), ...Object.keys(lines).filter((name) => !Object.hasOwn(LABELS, name))]
   const shown = names.filter((name) => Object.hasOwn(lines, name))
   return [
     printable(account),
-    ...shown.map((name) => row(WORDS[name] ?? name, 0 - (lines[name] as number))),
+    ...shown.map((name) => row(LABELS[name] ?? name, 0 - (lines[name] as number))),
     row('= wallet', walletLamports),
-    ...(failedLamports === 0 ? [] : [row('  of which failed transactions', 0 - failedLamports)]),
+    ...(failedLamports === 0 ? [] : [row('  including failed transactions', 0 - failedLamports)]),
     ...auditText(audit),
     ...profits.flatMap(profitText),
     '',
@@ -86,14 +87,14 @@ export function ledgerText(ledger: AccountLedger, profits: readonly Profit[]): s
 }
 
 function auditText(audit: LedgerAudit | null): string[] {
-  if (audit === null) return ['  never audited: the chain was not asked what the wallet holds']
+  if (audit === null) return ['  never audited: the balance was not compared with the chain']
   const { slot, walletLamports, ledgerLamports, remainderLamports, worstLamports } = audit
-  const where = slot === 0 ? 'by the engine' : `by the chain, slot ${slot}`
-  const verdict = remainderLamports === 0 ? 'every lamport is explained' : 'NOT EXPLAINED'
+  const where = slot === 0 ? 'in the engine' : `on chain at slot ${slot}`
+  const verdict = remainderLamports === 0 ? 'every lamport is accounted for' : 'NOT ACCOUNTED FOR'
   return [
-    row(`audited: the wallet ${where}`, walletLamports),
-    row('         the ledger', ledgerLamports),
-    `  remainder ${remainderLamports} lamports: ${verdict}${worstLamports === 0 ? '' : ` (at worst ${worstLamports})`}`,
+    row(`audited: balance ${where}`, walletLamports),
+    row('         balance in the ledger', ledgerLamports),
+    `  remainder ${remainderLamports} lamports: ${verdict}${worstLamports === 0 ? '' : ` (largest so far: ${worstLamports})`}`,
   ]
 }
 
@@ -103,9 +104,9 @@ function profitText(profit: Profit): string[] {
     `  ${printable(bot)}`,
     row(`  realised, ${counted(disposals, 'disposal')}, first in first out`, realizedLamports),
     unrealizedLamports === null
-      ? `    unrealised, ${counted(lots, 'lot')}: not known, the tape has no price`
+      ? `    unrealised, ${counted(lots, 'lot')}: unknown, because the tape has no price`
       : row(`  unrealised, ${counted(lots, 'lot')}, if sold now`, unrealizedLamports),
-    ...(lostLamports === 0 ? [] : [row('  taken by somebody else', 0 - lostLamports)]),
+    ...(lostLamports === 0 ? [] : [row('  lost to foreign transactions', 0 - lostLamports)]),
   ]
 }
 
@@ -116,7 +117,7 @@ export function entriesText(entries: readonly LedgerEntry[]): string[] {
     const { at, kind, line, unit, lamports, amount, reverses, signature } = entry
     const isNext = entry.posting !== posting
     posting = entry.posting
-    const what = reverses === null ? kind : `${kind}, taken back`
+    const what = reverses === null ? kind : `${kind}, reversed`
     const amountText = lamports === null ? `${amount} of ${printable(unit)}` : formatSol(lamports)
     return [...(isNext ? [`${at ?? ''} ${what} ${printable(signature)}`] : []), `  ${line.padEnd(14)} ${amountText}`]
   })

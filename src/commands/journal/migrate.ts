@@ -1,11 +1,13 @@
 import { bringUpToDate } from '../../journal/migration.ts'
-import type { Options } from '../options.ts'
+import { DEFAULT_JOURNAL, defineCommand, JSON_LINE, text } from '../options.ts'
 
-/** `sluice migrate --journal DB`: a journal of an older Sluice, to be read by this one. */
-export async function run(_args: string[], { journal = 'data/sluice.db', json }: Options): Promise<number> {
-  const { from, to } = bringUpToDate(journal)
-  if (json === true) console.log(JSON.stringify({ from, to }))
-  else if (from === to) console.log(`${journal} is up to date (schema ${to})`)
-  else console.log(`${journal}: from schema ${from} to ${to}; an older Sluice does not read it any more`)
-  return 0
-}
+export const command = defineCommand({
+  options: { journal: text('<db>', 'upgrade this journal', DEFAULT_JOURNAL), json: JSON_LINE },
+  async run(_args, { journal, json }) {
+    const { from, to } = bringUpToDate(journal)
+    if (json) console.log(JSON.stringify({ from, to }))
+    else if (from === to) console.log(`${journal} is up to date (schema ${to})`)
+    else console.log(`${journal} was upgraded from schema ${from} to ${to}; older versions of Sluice cannot read it`)
+    return 0
+  },
+})

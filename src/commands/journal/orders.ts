@@ -1,12 +1,14 @@
-import type { Options } from '../options.ts'
+import { defineCommand, JOURNAL, JSON_LINE } from '../options.ts'
 import { printJournal } from './journal-table.ts'
 
-export async function run(_args: string[], options: Options): Promise<number> {
-  return printJournal(
-    'orders',
-    (reader) => reader.orders(),
-    ['id', 'bot', 'mint', 'side', 'state', 'code', 'reason'],
-    options,
-    '`sluice why ORDER` says why one was made, and all that came of it',
-  )
-}
+export const command = defineCommand({
+  options: { journal: JOURNAL, json: JSON_LINE },
+  run: async (_args, options) =>
+    printJournal({
+      name: 'orders',
+      read: (reader) => reader.orders(),
+      columns: ['id', 'bot', 'mint', 'side', 'state', 'code', 'reason'],
+      hint: 'run `sluice why ORDER` to see why an order was made and how it ended',
+      ...options,
+    }),
+})

@@ -1,8 +1,14 @@
 import { liquidationOf } from '../../backtest/report/liquidation-value.ts'
-import type { Options } from '../options.ts'
+import { defineCommand, JOURNAL, JSON_LINE } from '../options.ts'
 import { printJournal } from './journal-table.ts'
 
-export async function run(_args: string[], options: Options): Promise<number> {
-  const columns = ['bot', 'mint', 'state', 'tokens', 'costSol', 'valueSol', 'selling']
-  return printJournal('positions', (reader) => reader.positions(liquidationOf(reader)), columns, options)
-}
+export const command = defineCommand({
+  options: { journal: JOURNAL, json: JSON_LINE },
+  run: async (_args, options) =>
+    printJournal({
+      name: 'positions',
+      read: (reader) => reader.positions(liquidationOf(reader)),
+      columns: ['bot', 'mint', 'state', 'tokens', 'costSol', 'valueSol', 'selling'],
+      ...options,
+    }),
+})

@@ -4,30 +4,33 @@ import { type Attribution, attribute, type Difference } from '../../backtest/rep
 import { readReport } from '../../backtest/report/report.ts'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { printable } from '../../base/text.ts'
-import { formatSol, lamportsToSol } from '../../base/units.ts'
+import { lamportsToSol } from '../../base/units.ts'
 import { openReader } from '../../journal/reader/reader.ts'
 import { dateTimeOf } from '../../runtime/time-text.ts'
-import type { Options } from '../options.ts'
+import { defineCommand, JSON_LINE } from '../options.ts'
+import { signedSol, table } from '../terminal.ts'
 
-/** `sluice attribute LIVE BACKTEST`: LIVE is the journal of a live or paper run, BACKTEST the folder of `backtest
- *  --out`. Why they made different money. */
-export async function run([live = '', folder = '']: string[], { json }: Options): Promise<number> {
-  const report = readReport(join(folder, 'report.json'))
-  const results = openReader(join(folder, 'results.db'))
-  const journal = openReader(live)
-  try {
-    const [made] = results.segments()
-    if (made === undefined) throw new SluiceError(`${folder} holds no backtest`, ExitCode.usage)
-    if (!journal.segments().some(({ start }) => start.bots.length > 0))
-      throw new SluiceError(`${live} holds no run: no bot was started in it`, ExitCode.usage)
-    const found = await attribute(journal, { report, start: made.start })
-    console.log(json === true ? JSON.stringify(jsonOf(found)) : textOf(found))
-  } finally {
-    results.close()
-    journal.close()
-  }
-  return 0
-}
+/** Explains the difference in profit between a live or paper run (its journal) and its backtest (its folder). */
+export const command = defineCommand({
+  options: { json: JSON_LINE },
+  async run([live = '', folder = ''], { json }) {
+    const report = readReport(join(folder, 'report.json'))
+    const results = openReader(join(folder, 'results.db'))
+    const journal = openReader(live)
+    try {
+      const [made] = results.segments()
+      if (made === undefined) throw new SluiceError(`${folder} holds no backtest`, ExitCode.usage)
+      if (!journal.segments().some(({ start }) => start.bots.length > 0))
+        throw new SluiceError(`${live} holds no run: no bot was started in it`, ExitCode.usage)
+      const found = await attribute(journal, { report, start: made.start })
+      console.log(json ? JSON.stringify(jsonOf(found)) : textOf(found))
+    } finally {
+      results.close()
+      journal.close()
+    }
+    return 0
+  },
+})
 
 function jsonOf({ bots, starts, attempts, matched, notes, ...all }: Attribution): object {
   return {
@@ -58,15 +61,13 @@ function textOf(found: Attribution): string {
     ...found.factors.map(({ name }) => `  ${name}`),
     '  not explained',
   ]
-  const rows = names.map((name, at) => [name, ...columns.map((column) => signed(column[at] ?? 0))])
-  const widths = heads.map((_, column) => Math.max(...[heads, ...rows].map((row) => (row[column] ?? '').length)))
-  const line = (row: readonly string[]): string =>
-    row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join('  ')
+  const lines = names.map((name, at) => [name, ...columns.map((column) => signedSol(column[at] ?? 0))])
+  const run = starts > 1 ? `the run and its ${starts} starts` : 'the run'
   return [
-    ...[heads, ...rows].map(line),
+    ...table([heads, ...lines]),
     '',
-    `${matched} of ${attempts} transactions of the run${starts > 1 ? ` and its ${starts} starts` : ''} were made in the last replay too; it takes over when they landed, whether,`,
-    'what they swapped (the fees of venue and service inside), and what they paid for landing and rent.',
+    `The last replay also made ${matched} of the ${attempts} transactions of ${run}. For these it uses the recorded landing`,
+    '(whether and when), the swapped amounts (with the fees of venue and service), and the costs of landing and rent.',
     ...bots.flatMap(({ bot, apart }) => (apart === null ? [] : [apartLine(bot, apart)])),
     ...notes.map((note) => `not exchanged: ${note}`),
   ].join('\n')
@@ -74,15 +75,11 @@ function textOf(found: Attribution): string {
 
 function apartLine(bot: string, { of, time, side, mint }: Apart): string {
   const who = of === 'run' ? 'the run' : 'the replay'
-  return printable(`${bot}: the same until ${dateTimeOf(time)} UTC, when only ${who} sent a ${side} of ${mint}`)
+  return printable(`${bot}: equal until ${dateTimeOf(time)} UTC, when only ${who} sent a ${side} of ${mint}`)
 }
 
 /** In the order of the lines. */
 function amountsOf({ liveLamports, backtestLamports, factors, residualLamports }: Difference): number[] {
   const gap = liveLamports - backtestLamports
   return [liveLamports, backtestLamports, gap, ...factors.map(({ lamports }) => lamports), residualLamports]
-}
-
-function signed(value: number): string {
-  return `${value > 0 ? '+' : ''}${formatSol(value)}`
 }

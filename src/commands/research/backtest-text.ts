@@ -7,20 +7,22 @@ import { planUseOf } from '../../backtest/metrics/plan-use.ts'
 import { fillModelSentences } from '../../backtest/report/build-report.ts'
 import type { CalibrationReport, Report } from '../../backtest/report/report.ts'
 import type { Backtest, BotOutcome } from '../../backtest/run.ts'
-import { printable } from '../../base/text.ts'
+import { counted, printable } from '../../base/text.ts'
 import { formatSol, type Millis } from '../../base/units.ts'
 import { isUnsellable, type Position } from '../../engine/accounting/position.ts'
 import type { RoundTrip } from '../../engine/accounting/round-trip.ts'
-import { counted, listed, wrapped } from '../terminal.ts'
+import { durationOf } from '../../runtime/time-text.ts'
+import { DEFAULT_COLUMNS, listed, signedSol, wrapped } from '../terminal.ts'
 
-/** A backtest for a person: what was played, what came of each bot, how its orders were filled, and what all that
- *  cannot say. */
+/** Text of a backtest: the tape, the result of each bot, the fill model and its limits. */
 export function backtestText(backtest: Backtest, calibration?: CalibrationReport, report?: Report): string {
   const { bots, lacks, alarms } = backtest
   return [
     ...tapeLines(backtest),
-    ...(report === undefined ? [] : groundLines(report)),
-    ...(lacks.length > 0 ? ['', 'The tape does not cover what the bots need, so this is a part of the truth:'] : []),
+    ...(report === undefined ? [] : reportLines(report)),
+    ...(lacks.length > 0
+      ? ['', 'The tape does not cover everything that the bots need, so these results are incomplete:']
+      : []),
     ...lacks.map((lack) => `  ${lack}`),
     ...bots.flatMap((bot) => ['', ...botLines(bot, backtest), ...furtherLines(bot.result.name, report)]),
     ...alarmLines(alarms),
@@ -41,28 +43,28 @@ function alarmLines(alarms: readonly string[]): string[] {
 
 function unsellable(positions: Iterable<Position>): string {
   const count = [...positions].filter(isUnsellable).length
-  return count === 0 ? '' : `; ${count} of them could not be sold`
+  return count === 0 ? '' : `; ${count} of them cannot be sold`
 }
 
 function tapeLines({ from, to, rows, segments, gaps, gapMs, coverage, mints, plan }: Backtest): string[] {
   const keys = coverage.map((key) => `${key.key} ${(shareOf(key) * 100).toFixed(1)} %`)
   const single = mints.wanted.size > 0 ? `; ${mints.absent.size} of ${mints.wanted.size} watched tokens missing` : ''
   return [
-    `tape      ${spanOf(from, to)}: ${rows} market rows in ${counted(segments, 'segment')}, ${gaps === 0 ? 'no gap' : `${counted(gaps, 'gap')} of ${(gapMs / 1000).toFixed(1)} s`}`,
+    `tape      ${spanOf(from, to)}: ${rows} market rows in ${counted(segments, 'segment')}, ${gaps === 0 ? 'no gap' : `${counted(gaps, 'gap')} of ${durationOf(gapMs)}`}`,
     `coverage  ${keys.join(', ')} of the recorded time${single}`,
     `plan      ${plan.name}, ${plan.requestsPerMinute} requests a minute for each bot`,
   ]
 }
 
-/** What only a report knows of the tape, and what all of it is made of. */
-function groundLines({ tape, hashes }: Report): string[] {
+/** Market statistics and hashes, which only a report has. */
+function reportLines({ tape, hashes }: Report): string[] {
   const percent = (value: number | null): string => (value === null ? 'n/a' : `${value.toFixed(1)} %`)
   const [mean, median] = [tape.marketChangePercent, tape.medianMarketChangePercent].map(percent)
   const made = { tape: hashes.tape, configuration: hashes.config, code: hashes.code, Sluice: hashes.sluice }
   const strategies = Object.entries(hashes.strategies).map(([bot, hash]) => [`strategy of ${bot}`, hash] as const)
   return [
-    `market    first to last price of ${tape.pricedTokens} tokens: mean ${mean}, median ${median}; ${percent(tape.noisePercent)} of the prints noise`,
-    `made of   ${[...Object.entries(made), ...strategies].map(([what, hash]) => `${printable(what)} ${hash.slice(0, 8)}`).join(', ')}`,
+    `market    first to last price of ${tape.pricedTokens} tokens: mean ${mean}, median ${median}; ${percent(tape.noisePercent)} of the prints are noise`,
+    `hashes    ${[...Object.entries(made), ...strategies].map(([what, hash]) => `${printable(what)} ${hash.slice(0, 8)}`).join(', ')}`,
   ]
 }
 
@@ -74,12 +76,12 @@ function botLines(bot: BotOutcome, backtest: Backtest): string[] {
   const held =
     positions.size === 0
       ? 'none'
-      : `${positions.size}, bought for ${formatSol(cost)} SOL, worth ${formatSol(valueLamports)} SOL if they were sold now${unsellable(positions.values())}`
+      : `${positions.size}, bought for ${formatSol(cost)} SOL, worth ${formatSol(valueLamports)} SOL if sold now${unsellable(positions.values())}`
   return [
-    `${name}: ${net > 0 ? '+' : ''}${formatSol(net)} SOL net, of ${formatSol(startLamports)} SOL`,
+    `${name}: ${signedSol(net)} SOL net, from ${formatSol(startLamports)} SOL`,
     `  orders    ${orders}; filled ${counted(buys, 'buy')} and ${counted(sells, 'sale')}${ended.size === 0 ? '' : `; not filled: ${listed(ended)}`}`,
-    `  refused   ${refused.size > 0 ? listed(refused) : orders > 0 ? 'no request' : 'no request: the strategy asked for nothing'}`,
-    `  realised  ${formatSol(result.realizedLamports)} SOL, fees of about ${formatSol(fees.venue)} SOL of the venue and ${formatSol(fees.service)} SOL of the service inside`,
+    `  refused   ${refused.size > 0 ? listed(refused) : orders > 0 ? 'no request' : 'no request: the strategy requested no order'}`,
+    `  realised  ${formatSol(result.realizedLamports)} SOL after fees of about ${formatSol(fees.venue)} SOL to the venue and ${formatSol(fees.service)} SOL to the service`,
     `  fees      ${formatSol(fees.network)} SOL network, ${formatSol(fees.failed)} SOL for failed transactions, ${formatSol(fees.rent)} SOL rent`,
     `  open      ${held}`,
     ...depthLine(bot),
@@ -87,17 +89,17 @@ function botLines(bot: BotOutcome, backtest: Backtest): string[] {
   ]
 }
 
-/** What hangs on depths that are only estimated. */
+/** How much depends on estimated pool depths. */
 function depthLine({ depth }: BotOutcome): string[] {
   if (depth === undefined || depth.estimatedFills === 0) return []
   const { curveFills, assumedFills, estimatedFills, spread, upperLamports } = depth
   const fills = curveFills + assumedFills + estimatedFills
   return [
-    `  depth     estimated for ${estimatedFills} of ${counted(fills, 'fill')}, at the lower quarter; at the upper one, ${(spread ?? 1).toFixed(1)} times as deep, ${formatSol(upperLamports)} SOL more`,
+    `  depth     estimated for ${estimatedFills} of ${counted(fills, 'fill')}, at the lower quartile; the upper quartile is ${(spread ?? 1).toFixed(1)} times as deep and would add ${formatSol(upperLamports)} SOL`,
   ]
 }
 
-/** What the further runs and the report said; nothing where there is none. */
+/** Results of the further runs; none without a report. */
 function furtherLines(bot: string, report: Report | undefined): string[] {
   const extras = report !== undefined && Object.hasOwn(report.extras, bot) ? report.extras[bot] : undefined
   if (report === undefined || extras === undefined) return []
@@ -108,19 +110,17 @@ function furtherLines(bot: string, report: Report | undefined): string[] {
   return [
     `  stress    fees and latency times 2 and 4: ${runs(stress)}`,
     `  sizes     ${runs(sizes)}`,
-    ...(missed === undefined
-      ? []
-      : [`  missed    entries that were not filled would have made ${missed.toFixed(4)} SOL`]),
+    ...(missed === undefined ? [] : [`  missed    unfilled entries would have made ${missed.toFixed(4)} SOL`]),
     `  without   ${freed.map(({ of, buys, netSol }) => `${of} ${netSol.toFixed(4)} SOL, ${counted(buys, 'buy')}`).join('; ')}`,
     ...(random === null
       ? []
       : [
-          `  chance    the same exits with random entries, ${random.seeds} seeds: median ${random.medianSol.toFixed(4)} SOL, 5 to 95 % ${random.p5Sol.toFixed(4)} to ${random.p95Sol.toFixed(4)}; its own entries with these exits alone made ${random.entriesSol.toFixed(4)}, better than ${random.beatenPercent.toFixed(0)} % of them`,
+          `  chance    random entries with the same exits, ${random.seeds} seeds: median ${random.medianSol.toFixed(4)} SOL, 5th to 95th percentile ${random.p5Sol.toFixed(4)} to ${random.p95Sol.toFixed(4)}; the strategy's entries with these exits made ${random.entriesSol.toFixed(4)}, more than ${random.beatenPercent.toFixed(0)} % of the seeds`,
         ]),
   ]
 }
 
-/** What its trades were like; nothing where there was none. */
+/** Statistics of the round trips; none without a trade. */
 function tradeLines({ result, startLamports, valueLamports, equity }: BotOutcome, backtest: Backtest): string[] {
   const { log } = result
   if (log === undefined || log.money.trips.length === 0) return []
@@ -136,23 +136,23 @@ function tradeLines({ result, startLamports, valueLamports, equity }: BotOutcome
     return `${label} ${sol.toFixed(4)}${percentOfGross === null ? '' : ` (${percentOfGross.toFixed(0)} %)`}`
   })
   const without = [1, 3, 5].map((count) => (withoutBest(trips, count) - strayFeeLamports / 1e9).toFixed(4))
-  const best = `the best token ${without[0]} SOL, the best three ${without[1]} SOL, the best five ${without[2]} SOL`
+  const best = `the best token ${without[0]} SOL, the best 3 ${without[1]} SOL, the best 5 ${without[2]} SOL`
   const use = planUseOf(log, plan.requestsPerMinute)
   return [
-    `  gross     ${table.grossSol.toFixed(4)} SOL at the prices that were decided on; of it ${shares.join(', ')}`,
+    `  gross     ${table.grossSol.toFixed(4)} SOL at the decision prices, less ${shares.join(', ')}`,
     `  trades    ${trips.length}, ${figure('winRate', 1)} % won, median ${figure('medianTrade', 4)} SOL, average ${figure('expectancy', 4)} SOL, profit factor ${figure('profitFactor', 2)}`,
     `  ended     ${endedLine(trips, from, to)}`,
-    `  falls     ${figure('maxDrawdown', 4)} SOL at the most, ${figure('maxDrawdownPercent', 1)} % of its high`,
+    `  drawdown  at most ${figure('maxDrawdown', 4)} SOL, ${figure('maxDrawdownPercent', 1)} % below its high`,
     `  without   ${withoutBest(trips, 1) === withoutBest(trips, 0) ? 'no token made money' : best}`,
-    `  plan      ${use.peakPerMinute} requests in the busiest minute, ${use.peakPercent.toFixed(0)} % of the plan; ${counted(use.delayed, 'order')} had to wait, ${use.lateExits} of them to sell; ${use.refused} refused`,
+    `  plan      ${use.peakPerMinute} requests in the busiest minute, ${use.peakPercent.toFixed(0)} % of the plan; ${counted(use.delayed, 'order')} waited, ${use.lateExits} of them exits; ${use.refused} refused`,
   ]
 }
 
-/** How many came to nothing, and what was made in the time that is held out beside what was made before. */
+/** Share of total losses, and the results before and within the last 30 % of the time. */
 function endedLine(trips: readonly RoundTrip[], from: Millis, to: Millis): string {
   const { inSample, holdOut } = splitInTime(trips, from, to)
   const part = ({ trades, netSol }: Group): string => `${counted(trades, 'trade')} ${netSol.toFixed(4)} SOL`
-  return `${(zeroShareOf(trips) * 100).toFixed(1)} % at nothing; opened in the first 70 % of the time ${part(inSample)}, in the last 30 % ${part(holdOut)}`
+  return `${(zeroShareOf(trips) * 100).toFixed(1)} % as total losses; opened in the first 70 % of the time: ${part(inSample)}, in the last 30 %: ${part(holdOut)}`
 }
 
 function modelLines(bots: readonly BotOutcome[]): string[] {
@@ -160,9 +160,9 @@ function modelLines(bots: readonly BotOutcome[]): string[] {
   if (first === undefined) return []
   const { assumed, limits } = fillModelSentences(first.model)
   return [
-    'How orders were filled, by assumption:',
+    'Assumptions of the fill model:',
     ...assumed.flatMap(sentenceLines),
-    'What this cannot say:',
+    'Limits of this backtest:',
     ...limits.flatMap(sentenceLines),
   ]
 }
@@ -174,18 +174,16 @@ function calibrationLines({ measured, lossFactor, compared, unheard, ...errors }
   const latency = latencyMs === null ? 'too few' : `half within ${latencyMs.p50} ms, 95 % within ${latencyMs.p95} ms`
   const auto = autoPriorityFeeLamports === null ? 'too few' : `${formatSol(autoPriorityFeeLamports)} SOL`
   return [
-    `Calibrated by ${counted(fills, 'real fill')} and ${counted(decided, 'attempt')} whose landing is known:`,
-    `  latency ${latency}; never landed ${percent(landingFailurePercent)}, which is ${lossFactor.toFixed(2)} times as many as alone at the usual fee; priority fee of the service's choice ${auto}; venue ${percent(venueFeePercent)}; service ${percent(serviceFeePercent)}`,
-    `  ${compared} of them compared${unheard === 0 ? '' : ` (${unheard} fell into gaps of the tape)`}: the fill was ${percent(errors.medianErrorPercent)} better than predicted (median), 10 to 90 % ${percent(errors.p10ErrorPercent)} to ${percent(errors.p90ErrorPercent)}; worse than predicted ${percent(errors.flatteredPercent)}`,
+    `Calibrated with ${counted(fills, 'real fill')} and ${counted(decided, 'attempt')} with a known outcome:`,
+    `  latency ${latency}; never landed: ${percent(landingFailurePercent)}, ${lossFactor.toFixed(2)} times the share of a single attempt at the default fee; automatic priority fee ${auto}; venue fee ${percent(venueFeePercent)}; service fee ${percent(serviceFeePercent)}`,
+    `  ${compared} of them compared${unheard === 0 ? '' : ` (${unheard} were in gaps of the tape)`}: median fill ${percent(errors.medianErrorPercent)} better than predicted, 10th to 90th percentile ${percent(errors.p10ErrorPercent)} to ${percent(errors.p90ErrorPercent)}; worse than predicted: ${percent(errors.flatteredPercent)}`,
   ]
 }
 
-/** Where nobody says how wide a line is. */
-const USUAL_COLUMNS = 130
 const CONTINUED = ' '.repeat(4)
 
-/** In lines of a terminal, indented. */
+/** Breaks a sentence into indented lines. */
 function sentenceLines(sentence: string): string[] {
-  const lines = wrapped(sentence, (process.stdout.columns ?? USUAL_COLUMNS) - CONTINUED.length)
+  const lines = wrapped(sentence, (process.stdout.columns ?? DEFAULT_COLUMNS) - CONTINUED.length)
   return lines.map((line, at) => (at === 0 ? '  ' : CONTINUED) + line)
 }

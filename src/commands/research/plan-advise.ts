@@ -1,26 +1,28 @@
 import { advisePlan, type PlanAdvice, type PlanRun } from '../../backtest/plan-advice.ts'
 import { formatSol, lamportsToSol } from '../../base/units.ts'
 import { openTape } from '../../journal/tape-files.ts'
-import type { Options } from '../options.ts'
+import { defineCommand, JSON_LINE, PARTIAL, TAPES } from '../options.ts'
+import { table } from '../terminal.ts'
 import { configOf } from '../trade/run-bots.ts'
 import { tapesOf } from './config-tape.ts'
 
 const SECOND_MS = 1_000
 
-/** `sluice plan-advise FILE --journal DB`: the same backtest under each plan of the service, and the cheapest under
- *  which no exit waits. */
-export async function run([file = '']: string[], options: Options): Promise<number> {
-  const { partial = false, json } = options
-  const config = await configOf([file])
-  const tape = openTape(tapesOf(options, config))
-  try {
-    const advice = advisePlan(config, tape.market, partial)
-    console.log(json === true ? JSON.stringify(jsonOf(advice)) : textOf(advice))
-  } finally {
-    tape.close()
-  }
-  return 0
-}
+/** Repeats a backtest under each plan of the service, and names the cheapest under which no exit waits. */
+export const command = defineCommand({
+  options: { journal: TAPES, partial: PARTIAL, json: JSON_LINE },
+  async run([file = ''], { journal, partial, json }) {
+    const config = await configOf([file])
+    const tape = openTape(tapesOf(journal, config))
+    try {
+      const advice = advisePlan(config, tape.market, partial)
+      console.log(json ? JSON.stringify(jsonOf(advice)) : textOf(advice))
+    } finally {
+      tape.close()
+    }
+    return 0
+  },
+})
 
 function jsonOf({ runs, advised, peakPerMinute }: PlanAdvice): object {
   return {
@@ -42,17 +44,15 @@ function jsonOf({ runs, advised, peakPerMinute }: PlanAdvice): object {
 
 function textOf({ runs, advised, peakPerMinute }: PlanAdvice): string {
   const heads = ['plan', 'a minute', 'orders', 'delayed', 'late exits', 'longest', 'refused', 'net SOL', 'lost SOL']
-  const cells = [heads, ...runs.map(cellsOf)]
-  const widths = heads.map((_, column) => Math.max(...cells.map((row) => (row[column] as string).length)))
   const verdict =
     advised === undefined
-      ? `Under none of them every exit is in time: at most ${peakPerMinute} requests a minute would be used. Fewer bots or positions, or Enterprise.`
-      : `${advised.plan.name} is the cheapest plan under which no exit waits; without limits at most ${peakPerMinute} requests a minute would be used.`
+      ? `Exits wait under every plan. Without a limit the bots would send up to ${peakPerMinute} requests a minute: use fewer bots or positions, or the Enterprise plan.`
+      : `${advised.plan.name} is the cheapest plan under which no exit waits. Without a limit the bots would send up to ${peakPerMinute} requests a minute.`
   return [
-    ...cells.map((row) => row.map((cell, column) => cell.padStart(widths[column] as number)).join('  ')),
+    ...table([heads, ...runs.map(cellsOf)], () => true),
     '',
     verdict,
-    'All bots of the file share one budget, as they do live. What else uses the key (doctor, another program) is not in it.',
+    'All bots of the file share one budget, as in live trading. Requests of other programs with the same key are not included.',
   ].join('\n')
 }
 

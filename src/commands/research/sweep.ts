@@ -1,107 +1,106 @@
-import '../../runtime/failpoint.ts'
-import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { tapeCoverage } from '../../backtest/coverage.ts'
 import { sweepPage } from '../../backtest/sweep/page.ts'
-import { paramsOf, runSets, SETS_AN_ENGINE, type SweepGround } from '../../backtest/sweep/run-sets.ts'
-import { drawnFrom, gridOf, type Point, type Range, rangesOf } from '../../backtest/sweep/space.ts'
+import type { SweepGround } from '../../backtest/sweep/run-sets.ts'
+import { runSweep, setsOf, sweepIdentity } from '../../backtest/sweep/run-sweep.ts'
+import { drawnFrom, gridOf, rangesOf } from '../../backtest/sweep/space.ts'
 import { SweepStore } from '../../backtest/sweep/store.ts'
-import type { Sweep } from '../../backtest/sweep/sweep.ts'
-import { paramOf, rankCorrelation, ranked, type SetResult, type SweepSet } from '../../backtest/sweep/sweep.ts'
-import { SweepThreads } from '../../backtest/sweep/threads.ts'
+import { paramOf, rankCorrelation, type SetResult, type Sweep } from '../../backtest/sweep/sweep.ts'
 import { sweepVerdict } from '../../backtest/sweep/verdict.ts'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
-import { failpoint } from '../../base/failpoint.ts'
-import { printable } from '../../base/text.ts'
+import { counted, printable } from '../../base/text.ts'
 import { formatSol, lamportsToSol } from '../../base/units.ts'
 import type { BotConfig, Config } from '../../config/config.ts'
-import { codeHash } from '../../config/hashes.ts'
 import { paramBounds } from '../../config/strategies.ts'
-import type { Market } from '../../journal/tape/market-tape.ts'
 import { openTape } from '../../journal/tape-files.ts'
-import type { Options } from '../options.ts'
-import { Progress } from '../terminal.ts'
+import { defineCommand, JSON_LINE, number, PARTIAL, SEED, TAPES, text, texts } from '../options.ts'
+import { Progress, signedSol, table } from '../terminal.ts'
 import { configOf } from '../trade/run-bots.ts'
 import { tapesOf } from './config-tape.ts'
 
 const STORE = 'sweep.db'
 const REPORT = 'sweep.html'
-const HOLD_OUT_PERCENT = 30
 
-/** `sluice sweep FILE --journal DB`: many backtests of one bot over ranges of its params. Exit 2 where the tape does
- *  not cover what the bot needs, unless `--partial`, and where there is nothing to sweep. */
-export async function run([file = '']: string[], options: Options): Promise<number> {
-  const { partial = false, out, json, bot: name } = options
-  const config = await configOf([file])
-  const bot = botOf(config, name)
-  const ranges = rangesOf(options.range ?? [], paramBounds(bot.strategy.strategy))
-  const { sets, refused } = setsOf(bot, pointsOf(ranges, options))
-  const journals = tapesOf(options, config)
-  const tape = openTape(journals)
-  try {
-    const { market } = tape
-    const { lacks } = tapeCoverage({ ...config, bots: [bot] }, market, partial)
-    const holdOutPercent = options.holdOut ?? HOLD_OUT_PERCENT
-    const splitRow = holdOutPercent > 0 ? Math.floor(market.rows * (1 - holdOutPercent / 100)) : undefined
-    const ground: SweepGround = { config, bot, splitRow }
-    const store = out === undefined ? undefined : new SweepStore(join(out, STORE), identityOf(ground, sets, market))
+/** Backtests one bot with many values of its params. Exits 2 if the tape does not cover the bot's needs (without
+ *  --partial) or if there is nothing to sweep, and 1 if the strategy throws in every set. */
+export const command = defineCommand({
+  options: {
+    journal: TAPES,
+    bot: text('<name>', 'vary the params of this bot'),
+    range: texts('<name=from:to[:step]>', 'vary this param; repeat for several'),
+    random: number('<n>', 'draw n random points instead of the whole grid', { integer: true, min: 1, max: 100000 }),
+    seed: number('<n>', 'random seed of --random', SEED, 1),
+    holdOut: number('<percent>', 'hold out the last part of the tape from the choice', { min: 0, max: 90 }, 30),
+    jobs: number('<n>', 'number of threads (default: one per core)', { integer: true, min: 1, max: 256 }),
+    partial: PARTIAL,
+    out: text('<folder>', 'write sweep.html and keep the finished sets, so that an interrupted sweep can continue'),
+    json: JSON_LINE,
+  },
+  async run([file = ''], options) {
+    const { partial, out, json, holdOut: holdOutPercent, jobs = availableParallelism() } = options
+    const config = await configOf([file])
+    const bot = botOf(config, options.bot)
+    const ranges = rangesOf(options.range, paramBounds(bot.strategy.strategy))
+    const points = options.random === undefined ? gridOf(ranges) : drawnFrom(ranges, options.random, options.seed)
+    const { sets, refused } = setsOf(bot, points)
+    const paths = tapesOf(options.journal, config)
+    const tape = openTape(paths)
     try {
-      const ended = (): string => endedText(sets.length, store?.results().length, out)
-      const results = await runAll(ground, sets, { paths: journals, market }, { jobs: options.jobs, store, ended })
-      const strategy = bot.strategy.name
-      const sweep = { bot: bot.name, strategy, ranges, refused, rows: market.rows, holdOutPercent, lacks, results }
-      if (out !== undefined) writeFileSync(join(out, REPORT), sweepPage(sweep), { mode: 0o600 })
-      for (const lack of json === true ? lacks : []) console.error(`sluice: the tape lacks ${lack}`)
-      console.log(json === true ? JSON.stringify(jsonOf(sweep)) : sweepText(sweep))
-      return results.every(({ threw }) => threw !== '') ? ExitCode.failed : ExitCode.done
+      const { market } = tape
+      const { lacks } = tapeCoverage({ ...config, bots: [bot] }, market, partial)
+      const splitRow = holdOutPercent > 0 ? Math.floor(market.rows * (1 - holdOutPercent / 100)) : undefined
+      const ground: SweepGround = { config, bot, splitRow }
+      const store =
+        out === undefined ? undefined : new SweepStore(join(out, STORE), sweepIdentity(ground, sets, market))
+      try {
+        const results = await runSweep(
+          ground,
+          sets,
+          { paths, market },
+          { jobs, store, ...terminal(sets.length, store, out) },
+        )
+        const strategy = bot.strategy.name
+        const sweep = { bot: bot.name, strategy, ranges, refused, rows: market.rows, holdOutPercent, lacks, results }
+        if (out !== undefined) writeFileSync(join(out, REPORT), sweepPage(sweep), { mode: 0o600 })
+        for (const lack of json ? lacks : []) console.error(`sluice: the tape lacks ${lack}`)
+        console.log(json ? JSON.stringify(jsonOf(sweep)) : sweepText(sweep))
+        return results.every(({ threw }) => threw !== '') ? ExitCode.failed : ExitCode.done
+      } finally {
+        store?.close()
+      }
     } finally {
-      store?.close()
+      tape.close()
     }
-  } finally {
-    tape.close()
-  }
-}
+  },
+})
 
 function botOf({ bots }: Config, name: string | undefined): BotConfig {
   const names = bots.map((bot) => bot.name).join(', ')
   const found = name === undefined && bots.length === 1 ? bots[0] : bots.find((bot) => bot.name === name)
   if (found !== undefined) return found
-  const message =
-    name === undefined ? `which bot? --bot NAME (${names || 'there is none'})` : `no bot ${name} (${names})`
-  throw new SluiceError(message, ExitCode.usage)
+  if (bots.length === 0) throw new SluiceError('the configuration has no bots', ExitCode.usage)
+  throw new SluiceError(
+    name === undefined ? `--bot is required: one of ${names}` : `--bot ${name}: expected one of ${names}`,
+    ExitCode.usage,
+  )
 }
 
-function pointsOf(ranges: readonly Range[], { random, seed = 1 }: Options): Point[] {
-  return random === undefined ? gridOf(ranges) : drawnFrom(ranges, random, seed)
+/** Progress on stderr, and the reaction to Ctrl-C or SIGTERM. */
+function terminal(sets: number, store: SweepStore | undefined, out: string | undefined) {
+  const kept = store?.results().length ?? 0
+  if (kept > 0) process.stderr.write(`${kept} of ${sets} sets are already finished and are not computed again\n`)
+  return {
+    showProgress: (rows: number) => new Progress(process.stderr, rows),
+    watchInterrupt: () => rejectOnInterrupt(() => interruptedText(sets, store?.results().length, out)),
+  }
 }
 
-function setsOf(bot: BotConfig, points: readonly Point[]): { sets: SweepSet[]; refused: number } {
-  const taken = points.flatMap((point) => paramsOf(bot, point) ?? [])
-  if (taken.length === 0) throw new SluiceError(`${bot.strategy.name} takes none of these params`, ExitCode.usage)
-  return { sets: taken.map((params, index) => ({ set: index + 1, params })), refused: points.length - taken.length }
-}
-
-/** Everything that the results are a function of. */
-function identityOf({ config, bot, splitRow }: SweepGround, sets: readonly SweepSet[], market: Market): string {
-  const { rows, stretches } = market
-  const parts = [config.hash, codeHash([bot.strategy]), bot.name, splitRow, sets, rows, stretches]
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
-}
-
-interface RunOptions {
-  readonly jobs: number | undefined
-  readonly store: SweepStore | undefined
-  /** What is said when the sweep is ended by hand. */
-  readonly ended: () => string
-}
-
-/** Throws at Ctrl-C (or SIGTERM), with what `text` says then. */
-function whenInterrupted(text: () => string): { promise: Promise<never>; release: () => void } {
+function rejectOnInterrupt(message: () => string): { promise: Promise<never>; release: () => void } {
   const { promise, reject } = Promise.withResolvers<never>()
-  promise.catch(() => {}) // nobody may be waiting yet, or any more
-  const interrupt = (): void => reject(new SluiceError(text(), ExitCode.interrupted))
+  promise.catch(() => {}) // the signal may come while no one awaits the promise
+  const interrupt = (): void => reject(new SluiceError(message(), ExitCode.interrupted))
   const signals = ['SIGINT', 'SIGTERM'] as const
   for (const signal of signals) process.once(signal, interrupt)
   return {
@@ -112,55 +111,10 @@ function whenInterrupted(text: () => string): { promise: Promise<never>; release
   }
 }
 
-function endedText(sets: number, kept: number | undefined, out: string | undefined): string {
+function interruptedText(sets: number, kept: number | undefined, out: string | undefined): string {
   if (kept === undefined || out === undefined)
-    return 'ended before it was done; nothing is kept. With --out DIR the same command goes on where it was ended'
-  return `ended before it was done; ${kept} of ${sets} sets are kept in ${join(out, STORE)}, and the same command goes on with the others`
-}
-
-/** What is in the store already is not computed again; each pass over the tape is stored when it is over. */
-async function runAll(
-  ground: SweepGround,
-  sets: readonly SweepSet[],
-  tape: { readonly paths: readonly string[]; readonly market: Market },
-  { jobs = availableParallelism(), store, ended }: RunOptions,
-): Promise<SetResult[]> {
-  const results = store?.results() ?? []
-  const known = new Set(results.map(({ set }) => set))
-  const left = sets.filter(({ set }) => !known.has(set))
-  const { rows } = tape.market
-  const passes = Math.ceil(left.length / (jobs * SETS_AN_ENGINE))
-  const progress = new Progress(process.stderr, rows * passes)
-  const hands = Math.min(jobs, left.length)
-  if (known.size > 0)
-    process.stderr.write(`${known.size} of ${sets.length} sets were kept: they are not computed again\n`)
-  // While sets run in this thread it hears nothing, Ctrl-C neither: then the system ends it, and there is nothing to be
-  // kept.
-  const threads = hands > 1 || passes > 1 ? new SweepThreads(ground, tape, hands) : undefined
-  const interrupted = threads && whenInterrupted(ended)
-  try {
-    for (let pass = 0; pass < passes; pass++) {
-      const some = left.slice((pass * left.length) / passes, ((pass + 1) * left.length) / passes)
-      const at = (done: number): void => progress.at(pass * rows + done)
-      const found =
-        threads === undefined || interrupted === undefined
-          ? runSets(ground, some, tape.market, at)
-          : await Promise.race([interrupted.promise, threads.run(dealt(some, Math.min(hands, some.length)), at)])
-      store?.add(found)
-      failpoint('sweep-pass')
-      results.push(...found)
-    }
-  } finally {
-    interrupted?.release()
-    progress.end()
-    await threads?.end()
-  }
-  return ranked(results)
-}
-
-/** Neighbours trade alike: dealt out like cards, every thread has about the same to do. */
-function dealt<T>(items: readonly T[], hands: number): T[][] {
-  return Array.from({ length: hands }, (_, hand) => items.filter((_item, index) => index % hands === hand))
+    return 'interrupted; the results are lost. With --out FOLDER the same command continues an interrupted sweep'
+  return `interrupted; ${kept} of ${sets} sets are kept in ${join(out, STORE)}, and the same command computes the others`
 }
 
 function jsonOf({ bot, strategy, refused, rows, holdOutPercent, results }: Sweep): object {
@@ -183,21 +137,27 @@ function jsonOf({ bot, strategy, refused, rows, holdOutPercent, results }: Sweep
 const SHOWN = 20
 type Column = readonly [head: string, of: (result: SetResult) => string]
 
-/** A sweep for a person: the best sets of the sample beside what they made of the time that they were not chosen on. */
+/** The best sets of the sample, with their results in the hold-out. */
 export function sweepText(sweep: Sweep): string {
   const { results, lacks, refused } = sweep
   const valid = results.filter(({ threw }) => threw === '')
   const thrown = results.filter(({ threw }) => threw !== '')
   return [
     ...headLines(sweep),
-    ...(lacks.length > 0 ? ['', 'The tape does not cover what the bot needs, so this is a part of the truth:'] : []),
+    ...(lacks.length > 0
+      ? ['', 'The tape does not cover everything that the bot needs, so these results are incomplete:']
+      : []),
     ...lacks.map((lack) => `  ${lack}`),
     '',
     ...tableOf(sweep, valid.slice(0, SHOWN)),
-    ...(valid.length > SHOWN ? [`and ${valid.length - SHOWN} more (--json has all, --out DIR keeps them)`] : []),
-    ...(refused > 0 ? [`${refused} combinations are not taken by the strategy's schema`] : []),
+    ...(valid.length > SHOWN
+      ? [`and ${valid.length - SHOWN} more (--json prints all, --out FOLDER writes them to a page)`]
+      : []),
+    ...(refused > 0 ? [`the strategy's schema refused ${counted(refused, 'combination')}`] : []),
     ...(thrown.length > 0
-      ? [`${thrown.length} sets have no result, their strategy threw: ${printable(thrown[0]?.threw ?? '')}`]
+      ? [
+          `${counted(thrown.length, 'set')} without a result, because the strategy threw: ${printable(thrown[0]?.threw ?? '')}`,
+        ]
       : []),
     '',
     ...sweepVerdict(sweep, valid),
@@ -206,23 +166,21 @@ export function sweepText(sweep: Sweep): string {
 
 function headLines({ bot, strategy, ranges, rows, holdOutPercent, results }: Sweep): string[] {
   const swept = ranges.map(({ name, from, to }) => `${name} ${from} to ${to}`).join(', ')
-  const heldOut = holdOutPercent > 0 ? `the last ${holdOutPercent} % held out` : 'nothing held out'
+  const heldOut = holdOutPercent > 0 ? `hold-out: the last ${holdOutPercent} %` : 'no hold-out'
   return [`${bot} (${printable(strategy)}): ${results.length} sets over ${swept}`, `${rows} market rows, ${heldOut}`]
 }
 
 function tableOf({ ranges, holdOutPercent }: Sweep, results: readonly SetResult[]): string[] {
-  const sol = (lamports: number): string => `${lamports > 0 ? '+' : ''}${formatSol(lamports)}`
-  const heldOut: Column = ['hold-out', ({ netLamports, sampleLamports }) => sol(netLamports - sampleLamports)]
+  const heldOut: Column = ['hold-out', ({ netLamports, sampleLamports }) => signedSol(netLamports - sampleLamports)]
   const columns: Column[] = [
     ['set', ({ set }) => String(set)],
     ...ranges.map(({ name }): Column => [name, (result) => String(paramOf(result, name))]),
-    ['in sample', ({ sampleLamports }) => sol(sampleLamports)],
+    ['in sample', ({ sampleLamports }) => signedSol(sampleLamports)],
     ...(holdOutPercent > 0 ? [heldOut] : []),
     ['orders', ({ orders }) => String(orders)],
     ['fills', ({ buys, sells }) => String(buys + sells)],
     ['fees', ({ feeLamports }) => formatSol(feeLamports)],
   ]
   const cells = [columns.map(([head]) => head), ...results.map((one) => columns.map(([, of]) => of(one)))]
-  const widths = columns.map((_, column) => Math.max(...cells.map((row) => (row[column] as string).length)))
-  return cells.map((row) => row.map((cell, column) => cell.padStart(widths[column] as number)).join('  '))
+  return table(cells, () => true)
 }

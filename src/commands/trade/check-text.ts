@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { counted } from '../../base/text.ts'
 import { formatSol, type Lamports } from '../../base/units.ts'
 import type { BotConfig, Config } from '../../config/config.ts'
 import { overriddenText } from '../../config/effective-exits.ts'
@@ -9,40 +10,39 @@ import { type EntryFilters, FILTERS } from '../../engine/limits/entry-filters.ts
 import { LIMITS, type Limits, NO_LIMITS, WALLET_LIMITS, type WalletLimits } from '../../engine/limits/limit-rows.ts'
 import { sentencesOf } from '../../engine/limits/setting-rows.ts'
 import { type PlanNeeds, planNeeds } from '../../live/plan-needs.ts'
-import { rows, shortSol as sol, table, wrapped } from '../terminal.ts'
+import { dim, rows, shortSol as sol, table, wrapped } from '../terminal.ts'
 
-// The terminal's side of `check`. styleText leaves colour away where nobody sees it: no terminal, or NO_COLOR.
+// styleText omits colour without a terminal and with NO_COLOR.
 
 const bold = (text: string) => styleText('bold', text)
 const yellow = (text: string) => styleText('yellow', text)
 
+/** Text of a valid configuration: its bots, the worst case, the demands on the plan, and warnings. */
 export function checkText(config: Config): string {
   const { files, bots, warnings } = config
   const parts = [
-    `${styleText('green', 'Nothing wrong')} in ${files.join(', ')}`,
+    `${styleText('green', 'No errors')} in ${files.join(', ')}`,
     shared(config),
     ...bots.map((bot) => botText(bot, config)),
-    ...(bots.length > 0 ? [worstText(config), planText(config)] : ['No bots: good for recording only.']),
-    ...(warnings.length > 0
-      ? [`${yellow(bold('Worth a second look'))}\n${formatErrors(warnings, process.stdout)}`]
-      : []),
+    ...(bots.length > 0 ? [worstText(config), planText(config)] : ['No bots: this configuration can only record.']),
+    ...(warnings.length > 0 ? [`${yellow(bold('Warnings'))}\n${formatErrors(warnings, process.stdout)}`] : []),
   ]
   return parts.join('\n\n')
 }
 
 function shared({ service, chain, wallet, journal }: Config): string {
-  const plan = typeof service.plan === 'string' ? service.plan : `${service.plan.requestsPerMinute} requests a minute`
+  const plan = typeof service.plan === 'string' ? service.plan : `${service.plan.requestsPerMinute} requests per minute`
   const share = service.share === 1 ? '' : `, ${service.share * 100} % of it`
   const rpc = chain.rpc.map(({ url }) => url.describe()).join(', ')
   return rows([
-    ['service', service.kind === 'sandbox' ? 'sandbox, its money is not real' : service.baseUrl],
+    ['service', service.kind === 'sandbox' ? 'sandbox, without real money' : service.baseUrl],
     ...(service.kind === 'sandbox' ? [] : [['key', service.apiKey?.describe() ?? 'none'] as const]),
     ['plan', plan + share],
     ...(rpc ? [['rpc', rpc] as const] : []),
     ...(wallet.publicKey ? [['wallet', wallet.publicKey] as const] : []),
     ...signer(wallet),
     ...together(wallet.limits),
-    ['journal', `${journal.path}, tape kept ${journal.keepTapeDays} days`],
+    ['journal', `${journal.path}, keeps the tape for ${journal.keepTapeDays} days`],
   ])
 }
 
@@ -53,14 +53,14 @@ function together(limits: WalletLimits): [string, string][] {
 }
 
 function signer({ keypairPath, signerPath, caps }: Config['wallet']): [string, string][] {
-  if (signerPath !== undefined) return [['signer', `${signerPath}, its caps are its own`]]
+  if (signerPath !== undefined) return [['signer', `${signerPath}, with its own caps`]]
   if (keypairPath === undefined) return []
-  const most = listed('no caps', [
-    [caps.perTransaction, (value) => `${sol(value)} SOL a transaction`],
-    [caps.perHour, (value) => `${sol(value)} SOL an hour`],
-    [caps.perDay, (value) => `${sol(value)} SOL a day`],
+  const capText = listed('none', [
+    [caps.perTransaction, (value) => `${sol(value)} SOL per transaction`],
+    [caps.perHour, (value) => `${sol(value)} SOL per hour`],
+    [caps.perDay, (value) => `${sol(value)} SOL per day`],
   ])
-  return [['signer', `started by us, key from ${keypairPath}; signs away at most: ${most}`]]
+  return [['signer', `started by this process, key from ${keypairPath}; caps: ${capText}`]]
 }
 
 function botText(bot: BotConfig, { service }: Config): string {
@@ -77,7 +77,7 @@ function botText(bot: BotConfig, { service }: Config): string {
       ...overridden(bot),
       [
         'buys',
-        `slippage ${(orders.slippageLadder ?? [orders.slippagePercent]).join(', ')} %, priority fee ${fee}, ttl ${orders.ttlMs / 1000} s, event age ${orders.maxEventAgeMs / 1000} s, chase ${orders.maxChasePercent} %`,
+        `slippage ${(orders.slippageLadder ?? [orders.slippagePercent]).join(', ')} %, priority fee ${fee}, ttl ${orders.ttlMs / 1000} s, events up to ${orders.maxEventAgeMs / 1000} s old, chase ${orders.maxChasePercent} %`,
       ],
       ['sales', sales(bot)],
       ['limits', sentencesOf<Limits>(LIMITS, bot.limits).join(', ') || 'none'],
@@ -90,13 +90,13 @@ function botText(bot: BotConfig, { service }: Config): string {
 function sales({ exitOrders: { slippageLadder, priorityFeeLadder, retryMs } }: BotConfig): string {
   const fees = priorityFeeLadder.map(formatSol).join(', ')
   const fee = fees === '' ? '' : `, priority fee ${fees} SOL`
-  return `slippage ${slippageLadder.join(', ')} %${fee}, again after ${retryMs / 1000} s`
+  return `slippage ${slippageLadder.join(', ')} %${fee}, retry after ${retryMs / 1000} s`
 }
 
-/** What the file changes of the strategy's exits. */
+/** Exits of the file that override those of the strategy. */
 function overridden({ overriddenExits }: BotConfig): [string, string][] {
   if (overriddenExits.length === 0) return []
-  const way = "`exits: strategy` at the bot keeps the strategy's"
+  const way = "set `exits: strategy` at the bot to keep the strategy's"
   return [['', `defaults.exits overrides the strategy: ${printable(overriddenText(overriddenExits))} (${way})`]]
 }
 
@@ -106,8 +106,9 @@ function filters({ filters }: BotConfig): [string, string][] {
 }
 
 function tokenChecks({ tokenChecks: { when, allow } }: BotConfig): string {
-  if (when === 'off') return 'not looked at: whoever made one may freeze it, take it back or make more'
-  const how = when === 'before' ? 'looked at before the first buy' : 'looked at after the first buy; what fails is sold'
+  if (when === 'off') return 'not checked: a creator may be able to freeze, seize or mint tokens'
+  const how =
+    when === 'before' ? 'checked before the first buy' : 'checked after the first buy; a token that fails is sold'
   return allow.length === 0 ? how : `${how}; allowed: ${allow.join(', ')}`
 }
 
@@ -119,14 +120,13 @@ function listed(
   return there.join(', ') || none
 }
 
-const dim = (text: string) => styleText('dim', text)
-const HEADER = ['', 'one buy', 'an hour', 'a day', 'held at once', 'all to zero', 'break-even']
-/** Wider than that nobody reads with ease. */
-const WIDEST = 118
+const HEADER = ['', 'one buy', 'per hour', 'per day', 'held at once', 'total loss', 'break-even']
+/** Longer lines are hard to read. */
+const MAX_WIDTH = 118
 const MEANING =
-  'What may leave the wallet, slippage, fees and rent in at their most, in buys of the smallest size: each pays its fees, so limits.minSolPerOrder and limits.maxSlippagePercent lower it. Sales pay fees of their own. Break-even: how far the price has to rise until a sale brings back the fees and the rent of the usual buy; slippage and impact come on top.'
+  'Upper bounds of the SOL that leaves the wallet, with maximum slippage, fees and rent. They assume buys of the smallest size, because each buy pays fees; limits.minSolPerOrder and limits.maxSlippagePercent lower them. Fees of sales are not included. Break-even is the price rise at which a sale returns the fees and the rent of a typical buy, before slippage and price impact.'
 
-/** Live bots share one wallet; those on paper only add up. */
+/** Worst case of all live bots, which share a wallet, or the sum of the paper bots. */
 export function togetherOf({ bots, wallet, service }: Config): WorstCase {
   const live = bots.filter(({ mode }) => mode === 'live')
   return live.length > 0
@@ -134,7 +134,7 @@ export function togetherOf({ bots, wallet, service }: Config): WorstCase {
     : worstTogether(bots, NO_LIMITS, service.plan)
 }
 
-/** The most that limits let happen: a line a bot, and all of them. */
+/** Worst case of each bot and of all together. */
 function worstText(config: Config): string {
   const { bots, wallet, service } = config
   const lines = bots.map((bot) => {
@@ -142,8 +142,12 @@ function worstText(config: Config): string {
     return [bot.name, ...amounts(worst), riseOf(bot, worst)]
   })
   if (bots.length > 1) lines.push(['together', '', ...amounts(togetherOf(config)).slice(1), ''])
-  const meaning = wrapped(MEANING, Math.min(process.stdout.columns ?? WIDEST, WIDEST)).map(dim)
-  return [`${bold('The worst that this allows')}, SOL`, table([HEADER, ...lines]), ...meaning].join('\n')
+  const meaning = wrapped(MEANING, Math.min(process.stdout.columns ?? MAX_WIDTH, MAX_WIDTH)).map(dim)
+  return [`${bold('Worst case')}, SOL`, ...worstTable([HEADER, ...lines]), ...meaning].join('\n')
+}
+
+function worstTable(lines: readonly (readonly string[])[]): string[] {
+  return table(lines).map((line, index) => (index === 0 ? dim(`  ${line}`) : `  ${line}`))
 }
 
 function amounts({ perOrder, perHour, perDay, exposure, loss }: WorstCase): string[] {
@@ -159,28 +163,24 @@ function bound(amount: Lamports | null): string {
   return amount === null ? 'no limit' : sol(amount)
 }
 
-/** What it needs of the plan. */
+/** Demands on the plan. */
 function planText(config: Config): string {
   const needs = planNeeds(config)
   const { plan, requestsPerMinute, keptForExits, sockets, connections, keys } = needs
-  const which = config.service.plan === 'auto' ? `${plan.name} until the service says which it is` : plan.name
+  const which = config.service.plan === 'auto' ? `${plan.name} until the service reports the plan` : plan.name
   return [
-    `${bold('Of the plan')}, ${which}`,
+    `${bold('Plan')}, ${which}`,
     rows([
-      ['requests', `${requestsPerMinute} a minute, ${keptForExits} of them kept for exits`],
-      [
-        'feed',
-        `${sockets} of ${connections} connections; ${keys} key${keys === 1 ? '' : 's'}, and one for each position`,
-      ],
+      ['requests', `${requestsPerMinute} per minute, ${keptForExits} of them reserved for exits`],
+      ['feed', `${sockets} of ${connections} connections; ${counted(keys, 'subscription')}, plus one per position`],
       ['flatten', flatten(needs)],
     ]),
   ].join('\n')
 }
 
 function flatten({ positions, flattenSeconds }: PlanNeeds): string {
-  if (positions === null || flattenSeconds === null)
-    return 'as long as it takes: nothing bounds how many positions there are (limits.maxOpenPositions)'
-  const many = `${positions} position${positions === 1 ? '' : 's'}`
-  if (flattenSeconds === 0) return `${many}: every sale leaves at once, and lands some seconds later`
-  return `${many}: the last sale leaves within ${flattenSeconds} s, and lands some seconds later`
+  if (positions === null || flattenSeconds === null) return 'no upper bound, because limits.maxOpenPositions is not set'
+  const many = counted(positions, 'position')
+  if (flattenSeconds === 0) return `${many}: every sale is sent at once and lands some seconds later`
+  return `${many}: the last sale is sent within ${flattenSeconds} s and lands some seconds later`
 }

@@ -1,4 +1,5 @@
 import { ExitCode } from '../../base/errors.ts'
+import { counted } from '../../base/text.ts'
 import { type Lamports, lamportsToSol } from '../../base/units.ts'
 import type { BotConfig, Config } from '../../config/config.ts'
 import { type LoadResult, loadConfig } from '../../config/load.ts'
@@ -9,21 +10,23 @@ import { LIMITS, type Limits, WALLET_LIMITS, type WalletLimits } from '../../eng
 import { writtenFrom } from '../../engine/limits/setting-rows.ts'
 import { planNeeds } from '../../live/plan-needs.ts'
 import { MINT_TRAITS } from '../../solana/mint.ts'
-import type { Options } from '../options.ts'
-import { counted } from '../terminal.ts'
+import { defineCommand, JSON_LINE } from '../options.ts'
 import { checkText, togetherOf } from './check-text.ts'
 
-/** `sluice check FILE...`: everything that is wrong at once, else what the bots are allowed to do. Reads no secret,
- *  opens no connection. */
-export async function run(files: string[], { json = false }: Options): Promise<number> {
-  const result = await loadConfig(files)
-  if (json) console.log(JSON.stringify(checkJson(result)))
-  else if (result.ok) console.log(checkText(result.config))
-  else console.error(`${formatErrors(result.errors)}\n\n${counted(result.errors.length, 'thing')} to put right`)
-  return result.ok ? ExitCode.done : ExitCode.usage
-}
+/** Lists all errors of a configuration, or shows its bots and their worst case. Reads no secret and opens no
+ *  connection. */
+export const command = defineCommand({
+  options: { json: JSON_LINE },
+  async run(files, { json }) {
+    const result = await loadConfig(files)
+    if (json) console.log(JSON.stringify(checkJson(result)))
+    else if (result.ok) console.log(checkText(result.config))
+    else console.error(`${formatErrors(result.errors)}\n\n${counted(result.errors.length, 'error')}`)
+    return result.ok ? ExitCode.done : ExitCode.usage
+  },
+})
 
-/** What `check --json` prints; amounts and spans in the units of the YAML, null where nothing bounds them. */
+/** Output of `check --json`: amounts and spans in the units of the YAML, null if unlimited. */
 export function checkJson(result: LoadResult): object {
   if (!result.ok) return { ok: false, errors: result.errors, bots: [] }
   const { config } = result

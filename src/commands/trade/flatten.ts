@@ -1,6 +1,7 @@
-import type { Options } from '../options.ts'
-import { steer } from './steer.ts'
+import { defineCommand, PROCESS } from '../options.ts'
+import { control } from './control.ts'
 
-export async function run(_args: string[], options: Options): Promise<number> {
-  return steer({ command: 'flatten' }, options)
-}
+export const command = defineCommand({
+  options: PROCESS,
+  run: (_args, process) => control({ command: 'flatten' }, process),
+})

@@ -5,20 +5,19 @@ import type { EntryStop } from '../../live/entry-stops.ts'
 import type { PositionStatus, Status } from '../../live/status.ts'
 import type { UndecidedStatus } from '../../live/undecided.ts'
 import type { Hold } from '../../orders/budget.ts'
-import { localDateOf } from '../../runtime/time-text.ts'
-import { wrapped } from '../terminal.ts'
+import { durationOf, localDateOf } from '../../runtime/time-text.ts'
+import { dim, signedShortSol, table, visibleWidth, wrapped } from '../terminal.ts'
 
 const POSITIONS_SHOWN = 10
 const MOST_STOP_LINES = 4
 
-const dim = (text: string): string => styleText('dim', text)
 const bold = (text: string): string => styleText('bold', text)
 
-/** What a person wants to see of running bots, as lines of at most `columns` characters. Every stranger's text in it is
- *  escaped. `rowsPerSecond`: undefined where nobody has counted for long enough. */
+/** Status of running bots as lines of at most `columns` characters, with foreign text escaped. `rowsPerSecond`:
+ *  undefined before the first measurement. */
 export function liveTable(status: Status, title: string, rowsPerSecond: number | undefined, columns: number): string[] {
   return [
-    `${bold('sluice')}  ${title}  ${dim(duration(status.time - status.startedAt))}`,
+    `${bold('sluice')}  ${title}  ${dim(durationOf(wholeSeconds(status.time - status.startedAt)))}`,
     ...status.stops.flatMap((stop) => stopLines(stop, status, columns)),
     ...status.undecided.flatMap((order) => undecidedLines(order, status.time, columns)),
     statusLine(status, rowsPerSecond),
@@ -34,7 +33,7 @@ export function liveTable(status: Status, title: string, rowsPerSecond: number |
   ].map((line) => cut(line, columns))
 }
 
-/** What keeps bots from buying, in a few words: `HALTED`, `EXITS ONLY dips`. */
+/** Name of an entry stop: `HALTED`, `EXITS ONLY dips`. */
 export function stopName({ code, bots }: EntryStop, all: readonly unknown[]): string {
   const name = code.replaceAll('_', ' ')
   return bots.length === all.length ? name : `${name} ${bots.join(', ')}`
@@ -55,7 +54,7 @@ function undecidedLines(
   return headed(`UNDECIDED ${orderId}`, 'yellow', what, columns)
 }
 
-/** Wrapped: the end of it says what to do. */
+/** Wraps a text, because its end contains the advice. */
 function headed(name: string, color: 'red' | 'yellow', text: string, columns: number): string[] {
   const [first = '', ...rest] = wrapped(`${name} ${text}`, columns)
   const head = `${styleText(['bold', color], first.slice(0, name.length))}${first.slice(name.length)}`
@@ -66,7 +65,7 @@ function headed(name: string, color: 'red' | 'yellow', text: string, columns: nu
   ]
 }
 
-/** Why fewer requests can be sent than the plan has. */
+/** Why fewer requests can be sent than the plan allows. */
 function holdLine({ code, until, text }: Hold, { time }: Status): string {
   const end = until === null ? '' : ` until ${timeOf(until, time)}`
   return `${styleText('yellow', code.replaceAll('_', ' '))}${end}: ${text}`
@@ -94,9 +93,9 @@ function botLines({ bots, time }: Status): string[] {
     String(openOrders),
     signed(realizedSol),
     signed(-feesSol),
-    last === null ? dim('has not acted yet') : `${dim(timeOf(last.time, time))} ${printable(last.text)}`,
+    last === null ? dim('no action yet') : `${dim(timeOf(last.time, time))} ${printable(last.text)}`,
   ])
-  return table(['BOT', 'MODE', 'HOLDS', 'ORDERS', 'REALISED SOL', 'FEES SOL', 'LAST'], rows, [2, 3, 4, 5])
+  return headedTable(['BOT', 'MODE', 'HOLDS', 'ORDERS', 'REALISED SOL', 'FEES SOL', 'LAST'], rows, [2, 3, 4, 5])
 }
 
 function positionLines({ positions, time }: Status): string[] {
@@ -109,13 +108,16 @@ function positionLines({ positions, time }: Status): string[] {
       costSol.toFixed(4),
       tokens === 0 ? dim('-') : valueSol === null ? dim('no price') : valueSol.toFixed(4),
       change === undefined ? '' : colored(change, `${change >= 0 ? '+' : ''}${change.toFixed(1)} %`),
-      duration(time - openedAt),
+      durationOf(wholeSeconds(time - openedAt)),
       printable(stateOf(position)),
     ]
   })
-  if (rows.length === 0) return [dim('holds nothing')]
+  if (rows.length === 0) return [dim('no open positions')]
   const more = positions.length > rows.length ? [dim(`and ${positions.length - rows.length} more`)] : []
-  return [...table(['TOKEN', 'BOT', 'COST SOL', 'WORTH SOL', 'CHANGE', 'HELD', 'STATE'], rows, [2, 3, 4, 5]), ...more]
+  return [
+    ...headedTable(['TOKEN', 'BOT', 'COST SOL', 'WORTH SOL', 'CHANGE', 'HELD', 'STATE'], rows, [2, 3, 4, 5]),
+    ...more,
+  ]
 }
 
 function stateOf({ state, selling, unsellable }: PositionStatus): string {
@@ -133,35 +135,24 @@ function fillLines({ lastFills, time }: Status): string[] {
     fill.final ? 'final' : dim('confirmed'),
     dim(fill.signature.slice(0, 16)),
   ])
-  return rows.length === 0 ? [] : table(['TIME', 'BOT', 'FILL', 'TOKEN', 'SOL', 'SEEN', 'SIGNATURE'], rows, [4])
+  return rows.length === 0 ? [] : headedTable(['TIME', 'BOT', 'FILL', 'TOKEN', 'SOL', 'SEEN', 'SIGNATURE'], rows, [4])
 }
 
-/** Columns as wide as their widest cell; those listed in `right` end flush. */
-function table(head: readonly string[], rows: readonly (readonly string[])[], right: readonly number[]): string[] {
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => width(row[column] ?? ''))))
-  const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, column) => pad(cell, widths[column] ?? 0, right.includes(column)))
-      .join('  ')
-      .trimEnd()
-  return [dim(line(head)), ...rows.map(line)]
+function headedTable(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  right: readonly number[],
+): string[] {
+  const [first = '', ...rest] = table([head, ...rows], (column) => right.includes(column))
+  return [dim(first), ...rest]
 }
 
-function pad(cell: string, to: number, right: boolean): string {
-  const space = ' '.repeat(Math.max(0, to - width(cell)))
-  return right ? space + cell : cell + space
-}
-
-function width(text: string): number {
-  return stripVTControlCharacters(text).length
-}
-
-/** Cuts what would wrap; the part behind the cut loses its colour with it. */
+/** Cuts a line that is too long and resets its colour at the cut. */
 function cut(line: string, columns: number): string {
-  if (width(line) <= columns) return line
+  if (visibleWidth(line) <= columns) return line
   let seen = 0
   let kept = ''
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colour codes
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the colour codes of styleText
   for (const [part] of line.matchAll(/\u001b\[[0-9;]*m|[^\u001b]/g)) {
     if (part.length === 1 && ++seen >= columns) break
     kept += part
@@ -170,25 +161,23 @@ function cut(line: string, columns: number): string {
   return isColored ? `${kept}\u001b[0m…` : `${kept}…`
 }
 
-/** As exact as somebody who watches wants it; `sluice fills` has every lamport. */
+/** Four decimals are enough to watch; `sluice fills` shows every lamport. */
 function signed(sol: number): string {
-  const text = `${sol > 0 ? '+' : ''}${sol.toFixed(4)}`
-  return sol === 0 ? dim('0') : colored(sol, text)
+  return sol === 0 ? dim('0') : colored(sol, signedShortSol(sol))
 }
 
 function colored(value: number, text: string): string {
   return styleText(value >= 0 ? 'green' : 'red', text)
 }
 
-/** By the clock, with the day where that is another one than now. */
+/** Time of day, with the date if it is not today. */
 function timeOf(time: Millis, now: Millis): string {
   const [at, today] = [new Date(time), new Date(now)]
   const clock = at.toTimeString().slice(0, 8)
   return at.toDateString() === today.toDateString() ? clock : `${localDateOf(time)} ${clock}`
 }
 
-function duration(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1000))
-  const rest = `${String(Math.floor(seconds / 60) % 60).padStart(2, '0')}:${String(seconds % 60).padStart(2, '0')}`
-  return seconds >= 3600 ? `${Math.floor(seconds / 3600)}:${rest}` : rest
+/** Milliseconds rounded down, so that the table does not flicker. */
+function wholeSeconds(ms: number): number {
+  return Math.max(0, Math.floor(ms / 1000)) * 1000
 }

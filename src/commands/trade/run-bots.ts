@@ -1,4 +1,5 @@
 import { ExitCode, SluiceError } from '../../base/errors.ts'
+import { counted } from '../../base/text.ts'
 import type { Config } from '../../config/config.ts'
 import { loadConfig } from '../../config/load.ts'
 import { formatErrors } from '../../config/yaml/errors.ts'
@@ -6,29 +7,28 @@ import { type Counters, openReader } from '../../journal/reader/reader.ts'
 import type { Ending } from '../../live/start-bots.ts'
 import { type BotsOptions, type RunningBots, startBots } from '../../live/start-bots.ts'
 import { statusOf } from '../../live/status.ts'
-import { counted } from '../terminal.ts'
 import { liveTable, stopName } from './live-table.ts'
 import { Screen } from './screen.ts'
 
 const PLAIN_EVERY_MS = 5_000
 
-/** The configuration of these files, or a SluiceError that says everything that is wrong with them. */
+/** Loads a configuration. Throws a SluiceError with all its errors. */
 export async function configOf(files: readonly string[], how: { readsPolicy?: boolean } = {}): Promise<Config> {
   const loaded = await loadConfig(files, how)
-  if (!loaded.ok) throw new SluiceError(`the configuration is wrong\n${formatErrors(loaded.errors)}`, ExitCode.usage)
+  if (!loaded.ok) throw new SluiceError(`the configuration is invalid\n${formatErrors(loaded.errors)}`, ExitCode.usage)
   return loaded.config
 }
 
 export interface WatchOptions extends Pick<BotsOptions, 'allow' | 'speed' | 'record' | 'isolate'> {
   readonly title: string
-  /** Ends by itself after so long. */
+  /** Stops after this time. */
   readonly seconds?: number | undefined
-  /** Nothing but JSON on stdout. */
+  /** Prints only JSON to stdout. */
   readonly json?: boolean | undefined
 }
 
-/** Runs bots until Ctrl-C, their end, or the time is over: a live table on a terminal, plain lines without one. What
- *  the journal then holds, and the exit code. */
+/** Runs bots until Ctrl-C, the end of the process or the end of the time. Shows a live table on a terminal and plain
+ *  lines elsewhere. Returns the journal's counters and the exit code. */
 export async function runBots(
   config: Config,
   options: WatchOptions,
@@ -59,7 +59,7 @@ export async function runBots(
     const cause = await Promise.race([running.ended, interrupted.promise, after(options.seconds)])
     clearInterval(plain)
     await running.stop()
-    // The last of it may not have become durable.
+    // The last commit may have failed during the stop.
     const ending = await Promise.race([running.ended, cause])
     screen.stop()
     if (ending.message !== '') console.error(`sluice: ${ending.message}`)
@@ -91,7 +91,7 @@ function countersOf(path: string): Counters {
   }
 }
 
-/** The first Ctrl-C (or SIGTERM) ends in order, the second at once. */
+/** The first Ctrl-C or SIGTERM shuts down cleanly, the second exits at once. */
 export function untilInterrupted(): { promise: Promise<Ending>; release: () => void } {
   const { promise, resolve } = Promise.withResolvers<Ending>()
   let interrupts = 0
@@ -112,13 +112,13 @@ export function untilInterrupted(): { promise: Promise<Ending>; release: () => v
 
 async function after(seconds: number | undefined): Promise<Ending> {
   await new Promise((resolve) => {
-    // Whoever ends it before is not kept waiting.
+    // unref: an earlier end must not wait for this timer.
     if (seconds !== undefined) setTimeout(resolve, seconds * 1000).unref()
   })
   return { exitCode: ExitCode.done, message: '' }
 }
 
-/** Rows a second, smoothed. */
+/** Rows per second, measured over about a second. */
 class Rate {
   #rows = 0
   #at = 0

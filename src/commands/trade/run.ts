@@ -1,37 +1,50 @@
 import { relative } from 'node:path'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
+import { counted } from '../../base/text.ts'
 import type { Config } from '../../config/config.ts'
-import type { Options } from '../options.ts'
-import { confirm, counted } from '../terminal.ts'
+import { defineCommand, flag, ISOLATE, JSON_LINE, SECONDS } from '../options.ts'
+import { confirm } from '../terminal.ts'
 import { checkText } from './check-text.ts'
 import { configOf, runBots } from './run-bots.ts'
 
-/** `sluice run FILE... [--live]`: the bots of one or several files; those with `mode: live` trade only with --live,
- *  confirmed. */
-export async function run(files: string[], { live, yes, isolate, seconds, json }: Options): Promise<number> {
-  const config = await configOf(files)
-  if (config.bots.length === 0)
-    throw new SluiceError('there is no bot in it; `sluice record` journals the feed without one', ExitCode.usage)
-  if (live === true) await confirmLive(config, yes === true)
-  const title = files.map((file) => relative('', file)).join(', ')
-  const { counters, exitCode } = await runBots(config, {
-    allow: live === true ? 'live' : 'paper',
-    isolate: live === true || isolate === true,
-    ...{ title, seconds, json },
-  })
-  if (json === true) console.log(JSON.stringify({ ...counters, journal: config.journal.path }))
-  else
-    console.log(
-      `${counters.events} market rows, ${counted(counters.orders, 'order')}, ${counted(counters.fills, 'fill')}; journal ${config.journal.path}`,
-    )
-  return exitCode
-}
+/** Runs the bots of one or several files. Bots with `mode: live` trade real money only with --live and a confirmation. */
+export const command = defineCommand({
+  options: {
+    live: flag('let bots with `mode: live` trade real money'),
+    yes: flag('confirm --live without a prompt'),
+    isolate: ISOLATE,
+    seconds: SECONDS,
+    json: JSON_LINE,
+  },
+  async run(files, { live, yes, isolate, seconds, json }) {
+    const config = await configOf(files)
+    if (config.bots.length === 0)
+      throw new SluiceError(
+        'the configuration has no bots; `sluice record` records the feed without bots',
+        ExitCode.usage,
+      )
+    if (live) await confirmLive(config, yes)
+    const title = files.map((file) => relative('', file)).join(', ')
+    const { counters, exitCode } = await runBots(config, {
+      allow: live ? 'live' : 'paper',
+      isolate: live || isolate,
+      ...{ title, seconds, json },
+    })
+    const { events, orders, fills } = counters
+    if (json) console.log(JSON.stringify({ ...counters, journal: config.journal.path }))
+    else
+      console.log(
+        `${counted(events, 'market row')}, ${counted(orders, 'order')}, ${counted(fills, 'fill')}; journal ${config.journal.path}`,
+      )
+    return exitCode
+  },
+})
 
-/** Real money only after everything that speaks against it was said. */
+/** Shows the worst case before a person confirms. */
 async function confirmLive(config: Config, yes: boolean): Promise<void> {
   if (!config.bots.some(({ mode }) => mode === 'live'))
-    throw new SluiceError('--live was given, but no bot has mode: live', ExitCode.usage)
+    throw new SluiceError('--live is given, but no bot has mode: live', ExitCode.usage)
   if (config.service.kind === 'sandbox') return
   console.error(checkText(config))
-  await confirm('--live', 'Trade with real money?', yes)
+  await confirm({ option: '--live', question: 'Trade with real money?', yes })
 }

@@ -1,65 +1,76 @@
 import { existsSync } from 'node:fs'
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/sandbox.ts'
+import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts'
 import { PLAN_NAMES, type PlanName } from '../../sandbox/service/customers.ts'
 import { venueOf } from '../../venues/registry.ts'
-import type { Options } from '../options.ts'
+import { defineCommand, flag, number, SEED, text } from '../options.ts'
 
-const SMALL =
-  'litesvm is not installed, so the sandbox has no Solana runtime: it builds and takes no transactions, and bots with executor: local cannot trade on it'
+const NO_RUNTIME =
+  'litesvm is not installed, so the sandbox has no Solana runtime: it neither builds nor accepts transactions, and bots with executor: local cannot trade on it'
 
-/**
- * Serves until a signal or, as a child, until its parent's end of stdin is gone, so that it never outlives the parent.
- */
-export async function run(_args: string[], flags: Options): Promise<number> {
-  const plan = PLAN_NAMES.find((name) => name === flags.plan?.toLowerCase())
-  if (flags.plan !== undefined && plan === undefined) {
-    console.error(`--plan is one of ${PLAN_NAMES.join(', ')}, not ${flags.plan}`)
-    return 2
-  }
-  if (flags.market !== undefined && !existsSync(flags.market)) {
-    console.error(`--market ${flags.market}: no such file`)
-    return 2
-  }
-  let sandbox: Sandbox
-  try {
-    sandbox = await startSandbox(venueOf({ kind: 'sandbox' }).served, toOptions(flags))
-  } catch (error) {
-    console.error(`the sandbox cannot start: ${describe(error, flags)}`)
-    return 1
-  }
-  // Listening for the end comes first: whoever reads the line may end it at once.
-  const stopped = untilStopped(flags.child === true)
-  // Bots that started it say themselves what that means for them.
-  if (sandbox.chain === 'small' && flags.child !== true) console.error(SMALL)
-  process.stdout.write(`${JSON.stringify(contact(sandbox, plan))}\n`)
-  await stopped
-  await sandbox.close()
-  return 0
-}
+/** Serves until a signal. With --child it also ends when stdin closes, so that it never outlives its parent. */
+export const command = defineCommand({
+  options: {
+    port: number('<n>', 'listen on this port of loopback', { integer: true, min: 0, max: 65535 }),
+    dialect: number('<seed>', "vary the details that the service's document leaves open", SEED),
+    market: text('<file>', 'play a recorded market (NDJSON) instead of a simulated one'),
+    repeat: flag('play the recorded market in a loop'),
+    speed: number('<x>', 'run the market at this multiple of real time', { min: 0.001 }),
+    seed: number('<n>', 'random seed of the simulated market', SEED),
+    plan: text('<name>', 'print only the key of this plan'),
+    state: text('<file>', 'keep the state in this file, and continue from it after a restart'),
+    fund: number('<sol>', 'give the wallet of a new chain this balance', { min: 0, max: 1000000 }),
+    slotMs: number('<n>', 'duration of a slot in milliseconds', { integer: true, min: 10, max: 60000 }),
+    child: flag('exit when stdin closes'),
+  },
+  async run(_args, { child, plan: planName, market, state, fund, ...rest }) {
+    const plan = PLAN_NAMES.find((name) => name === planName?.toLowerCase())
+    if (planName !== undefined && plan === undefined) {
+      console.error(`--plan ${planName}: expected one of ${PLAN_NAMES.join(', ')}`)
+      return 2
+    }
+    if (market !== undefined && !existsSync(market)) {
+      console.error(`--market ${market}: no such file`)
+      return 2
+    }
+    const given = { ...rest, marketFile: market, stateFile: state, fundSol: fund }
+    let sandbox: Sandbox
+    try {
+      const { served } = venueOf({ kind: 'sandbox' })
+      const options = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+      sandbox = await startSandbox(served, options)
+    } catch (error) {
+      console.error(`the sandbox cannot start: ${startProblem(error, rest.port, state)}`)
+      return 1
+    }
+    // Before the line below: its reader may stop the sandbox at once.
+    const stopped = untilStopped(child)
+    // Bots that started the sandbox as a child report this themselves.
+    if (sandbox.chain === 'small' && !child) console.error(NO_RUNTIME)
+    process.stdout.write(`${JSON.stringify(contact(sandbox, plan))}\n`)
+    await stopped
+    await sandbox.close()
+    return 0
+  },
+})
 
-function toOptions({ port, dialect, speed, market, repeat, seed, state, fund, slotMs }: Options): SandboxOptions {
-  const given = { port, dialect, speed, marketFile: market, repeat, seed, stateFile: state, fundSol: fund, slotMs }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-}
-
-/** With a plan named, only that plan's key. */
+/** Addresses and keys; only the key of `plan` if one is named. */
 function contact(sandbox: Sandbox, plan: PlanName | undefined): object {
   const { baseUrl, wsUrl, rpcUrl, apiKeys, wallet, genesisHash, chain, keypair, policy } = sandbox
   const keys = plan ? { [plan]: apiKeys[plan] } : apiKeys
   return { baseUrl, wsUrl, rpcUrl, apiKeys: keys, wallet, genesisHash, chain, keypair, policy }
 }
 
-function describe(error: unknown, { port, state }: Options): string {
+function startProblem(error: unknown, port: number | undefined, state: string | undefined): string {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'EADDRINUSE') return `port ${port} is in use`
-  if (code === 'SQLITE_BUSY') return `another sandbox runs on ${state}`
+  if (code === 'SQLITE_BUSY') return `another sandbox uses ${state}`
   return message
 }
 
 function untilStopped(child: boolean): Promise<void> {
   return new Promise((resolve) => {
     const stop = (): void => {
-      // An open stdin would keep the process alive after everything else has ended.
+      // An open stdin would keep the process alive.
       if (child) process.stdin.destroy()
       resolve()
     }

@@ -1,14 +1,13 @@
 const LOG_LINES = 6
 const DRAW_EVERY_MS = 500
 
-/** A picture on a terminal that is drawn again and again in its own buffer, so that what stood there before comes back.
- *  The last lines of the log stand below it. */
+/** A picture that is redrawn in the terminal's alternate buffer, with the last lines of the log below it. */
 export class Screen {
   readonly #draw: (columns: number) => string[]
   readonly #log: string[] = []
   #timer: NodeJS.Timeout | undefined
 
-  /** `draw`: the lines of the picture, at most so wide. */
+  /** `draw` returns the lines of the picture, at most `columns` wide. */
   constructor(draw: (columns: number) => string[]) {
     this.#draw = draw
   }

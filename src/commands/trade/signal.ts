@@ -1,19 +1,20 @@
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import type { Json } from '../../base/json.ts'
-import type { Options } from '../options.ts'
-import { steer } from './steer.ts'
+import { defineCommand, PROCESS } from '../options.ts'
+import { control } from './control.ts'
 
-/** `sluice signal NAME [JSON]`: gives it to the `onSignal` of every bot. */
-export async function run([signal = '', data = 'null']: string[], options: Options): Promise<number> {
-  return steer({ command: 'signal', signal, data: parsed(data) }, options)
-}
+export const command = defineCommand({
+  options: PROCESS,
+  run: async ([signal = '', data = 'null'], process) =>
+    control({ command: 'signal', signal, data: parsed(data) }, process),
+})
 
 function parsed(text: string): Json {
   try {
     return JSON.parse(text) as Json
   } catch (error) {
     throw new SluiceError(
-      `what a signal carries is JSON, such as '{"size": 2}' or '"fast"': ${(error as Error).message}`,
+      `the data of a signal must be JSON, such as '{"size": 2}' or '"fast"': ${(error as Error).message}`,
       ExitCode.usage,
     )
   }

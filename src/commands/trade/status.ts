@@ -1,54 +1,58 @@
 import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { SluiceError } from '../../base/errors.ts'
+import { counted } from '../../base/text.ts'
 import { isOpen } from '../../engine/order.ts'
 import { neighbourHint } from '../../journal/database.ts'
 import { openReader } from '../../journal/reader/reader.ts'
 import { NothingRuns, sendCommand } from '../../live/control/client.ts'
 import type { Status } from '../../live/status.ts'
 import { stampOf } from '../../runtime/time-text.ts'
-import type { Options } from '../options.ts'
-import { counted } from '../terminal.ts'
+import { defineCommand, JSON_LINE, PROCESS } from '../options.ts'
+import { DEFAULT_COLUMNS } from '../terminal.ts'
 import { liveTable } from './live-table.ts'
-import { steeredJournal } from './steered-journal.ts'
+import { runningJournal } from './running-journal.ts'
 
-/** Where nobody says how wide a line is. */
-const USUAL_COLUMNS = 120
+/** Shows the running bots. If nothing is running: what the journal left open, and exit 1. */
+export const command = defineCommand({
+  options: { ...PROCESS, json: JSON_LINE },
+  async run(_args, { json, ...process }) {
+    const journal = await runningJournal(process)
+    try {
+      const status = (await sendCommand(resolve(journal), { command: 'status' })) as Status
+      if (json) console.log(JSON.stringify({ running: true, ...status }))
+      else showTable(status, journal)
+      return 0
+    } catch (error) {
+      if (!(error instanceof NothingRuns)) throw error
+      if (!existsSync(journal)) throw new SluiceError(`${error.message}${neighbourHint(journal)}`)
+      const leftover = leftoverIn(journal)
+      if (json) console.log(JSON.stringify({ running: false, ...leftover }))
+      throw new SluiceError(`${error.message}: ${textOf(leftover)}`)
+    }
+  },
+})
 
-/** `sluice status`: how the bots are that run on a journal. Where none run, what is left to itself, and exit 1. */
-export async function run(_args: string[], options: Options): Promise<number> {
-  const { json } = options
-  const journal = await steeredJournal(options)
-  try {
-    const status = (await sendCommand(resolve(journal), { command: 'status' })) as Status
-    if (json === true) console.log(JSON.stringify({ running: true, ...status }))
-    else if (!('planNotice' in status && 'undecided' in status))
-      throw new SluiceError(`the process on ${journal} is of another Sluice: --json has what it says, or restart it`)
-    else
-      for (const line of liveTable(status, relative('', journal), undefined, process.stdout.columns ?? USUAL_COLUMNS))
-        console.log(line)
-    return 0
-  } catch (error) {
-    if (!(error instanceof NothingRuns)) throw error
-    if (!existsSync(journal)) throw new SluiceError(`${error.message}${neighbourHint(journal)}`)
-    const left = leftIn(journal)
-    if (json === true) console.log(JSON.stringify({ running: false, ...left }))
-    throw new SluiceError(`${error.message}: ${textOf(left)}`)
-  }
+function showTable(status: Status, journal: string): void {
+  if (!('planNotice' in status && 'undecided' in status))
+    throw new SluiceError(
+      `the process on ${journal} runs another version of Sluice: restart it, or use --json to see its answer`,
+    )
+  const columns = process.stdout.columns ?? DEFAULT_COLUMNS
+  for (const line of liveTable(status, relative('', journal), undefined, columns)) console.log(line)
 }
 
-/** What nobody looks after. */
-interface Left {
+/** Open positions and orders of a journal that no process runs on. */
+interface Leftover {
   readonly positions: number
   readonly openOrders: number
   readonly halted: boolean
-  /** When the last of it was written; null: nothing ever was. */
+  /** Time of the last record; null for an empty journal. */
   readonly lastTime: number | null
-  /** The last process ended in order. */
   readonly endedInOrder: boolean
 }
 
-function leftIn(journal: string): Left {
+function leftoverIn(journal: string): Leftover {
   const reader = openReader(journal)
   try {
     const { money, orders, lastTime, clean } = reader.recover()
@@ -64,14 +68,14 @@ function leftIn(journal: string): Left {
   }
 }
 
-function textOf({ positions, openOrders, halted, lastTime, endedInOrder }: Left): string {
-  if (lastTime === null) return 'it is empty'
+function textOf({ positions, openOrders, halted, lastTime, endedInOrder }: Leftover): string {
+  if (lastTime === null) return 'the journal is empty'
   return [
-    `it was written last at ${stampOf(lastTime)}${endedInOrder ? '' : ', and the process did not end in order'}`,
+    `last record at ${stampOf(lastTime)}${endedInOrder ? '' : ', and the process did not shut down cleanly'}`,
     positions === 0
-      ? 'nothing is held'
-      : `${counted(positions, 'position')} held, and nothing sells ${positions === 1 ? 'it' : 'them'}`,
-    ...(openOrders === 0 ? [] : [`${counted(openOrders, 'order')} not decided yet`]),
+      ? 'no open positions'
+      : `${counted(positions, 'open position')}, and no process to sell ${positions === 1 ? 'it' : 'them'}`,
+    ...(openOrders === 0 ? [] : [`${counted(openOrders, 'undecided order')}`]),
     ...(halted ? ['entries are halted'] : []),
   ].join('; ')
 }

@@ -2,36 +2,47 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { printable } from '../../base/text.ts'
 import { type JournalReader, openReader } from '../../journal/reader/reader.ts'
 import { isPublicKey } from '../../solana/base58.ts'
-import type { Options } from '../options.ts'
+import { defineCommand, JOURNAL, JSON_LINE, text, type Values } from '../options.ts'
 import { conditionalJson, conditionalLines, conditionalStory } from './conditional.ts'
 import { mintJson, mintLines, mintStory } from './mint.ts'
 import { momentJson, momentLines, momentOf } from './moment.ts'
 import { orderJson, orderLines, orderStory } from './order.ts'
 import { pageColumns } from './page.ts'
 
-/** An answer, as lines so many columns wide and as data. */
+/** An answer as lines of a given width, and as JSON. */
 interface Answer {
   readonly lines: (columns: number) => readonly string[]
   readonly data: () => object
 }
 
-/** `sluice why ORDER|MINT`: one causal answer from the journal. Reads only, also while a process writes it. */
-export async function run([about = '']: string[], options: Options): Promise<number> {
-  const reader = openReader(options.journal ?? 'data/sluice.db')
-  try {
-    const { lines, data } = await answer(reader, about, options)
-    if (options.json === true) console.log(printable(JSON.stringify(data())))
-    else for (const line of lines(pageColumns(process.stdout.columns))) console.log(line)
-    return ExitCode.done
-  } finally {
-    reader.close()
-  }
+const OPTIONS = {
+  at: text('<time>', 'explain this moment: 12:03, 12:03:10, 2026-11-22T12:03, or milliseconds since 1970'),
+  bot: text('<name>', 'explain the decisions of this bot only'),
+  journal: JOURNAL,
+  json: JSON_LINE,
 }
+type Options = Values<typeof OPTIONS>
+
+/** Explains an order, a token or a moment from the journal, which a process may be writing. */
+export const command = defineCommand({
+  options: OPTIONS,
+  async run([about = ''], options) {
+    const reader = openReader(options.journal)
+    try {
+      const { lines, data } = await answer(reader, about, options)
+      if (options.json) console.log(printable(JSON.stringify(data())))
+      else for (const line of lines(pageColumns(process.stdout.columns))) console.log(line)
+      return ExitCode.done
+    } finally {
+      reader.close()
+    }
+  },
+})
 
 async function answer(reader: JournalReader, about: string, { bot, at }: Options): Promise<Answer> {
   const target = targetOf(reader, about)
   if ((at ?? bot) !== undefined && target.kind !== 'mint')
-    throw new SluiceError('--at and --bot go with a token: an order has its own time and bot', ExitCode.usage)
+    throw new SluiceError('--at and --bot apply to a token; an order has its own time and bot', ExitCode.usage)
   if (at !== undefined && target.kind === 'mint') {
     const moment = await momentOf(reader, target.mint, at, bot)
     return { lines: (columns) => momentLines(moment, columns), data: () => momentJson(moment) }
@@ -42,13 +53,13 @@ async function answer(reader: JournalReader, about: string, { bot, at }: Options
   }
   if (target.kind === 'conditional') {
     const story = conditionalStory(reader, target.id)
-    if (story === undefined) throw new SluiceError(`there is no order ${target.id} in ${reader.path}`, ExitCode.usage)
+    if (story === undefined) throw new SluiceError(`${reader.path} has no order ${target.id}`, ExitCode.usage)
     return { lines: (columns) => conditionalLines(story, columns), data: () => conditionalJson(story) }
   }
   const story = orderStory(reader, target.id)
   if (story === undefined)
     throw new SluiceError(
-      `there is no order ${target.id} in ${reader.path}; \`sluice orders\` lists them`,
+      `${reader.path} has no order ${target.id}; \`sluice orders\` lists the orders`,
       ExitCode.usage,
     )
   return { lines: (columns) => orderLines(story, columns), data: () => orderJson(story) }
@@ -56,13 +67,13 @@ async function answer(reader: JournalReader, about: string, { bot, at }: Options
 
 const MOST_LISTED = 20
 
-/** What a question is about. */
+/** Subject of an explanation. */
 export type Target =
   | { readonly kind: 'order' | 'conditional'; readonly id: string }
   | { readonly kind: 'mint'; readonly mint: string }
 
-/** An order or one of its attempts by its id; a mint by itself, its beginning, or what its creator called it. Throws
- *  SluiceError (exit 2) where nothing, or more than one, is meant. */
+/** Finds an order by its id or the id of an attempt, and a mint by its address, a prefix, its symbol or its name. Throws
+ *  SluiceError (exit 2) if nothing or more than one token matches. */
 export function targetOf(reader: JournalReader, about: string): Target {
   const id = /^(o\d{1,15})(?:\.\d{1,6})?$/.exec(about)?.[1]
   if (id !== undefined) return { kind: 'order', id }
@@ -70,7 +81,7 @@ export function targetOf(reader: JournalReader, about: string): Target {
   return { kind: 'mint', mint: mintOf(reader, about) }
 }
 
-/** A mint may begin like one. */
+/** The prefix of a mint may look like the id of a conditional order. */
 function isConditional(reader: JournalReader, id: string): boolean {
   return reader.look((history) => history.conditionals({ id })).length > 0
 }
@@ -78,10 +89,10 @@ function isConditional(reader: JournalReader, id: string): boolean {
 function mintOf(reader: JournalReader, about: string): string {
   const byMint = about === '' ? [] : reader.look((_history, tape) => tape.mintsFrom(about))
   if (byMint.includes(about)) return about
-  if (isPublicKey(about)) throw nothing(reader, `${about}: no order, decision or row of it`)
+  if (isPublicKey(about)) throw notFound(reader, `no order, decision or row of ${about}`)
   const named = reader.look((_history, tape) => tape.tokensNamed(about))
   const all = new Set([...byMint, ...named.map(({ mint }) => mint)])
-  if (all.size === 0) throw nothing(reader, `no order, mint or symbol ${about}`)
+  if (all.size === 0) throw notFound(reader, `no order, mint or symbol ${about}`)
   const [only = ''] = all
   if (all.size === 1) return only
   const listed = [...all].slice(-MOST_LISTED).map((mint) => {
@@ -89,11 +100,11 @@ function mintOf(reader: JournalReader, about: string): string {
     return `  ${[mint, symbol, name].filter((word) => word !== '').join('  ')}`
   })
   const more = all.size > listed.length ? [`  and ${all.size - listed.length} more`] : []
-  const message = [`${about} is ${all.size} tokens; write more of the mint:`, ...listed, ...more]
+  const message = [`${about} matches ${all.size} tokens; write more of the mint:`, ...listed, ...more]
   throw new SluiceError(message.map(printable).join('\n'), ExitCode.usage)
 }
 
-function nothing({ path }: JournalReader, what: string): SluiceError {
-  const advice = 'give an order such as o12, a mint or its beginning, or a symbol; `sluice orders` lists the orders'
+function notFound({ path }: JournalReader, what: string): SluiceError {
+  const advice = 'expected an order such as o12, a mint or its prefix, or a symbol; `sluice orders` lists the orders'
   return new SluiceError(printable(`${what} in ${path}; ${advice}`), ExitCode.usage)
 }

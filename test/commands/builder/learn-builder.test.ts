@@ -19,25 +19,29 @@ afterEach(() => vi.restoreAllMocks())
 
 test.each<[string, string[], RegExp]>([
   ['no mint', [], /--mint needs a base58 key/],
-  ['no mint that is one', ['--mint', 'nonsense'], /--mint needs a base58 key/],
+  ['an invalid mint', ['--mint', 'nonsense'], /--mint needs a base58 key/],
   ['too many mints', Array.from({ length: 6 }, () => ['--mint', MINT]).flat(), /for each of 1 to 5 tokens/],
-  ['too little to ask for', ['--mint', MINT, '--sol', '0.0001'], /from 0.001 to 1/],
-  ['nothing to accept', ['--accept', 'abc', '--policy', '/nowhere/policy.yaml'], /there is no proposal/],
-  ['no configuration', ['--mint', MINT], /configuration is wrong/],
-])('%s: exit 2, and a line that says so', async (_what, args, line) => {
+  ['an amount that is too small', ['--mint', MINT, '--sol', '0.0001'], /from 0.001 to 1/],
+  [
+    '--accept without a proposal',
+    ['--accept', 'abc', '--policy', '/nowhere/policy.yaml'],
+    /does not exist: run learn-builder/,
+  ],
+  ['no configuration', ['--mint', MINT], /configuration is invalid/],
+])('%s: exit 2 with a message', async (_what, args, line) => {
   expect(await parse(['learn-builder', '/nowhere/bots.yaml', ...args])).toBe(2)
   expect(said).toMatch(line)
 })
 
-test('what lies there is not what was read: exit 4, and it stays a proposal', async () => {
+test('--accept with another hash: exit 4, and the proposal stays', async () => {
   const proposed = folder.write('policy.yaml.proposed', '# shown\nprograms: [pump]\n')
   expect(
     await parse(['learn-builder', 'bots.yaml', '--policy', proposed.replace('.proposed', ''), '--accept', 'abc']),
   ).toBe(4)
-  expect(said).toMatch(/has the hash [0-9a-f]{24}: read that one/)
+  expect(said).toMatch(/has the hash [0-9a-f]{24}: read and accept that version/)
 })
 
-test('a configuration may name the policy that is not there yet: it is what is learnt', async () => {
+test('a configuration may name a policy file that does not exist yet', async () => {
   const config = [
     "service: { baseUrl: 'http://127.0.0.1:9/api', wsUrl: 'ws://127.0.0.1:9/api/data', apiKey: env:NO_SUCH_KEY, builderPolicy: none.yaml }",
     'journal: { path: journal.db }',
@@ -45,5 +49,5 @@ test('a configuration may name the policy that is not there yet: it is what is l
   ]
   const file = folder.write('bots.yaml', `${config.join('\n')}\n`)
   await parse(['learn-builder', file, '--mint', MINT])
-  expect(said).not.toMatch(/configuration is wrong|none\.yaml/)
+  expect(said).not.toMatch(/configuration is invalid|none\.yaml/)
 })

@@ -50,15 +50,15 @@ function orderOf({ user, mint, amount, asked }: Drawn, more: object = {}): strin
 
 const verify = (...args: string[]) => parse(['verify-tx', ...args])
 
-test('an honest transaction is accepted: the verdict, the bound and what is not known', async () => {
+test('an honest transaction is accepted, with its upper bound and the unknown parts', async () => {
   expect(await verify('--tx', base64, '--order', order, '--policy', policy)).toBe(0)
   expect(out).toMatch(/ACCEPTED.* buy \S+ for [\d.]+ SOL, slippage \d+ %/)
   expect(out).toMatch(/trade +pump buy, \d+ base units, for at most [\d.]+ SOL/)
   expect(out).toMatch(/SOL out +at most [\d.]+ \(trade [\d.]+, fee to \S+ [\d.]+, .*base fee 0\.000005, rent [\d.]+\)/)
-  expect(out).toMatch(/not known +the transaction was not simulated/)
+  expect(out).toMatch(/unknown +the transaction was not simulated/)
 })
 
-test('the same in JSON, one line; a file, an answer in JSON and base58 are read alike', async () => {
+test('--json prints one line; --tx takes a file, a JSON answer and base58', async () => {
   const answer = JSON.stringify({ transaction: encodeBase58(bytes), lastValidBlockHeight: 123 })
   expect(
     await verify(
@@ -86,10 +86,10 @@ test('the same in JSON, one line; a file, an answer in JSON and base58 are read 
   })
 })
 
-test("a refused transaction ends with 4, by code and by sentence; without a policy fees are nobody's", async () => {
+test('a refused transaction exits with 4 and shows code and meaning; without a policy every fee is refused', async () => {
   expect(await verify('--tx', base64, '--order', order)).toBe(4)
   expect(out).toMatch(/REFUSED/)
-  expect(out).toMatch(/SOL out +no bound holds/)
+  expect(out).toMatch(/SOL out +no upper bound/)
   expect(out).toContain(`SOL_TRANSFER: ${ERRORS.SOL_TRANSFER}`)
   const drain = Buffer.from(compile(spoiled('Approve of a delegate', 0)).bytes).toString('base64')
   out = ''
@@ -97,7 +97,7 @@ test("a refused transaction ends with 4, by code and by sentence; without a poli
   expect(JSON.parse(out).refusals.map(({ code }: { code: string }) => code)).toContain('AUTHORITY_CHANGE')
 })
 
-test('what is no transaction, or one of version 1, ends with 4', async () => {
+test('text that is not a transaction, and a transaction of version 1, exit with 4', async () => {
   expect(await verify('--tx', 'not a transaction', '--order', order)).toBe(4)
   expect(out).toContain('REPLY_UNREADABLE')
   const newer = Buffer.from([129, ...bytes.subarray(1)]).toString('base64')

@@ -68,7 +68,7 @@ describe('of a run on paper', () => {
   })
 })
 
-describe('of books that others had a hand in', () => {
+describe('a journal with adopted tokens and a deficit', () => {
   const MINT = keyOf(77)
   const LIVE = accountOf('live', 'host', 'genesis', 'wallet')
   const at = (minute: number): number => Date.UTC(2026, 0, 2, 3, minute)
@@ -98,7 +98,7 @@ describe('of books that others had a hand in', () => {
     trade(1, 'buy', 10, 1)
     trade(2, 'sell', 10, 3)
     trade(3, 'buy', 10, 2)
-    // 2 SOL worth of it came from elsewhere, and somebody took all but one.
+    // Tokens worth 2 SOL are adopted; a deficit then leaves one token.
     const given = position(1, { account: LIVE.id, mint: MINT, costLamports: lamports(2e9), tokens: 100n, decimals: 2 })
     journal.input(5, at(4), { kind: 'adopt', account: LIVE.id, bot: 'dips', mint: MINT, tokens: 400n, decimals: 2 })
     journal.output(5, at(4), 0, { kind: 'position', position: given })
@@ -107,7 +107,7 @@ describe('of books that others had a hand in', () => {
     await journal.close()
   })
 
-  test('adopted is bought at its worth, taken is sold for nothing, and what nothing is known of counts as nothing', () => {
+  test('adopted tokens count as bought at their value, lost tokens as sold for 0, tokens without a price as 0', () => {
     const [dips, idle] = reported(path)
     // 3 - 1 - 0.002 of the first trade; -2 -2 -0.001 of the second, whose last token has no price.
     expect(dips).toMatchObject({ mode: 'live', orders: 3, netSol: 3 - 1 - 2 - 2 - 0.003, feeSol: 0.003 })
@@ -119,18 +119,18 @@ describe('of books that others had a hand in', () => {
     expect(idle).toMatchObject({ bot: 'idle', orders: 0, trades: null, netSol: 0 })
   })
 
-  test('for a person', () => {
+  test('the text names the result, missing prices and bots without trades', () => {
     expect(text()).toContain('dips, live: -2.0030 SOL net since 2026-01-02 03:00:00 UTC, 1 start\n')
-    expect(text()).toContain('no price is known')
+    expect(text()).toContain('without a known price')
     expect(text()).toContain('idle, live: 0.0000 SOL net')
     expect(text()).toContain('  trades    none')
   })
 })
 
-test('a journal without bots says so', async () => {
+test('a journal without bots has a text of its own', async () => {
   const path = journalPath()
   const journal = openJournal(path, { space: NO_LIMITS, onFailure: (error) => expect.fail(error.message) })
   journal.input(1, 1, start(1))
   await journal.close()
-  expect(reportText(reported(path), path)).toEqual([`no bot was started in ${path}`])
+  expect(reportText(reported(path), path)).toEqual([`no bot ran in ${path}`])
 })

@@ -23,12 +23,12 @@ test.each<[command: string, more: string[]]>([
   ['backtest', []],
   ['sweep', sweep],
   ['plan-advise', []],
-])('%s reads the journal that the file names, and says so', async (command, more) => {
+])('%s reads the journal of the configuration and names it on stderr', async (command, more) => {
   const stdouts: string[] = []
   for (const [file, given, said] of [
-    ['own.yaml', [], 'sluice: the tape of own.db, the journal of own.yaml\n'],
+    ['own.yaml', [], 'sluice: reading the tape of own.db, the journal of own.yaml\n'],
     ['own.yaml', ['--journal', 'own.db'], ''],
-    ['usual.yaml', [], 'sluice: the tape of data/sluice.db, the journal of usual.yaml\n'],
+    ['usual.yaml', [], 'sluice: reading the tape of data/sluice.db, the journal of usual.yaml\n'],
   ] as const) {
     const { code, stdout, stderr } = await called([command, file, ...more, ...given, '--json'], folder.path)
     expect({ code, stderr }).toEqual({ code: 0, stderr: said })
@@ -37,7 +37,7 @@ test.each<[command: string, more: string[]]>([
   expect(stdouts[0]).toBe(stdouts[1])
 })
 
-test('the rows are those of that journal', async () => {
+test('the rows come from the journal of the configuration', async () => {
   const rowsOf = async (file: string) => JSON.parse((await called(['backtest', file, '--json'], folder.path)).stdout)
   expect([await rowsOf('own.yaml'), await rowsOf('usual.yaml')]).toMatchObject([{ events: 300 }, { events: 200 }])
 })

@@ -35,7 +35,7 @@ function check(args: string[], env: NodeJS.ProcessEnv = {}, cwd = folder.path) {
   return { status, stdout, stderr }
 }
 
-test('a wrong file: everything on stderr at once, 2', () => {
+test('an invalid file: all errors on stderr, exit 2', () => {
   const { status, stdout, stderr } = check(['wrong.yaml'])
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
   expect(stderr).toContain(
@@ -43,10 +43,10 @@ test('a wrong file: everything on stderr at once, 2', () => {
   )
   expect(stderr).toContain('wrong.yaml:5:1 wallets: unknown key; did you mean wallet?\n')
   expect(stderr).not.toContain('\u001b')
-  expect(stderr).toMatch(/\n3 things to put right\n$/)
+  expect(stderr).toMatch(/\n3 errors\n$/)
 })
 
-test('a wrong file with --json: one line, 2', () => {
+test('an invalid file with --json: one line, exit 2', () => {
   const { status, stdout, stderr } = check(['wrong.yaml', '--json'])
   expect({ status, stderr, lines: stdout.split('\n').length }).toEqual({ status: 2, stderr: '', lines: 2 })
   const { ok, errors, bots } = JSON.parse(stdout)
@@ -60,7 +60,7 @@ test('a wrong file with --json: one line, 2', () => {
   })
 })
 
-test('no file, or one that is not there, is 2', () => {
+test('no file and a missing file: exit 2', () => {
   expect(check([]).status).toBe(2)
   expect(check(['none.yaml'])).toMatchObject({
     status: 2,
@@ -68,53 +68,54 @@ test('no file, or one that is not there, is 2', () => {
   })
 })
 
-test('a right file: effective values, the worst case, what is worth a second look; no secret is read', () => {
+test('a valid file: effective values, worst case and warnings, without reading a secret', () => {
   const { status, stdout, stderr } = check(['right.yaml'])
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-  expect(stdout).toBe(`Nothing wrong in right.yaml
+  expect(stdout).toBe(`No errors in right.yaml
 
   service  https://x.io/api
   key      env:SLUICE_TEST_NONE
   plan     auto
   rpc      env:SLUICE_TEST_NONE
-  journal  ${folder.path}/data/sluice.db, tape kept 14 days
+  journal  ${folder.path}/data/sluice.db, keeps the tape for 14 days
 
 dips  dip-buyer, paper, 10 SOL
   params   dropPercent 15, sizeSol 0.05
   exits    take-profit 10 %, without a price for 5 s: its pool is read over RPC every 5 s
-  buys     slippage 5 %, priority fee auto, ttl 2 s, event age 3 s, chase 5 %
-  sales    slippage 5, 15, 30, 50 %, again after 3 s
+  buys     slippage 5 %, priority fee auto, ttl 2 s, events up to 3 s old, chase 5 %
+  sales    slippage 5, 15, 30, 50 %, retry after 3 s
   limits   at most 0.05 SOL per buy, at least 0.05 SOL per buy, slippage at most 20 %, at most 2 positions, 0.05 SOL per mint
-  mints    looked at before the first buy
+  mints    checked before the first buy
 
 free  dip-buyer, paper, 10 SOL
   params   dropPercent 15, sizeSol 1
   exits    none
-  buys     slippage 5 %, priority fee auto, ttl 2 s, event age 3 s, chase 5 %
-  sales    slippage 5, 15, 30, 50 %, again after 3 s
+  buys     slippage 5 %, priority fee auto, ttl 2 s, events up to 3 s old, chase 5 %
+  sales    slippage 5, 15, 30, 50 %, retry after 3 s
   limits   none
-  mints    looked at before the first buy
+  mints    checked before the first buy
 
-The worst that this allows, SOL
-            one buy   an hour     a day  held at once  all to zero  break-even
-  dips       0.0726  no limit  no limit           0.1       0.1453       8.8 %
-  free      151.512  no limit  no limit      no limit     no limit       2.8 %
-  together           no limit  no limit      no limit     no limit
-What may leave the wallet, slippage, fees and rent in at their most, in buys of the smallest size: each pays its fees,
-so limits.minSolPerOrder and limits.maxSlippagePercent lower it. Sales pay fees of their own. Break-even: how far the
-price has to rise until a sale brings back the fees and the rent of the usual buy; slippage and impact come on top.
+Worst case, SOL
+            one buy  per hour   per day  held at once  total loss  break-even
+  dips       0.0726  no limit  no limit           0.1      0.1453       8.8 %
+  free      151.512  no limit  no limit      no limit    no limit       2.8 %
+  together           no limit  no limit      no limit    no limit
+Upper bounds of the SOL that leaves the wallet, with maximum slippage, fees and rent. They assume buys of the smallest
+size, because each buy pays fees; limits.minSolPerOrder and limits.maxSlippagePercent lower them. Fees of sales are
+not included. Break-even is the price rise at which a sale returns the fees and the rent of a typical buy, before
+slippage and price impact.
 
-Of the plan, Standard until the service says which it is
-  requests 100 a minute, 20 of them kept for exits
-  feed     1 of 5 connections; 1 key, and one for each position
-  flatten  as long as it takes: nothing bounds how many positions there are (limits.maxOpenPositions)
+Plan, Standard until the service reports the plan
+  requests 100 per minute, 20 of them reserved for exits
+  feed     1 of 5 connections; 1 subscription, plus one per position
+  flatten  no upper bound, because limits.maxOpenPositions is not set
 
-Worth a second look
+Warnings
 right.yaml:4:68 bots[0].exits.takeProfitPercent: a take-profit of 10 % is under twice the 8.8 % that fees and rent take: take more, or buy for more at once
 `)
 })
 
-test('a right file with --json: the bots in the units of the YAML', () => {
+test('a valid file with --json: the bots in the units of the YAML', () => {
   const { status, stdout } = check(['right.yaml', '--json'])
   expect(status).toBe(0)
   const { ok, errors, bots, plan, worstTogether } = JSON.parse(stdout)
@@ -138,13 +139,13 @@ test('a right file with --json: the bots in the units of the YAML', () => {
   })
 })
 
-test('colour only where it is asked for', () => {
+test('colour only with FORCE_COLOR, never with NO_COLOR', () => {
   const sequence = '\u001b['
   expect(check(['right.yaml']).stdout).not.toContain(sequence)
   expect(check(['right.yaml'], { FORCE_COLOR: '1' }).stdout).toContain(sequence)
   expect(check(['right.yaml'], { NO_COLOR: '1' }).stdout).not.toContain(sequence)
 })
 
-test('what `npm start` runs is right', () => {
+test('the configuration of `npm start` is valid', () => {
   expect(check(['config/demo.yaml'], {}, root)).toMatchObject({ status: 0, stderr: '' })
 })

@@ -5,7 +5,7 @@ import { type Closing, closeAll, type RentAccount, readRentAccounts } from '../.
 import type { Rpc } from '../../../src/chain/rpc/rpc.ts'
 import { refusalOf } from '../../../src/chain/signer/rules.ts'
 import type { SignRequest } from '../../../src/chain/signer/signer.ts'
-import { looked } from '../../../src/commands/trade/close-accounts.ts'
+import { closeAccounts } from '../../../src/commands/trade/close-accounts.ts'
 import { PROGRAMS } from '../../../src/solana/programs.ts'
 import { keyOf } from '../../support/journal-values.ts'
 
@@ -19,7 +19,7 @@ interface Held {
   closer?: string
 }
 
-/** spl-token state.rs: mint, owner, amount, ..., who may close it. */
+/** Layout of spl-token's state.rs: mint, owner, amount, ..., close authority. */
 function data({ mint = keyOf(50), owner = WALLET, tokens = 0n, closer }: Held): Buffer {
   const bytes = Buffer.alloc(165)
   bytes.set(new PublicKey(mint).toBytes(), 0)
@@ -46,12 +46,12 @@ function nodeWith(held: readonly Held[], program: string): Rpc {
 }
 
 test.each<[string, Held, string | RegExp]>([
-  ['an empty one', {}, ''],
-  ['one that the wallet may close by name', { closer: WALLET }, ''],
-  ['one that holds one base unit', { tokens: 1n }, 'it holds 1 base units'],
-  ['one of an open position or order', { mint: keyOf(60) }, /is open/],
-  ['one that somebody else may close', { closer: keyOf(9) }, /somebody else/],
-  ['one of somebody else', { owner: keyOf(9) }, /another wallet/],
+  ['an empty account', {}, ''],
+  ['an account whose close authority is the wallet', { closer: WALLET }, ''],
+  ['an account with one base unit', { tokens: 1n }, 'it holds 1 base units'],
+  ['an account of an open position or order', { mint: keyOf(60) }, /is open/],
+  ['an account with a foreign close authority', { closer: keyOf(9) }, /somebody else/],
+  ['an account of another wallet', { owner: keyOf(9) }, /another wallet/],
 ])('%s, in both token programs', async (_name, held, because) => {
   for (const program of [PROGRAMS.token, PROGRAMS.token2022]) {
     const [account] = await readRentAccounts(nodeWith([held], program), WALLET, new Set([keyOf(60)]))
@@ -61,7 +61,7 @@ test.each<[string, Held, string | RegExp]>([
   }
 })
 
-test('a node that answers something else is not believed', async () => {
+test('an answer of an unexpected shape is refused', async () => {
   const odd: Rpc = async () => ({
     ok: true,
     value: { value: [{ pubkey: keyOf(2), account: { lamports: 1, owner: 'x', data: ['', 'base64'] } }] },
@@ -83,7 +83,7 @@ const clock: Clock = {
   },
 }
 
-/** A chain on which closing `bad` fails, and where transactions end as told. */
+/** A chain on which closing `bad` fails, and whose transactions end with `end`. */
 function closing(bad: string, end: 'confirmed' | 'failed' | 'lost', asked: SignRequest[] = [], blockhash = keyOf(3)) {
   let height = 100
   const rpc: Rpc = async (method, params) => {
@@ -115,7 +115,7 @@ function closing(bad: string, end: 'confirmed' | 'failed' | 'lost', asked: SignR
   return (accounts: readonly RentAccount[]): Promise<Closing[]> => closeAll(parts, accounts)
 }
 
-test('forty-one accounts are three transactions, each of which a signer lets pass and a packet holds', async () => {
+test("forty-one accounts take three transactions, each within the signer's rules and the size of a packet", async () => {
   const asked: SignRequest[] = []
   const done = await closing(keyOf(999), 'confirmed', asked)(empty(41))
   expect(done.map(({ accounts, failure }) => [accounts.length, failure])).toEqual([
@@ -126,7 +126,7 @@ test('forty-one accounts are three transactions, each of which a signer lets pas
   for (const { message } of asked) expect(message.length + 65).toBeLessThanOrEqual(1232)
 })
 
-test('one that the chain would refuse keeps no other from being closed', async () => {
+test('an account that the chain refuses to close does not stop the others', async () => {
   const accounts = empty(9)
   const done = await closing(keyOf(104), 'confirmed')(accounts)
   const failed = done.filter(({ failure }) => failure !== '')
@@ -136,7 +136,7 @@ test('one that the chain would refuse keeps no other from being closed', async (
   expect(done.flatMap(({ accounts: own }) => own).length).toBe(9)
 })
 
-test('where the signer has had enough, or a node tells nonsense, it ends; what was closed before is told', async () => {
+test('a refusal of the signer or an invalid blockhash ends the run and keeps the earlier results', async () => {
   const asked: SignRequest[] = []
   const done = await closing(keyOf(999), 'confirmed', asked)(empty(101))
   expect(done.map(({ accounts, signature, failure }) => [accounts.length, signature !== '', failure])).toEqual([
@@ -151,23 +151,23 @@ test('where the signer has had enough, or a node tells nonsense, it ends; what w
   expect(asked.length).toBe(4)
 })
 
-test('what fails on the chain, or does not land in time, is told and not sent again', async () => {
+test('a transaction that fails or expires is reported and not sent again', async () => {
   expect((await closing(keyOf(999), 'failed')(empty(2)))[0]?.failure).toBe('it failed on the chain')
   expect((await closing(keyOf(999), 'lost')(empty(2)))[0]?.failure).toMatch('expired')
 })
 
-test('a wallet whose key the service has: its accounts are shown, and closing them is refused before anybody signs', async () => {
+test('a wallet whose key only the service holds: the accounts are shown, and closing them is refused unsigned', async () => {
   const shown = vi.spyOn(console, 'log').mockImplementation(() => {})
   const rpc = nodeWith([{}], PROGRAMS.token)
   const access = {
     ...{ wallet: WALLET, rpcs: { any: rpc, each: [rpc] } as never, clock, inUse: new Set<string>(), isCloud: true },
     policyHash: '',
-    openSigner: () => expect.fail('nobody has the key'),
+    openSigner: () => expect.fail('there is no key to sign with'),
   }
   try {
-    expect(await looked(access, false, false)).toBe(0)
-    expect(shown.mock.calls.join('\n')).toMatch(/0.00203928 SOL of rent lie in them.*none of its requests closes/s)
-    await expect(looked(access, true, false)).rejects.toMatchObject({ exitCode: 4 })
+    expect(await closeAccounts(access, false, false)).toBe(0)
+    expect(shown.mock.calls.join('\n')).toMatch(/rent in empty accounts: 0.00203928 SOL.*has no request that closes/s)
+    await expect(closeAccounts(access, true, false)).rejects.toMatchObject({ exitCode: 4 })
   } finally {
     shown.mockRestore()
   }

@@ -1,12 +1,14 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
-import { run } from '../../../src/commands/trade/status.ts'
+import { command } from '../../../src/commands/trade/status.ts'
 import { openJournal } from '../../../src/journal/writer/journal.ts'
 import { serveControl } from '../../../src/live/control/server.ts'
 import { ACCOUNT, journalPath, NO_LIMITS, order, position, start } from '../../support/journal-samples.ts'
 
 afterEach(() => vi.restoreAllMocks())
+
+const status = (journal: string, json = false) => command.run([], { journal, config: [], json })
 
 function printed(): string[] {
   const lines: string[] = []
@@ -14,7 +16,7 @@ function printed(): string[] {
   return lines
 }
 
-/** A journal that somebody wrote, and left as it is. */
+/** A journal of a process that has ended. */
 async function left(what: 'nothing' | 'positions'): Promise<string> {
   const path = journalPath()
   const journal = openJournal(path, { space: NO_LIMITS, onFailure: (error) => expect.fail(error.message) })
@@ -29,32 +31,32 @@ async function left(what: 'nothing' | 'positions'): Promise<string> {
   return path
 }
 
-test('where nothing runs and nothing ever did, it says so', async () => {
+test('without a process and without a journal, status fails and creates nothing', async () => {
   const journal = journalPath()
-  await expect(run([], { journal })).rejects.toMatchObject({ message: `nothing runs on ${journal}`, exitCode: 1 })
+  await expect(status(journal)).rejects.toMatchObject({ message: `nothing runs on ${journal}`, exitCode: 1 })
   expect(existsSync(dirname(journal))).toBe(false)
 })
 
 test.each([
-  ['nothing', /\.000 \S+; nothing is held$/, { positions: 0, openOrders: 0, halted: false }],
+  ['nothing', /\.000 \S+; no open positions$/, { positions: 0, openOrders: 0, halted: false }],
   [
     'positions',
-    /; 2 positions held, and nothing sells them; 1 order not decided yet; entries are halted$/,
+    /; 2 open positions, and no process to sell them; 1 undecided order; entries are halted$/,
     { positions: 2, openOrders: 1, halted: true },
   ],
-] as const)('where nothing runs any more, it says what is left to itself: %s', async (what, says, data) => {
+] as const)('after the last process ended, status shows what it left open: %s', async (what, says, data) => {
   const journal = await left(what)
-  await expect(run([], { journal })).rejects.toThrow(says)
+  await expect(status(journal)).rejects.toThrow(says)
   const lines = printed()
-  await expect(run([], { journal, json: true })).rejects.toMatchObject({ exitCode: 1 })
+  await expect(status(journal, true)).rejects.toMatchObject({ exitCode: 1 })
   expect(JSON.parse(lines.at(-1) as string)).toMatchObject({ running: false, ...data })
 })
 
-test('where bots run, it is their table, however much they hold', async () => {
+test('status of a running process shows its table, even with 3,000 positions', async () => {
   const journal = journalPath()
   mkdirSync(dirname(journal))
   const held = { bot: 'dips', state: 'open', tokens: 1, costSol: 1, valueSol: 2, openedAt: 0, selling: '' }
-  const status = {
+  const answer = {
     ...{ startedAt: 0, time: 60_000, rows: 3, orders: 0, fills: 0, feed: 'stale', reconnects: 0, brokenLists: [] },
     ...{
       stops: [],
@@ -66,20 +68,20 @@ test('where bots run, it is their table, however much they hold', async () => {
     bots: [],
     positions: Array.from({ length: 3_000 }, (_, n) => ({ ...held, mint: String(n).padStart(44, '1') })),
   }
-  const stop = await serveControl({ journalPath: journal, handle: () => status, warn: () => {} })
+  const stop = await serveControl({ journalPath: journal, handle: () => answer, warn: () => {} })
   const lines = printed()
-  expect(await run([], { journal })).toBe(0)
-  expect(lines[0]).toContain('01:00')
+  expect(await status(journal)).toBe(0)
+  expect(lines[0]).toContain('60 s')
   expect(lines.join('\n')).toContain('and 2990 more')
-  expect(await run([], { journal, json: true })).toBe(0)
+  expect(await status(journal, true)).toBe(0)
   expect(JSON.parse(lines.at(-1) as string)).toMatchObject({ running: true, feed: 'stale' })
   await stop()
 })
 
-test('where the bots are of an older Sluice, which says less: in a line', async () => {
+test('a process of another version is reported in one line', async () => {
   const journal = journalPath()
   mkdirSync(dirname(journal))
   const stop = await serveControl({ journalPath: journal, handle: () => ({ feed: 'live' }), warn: () => {} })
-  await expect(run([], { journal })).rejects.toThrow('is of another Sluice')
+  await expect(status(journal)).rejects.toThrow('runs another version of Sluice')
   await stop()
 })

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { SluiceError } from '../../../src/base/errors.ts'
 import { positionStep, waitingText } from '../../../src/commands/why/order.ts'
-import { run } from '../../../src/commands/why/why.ts'
+import { command } from '../../../src/commands/why/why.ts'
 import type { Order, OrderState } from '../../../src/engine/order.ts'
 import type { RecordedOrder } from '../../../src/journal/reader/history.ts'
 import type { Attempt, AttemptState } from '../../../src/orders/attempt.ts'
@@ -127,14 +127,16 @@ beforeAll(async () => {
 
 afterEach(() => void vi.restoreAllMocks())
 
-/** What the command prints. */
-async function why(about: string, options: Parameters<typeof run>[1] = {}, columns = 100): Promise<string> {
+type Asked = Partial<Parameters<typeof command.run>[1]>
+
+/** Output of the command. */
+async function why(about: string, options: Asked = {}, columns = 100): Promise<string> {
   const lines: string[] = []
   vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line))
   const before = process.stdout.columns
   process.stdout.columns = columns
   try {
-    await run([about], { journal, ...options })
+    await command.run([about], { at: undefined, bot: undefined, json: false, journal, ...options })
   } finally {
     process.stdout.columns = before
   }
@@ -142,7 +144,7 @@ async function why(about: string, options: Parameters<typeof run>[1] = {}, colum
 }
 
 describe('golden texts', () => {
-  test.each<[name: string, about: string, columns: number, options?: Parameters<typeof run>[1]]>([
+  test.each<[name: string, about: string, columns: number, options?: Asked]>([
     ['buy', 'o1', 100],
     ['sale-of-the-strategy', 'o2', 80],
     ['exit-that-fired', 'o3.1', 122],
@@ -217,17 +219,17 @@ describe('what is meant', () => {
     expect(await why(TOKEN.slice(0, -1).concat('2'))).toBe(await why(TOKEN))
     expect(await why('evil\u001b]0;owned\u0007')).toBe(await why(TOKEN))
   })
-  test.each<[about: string, message: string, options?: Parameters<typeof run>[1]]>([
-    ['o99', 'there is no order o99 in'],
+  test.each<[about: string, message: string, options?: Asked]>([
+    ['o99', 'has no order o99'],
     ['zzz', 'no order, mint or symbol zzz in'],
-    [keyOf(9), 'no order, decision or row of it'],
+    [keyOf(9), 'no order, decision or row of'],
     ['', 'no order, mint or symbol  in'],
     [
       TOKEN.slice(0, 8),
-      `${TOKEN.slice(0, 8)} is 4 tokens; write more of the mint:\n  ${TOKEN}  EVIL\\u001b]0;owned\\u0007`,
+      `${TOKEN.slice(0, 8)} matches 4 tokens; write more of the mint:\n  ${TOKEN}  EVIL\\u001b]0;owned\\u0007`,
     ],
-    ['o1', '--at and --bot go with a token', { at: '12:00' }],
-    ['o1', '--at and --bot go with a token', { bot: 'bob' }],
+    ['o1', '--at and --bot apply to a token', { at: '12:00' }],
+    ['o1', '--at and --bot apply to a token', { bot: 'bob' }],
     [TOKEN, 'no process ran then: segment 1 ended 2026-11-22 12:0', { at: '12:05' }],
     [TOKEN, 'segment 2 began 2026-11-22 12:10:00.000 +00:00', { at: '12:05' }],
     [TOKEN, 'no bot alice ran in segment 1; there were bob', { at: '12:00', bot: 'alice' }],

@@ -1,5 +1,5 @@
 import { isOpen } from '../../engine/order.ts'
-import type { RunningBots } from '../../live/start-bots.ts'
+import type { RunningBots } from '../start-bots.ts'
 import type { ProbeOrder, ProbeWatch } from './probe-watch.ts'
 import { type Step, stepOf } from './probe-watch.ts'
 

@@ -3,7 +3,6 @@ import { formatSol, lamports, wholeTokens } from '../../base/units.ts'
 import type { Output } from '../../engine/messages.ts'
 import type { Fill, OrderState } from '../../engine/order.ts'
 import { isOpen } from '../../engine/order.ts'
-import type { Probe } from '../../live/trading.ts'
 import type { Block } from '../../market/block.ts'
 import { Prices } from '../../market/price.ts'
 import type { UnitSettings } from '../../market/unit-proof.ts'
@@ -12,6 +11,7 @@ import type { Attempt } from '../../orders/attempt.ts'
 import type { Learned, ServiceProof } from '../../orders/learned.ts'
 import type { Journal, JournalRecord } from '../../orders/ports.ts'
 import type { VenueProbe } from '../../venues/venue.ts'
+import type { Probe } from '../trading.ts'
 
 /** What became of an order of the probe; times are of `performance`. */
 export interface ProbeOrder {

@@ -4,8 +4,8 @@ import type { Rpc, RpcResult } from '../../chain/rpc/rpc.ts'
 import { RPC_BEHIND, RPC_UNREACHABLE } from '../../chain/rpc/rpc-errors.ts'
 import { worstCaseOf, worstTogether } from '../../config/worst-case.ts'
 import { accountOf } from '../../engine/account.ts'
-import { isPublicHost } from '../../live/pacing.ts'
-import { budgetedRpcs, clusterName, genesisNamed } from '../../live/rpc-access.ts'
+import { isPublicHost } from '../pacing.ts'
+import { budgetedRpcs, clusterName, genesisNamed } from '../rpc-access.ts'
 import {
   type MethodFinding,
   type RpcFinding,
@@ -14,24 +14,24 @@ import {
   walletVerdict,
 } from './chain-verdicts.ts'
 import type { Check } from './check.ts'
-import type { DoctorFindings } from './examined.ts'
+import type { DoctorFindings } from './findings.ts'
 import type { SkewFinding } from './machine.ts'
 
-/** What the RPCs told. */
+/** Findings from the RPCs. */
 export interface ChainFound {
   /** The live account of this service, chain and wallet. */
   readonly account: string
-  /** Of the wallet; undefined where nobody could say. */
+  /** Balance of the wallet; undefined if no RPC answered. */
   readonly lamports: number | undefined
-  /** `clock`: this machine's, against the service. */
+  /** `clock`: skew of this machine against the service. */
   checks(clock: SkewFinding | undefined): { checks: Check[]; skews: SkewFinding[] }
 }
 
-/** Between a block and the moment at which a node calls it confirmed, about; and what its time may be off. */
+/** Typical delay until a node calls a block confirmed, and the uncertainty of a block's time. */
 const USUAL_AGE_MS = 1_500
 const BLOCK_TIME_MS = 4_000
 
-/** Asks every RPC, all at once, each within its own budget; half of it where a process is running on it. */
+/** Examines all RPCs concurrently, each within its budget; with half of it while a process uses the key. */
 export async function examineChain({ config, service, clock, http, busy }: DoctorFindings): Promise<ChainFound> {
   const providers = service.rpc.map(({ requestsPerSecond, ...rpc }) => {
     return { ...rpc, requestsPerSecond: busy === undefined ? requestsPerSecond : requestsPerSecond / 2 }
@@ -57,15 +57,15 @@ export async function examineChain({ config, service, clock, http, busy }: Docto
   const same = looks.flatMap(({ finding }, index) => (finding.genesis === genesis ? [index] : []))
   const behind = same.length < 2 ? [] : await slotsBehind(same.map((index) => each[index] as Rpc))
   const findings = looks.map(({ finding }, index) => ({ ...finding, behind: behind[same.indexOf(index)] ?? 0 }))
-  const told = looks.find(({ finding, lamports }) => finding.genesis === genesis && lamports !== undefined)
+  const withBalance = looks.find(({ finding, lamports }) => finding.genesis === genesis && lamports !== undefined)
   return {
     account: accountOf('live', service.host, genesis, service.wallet).id,
-    lamports: told?.lamports,
+    lamports: withBalance?.lamports,
     checks: (clockSkew) => {
       const isRight = clockSkew !== undefined && Math.abs(clockSkew.skewMs) <= clockSkew.plusMinusMs + 2_000
       const verdicts = findings.flatMap((finding) => rpcVerdicts(finding, { configured, genesis }, isRight))
       const skews = looks.filter(({ finding }) => finding.genesis === genesis).flatMap(skewOf)
-      const wallet = service.wallet === '' ? [] : [walletVerdict(walletOf({ config, service }, told))]
+      const wallet = service.wallet === '' ? [] : [walletVerdict(walletOf({ config, service }, withBalance))]
       return { checks: [...verdicts, ...(looks.length === 0 ? [] : wallet)], skews }
     },
   }
@@ -78,23 +78,21 @@ function skewOf({ finding: { ageMs, name } }: RpcLook): SkewFinding[] {
 
 function walletOf(
   { config, service }: Pick<DoctorFindings, 'config' | 'service'>,
-  told: RpcLook | undefined,
+  look: RpcLook | undefined,
 ): WalletFinding {
   const live = config.bots.filter(({ mode }) => mode === 'live')
   const { limits } = config.wallet
   const bounded = live.filter((bot) => (bot.limits.maxLamportsPerOrder ?? limits.maxLamportsPerOrder) !== null)
   return {
     publicKey: service.wallet,
-    unread: told === undefined ? 'no RPC could say what is in it' : '',
-    lamports: told?.lamports ?? 0,
-    tokens: told?.tokens ?? 0,
+    unread: look === undefined ? 'no RPC returned the balance' : '',
+    lamports: look?.lamports ?? 0,
+    tokens: look?.tokens ?? 0,
     perOrderLamports: Math.max(0, ...bounded.map((bot) => worstCaseOf(bot, limits, config.service.plan).perOrder)),
     exposureLamports: live.length === 0 ? 0 : worstTogether(live, limits, config.service.plan).loss,
     live: live.length,
   }
 }
-
-// Every RPC by itself: what it is, how far it is, and whether it has what a proof needs.
 
 export interface RpcToAsk {
   readonly name: string
@@ -106,14 +104,14 @@ export interface RpcToAsk {
 
 export interface RpcLook {
   readonly finding: RpcFinding
-  /** The wallet, where it could be read. */
+  /** Balance of the wallet; undefined if unread. */
   readonly lamports: number | undefined
   readonly tokens: number
 }
 
-/** Some slot that no node has come to. */
+/** Beyond any slot that exists. */
 const FAR_FUTURE_SLOTS = 10000000
-/** Stands in where no wallet or no transaction is known: every node has the one and none the other. */
+/** Placeholders without a wallet: an account that exists everywhere, and a signature that exists nowhere. */
 const SOME_ACCOUNT = '11111111111111111111111111111111'
 const NO_SIGNATURE = '1'.repeat(64)
 const RESTED_MS = 1200
@@ -133,7 +131,7 @@ async function lookAtRpc(one: RpcToAsk, wallet: string): Promise<RpcLook> {
   const version = await look.rpc('getVersion', [])
   const epoch = await look.call('getEpochInfo', [{ commitment: 'confirmed' }])
   const slot = numberIn(epoch, 'absoluteSlot') ?? 0
-  const toldAt = Date.now()
+  const slotAt = Date.now()
   const balance = await look.call('getBalance', [account, { commitment: 'finalized', minContextSlot: 0 }])
   const rows = await look.call('getSignaturesForAddress', [account, { commitment: 'finalized', limit: 1 }])
   const signature = (Array.isArray(rows) ? (rows[0] as { signature?: unknown })?.signature : undefined) ?? NO_SIGNATURE
@@ -157,7 +155,7 @@ async function lookAtRpc(one: RpcToAsk, wallet: string): Promise<RpcLook> {
     minContextSlot,
     slot,
     behind: 0,
-    ageMs: newest === undefined ? null : toldAt - newest,
+    ageMs: newest === undefined ? null : slotAt - newest,
     historyMs: newest === undefined || oldest === undefined ? null : newest - oldest,
     throttled: look.throttled,
   }
@@ -165,16 +163,16 @@ async function lookAtRpc(one: RpcToAsk, wallet: string): Promise<RpcLook> {
   return { finding, lamports: numberIn(balance, 'value'), tokens }
 }
 
-/** How many slots each is behind what any of them had told before it was asked. Of nodes that are asked one after the
- *  other, or answer one after the other, the last would be ahead. */
+/** Slots by which each node is behind the newest slot of a first round of answers. A second round makes the comparison
+ *  fair: within one round, the node that answers last would look ahead. */
 export async function slotsBehind(rpcs: readonly Rpc[]): Promise<number[]> {
-  const told = await slotsOf(rpcs)
+  const first = await slotsOf(rpcs)
   const later = await slotsOf(rpcs)
-  const best = Math.max(0, ...told)
+  const best = Math.max(0, ...first)
   return later.map((slot) => (slot === 0 ? 0 : Math.max(0, best - slot)))
 }
 
-/** 0 of one that does not say. */
+/** 0 for a node that does not answer. */
 function slotsOf(rpcs: readonly Rpc[]): Promise<number[]> {
   return Promise.all(
     rpcs.map(async (rpc) => {
@@ -198,7 +196,7 @@ class Look {
     this.#one = one
   }
 
-  /** Asked once more where it was told to wait, or rests. */
+  /** Repeats a call once if the node was unreachable or throttled. */
   readonly rpc: Rpc = async (method, params) => {
     const answer = await this.#one.rpc(method, params)
     if (answer.ok || answer.code !== RPC_UNREACHABLE) return answer
@@ -213,7 +211,7 @@ class Look {
     return answer.ok ? answer.value : undefined
   }
 
-  /** As Sluice itself reads it, so that a shape which it does not understand shows. */
+  /** Reads with Sluice's own parser, which reveals answers of an unexpected shape. */
   async read<T>(method: string, run: () => Promise<T>): Promise<T | undefined> {
     try {
       const value = await run()
@@ -226,7 +224,7 @@ class Look {
     }
   }
 
-  /** Of the three reads that an absence is proved by; null where one could not be asked. */
+  /** Tests the three reads that prove an absence; null if one was not possible. */
   async keepsMinContextSlot(account: string, minContextSlot: number): Promise<boolean | null> {
     const options = { commitment: 'finalized', minContextSlot }
     const answers = [
@@ -243,7 +241,7 @@ function problemOf(answer: RpcResult): string {
   return answer.ok ? '' : `${answer.code} ${answer.message}`.slice(0, 120)
 }
 
-/** A node may not tell the time of its very newest blocks yet. */
+/** Falls back to older blocks: a node may not know the time of its newest ones yet. */
 async function newestBlockTime(rpc: Rpc, slot: number): Promise<number> {
   for (const back of [0, 8]) {
     try {
@@ -255,7 +253,7 @@ async function newestBlockTime(rpc: Rpc, slot: number): Promise<number> {
   return readBlockTime(rpc, slot - 32)
 }
 
-/** The first slot may have been skipped. */
+/** Tries three slots, because the first may have been skipped. */
 async function blockTimeFrom(rpc: Rpc, first: number): Promise<number | undefined> {
   for (let slot = first; slot < first + 3; slot++) {
     const answer = await rpc('getBlockTime', [slot])

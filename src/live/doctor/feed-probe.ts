@@ -1,36 +1,35 @@
 import type { Clock, Dial } from '../../base/machine.ts'
 import { seededRandom } from '../../base/random.ts'
-import { MessagePacer } from '../../live/pacing.ts'
-import type { ServiceAccess } from '../../live/service-access.ts'
 import { type Block, RowKind } from '../../market/block.ts'
 import { Mints } from '../../market/mints.ts'
 import { Prices } from '../../market/price.ts'
 import type { VenueFeed } from '../../venues/venue.ts'
 import { dialWebSocket } from '../../venues/web-socket.ts'
+import { MessagePacer } from '../pacing.ts'
+import type { ServiceAccess } from '../service-access.ts'
 import type { FeedFinding, SessionFinding } from './service-verdicts.ts'
 
-// One connection with the key: whether it is taken, as which plan, and what comes.
-
+/** Observation of one connection with the key. */
 export interface FeedLook {
   readonly session: SessionFinding
-  /** undefined where there was no session. */
+  /** undefined without a session. */
   readonly feed: FeedFinding | undefined
   readonly units: { readonly proved: boolean; readonly quotedRatio: number; readonly prints: number }
-  /** The mint that was traded most; '' where none was. */
+  /** Most traded mint; '' if there was no trade. */
   readonly mint: string
 }
 
 const AUTHENTICATED_WITHIN_MS = 15_000
-/** However soon the units are proved: what does not fit shows only after a while. */
+/** Continues after the units are proved, because invalid frames are rare. */
 const LEAST_LOOK_MS = 2_000
 const LOOK_EVERY_MS = 50
 const KEYS = ['trades', 'newTokens', 'priceUpdates']
 
-/** Looks until the units are proved and rows of the feed were seen, at most `mostMs` after the key was taken. */
+/** Observes the feed until its units are proved, for at most `mostMs` after the key was accepted. */
 export async function lookAtFeed(service: ServiceAccess, clock: Clock, mostMs: number): Promise<FeedLook> {
   const look = new Look(service, clock)
   await look.until(() => look.isDecided, AUTHENTICATED_WITHIN_MS)
-  if (look.isTaken) {
+  if (look.isAccepted) {
     const start = performance.now()
     await look.until(() => look.hasEnough && performance.now() - start >= LEAST_LOOK_MS, mostMs)
   }
@@ -47,7 +46,7 @@ class Look {
   readonly #stop: () => Promise<void>
   readonly #startedAt = performance.now()
   #openedAt: number | undefined
-  #takenAt: number | undefined
+  #acceptedAt: number | undefined
   #plan = ''
   #refusal: string | undefined
   #prints = 0
@@ -66,7 +65,7 @@ class Look {
       load: () => 0,
       on: {
         authenticated: (_userId, plan) => {
-          this.#takenAt = performance.now()
+          this.#acceptedAt = performance.now()
           this.#plan = plan
         },
         refused: (reason) => {
@@ -80,19 +79,19 @@ class Look {
     this.#stop = this.#feed.start({ rows: (block, from, to) => this.#rows(block, from, to), post: () => {} })
   }
 
-  get isTaken(): boolean {
-    return this.#takenAt !== undefined
+  get isAccepted(): boolean {
+    return this.#acceptedAt !== undefined
   }
 
   get isDecided(): boolean {
-    return this.isTaken || this.#refusal !== undefined
+    return this.isAccepted || this.#refusal !== undefined
   }
 
   get hasEnough(): boolean {
     return this.#feed.state === 'live' && this.#prices.units.proved
   }
 
-  /** Until it is so, at most `mostMs`. */
+  /** Waits for the condition, at most `mostMs`. */
   async until(isSo: () => boolean, mostMs: number): Promise<void> {
     const end = performance.now() + mostMs
     while (!isSo() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
@@ -101,14 +100,14 @@ class Look {
   async end(): Promise<FeedLook> {
     const { state, counts, misfits } = this.#feed
     await this.#stop()
-    const seconds = (performance.now() - (this.#takenAt ?? this.#startedAt)) / 1_000
+    const seconds = (performance.now() - (this.#acceptedAt ?? this.#startedAt)) / 1_000
     const kinds = Object.entries(this.#kinds).flatMap(([kind, count]) => (count > 0 ? [`${kind} ${count}`] : []))
     const feed = { state, seconds, rows: counts.rows, kinds: kinds.join(', '), misfits: [...misfits.counts] }
     const { proved, quotedRatio } = this.#prices.units
     const [most] = [...this.#trades].sort(([, a], [, b]) => b - a)
     return {
       session: this.#session(),
-      feed: this.isTaken ? { ...feed, notices: this.#notices } : undefined,
+      feed: this.isAccepted ? { ...feed, notices: this.#notices } : undefined,
       units: { proved, quotedRatio, prints: this.#prints },
       mint: most?.[0] ?? '',
     }
@@ -116,17 +115,17 @@ class Look {
 
   #session(): SessionFinding {
     if (this.#refusal !== undefined) return { kind: 'refused', reason: this.#refusal }
-    if (this.#takenAt === undefined)
+    if (this.#acceptedAt === undefined)
       return {
         kind: 'unanswered',
-        reason: this.#notices.at(-1) ?? `nothing within ${AUTHENTICATED_WITHIN_MS / 1_000} s`,
+        reason: this.#notices.at(-1) ?? `no answer within ${AUTHENTICATED_WITHIN_MS / 1_000} s`,
       }
     const openedAt = this.#openedAt ?? this.#startedAt
     return {
       kind: 'authenticated',
       plan: this.#plan,
       connectMs: openedAt - this.#startedAt,
-      ms: this.#takenAt - openedAt,
+      ms: this.#acceptedAt - openedAt,
     }
   }
 

@@ -1,20 +1,19 @@
 import type { Http } from '../../base/machine.ts'
-import type { ServiceAccess } from '../../live/service-access.ts'
 import type { Limiter } from '../../orders/limiter.ts'
 import type { Journal, Slot } from '../../orders/ports.ts'
 import { isPublicKey } from '../../solana/base58.ts'
 import type { VenueRecord } from '../../venues/venue.ts'
+import type { ServiceAccess } from '../service-access.ts'
 import type { SkewFinding } from './machine.ts'
 
-// The service's endpoints that read. Each request takes a slot of the plan, as an order does.
-
+/** Answer of a reading endpoint. */
 export interface Asked {
-  /** 0 where there was no answer. */
+  /** 0 without an answer. */
   readonly status: number
   readonly reason: string
-  /** undefined where the body is no JSON. */
+  /** undefined if the body is not JSON. */
   readonly value: unknown
-  /** By the answer's Date. */
+  /** According to the Date header of the answer. */
   readonly skew: SkewFinding | undefined
 }
 
@@ -23,32 +22,31 @@ export interface Asking extends Counting {
   readonly http: Http
 }
 
-/** One GET, once there is a slot for it and that is durable; without one within a minute it is not sent. */
+/** Sends one request in a slot of the plan, as an order does. */
 export async function ask(
   { service, http, limiter, journal }: Asking,
   record: VenueRecord,
   key: string,
 ): Promise<Asked> {
-  const found = await counted({ limiter, journal }, async () => {
+  const found = await withSlot({ limiter, journal }, async () => {
     const sentAt = Date.now()
     const result = await http(service.venue.probe.request(record, key, service))
-    return { result, sentAt, heardAt: Date.now() }
+    return { result, sentAt, answeredAt: Date.now() }
   })
   if (found === undefined)
-    return { status: 0, reason: 'no free request under the plan', value: undefined, skew: undefined }
-  const { result, sentAt, heardAt } = found
+    return { status: 0, reason: 'no free request within a minute', value: undefined, skew: undefined }
+  const { result, sentAt, answeredAt } = found
   if (result.kind !== 'answered') return { status: 0, reason: result.reason, value: undefined, skew: undefined }
   const { status, headers, body } = result
-  return { status, reason: '', value: parse(body), skew: skewOf(headers.date, sentAt, heardAt) }
+  return { status, reason: '', value: parse(body), skew: skewOf(headers.date, sentAt, answeredAt) }
 }
 
-/** The header counts whole seconds, is of some moment between sending and hearing, and servers write it once a
- *  second. */
-function skewOf(date: string | undefined, sentAt: number, heardAt: number): SkewFinding | undefined {
-  const told = date === undefined ? Number.NaN : Date.parse(date)
-  if (!Number.isFinite(told)) return undefined
-  const skewMs = (sentAt + heardAt) / 2 - (told + 500)
-  return { against: 'the service', skewMs, plusMinusMs: 1_000 + (heardAt - sentAt) / 2 }
+/** The header has whole seconds, is written between request and answer, and servers may cache it for a second. */
+function skewOf(date: string | undefined, sentAt: number, answeredAt: number): SkewFinding | undefined {
+  const serverTime = date === undefined ? Number.NaN : Date.parse(date)
+  if (!Number.isFinite(serverTime)) return undefined
+  const skewMs = (sentAt + answeredAt) / 2 - (serverTime + 500)
+  return { against: 'the service', skewMs, plusMinusMs: 1_000 + (answeredAt - sentAt) / 2 }
 }
 
 function parse(body: string): unknown {
@@ -62,7 +60,7 @@ function parse(body: string): unknown {
 const MOST_FIELDS = 100
 const DEEPEST = 6
 
-/** Every field as `path type`, sorted; `[]` stands for any item of a list. [] where it is no object. */
+/** Every field as `path type`, sorted; `[]` in a path is any item of a list. Returns [] if the value is not an object. */
 export function shapeOf(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
   const fields = new Set<string>()
@@ -70,7 +68,7 @@ export function shapeOf(value: unknown): string[] {
   return [...fields].sort().slice(0, MOST_FIELDS)
 }
 
-/** What of ours stands in a portfolio or a token's record, and a wallet in place of ours. */
+/** Values of ours in a portfolio or a token's record, and another wallet if it is named instead of ours. */
 export function knownIn(
   value: unknown,
   ours: { readonly key: string; readonly lamports: number | undefined },
@@ -82,9 +80,9 @@ export function knownIn(
     if (item === ours.key) hasOurs = true
     else if (/(^|\.)(publicKey|wallet|walletAddress|owner)$/i.test(path) && isPublicKey(item)) stranger ||= item
     const unit = ours.lamports === undefined ? undefined : unitOf(item, ours.lamports)
-    if (unit !== undefined) knows.push(`${path} is its balance in ${unit}`)
+    if (unit !== undefined) knows.push(`${path} is the balance in ${unit}`)
   })
-  if (hasOurs) knows.unshift('names it')
+  if (hasOurs) knows.unshift('contains the requested key')
   return { knows, stranger: hasOurs ? '' : stranger }
 }
 
@@ -109,18 +107,18 @@ function typeOf(item: unknown): string {
   return Array.isArray(item) ? 'list' : typeof item
 }
 
-/** What a request of the service is counted by. */
+/** Counts the requests to the service. */
 export interface Counting {
   readonly limiter: Limiter
   readonly journal: Journal
 }
 
-/** A minute, where what this key sent in the last one is not known: another journal counted it. */
+/** Just over the minute for which all slots are held if the key's last requests are unknown. */
 const SLOT_WITHIN_MS = 62000
 
-/** Sends one request once there is a slot of the plan for it and that is durable; undefined where there is none within
- *  a minute, and nothing was sent. */
-export async function counted<T>({ limiter, journal }: Counting, send: () => Promise<T>): Promise<T | undefined> {
+/** Sends one request after a slot of the plan is durably reserved. Returns undefined, and sends nothing, if no slot was
+ *  free within a minute. */
+export async function withSlot<T>({ limiter, journal }: Counting, send: () => Promise<T>): Promise<T | undefined> {
   const slot = await slotOf(limiter)
   if (slot === undefined) return undefined
   await durable(journal)

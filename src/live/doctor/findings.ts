@@ -1,10 +1,10 @@
 import type { Clock, Http } from '../../base/machine.ts'
 import type { Config } from '../../config/config.ts'
 import type { Plan } from '../../engine/settings.ts'
-import type { KeyUse, ServiceAccess } from '../../live/service-access.ts'
+import type { KeyUse, ServiceAccess } from '../service-access.ts'
 import type { JournalLook } from './machine.ts'
 
-/** A process that uses the journal or the key, and how it says it goes. */
+/** A process that uses the journal or the key, with its status. */
 export interface Running {
   readonly holder: string
   readonly health:
@@ -18,7 +18,7 @@ export interface Running {
     | undefined
 }
 
-/** What every examination is handed. */
+/** Context of every examination. */
 export interface DoctorFindings {
   readonly config: Config
   readonly service: ServiceAccess

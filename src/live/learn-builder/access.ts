@@ -3,13 +3,13 @@ import type { Clock } from '../../base/machine.ts'
 import type { Lamports } from '../../base/units.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
 import type { Config } from '../../config/config.ts'
-import { LiveStats } from '../../live/live-stats.ts'
-import { budgetedRpcs } from '../../live/rpc-access.ts'
-import { lockKey, openService } from '../../live/service-access.ts'
-import { Trading } from '../../live/trading.ts'
 import { bootId, monotonicMs, SystemClock } from '../../runtime/system-clock.ts'
 import { openHttp } from '../../venues/http.ts'
-import { lookAtJournal } from '../doctor/machine.ts'
+import { examineJournal } from '../doctor/machine.ts'
+import { LiveStats } from '../live-stats.ts'
+import { budgetedRpcs } from '../rpc-access.ts'
+import { lockKey, openService } from '../service-access.ts'
+import { Trading } from '../trading.ts'
 import { type Taken, takeSamples } from './samples.ts'
 
 export interface Wanted {
@@ -18,18 +18,23 @@ export interface Wanted {
   readonly say: (text: string) => void
 }
 
-/** Takes the samples, each request counted by the plan as an order's would be, and hands them on while the chain can
- *  still be asked. Throws a SluiceError where the service, the chain or the wallet is missing, or somebody else uses
- *  the key or the journal. */
-export async function takeFrom<T>(
+export interface Chain {
+  readonly rpc: Rpc
+  readonly clock: Clock
+}
+
+/** Requests the samples within the plan's budget, and passes them to `use` while the RPC connection is open. Throws a
+ *  SluiceError if the service, the chain or the wallet is missing, or if another process uses the key or the
+ *  journal. */
+export async function withSamples<T>(
   config: Config,
   { mints, amount, say }: Wanted,
-  use: (taken: Taken[], chain: { rpc: Rpc; clock: Clock }) => Promise<T>,
+  use: (samples: Taken[], chain: Chain) => Promise<T>,
 ): Promise<T> {
-  const { finding, past, writer } = lookAtJournal(config.journal.path)
+  const { finding, past, writer } = examineJournal(config.journal.path)
   if (past === undefined || writer === undefined)
     throw new SluiceError(
-      `requests are counted in the journal, and ${finding.holder || finding.damage}: stop what runs on it, or name another`,
+      `the journal, which counts the requests, cannot be used: ${finding.holder === '' ? finding.damage : `in use by ${finding.holder}`}; stop that process or name another journal`,
       ExitCode.unsafe,
     )
   const clock = new SystemClock(0)
@@ -37,7 +42,7 @@ export async function takeFrom<T>(
   const service = await openService(config, true)
   try {
     if (service.wallet === '')
-      throw new SluiceError('wallet.publicKey is missing: a builder builds for a wallet', ExitCode.usage)
+      throw new SluiceError('wallet.publicKey is required: the builder builds for a wallet', ExitCode.usage)
     const keyUse = lockKey(config, service)
     const machine = { clock, monotonicMs, boot: bootId() }
     const { limiter, plan } = new Trading({

@@ -2,25 +2,25 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { printable } from '../../base/text.ts'
 import type { Config, WalletConfig } from '../../config/config.ts'
 import { formatErrors } from '../../config/yaml/errors.ts'
-import { sendCommand } from '../../live/control/client.ts'
-import { type KeyUse, lockKey, openService, type ServiceAccess } from '../../live/service-access.ts'
-import { openSigner } from '../../live/signer-access.ts'
-import type { Status } from '../../live/status.ts'
 import { SystemClock } from '../../runtime/system-clock.ts'
 import { openHttp } from '../../venues/http.ts'
+import { sendCommand } from '../control/client.ts'
+import { type KeyUse, lockKey, openService, type ServiceAccess } from '../service-access.ts'
+import { openSigner } from '../signer-access.ts'
+import type { Status } from '../status.ts'
 import { examineChain } from './chain.ts'
 import { type Check, ok, warn } from './check.ts'
-import type { Running } from './examined.ts'
+import type { Running } from './findings.ts'
 import {
   clockVerdict,
   configVerdict,
   diskVerdict,
+  examineJournal,
   filesVerdict,
   holderIn,
   type JournalLook,
   journalFiles,
   journalVerdict,
-  lookAtJournal,
   nodeVerdict,
   readSecrets,
   secretsVerdict,
@@ -29,28 +29,28 @@ import {
 import { examineService } from './service.ts'
 
 export interface ExamineOptions {
-  /** Told every check as it is made. */
+  /** Called with each check. */
   readonly show: (check: Check) => void
-  /** What is waited for. */
+  /** Called with a description of the current step. */
   readonly say: (text: string) => void
-  /** A mint to ask the service about; '' for the one that is traded most. */
+  /** Mint to request from the service; '' selects the most traded one. */
   readonly mint: string
 }
 
 const HTTP_WITHIN_MS = 15_000
 
-/** Looks at everything that a run of this configuration needs, and changes nothing but the journal's count of requests.
- *  Throws a SluiceError where the configuration lacks what it would need to begin. */
+/** Examines everything that a run of this configuration needs. Changes only the journal's count of requests. Throws a
+ *  SluiceError if the configuration is incomplete. */
 export async function examine(config: Config, options: ExamineOptions): Promise<Check[]> {
   const findings = new Findings(options.show)
   const { journal, canRead } = examineMachine(config, findings)
   try {
     findings.add(...(await examineSigner(config.wallet)))
     const running = await runningOn(config.journal.path, journal)
-    if (!canRead) findings.add(warn('service', 'not asked: a secret cannot be read', 'see secrets'))
+    if (!canRead) findings.add(warn('service', 'not tested: a secret cannot be read', 'see secrets'))
     else if (config.service.kind === 'sandbox' && running !== undefined) {
-      const fix = 'stop it to have it tried'
-      findings.add(processCheck(running), warn('service', 'not asked: the sandbox is that of the process', fix))
+      const fix = 'stop the process to test the service'
+      findings.add(processCheck(running), warn('service', 'not tested: the sandbox belongs to that process', fix))
     } else await examineOthers(config, journal, running, findings, options)
     return findings.checks
   } finally {
@@ -58,7 +58,7 @@ export async function examine(config: Config, options: ExamineOptions): Promise<
   }
 }
 
-/** What was found so far; what a stranger said may stand in it, and nothing secret. */
+/** Collects checks. Removes secrets and escapes foreign text. */
 class Findings {
   readonly checks: Check[] = []
   redact = (text: string): string => text
@@ -84,15 +84,15 @@ function examineMachine(config: Config, { add }: Findings): { journal: JournalLo
   const live = bots.filter(({ mode }) => mode === 'live').length
   const warnings = config.warnings.map((warning) => formatErrors([warning]))
   const secrets = readSecrets(config)
-  const lying = journalFiles(path) // before the journal is opened: what others left there
+  const modes = journalFiles(path) // before opening the journal creates files
   add(nodeVerdict(process.versions.node), configVerdict({ files, bots: bots.length, live, warnings }))
-  add(secretsVerdict(secrets), filesVerdict(lying))
-  const journal = lookAtJournal(path)
+  add(secretsVerdict(secrets), filesVerdict(modes))
+  const journal = examineJournal(path)
   add(journalVerdict(journal.finding), diskVerdict(journal.finding))
   return { journal, canRead: secrets.every(({ problem }) => problem === '') }
 }
 
-/** The service and the chain. */
+/** Examines the service and the chain. */
 async function examineOthers(
   config: Config,
   journal: JournalLook,
@@ -107,15 +107,15 @@ async function examineOthers(
   const service = await openService(config, isLive)
   findings.redact = service.redact
   const held = lockOrHolder(config, service)
-  const keyUse = typeof held === 'string' ? NOBODYS : held
+  const keyUse = typeof held === 'string' ? NO_KEY_USE : held
   try {
     const busy = running ?? (typeof held === 'string' ? { holder: held, health: undefined } : undefined)
     if (busy !== undefined) add(processCheck(busy))
     say('the service')
     const parts = { config, service, clock, http, journal, busy, keyUse }
-    // The RPCs have budgets of their own, so they are asked meanwhile.
+    // The RPCs have separate budgets and can be examined at the same time.
     const chain = examineChain(parts)
-    chain.catch(() => {}) // thrown below
+    chain.catch(() => {}) // awaited below
     const skew = await examineService({ ...parts, mint, chain, add, say })
     say('the RPCs')
     const { checks, skews } = (await chain).checks(skew)
@@ -128,13 +128,13 @@ async function examineOthers(
   }
 }
 
-/** The process that runs on this journal, as far as it says how it goes. */
+/** The process that runs on this journal, with its status if it reports one. */
 async function runningOn(path: string, { finding }: JournalLook): Promise<Running | undefined> {
   const { holder } = finding
   if (holder === '') return undefined
   try {
     const status = (await sendCommand(path, { command: 'status' })) as Partial<Status>
-    // One of an older version says less.
+    // An older version reports fewer fields.
     const { feed, positions, plan, requests, brokenLists = [] } = status
     const isWhole = feed !== undefined && Array.isArray(positions) && plan !== undefined && requests !== undefined
     return { holder, health: isWhole ? { feed, positions: positions.length, plan, requests, brokenLists } : undefined }
@@ -144,8 +144,8 @@ async function runningOn(path: string, { finding }: JournalLook): Promise<Runnin
   }
 }
 
-/** Another process has it, so no request is sent from here. */
-const NOBODYS: KeyUse = { isFresh: false, began: () => {}, release: () => {} }
+/** Another process uses the key, so this one sends no request. */
+const NO_KEY_USE: KeyUse = { isFresh: false, began: () => {}, release: () => {} }
 
 function lockOrHolder(config: Config, service: ServiceAccess): KeyUse | string {
   try {
@@ -157,16 +157,16 @@ function lockOrHolder(config: Config, service: ServiceAccess): KeyUse | string {
 }
 
 function processCheck({ holder, health }: Running): Check {
-  const fix = 'nothing, while it runs; stop it to have all of it tried'
+  const fix = 'nothing to do; stop the process to run every check'
   if (health === undefined)
-    return warn('process', `${holder} has the key or the journal, and does not say how it goes`, fix)
+    return warn('process', `${holder} uses the key or the journal and does not report its status`, fix)
   const { feed, plan, requests, positions, brokenLists } = health
-  const said = `${holder}: feed ${feed}, ${positions} positions, plan ${plan.name}, ${requests.held} of ${requests.allowed} requests used`
-  if (brokenLists.length > 0) return warn('process', `${said}; ${brokenLists.join('; ')}`, 'put the file right')
-  return feed === 'live' ? ok('process', said) : warn('process', said, 'look at its log')
+  const found = `${holder}: feed ${feed}, ${positions} positions, plan ${plan.name}, ${requests.held} of ${requests.allowed} requests used`
+  if (brokenLists.length > 0) return warn('process', `${found}; ${brokenLists.join('; ')}`, 'correct the file')
+  return feed === 'live' ? ok('process', found) : warn('process', found, 'see its log')
 }
 
-/** Starts the signer that the configuration names, or connects to it, and has nothing signed. */
+/** Starts the configured signer or connects to it. Requests no signature. */
 export async function examineSigner(config: WalletConfig): Promise<Check[]> {
   const { publicKey: wallet, keypairPath, signerPath } = config
   if (wallet === undefined || (keypairPath ?? signerPath) === undefined) return []

@@ -28,7 +28,7 @@ afterEach(async () => {
   vi.unstubAllEnvs()
 })
 
-/** A process that runs on this journal of the folder; what it was told. */
+/** Starts a process on this journal of the folder. Returns the commands that it received. */
 async function runs(journal: string, warn: (message: string) => void = () => {}): Promise<string[]> {
   const told: string[] = []
   const handle: ControlHandler = ({ command }) => {
@@ -39,7 +39,7 @@ async function runs(journal: string, warn: (message: string) => void = () => {})
   return told
 }
 
-const STEERING: Readonly<Record<string, string[]>> = {
+const CONTROL: Readonly<Record<string, string[]>> = {
   status: ['--json'],
   halt: [],
   resume: [],
@@ -49,38 +49,38 @@ const STEERING: Readonly<Record<string, string[]>> = {
   resolve: ['o12'],
   adopt: [MINT, '--bot', 'dips'],
 }
-const steering = Object.entries(STEERING)
+const control = Object.entries(CONTROL)
 
-test('every command to a running process is in the table', () => {
-  expect(Object.keys(STEERING)).toEqual(catalogue['Steer a running process:']?.map(({ name }) => name))
+test('every command to a running process is tested', () => {
+  expect(Object.keys(CONTROL)).toEqual(catalogue['Control a running process:']?.map(({ name }) => name))
 })
 
-test.each(steering)('%s finds the only process that runs, and says which one it is', async (name, args) => {
+test.each(control)('%s addresses the only running process and names it', async (name, args) => {
   const told = await runs('own.db')
   const { code, stderr } = await called([name, ...args], folder)
   expect({ code, told }).toEqual({ code: 0, told: [name] })
-  expect(stderr).toBe(`sluice: the process ${process.pid}, journal own.db\n`)
+  expect(stderr).toBe(`sluice: using process ${process.pid}, journal own.db\n`)
 })
 
-test.each(steering)('%s takes the journal from a configuration, whatever else is wrong in it', async (name, args) => {
+test.each(control)('%s takes the journal from a configuration, even from one with errors', async (name, args) => {
   const [first, second] = [await runs('own.db'), await runs('data/sluice.db')]
   writeFileSync(join(folder, 'my.yaml'), 'journal: { path: own.db }\nbots: [{ name: a, strategy: gone, mode: liv }]\n')
   expect(await called([name, ...args, '--config', 'my.yaml'], folder)).toMatchObject({ code: 0, stderr: '' })
   expect([first, second]).toEqual([[name], []])
 })
 
-test.each(steering)('%s with several processes: 2, and each is listed with its option', async (name, args) => {
+test.each(control)('%s with several processes: exit 2, and a list with the option for each', async (name, args) => {
   const [one, other] = [await runs('a.db'), await runs('data/sluice.db')]
   const { code, stderr } = await called([name, ...args], folder)
   expect({ code, told: [...one, ...other] }).toEqual({ code: 2, told: [] })
-  expect(stderr).toContain('2 processes run; say which one is meant:\n')
+  expect(stderr).toContain('2 processes are running; select one of them:\n')
   for (const journal of ['a.db', 'data/sluice.db'])
     expect(stderr).toContain(`  --journal ${journal}   (process ${process.pid})\n`)
   expect(await called([name, ...args, '--journal', 'a.db'], folder)).toMatchObject({ code: 0 })
   expect([one, other]).toEqual([[name], []])
 })
 
-test('a configuration without a journal means the usual one; several files mean the one that names it', async () => {
+test('a configuration without journal.path means the default journal; of several files one may set it', async () => {
   const [usual, own] = [await runs('data/sluice.db'), await runs('own.db')]
   writeFileSync(join(folder, 'bare.yaml'), 'service: sandbox\n')
   writeFileSync(join(folder, 'my.yaml'), 'journal: { path: own.db }\n')
@@ -90,23 +90,31 @@ test('a configuration without a journal means the usual one; several files mean 
 })
 
 test.each<[what: string, args: string[], says: string]>([
-  ['a configuration that is not there', ['--config', 'none.yaml'], 'none.yaml:1:1 no such file'],
-  ['a journal that is no path', ['--config', 'wrong.yaml'], 'wrong.yaml:1:18 journal.path: expected text, found 5'],
-  ['two that differ', ['--config', 'a.yaml', '--config', 'b.yaml'], 'the files name different journals'],
-  ['both', ['--config', 'a.yaml', '--journal', 'a.db'], 'give one of them'],
-])('%s: 2', async (_what, args, says) => {
+  ['a missing configuration', ['--config', 'none.yaml'], 'none.yaml:1:1 no such file'],
+  [
+    'a journal.path that is not text',
+    ['--config', 'wrong.yaml'],
+    'wrong.yaml:1:18 journal.path: expected text, found 5',
+  ],
+  [
+    'two configurations with different journals',
+    ['--config', 'a.yaml', '--config', 'b.yaml'],
+    'the files name different journals',
+  ],
+  ['both options', ['--config', 'a.yaml', '--journal', 'a.db'], 'give only one of them'],
+])('%s: exit 2', async (_what, args, says) => {
   writeFileSync(join(folder, 'wrong.yaml'), 'journal: { path: 5 }\n')
   for (const name of ['a', 'b']) writeFileSync(join(folder, `${name}.yaml`), `journal: { path: ${name}.db }\n`)
   const { code, stderr } = await called(['halt', ...args], folder)
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(says) })
 })
 
-test('where nothing runs it is said of the usual journal: 1', async () => {
+test('without a running process: exit 1, and a message about the default journal', async () => {
   const { code, stderr } = await called(['halt'], folder)
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('nothing runs on') })
 })
 
-test('what a killed process left does not count, and the next start removes it', async () => {
+test('the registry entry of a killed process is ignored, and the next start removes it', async () => {
   const journal = join(folder, 'killed.db')
   const server = new URL('../../../src/live/control/server.ts', import.meta.url)
   const script = `const { serveControl } = await import('${server}')
@@ -127,7 +135,7 @@ test('what a killed process left does not count, and the next start removes it',
   expect(told).toEqual(['halt'])
 })
 
-test("its files are the user's alone; nothing is read from a folder that others may write", async () => {
+test('the registry is private to the user; a registry that others can write is ignored', async () => {
   await runs('own.db')
   expect(statSync(registry).mode & 0o777).toBe(0o700)
   const [name = ''] = readdirSync(registry)
@@ -144,7 +152,7 @@ test("its files are the user's alone; nothing is read from a folder that others 
   expect(await running()).toHaveLength(1)
 })
 
-test('a process that cannot be listed runs, and says so', async () => {
+test('a process that cannot register runs with a warning', async () => {
   vi.stubEnv('XDG_RUNTIME_DIR', '/dev/null/runtime')
   const warnings: string[] = []
   const told = await runs('own.db', (message) => warnings.push(message))

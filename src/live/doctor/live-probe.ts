@@ -6,10 +6,10 @@ import { NO_FILTERS } from '../../engine/limits/entry-filters.ts'
 import { NO_LIMITS } from '../../engine/limits/limit-rows.ts'
 import { DEFAULT_TOKEN_CHECKS } from '../../engine/limits/token-checks.ts'
 import type { Fill } from '../../engine/order.ts'
-import { type RunningBots, startBots } from '../../live/start-bots.ts'
 import type { SellUnit } from '../../orders/asked-trade.ts'
 import type { ServiceProof } from '../../orders/learned.ts'
 import { venueOf } from '../../venues/registry.ts'
+import { type RunningBots, startBots } from '../start-bots.ts'
 import { type HandParts, ProbeOrders, Stopped } from './probe-orders.ts'
 import {
   agrees,

@@ -1,17 +1,17 @@
 import { usualBuyOf, worstCaseOf } from '../../config/worst-case.ts'
 import type { Plan } from '../../engine/settings.ts'
-import { LiveStats } from '../../live/live-stats.ts'
-import { planNeeds } from '../../live/plan-needs.ts'
-import { Trading } from '../../live/trading.ts'
 import { shareOf } from '../../orders/budget.ts'
 import { proofOf } from '../../orders/learned.ts'
 import { bootId, monotonicMs } from '../../runtime/system-clock.ts'
 import { venueOf } from '../../venues/registry.ts'
+import { LiveStats } from '../live-stats.ts'
+import { planNeeds } from '../plan-needs.ts'
+import { Trading } from '../trading.ts'
 import type { ChainFound } from './chain.ts'
 import { type Check, warn } from './check.ts'
 import { type Asked, type Asking, ask, knownIn, shapeOf } from './endpoint-probe.ts'
-import type { DoctorFindings } from './examined.ts'
 import { type FeedLook, lookAtFeed } from './feed-probe.ts'
+import type { DoctorFindings } from './findings.ts'
 import type { SkewFinding } from './machine.ts'
 import {
   budgetVerdict,
@@ -35,7 +35,8 @@ export interface ServiceParts extends DoctorFindings {
 
 const LOOK_MS = 10_000
 
-/** The service: the key, the plan, what the bots want of it, the feed and its units, the endpoints that read. */
+/** Examines the key, the plan, the demands of the bots, the feed with its units, and the reading endpoints. Returns the
+ *  skew of this machine's clock. */
 export async function examineService(parts: ServiceParts): Promise<SkewFinding | undefined> {
   const { config, service, clock, add } = parts
   const look = await session(parts, () => lookAtFeed(service, clock, LOOK_MS))
@@ -52,7 +53,7 @@ export async function examineService(parts: ServiceParts): Promise<SkewFinding |
   return readRecords(parts, effective, look.mint)
 }
 
-/** A second session takes a connection from whoever has the first. */
+/** Skips the session if it would take the only connection from a running process. */
 async function session({ busy, config }: ServiceParts, run: () => Promise<FeedLook>): Promise<FeedLook> {
   const configured = typeof config.service.plan === 'object' ? config.service.plan : undefined
   const connections = (busy?.health?.plan ?? configured ?? venueOf(config.service).plans.first('auto')).connections
@@ -113,8 +114,9 @@ async function readRecords(parts: ServiceParts, plan: Plan, seen: string): Promi
   const { service, journal, http, config, clock, keyUse, busy, add, say } = parts
   const { past, writer } = journal
   if (busy !== undefined || past === undefined || writer === undefined) {
-    const why = busy === undefined ? 'requests are counted in the journal' : `${busy.holder} counts the requests`
-    add(warn('portfolio', `not asked: ${why}`, busy === undefined ? 'see journal' : 'stop it to have it tried'))
+    const why =
+      busy === undefined ? 'the journal, which counts requests, is not available' : `${busy.holder} uses the plan`
+    add(warn('portfolio', `not tested: ${why}`, busy === undefined ? 'see journal' : 'stop the process to test it'))
     return undefined
   }
   const machine = { clock, monotonicMs, boot: bootId() }
@@ -125,7 +127,7 @@ async function readRecords(parts: ServiceParts, plan: Plan, seen: string): Promi
   limiter.setRequestsPerMinute(shareOf(plan.requestsPerMinute, config.service.share))
   const asking: Asking = { service, http, limiter, journal: writer }
   let skew: SkewFinding | undefined
-  say('a free request under the plan, a minute at most')
+  say('waiting for a free request of the plan, at most a minute')
   const look = async (name: RecordFinding['name'], key: string, lamports?: number): Promise<void> => {
     const asked = await ask(asking, name === 'portfolio' ? 'portfolio' : 'tokenInfo', key)
     skew ??= asked.skew
@@ -138,7 +140,7 @@ async function readRecords(parts: ServiceParts, plan: Plan, seen: string): Promi
   return skew
 }
 
-/** What it is now, beside what it was; it is kept for the next look. */
+/** Compares the shape with the last one, and keeps it for the next examination. */
 function recordOf(
   { journal, service }: ServiceParts,
   name: RecordFinding['name'],

@@ -1,14 +1,13 @@
 import type { Clock, Http } from '../../base/machine.ts'
-import { type Lamports, lamports, ZERO } from '../../base/units.ts'
+import { formatSol, type Lamports, lamports, ZERO } from '../../base/units.ts'
 import { readSample, type Sample } from '../../chain/learner/sample.ts'
 import { readHoldings } from '../../chain/rpc/read.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
-import type { ServiceAccess } from '../../live/service-access.ts'
 import type { Attempt } from '../../orders/attempt.ts'
 import { decodeTransaction } from '../../solana/transaction.ts'
 import type { Builder } from '../../venues/venue.ts'
-import { type Counting, counted } from '../doctor/endpoint-probe.ts'
-import { askedText } from './findings-text.ts'
+import { type Counting, withSlot } from '../doctor/endpoint-probe.ts'
+import type { ServiceAccess } from '../service-access.ts'
 
 export interface SampleParts {
   readonly service: ServiceAccess
@@ -20,20 +19,20 @@ export interface SampleParts {
   readonly say: (text: string) => void
 }
 
-/** What was asked, and what came of it; a text where there is no transaction. */
+/** A request and its result; a string explains why there is no transaction. */
 export interface Taken {
   readonly asked: string
   readonly sample: Sample | string
 }
 
 const SLIPPAGE_PERCENT = 10
-/** Fees and an amount that do not divide evenly, so that the builder has to round. */
+/** Odd amounts, which show how the builder rounds. */
 const BUY_FEE = lamports(123_457)
 const SALE_FEE = lamports(98_761)
 const ODD_LAMPORTS = 7
 
-/** For each mint a buy with the service's own priority fee; another for about twice as much, which tells what is a
- *  share of it, with a fee that is named; and a sale of what the wallet holds, with another such fee. */
+/** Samples for each mint: a buy with the automatic priority fee; a buy of about twice the amount with an explicit fee,
+ *  which shows the payments that are a share of the amount; and a sale of the wallet's holding, if any. */
 export async function takeSamples(parts: SampleParts, mints: readonly string[], amount: Lamports): Promise<Taken[]> {
   const { service, rpc, say } = parts
   const builder = builderOf(parts)
@@ -55,16 +54,16 @@ export async function takeSamples(parts: SampleParts, mints: readonly string[], 
   return taken
 }
 
-/** What a sample asks for; fee null: the service chooses. */
+/** A sample to request. `fee` null: chosen by the service. */
 interface Wanted {
   readonly size: Attempt['size']
   readonly fee: Lamports | null
 }
 
 async function sampleOf(parts: SampleParts, builder: Builder, attempt: Attempt): Promise<Sample | string> {
-  const built = await counted(parts.counting, () => builder.build(attempt))
-  if (built === undefined) return 'no free request under the plan'
-  // What the service says may repeat what it was sent.
+  const built = await withSlot(parts.counting, () => builder.build(attempt))
+  if (built === undefined) return 'no free request within a minute'
+  // The service's text may repeat the request with its key.
   if (built.kind !== 'built')
     return parts.service.redact(built.kind === 'unsent' ? built.reason : `${built.code}: ${built.reason}`)
   const decoded = decodeTransaction(built.bytes)
@@ -84,7 +83,7 @@ function builderOf({ service, http, clock, maxBuyLamports }: SampleParts): Build
   })
 }
 
-/** Of no order: nothing of it is armed, journaled or sent. */
+/** An attempt without an order: it is never armed, journaled or sent. */
 function attemptOf(mint: string, { size, fee }: Wanted, number: number): Attempt {
   const isBuy = size.kind === 'sol'
   return {
@@ -94,7 +93,13 @@ function attemptOf(mint: string, { size, fee }: Wanted, number: number): Attempt
   }
 }
 
-/** What a sample may cost at most, where nothing else bounds it. */
+/** Upper bound of the cost of a sample, lamports. */
 export function boundOf({ asked }: Sample): bigint {
   return BigInt(asked.side === 'buy' ? asked.lamports : ZERO) * 2n + 20_000_000n
+}
+
+function askedText({ side, mint, size, priorityFeeLamports: fee }: Attempt): string {
+  const trade =
+    side === 'buy' && size.kind === 'sol' ? `buy ${mint} for ${formatSol(size.lamports)} SOL` : `sell all of ${mint}`
+  return fee === null ? trade : `${trade}, priority fee ${formatSol(fee)} SOL`
 }

@@ -1,0 +1,67 @@
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ExitCode, SluiceError } from '../base/errors.ts'
+import { lockJournal } from '../journal/lock.ts'
+import { openReader } from '../journal/reader/reader.ts'
+import { openJournal } from '../journal/writer/journal.ts'
+import type { Journal } from '../orders/ports.ts'
+import { reportPage } from './report/page.ts'
+import type { Report } from './report/report.ts'
+
+const RESULTS = 'results.db'
+/** Written last: its presence means that the run is complete. */
+const REPORT = 'report.json'
+/** Results can be computed again, so no disk space is reserved for them. */
+const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
+
+/** Runs with a new journal in the folder, or without one if `folder` is undefined. A run that fails leaves no results. */
+export async function runIntoFolder<T>(folder: string | undefined, run: (journal?: Journal) => T): Promise<T> {
+  if (folder === undefined) return run()
+  const path = join(folder, RESULTS)
+  if (existsSync(path)) clearUnfinished(folder)
+  let failure: Error | undefined
+  const journal = openJournal(path, { durable: false, space: NO_LIMITS, onFailure: (error) => (failure = error) })
+  let result: T | undefined
+  try {
+    result = run(journal)
+  } finally {
+    await journal.close()
+    if (result === undefined) removeResults(folder)
+  }
+  if (failure !== undefined) throw failure
+  return result
+}
+
+export function writeReport(folder: string, report: Report): void {
+  const mode = 0o600
+  writeFileSync(join(folder, 'report.html'), reportPage(report), { mode })
+  writeFileSync(join(folder, REPORT), `${JSON.stringify(report)}\n`, { mode })
+}
+
+/** Removes the results of an interrupted run, which has no report. Throws SluiceError if the run is complete, still
+ *  writes, or is no backtest. */
+function clearUnfinished(folder: string): void {
+  const path = join(folder, RESULTS)
+  if (existsSync(join(folder, REPORT)) || !isOfBacktest(path))
+    throw new SluiceError(`${path} already exists; choose another folder`, ExitCode.usage)
+  lockJournal(path).release()
+  removeResults(folder)
+}
+
+function isOfBacktest(path: string): boolean {
+  try {
+    const reader = openReader(path)
+    try {
+      return reader.recover().money.accounts.every(({ account }) => account.startsWith('backtest|'))
+    } finally {
+      reader.close()
+    }
+  } catch (error) {
+    if (error instanceof SluiceError) return false
+    throw error
+  }
+}
+
+function removeResults(folder: string): void {
+  for (const name of readdirSync(folder)) if (name.startsWith(RESULTS)) rmSync(join(folder, name))
+}

@@ -1,0 +1,85 @@
+import '../../runtime/failpoint.ts'
+import { createHash } from 'node:crypto'
+import { ExitCode, SluiceError } from '../../base/errors.ts'
+import { failpoint } from '../../base/failpoint.ts'
+import type { BotConfig } from '../../config/config.ts'
+import { codeHash } from '../../config/hashes.ts'
+import type { Market } from '../../journal/tape/market-tape.ts'
+import { paramsOf, runSets, SETS_AN_ENGINE, type SweepGround } from './run-sets.ts'
+import type { Point } from './space.ts'
+import type { SweepStore } from './store.ts'
+import { ranked, type SetResult, type SweepSet } from './sweep.ts'
+import { SweepThreads } from './threads.ts'
+
+/** Sets of params that the strategy's schema accepts, and the number of refused points. Throws SluiceError if none is
+ *  left. */
+export function setsOf(bot: BotConfig, points: readonly Point[]): { sets: SweepSet[]; refused: number } {
+  const accepted = points.flatMap((point) => paramsOf(bot, point) ?? [])
+  if (accepted.length === 0)
+    throw new SluiceError(`the params of ${bot.strategy.name} accept none of these values`, ExitCode.usage)
+  const sets = accepted.map((params, index) => ({ set: index + 1, params }))
+  return { sets, refused: points.length - accepted.length }
+}
+
+/** Hash of everything that the results depend on. */
+export function sweepIdentity(
+  { config, bot, splitRow }: SweepGround,
+  sets: readonly SweepSet[],
+  market: Market,
+): string {
+  const { rows, stretches } = market
+  const parts = [config.hash, codeHash([bot.strategy]), bot.name, splitRow, sets, rows, stretches]
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+}
+
+export interface RunOptions {
+  readonly jobs: number
+  /** Keeps finished sets over an interruption. */
+  readonly store: SweepStore | undefined
+  /** Starts to show progress over this number of market rows. */
+  readonly showProgress: (rows: number) => { at(rows: number): void; end(): void }
+  /** Watches for Ctrl-C; the promise rejects. Called only if the sweep runs in threads: a sweep in this thread blocks
+   *  it, and the system ends the process. */
+  readonly watchInterrupt: () => { readonly promise: Promise<never>; readonly release: () => void }
+}
+
+/** Runs the sets that the store does not hold yet, and stores the results after each pass over the tape. */
+export async function runSweep(
+  ground: SweepGround,
+  sets: readonly SweepSet[],
+  tape: { readonly paths: readonly string[]; readonly market: Market },
+  { jobs, store, showProgress, watchInterrupt }: RunOptions,
+): Promise<SetResult[]> {
+  const results = store?.results() ?? []
+  const known = new Set(results.map(({ set }) => set))
+  const left = sets.filter(({ set }) => !known.has(set))
+  const { rows } = tape.market
+  const passes = Math.ceil(left.length / (jobs * SETS_AN_ENGINE))
+  const progress = showProgress(rows * passes)
+  const threadCount = Math.min(jobs, left.length)
+  const threads = threadCount > 1 || passes > 1 ? new SweepThreads(ground, tape, threadCount) : undefined
+  const interrupted = threads && watchInterrupt()
+  try {
+    for (let pass = 0; pass < passes; pass++) {
+      const some = left.slice((pass * left.length) / passes, ((pass + 1) * left.length) / passes)
+      const at = (done: number): void => progress.at(pass * rows + done)
+      const found =
+        threads === undefined || interrupted === undefined
+          ? runSets(ground, some, tape.market, at)
+          : await Promise.race([interrupted.promise, threads.run(dealt(some, Math.min(threadCount, some.length)), at)])
+      store?.add(found)
+      failpoint('sweep-pass')
+      results.push(...found)
+    }
+  } finally {
+    interrupted?.release()
+    progress.end()
+    await threads?.end()
+  }
+  return ranked(results)
+}
+
+/** Deals sets out in turn. Neighbours trade alike, so every thread gets about the same work. */
+function dealt<T>(items: readonly T[], hands: number): T[][] {
+  return Array.from({ length: hands }, (_, hand) => items.filter((_item, index) => index % hands === hand))
+}

@@ -1,0 +1,35 @@
+import { ExitCode } from '../../base/errors.ts'
+
+/** Result of one probe: one line of `sluice doctor`. */
+export interface Check {
+  readonly name: string
+  readonly status: 'ok' | 'warn' | 'fail'
+  /** Never contains a secret. */
+  readonly found: string
+  /** Advice; '' if there is nothing to do. */
+  readonly fix: string
+  /** The service refuses the key or the plan: the command exits with 3. */
+  readonly refused: boolean
+}
+
+export function ok(name: string, found: string): Check {
+  return { name, status: 'ok', found, fix: '', refused: false }
+}
+
+export function warn(name: string, found: string, fix: string): Check {
+  return { name, status: 'warn', found, fix, refused: false }
+}
+
+export function fail(name: string, found: string, fix: string): Check {
+  return { name, status: 'fail', found, fix, refused: false }
+}
+
+export function refused(name: string, found: string, fix: string): Check {
+  return { name, status: 'fail', found, fix, refused: true }
+}
+
+/** 0 if no check failed, 3 if the service refused key or plan, else 1. */
+export function exitCodeOf(checks: readonly Check[]): ExitCode {
+  if (checks.some((check) => check.refused)) return ExitCode.refused
+  return checks.some(({ status }) => status === 'fail') ? ExitCode.failed : ExitCode.done
+}

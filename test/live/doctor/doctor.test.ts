@@ -1,0 +1,410 @@
+import { describe, expect, test } from 'vitest'
+import { checkLine } from '../../../src/commands/trade/doctor.ts'
+import { slotsBehind } from '../../../src/live/doctor/chain.ts'
+import {
+  type RpcFinding,
+  rpcVerdicts,
+  type WalletFinding,
+  walletVerdict,
+} from '../../../src/live/doctor/chain-verdicts.ts'
+import { type Check, exitCodeOf, fail, ok, refused, warn } from '../../../src/live/doctor/check.ts'
+import { knownIn, shapeOf } from '../../../src/live/doctor/endpoint-probe.ts'
+import {
+  clockVerdict,
+  configVerdict,
+  diskVerdict,
+  filesVerdict,
+  type JournalFinding,
+  journalVerdict,
+  nodeVerdict,
+  secretsVerdict,
+} from '../../../src/live/doctor/machine.ts'
+import { agrees, isShare, median, sellNumberOf } from '../../../src/live/doctor/probe-watch.ts'
+import {
+  budgetVerdict,
+  driftOf,
+  feedVerdict,
+  keyVerdict,
+  needsVerdict,
+  planVerdict,
+  type RecordFinding,
+  recordVerdict,
+  sellNumberVerdict,
+  unitsVerdict,
+} from '../../../src/live/doctor/service-verdicts.ts'
+import { PREMIUM, STANDARD } from '../../../src/venues/token-service/plans.ts'
+import { signaturePathOf } from '../../../src/venues/token-service/wire/answers.ts'
+
+type Row = [what: string, verdict: Check, says: RegExp]
+
+/** Tests status and text of each verdict. Every verdict except `ok` has advice. */
+function verdicts(rows: readonly Row[]): void {
+  test.each(rows)('%s', (_what, { status, found, fix }, says) => {
+    expect(`${status}: ${found}`).toMatch(says)
+    expect(fix === '').toBe(status === 'ok')
+  })
+}
+
+const GIB = 2 ** 30
+
+describe('this machine', () => {
+  const journal: JournalFinding = {
+    ...{ path: 'a.db', exists: true, isOlder: false, damage: '', holder: '', freeBytes: GIB },
+    ...{ endedInOrder: true, ordersOpen: 0, undecided: 0 },
+  }
+  const config = { files: ['a.yaml'], bots: 2, live: 1, warnings: [] }
+  const skew = (against: string, skewMs: number, plusMinusMs = 500) => ({ against, skewMs, plusMinusMs })
+  verdicts([
+    ['a current Node passes', nodeVerdict('24.21.0'), /^ok: 24\.21\.0$/],
+    ['the oldest supported Node passes', nodeVerdict('22.18.0'), /^ok/],
+    ['an older Node fails', nodeVerdict('22.17.9'), /^fail/],
+    ['a configuration passes', configVerdict(config), /^ok: a\.yaml: 2 bots, 1 live$/],
+    ['a configuration with warnings', configVerdict({ ...config, warnings: ['odd'] }), /^warn: .*; odd$/],
+    ['no secrets', secretsVerdict([]), /^ok: none needed$/],
+    ['secrets', secretsVerdict([{ name: 'key', source: 'env:KEY', problem: '' }]), /^ok: key from env:KEY$/],
+    [
+      'a missing secret fails',
+      secretsVerdict([{ name: 'key', source: 'env:KEY', problem: 'not set' }]),
+      /^fail: key: not set/,
+    ],
+    ['no journal yet', filesVerdict([]), /^ok: no journal yet$/],
+    [
+      'closed files pass',
+      filesVerdict([{ path: 'a.db', mode: 0o100600, forbidden: 0o077 }]),
+      /^ok: 1 path of the journal, closed to other users$/,
+    ],
+    ['a readable folder passes', filesVerdict([{ path: 'data', mode: 0o40755, forbidden: 0o022 }]), /^ok/],
+    ['a readable file', filesVerdict([{ path: 'a.db', mode: 0o100644, forbidden: 0o077 }]), /^warn: .* a\.db 0644$/],
+    ['a journal', journalVerdict(journal), /^ok: a\.db: intact, not in use$/],
+    ['a new journal', journalVerdict({ ...journal, exists: false }), /^ok: a\.db: new/],
+    [
+      'a journal with open orders',
+      journalVerdict({ ...journal, ordersOpen: 2, undecided: 1 }),
+      /^ok: .*, 2 orders open, 1 undecided$/,
+    ],
+    ['a journal in use', journalVerdict({ ...journal, holder: 'process 7' }), /^ok: a\.db: in use by process 7/],
+    [
+      'a journal after a crash',
+      journalVerdict({ ...journal, endedInOrder: false }),
+      /^warn: .*the last run crashed or was killed/,
+    ],
+    ['a damaged journal fails', journalVerdict({ ...journal, damage: 'a.db is corrupt' }), /^fail: a\.db is corrupt$/],
+    [
+      'a journal of an older version',
+      journalVerdict({ ...journal, isOlder: true, damage: 'why' }),
+      /^warn: a\.db was written by an older version of Sluice$/,
+    ],
+    ['enough disk space', diskVerdict(journal), /^ok: 1\.0 GiB free/],
+    ['little disk space', diskVerdict({ ...journal, freeBytes: 0.3 * GIB }), /^warn/],
+    ['no disk space', diskVerdict({ ...journal, freeBytes: 0.1 * GIB }), /^fail/],
+    ['no other clock', clockVerdict([]), /^warn: no other clock to compare with$/],
+    ['an exact clock', clockVerdict([skew('the service', -300)]), /^ok: equal to the service within 500 ms$/],
+    ['a clock that is ahead', clockVerdict([skew('the service', 5_000)]), /^warn: 5 s ahead of the service$/],
+    ['a clock that is far behind', clockVerdict([skew('the service', -60_000)]), /^fail: 60 s behind the service$/],
+    ['two clocks that differ', clockVerdict([skew('a', 0), skew('b', 90_000)]), /^ok: equal to a .*; 90 s ahead of b$/],
+  ])
+})
+
+describe('the service', () => {
+  const session = { kind: 'authenticated', ms: 12, connectMs: 40, plan: 'standard' } as const
+  const plan = { told: 'standard', known: STANDARD, notice: '', configured: 'auto', share: 1 } as const
+  const custom = { ...STANDARD, requestsPerMinute: 500 }
+  const need = {
+    ...{ requestsPerMinute: 100, sockets: 1, connections: 5, positions: 5, keys: 1 },
+    ...{ largestBuyLamports: 1e8, maxBuyLamports: 1e11 },
+  }
+  const feed = { state: 'live', seconds: 2, rows: 9, kinds: 'trades 9', misfits: [], notices: [] }
+  const sell = { unit: null, by: '', contradicts: false, live: true } as const
+  const record: RecordFinding = {
+    ...{ name: 'portfolio', status: 200, reason: '', shape: ['sol number'], before: undefined },
+    ...{ knows: ['contains the requested key'], stranger: '' },
+  }
+  verdicts([
+    ['an accepted key', keyVerdict('host', session, 'env:KEY'), /^ok: accepted by host in 12 ms, connected in 40 ms$/],
+    ['a refused key', keyVerdict('host', { kind: 'refused', reason: 'no' }, 'env:KEY'), /^fail: refused by host: no$/],
+    [
+      'a service that does not answer',
+      keyVerdict('host', { kind: 'unanswered', reason: 'closed' }, ''),
+      /^fail: host does not answer: closed$/,
+    ],
+    [
+      'a key that is not tested',
+      keyVerdict('host', { kind: 'skipped', reason: 'busy' }, ''),
+      /^warn: not tested: busy$/,
+    ],
+    ['a plan', planVerdict(plan), /^ok: standard: 100 requests per minute, 5 connections, 50 messages per second$/],
+    ['a share of a plan', planVerdict({ ...plan, share: 0.5 }), /^ok: .*; service\.share: 50 %$/],
+    ['a plan configured exactly', planVerdict({ ...plan, configured: STANDARD }), /^ok: standard: 100/],
+    [
+      'a configuration above the plan',
+      planVerdict({ ...plan, configured: PREMIUM }),
+      /^fail: .*; the configuration allows more: 1000/,
+    ],
+    [
+      'a configuration below the plan',
+      planVerdict({ ...plan, told: 'Premium', known: PREMIUM, configured: STANDARD }),
+      /^warn: .*allows less/,
+    ],
+    ['an unknown plan', planVerdict({ ...plan, told: 'Gold', notice: 'not known' }), /^warn: not known$/],
+    [
+      'Enterprise',
+      planVerdict({ ...plan, told: 'Enterprise', notice: 'no numbers', configured: custom }),
+      /^ok: Enterprise, with .* 500/,
+    ],
+    [
+      'demands within the plan',
+      needsVerdict(need),
+      /^ok: 1 subscription on 1 of 5 connections; 5 positions to sell at once/,
+    ],
+    ['unlimited positions', needsVerdict({ ...need, positions: null }), /^ok: .*an unlimited number of positions/],
+    ['more positions than requests', needsVerdict({ ...need, positions: 250 }), /^warn: .*250 positions/],
+    [
+      'a buy above the plan',
+      needsVerdict({ ...need, largestBuyLamports: 2e11 }),
+      /^warn: .*200 SOL, but the plan allows 100 SOL$/,
+    ],
+    ['a feed', feedVerdict(feed), /^ok: 9 rows in 2\.0 s \(trades 9\)$/],
+    [
+      'new fields',
+      feedVerdict({ ...feed, misfits: [['unknown field', 3]] }),
+      /^ok: .*; ignored as unknown: unknown field 3$/,
+    ],
+    ['broken frames', feedVerdict({ ...feed, misfits: [['price', 3]] }), /^warn: .*; invalid frames: price 3$/],
+    ['a quiet market', feedVerdict({ ...feed, rows: 0 }), /^warn: live, but no row in 2\.0 s$/],
+    ['no feed', feedVerdict({ ...feed, state: 'subscribing', rows: 0, notices: ['why'] }), /^fail: subscribing: why$/],
+    [
+      'units',
+      unitsVerdict({ amount: 'seen', quotedPerSol: 1, prints: 20 }),
+      /^ok: .*SOL per token, according to 20 prints; the price is in SOL too$/,
+    ],
+    [
+      'prices in dollars',
+      unitsVerdict({ amount: 'probed', quotedPerSol: 150, prints: 20 }),
+      /^ok: .*; the price is 150 times as high: another currency$/,
+    ],
+    [
+      'configured units',
+      unitsVerdict({ amount: 'configured', quotedPerSol: Number.NaN, prints: 0 }),
+      /^ok: .*SOL per token, according to service\.units\.tradeAmount$/,
+    ],
+    [
+      'unproved units',
+      unitsVerdict({ amount: 'open', quotedPerSol: Number.NaN, prints: 3 }),
+      /^warn: .*no bot buys before it is proved$/,
+    ],
+    [
+      'a sell number',
+      sellNumberVerdict({ ...sell, unit: 'tokens', by: 'probe' }),
+      /^ok: in whole tokens, according to a probe$/,
+    ],
+    ['an unknown sell unit, live', sellNumberVerdict(sell), /^warn: unit unknown/],
+    ['an unknown sell unit, on paper', sellNumberVerdict({ ...sell, live: false }), /^ok: unit unknown/],
+    [
+      'a contradicted sell unit',
+      sellNumberVerdict({ ...sell, unit: 'tokens', by: 'probe', contradicts: true }),
+      /^fail: .*a probe, which proved whole tokens$/,
+    ],
+    ['a record', recordVerdict(record), /^ok: 1 field; contains the requested key$/],
+    ['an unchanged record', recordVerdict({ ...record, before: ['sol number'] }), /^ok: .*; unchanged$/],
+    [
+      'a changed record',
+      recordVerdict({ ...record, before: ['sol string'] }),
+      /^warn: .*; changed: -sol string \+sol number$/,
+    ],
+    [
+      'a record of another wallet',
+      recordVerdict({ ...record, stranger: 'Abc' }),
+      /^fail: the answer names another wallet: Abc$/,
+    ],
+    ['no answer to a request', recordVerdict({ ...record, status: 0, reason: 'timeout' }), /^warn: timeout$/],
+    ['401', recordVerdict({ ...record, status: 401 }), /^fail: 401: the key is refused$/],
+    ['403', recordVerdict({ ...record, status: 403 }), /^fail: 403: not included in this plan$/],
+    ['429', recordVerdict({ ...record, status: 429 }), /^warn: 429, although/],
+    ['500', recordVerdict({ ...record, status: 500 }), /^warn: 500$/],
+    ['200 without JSON', recordVerdict({ ...record, shape: [] }), /^warn: 200, but not a JSON object$/],
+    ['requests', budgetVerdict({ held: 2, allowed: 100, waiting: 0 }), /^ok: 2 of 100/],
+    ['no requests', budgetVerdict({ held: 100, allowed: 100, waiting: 2 }), /^warn: 100 of 100 .*, 2 waiting$/],
+  ])
+})
+
+describe('the chain', () => {
+  const rpc: RpcFinding = {
+    ...{ name: 'rpc 1', source: 'env:RPC', unreachable: '', genesis: 'G', cluster: 'devnet', version: '3.0.0', ms: 30 },
+    ...{ methods: [{ method: 'getBalance', problem: '' }], minContextSlot: true, slot: 1_000, behind: 0, ageMs: 1_500 },
+    ...{ historyMs: 1e9, requestsPerSecond: 8, isPublic: false, throttled: false },
+  }
+  /** One of its verdicts: 0 it, 1 methods, 2 lag, 3 history, 4 budget. */
+  const of = (at: number, over: Partial<RpcFinding> = {}, clockIsRight = true): Check =>
+    rpcVerdicts({ ...rpc, ...over }, { configured: '', genesis: 'G' }, clockIsRight)[at] as Check
+  const wallet: WalletFinding = {
+    ...{ publicKey: 'W', unread: '', lamports: 2e9, tokens: 0, perOrderLamports: 1e8, exposureLamports: 1e9, live: 1 },
+  }
+  verdicts([
+    ['an RPC', of(0), /^ok: env:RPC: devnet, version 3\.0\.0, 30 ms a call$/],
+    ['an unreachable RPC', of(0, { unreachable: 'timeout' }), /^fail: env:RPC: timeout$/],
+    ['an RPC of another chain', of(0, { genesis: 'H' }), /^fail: .*this is not the chain of the first RPC$/],
+    ['an RPC without a genesis hash', of(0, { genesis: '' }), /^fail: .*does not report its genesis hash/],
+    ['working methods', of(1), /^ok: all 1 methods answer, minContextSlot is honoured$/],
+    [
+      'a missing method',
+      of(1, { methods: [{ method: 'getBalance', problem: '-32601' }] }),
+      /^fail: getBalance: -32601$/,
+    ],
+    ['minContextSlot ignored', of(1, { minContextSlot: false }), /^fail: the node ignores minContextSlot/],
+    ['minContextSlot not tried', of(1, { minContextSlot: null }), /^warn/],
+    ['no lag', of(2), /^ok: slot 1000, newest block 1\.5 s old$/],
+    ['a node behind the others', of(2, { behind: 50 }), /^warn: slot 1000, 50 behind the newest/],
+    ['a node far behind the others', of(2, { behind: 200 }), /^fail: slot 1000, 200 behind the newest/],
+    ['an old newest block', of(2, { ageMs: 30_000 }), /^warn: .*30 s old$/],
+    ['an old newest block by a wrong clock', of(2, { ageMs: 30_000 }, false), /^ok/],
+    ['a long history', of(3), /^ok: goes back 11d13h$/],
+    ['a short history', of(3, { historyMs: 3_600_000 }), /^warn: goes back 1h00m$/],
+    ['a very short history', of(3, { historyMs: 60_000 }), /^fail: goes back 60 s$/],
+    ['the short history of a young chain', of(3, { historyMs: 60_000, cluster: '' }), /^ok/],
+    ['an unknown history', of(3, { historyMs: null }), /^warn/],
+    ['a sufficient budget', of(4), /^ok: 8 requests per second$/],
+    ['a small budget', of(4, { requestsPerSecond: 1 }), /^warn: 1 requests per second: fills are seen late$/],
+    ['a public host', of(4, { isPublic: true }), /^warn: a public host/],
+    ['429', of(4, { throttled: true }), /^warn: 8 requests per second, and the node answered 429$/],
+    ['a funded wallet', walletVerdict(wallet), /^ok: W: 2 SOL, 0 tokens$/],
+    [
+      'a wallet that covers one buy only',
+      walletVerdict({ ...wallet, lamports: 5e8 }),
+      /^warn: .*all positions at once need up to 1 SOL$/,
+    ],
+    [
+      'a wallet that covers no buy',
+      walletVerdict({ ...wallet, lamports: 5e7 }),
+      /^fail: .*one buy needs up to 0\.1 SOL$/,
+    ],
+    ['an empty wallet', walletVerdict({ ...wallet, lamports: 0 }), /^fail: W is empty$/],
+    ['a wallet that no bot uses', walletVerdict({ ...wallet, lamports: 0, live: 0 }), /^ok: .*no live bot uses it$/],
+    ['an unread wallet', walletVerdict({ ...wallet, unread: 'why' }), /^fail: W: why$/],
+  ])
+})
+
+test('nodes asked in turn while the chain advances: only the lagging node is reported as behind', async () => {
+  let head = 1_000
+  const node = (lag: number) => async () => {
+    head += 100
+    return { ok: true, value: { absoluteSlot: head - lag } } as const
+  }
+  const down = async () => ({ ok: false, code: 0, message: 'down' }) as const
+  expect(await slotsBehind([node(0), node(0), node(0)])).toEqual([0, 0, 0])
+  expect(await slotsBehind([node(0), node(500), down])).toEqual([0, 200, 0])
+})
+
+test.each([
+  [[ok('a', ''), warn('b', '', 'f')], 0],
+  [[ok('a', ''), fail('b', '', 'f')], 1],
+  [[fail('b', '', 'f'), refused('c', '', 'f')], 3],
+])('exit code %#', (checks, code) => {
+  expect(exitCodeOf(checks)).toBe(code)
+})
+
+test('a check is wrapped within its column on a terminal, and not wrapped elsewhere', () => {
+  const check = warn('files', 'one two three four five six seven eight', 'do it')
+  expect(checkLine(check, 0)).toBe(`  warn  files          ${check.found}\n${' '.repeat(23)}-> do it`)
+  expect(checkLine(check, 60).split('\n')).toEqual([
+    '  warn  files          one two three four five six seven',
+    `${' '.repeat(23)}eight`,
+    `${' '.repeat(23)}-> do it`,
+  ])
+})
+
+describe('proof of a probe', () => {
+  const sale = { decimals: 6, held: 300_000_000n }
+  test.each([
+    ['whole tokens, written as such', { written: 'tokens', asked: 100_000_000n, sold: 100_000_000n }, 'tokens'],
+    ['base units, written as tokens', { written: 'tokens', asked: 100_000_000n, sold: 100n }, 'baseUnits'],
+    ['base units, written as such', { written: 'base', asked: 100_000_000n, sold: 100_000_000n }, 'baseUnits'],
+    ['a sale of everything proves nothing', { written: 'base', asked: 100_000_000n, sold: 300_000_000n }, null],
+    ['another number proves nothing', { written: 'tokens', asked: 100_000_000n, sold: 50_000_000n }, null],
+    ['an empty sale proves nothing', { written: 'tokens', asked: 100_000_000n, sold: 0n }, null],
+    ['a unit off in floating point', { written: 'tokens', asked: 100_000_000n, sold: 99_999_999n }, 'tokens'],
+  ] as const)('%s', (_what, given, unit) => {
+    expect(sellNumberOf({ ...sale, ...given })).toBe(unit)
+  })
+
+  test('a sale of a token without decimals proves nothing', () => {
+    expect(sellNumberOf({ decimals: 0, held: 9n, written: 'tokens', asked: 3n, sold: 3n })).toBe(null)
+  })
+
+  test.each([
+    [40n, 100n, 40, true],
+    [41n, 100n, 40, false],
+    [0n, 0n, 40, false],
+  ])('%d of %d is %d %%: %s', (sold, held, percent, is) => {
+    expect(isShare(sold, held, percent)).toBe(is)
+  })
+
+  test.each([
+    [1.02, 1, true],
+    [150, 1, false],
+    [1, 150, false],
+    [1, undefined, false],
+    [0, 1, false],
+  ])('a fill at %d agrees with a feed price of %s: %s', (fill, feed, is) => {
+    expect(agrees(fill, feed)).toBe(is)
+  })
+
+  test('the median of no values is null', () => {
+    expect([median([]), median([3]), median([9, 1, 5])]).toEqual([null, 3, 5])
+  })
+})
+
+const SIGNATURE = '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW'
+
+test.each([
+  [{ success: true, data: { txid: SIGNATURE } }, 'data.txid'],
+  [{ signature: SIGNATURE }, 'signature'],
+  [{ signatures: [SIGNATURE] }, 'signatures.0'],
+  [{ one: SIGNATURE, two: SIGNATURE }, ''],
+  [{ error: 'no' }, ''],
+  ['text', ''],
+])('the path of the only signature in an answer: %#', (body, path) => {
+  expect(signaturePathOf(JSON.stringify(body))).toBe(path)
+})
+
+const WALLET = '7EYnhQoR9YM3N7UoaKRoA44Uy8JeaZV3qyouov87awMs'
+const OTHER = '8okjoTC9fPFr6x75Tg3YAEpjRF7DDVYpADATXnxxJZqx'
+
+test('the shape of a record lists its fields with their types', () => {
+  const value = { wallet: WALLET, sol: 1, list: [{ mint: 'a', n: null }, { mint: 'b' }], no: [] }
+  expect(shapeOf(value)).toEqual([
+    ...['list list', 'list[] object', 'list[].mint string', 'list[].n null', 'no list', 'sol number', 'wallet string'],
+  ])
+  expect(shapeOf('text')).toEqual([])
+})
+
+test.each([
+  [
+    { publicKey: WALLET, sol: 1.5 },
+    { knows: ['contains the requested key', 'sol is the balance in SOL'], stranger: '' },
+  ],
+  [
+    { data: { wallet: WALLET, raw: '1500000000' } },
+    { knows: ['contains the requested key', 'data.raw is the balance in lamports'], stranger: '' },
+  ],
+  [
+    { publicKey: OTHER, tokens: [] },
+    { knows: [], stranger: OTHER },
+  ],
+  [{ tokens: [{ owner: 'nobody' }] }, { knows: [], stranger: '' }],
+])('own values recognized in a record: %#', (value, expected) => {
+  expect(knownIn(value, { key: WALLET, lamports: 1_500_000_000 })).toEqual(expected)
+})
+
+test.each([
+  [['a number'], ['a number'], []],
+  [['a number'], ['a string', 'b list'], ['-a number', '+a string', '+b list']],
+  [['b list'], ['b list', 'b[] object', 'b[].c number'], []],
+  [['b list', 'b[] object', 'b[].c number'], ['b list'], []],
+  [
+    ['b list', 'b[] object', 'b[].c number'],
+    ['b list', 'b[] object', 'b[].d number'],
+    ['-b[].c number', '+b[].d number'],
+  ],
+])('changed fields since the last examination: %#', (before, now, drift) => {
+  expect(driftOf(before, now)).toEqual(drift)
+})
