@@ -7,7 +7,7 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 
 const secrets = Array.from({ length: 20 }, (_none, index) => digest('secret ', String(index)))
 
-test('wallets, token accounts and pools have the addresses that web3.js gives them', () => {
+test('wallets, token accounts and pools have the addresses that web3.js derives', () => {
   for (const secret of secrets) {
     const wallet = Keypair.fromSeed(secret).publicKey
     const mint = new PublicKey(digest(secret))
@@ -25,7 +25,7 @@ test('wallets, token accounts and pools have the addresses that web3.js gives th
   }
 })
 
-test('drawn keys are 32 bytes and drawn signatures 64', () => {
+test('random keys have 32 bytes and random signatures 64', () => {
   const random = draws(1, 'test')
   for (let count = 0; count < 2_000; count++) {
     expect(isPublicKey(random.publicKey()) && isSignature(random.signature())).toBe(true)

@@ -6,18 +6,18 @@ import { StillMarket } from './still-market.ts'
 
 const SLOT_MS = 400
 
-/** What came back: every dialect has another shape, so the tests look at it freely. */
+/** Body of an answer. Its type is loose, because every dialect has another shape. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type Answered = any
 
 export interface Reply {
   status: number
   headers: Headers
-  /** Parsed where it is JSON, else the text. */
+  /** Parsed if it is JSON, else the text. */
   body: Answered
 }
 
-/** A sandbox on real sockets, simulated time and a market that only the test moves. */
+/** A sandbox on real sockets, with simulated time and a market that only the test moves. */
 export interface Rig extends Sandbox {
   clock: SimulatedClock
   still: StillMarket
@@ -59,7 +59,7 @@ export function post(sandbox: Sandbox, path: string, body: unknown, apiKey = san
   })
 }
 
-/** The `result` of a JSON-RPC call, or its `error`. */
+/** `result` of a JSON-RPC call, or its `error`. */
 export async function rpc(sandbox: Sandbox, method: string, ...params: unknown[]): Promise<Answered> {
   const init = {
     method: 'POST',
@@ -70,7 +70,7 @@ export async function rpc(sandbox: Sandbox, method: string, ...params: unknown[]
   return body.error ?? body.result
 }
 
-/** A streaming client that keeps what it got. */
+/** A WebSocket client that records all messages. */
 export class Listener {
   readonly frames: (string | Buffer)[] = []
   readonly socket: WebSocket
@@ -92,7 +92,7 @@ export class Listener {
     return listener
   }
 
-  /** Authenticated and subscribed. */
+  /** Opens a client, authenticates and subscribes. */
   static async on(sandbox: Sandbox, keys: string[], apiKey = sandbox.apiKeys.standard): Promise<Listener> {
     const listener = await Listener.open(sandbox.wsUrl)
     listener.send({ method: 'authenticate', apiKey })
@@ -115,7 +115,7 @@ export class Listener {
     this.socket.send(typeof message === 'string' ? message : JSON.stringify(message))
   }
 
-  /** The next message of this type that has not been waited for yet. */
+  /** Waits for the next message of a type; each message is returned once. */
   async next(type: string): Promise<Answered> {
     const index = this.#taken.get(type) ?? 0
     this.#taken.set(type, index + 1)
@@ -123,7 +123,7 @@ export class Listener {
     return this.of(type)[index]
   }
 
-  /** All that has been sent to it so far has arrived: a ping's answer comes after. */
+  /** Waits until all earlier messages have arrived: the answer to a ping comes after them. */
   async settled(): Promise<void> {
     this.send({ method: 'ping' })
     await this.next('pong')

@@ -41,7 +41,7 @@ async function kill(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise
   return (await ended)[0] as number | null
 }
 
-/** Asks until it is so; the child lives in real time. */
+/** Repeats a request until it succeeds; the child process runs in real time. */
 async function eventually<T>(ask: () => Promise<T | null | undefined | false>): Promise<T> {
   for (;;) {
     const answer = await ask()
@@ -50,7 +50,7 @@ async function eventually<T>(ask: () => Promise<T | null | undefined | false>): 
   }
 }
 
-test('one JSON line with everything a client needs, of a service that trades at once', async () => {
+test('the command prints one JSON line with everything that a client needs, and the service trades at once', async () => {
   const sandbox = await start('--slot-ms', '20')
   expect(Object.keys(sandbox)).toEqual([
     'baseUrl',
@@ -74,7 +74,7 @@ test('one JSON line with everything a client needs, of a service that trades at 
   listener.close()
 })
 
-test('--plan, --fund and --dialect are what the line and the service show', async () => {
+test('--plan, --fund and --dialect take effect', async () => {
   const sandbox = await start('--plan', 'Premium', '--fund', '2.5', '--dialect', '3', '--slot-ms', '20')
   expect(Object.keys(sandbox.apiKeys)).toEqual(['premium'])
   expect((await rpc(sandbox, 'getBalance', sandbox.wallet)).value).toBe(2_500_000_000)
@@ -85,15 +85,15 @@ test.each<[what: string, end: (child: ChildProcess) => void]>([
   ['SIGTERM', (child) => child.kill('SIGTERM')],
   ['SIGINT', (child) => child.kill('SIGINT')],
   ['the end of its stdin', (child) => child.stdin!.end()],
-])('%s ends it with 0', async (_what, end) => {
+])('%s ends the process with exit code 0', async (_what, end) => {
   const { child } = await start()
   const ended = once(child, 'exit')
   end(child)
   expect((await ended)[0]).toBe(0)
 })
 
-test('kill -9 and restart: the chain, the wallet, its tokens, the keys and what was under way go on', async () => {
-  // What was under way has to be restarted within the 151 blocks that its blockhash lives.
+test('chain, wallet, tokens, keys and pending transactions survive kill -9 and a restart', async () => {
+  // The process must restart within the 151 blocks in which the pending transaction's blockhash is valid.
   const flags = ['--state', join(folder, 'new', 'killed.db'), '--slot-ms', '400']
   const first = await start(...flags)
   const listener = await Listener.on(first, ['trades'])
@@ -105,7 +105,7 @@ test('kill -9 and restart: the chain, the wallet, its tokens, the keys and what 
   }
   const record = await eventually(() => show(first, landed))
   const height = await rpc(first, 'getBlockHeight', { commitment: 'processed' })
-  // Its answer has left; whether it had landed by the time of the kill is up to chance.
+  // The answer has been sent; whether the transaction had landed before the kill is random.
   const sent = (await post(first, '/trade/buy', order)).body.signature as string
   expect(await kill(first.child, 'SIGKILL')).toBeNull()
 
@@ -123,7 +123,7 @@ test('kill -9 and restart: the chain, the wallet, its tokens, the keys and what 
   expect(await kill(second.child, 'SIGTERM')).toBe(0)
 })
 
-test('a new chain is another one', async () => {
+test('a new chain has new keys and a new genesis hash', async () => {
   const [one, two] = await Promise.all([start(), start()])
   expect(one.genesisHash).not.toBe(two.genesisHash)
   expect(one.wallet).not.toBe(two.wallet)
@@ -134,7 +134,7 @@ test.each<[args: string[], code: number, said: RegExp]>([
   [['--plan', 'gold'], 2, /standard, premium, enterprise/],
   [['--market', '/nowhere.ndjson'], 2, /no such file/],
   [['--speed', 'fast'], 2, /number/],
-])('wrong: %j', async (args, code, said) => {
+])('wrong arguments %j are reported', async (args, code, said) => {
   const child = launch(args)
   let text = ''
   child.stderr!.on('data', (chunk) => (text += chunk))
@@ -142,7 +142,7 @@ test.each<[args: string[], code: number, said: RegExp]>([
   expect(text).toMatch(said)
 })
 
-test('what is taken already is said plainly', async () => {
+test('a port or a state file in use is reported', async () => {
   const state = join(folder, 'taken.db')
   const { baseUrl } = await start('--state', state)
   for (const args of [

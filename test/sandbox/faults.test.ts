@@ -3,7 +3,7 @@ import { type Fault, Faults } from '../../src/sandbox/faults.ts'
 import { type Answered, call, get, Listener, openRig, post, type Rig, rpc } from './client.ts'
 import { MINT } from './still-market.ts'
 
-test('a fault counts down, keeps to its target, and strikes by chance as the seed says', () => {
+test('a fault counts down, respects its target, and strikes with its probability', () => {
   const faults = new Faults(1)
   faults.set({ kind: 'delay', count: 2, target: '/trade/sell' })
   expect(faults.strike('delay', '/api/trade/buy')).toBeUndefined()
@@ -38,7 +38,7 @@ describe('faults', () => {
     [{ kind: 'notLanded' }, 200, 0],
     [{ kind: 'reverted' }, 200, 1],
     [{ kind: 'delay', target: '/trade/sell' }, 200, 1],
-  ])('%j', async (fault, answer, count) => {
+  ])('a request with the fault %j', async (fault, answer, count) => {
     rig = await openRig()
     rig.faults.set(fault)
     const reply = await buy().catch(() => ({ status: 'lost' }))
@@ -46,7 +46,7 @@ describe('faults', () => {
     if (fault.kind !== 'delay') expect((await buy()).status).toBe(200)
   })
 
-  test('a reverted transaction pays its fee only', async () => {
+  test('a reverted transaction costs only its fee', async () => {
     rig = await openRig()
     rig.faults.set({ kind: 'reverted' })
     const { signature } = (await buy()).body
@@ -59,7 +59,7 @@ describe('faults', () => {
     expect(meta.preBalances[0] - meta.postBalances[0]).toBe(meta.fee)
   })
 
-  test('a delayed answer comes when its time has come', async () => {
+  test('a delayed answer arrives after its delay', async () => {
     rig = await openRig()
     rig.faults.set({ kind: 'delay', ms: 5_000, target: '/trade/buy' })
     let answered = false
@@ -70,7 +70,7 @@ describe('faults', () => {
     expect((await reply).status).toBe(200)
   })
 
-  test('a fork takes a confirmed trade back', async () => {
+  test('a fork reverts a confirmed trade', async () => {
     rig = await openRig()
     rig.faults.set({ kind: 'fork', slots: 10 })
     const { signature } = (await buy()).body
@@ -83,7 +83,7 @@ describe('faults', () => {
     expect(states).toEqual(['nothing', 'processed', 'nothing', 'processed', 'confirmed'])
   })
 
-  test('silence: nothing arrives, then all is well again', async () => {
+  test('no message arrives during a silence, and the stream works afterwards', async () => {
     rig = await openRig()
     const listener = await Listener.on(rig, ['trades'])
     rig.faults.set({ kind: 'silence', ms: 10_000 })
@@ -96,7 +96,7 @@ describe('faults', () => {
     listener.close()
   })
 
-  test('duplicates, reordering, garbage', async () => {
+  test('events are duplicated, reordered and preceded by garbage', async () => {
     rig = await openRig()
     const listener = await Listener.on(rig, ['trades'])
     rig.faults.set({ kind: 'duplicate' })
@@ -119,7 +119,7 @@ describe('faults', () => {
     listener.close()
   })
 
-  test('connection limit and disconnect', async () => {
+  test('a connection may be refused or closed', async () => {
     rig = await openRig()
     const listener = await Listener.on(rig, ['trades'])
     rig.faults.set({ kind: 'disconnect' })
@@ -131,7 +131,7 @@ describe('faults', () => {
     ;(await Listener.on(rig, ['trades'])).close()
   })
 
-  test('a revoked key is refused everywhere, its replacement works for the same customer', async () => {
+  test('a revoked key is refused everywhere, and its replacement belongs to the same customer', async () => {
     rig = await openRig()
     const old = rig.apiKeys.standard
     const listener = await Listener.on(rig, ['trades'])
@@ -146,7 +146,7 @@ describe('faults', () => {
     again.close()
   })
 
-  test('the RPC endpoint fails for a method', async () => {
+  test('the RPC endpoint fails for the targeted method', async () => {
     rig = await openRig()
     rig.faults.set({ kind: 'rpcError', target: 'getSlot', status: 429 })
     expect(await rpc(rig, 'getHealth')).toBe('ok')
@@ -154,7 +154,7 @@ describe('faults', () => {
     expect((await call(rig.rpcUrl, { method: 'POST', body })).status).toBe(429)
   })
 
-  test('control over HTTP: set, list, clear, and what is wrong', async () => {
+  test('the control endpoint sets, lists and clears faults, and reports invalid ones', async () => {
     rig = await openRig()
     const url = rig.baseUrl.replace('/api', '/sandbox/faults')
     const set = (body: string): Promise<Answered> => call(url, { method: 'POST', body })

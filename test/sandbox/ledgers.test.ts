@@ -20,7 +20,7 @@ for (const [name, open] of [
   chainContract(name, (choice: ChainChoice) => open(choice))
 }
 
-test('Solana runtime: a simulation on an earlier state leaves the present one as it is', () => {
+test('a simulation on an earlier state of the Solana runtime does not change the present state', () => {
   const { ledger, wallet, stranger, funds, transfer, advance } = openRuntime()
   ledger.submit(transfer(wallet, stranger, 1_000_000), 1)
   advance(1)

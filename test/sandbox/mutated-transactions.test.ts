@@ -35,7 +35,7 @@ function bytesOf(draws: Draws, most: number): Uint8Array {
   return Uint8Array.from({ length: draws.integer(most) }, () => draws.integer(256))
 }
 
-/** One way to make something else of an instruction. */
+/** A way to change an instruction. */
 const MUTATIONS: readonly ((
   call: { -readonly [Key in keyof Call]: Call[Key] } & { accounts: CallAccount[] },
   draws: Draws,
@@ -52,13 +52,13 @@ const MUTATIONS: readonly ((
   (call) => (call.accounts = call.accounts.map((account) => ({ ...account, writable: !account.writable }))),
 ]
 
-/** What lands has to be what the simulation said, on the state that it saw. */
+/** A landed transaction must have the result of its simulation on the same state. */
 function compare(ledger: Ledger, signature: string, simulated: SimulatedTransaction): void {
   const landed = ledger.transaction(signature)
   const { error, logs } = simulated
   if (!landed) {
-    // Refused before anything ran, as a compute budget that cannot be read: such a transaction costs no fee, and never
-    // lands.
+    // The transaction was refused before its first instruction (for example, an invalid compute budget). It costs no
+    // fee and never lands.
     expect(error).not.toBeNull()
     expect(logs).toEqual([])
     return

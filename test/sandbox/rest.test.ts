@@ -16,24 +16,24 @@ describe('REST', () => {
   const buy = (changes: object = {}): object => ({ publicKey: rig.wallet, mint: MINT, amount: 0.1, ...changes })
 
   test.each<[what: string, changes: object, status: number, code: string | undefined]>([
-    ['the plain request', {}, 200, undefined],
-    ['every bound at its least', { amount: 0.001, slippage: 10, priorityFee: 0.00001 }, 200, undefined],
-    ['every bound at its most', { amount: 1, slippage: 50, priorityFee: 0.01 }, 200, undefined],
-    ['too little', { amount: 0.0009 }, 400, 'INVALID_PARAMETERS'],
+    ['a plain request', {}, 200, undefined],
+    ['every value at its lower bound', { amount: 0.001, slippage: 10, priorityFee: 0.00001 }, 200, undefined],
+    ['every value at its upper bound', { amount: 1, slippage: 50, priorityFee: 0.01 }, 200, undefined],
+    ['a small amount', { amount: 0.0009 }, 400, 'INVALID_PARAMETERS'],
     ['more than the plan allows', { amount: 100.1 }, 400, 'INVALID_PARAMETERS'],
     ['an amount as text', { amount: '0.1' }, 400, 'INVALID_PARAMETERS'],
     ['no amount', { amount: undefined }, 400, 'INVALID_PARAMETERS'],
-    ['too little slippage', { slippage: 0.05 }, 400, 'INVALID_PARAMETERS'],
-    ['too much slippage', { slippage: 50.1 }, 400, 'INVALID_PARAMETERS'],
-    ['too small a priority fee', { priorityFee: 0.000001 }, 400, 'INVALID_PARAMETERS'],
-    ['too large a priority fee', { priorityFee: 0.02 }, 400, 'INVALID_PARAMETERS'],
-    ['a wallet that is none', { publicKey: 'me' }, 400, 'INVALID_PARAMETERS'],
-    ['a wallet of somebody else', { publicKey: STRANGER }, 400, 'INVALID_PARAMETERS'],
-    ['a mint that is none', { mint: 'x' }, 400, 'INVALID_MINT'],
-    ['a mint that does not exist', { mint: STRANGER }, 400, 'INVALID_MINT'],
-    ['more than the wallet has', { amount: 50, slippage: 50 }, 400, 'INSUFFICIENT_BALANCE'],
-    ['more than the slippage allows', { amount: 5, slippage: 5 }, 400, 'SLIPPAGE_EXCEEDED'],
-  ])('buy: %s', async (_what, changes, status, code) => {
+    ['a small slippage', { slippage: 0.05 }, 400, 'INVALID_PARAMETERS'],
+    ['a large slippage', { slippage: 50.1 }, 400, 'INVALID_PARAMETERS'],
+    ['a small priority fee', { priorityFee: 0.000001 }, 400, 'INVALID_PARAMETERS'],
+    ['a large priority fee', { priorityFee: 0.02 }, 400, 'INVALID_PARAMETERS'],
+    ['an invalid wallet', { publicKey: 'me' }, 400, 'INVALID_PARAMETERS'],
+    ['a wallet of another account', { publicKey: STRANGER }, 400, 'INVALID_PARAMETERS'],
+    ['an invalid mint', { mint: 'x' }, 400, 'INVALID_MINT'],
+    ['an unknown mint', { mint: STRANGER }, 400, 'INVALID_MINT'],
+    ['more than the balance', { amount: 50, slippage: 50 }, 400, 'INSUFFICIENT_BALANCE'],
+    ['a price impact above the slippage', { amount: 5, slippage: 5 }, 400, 'SLIPPAGE_EXCEEDED'],
+  ])('a buy with %s is answered', async (_what, changes, status, code) => {
     const reply = await post(rig, '/trade/buy', buy(changes))
     expect([reply.status, reply.body.error?.code]).toEqual([status, code])
     if (status === 200) expect(reply.body.signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{86,88}$/)
@@ -46,8 +46,8 @@ describe('REST', () => {
     ['a wrong method', 'GET', '/trade/buy', '', 404],
     ['the local builder without a body', 'POST', '/transaction/buy', '', 400],
     ['the local builder without a body', 'POST', '/transaction/sell', '', 400],
-    ['a token that does not exist', 'GET', `/token/info/${STRANGER}`, '', 400],
-    ['a wallet that is none', 'GET', '/portfolio/x', '', 400],
+    ['an unknown token', 'GET', `/token/info/${STRANGER}`, '', 400],
+    ['an invalid wallet', 'GET', '/portfolio/x', '', 400],
   ])('%s: %s %s', async (_what, method, path, key, status) => {
     const authorization = `Bearer ${key === '' ? rig.apiKeys.premium : key}`
     const reply = await call(rig.baseUrl + path, {
@@ -57,19 +57,16 @@ describe('REST', () => {
     expect(reply.status).toBe(status)
   })
 
-  test.each(['', 'null', '[]', '{', '"x"', `{"amount":${'9'.repeat(400)}}`])(
-    'a body that is no request: %s',
-    async (body) => {
-      expect((await post(rig, '/trade/buy', body)).status).toBe(400)
-      expect((await post(rig, '/trade/sell', body)).status).toBe(400)
-    },
-  )
+  test.each(['', 'null', '[]', '{', '"x"', `{"amount":${'9'.repeat(400)}}`])('the body %s is refused', async (body) => {
+    expect((await post(rig, '/trade/buy', body)).status).toBe(400)
+    expect((await post(rig, '/trade/sell', body)).status).toBe(400)
+  })
 
-  test('a body without end is not kept', async () => {
+  test('an endless body is not kept in memory', async () => {
     expect((await post(rig, '/trade/buy', `{"x":"${'y'.repeat(1_100_000)}"}`)).status).toBe(413)
   })
 
-  test('a page in a browser that reaches loopback by another name gets nothing', async () => {
+  test('a web page that reaches loopback under another host name is refused', async () => {
     const { request } = await import('node:http')
     const status = await new Promise((resolve) => {
       request(`${rig.baseUrl}/portfolio/x`, { headers: { host: 'evil.example' } }, (response) =>
@@ -79,7 +76,7 @@ describe('REST', () => {
     expect(status).toBe(403)
   })
 
-  test('token info and portfolio', async () => {
+  test('token info and portfolio show the state of the chain', async () => {
     const { signature } = (await post(rig, '/trade/buy', buy())).body
     rig.advance(12)
     expect((await rpc(rig, 'getSignatureStatuses', [signature])).value[0]).toMatchObject({ err: null })
@@ -142,7 +139,7 @@ describe('trades', () => {
     expect(rig.still.token(MINT)!.curve.price).toBeGreaterThan(before)
   })
 
-  test('a buy costs its amount, the fees and the rent, and lamports add up', async () => {
+  test('a buy costs its amount, the fees and the rent, and the lamports add up', async () => {
     rig = await openRig()
     const { meta, transaction } = await land((await trade('/trade/buy', { amount: 0.5, priorityFee: 0.001 })).signature)
     expect(transaction.message.accountKeys[0]).toMatchObject({ pubkey: rig.wallet, signer: true })
@@ -160,7 +157,7 @@ describe('trades', () => {
     ['100 %', { amount: '100%' }, (all) => all],
     ['a quarter', { amount: '25%' }, (all) => all / 4n],
     ['a number of whole tokens', { amount: 1000.5 }, () => 1_000_500_000n],
-  ])('a sale of %s', async (_what, body, sold) => {
+  ])('a sale of %s sells that amount', async (_what, body, sold) => {
     rig = await openRig()
     await land((await trade('/trade/buy', { amount: 0.5 })).signature)
     const all = await held()
@@ -171,22 +168,22 @@ describe('trades', () => {
   })
 
   test.each<[what: string, body: object, code: string]>([
-    ['of nothing held', { amount: '100%', sellAll: true }, 'INSUFFICIENT_BALANCE'],
-    ['of more than held', { amount: 5 }, 'INSUFFICIENT_BALANCE'],
+    ['without a balance', { amount: '100%', sellAll: true }, 'INSUFFICIENT_BALANCE'],
+    ['of more than the balance', { amount: 5 }, 'INSUFFICIENT_BALANCE'],
     ['of 101 %', { amount: '101%' }, 'INVALID_PARAMETERS'],
     ['of 0 %', { amount: '0%' }, 'INVALID_PARAMETERS'],
     ['of a negative number', { amount: -1 }, 'INVALID_PARAMETERS'],
     ['without an amount', { sellAll: true }, 'INVALID_PARAMETERS'],
-    ['with a sellAll that is no boolean', { amount: 1, sellAll: 'yes' }, 'INVALID_PARAMETERS'],
+    ['with an invalid sellAll', { amount: 1, sellAll: 'yes' }, 'INVALID_PARAMETERS'],
   ])('a sale %s is refused', async (_what, body, code) => {
     rig = await openRig()
     expect((await trade('/trade/sell', body)).error.code).toBe(code)
   })
 
-  test('selling everything twice: the chain refuses the second', async () => {
+  test('the chain refuses a second full sale', async () => {
     rig = await openRig()
     await land((await trade('/trade/buy', { amount: 0.5 })).signature)
-    rig.still.trade('buy', 3_000_000_000n) // else the pool could not pay twice
+    rig.still.trade('buy', 3_000_000_000n) // without this the pool could not pay twice
     const first = (await trade('/trade/sell', { amount: '100%', sellAll: true })).signature
     const second = (await trade('/trade/sell', { amount: '100%', sellAll: true })).signature
     const errors = [(await land(first)).meta.err, (await land(second)).meta.err]
@@ -195,7 +192,7 @@ describe('trades', () => {
     expect(await held()).toBe(0n)
   })
 
-  test('a price that runs away between answer and landing reverts, and costs the fees', async () => {
+  test('a price that moves away before landing reverts the trade, which costs its fees', async () => {
     rig = await openRig()
     const { signature } = await trade('/trade/buy', { amount: 0.5, slippage: 2 })
     rig.still.trade('buy', 3_000_000_000n)

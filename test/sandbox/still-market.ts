@@ -13,7 +13,7 @@ import { Curve } from '../../src/solana/bonding-curve.ts'
 
 export const MINT = 'J5p7z5dZew83HwpFnUqr1HL2S29sn8i7S8eFNwDUpump'
 
-/** A market of one token in which only the test moves. */
+/** A market with one token that only the test moves. */
 export class StillMarket implements Market {
   readonly nextAt = undefined
   readonly #emit: Emit
@@ -45,7 +45,7 @@ export class StillMarket implements Market {
     this.#emit(tradeEvent(this.#token, trade))
   }
 
-  /** A stranger's trade, on the curve and printed. */
+  /** Executes another trader's trade on the curve and prints it. */
   trade(side: 'buy' | 'sell', amount: bigint): TradeEvent {
     const { curve } = this.#token
     const swap = side === 'buy' ? curve.quoteBuy(amount) : curve.quoteSell(amount)

@@ -46,7 +46,7 @@ function filled(
 const ended = (state: Attempt['state']): Execution => ({ attempt: buyAttempt('mint', 0.1, { state }), fill: undefined })
 const times = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))
 
-test('what was measured takes the place of what was assumed', () => {
+test('measured parameters replace assumed ones', () => {
   const costs = {
     tradeLamports: lamports(98_000_000),
     venueFeeLamports: lamports(980_000),
@@ -73,7 +73,7 @@ test('what was measured takes the place of what was assumed', () => {
   })
 })
 
-test('the crowd that real orders met is in what was measured of them, and counts once', () => {
+test('competition that the measured orders met counts once', () => {
   const rows = [-3, -2, -1, 100, 200, 300, 400, 500, 600, 700, 800].map((ms) => ({
     time: T0 + ms,
     mint: 'mint',
@@ -85,8 +85,8 @@ test('the crowd that real orders met is in what was measured of them, and counts
   })
   const executions = [
     ...times(48, () => filled(801, 1, { priorityFeeLamports: null })), // eight prints in three slots
-    lost('mint', { priorityFeeLamports: lamports(125_000) }), // and for a quarter of the fee
-    lost('mint', { armedAt: T0 + 9_000 }), // alone
+    lost('mint', { priorityFeeLamports: lamports(125_000) }), // at a quarter of the fee
+    lost('mint', { armedAt: T0 + 9_000 }), // without competition
     lost('of which the tape knows nothing'),
     ended('working' as never),
   ]
@@ -103,14 +103,14 @@ test('the crowd that real orders met is in what was measured of them, and counts
   const mean = comparison.lossFactors.reduce((sum, one) => sum + one, 0) / 50
   const found = calibrated(model, usual, mean)
   expect(usual.landingFailurePercent).toBeCloseTo((3 / 51) * 100, 9)
-  // The same attempts again come to what was measured of them.
+  // The calibrated model gives the measured loss rate for the same attempts.
   const again = comparison.lossFactors.reduce((sum, one) => sum + found.landingFailurePercent * one, 0) / 50
   expect(again).toBeCloseTo(usual.landingFailurePercent as number, 9)
   expect(calibrated(model, { ...usual, landingFailurePercent: 90 }, 0.5).landingFailurePercent).toBe(100)
   expect(calibrated(DEFAULT_FILL_MODEL, { ...usual, landingFailurePercent: null }, mean).landingFailurePercent).toBe(3)
 })
 
-test('too few say nothing, and what was not read is not counted as nothing', () => {
+test('too few samples change nothing, and unread values do not count as zero', () => {
   const unread = { unknown: ['venueFee', 'serviceFee'] } as const
   const executions = [
     ...times(10, () => filled(1_000, 1, {}, unread)),
@@ -128,12 +128,12 @@ test('too few say nothing, and what was not read is not counted as nothing', () 
   expect(measure([])).toMatchObject({ fills: 0, decided: 0 })
 })
 
-test('the time of a block is a second rounded down', () => {
-  const whole = times(20, () => filled(999, 1)) // armed a millisecond after the second
+test('a block time is a second rounded down', () => {
+  const whole = times(20, () => filled(999, 1)) // armed a millisecond after the full second
   expect(measure(whole).latencyMs).toEqual({ p50: 1_499, p95: 1_499 })
 })
 
-/** A tape on which the price rises by 4 % half a second after the order left. */
+/** A tape on which the price rises by 4 % half a second after the order. */
 function compare(
   executions: readonly Execution[],
   cuts: readonly number[] = [0],
@@ -162,7 +162,7 @@ function compare(
 
 const predicted = (price: number): number => tokensFor(0.1 * 0.99, reservesAt(price), 0.0125)
 
-test('a real fill beside what the model makes of it: at the worst print while it was under way', () => {
+test("a real fill is compared with the model's fill at the worst print of its flight", () => {
   const [early] = compare([filled(51, predicted(PRICE))])
   expect(early).toBeCloseTo(0, 6)
   const [worst] = compare([filled(1_501, predicted(PRICE * 1.04))])
@@ -173,7 +173,7 @@ test('a real fill beside what the model makes of it: at the worst print while it
   expect(flattered).toBeCloseTo(-10, 4)
 })
 
-test('it is the same however the tape is cut, and what has no price is not compared', () => {
+test('the comparison is independent of how the tape is cut, and skips attempts without a price', () => {
   const executions = [
     filled(51, predicted(PRICE)),
     filled(1_501, 1e6),
@@ -191,18 +191,18 @@ test('it is the same however the tape is cut, and what has no price is not compa
     expect(compare(executions, cuts)).toEqual(whole)
 })
 
-test('what was under way in a gap is not compared, and behind one there is no price until there is a new one', () => {
+test('attempts during a gap are not compared, and after a gap there is no price until new prints', () => {
   const early = filled(51, predicted(PRICE)) // T0 + 1 to T0 + 52
-  const late = filled(500, predicted(PRICE * 1.04), { armedAt: T0 + 4_000 }) // prints of 500, 600 and 700 ms before it
+  const late = filled(500, predicted(PRICE * 1.04), { armedAt: T0 + 4_000 }) // prints 500, 600 and 700 ms before it
   const gap = (from: number, to: number, ...keys: string[]): Unheard => ({ from: T0 + from, to: T0 + to, keys })
   const kept = (...gaps: Unheard[]) => compare([early, late], [0], gaps).length
   expect(kept()).toBe(2)
-  expect(kept(gap(10, 20, 'trades'))).toBe(1) // within its flight, and the prices before it are gone
+  expect(kept(gap(10, 20, 'trades'))).toBe(1) // a gap during its flight also removes the earlier prices
   expect(kept(gap(10, 20, 'mint'))).toBe(1)
   expect(kept(gap(10, 20, 'another', 'newTokens'))).toBe(2)
-  expect(kept(gap(-100, 2, 'trades'))).toBe(1) // as it left
-  expect(kept(gap(52, 60, 'trades'))).toBe(2) // as it had landed
-  expect(kept(gap(3_000, 3_900, 'trades'))).toBe(1) // over when the other one left, but its prices are older
-  expect(kept(gap(550, 560, 'trades'))).toBe(1) // two prints since then are no price
-  expect(kept(gap(300, 500, 'trades'))).toBe(2) // the print of its last instant is heard
+  expect(kept(gap(-100, 2, 'trades'))).toBe(1) // a gap at its start
+  expect(kept(gap(52, 60, 'trades'))).toBe(2) // a gap after it landed
+  expect(kept(gap(3_000, 3_900, 'trades'))).toBe(1) // a gap that ended before the second attempt but removed its prices
+  expect(kept(gap(550, 560, 'trades'))).toBe(1) // two prints since then are not enough for a price
+  expect(kept(gap(300, 500, 'trades'))).toBe(2) // the print at the last instant of the gap counts
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 
-test('timers run in the order of their time, then of their setting, each at its own time', () => {
+test('timers run in the order of their due times, then of their creation, each at its own time', () => {
   const clock = new SimulatedClock(1000)
   const ran: string[] = []
   const note = (name: string) => () => ran.push(`${name}@${clock.now()}`)
@@ -16,7 +16,7 @@ test('timers run in the order of their time, then of their setting, each at its 
   expect(clock.now()).toBe(1020)
 })
 
-test('a timer that sets timers: those due run in the same call', () => {
+test('timers that a timer sets run in the same call if they are due', () => {
   const clock = new SimulatedClock()
   const ran: number[] = []
   clock.after(5, () => {
@@ -33,13 +33,13 @@ test.each([
   [1.2, 2],
   [0, 0],
   [-7, 0],
-])('a delay of %d ms is %i', (ms, due) => {
+])('a delay of %d ms is rounded to %i', (ms, due) => {
   const clock = new SimulatedClock()
   clock.after(ms, () => {})
   expect(clock.nextAt()).toBe(due)
 })
 
-test('what is no time is refused, and none is set for ever', () => {
+test('an invalid delay is refused', () => {
   const clock = new SimulatedClock(50)
   expect(() => clock.after(Number.NaN, () => {})).toThrow(RangeError)
   expect(() => clock.after(Number.POSITIVE_INFINITY, () => {})).toThrow(RangeError)
@@ -48,7 +48,7 @@ test('what is no time is refused, and none is set for ever', () => {
   expect(clock.nextAt()).toBe(Number.POSITIVE_INFINITY)
 })
 
-test('a cancelled timer is gone; cancelling twice, or after it ran, does nothing', () => {
+test('a cancelled timer does not run, and cancelling it again or after it ran has no effect', () => {
   const clock = new SimulatedClock()
   const ran: string[] = []
   const cancel = clock.after(1, () => ran.push('cancelled'))
@@ -63,7 +63,7 @@ test('a cancelled timer is gone; cancelling twice, or after it ran, does nothing
   expect(ran).toEqual(['ran', 'next'])
 })
 
-test('a timer may cancel another one of the same moment', () => {
+test('a timer may cancel another one with the same due time', () => {
   const clock = new SimulatedClock()
   let cancel = () => {}
   clock.after(1, () => cancel())
@@ -71,7 +71,7 @@ test('a timer may cancel another one of the same moment', () => {
   clock.advanceTo(1)
 })
 
-test('like a sorted list, whatever is set and cancelled', () => {
+test('the clock agrees with a sorted list for any sequence of set and cancel', () => {
   fc.assert(
     fc.property(fc.array(fc.record({ ms: fc.nat(50), drop: fc.boolean() })), (timers) => {
       const clock = new SimulatedClock()

@@ -13,19 +13,19 @@ import {
 } from '../../src/simulation/fill-model.ts'
 import { reservesAt } from '../../src/solana/pool-depth.ts'
 
-/** Of a pump.fun curve that nobody has bought from: 30 SOL against 1.073e9 tokens. */
+/** A pump.fun curve without buys: 30 SOL against 1.073e9 tokens. */
 const LAUNCH = 30 / 1_073_000_000
 const at = (worst: number) => ({ quoted: reservesAt(LAUNCH), worst: reservesAt(LAUNCH * worst) })
 const FEES = { venueFeePercent: 1.25, serviceFeePercent: 0 }
 
-// Whole tokens for 1 SOL: research/solana.md 7.1 gives 3.42 % of the supply, before the fee of 1.25 %.
+// Expected whole tokens for 1 SOL: 3.42 % of the supply before the fee of 1.25 %.
 test.each([
   ['the quoted price', 1, 10, 34_181_265],
-  ['1 % up', 1.01, 10, 33_852_000],
-  ['just inside the slippage', 1.09, 10, 31_418_000],
-  ['beyond the slippage', 1.11, 10, undefined],
-  ['beyond a narrow slippage', 1.02, 0.5, undefined],
-])('buying 1 SOL at %s', (_what, worst, slippage, tokens) => {
+  ['a price 1 % higher', 1.01, 10, 33_852_000],
+  ['a price just inside the slippage', 1.09, 10, 31_418_000],
+  ['a price beyond the slippage', 1.11, 10, undefined],
+  ['a price beyond a narrow slippage', 1.02, 0.5, undefined],
+])('a buy of 1 SOL at %s', (_what, worst, slippage, tokens) => {
   const swap = buy(solToLamports(1), slippage, at(worst), FEES)
   if (tokens === undefined) expect(swap).toBeUndefined()
   else expect(Number(swap?.tokens) / 1e6 / tokens).toBeCloseTo(1, 2)
@@ -34,16 +34,16 @@ test.each([
 
 test.each([
   ['the quoted price', 1, 10, 0.0272],
-  ['10 % down', 0.9, 10, 0.0245],
-  ['beyond the slippage', 0.8, 10, undefined],
-  ['any price where the slippage is 100 %', 0.01, 100, 0.000275],
-])('selling a million tokens at %s', (_what, worst, slippage, sol) => {
+  ['a price 10 % lower', 0.9, 10, 0.0245],
+  ['a price beyond the slippage', 0.8, 10, undefined],
+  ['any price with a slippage of 100 %', 0.01, 100, 0.000275],
+])('a sale of a million tokens at %s', (_what, worst, slippage, sol) => {
   const swap = sell(1_000_000_000_000n, 6, slippage, at(worst), FEES)
   if (sol === undefined) expect(swap).toBeUndefined()
   else expect((swap?.tradeLamports ?? 0) / 1e9 / sol).toBeCloseTo(1, 1)
 })
 
-test('a round trip loses at least the fees of venue and service twice, and no buy costs more than it asked for', () => {
+test('a round trip loses at least twice the fees of venue and service, and no buy costs more than its amount', () => {
   const price = fc.double({ min: 1e-12, max: 1, noNaN: true })
   fc.assert(
     fc.property(price, fc.integer({ min: 1_000_000, max: 100_000_000_000 }), (quoted, spend) => {
@@ -57,7 +57,7 @@ test('a round trip loses at least the fees of venue and service twice, and no bu
   )
 })
 
-test('latency has the percentiles that it was given', () => {
+test('latencies have the configured percentiles', () => {
   const random = seededRandom(7)
   const drawn = Array.from({ length: 20_000 }, () => drawLatencyMs({ p50: 1_500, p95: 4_000 }, random)).sort(
     (a, b) => a - b,
@@ -73,24 +73,24 @@ test('latency has the percentiles that it was given', () => {
 const USUAL = DEFAULT_FILL_MODEL.autoPriorityFeeLamports
 
 test.each([
-  ['alone, at the usual fee', null, 0, 3],
-  ['alone, at the usual fee, named', USUAL, 0, 3],
-  ['among four prints a slot', null, 4, 6],
-  ['among twelve', null, 12, 12],
-  ['for a quarter of the fee', lamports(USUAL / 4), 0, 6],
-  ['for four times the fee', lamports(USUAL * 4), 4, 3],
-  ['never more than 60', lamports(10_000), 100, 60],
-])('landing fails %s: %s lamports, %d prints, %d %%', (_what, fee, prints, percent) => {
+  ['without competition at the usual fee', null, 0, 3],
+  ['without competition at the usual fee, named', USUAL, 0, 3],
+  ['with four prints per slot', null, 4, 6],
+  ['with twelve prints per slot', null, 12, 12],
+  ['at a quarter of the fee', lamports(USUAL / 4), 0, 6],
+  ['at four times the fee', lamports(USUAL * 4), 4, 3],
+  ['at most 60 %', lamports(10_000), 100, 60],
+])('the loss rate %s: %s lamports, %d prints, %d %%', (_what, fee, prints, percent) => {
   expect(lossPercent(DEFAULT_FILL_MODEL, fee, prints)).toBeCloseTo(percent, 9)
 })
 
-test('what never lands never lands, however much is paid', () => {
+test('a loss rate of 100 % holds at any fee', () => {
   const model = { ...DEFAULT_FILL_MODEL, landingFailurePercent: 100 }
   expect(lossPercent(model, null, 0)).toBe(100)
   expect(lossPercent({ ...model, landingFailurePercent: 0 }, lamports(10_000), 50)).toBe(0)
 })
 
-test('under stress every fee and the latency are a multiple', () => {
+test('a stressed model multiplies every fee and the latency', () => {
   const twice = stressed(DEFAULT_FILL_MODEL, 2)
   expect(twice).toMatchObject({ latencyMs: { p50: 3_000, p95: 8_000 }, venueFeePercent: 2.5, serviceFeePercent: 2 })
   expect(networkFee(null, twice)).toBe(2 * 505_000)

@@ -16,12 +16,12 @@ import { blockOf, type MarketRow } from '../support/market-rows.ts'
 const START = 1_700_000_000_000
 const PRICE = 5e-8
 const AFTER_A_LOSS_MS = 81_000
-/** Lands after a second and a slot, always. */
+/** Lands after exactly a second and a slot. */
 const EXACT: FillModel = { ...DEFAULT_FILL_MODEL, latencyMs: { p50: 1_000, p95: 1_000 }, landingFailurePercent: 0 }
 const LANDED_MS = 1_400
 const FINAL_MS = LANDED_MS + 12_800
 
-/** A clock, a market in which `mint` stands at PRICE, and an executor on it. */
+/** A clock, a market in which `mint` trades at PRICE, and an executor on it. */
 class Paper {
   readonly clock = new SimulatedClock(START)
   readonly #mints = new Mints()
@@ -34,7 +34,7 @@ class Paper {
     this.print(PRICE, PRICE, PRICE, PRICE, PRICE)
   }
 
-  /** Prints of 1 SOL each, now. */
+  /** Prints of 1 SOL each at the present time. */
   print(...prices: number[]): void {
     this.rows(prices.map((price) => ({ time: this.clock.now(), mint: 'mint', price })))
   }
@@ -47,7 +47,7 @@ class Paper {
     this.executor.execute(attempt, (outcome) => this.outcomes.push(outcome))
   }
 
-  /** Buys and sells land one after the other. */
+  /** A buy that lands before a sale. */
   land(attempt: Attempt): Fill | undefined {
     this.run(attempt)
     this.pass(FINAL_MS)
@@ -100,12 +100,12 @@ executorContract('the paper executor', [
   { what: 'a buy without a price', ends: 'refused', build: () => new Paper().world(buyAttempt('unseen', 0.1)) },
   { what: 'a sale without a price', ends: 'unsent', build: () => new Paper().world(sellAttempt('unseen')) },
   {
-    what: 'beyond the slippage',
+    what: 'a price beyond the slippage',
     ends: 'reverted',
     build: () => new Paper().world(buyAttempt('mint', 0.1, { price: PRICE / 2 })),
   },
   {
-    what: 'it never lands',
+    what: 'a transaction that never lands',
     ends: 'absent',
     build: () => new Paper({ landingFailurePercent: 100 }).world(buyAttempt('mint', 0.1)),
   },
@@ -118,7 +118,7 @@ executorContract('the paper executor', [
   },
 ])
 
-test('a buy is acked, filled at its landing, and final 32 slots later', () => {
+test('a buy is acked, filled when it lands, and final 32 slots later', () => {
   const paper = new Paper()
   paper.run(buyAttempt('mint', 0.1))
   paper.pass(LANDED_MS - 1)
@@ -139,7 +139,7 @@ test('a buy is acked, filled at its landing, and final 32 slots later', () => {
   })
 })
 
-test('a buy pays the trade, fees and the rent of a first account; selling everything brings the rent back', () => {
+test('a buy pays the trade, fees and the rent of a new account, and a full sale returns the rent', () => {
   const paper = new Paper()
   const first = paper.land(buyAttempt('mint', 0.1))
   const again = paper.land(buyAttempt('mint', 0.1, { id: 'o2.1', priorityFeeLamports: lamports(20_000) }))
@@ -153,7 +153,7 @@ test('a buy pays the trade, fees and the rent of a first account; selling everyt
   expect(rest?.walletLamports).toBe((rest?.tradeLamports ?? 0) - 505_000 + 2_039_280)
 })
 
-test('it meets the worst robust price until its slot ends, and never a single print', () => {
+test('an order meets the worst robust price until its slot ends, and never a single print', () => {
   const alone = new Paper().land(buyAttempt('mint', 0.1))
   const noisy = new Paper()
   noisy.run(buyAttempt('mint', 0.1))
@@ -166,7 +166,7 @@ test('it meets the worst robust price until its slot ends, and never a single pr
   spiked.pass(LANDED_MS - 1)
   const up = PRICE * 1.05
   spiked.print(up, up, up)
-  spiked.print(PRICE, PRICE, PRICE, PRICE) // down again before it lands
+  spiked.print(PRICE, PRICE, PRICE, PRICE) // the price recovers before it lands
   spiked.pass(FINAL_MS)
   const tokens = fillOf(spiked.outcomes.at(-1))?.tokens ?? 0n
   expect(Number(tokens) / Number(alone?.tokens)).toBeCloseTo(1 / 1.05, 2)
@@ -179,7 +179,7 @@ test('it meets the worst robust price until its slot ends, and never a single pr
   expect(fillOf(later.outcomes.at(-1))?.tokens).toBe(alone?.tokens)
 })
 
-test('prices that ran beyond the slippage revert it; the fee is paid', () => {
+test('a price beyond the slippage reverts the trade, which costs its fee', () => {
   const paper = new Paper()
   paper.run(buyAttempt('mint', 0.1, { price: PRICE }))
   paper.print(PRICE * 1.3, PRICE * 1.3, PRICE * 1.3)
@@ -191,7 +191,7 @@ test('prices that ran beyond the slippage revert it; the fee is paid', () => {
   ])
 })
 
-test('a buy is bounded by the price that was decided on, a sale by the price at sending', () => {
+test('a buy is bounded by the price of its decision, a sale by the price at sending', () => {
   const paper = new Paper()
   paper.executor.restore([holding(1_000_000_000n)], [])
   const stale = sellAttempt('mint', { price: PRICE * 100, slippagePercent: 1 })
@@ -212,7 +212,7 @@ test.each([
   if (tokens === undefined) expect(paper.outcomes.at(-1)).toMatchObject({ kind: 'reverted', code: 'REVERTED' })
 })
 
-test('of two full exits under way at once, the second finds nothing', () => {
+test('the second of two simultaneous full exits has nothing to sell', () => {
   const paper = new Paper()
   paper.executor.restore([holding(1_000_000_000n)], [])
   paper.run(sellAttempt('mint'))
@@ -223,7 +223,7 @@ test('of two full exits under way at once, the second finds nothing', () => {
   expect(ends[1]).toMatchObject({ kind: 'reverted', signature: 'paper-o1.2' })
 })
 
-test('a dead token brings nothing, and is worth nothing', () => {
+test('a dead token sells for nothing and is worth nothing', () => {
   const paper = new Paper()
   const held = holding(1_000_000_000n)
   paper.executor.restore([held], [])
@@ -233,7 +233,7 @@ test('a dead token brings nothing, and is worth nothing', () => {
   expect(paper.land(sellAttempt('mint'))).toMatchObject({ tokens: 1_000_000_000n, tradeLamports: 0 })
 })
 
-test('what twenty bought and nobody sold for a minute cannot be sold', () => {
+test('a token with twenty buys and no sale for a minute is unsellable', () => {
   const paper = new Paper()
   const held = holding(1_000_000_000n)
   paper.executor.restore([held], [])
@@ -248,8 +248,8 @@ test('what twenty bought and nobody sold for a minute cannot be sold', () => {
   expect(paper.land(sellAttempt('mint', { id: 'o2.1' }))).toMatchObject({ tokens: 1_000_000_000n })
 })
 
-test('a sale that empties the pool leaves what it leaves, though no other print says so', () => {
-  const sol = Math.sqrt(32_190_000_000 * PRICE) // in the pool of a curve
+test('a sale that empties the pool sets the price before another print does', () => {
+  const sol = Math.sqrt(32_190_000_000 * PRICE) // SOL in the pool at the end of the curve
   const rugged = (share: number) => {
     const paper = new Paper()
     const held = holding(1_000_000_000n)
@@ -262,13 +262,13 @@ test('a sale that empties the pool leaves what it leaves, though no other print 
     paper.pass(FINAL_MS)
     return { left: value / calm, sold: (fillOf(paper.outcomes.at(-1))?.tradeLamports ?? 0) / calm }
   }
-  // Of the price (1 - share) squared stays.
+  // (1 - share) squared of the price remains.
   expect(rugged(0.8).left).toBeCloseTo(0.04, 3)
   expect(rugged(0.8).sold).toBeCloseTo(0.04, 3)
   expect(rugged(0.4).left).toBeCloseTo(1, 3)
 })
 
-test('the longer and busier the way, the more is lost', () => {
+test('longer latency and more competition lose more transactions', () => {
   const lost = (prints: number) => {
     const paper = new Paper({ landingFailurePercent: 3 })
     const run = (order: number) => paper.run(buyAttempt('mint', 0.001, { id: `o${order}.1`, armedAt: order }))
@@ -277,15 +277,15 @@ test('the longer and busier the way, the more is lost', () => {
     paper.pass(100_000)
     return paper.outcomes.filter(({ kind }) => kind === 'absent').length
   }
-  const [calm, busy] = [lost(0), lost(42)] // twelve a slot
+  const [calm, busy] = [lost(0), lost(42)] // twelve prints per slot
   expect(calm).toBeGreaterThan(15)
   expect(calm).toBeLessThan(50)
   expect(busy).toBeGreaterThan(90)
   expect(busy).toBeLessThan(160)
 })
 
-test('nothing is bought into a pool of which nothing is known; what is held is sold', () => {
-  const dear = 1e-6 // beyond the curve
+test('a buy needs a known pool depth, and held tokens are always sold', () => {
+  const dear = 1e-6 // above the curve's range
   const paper = new Paper()
   paper.executor.restore([holding(1_000_000_000n)], [])
   paper.print(dear, dear, dear)
@@ -299,30 +299,27 @@ test('nothing is bought into a pool of which nothing is known; what is held is s
 test.each([
   ['all trades', ['trades']],
   ['the token alone', ['mint']],
-])(
-  'after a gap in %s nothing is filled at prices from before it, and what is held keeps its last value',
-  (_what, keys) => {
-    const paper = new Paper()
-    paper.executor.restore([holding(1_000_000_000n)], [])
-    const before = paper.executor.valueOf(holding(1_000_000_000n))
-    paper.market.interrupted(['priceUpdates', 'other'])
-    expect(paper.market.price('mint')).toBe(PRICE)
-    paper.market.interrupted(keys)
-    paper.land(sellAttempt('mint'))
-    paper.land(buyAttempt('mint', 0.1))
-    expect(paper.outcomes).toMatchObject([
-      { kind: 'unsent', reason: 'the token has no robust price to fill at' },
-      { kind: 'refused', code: 'PRICE_UNKNOWN' },
-    ])
-    expect(paper.executor.valueOf(holding(1_000_000_000n))).toBe(before)
-    expect(before).toBeGreaterThan(0)
-    paper.print(PRICE / 2, PRICE / 2, PRICE / 2)
-    const fill = paper.land(sellAttempt('mint', { id: 'o3.1' }))
-    expect(fill?.tradeLamports).toBeLessThan(before * 0.51)
-  },
-)
+])('after a gap in %s nothing is filled at older prices, and holdings keep their last value', (_what, keys) => {
+  const paper = new Paper()
+  paper.executor.restore([holding(1_000_000_000n)], [])
+  const before = paper.executor.valueOf(holding(1_000_000_000n))
+  paper.market.interrupted(['priceUpdates', 'other'])
+  expect(paper.market.price('mint')).toBe(PRICE)
+  paper.market.interrupted(keys)
+  paper.land(sellAttempt('mint'))
+  paper.land(buyAttempt('mint', 0.1))
+  expect(paper.outcomes).toMatchObject([
+    { kind: 'unsent', reason: 'the token has no robust price to fill at' },
+    { kind: 'refused', code: 'PRICE_UNKNOWN' },
+  ])
+  expect(paper.executor.valueOf(holding(1_000_000_000n))).toBe(before)
+  expect(before).toBeGreaterThan(0)
+  paper.print(PRICE / 2, PRICE / 2, PRICE / 2)
+  const fill = paper.land(sellAttempt('mint', { id: 'o3.1' }))
+  expect(fill?.tradeLamports).toBeLessThan(before * 0.51)
+})
 
-test('what hangs on estimated depths is noted: nothing on the curve, the difference to the upper quarter in a pool', () => {
+test('fills that depend on an estimated depth are recorded: none on the curve, the difference to the upper quartile in a pool', () => {
   const paper = new Paper()
   paper.land(buyAttempt('mint', 0.1))
   expect(paper.executor.depth).toMatchObject({
@@ -351,7 +348,7 @@ test('what hangs on estimated depths is noted: nothing on the curve, the differe
   expect(unknown.executor.depth).toMatchObject({ curveFills: 0, assumedFills: 1, estimatedFills: 0 })
 })
 
-test('without a price a buy is refused, and a sale was not sent', () => {
+test('without a price a buy is refused, and a sale counts as not sent', () => {
   const paper = new Paper()
   paper.land(buyAttempt('unseen', 0.1))
   paper.land(sellAttempt('unseen'))
@@ -361,7 +358,7 @@ test('without a price a buy is refused, and a sale was not sent', () => {
   ])
 })
 
-test('a price beyond any pool is no price', () => {
+test('a price above every plausible pool is ignored', () => {
   const paper = new Paper()
   paper.print(1e6, 1e6, 1e6)
   paper.land(buyAttempt('mint', 0.1))
@@ -380,7 +377,7 @@ test('a provisional fill of an earlier process becomes final', () => {
   expect(after.outcomes).toEqual([{ kind: 'filled', fill: { ...fill, final: true }, final: true }])
 })
 
-test('what had landed when the process ended, and was told to nobody, is held and becomes final', () => {
+test('a fill that landed but was not reported before the end of the process is held and becomes final', () => {
   const before = new Paper()
   before.run(buyAttempt('mint', 0.1))
   before.pass(LANDED_MS)
@@ -393,7 +390,7 @@ test('what had landed when the process ended, and was told to nobody, is held an
   expect(after.land(sellAttempt('mint', { id: 'o2.1' }))?.tokens).toBe(fill.tokens)
 })
 
-test('luck belongs to the attempt: the same alone or among others and whatever its number, another with another seed', () => {
+test('the random outcome of an attempt depends on its seed and content, not on other attempts', () => {
   const landing = (seed: number, others: string[], id: string) => {
     const paper = new Paper(DEFAULT_FILL_MODEL, seed)
     for (const other of others) paper.run(buyAttempt('mint', 0.1, { id: other }))
@@ -409,7 +406,7 @@ test('luck belongs to the attempt: the same alone or among others and whatever i
   expect(landing(1, [], 'o5.2')).not.toEqual(alone)
 })
 
-test('about three transactions in a hundred never land, which takes 80 s to prove', () => {
+test('about three in a hundred transactions never land, which takes 80 s to prove', () => {
   const paper = new Paper(DEFAULT_FILL_MODEL)
   for (let order = 1; order <= 3_000; order++)
     paper.run(buyAttempt('mint', 0.001, { id: `o${order}.1`, armedAt: order }))

@@ -16,7 +16,7 @@ const START = 1_700_000_000_000
 const nothing = (): void => {}
 const journal: Journal = { rows: nothing, input: nothing, output: nothing, write: nothing, commit: (then) => then() }
 
-/** What is said of a full exit on paper where landing takes 4 s, and of that 100 % or nothing is lost. */
+/** Reports about a full exit on paper with a latency of 4 s and a loss rate of 100 % or 0 %. */
 function sell(landingFailurePercent: number): ExecutionReport[] {
   const clock = new SimulatedClock(START)
   const mints = new Mints()
@@ -44,7 +44,7 @@ function sell(landingFailurePercent: number): ExecutionReport[] {
   return said
 }
 
-test('a full exit that is slow to land goes again, as it would live; the second finds nothing and pays its fee', () => {
+test('a slow full exit is repeated like in live trading; the second one has nothing to sell and pays its fee', () => {
   const said = sell(0)
   const [attempt, second] = [said[0]?.attemptId, said.find(({ feeLamports }) => feeLamports !== undefined)]
   expect(said.map(({ state, fill, unproved }) => [state, fill?.attemptId, unproved])).toEqual([
@@ -57,7 +57,7 @@ test('a full exit that is slow to land goes again, as it would live; the second 
   expect(second).toMatchObject({ attemptId: attempt?.replace('.1', '.2'), reason: expect.stringContaining('REVERTED') })
 })
 
-test('one that never lands has five attempts out until the first is proved dead', () => {
+test('a full exit that never lands has five attempts open until the first is proved absent', () => {
   const said = sell(100)
   expect(Math.max(...said.map(({ unproved = 0 }) => unproved))).toBe(5)
   expect(said.at(-1)?.state).toBe('working')

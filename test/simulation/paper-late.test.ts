@@ -13,10 +13,10 @@ import { blockOf } from '../support/market-rows.ts'
 const START = 1_700_000_000_000
 const ORDERS = 5
 
-/** Long enough for any attempt to end: a blockhash of 200 slots, and what the latency may be. */
+/** Longer than any attempt: the lifetime of a blockhash plus the maximum latency. */
 const LONGEST_MS = 600_000
 
-test('an attempt on paper moves only as attempts may, however late the event loop is', () => {
+test('a paper attempt makes only allowed moves, however late the event loop is', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 1e6 }),

@@ -6,7 +6,7 @@ import { blockOf } from '../support/market-rows.ts'
 
 const NOON = 20_000 * DAY + DAY / 2
 
-test('what nobody printed for two days is as new, but for what somebody holds or follows', () => {
+test('a token without prints for two days is forgotten unless it is held or followed', () => {
   const mints = new Mints()
   const market = new PaperMarket(mints, { tradePrice: 'sol', tradeAmount: 'sol' })
   const prints = (mint: string, day: number, price = 1e-7) =>
@@ -31,7 +31,7 @@ test('what nobody printed for two days is as new, but for what somebody holds or
   expect(tokens.map((token) => market.holds(token))).toEqual([false, true, true, true])
   expect(market.printedAt('quiet')).toBe(Number.NEGATIVE_INFINITY)
   market.unfollow('followed', path as NonNullable<typeof path>)
-  // In the middle of what was read at once, too.
+  // Also in the middle of a batch.
   const both = blockOf(
     [2.4, 3].map((day, row) => ({ time: NOON + day * DAY + row, mint: 'another', price: 1e-7 })),
     mints,
@@ -40,7 +40,7 @@ test('what nobody printed for two days is as new, but for what somebody holds or
   expect(known()).toEqual(['held'])
 })
 
-test('a pool that was read is a price, though nobody has printed its mint here, for as long as somebody holds it', () => {
+test('a price read from a pool counts as long as the token is held, without any print', () => {
   const mints = new Mints()
   const market = new PaperMarket(mints, { tradePrice: 'sol', tradeAmount: 'sol' })
   let held = 'mint'
@@ -49,7 +49,7 @@ test('a pool that was read is a price, though nobody has printed its mint here, 
     market.observe(blockOf([{ time: NOON + number * DAY, mint: 'another', price: 1e-7 }], mints), 0, 1)
   market.pooled('mint', 2e-7, NOON)
   for (let number = 0; number < 4; number++) day(number)
-  market.pooled('mint', 1e22, NOON + 1) // no pool can stand there, and no sum be made of it
+  market.pooled('mint', 1e22, NOON + 1) // an impossible price, which must not overflow a sum
   expect([market.price('mint'), market.printedAt('mint')]).toEqual([2e-7, NOON])
   held = ''
   day(4)

@@ -17,9 +17,9 @@ const { latencyMs, serviceFeePercent } = DEFAULT_FILL_MODEL
 const ACCOUNT = accountOf('paper', 's.example', '', 'dips')
 
 test.each([
-  ['that no position knows of yet is held', [], 'filled'],
-  ['that the engine has taken is not held twice', [1], 'reverted'],
-])('after a crash a fill of another process %s', (_what, taken, sale) => {
+  ['that is in no position yet is held', [], 'filled'],
+  ['that the engine has booked is not held twice', [1], 'reverted'],
+])('after a crash a fill of an earlier process %s', (_what, taken, sale) => {
   const mints = new Mints()
   const clock = new SimulatedClock(1_780_000_000_000)
   const paper = { lamports: lamports(1e9), seed: 1, latencyMs, serviceFeePercent }
@@ -31,7 +31,7 @@ test.each([
   world.restore([settings], money, () => ({}) as never, [landed, landed])
   const rows = Array.from({ length: 5 }, () => ({ time: clock.now(), mint: landed.mint, price: 1e-7 }))
   world.market.observe(blockOf(rows, mints), 0, rows.length)
-  mints.giveBack(() => false) // its price is still needed
+  mints.giveBack(() => false) // the price is still needed
   const outcomes: Outcome[] = []
   const executor = world.route(ACCOUNT.id)?.executor
   const buy = { ...buyAttempt(landed.mint, 0.1, { state: 'landed' }), id: 'o1.1', account: ACCOUNT.id }
@@ -43,7 +43,7 @@ test.each([
   expect(outcomes.at(-1)?.kind).toBe(sale)
 })
 
-test('a sale of a token that the feed says nothing of is filled by its pool, until prints have followed', () => {
+test("a sale of a token that the feed does not cover is filled at the pool's price, until prints follow", () => {
   const mints = new Mints()
   const clock = new SimulatedClock(1_780_000_000_000)
   const world = new PaperWorld({ service: { units: { tradePrice: 'sol', tradeAmount: 'sol' } } } as never, clock, mints)

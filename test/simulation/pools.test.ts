@@ -9,7 +9,7 @@ const TOKEN = 7
 const MINTS = Array.from({ length: TOKEN + 1 }, (_, token) => `mint${token}`)
 const NOBODY = new Uint8Array(MINTS.length)
 
-/** A constant product without a fee, and prints of trades in it. */
+/** A constant-product pool without a fee, and prints of its trades. */
 class Pool {
   readonly pools = new EstimatedPools()
   readonly #block = new LiveBlock(MINTS)
@@ -22,7 +22,7 @@ class Pool {
     this.#sol = Math.sqrt(product * price)
   }
 
-  /** Negative: a sale that brings so much. */
+  /** A negative amount is a sale with these proceeds. */
   trade(sol: number, wrong = 1): void {
     const tokens = Math.abs(this.#product / this.#sol - this.#product / (this.#sol + sol))
     this.#sol += sol
@@ -37,7 +37,7 @@ class Pool {
   }
 }
 
-test('a token that was never dearer than the curve goes is on the curve', () => {
+test("a token that never traded above the curve's range is on the curve", () => {
   const pool = new Pool(1e9, 1e-7)
   for (let n = 0; n < 10; n++) pool.trade(1)
   expect(pool.pools.product(TOKEN)).toBe(CURVE_PRODUCT)
@@ -45,20 +45,20 @@ test('a token that was never dearer than the curve goes is on the curve', () => 
   expect(pool.pools.isMeasured(TOKEN + 5_000)).toBe(true)
 })
 
-test('beyond it the product is estimated from prints of one side, from the fourth on, and kept when the price falls', () => {
+test("above the curve's range the product is estimated from the fourth print of one side on, and kept when the price falls", () => {
   const pool = new Pool(5e9, 1e-6)
   const known: boolean[] = []
   for (let n = 0; n < 4; n++) {
     pool.trade(1)
     known.push(pool.pools.isMeasured(TOKEN))
   }
-  expect(known).toEqual([true, true, false, true]) // on the curve, as far as two prints can say
+  expect(known).toEqual([true, true, false, true]) // the first two prints still look like the curve
   expect(pool.pools.product(TOKEN) / 5e9).toBeCloseTo(1, 4)
   while (pool.price > 3e-7) pool.trade(-2)
   expect(pool.pools.product(TOKEN) / 5e9).toBeCloseTo(1, 4)
 })
 
-test('one print or two beyond the curve may be wrong', () => {
+test("one or two prints above the curve's range may be wrong", () => {
   const pool = new Pool(CURVE_PRODUCT, 1e-7)
   for (let n = 0; n < 40; n++) pool.trade(0.3, n % 3 === 0 ? 1 : 5)
   expect(pool.pools.product(TOKEN)).toBe(CURVE_PRODUCT)
@@ -66,7 +66,7 @@ test('one print or two beyond the curve may be wrong', () => {
   expect(pool.pools.product(TOKEN)).toBeLessThanOrEqual(POOL_PRODUCT)
 })
 
-test('it is never deeper than a fresh migration, and small or crossed prints say nothing', () => {
+test('the depth is at most that of a fresh migration, and small prints or prints of both sides say nothing', () => {
   const deep = new Pool(1e12, 1e-6)
   for (let n = 0; n < 8; n++) deep.trade(5)
   expect(deep.pools.product(TOKEN)).toBe(POOL_PRODUCT)
@@ -77,7 +77,7 @@ test('it is never deeper than a fresh migration, and small or crossed prints say
   expect(small.pools.product(TOKEN)).toBe(POOL_PRODUCT)
 })
 
-test('prints that are wrong one time in six scatter the estimates: the lower quarter is taken, the upper one stays near the truth', () => {
+test('one wrong print in six scatters the estimates: the lower quartile is used, and the upper one is close to the truth', () => {
   const seed = 5
   const random = seededRandom(seed)
   const pool = new Pool(5e9, 1e-6)
@@ -101,7 +101,7 @@ test('prints that are wrong one time in six scatter the estimates: the lower qua
   expect(at(highs, 0.5), `seed ${seed}`).toBeLessThan(1.5)
 })
 
-test('what was known before a gap is forgotten, but not that it has left the curve, nor the last price', () => {
+test('a gap forgets the estimate, but neither the migration nor the last price', () => {
   const pool = new Pool(5e9, 1e-6)
   for (let n = 0; n < 8; n++) pool.trade(1)
   const before = pool.pools.price(TOKEN) as number
@@ -115,7 +115,7 @@ test('what was known before a gap is forgotten, but not that it has left the cur
   expect(pool.pools.price(TOKEN)).toBeGreaterThan(before)
   expect(pool.pools.lastPrice(TOKEN)).toBe(pool.pools.price(TOKEN))
   expect(pool.pools.isMeasured(TOKEN)).toBe(true)
-  pool.pools.forget(TOKEN + 5_000) // nothing is known of it
+  pool.pools.forget(TOKEN + 5_000) // an unknown token
   expect(pool.pools.price(TOKEN)).toBeDefined()
 })
 

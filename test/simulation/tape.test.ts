@@ -10,7 +10,7 @@ const rowsAt = (...times: number[]): TapeItem => {
   return { kind: 'rows', block, from: 0, to: times.length }
 }
 
-/** Notes each row at its time; rows at the times of `stops` have outputs, which are carried out at once. */
+/** Records each row with its time. Rows at `stops` have outputs, which are executed at once. */
 function noting(clock: SimulatedClock, log: string[], stops: number[] = [], act = () => {}): Sink {
   return {
     rows(block, from, to) {
@@ -28,7 +28,7 @@ function noting(clock: SimulatedClock, log: string[], stops: number[] = [], act 
   }
 }
 
-test('timers due before a row, or with it, fire before it', () => {
+test("timers due before or at a row's time fire before the row", () => {
   const clock = new SimulatedClock(5)
   const log: string[] = []
   for (const ms of [5, 10, 15, 40]) clock.after(ms, () => log.push(`timer ${clock.now()}`))
@@ -39,7 +39,7 @@ test('timers due before a row, or with it, fire before it', () => {
   expect(log.join(', ')).toBe(expected)
 })
 
-test('a timer that a row sets fires between the rows that follow', () => {
+test('a timer that a row sets fires between the following rows', () => {
   const clock = new SimulatedClock(0)
   const log: string[] = []
   const tape = new TapeSource([rowsAt(1, 2, 3, 4, 5, 6)], clock)
@@ -48,7 +48,7 @@ test('a timer that a row sets fires between the rows that follow', () => {
   expect(log.join(', ')).toBe('row 1, row 2, row 3, timer, row 4, row 5, row 6')
 })
 
-test('rows go out in the longest run that no timer cuts', () => {
+test('rows are delivered in the longest runs without a timer in between', () => {
   const clock = new SimulatedClock(0)
   const runs: [number, number][] = []
   const tape = new TapeSource([rowsAt(...Array.from({ length: 1_000 }, (_, index) => index))], clock)
@@ -68,7 +68,7 @@ test('rows go out in the longest run that no timer cuts', () => {
   ])
 })
 
-test('what else happened is posted at its time, behind the timers due by then', () => {
+test('other inputs are posted at their time, after the timers due by then', () => {
   const clock = new SimulatedClock(0)
   const log: string[] = []
   const down: TapeItem = { kind: 'input', time: 15, input: { kind: 'feed', status: 'down', confirmed: [] } }
@@ -79,7 +79,7 @@ test('what else happened is posted at its time, behind the timers due by then', 
   expect(log.join(', ')).toBe('row 10, timer, feed 15, row 15, row 20')
 })
 
-test('of a block, only the rows asked for', () => {
+test('only the requested rows of a block are played', () => {
   const clock = new SimulatedClock(0)
   const log: string[] = []
   const tape = new TapeSource([{ ...rowsAt(1, 2, 3, 4), from: 1, to: 3 } as TapeItem], clock)
@@ -88,7 +88,7 @@ test('of a block, only the rows asked for', () => {
   expect(log).toEqual(['row 2', 'row 3'])
 })
 
-test('after the last row, what is under way ends', () => {
+test('open attempts end after the last row', () => {
   const clock = new SimulatedClock(0)
   const log: string[] = []
   const tape = new TapeSource([rowsAt(100)], clock)
@@ -97,7 +97,7 @@ test('after the last row, what is under way ends', () => {
   expect(log).toEqual(['row 100', 'timer'])
 })
 
-test('it stops between two runs of rows', async () => {
+test('a stop takes effect between two runs of rows', async () => {
   const clock = new SimulatedClock(0)
   const log: string[] = []
   const tape = new TapeSource([rowsAt(1, 2), rowsAt(3, 4)], clock)
@@ -112,7 +112,7 @@ test('an empty tape plays nothing', () => {
   expect(tape.run()).toBe(0)
 })
 
-test('what cannot be played is refused', () => {
+test('an invalid tape or sink is refused', () => {
   const clock = new SimulatedClock(0)
   expect(() => new TapeSource([], clock).run()).toThrow('was not started')
   const backwards = new TapeSource([rowsAt(10), rowsAt(9)], clock)

@@ -9,7 +9,7 @@ import { blockOf, type MarketRow } from '../support/market-rows.ts'
 const NAMES = Array.from({ length: 25 }, (_, at) => `mint ${at}`)
 const START = 20_000 * DAY
 
-/** A market, and what it was asked to follow. */
+/** A market, and the paths it follows. */
 class Watched {
   readonly mints = new Mints()
   readonly market = new PaperMarket(this.mints, { tradePrice: 'sol', tradeAmount: 'sol' })
@@ -25,7 +25,7 @@ class Watched {
     for (const block of this.ahead.splice(0, count)) this.market.observe(block, 0, block.length)
   }
 
-  /** Between two blocks, while some of them wait. */
+  /** Recycles numbers between two blocks while some rows wait. */
   giveBack(): void {
     const waiting = new Set(this.ahead.flatMap(({ token }) => [...token]))
     this.mints.giveBack((token) => waiting.has(token))
@@ -69,7 +69,7 @@ const step = fc.oneof(
   },
 )
 
-test('numbers of tokens that are used again change nothing of what a market knows, while rows wait, too', () => {
+test("recycled token numbers do not change the market's state, even while rows wait", () => {
   let saved = 0
   fc.assert(
     fc.property(fc.array(step, { minLength: 100, maxLength: 200 }), (steps) => {

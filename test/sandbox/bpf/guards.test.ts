@@ -28,7 +28,7 @@ const [trap, thief, otherMint] = ['trap', 'thief', 'other mint'].map((name) => a
   string,
 ]
 
-/** A wallet that holds some of the mint and of another one, and a thief behind a program that it trades by. */
+/** A wallet that holds the traded mint and another one, and a thief behind the hostile program. */
 class Ambushed extends Machine {
   slot = 10n
 
@@ -46,7 +46,7 @@ class Ambushed extends Machine {
     return tokenAccountAddress(this.user, otherMint, this.tokenProgram)
   }
 
-  /** Everything as it was before anything happened. */
+  /** Balances before the attack. */
   reset(held: bigint): void {
     const curve = new Curve()
     curve.applyBuy(curve.quoteBuy(3n * SOL))
@@ -82,7 +82,7 @@ class Ambushed extends Machine {
     return hostileInstruction(this.user, this.mint, trade, ambush, this.tokenProgram)
   }
 
-  /** What is worse than the order allows: nothing may be. */
+  /** Damage beyond the bounds of the order; must be empty. */
   harm({ floor, tokens }: Allowed): string[] {
     const data = Buffer.from(this.data(this.own))
     const wallet = this.svm.getAccount(this.user as Parameters<typeof this.svm.getAccount>[0])
@@ -101,7 +101,7 @@ class Ambushed extends Machine {
   }
 }
 
-/** What the order allows: at least so many lamports and base units afterwards. */
+/** Bounds of the order: minimum lamports and base units afterwards. */
 interface Allowed {
   floor: bigint
   tokens: bigint
@@ -119,7 +119,7 @@ const signer = (where: string) => ({ address: where, signer: true, writable: tru
 const writable = (where: string) => ({ address: where, signer: false, writable: true })
 const fixed = (where: string) => ({ address: where, signer: false, writable: false })
 
-/** System.transfer from the wallet to itself: it needs the lamports, and a wallet that is one. */
+/** System.transfer from the wallet to itself. Fails unless the wallet has the lamports and is a system account. */
 const floorGuard: Guard = ({ user }, { floor }) => {
   const data = Buffer.alloc(12)
   data.writeUInt32LE(2)
@@ -127,7 +127,8 @@ const floorGuard: Guard = ({ user }, { floor }) => {
   return { program: PROGRAMS.system, accounts: [signer(user), writable(user)], data }
 }
 
-/** TransferChecked from the token account to itself: it needs the tokens, and to be the wallet's. */
+/** TransferChecked from the token account to itself. Fails unless the account has the tokens and belongs to the
+ *  wallet. */
 const tokenGuard: Guard = ({ user, own, mint, tokenProgram }, { tokens }) => {
   const data = Buffer.alloc(10)
   data[0] = 12
@@ -136,15 +137,15 @@ const tokenGuard: Guard = ({ user, own, mint, tokenProgram }, { tokens }) => {
   return { program: tokenProgram, accounts: [writable(own), fixed(mint), writable(own), signer(user)], data }
 }
 
-/** Revoke: takes back whatever delegation there is. */
+/** Revoke: removes any delegation. */
 const revoke: Guard = ({ user, own, tokenProgram }) => ({
   program: tokenProgram,
   accounts: [writable(own), signer(user)],
   data: Uint8Array.of(5),
 })
 
-/** SetAuthority(CloseAccount, none): only who has that right may give it up, which is the wallet as long as nobody took
- *  it. */
+/** SetAuthority(CloseAccount, none). Only the holder of this right may give it up, which is the wallet unless it was
+ *  stolen. */
 const keepClosing: Guard = ({ user, own, tokenProgram }) => ({
   program: tokenProgram,
   accounts: [writable(own), signer(user)],
@@ -169,7 +170,7 @@ function run(machine: Ambushed, trade: PoolTrade, guards: readonly Guard[], vict
 }
 
 describe.each(Object.entries(machines))('guards against a hostile program, %s', (_name, machine) => {
-  test.each([buy, sellPart, sellAll])('as long as it behaves they change nothing: $side of $tokens', (trade) => {
+  test.each([buy, sellPart, sellAll])('they do not change an honest $side of $tokens', (trade) => {
     const outcomes = [[], two, four].map((guards) => {
       machine.reset(held)
       const { error, harm } = run(machine, trade, guards)
@@ -180,7 +181,7 @@ describe.each(Object.entries(machines))('guards against a hostile program, %s', 
     expect(outcomes[2]).toEqual(outcomes[0])
   })
 
-  // Place 0 is the trade; the guards follow in their order.
+  // Index 0 is the trade; the guards follow in their order.
   test.each<[Attack, PoolTrade, bigint, string, number]>([
     ['take lamports', buy, 1n + SOL / 50n, 'lamports gone', 1],
     ['take lamports', sellPart, 100n * SOL, 'lamports gone', 1],
@@ -193,7 +194,7 @@ describe.each(Object.entries(machines))('guards against a hostile program, %s', 
     ['take the account', sellAll, 0n, 'owner changed', 2],
     ['close the account', sellAll, 0n, 'account gone', 2],
     ['give nothing', buy, SOL, 'tokens gone', 2],
-  ])('"%s": without guards it works, with two the chain takes all of it back', (attack, trade, amount, harm, place) => {
+  ])('"%s" succeeds without guards, and the chain reverts it with two guards', (attack, trade, amount, harm, place) => {
     machine.reset(held)
     machine.arm(attack, amount)
     expect(run(machine, trade, [])).toMatchObject({ error: undefined, harm: [harm] })
@@ -205,18 +206,21 @@ describe.each(Object.entries(machines))('guards against a hostile program, %s', 
   test.each<[Attack, string, number | undefined]>([
     ['take a delegation', 'delegate', undefined],
     ['take the right to close', 'right to close', 4],
-  ])('"%s" passes two guards, since nothing is missing yet; a third and a fourth end it', (attack, harm, place) => {
-    for (const guards of [[], two]) {
+  ])(
+    '"%s" passes two guards because nothing is missing yet, and fails on the third or fourth',
+    (attack, harm, place) => {
+      for (const guards of [[], two]) {
+        machine.reset(held)
+        machine.arm(attack, 2n ** 64n - 1n)
+        expect(run(machine, buy, guards)).toMatchObject({ error: undefined, harm: [harm] })
+      }
       machine.reset(held)
       machine.arm(attack, 2n ** 64n - 1n)
-      expect(run(machine, buy, guards)).toMatchObject({ error: undefined, harm: [harm] })
-    }
-    machine.reset(held)
-    machine.arm(attack, 2n ** 64n - 1n)
-    expect(run(machine, buy, four)).toMatchObject({ harm: [], place })
-  })
+      expect(run(machine, buy, four)).toMatchObject({ harm: [], place })
+    },
+  )
 
-  test('a token account of another mint that it is handed is beyond all guards: the verifier has to refuse it', () => {
+  test('guards cannot protect a token account of another mint, so the verifier must refuse it', () => {
     machine.reset(held)
     machine.arm('take tokens', HELD)
     expect(run(machine, buy, four, 'other')).toMatchObject({ error: undefined, harm: ['another token gone'] })
@@ -237,13 +241,13 @@ describe.each(Object.entries(machines))('the guards that Sluice appends, %s', (_
     return { ...answer, harm: machine.harm(answer.error === undefined ? allowed : before) }
   }
 
-  test.each([buy, sellPart, sellAll])('let an honest trade through: $side of $tokens', (trade) => {
+  test.each([buy, sellPart, sellAll])('an honest $side of $tokens is executed', (trade) => {
     machine.reset(held)
     expect(guarded(trade)).toMatchObject({ error: undefined, harm: [] })
   })
 
   test.each(ATTACKS.flatMap((attack) => [buy, sellPart, sellAll].map((trade) => [attack, trade.side, trade] as const)))(
-    'nothing is lost beyond the bound to "%s" of a %s',
+    'an attack "%s" in a %s takes nothing beyond the bound',
     (attack, _side, trade) => {
       for (const amount of [1n, SOL / 50n, 5n * SOL, held, 2n ** 64n - 1n]) {
         machine.reset(held)
@@ -254,10 +258,10 @@ describe.each(Object.entries(machines))('the guards that Sluice appends, %s', (_
   )
 })
 
-describe('a program that behaves until it counts', () => {
+describe('a program that is honest in simulations', () => {
   const machine = machines.Token
 
-  test('by slot: simulated now it is honest, in the next slot it steals', () => {
+  test('a program that steals from the next slot on looks honest in a simulation', () => {
     machine.reset(held)
     machine.arm('take lamports', 5n * SOL, machine.slot + 1n)
     machine.svm.warpToSlot(machine.slot)
@@ -268,7 +272,7 @@ describe('a program that behaves until it counts', () => {
     expect(run(machine, buy, []).harm).toEqual(['lamports gone'])
   })
 
-  test('by the market: the same bytes, before and after the trap is armed', () => {
+  test('the same bytes are honest before the trap is armed and steal afterwards', () => {
     machine.reset(held)
     expect(run(machine, buy, [])).toMatchObject({ error: undefined, harm: [] })
     machine.reset(held)
@@ -279,7 +283,7 @@ describe('a program that behaves until it counts', () => {
 
 const numRuns = Number(process.env.SLUICE_GUARD_RUNS ?? 60)
 
-test(`${numRuns} times, whatever it does, guarded it takes not a lamport or base unit beyond the bound`, () => {
+test(`in ${numRuns} random attacks a guarded trade loses nothing beyond its bound`, () => {
   const machine = machines['Token-2022']
   const amount = constantFrom(0n, 10_000_000n, 2n * SOL, held, 2n ** 64n - 1n).chain((max) => bigInt({ min: 0n, max }))
   void assert(

@@ -27,26 +27,25 @@ type Transaction = Parameters<LiteSVM['sendTransaction']>[0]
 type Address = Parameters<LiteSVM['getBalance']>[0]
 type StoredAccount = Parameters<LiteSVM['setAccount']>[0]
 
-/** With the keys of its message. */
+/** Includes the keys of the message. */
 type Signed = [Transaction, PublicKey[]]
 
 export interface Landed {
-  /** A program's own number; the runtime's number of an error as a text; undefined where it went through. */
+  /** Number of a custom error, name of another error, or undefined on success. */
   error: number | string | undefined
-  /** Which instruction failed. */
+  /** Index of the failed instruction. */
   place: number | undefined
   units: number
-  /** Of each instruction, the programs that were called from inside, in order. */
+  /** Programs called by each instruction, in order. */
   inner: string[][]
   logs: string[]
 }
 
-/** What an account holds that is there for nothing but to be there. */
+/** Balance of an account that only has to exist. */
 const RENT = 10_000_000n
 export const WALLET_LAMPORTS = 1_000_000_000_000n
 
-/** Solana's own runtime with the pool, a wallet, and one mint; nothing in it moves but by transactions and by
- *  `write`. */
+/** Solana's runtime with the pool, a wallet and one mint. Its state changes only through transactions and `write`. */
 export class Machine {
   readonly svm = new LiteSVM()
   readonly wallet = keypair('machine wallet')
@@ -66,7 +65,7 @@ export class Machine {
     return this.wallet.publicKey.toBase58()
   }
 
-  /** The pool as the sandbox writes it before a trade. */
+  /** Pool accounts as the sandbox writes them before a trade. */
   load(curve: Curve, feeBps?: bigint): void {
     this.write(poolOf(this.mint), POOL_PROGRAM, encodePool(this.mint, curve, feeBps), RENT + curve.realSol)
     const token = { mint: this.mint, owner: poolOf(this.mint), amount: curve.reserves.realTokens }
@@ -78,7 +77,7 @@ export class Machine {
     this.svm.setAccount({ ...account, space: BigInt(data.length) } as unknown as StoredAccount)
   }
 
-  /** Makes the owner's account hold that much of the mint. */
+  /** Sets the owner's token balance. */
   hold(owner: string, amount: bigint): void {
     this.write(this.tokensOf(owner), this.tokenProgram, encodeTokenAccount({ mint: this.mint, owner, amount }))
   }
@@ -111,7 +110,7 @@ export class Machine {
       : landed(answer, keys)
   }
 
-  /** One instruction, as somebody else built the transaction, and then what we make of that. */
+  /** Builds a transaction with one instruction and encodes it. */
   sendAsBuilt(built: ProgramInstruction, finish: (transaction: TransactionBytes) => TransactionBytes): Landed {
     this.svm.expireBlockhash()
     const message = new TransactionMessage({
@@ -132,7 +131,7 @@ export class Machine {
       : landed(answer, keys)
   }
 
-  /** What a node would say of it now. */
+  /** Error of a simulation now. */
   simulate(...instructions: readonly (ProgramInstruction | TransactionInstruction)[]): Landed {
     const [transaction, keys] = this.sign(instructions)
     const answer = this.svm.simulateTransaction(transaction)
@@ -169,7 +168,7 @@ function publicKey(text: string): PublicKey {
 
 const NO_FAILURE = { error: undefined, place: undefined }
 
-/** LiteSVM hands its errors out as objects of classes that it does not export. */
+/** LiteSVM throws objects of classes that it does not export. */
 function failure(answer: FailedTransactionMetadata): Pick<Landed, 'error' | 'place'> {
   const error = answer.err()
   if (typeof error !== 'object' || !('err' in error)) return { error: String(error), place: undefined }

@@ -31,7 +31,7 @@ const sale = (tokens: bigint, lamports = 0n): PoolTrade => ({ side: 'sell', exac
 const machines = { Token: new Machine(PROGRAMS.token), 'Token-2022': new Machine(PROGRAMS.token2022) }
 const machine = machines.Token
 
-/** A wallet as rich as ever before the trade, holding what it may sell. */
+/** A wallet with the same balance before each trade, holding the tokens to sell. */
 function trade(one: Machine, curve: Curve, what: PoolTrade, held: bigint, feeBps?: bigint) {
   one.load(curve, feeBps)
   one.write(one.user, PROGRAMS.system, new Uint8Array(0), WALLET_LAMPORTS)
@@ -86,15 +86,15 @@ const reserves = record({
 describe.each(Object.entries(machines))('the pool with %s', (_name, one) => {
   test.each<[string, PoolTrade]>([
     ['a buy of 1 SOL', buyIn(SOL)],
-    ['a buy of exactly so many tokens', buyOut(34_000_000_000_000n)],
-    ['a buy of more than there is, at most what is for sale', buyOut(800_000_000_000_000n)],
+    ['a buy of an exact number of tokens', buyOut(34_000_000_000_000n)],
+    ['a buy of more tokens than exist, up to those for sale', buyOut(800_000_000_000_000n)],
     [
-      'a buy of one more than there is',
+      'a buy of one token more than exist',
       buyOut(new Curve().reserves.realTokens - new Curve().quoteBuy(2n * SOL).tokens + 1n),
     ],
-    ['a buy of all that is left by SOL', buyIn(200n * SOL)],
+    ['a buy of all remaining tokens by SOL', buyIn(200n * SOL)],
     ['a sale', sale(5_000_000_000_000n)],
-  ])('%s moves what the curve says', (_what, what) => {
+  ])('%s moves the pool like the curve', (_what, what) => {
     const curve = new Curve()
     curve.applyBuy(curve.quoteBuy(2n * SOL))
     const swap =
@@ -106,7 +106,7 @@ describe.each(Object.entries(machines))('the pool with %s', (_name, one) => {
     expect(trade(one, curve, what, what.side === 'sell' ? what.tokens : 7n)).toMatchObject(expected(curve, what, swap))
   })
 
-  test('into an account that the same transaction opens', () => {
+  test('a buy may deliver into an account that the same transaction opens', () => {
     one.load(new Curve())
     one.write(one.tokensOf(one.user), PROGRAMS.system, new Uint8Array(0), 0n)
     const open = openAta(
@@ -120,7 +120,7 @@ describe.each(Object.entries(machines))('the pool with %s', (_name, one) => {
     expect(one.tokens(one.tokensOf(one.user))).toBe(new Curve().quoteBuy(SOL).tokens)
   })
 
-  test('other programs are called from inside: System for the SOL of a buy, the token program for the tokens', () => {
+  test('the pool calls System for the SOL of a buy and the token program for the tokens', () => {
     const token = one.tokenProgram
     expect(trade(one, new Curve(), buyIn(SOL), 0n).inner).toEqual([[PROGRAMS.system, PROGRAMS.system, token]])
     const curve = new Curve()
@@ -130,12 +130,12 @@ describe.each(Object.entries(machines))('the pool with %s', (_name, one) => {
 })
 
 describe('the pool over random reserves and amounts', () => {
-  // The long form is SLUICE_POOL_RUNS=100000.
+  // SLUICE_POOL_RUNS=100000 runs the long form.
   const numRuns = Number(process.env.SLUICE_POOL_RUNS ?? 400)
   const setting = { numRuns, ...(process.env.SLUICE_POOL_RUNS ? {} : { seed: 1 }) }
   const amount = constantFrom(1n, 1_000n, 1_000_000n, SOL, 100n * SOL).chain((max) => bigInt({ min: 1n, max }))
 
-  test(`buys: ${numRuns} bring what curve.ts says, to the base unit and the lamport`, () => {
+  test(`${numRuns} buys give the result of curve.ts, to the base unit and the lamport`, () => {
     void assert(
       property(reserves, amount, boolean(), ({ virtualSol, virtualTokens, isPartlyReal }, size, isExactIn) => {
         const curve = curveOf(virtualSol, virtualTokens, isPartlyReal ? (virtualTokens * 3n) / 4n : virtualTokens)
@@ -150,7 +150,7 @@ describe('the pool over random reserves and amounts', () => {
     )
   })
 
-  test(`sales: ${numRuns} bring what curve.ts says`, () => {
+  test(`${numRuns} sales give the result of curve.ts`, () => {
     void assert(
       property(reserves, amount, ({ virtualSol, virtualTokens }, size) => {
         const curve = curveOf(virtualSol, virtualTokens, virtualTokens)
@@ -166,13 +166,13 @@ describe('the pool over random reserves and amounts', () => {
 
 test.each([0n, 1n, 30n, 9_999n])('a fee of %d hundredths of a percent is rounded up', (bps) => {
   for (const cost of [9_999n, 10_000n, 10_001n, 20_001n]) {
-    // Half of the tokens cost as much as there is, and one lamport more.
+    // Half of the tokens cost as much as the reserve plus one lamport.
     const { moved } = trade(machine, curveOf(cost - 1n, 2n * SOL, 2n * SOL), buyOut(SOL), 0n, bps)
     expect(moved).toMatchObject({ pool: cost, fees: (cost * bps + 9_999n) / 10_000n })
   }
 })
 
-describe('what the pool refuses, and nothing moves', () => {
+describe('the pool refuses, and no balance changes', () => {
   const sold = () => {
     const curve = new Curve()
     curve.applyBuy(curve.quoteBuy(5n * SOL))
@@ -187,53 +187,48 @@ describe('what the pool refuses, and nothing moves', () => {
   test.each<[string, number, () => Curve, PoolTrade]>([
     ['one base unit more than 1 SOL brings', POOL_FAILURES.belowMinimumTokens, sold, buyIn(SOL, tokens + 1n)],
     [
-      'tokens for a lamport less than they cost',
+      'a buy for one lamport less than its cost',
       POOL_FAILURES.tooMuchSolRequired,
       sold,
       buyOut(tokens, sol + fee - 1n),
     ],
     [
-      'all tokens that there are in name',
+      'a buy of all tokens, including virtual ones',
       POOL_FAILURES.tooMuchSolRequired,
       () => curveOf(SOL, 100n, 100n),
       buyOut(100n),
     ],
     [
-      'a lamport more than the tokens bring',
+      'a sale for one lamport more than its proceeds',
       POOL_FAILURES.tooLittleSolReceived,
       sold,
       sale(tokens, proceeds.sol - proceeds.fee + 1n),
     ],
     ['a buy for nothing', POOL_FAILURES.buyZeroAmount, sold, buyIn(0n, 0n)],
     ['a buy of nothing', POOL_FAILURES.buyZeroAmount, sold, buyOut(0n)],
-    ['a buy for a lamport, all of it fee', POOL_FAILURES.buyZeroAmount, sold, buyIn(1n, 0n)],
+    ['a buy for one lamport, which is all fee', POOL_FAILURES.buyZeroAmount, sold, buyIn(1n, 0n)],
     ['a sale of nothing', POOL_FAILURES.sellZeroAmount, sold, sale(0n)],
-    ['a buy from a curve that is sold out', POOL_FAILURES.bondingCurveComplete, took, buyIn(SOL)],
-    ['a sale to a curve that is sold out', POOL_FAILURES.bondingCurveComplete, took, sale(tokens)],
-    ['reserves beyond 64 bits by SOL', POOL_FAILURES.overflow, rich, buyIn(3n * SOL)],
-    ['reserves beyond 64 bits by tokens', POOL_FAILURES.overflow, rich, sale(2n * SOL)],
-    ['a price beyond 64 bits', POOL_FAILURES.overflow, () => curveOf(MOST - SOL, 1_000n, 1_000n), buyOut(999n)],
+    ['a buy from a sold-out curve', POOL_FAILURES.bondingCurveComplete, took, buyIn(SOL)],
+    ['a sale to a sold-out curve', POOL_FAILURES.bondingCurveComplete, took, sale(tokens)],
+    ['a buy that overflows the SOL reserves', POOL_FAILURES.overflow, rich, buyIn(3n * SOL)],
+    ['a sale that overflows the token reserves', POOL_FAILURES.overflow, rich, sale(2n * SOL)],
+    ['a price above 64 bits', POOL_FAILURES.overflow, () => curveOf(MOST - SOL, 1_000n, 1_000n), buyOut(999n)],
     [
-      'a price that just does not fit into 64 bits',
+      'a price just above 64 bits',
       POOL_FAILURES.overflow,
       () => curveOf((MOST / 2_000n) * 3n, 1_001n, 1_001n),
       buyOut(1_000n),
     ],
-    ['a cost beyond 64 bits with its fee', POOL_FAILURES.tooMuchSolRequired, dear, buyOut(MOST / 1_000n)],
+    ['a cost above 64 bits including its fee', POOL_FAILURES.tooMuchSolRequired, dear, buyOut(MOST / 1_000n)],
     [
-      'more SOL in the pool than 64 bits count',
+      'more SOL in the pool than 64 bits',
       POOL_FAILURES.overflow,
       () => curveOf(MOST - SOL, 2n * SOL, 2n * SOL),
       buyOut(1n),
     ],
-    [
-      'more tokens in the pool than 64 bits count',
-      POOL_FAILURES.overflow,
-      () => curveOf(1_000n, MOST, MOST),
-      sale(2n * SOL),
-    ],
-    ['more SOL than was ever paid in', POOL_FAILURES.overflow, () => new Curve(), sale(SOL)],
-  ])('%s: %d', (_what, error, curve, what) => {
+    ['more tokens in the pool than 64 bits', POOL_FAILURES.overflow, () => curveOf(1_000n, MOST, MOST), sale(2n * SOL)],
+    ['a sale for more SOL than was paid in', POOL_FAILURES.overflow, () => new Curve(), sale(SOL)],
+  ])('%s: error %d', (_what, error, curve, what) => {
     const before = curve()
     const answer = trade(machine, before, what, what.side === 'sell' ? what.tokens : 0n)
     expect(answer).toMatchObject({ error, place: 0, moved: { user: 0n, pool: 0n, fees: 0n, tokens: 0n } })
@@ -241,15 +236,15 @@ describe('what the pool refuses, and nothing moves', () => {
   })
 
   test.each([
-    ['exactly what 1 SOL brings', buyIn(SOL, tokens)],
-    ['exactly what it costs', buyOut(tokens, sol + fee)],
-    ['exactly what they bring', sale(tokens, proceeds.sol - proceeds.fee)],
-  ])('and %s goes through', (_what, what) => {
+    ['exactly the tokens for 1 SOL', buyIn(SOL, tokens)],
+    ['exactly the cost', buyOut(tokens, sol + fee)],
+    ['exactly the proceeds', sale(tokens, proceeds.sol - proceeds.fee)],
+  ])('a trade with a bound of %s is executed', (_what, what) => {
     expect(trade(machine, sold(), what, what.side === 'sell' ? tokens : 0n).error).toBeUndefined()
   })
 })
 
-describe('accounts and bytes that do not belong', () => {
+describe('wrong accounts and data are refused', () => {
   const thief = address('thief').toBase58()
   const other = address('other mint').toBase58()
   const fee = (accounts: InstructionAccount[]) => accounts.with(1, { address: thief, signer: false, writable: true })
@@ -257,16 +252,16 @@ describe('accounts and bytes that do not belong', () => {
     accounts.with(place, { ...(accounts[place] as InstructionAccount), ...changed })
 
   test.each<[string, number | string, (accounts: InstructionAccount[]) => InstructionAccount[]]>([
-    ['somebody else takes the fee', 2003, fee],
+    ['another account receives the fee', 2003, fee],
     ['the pool is of another mint', 2003, at(2, { address: other })],
-    ['the pool is an account of nobody', 3007, at(3, { address: thief })],
+    ['the pool account does not exist', 3007, at(3, { address: thief })],
     ['the pool is the fee account', 3007, at(3, { address: CURVE_FEES })],
     ["the vault is the user's own account", 2003, at(4, { address: machine.tokensOf(machine.user) })],
     ['the token program is another', 3007, at(8, { address: PROGRAMS.token2022 })],
     ['the user has not signed', 3010, at(6, { address: thief, signer: false })],
     ['an account is missing', 3005, (accounts) => accounts.slice(0, 15)],
-    ['there are more than it can take', 3005, (accounts) => [...accounts, ...Array(9).fill(accounts[0])]],
-  ])('%s: %s', (_what, error, change) => {
+    ['there are too many accounts', 3005, (accounts) => [...accounts, ...Array(9).fill(accounts[0])]],
+  ])('%s: error %s', (_what, error, change) => {
     machine.load(new Curve())
     machine.hold(machine.user, 0n)
     machine.write(other, machine.tokenProgram, machine.data(machine.mint))
@@ -275,7 +270,7 @@ describe('accounts and bytes that do not belong', () => {
     expect(machine.tokens(machine.tokensOf(machine.user))).toBe(0n)
   })
 
-  test('tokens of another mint, in a vault that somebody opened for the pool, bring nothing', () => {
+  test('tokens of another mint in a vault of the pool are worth nothing', () => {
     const curve = new Curve()
     curve.applyBuy(curve.quoteBuy(SOL))
     machine.load(curve)
@@ -291,18 +286,15 @@ describe('accounts and bytes that do not belong', () => {
     expect(machine.send({ ...good, accounts })).toMatchObject({ error: 2003, place: 0 })
   })
 
-  test.each([0, 8])(
-    'an account of the program that holds no more than the first %d bytes of a pool is none',
-    (count) => {
-      machine.load(new Curve())
-      const pool = machine.data(poolOf(machine.mint))
-      const bytes = count === 0 ? new Uint8Array(pool.length) : pool.slice(0, count)
-      machine.write(poolOf(machine.mint), POOL_PROGRAM, bytes)
-      expect(machine.send(poolInstruction(machine.user, machine.mint, buyIn(SOL)))).toMatchObject({ error: 3012 })
-    },
-  )
+  test.each([0, 8])('a program account with only the first %d bytes of a pool is not a pool', (count) => {
+    machine.load(new Curve())
+    const pool = machine.data(poolOf(machine.mint))
+    const bytes = count === 0 ? new Uint8Array(pool.length) : pool.slice(0, count)
+    machine.write(poolOf(machine.mint), POOL_PROGRAM, bytes)
+    expect(machine.send(poolInstruction(machine.user, machine.mint, buyIn(SOL)))).toMatchObject({ error: 3012 })
+  })
 
-  test("a vault that says it is the curve's but that the token program does not own pays nobody", () => {
+  test('a vault that the token program does not own is refused', () => {
     const curve = new Curve()
     curve.applyBuy(curve.quoteBuy(SOL))
     machine.load(curve)
@@ -319,8 +311,8 @@ describe('accounts and bytes that do not belong', () => {
       Buffer.from(`181ec828051c0777${'00'.repeat(16)}`, 'hex'),
     ],
     ['a buy without its amounts', 102, Buffer.from('66063d1201daebea01', 'hex')],
-    ['a buy with too much behind', 102, Buffer.from(`66063d1201daebea${'01'.repeat(19)}`, 'hex')],
-  ])('data that says %s: %d', (_what, error, data) => {
+    ['a buy with extra bytes', 102, Buffer.from(`66063d1201daebea${'01'.repeat(19)}`, 'hex')],
+  ])('data with %s: error %d', (_what, error, data) => {
     machine.load(new Curve())
     const good = poolInstruction(machine.user, machine.mint, buyIn(SOL))
     expect(machine.send({ ...good, data })).toMatchObject({ error, place: 0 })

@@ -15,7 +15,7 @@ import { RENT } from '../../chain/verifier/honest.ts'
 import { ata, openAta } from '../../chain/verifier/parts.ts'
 import { forWeb3 } from './machine.ts'
 
-// The verifier knows pump.fun's layout; a policy that names our program reads it by the same one.
+// The verifier knows pump.fun's layout, and a policy applies that layout to our program.
 
 const SOL = 1_000_000_000n
 const user = keypair('wallet').publicKey
@@ -56,19 +56,19 @@ const at = (place: number, where: PublicKey | string) => (one: ProgramInstructio
 test.each<[string, PoolTrade, AskedTrade]>([
   ['a buy by SOL', buyIn, asked],
   ['a buy by tokens', buyOut, asked],
-  ['a sale of everything', sale, sellAll],
+  ['a full sale', sale, sellAll],
 ])("%s of the sandbox's pool is read and accepted", (_what, trade, order) => {
   expect(codes(trade, order)).toEqual([])
 })
 
 test.each<[string, string, () => string[]]>([
-  ['a program that the policy does not name', 'PROGRAM_UNKNOWN', () => codes(buyIn, asked, undefined, BUILT_IN_POLICY)],
+  ['a program outside the policy', 'PROGRAM_UNKNOWN', () => codes(buyIn, asked, undefined, BUILT_IN_POLICY)],
   ['more lamports than rounding explains', 'AMOUNT_OVER', () => codes({ ...buyIn, lamports: SOL + 2n }, asked)],
   ['a sale instead of a buy', 'WRONG_SIDE', () => codes(sale, asked)],
-  ['content with nothing', 'MIN_OUT', () => codes({ ...buyIn, tokens: 0n }, asked)],
+  ['a zero minimum output', 'MIN_OUT', () => codes({ ...buyIn, tokens: 0n }, asked)],
   ['another mint', 'WRONG_MINT', () => codes(buyIn, asked, at(2, other))],
   ['another pool', 'POOL_UNKNOWN', () => codes(buyIn, asked, at(3, other))],
-  ['tokens to somebody else', 'ACCOUNT_FOREIGN', () => codes(buyIn, asked, at(5, other))],
-])('%s is refused: %s', (_what, code, found) => {
+  ['tokens for another wallet', 'ACCOUNT_FOREIGN', () => codes(buyIn, asked, at(5, other))],
+])('%s is refused with %s', (_what, code, found) => {
   expect(found()).toContain(code)
 })

@@ -14,7 +14,7 @@ async function trade(rig: Rig, side: 'buy' | 'sell', terms: object): Promise<Ans
   return rpc(rig, 'getTransaction', signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 })
 }
 
-test('a chain that began on the small ledger goes on on the runtime, and never back', async () => {
+test('a chain that began on the small ledger continues on the runtime, and never returns', async () => {
   const stateFile = join(folder, 'grown.db')
   const small = await openRig({ stateFile, chain: 'small' })
   expect(small.chain).toBe('small')
@@ -24,7 +24,7 @@ test('a chain that began on the small ledger goes on on the runtime, and never b
 
   const runtime = await openRig({ stateFile })
   expect([runtime.chain, runtime.wallet, runtime.genesisHash]).toEqual(['runtime', small.wallet, small.genesisHash])
-  runtime.advance(8) // the rig's clock began anew
+  runtime.advance(8) // the rig's clock starts over
   expect((await rpc(runtime, 'getBalance', runtime.wallet, { commitment: 'confirmed' })).value).toBe(balance.value)
   expect(await rpc(runtime, 'getSignaturesForAddress', runtime.wallet, { commitment: 'confirmed' })).toHaveLength(1)
   const sold = await trade(runtime, 'sell', { amount: '100%', sellAll: true })
@@ -36,7 +36,7 @@ test('a chain that began on the small ledger goes on on the runtime, and never b
 })
 
 test.each(['token', 'token2022', 'both'] as const)(
-  'tokens of %s are bought and sold, over a restart',
+  'tokens of %s are bought and sold across a restart',
   async (tokenProgram) => {
     const stateFile = join(folder, `${tokenProgram}.db`)
     const first = await openRig({ stateFile, dialect: { tokenProgram } })

@@ -28,9 +28,9 @@ interface World {
   ledger: Ledger
   wallet: string
   advance(slots: number): void
-  /** A transaction of the wallet with these instructions, signed. */
+  /** A signed transaction of the wallet with these instructions. */
   sign(...calls: Call[]): Uint8Array
-  /** Sends it and lets it land in the next slot. */
+  /** Sends the transaction and lets it land in the next slot. */
   land(...calls: Call[]): LandedTransaction | undefined
   balance(address: string): number | undefined
 }
@@ -63,7 +63,7 @@ function buy(wallet: string): Call[] {
 }
 
 test.each(['confirmed', 'finalized'] as const)(
-  'a look at what was %s changes nothing of what comes after',
+  'a read at commitment %s does not change later results',
   async (commitment) => {
     const { ledger, wallet, sign, land, balance } = await open()
     expect(land(...buy(wallet))?.error).toBeNull()
@@ -77,7 +77,7 @@ test.each(['confirmed', 'finalized'] as const)(
 )
 
 test.each([POOL_PROGRAM, PROGRAMS.token, PROGRAMS.associatedToken, WSOL_MINT])(
-  'SOL sent to %s, and a fork that takes it back, leave the program what it was',
+  'a transfer of SOL to %s, and a fork that reverts it, leave the program unchanged',
   async (address) => {
     const { ledger, wallet, sign, land } = await open()
     const sent = land(transferCall(wallet, address, 1_000n))
@@ -88,14 +88,14 @@ test.each([POOL_PROGRAM, PROGRAMS.token, PROGRAMS.associatedToken, WSOL_MINT])(
   },
 )
 
-test('a pool can be read by who knows its mint before anybody has traded', async () => {
+test('a pool can be read before its first trade', async () => {
   const { ledger } = await open()
   expect(ledger.account(MINT, 'confirmed')?.owner).toBe(PROGRAMS.token)
   expect(ledger.account(poolOf(MINT), 'confirmed')?.owner).toBe(POOL_PROGRAM)
   expect(ledger.account(vaultOf(MINT), 'confirmed')?.owner).toBe(PROGRAMS.token)
 })
 
-// Whatever is sent, the books are right: SLUICE_CHAIN_SEEDS=200 is the long form.
+// The books are right after any transaction. SLUICE_CHAIN_SEEDS=200 runs the long form.
 
 const BUILTINS = [
   ...Object.values(PROGRAMS),
@@ -108,7 +108,7 @@ const BUILTINS = [
   'Vote111111111111111111111111111111111111111',
   'Ed25519SigVerify111111111111111111111111111',
 ]
-/** What the market or the runtime keeps for itself. */
+/** Accounts that the market or the runtime manages. */
 const NOT_KEPT = new Set([...BUILTINS, MINT, WSOL_MINT, poolOf(MINT), vaultOf(MINT)])
 
 const number = (value: number, bytes: 4 | 8) => {
@@ -117,7 +117,7 @@ const number = (value: number, bytes: 4 | 8) => {
   return buffer
 }
 
-/** Instructions that make sense, that hardly do, and that are noise. */
+/** Plausible instructions, implausible ones, and noise. */
 function drawn(wallet: string, seed: number): { call(): Call; addresses: string[]; integer(below: number): number } {
   const random = seededRandom(seed)
   const pick = <T>(from: readonly T[]): T => from[random.integer(from.length)] as T
@@ -200,7 +200,7 @@ test.each(Array.from({ length: seeds }, (_none, index) => index + 1))(
   },
 )
 
-/** Undefined where it is no transaction at all. */
+/** Undefined if the bytes are not a transaction. */
 function attempt<T>(run: () => T): T | undefined {
   try {
     return run()

@@ -13,7 +13,7 @@ import { Curve } from '../../../src/solana/bonding-curve.ts'
 interface Seen {
   at: number
   event: MarketEvent
-  /** The curve's own price after the event, SOL a token. */
+  /** Price of the curve after the event, SOL per token. */
   price: number
 }
 
@@ -33,15 +33,15 @@ const trades = (seen: Seen[]): (Seen & { event: TradeEvent })[] =>
   seen.filter((one): one is Seen & { event: TradeEvent } => one.event.type === 'trade')
 const off = (event: TradeEvent, price: number): number => Math.max(event.price / price, price / event.price)
 
-describe('made market', () => {
+describe('generated market', () => {
   const seen = play(1, 300_000)
 
-  test('the same seed gives the same events, another seed others', () => {
+  test('the same seed gives the same events, and another seed gives others', () => {
     expect(play(1, 20_000)).toEqual(seen.filter(({ at }) => at < 20_000))
     expect(play(2, 20_000)).not.toEqual(seen.filter(({ at }) => at < 20_000))
   })
 
-  test('it is as lively as it says, from the first second', () => {
+  test('the market has its documented activity from the first second', () => {
     const perSecond = trades(seen).length / 300
     expect(perSecond).toBeGreaterThan(20)
     expect(perSecond).toBeLessThan(45)
@@ -58,7 +58,7 @@ describe('made market', () => {
     expect(launches / 300).toBeLessThan(0.4)
   })
 
-  test('15 % of the prints are router legs, 2 to 30 times off, and mostly small', () => {
+  test('15 % of the prints are router legs, 2 to 30 times off and mostly small', () => {
     const noisy = trades(seen).filter(({ event, price }) => off(event, price) > 2)
     const share = noisy.length / trades(seen).length
     expect(share).toBeGreaterThan(0.13)
@@ -68,7 +68,7 @@ describe('made market', () => {
     for (const { event, price } of noisy) expect(off(event, price)).toBeLessThan(60)
   })
 
-  test('every print agrees with itself: price = sol / tokens', () => {
+  test('price = sol / tokens in every print', () => {
     for (const { event } of trades(seen)) {
       expect(event.price).toBeCloseTo(event.sol / event.tokens, 15)
       expect(event.sol).toBeGreaterThan(0)
@@ -78,7 +78,7 @@ describe('made market', () => {
     expect(new Set(signatures).size).toBe(signatures.length)
   })
 
-  test('falls of 15 % from the high come every few seconds somewhere, and so do rises', () => {
+  test('falls and rises of 15 % happen every few seconds', () => {
     const high = new Map<string, number>()
     const low = new Map<string, number>()
     let falls = 0
@@ -94,23 +94,23 @@ describe('made market', () => {
     expect(rises).toBeGreaterThan(60)
   })
 
-  test('price updates tell significant moves, with what was before', () => {
+  test('price updates report significant moves with the change since the last one', () => {
     const updates = seen.map(({ event }) => event).filter((event): event is PriceEvent => event.type === 'priceUpdate')
     expect(updates.length).toBeGreaterThan(300)
     for (const update of updates) expect(Math.abs(update.changePercent)).toBeGreaterThanOrEqual(5)
   })
 
-  test('launches bring hostile names, and now and then money as a mint', () => {
+  test('launches include hostile names and sometimes the mint of a currency', () => {
     const events = play(1, 30_000, { launchesPerSecond: 20 })
       .map(({ event }) => event)
       .filter((event): event is LaunchEvent => event.type === 'newToken')
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what it looks for
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters
     expect(events.some(({ name }) => /[\u0000-\u001f]/.test(name))).toBe(true)
     expect(events.some(({ name }) => name.includes('<'))).toBe(true)
     expect(events.some(({ name, symbol }) => name === '' && symbol === '')).toBe(true)
   })
 
-  test('our own trade is printed as it was and moves nobody else on', () => {
+  test("our own trade is printed without distortion and does not change other traders' actions", () => {
     const events: MarketEvent[] = []
     const market = new SeededMarket({ seed: 1, emit: (event) => events.push(event) })
     const { mint } = seen.find(({ event }) => event.type === 'trade')!.event
@@ -148,7 +148,7 @@ describe('made market', () => {
   })
 })
 
-test('a token of an earlier process trades on', () => {
+test('a token of an earlier process continues to trade', () => {
   const prints: string[] = []
   const market = new SeededMarket({ seed: 1, emit: ({ type, mint }) => type === 'trade' && prints.push(mint) })
   const held = 'J5p7z5dZew83HwpFnUqr1HL2S29sn8i7S8eFNwDUpump'
@@ -165,7 +165,7 @@ test('a token of an earlier process trades on', () => {
 })
 
 describe('pace', () => {
-  test.each([1, 10, 100])('at speed %i the market runs that much faster than the clock', (speed) => {
+  test.each([1, 10, 100])('at speed %i the market runs at that multiple of real time', (speed) => {
     const clock = new SimulatedClock(1_000)
     let events = 0
     const stop = runMarket(new SeededMarket({ seed: 1, emit: () => events++ }), clock, speed)
@@ -205,7 +205,7 @@ describe('recorded market', () => {
     return path
   }
 
-  test('plays by timestamps from the first, skips what it does not know, then falls silent', () => {
+  test('it plays by timestamps, skips unknown lines, and is silent at the end', () => {
     const events: MarketEvent[] = []
     const path = file([
       trade(5_000, 2e-7),
@@ -226,7 +226,7 @@ describe('recorded market', () => {
     expect(market.nextAt).toBeUndefined()
   })
 
-  test('a stop of the recorder is not waited for', () => {
+  test('an interruption of the recording is shortened', () => {
     let events = 0
     const market = new RecordedMarket({
       path: file([trade(0, 1e-7), trade(20_000, 1e-7), trade(9_000_000, 1e-7)]),
@@ -238,7 +238,7 @@ describe('recorded market', () => {
     expect(events).toBe(3)
   })
 
-  test('repeats with new signatures', () => {
+  test('a repetition has new signatures', () => {
     const signatures: string[] = []
     const emit = (event: MarketEvent): unknown => event.type === 'trade' && signatures.push(event.signature)
     const market = new RecordedMarket({ path: file([trade(0, 1e-7), trade(1_000, 1e-7)]), emit, repeat: true })
@@ -256,7 +256,7 @@ describe('recorded market', () => {
     expect(market.token(mint)!.curve.price).toBeCloseTo(1e-7, 10)
   })
 
-  test('a file without one message is refused with what was expected', () => {
+  test('a file without a market message is refused', () => {
     expect(() => new RecordedMarket({ path: file(['x']), emit: () => {} })).toThrow(/one JSON message a line/)
   })
 

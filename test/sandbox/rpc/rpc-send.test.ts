@@ -8,7 +8,7 @@ import { digest } from '../../../src/sandbox/keys.ts'
 import { encodeBase58 } from '../../../src/solana/base58.ts'
 import { type Answered, call, openRig, type Rig, rpc } from '../client.ts'
 
-/** The rig's wallet: its seed is 1 and its entropy `test`. */
+/** The rig's wallet, from seed 1 and entropy `test`. */
 const WALLET = Keypair.fromSeed(digest('wallet ', '1', 'test'))
 const STRANGER = Keypair.fromSeed(new Uint8Array(32).fill(9)).publicKey
 const CONFIRMED = { commitment: 'confirmed' }
@@ -24,7 +24,7 @@ interface Wanted {
   blockhash?: string
 }
 
-/** A transfer to a stranger, as web3.js writes it. */
+/** A transfer to another wallet, encoded by web3.js. */
 async function transfer({ lamports = AMOUNT, version = 0, signed = true, blockhash }: Wanted = {}): Promise<{
   bytes: Buffer
   signature: string
@@ -54,7 +54,7 @@ const received = async (): Promise<number> =>
 
 describe('sendTransaction', () => {
   test.each(['legacy', 0] as const)(
-    'a transaction of version %s lands as the bytes that were sent',
+    'a transaction of version %s lands with the bytes that were sent',
     async (version) => {
       rig = await openRig()
       const { bytes, signature } = await transfer({ version })
@@ -70,7 +70,7 @@ describe('sendTransaction', () => {
     },
   )
 
-  test('in base58 too, and without preflight', async () => {
+  test('base58 is accepted, also without preflight', async () => {
     rig = await openRig()
     const { bytes, signature } = await transfer()
     expect(await rpc(rig, 'sendTransaction', encodeBase58(bytes), { skipPreflight: true, maxRetries: 0 })).toBe(
@@ -80,7 +80,7 @@ describe('sendTransaction', () => {
     expect(await received()).toBe(AMOUNT)
   })
 
-  test('sent again it lands once; a preflight says that it has landed', async () => {
+  test('a transaction that is sent again lands once, and the preflight reports it', async () => {
     rig = await openRig()
     const { bytes, signature } = await transfer()
     await send(bytes)
@@ -95,7 +95,7 @@ describe('sendTransaction', () => {
     expect(await rpc(rig, 'getSignaturesForAddress', rig.wallet, CONFIRMED)).toHaveLength(1)
   })
 
-  test('a fork takes it back, and it lands again', async () => {
+  test('a transaction that a fork reverts lands again', async () => {
     rig = await openRig()
     const { bytes, signature } = await transfer()
     await send(bytes)
@@ -112,7 +112,7 @@ describe('sendTransaction', () => {
     expect((await rpc(rig, 'getSignatureStatuses', [signature])).value[0].err).toBeNull()
   })
 
-  test('what was sent before the process died lands in the next one', async () => {
+  test('a transaction sent before the process died lands in the next process', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-sent-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const stateFile = join(folder, 'chain.db')
@@ -128,7 +128,7 @@ describe('sendTransaction', () => {
     expect(await received()).toBe(AMOUNT)
   })
 
-  test('after 150 blocks it is not known and cannot land', async () => {
+  test('after 150 blocks a transaction is unknown and cannot land', async () => {
     rig = await openRig()
     const { bytes, signature } = await transfer()
     rig.advance(170)
@@ -138,7 +138,7 @@ describe('sendTransaction', () => {
     expect(await received()).toBe(0)
   })
 
-  test('what nobody signed is refused, and without preflight lost', async () => {
+  test('an unsigned transaction is refused, and never lands without preflight', async () => {
     rig = await openRig()
     const { bytes } = await transfer({ signed: false })
     expect(await send(bytes)).toMatchObject({ code: -32003, message: 'Transaction signature verification failure' })
@@ -147,7 +147,7 @@ describe('sendTransaction', () => {
     expect(await received()).toBe(0)
   })
 
-  test('what fails is told with its logs; without preflight it lands and costs its fee', async () => {
+  test('a failing transaction is reported with its logs; without preflight it lands and costs its fee', async () => {
     rig = await openRig()
     const { bytes, signature } = await transfer({ lamports: 20_000_000_000 })
     expect(await send(bytes)).toMatchObject({
@@ -163,19 +163,19 @@ describe('sendTransaction', () => {
   })
 
   test.each<[what: string, params: unknown[], code: number]>([
-    ['no text', [7], -32602],
-    ['no base64', ['*', { encoding: 'base64' }], -32602],
-    ['no base58', ['0OIl'], -32602],
-    ['too much', [Buffer.alloc(1_300).toString('base64'), { encoding: 'base64' }], -32602],
-    ['no transaction', ['AQID', { encoding: 'base64' }], -32602],
-    ['another encoding', ['AQID', { encoding: 'hex' }], -32602],
-    ['a slot that is not there yet', ['AQID', { encoding: 'base64', minContextSlot: 4e8 }], -32016],
+    ['a number instead of a text', [7], -32602],
+    ['invalid base64', ['*', { encoding: 'base64' }], -32602],
+    ['invalid base58', ['0OIl'], -32602],
+    ['too many bytes', [Buffer.alloc(1_300).toString('base64'), { encoding: 'base64' }], -32602],
+    ['bytes that are not a transaction', ['AQID', { encoding: 'base64' }], -32602],
+    ['an unknown encoding', ['AQID', { encoding: 'hex' }], -32602],
+    ['a slot in the future', ['AQID', { encoding: 'base64', minContextSlot: 4e8 }], -32016],
   ])('%s is refused', async (_what, params, code) => {
     rig = await openRig()
     expect(await rpc(rig, 'sendTransaction', ...params)).toMatchObject({ code, message: expect.any(String) })
   })
 
-  test('the small ledger says that it cannot', async () => {
+  test('the small ledger reports that it cannot send transactions', async () => {
     rig = await openRig({ chain: 'small' })
     const { bytes } = await transfer()
     expect(await send(bytes)).toMatchObject({ code: -32601, message: expect.stringContaining('install litesvm') })
@@ -184,7 +184,7 @@ describe('sendTransaction', () => {
 })
 
 describe('simulateTransaction', () => {
-  test('tells balances, fee and the accounts that were asked for, and changes nothing', async () => {
+  test('a simulation returns balances, fee and the requested accounts, and changes nothing', async () => {
     rig = await openRig()
     const { bytes } = await transfer({ signed: false })
     const accounts = { encoding: 'base64', addresses: [rig.wallet, STRANGER.toBase58()] }
@@ -200,7 +200,7 @@ describe('simulateTransaction', () => {
     expect((await rpc(rig, 'getBalance', rig.wallet, CONFIRMED)).value).toBe(10_000_000_000)
   })
 
-  test('a failure has its logs and no accounts', async () => {
+  test('a failed simulation has logs and no accounts', async () => {
     rig = await openRig()
     const { bytes } = await transfer({ lamports: 20_000_000_000 })
     const { value } = await simulate(bytes, { accounts: { encoding: 'base64', addresses: [rig.wallet] } })
@@ -208,7 +208,7 @@ describe('simulateTransaction', () => {
     expect(value.logs.at(-1)).toContain('custom program error: 0x1')
   })
 
-  test('signatures and blockhash count where they are asked to', async () => {
+  test('a simulation checks signatures and blockhash on request', async () => {
     rig = await openRig()
     const blockhash = PublicKey.default.toBase58()
     const { bytes } = await transfer({ signed: false, blockhash })
@@ -223,7 +223,7 @@ describe('simulateTransaction', () => {
 describe('a node with faults', () => {
   const many = (fault: Omit<Fault, 'count'>): void => rig.faults.set({ ...fault, count: 1_000_000 })
 
-  test('nine of ten sends are dropped: resent it lands, once', async () => {
+  test('a transaction that is resent while nine of ten sends are dropped lands once', async () => {
     rig = await openRig()
     many({ kind: 'sendDropped', probability: 0.9 })
     const { bytes, signature } = await transfer()
@@ -238,7 +238,7 @@ describe('a node with faults', () => {
     expect(await received()).toBe(AMOUNT)
   })
 
-  test('it lags: slot and balances are those of before', async () => {
+  test('a lagging node returns the slot and balances of the past', async () => {
     rig = await openRig()
     await send((await transfer()).bytes)
     rig.advance(10)
@@ -248,7 +248,7 @@ describe('a node with faults', () => {
     expect(await received()).toBe(0)
   })
 
-  test('it gives a blockhash that is over, the name of another cluster, and a 429', async () => {
+  test('a node may return an expired blockhash, another genesis hash, or a 429', async () => {
     rig = await openRig()
     rig.advance(300)
     rig.faults.set({ kind: 'staleBlockhash' })

@@ -76,11 +76,11 @@ describe('RPC', () => {
     ['getBlockTime', [1], expect.objectContaining({ code: -32007 })],
     ['requestAirdrop', [], { code: -32601, message: 'Method not found' }],
     ['toString', [], expect.objectContaining({ code: -32601 })],
-  ])('%s %j', async (method, params, expected) => {
+  ])('%s %j has its documented result', async (method, params, expected) => {
     expect(await rpc(rig, method, ...params)).toEqual(expected)
   })
 
-  test('a landed buy as getTransaction shows it, in every encoding', async () => {
+  test('getTransaction shows a landed buy in every encoding', async () => {
     const shown = (encoding: string): Promise<Answered> =>
       rpc(rig, 'getTransaction', signature, { ...CONFIRMED, encoding, maxSupportedTransactionVersion: 1 })
     const parsed = await shown('jsonParsed')
@@ -115,7 +115,7 @@ describe('RPC', () => {
     )
   })
 
-  test('getTransaction refuses what the real node refuses', async () => {
+  test('getTransaction refuses the parameters that a real node refuses', async () => {
     expect(await rpc(rig, 'getTransaction', signature, CONFIRMED)).toMatchObject({ code: -32015 })
     expect(
       await rpc(rig, 'getTransaction', signature, { commitment: 'processed', maxSupportedTransactionVersion: 0 }),
@@ -126,7 +126,7 @@ describe('RPC', () => {
     expect(await rpc(rig, 'getTransaction', 'x')).toMatchObject({ code: -32602 })
   })
 
-  test('a status goes from nothing to final, and out of the cache into the history', async () => {
+  test('a status goes from unknown to finalized, and from the cache to the history', async () => {
     const own = await openRig()
     const sent = (await post(own, '/trade/buy', { publicKey: own.wallet, mint: MINT, amount: 0.1 })).body.signature
     const status = async (history = false): Promise<Answered> =>
@@ -145,7 +145,7 @@ describe('RPC', () => {
     await own.close()
   })
 
-  test('accounts: the wallet, its token account, the mint', async () => {
+  test('getAccountInfo returns the wallet, its token account and the mint', async () => {
     const info = async (key: string, encoding: string): Promise<Answered> =>
       (await rpc(rig, 'getAccountInfo', key, { ...CONFIRMED, encoding })).value
     expect(await info(rig.wallet, 'base64')).toMatchObject({
@@ -188,7 +188,7 @@ describe('RPC', () => {
     expect(await rpc(rig, 'getGenesisHash')).toBe(rig.genesisHash)
   })
 
-  test('block times that are missing, or old', async () => {
+  test('block times may be missing or old', async () => {
     const slot = (await rpc(rig, 'getSlot', CONFIRMED)) - 3
     const time = await rpc(rig, 'getBlockTime', slot)
     rig.faults.set({ kind: 'noBlockTime', slots: 2 })
@@ -203,7 +203,7 @@ describe('RPC', () => {
     expect(await rpc(rig, 'getBlockTime', slot)).toBe(time - 15)
   })
 
-  test('batches, and bodies that are no calls', async () => {
+  test('batches are answered, and invalid calls give errors', async () => {
     const send = async (body: string): Promise<Answered> => (await call(rig.rpcUrl, { method: 'POST', body })).body
     const answers = await send(
       '[{"jsonrpc":"2.0","id":"a","method":"getHealth"},{"jsonrpc":"2.0","id":2,"method":"nothing"},7]',

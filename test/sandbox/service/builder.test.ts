@@ -19,7 +19,7 @@ let rig: Rig
 afterEach(() => rig.close())
 
 const SLIPPAGE = 10
-/** The examination waits for a blockhash that its node may not know yet. */
+/** Clock without delays: the examination waits for a blockhash that its node may not know yet. */
 const impatient: Clock = {
   now: () => 0,
   after: (_ms, run) => {
@@ -35,7 +35,7 @@ function asked(side: 'buy' | 'sell'): AskedTrade {
     : { ...terms, side, amount: { kind: 'all' } }
 }
 
-/** What the builder answers, as a client reads it. */
+/** Requests a transaction and reads the answer like a client. */
 async function build(side: 'buy' | 'sell'): Promise<BuiltReply> {
   const terms = side === 'buy' ? { amount: 0.5 } : { amount: '100%', sellAll: true }
   const response = await fetch(`${rig.baseUrl}/transaction/${side}`, {
@@ -49,7 +49,7 @@ async function build(side: 'buy' | 'sell'): Promise<BuiltReply> {
   })
 }
 
-/** The codes with which the verifier refuses it, by the sandbox's own policy and RPC; none: it is accepted. */
+/** Refusal codes of the verifier with the sandbox's own policy and RPC; empty if it accepts the transaction. */
 async function verdict(reply: BuiltReply, side: 'buy' | 'sell'): Promise<string[]> {
   if (!reply.ok) return [reply.code]
   const decoded = decodeTransaction(reply.bytes)
@@ -68,7 +68,7 @@ async function verdict(reply: BuiltReply, side: 'buy' | 'sell'): Promise<string[
   return refusals.map(({ code }) => code)
 }
 
-/** Signed by the wallet's file and sent; the error of the landed transaction. */
+/** Signs with the wallet's file, sends, and returns the error of the landed transaction. */
 async function trade(bytes: Uint8Array): Promise<unknown> {
   const transaction = VersionedTransaction.deserialize(bytes)
   const keypair = Keypair.fromSecretKey(Uint8Array.from(JSON.parse(readFileSync(rig.keypair, 'utf8')) as number[]))
@@ -84,8 +84,8 @@ async function trade(bytes: Uint8Array): Promise<unknown> {
   return shown.meta.err
 }
 
-/** Each answer to each question about the builder, over the plain ones; and what of the others a transaction depends
- *  on. */
+/** Dialects with one non-plain answer about the builder each, and random mixes of the answers that change a
+ *  transaction. */
 const questions = Object.entries(dialectQuestions).filter(([question]) =>
   /^(built\w+|tokenProgram|serviceFeeBps|buyExact|closesAccount)$/.test(question),
 )
@@ -106,7 +106,7 @@ const mixed: Partial<Dialect>[] = [
 
 describe('the builder', () => {
   test.each([{}, ...dialects.filter((dialect) => !isPlain(dialect)), ...mixed])(
-    '%j: bought and sold by what the verifier accepts',
+    '%j builds a buy and a sale that the verifier accepts',
     async (dialect) => {
       rig = await openRig({ dialect })
       for (const side of ['buy', 'sell'] as const) {
@@ -122,7 +122,7 @@ describe('the builder', () => {
     },
   )
 
-  test('every attack is refused, for what it is', async () => {
+  test('the verifier refuses every attack with its own code', async () => {
     rig = await openRig()
     const buy = await build('buy')
     if (!buy.ok) throw new Error(buy.reason)
@@ -154,7 +154,7 @@ describe('the builder', () => {
   })
 
   test.each(['take lamports', 'take the account'] as const)(
-    'its program behaves in the simulation, and then: %s',
+    'the hostile program is honest in the simulation, and then: %s',
     async (theft) => {
       rig = await openRig()
       const first = await build('buy')
@@ -177,7 +177,7 @@ describe('the builder', () => {
     },
   )
 
-  test('a stale blockhash, an absurd height and an answer without a transaction', async () => {
+  test('faults give a stale blockhash, an impossible height and an answer without a transaction', async () => {
     rig = await openRig()
     rig.advance(300)
     rig.faults.set({ kind: 'builtStale' })
@@ -188,12 +188,12 @@ describe('the builder', () => {
     expect(await build('buy')).toMatchObject({ ok: false, code: 'REPLY_UNREADABLE' })
   })
 
-  test('files beside the chain, for their owner only', async () => {
+  test('the files next to the chain are readable by their owner only', async () => {
     rig = await openRig()
     for (const file of [rig.keypair, rig.policy]) expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 
-  test('the small ledger builds nothing, and says so', async () => {
+  test('the small ledger refuses to build transactions', async () => {
     rig = await openRig({ chain: 'small' })
     const response = await fetch(`${rig.baseUrl}/transaction/buy`, {
       method: 'POST',

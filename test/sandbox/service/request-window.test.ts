@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { requestWindow } from '../../../src/sandbox/service/customers.ts'
 import { openRig, post } from '../client.ts'
 
-/** Accepted of those that arrive at these times. */
+/** Which requests at these times are accepted. */
 function accepted(window: 'sliding' | 'fixed', refusedCount: 'no' | 'yes', times: number[]): number[] {
   const limiter = requestWindow(2, { window, refusedCount })
   return times.filter((time) => limiter.admit(time).accepted)
@@ -13,18 +13,18 @@ test.each<[window: 'sliding' | 'fixed', refusedCount: 'no' | 'yes', times: numbe
   ['sliding', 'yes', [0, 1, 2, 60_000, 60_001, 60_003, 120_010], [0, 1, 120_010]],
   ['fixed', 'no', [59_998, 59_999, 59_999, 60_000, 60_001, 60_002, 120_000], [59_998, 59_999, 60_000, 60_001, 120_000]],
   ['fixed', 'yes', [0, 1, 2, 59_999, 60_000], [0, 1, 60_000]],
-])('%s, refused ones count: %s', (window, refusedCount, times, expected) => {
+])('a %s window that counts refused requests (%s)', (window, refusedCount, times, expected) => {
   expect(accepted(window, refusedCount, times)).toEqual(expected)
 })
 
-test('it says what is left and until when', () => {
+test('an admission has the remaining requests and the reset time', () => {
   const limiter = requestWindow(2, { window: 'sliding', refusedCount: 'no' })
   expect(limiter.admit(1_000)).toEqual({ accepted: true, limit: 2, remaining: 1, resetMs: 60_000 })
   expect(limiter.admit(2_000)).toEqual({ accepted: true, limit: 2, remaining: 0, resetMs: 59_000 })
   expect(limiter.admit(31_000)).toEqual({ accepted: false, limit: 2, remaining: 0, resetMs: 30_000 })
 })
 
-test('over HTTP: the hundred and first request of a standard minute gets 429, other customers are not touched', async () => {
+test('the 101st request of a minute gets 429 over HTTP, and other customers are not affected', async () => {
   const rig = await openRig({ dialect: { limitHeaders: 'retryAfter' } })
   const send = (apiKey: string): Promise<number> => post(rig, '/trade/buy', {}, apiKey).then(({ status }) => status)
   const statuses = await Promise.all(Array.from({ length: 101 }, () => send(rig.apiKeys.standard)))

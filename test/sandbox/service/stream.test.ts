@@ -9,7 +9,7 @@ describe('stream', () => {
   let rig: Rig
   afterEach(() => rig.close())
 
-  test('authenticate, subscribe, events, unsubscribe', async () => {
+  test('a client authenticates, subscribes, receives events and unsubscribes', async () => {
     rig = await openRig()
     const listener = await Listener.open(rig.wsUrl)
     listener.send({ method: 'authenticate', apiKey: rig.apiKeys.premium })
@@ -68,7 +68,7 @@ describe('stream', () => {
     listener.close()
   })
 
-  test('our own trade comes over the feed once it has landed', async () => {
+  test('our own trade appears on the feed when it has landed', async () => {
     rig = await openRig()
     const listener = await Listener.on(rig, [MINT])
     const { signature } = (
@@ -84,8 +84,8 @@ describe('stream', () => {
     ['unsubscribe before authenticate', { method: 'unsubscribe', keys: ['trades'] }, 'AUTHENTICATION_FAILED'],
     ['a wrong key', { method: 'authenticate', apiKey: 'standard-x' }, 'AUTHENTICATION_FAILED'],
     ['no key', { method: 'authenticate' }, 'AUTHENTICATION_FAILED'],
-    ['a key that is no text', { method: 'authenticate', apiKey: { $ne: 1 } }, 'AUTHENTICATION_FAILED'],
-    ['no JSON', '{', 'AUTHENTICATION_FAILED'],
+    ['a key that is not a text', { method: 'authenticate', apiKey: { $ne: 1 } }, 'AUTHENTICATION_FAILED'],
+    ['invalid JSON', '{', 'AUTHENTICATION_FAILED'],
   ])('%s: %j gives %s', async (_what, message, code) => {
     rig = await openRig()
     const listener = await Listener.open(rig.wsUrl)
@@ -100,15 +100,15 @@ describe('stream', () => {
   })
 
   test.each<[what: string, message: unknown]>([
-    ['a bad key among good ones', { method: 'subscribe', keys: ['trades', 'trads', MINT] }],
-    ['an address that is none', { method: 'subscribe', keys: [`${MINT}x`] }],
+    ['an invalid key among valid ones', { method: 'subscribe', keys: ['trades', 'trads', MINT] }],
+    ['an invalid address', { method: 'subscribe', keys: [`${MINT}x`] }],
     ['no keys', { method: 'subscribe' }],
     ['an empty list', { method: 'subscribe', keys: [] }],
-    ['keys that are no texts', { method: 'subscribe', keys: [7] }],
+    ['keys that are not texts', { method: 'subscribe', keys: [7] }],
     ['an unknown method', { method: 'trade' }],
-    ['no JSON', 'hello'],
+    ['invalid JSON', 'hello'],
     ['null', 'null'],
-  ])('%s: %j is refused, nothing of it is subscribed, no key is named', async (_what, message) => {
+  ])('%s: %j is refused as a whole, without naming a key', async (_what, message) => {
     rig = await openRig()
     const listener = await Listener.on(rig, [])
     listener.send(message)
@@ -121,7 +121,7 @@ describe('stream', () => {
     listener.close()
   })
 
-  test('the plan limits messages a second, and a new second is free again', async () => {
+  test('the plan limits messages per second, and a new second resets the count', async () => {
     rig = await openRig()
     const listener = await Listener.on(rig, [])
     for (let count = 0; count < 50; count++) listener.send({ method: 'ping' })
@@ -133,7 +133,7 @@ describe('stream', () => {
     listener.close()
   })
 
-  test('the plan limits connections; a closed one makes room', async () => {
+  test('the plan limits connections, and a closed connection frees its place', async () => {
     rig = await openRig()
     const five = await Promise.all(Array.from({ length: 5 }, () => Listener.on(rig, [])))
     const sixth = await Listener.open(rig.wsUrl)
@@ -158,7 +158,7 @@ describe('stream', () => {
     listener.close()
   })
 
-  test('no compression, no other path', async () => {
+  test('compression and other paths are refused', async () => {
     rig = await openRig()
     const listener = await Listener.on(rig, [])
     expect(listener.socket.extensions).toBe('')
@@ -168,7 +168,7 @@ describe('stream', () => {
     listener.close()
   })
 
-  test('a mint key delivers that mint only, once beside a channel', async () => {
+  test('a mint key delivers only that mint, and once in addition to a channel', async () => {
     rig = await openRig()
     const both = await Listener.on(rig, ['trades', MINT])
     const other = await Listener.on(rig, [OTHER_MINT])
