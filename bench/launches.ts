@@ -54,7 +54,7 @@ function heapByDay(launches: number): number[] {
       if ((day * launches + launch) % looks === looks - 1) mints.giveBack(() => false)
       const time = START + day * DAY_MS + (launch * DAY_MS) / launches
       const block = new LiveBlock(mints.list, TRADES_A_LAUNCH)
-      const token = mints.intern(Buffer.from(base58(random, 32)).toString('latin1')) // a string without slices, as a frame yields it
+      const token = mints.intern(Buffer.from(base58(random, 32)).toString('latin1')) // without slices, as in a frame
       for (let row = 0; row < TRADES_A_LAUNCH; row++) {
         const price = 1e-7 * (1 + random.next())
         const numbers = { price, amount: 1, size: 1 / price, marketCap: 1, extra: 0, extra2: 0 }
