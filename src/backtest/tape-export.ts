@@ -19,7 +19,7 @@ type Message = Readonly<Record<string, unknown>>
 /** A tape as a new file of the service's messages, one a line, as `import` reads it; CSV where the file is named so.
  *  Throws SluiceError: exit 2 where the file is there already, else 1; then nothing is left of it. */
 export function exportTape(market: Market, path: string): Exported {
-  if (existsSync(path)) throw new SluiceError(`${path} is there already; an export makes a new file`, ExitCode.usage)
+  if (existsSync(path)) throw new SluiceError(`${path} already exists; choose a new file`, ExitCode.usage)
   const file = created(path)
   const count = { rows: 0, gaps: 0 }
   let isWhole = false

@@ -32,7 +32,7 @@ export interface Imported {
  *  that a bad line of a strict import is found before anything is written. Throws SluiceError: exit 2 where the journal
  *  is there already, else 1. */
 export async function importTape(files: readonly string[], path: string, options: ImportOptions): Promise<Imported> {
-  if (existsSync(path)) throw new SluiceError(`${path} is there already; an import makes a new journal`, ExitCode.usage)
+  if (existsSync(path)) throw new SluiceError(`${path} already exists; an import creates a new journal`, ExitCode.usage)
   const { keys, badLines } = lookAt(files, options)
   if (keys.size === 0) throw new SluiceError(`${files.join(', ')}: no market message in it`)
   let failure: Error | undefined

@@ -18,15 +18,15 @@ import { extend, isOutOfSpace } from './writer/file-growth.ts'
 
 const PAGE_BYTES = 8192
 const MAGIC = 'SQLite format 3\0'
-/** SQLite's own checkpoints would fall into an order's commit; ours run when nothing waits, and this is only the last
+/** SQLite's own checkpoints would delay the commit of an order. Ours run while the writer is idle; this one is the last
  *  resort. */
 const CHECKPOINT_PAGES = 8192
-/** Twice what is written between two checkpoints. */
+/** Twice the bytes written between two checkpoints. */
 const LOG_BYTES = 16 * 2 ** 20
 
-/** Opens a journal for its one writer; makes it where there is none, and brings an older one to the present schema.
- *  `durable` false: as fast as it goes, for results that can be computed again.
- *  Throws SluiceError where the file is no journal, corrupt, or newer than this program. */
+/** Opens a journal for its one writer. Creates a missing journal and migrates an older one. `durable` false: commits
+ *  are neither awaited nor durable, for results that can be computed again. Throws SluiceError if the file is not a
+ *  journal, is corrupt, or is newer than this program. */
 export function openForWriting(path: string, durable = true): Database.Database {
   makePrivate(path)
   if (statSync(path).size > 0) refuseStranger(path)
@@ -42,8 +42,8 @@ export function openForWriting(path: string, durable = true): Database.Database 
   })
 }
 
-/** Makes the log ready for a process that trades: folded into the file, and as long as it will be. It is not cut off
- *  before: another program could take its space meanwhile. */
+/** Prepares the write-ahead log for a process that trades: folds it into the file and extends it to its full length.
+ *  The log is not truncated first: another program could take the space meanwhile. */
 export function makeRoomInLog(db: Database.Database): void {
   try {
     db.pragma('wal_checkpoint(RESTART)')
@@ -54,9 +54,9 @@ export function makeRoomInLog(db: Database.Database): void {
   }
 }
 
-/** Writes zeros behind the log, up to its full length. A commit then finds its place on the disk: it does not wait for
- *  the file system to make it, a fifth of its time, and it succeeds on a full disk. SQLite ignores what is not of its
- *  present log. False where the disk has no room. */
+/** Extends the log with zeros to its full length. A commit then needs no allocation by the file system, which takes a
+ *  fifth of its time, and it succeeds on a full disk. SQLite ignores bytes behind the current log. Returns false if the
+ *  disk has no space. */
 export function topUpLog(db: Database.Database): boolean {
   const path = `${db.name}-wal`
   if (db.memory || !existsSync(path) || statSync(path).size >= LOG_BYTES) return true
@@ -73,7 +73,8 @@ export function topUpLog(db: Database.Database): boolean {
   }
 }
 
-/** Opens a journal that another process may be writing. Throws SluiceError as above, and where there is none. */
+/** Opens a journal that another process may be writing. Throws SluiceError as `openForWriting` does, and if there is no
+ *  journal. */
 export function openForReading(path: string): Database.Database {
   if (!existsSync(path)) throw noJournalAt(path)
   guarded(path, () => {
@@ -85,7 +86,7 @@ export function openForReading(path: string): Database.Database {
     const version = versionOf(db)
     if (version < SCHEMA_VERSION)
       throw new SluiceError(
-        `${path} was written by an older Sluice (schema ${version}, this one reads ${SCHEMA_VERSION}): \`sluice migrate --journal ${path}\` brings it up to date, and so does starting a bot on it`,
+        `${path} was written by an older version of Sluice (schema ${version}, this version reads ${SCHEMA_VERSION}): \`sluice migrate --journal ${path}\` migrates it, and so does starting a bot on it`,
       )
   })
 }
@@ -100,7 +101,7 @@ function opened(path: string, db: Database.Database, prepare: (db: Database.Data
   }
 }
 
-/** Runs something that reads or writes a journal; what SQLite says about the file becomes a message. */
+/** Runs a read or write of a journal, and turns SQLite's errors about the file into messages. */
 export function guarded<T>(path: string, run: () => T): T {
   try {
     return run()
@@ -109,14 +110,14 @@ export function guarded<T>(path: string, run: () => T): T {
   }
 }
 
-/** What to throw for an error met while a journal was used, by SQLite or beside it. */
+/** Error to throw for an error of SQLite or of the file system while a journal was in use. */
 export function refusalOf(path: string, error: unknown): unknown {
   if (error instanceof Error && 'syscall' in error) return new SluiceError(`${path} cannot be used: ${error.message}`)
   if (!(error instanceof Database.SqliteError)) return error
   const { code, message } = error
   if (code.startsWith('SQLITE_NOTADB')) return noJournal(path)
   if (code.startsWith('SQLITE_CORRUPT'))
-    return new SluiceError(`${path} is corrupt (${message}); restore it from a copy, or start another journal`)
+    return new SluiceError(`${path} is corrupt (${message}); restore it from a backup, or start a new journal`)
   if (code.startsWith('SQLITE_CANTOPEN') || code.startsWith('SQLITE_READONLY'))
     return new SluiceError(`${path} cannot be opened: ${message}`)
   if (code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_FULL'))
@@ -125,16 +126,16 @@ export function refusalOf(path: string, error: unknown): unknown {
 }
 
 function noJournal(path: string): SluiceError {
-  return new SluiceError(`${path} is not a journal of Sluice`)
+  return new SluiceError(`${path} is not a Sluice journal`)
 }
 
-/** Throws SluiceError: exit 2 where it is a folder, exit 1 where it is a file of something else. */
+/** Throws SluiceError: exit 2 for a folder, exit 1 for a file that is not a journal. */
 export function refuseStranger(path: string): void {
   if (statSync(path).isDirectory()) throw new SluiceError(`${path} is a folder; a journal is a file`, ExitCode.usage)
   if (headerOf(path).toString('latin1', 0, MAGIC.length) !== MAGIC) throw noJournal(path)
 }
 
-/** Pages that the header counts and the file does not have; while there is a log they may still come from it. */
+/** Throws if the file is shorter than its header says. While a log exists, the missing pages may still be in it. */
 function refuseTruncated(path: string): void {
   if (existsSync(`${path}-wal`) && statSync(`${path}-wal`).size > 0) return
   const header = headerOf(path)
@@ -143,7 +144,7 @@ function refuseTruncated(path: string): void {
   if (missing > 0) throw new SluiceError(`${path} is corrupt: the last ${missing} bytes are missing`)
 }
 
-/** The first 100 bytes of SQLite's file format. */
+/** First 100 bytes of SQLite's file format. */
 function headerOf(path: string): Buffer {
   const header = Buffer.alloc(100)
   const file = openSync(path, 'r')
@@ -155,29 +156,29 @@ function headerOf(path: string): Buffer {
   return header
 }
 
-/** A stranger's database, or a journal of a later version, is left as it is. */
+/** Throws for a foreign database and for a journal of a newer version. */
 function refuseOther(path: string, db: Database.Database): void {
   if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID) throw noJournal(path)
   const version = versionOf(db)
   if (version > SCHEMA_VERSION)
     throw new SluiceError(
-      `${path} was written by a newer Sluice (schema ${version}, this one knows ${SCHEMA_VERSION}); update Sluice to use it`,
+      `${path} was written by a newer version of Sluice (schema ${version}, this version knows ${SCHEMA_VERSION}); update Sluice`,
     )
 }
 
-/** A setting that SQLite did not take would break the promise of a commit without a word. */
+/** Settings that SQLite silently did not apply would break the durability of commits. */
 function readBack(path: string, db: Database.Database, durable: boolean): void {
   const mode = db.pragma('journal_mode', { simple: true })
   const synchronous = db.pragma('synchronous', { simple: true })
   if (mode === 'wal' && synchronous === (durable ? 2 : 0)) return
   throw new SluiceError(
-    `${path}: SQLite runs in mode ${mode} with synchronous=${synchronous}, which does not keep what was committed; is it a network drive?`,
+    `${path}: SQLite runs in mode ${mode} with synchronous=${synchronous}, so commits would not be durable; move the journal off a network drive`,
     ExitCode.unsafe,
   )
 }
 
-/** A file that only its owner can read, in a folder that only he can enter where it has to be made. SQLite's side files
- *  follow it. */
+/** Creates the file with mode 0600, in a folder with mode 0700 if the folder is new. SQLite's side files inherit the
+ *  mode. */
 function makePrivate(path: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -185,23 +186,23 @@ function makePrivate(path: string): void {
     closeSync(openSync(path, 'a', 0o600))
     if (isNew) chmodSync(path, 0o600)
   } catch (error) {
-    throw new SluiceError(`${path} cannot be made: ${(error as Error).message}`)
+    throw new SluiceError(`${path} cannot be created: ${(error as Error).message}`)
   }
 }
 
-/** Where SQLite's file header has it. */
+/** Offset in SQLite's file header. */
 const APPLICATION_ID_AT = 68
 
-/** Where there is no journal (exit 2): names the one beside it that was written last, because the demo gives each its
- *  own name. */
+/** Error for a missing journal (exit 2). Names the journal beside it that was written last, because each demo creates
+ *  its own. */
 export function noJournalAt(path: string): SluiceError {
-  return new SluiceError(`there is no journal at ${path}${neighbourHint(path)}`, ExitCode.usage)
+  return new SluiceError(`no journal at ${path}${neighbourHint(path)}`, ExitCode.usage)
 }
 
-/** `; the journal beside it ...`, or nothing. */
+/** `; the journal beside it ...`, or ''. */
 export function neighbourHint(path: string): string {
   const newest = newestBeside(path)
-  return newest === undefined ? '' : `; the journal beside it that was written last: --journal ${newest}`
+  return newest === undefined ? '' : `; the newest journal in this folder: --journal ${newest}`
 }
 
 function newestBeside(path: string): string | undefined {
@@ -214,7 +215,7 @@ function newestBeside(path: string): string | undefined {
   return found.toSorted((one, other) => other.time - one.time)[0]?.file
 }
 
-/** The log is written first. */
+/** The log is written before the file. */
 function writtenAt(file: string): number {
   return Math.max(...[file, `${file}-wal`].filter(existsSync).map((one) => statSync(one).mtimeMs))
 }
@@ -229,12 +230,12 @@ function isJournal(file: string): boolean {
       closeSync(opened)
     }
   } catch {
-    return false // somebody else's, or gone meanwhile
+    return false // not readable, or deleted meanwhile
   }
 }
 
-/** All that money is read from. The tape is not among them: its blocks have checksums, and it may be larger than one
- *  wants to read. */
+/** Tables that money is read from. The tape is left out: its blocks have checksums, and it may be too large to read
+ *  here. */
 const TABLES = [
   ...[
     'segment',
@@ -253,7 +254,7 @@ const TABLES = [
   ...['wallet', 'wallet_transaction', 'watch', 'learned', 'conditional_order'],
 ]
 
-/** What SQLite finds wrong with the tables that a restart reads; '' where nothing is. */
+/** Damage that SQLite finds in the tables that a restart reads; '' if none. */
 export function damageOf(db: Database.Database): string {
   for (const table of TABLES) {
     const [finding] = db.pragma(`quick_check("${table}")`) as { quick_check: string }[]

@@ -15,12 +15,12 @@ import Database from 'better-sqlite3'
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import { guarded } from './database.ts'
 
-/** Held until it is released or the process ends, however it ends: the system takes it back, also after kill -9. */
+/** Held until `release` or the end of the process. The system releases it after kill -9 too. */
 export interface Lock {
   release(): void
 }
 
-/** One that remembers whether what it stands for was ever used. */
+/** A lock that remembers whether its resource was ever used. */
 export interface MarkedLock extends Lock {
   /** False for good once a holder has called `markUsed`. */
   readonly isUnused: boolean
@@ -28,8 +28,8 @@ export interface MarkedLock extends Lock {
   markUsed(): void
 }
 
-/** Keeps a second process off a journal; its readers never come here. Throws SluiceError: exit 4 that names the holder,
- *  exit 1 where nothing can be written there. */
+/** Keeps a second writer off a journal; readers do not use it. Throws SluiceError: exit 4 naming the holder, exit 1 if
+ *  nothing can be written there. */
 export function lockJournal(path: string): Lock {
   return guarded(path, () => {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -38,8 +38,9 @@ export function lockJournal(path: string): Lock {
   })
 }
 
-/** Keeps a second process off something that has no file of its own: a wallet, an API key. `what` is what the message
- *  calls it; the name may be secret, so only its hash is written. Throws SluiceError (exit 4) that names the holder. */
+/** Keeps a second process off a resource without a file, such as a wallet or an API key. `what` is its name in
+ *  messages. The resource's own name may be secret, so only its hash is written. Throws SluiceError (exit 4) naming the
+ *  holder. */
 export function lockName(stateFolder: string, what: string, name: string): MarkedLock {
   const hash = createHash('sha256').update(`${what}\0${name}`).digest('hex').slice(0, 32)
   return guarded(stateFolder, () => {
@@ -48,14 +49,14 @@ export function lockName(stateFolder: string, what: string, name: string): Marke
   })
 }
 
-/** Written into a new lock file. An older Sluice wrote nothing, so its files count as used. */
+/** Content of a new lock file. Earlier versions wrote nothing, so their files count as used. */
 const UNUSED = 1
 const USED = 0
 
 function lockMarked(path: string, what: string): MarkedLock {
   const existed = existsSync(path)
   const db = openExclusive(path, what)
-  // Another process may have created it, and used it, since that look.
+  // Another process may have created and used the file since the check.
   if (!existed && statSync(path).size === 0) db.pragma(`user_version = ${UNUSED}`)
   db.exec('COMMIT')
   let isUnused = db.pragma('user_version', { simple: true }) === UNUSED
@@ -74,7 +75,7 @@ function lockFile(path: string, what: string): Lock {
   return { release: () => db.close() }
 }
 
-/** In a transaction; the lock outlasts it. */
+/** Locks in a transaction; the lock outlasts it. */
 function openExclusive(path: string, what: string): Database.Database {
   closeSync(openSync(path, 'a', 0o600))
   chmodSync(path, 0o600)
@@ -92,7 +93,7 @@ function openExclusive(path: string, what: string): Database.Database {
   return db
 }
 
-/** While it is held nobody can read the lock file itself, so the holder's name lies beside it. */
+/** A held lock file cannot be read, so the holder's name is in a file beside it. */
 function holderOf(path: string): string {
   try {
     return readFileSync(`${path}.holder`, 'utf8').slice(0, 200)

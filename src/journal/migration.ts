@@ -4,9 +4,8 @@ import { guarded, noJournalAt, openForWriting, refuseStranger } from './database
 import { lockJournal } from './lock.ts'
 import { SCHEMA_VERSION, versionOf } from './schema/schema.ts'
 
-/** Brings a journal of an older Sluice to the present schema, which that one cannot read any more. Throws SluiceError:
- *  exit 4 while another process writes it, exit 2 where there is none, exit 1 where it is corrupt, newer or no
- *  journal. */
+/** Migrates a journal to the present schema; earlier versions cannot read it afterwards. Throws SluiceError: exit 4
+ *  while another process writes it, exit 2 if there is none, exit 1 if it is corrupt, newer, or not a journal. */
 export function bringUpToDate(path: string): { readonly from: number; readonly to: number } {
   if (!existsSync(path)) throw noJournalAt(path)
   guarded(path, () => refuseStranger(path))

@@ -9,16 +9,16 @@ import { type News, UnitedFeed } from './united-feed.ts'
 
 export interface OpenTape {
   readonly market: Market
-  /** What was really sent while they were written. */
+  /** Real attempts of the recorded time. */
   executions(): ReturnType<JournalReader['executions']>
   close(): void
 }
 
-/** One journal's tape, or several as one. Throws SluiceError as `openReader` does, and (exit 2) where one is named
- *  twice. */
+/** One journal's tape, or several merged into one. Throws SluiceError as `openReader` does, and with exit 2 if a
+ *  journal is given twice. */
 export function openTape(paths: readonly string[]): OpenTape {
   const twice = paths.find((path, index) => paths.findIndex((other) => resolve(other) === resolve(path)) < index)
-  if (twice !== undefined) throw new SluiceError(`${twice} is named twice`, ExitCode.usage)
+  if (twice !== undefined) throw new SluiceError(`${twice} is given twice`, ExitCode.usage)
   const readers: JournalReader[] = []
   const close = (): void => {
     for (const reader of readers) reader.close()
@@ -41,17 +41,16 @@ export function openTape(paths: readonly string[]): OpenTape {
 type Rows = Extract<MarketItem, { kind: 'rows' }>
 type Told = Exclude<MarketItem, { kind: 'rows' }>
 
-/** Stretches of several journals that overlap in time, if only in an instant, or one alone. */
+/** Stretches of several journals that overlap in time, or a single one. */
 interface Group {
   readonly stretch: Stretch
-  /** How many stretches of each journal. */
+  /** Number of stretches of each journal. */
   readonly counts: readonly number[]
 }
 
-/** Several journals as one tape. What was recorded at different times comes one after the other. Where several recorded at once, their rows are
- *  merged by time, each event once, by what makes it itself; and only what none of them heard is a gap.
- *
- *  `rows` counts what was recorded twice twice. */
+/** Several journals as one tape. Recordings of different times follow each other. Recordings of the same time are
+ *  merged by time: each event once (see `Seen`), and a gap only where every recorder has one. `rows` counts rows that
+ *  two journals recorded twice. */
 class JoinedMarket implements Market {
   readonly stretches: readonly Stretch[]
   readonly rows: number
@@ -91,7 +90,7 @@ class JoinedMarket implements Market {
     }
   }
 
-  /** What is told of the feed in each group; of one stretch alone its own words. */
+  /** Feed events of each group. A single stretch keeps its own. */
   *#told(): Generator<{ group: Group; news: readonly News[] | undefined; own: readonly Told[] }, void, undefined> {
     const histories = this.#markets.map((market) => market.history()[Symbol.iterator]())
     for (const group of this.#groups) {
@@ -113,7 +112,7 @@ class JoinedMarket implements Market {
   }
 }
 
-/** In the order of time, numbered anew. */
+/** In the order of time, with new seqs. */
 function groupsOf(journals: readonly (readonly Stretch[])[]): Group[] {
   const all = journals.flatMap((stretches, journal) => stretches.map((stretch) => ({ journal, stretch })))
   all.sort((one, other) => one.stretch.from - other.stretch.from || one.journal - other.journal)
@@ -124,7 +123,7 @@ function groupsOf(journals: readonly (readonly Stretch[])[]): Group[] {
       group = { stretch: { ...stretch, segment: groups.length + 1 }, counts: journals.map(() => 0) }
       groups.push(group)
     } else {
-      // It is over when all of them are.
+      // The merged recording ends when all of them have ended.
       const { stoppedAt: _one, ...whole } = group.stretch
       group.stretch = { ...whole, to: Math.max(whole.to, stretch.to) }
     }
@@ -133,18 +132,18 @@ function groupsOf(journals: readonly (readonly Stretch[])[]): Group[] {
   return groups
 }
 
-/** The journal that a group is of; -1 where it is of several stretches. */
+/** Journal of a group; -1 if several stretches overlap. */
 function loneOf({ counts }: Group): number {
   return counts.reduce((sum, count) => sum + count, 0) === 1 ? counts.indexOf(1) : -1
 }
 
-/** What is within the next stretch. */
+/** Position within the next stretch. */
 function* ownItems<T extends MarketItem>(tape: Iterator<T>): Generator<T, void, undefined> {
   for (let next = tape.next(); next.done !== true && next.value.kind !== 'ended'; next = tape.next())
     if (next.value.kind !== 'began') yield next.value
 }
 
-/** The next rows of one journal, up to the end of its part of a group. */
+/** Next rows of one journal within its part of a group. */
 class Head {
   rows: Rows | undefined
   readonly #tape: Iterator<MarketItem>
@@ -160,7 +159,7 @@ class Head {
     return this.rows === undefined ? Number.POSITIVE_INFINITY : (this.rows.block.time[this.rows.from] as number)
   }
 
-  /** The rows before `time`, or also those at it. */
+  /** Rows before `time`, or with `inclusive` also those at it. */
   take(time: Millis, inclusive: boolean): Rows {
     const { block, from, to } = this.rows as Rows
     let end = from + 1
@@ -180,7 +179,7 @@ class Head {
   }
 }
 
-/** Of equal times the first journal's rows come first. */
+/** Rows with equal times: the first journal's come first. */
 function* mergedRows(heads: readonly Head[], news: readonly News[]): Generator<MarketItem, void, undefined> {
   const seen = heads.filter(({ rows }) => rows !== undefined).length > 1 ? new EventsSeen() : undefined
   let told = 0
@@ -208,7 +207,7 @@ function earliest(heads: readonly Head[]): number {
   return first
 }
 
-/** Without those that another journal has told. */
+/** Rows that no other journal has had. */
 function* unseen({ block, from, to }: Rows, journal: number, seen: EventsSeen): Generator<Rows, void, undefined> {
   let start = from
   for (let row = from; row < to; row++) {
@@ -219,18 +218,18 @@ function* unseen({ block, from, to }: Rows, journal: number, seen: EventsSeen): 
   if (start < to) yield { kind: 'rows', block, from: start, to }
 }
 
-/** Two recorders hear the same event seconds apart at most, unless one was behind by a reconnect. */
+/** Two recorders receive the same event seconds apart at most, unless a reconnect delayed one of them. */
 const REMEMBERED_MS = 60000
 
-/** Events that some journal has told in the last minute or two, by what makes them themselves: a trade with a signature
- *  is the same event whenever it is said to have happened; one transaction may hold several trades, so the amounts
- *  count too. */
+/** Events of the last minute or two by their deduplication key. A trade's signature identifies it whatever its time;
+ *  one transaction may hold several trades, so the amounts belong to the key. */
 class EventsSeen {
   #newer = new Map<string, number>()
   #older = new Map<string, number>()
   #until: Millis = 0
 
-  /** True where another journal told it before. A journal's own twins are none: it has dropped those that were. */
+  /** Returns true if another journal had the event before. Duplicates within one journal are kept: its recorder has
+   *  already dropped repeated events. */
   check(block: Block, row: number, journal: number): boolean {
     const time = block.time[row] as number
     if (time >= this.#until) {

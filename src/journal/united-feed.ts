@@ -3,7 +3,7 @@ import type { MarketItem } from './tape/market-tape.ts'
 
 type Told = Extract<MarketItem, { kind: 'news' }>
 
-/** What is to be told, and before which rows: those of this time or later. */
+/** Feed events, and the time of the rows that they precede. */
 export interface News {
   readonly at: number
   readonly told: Told
@@ -12,17 +12,17 @@ export interface News {
 /** From, to. */
 type Interval = readonly [Millis, Millis]
 
-/** Several recorders of one feed as one: a key is heard while any of them hears it. */
+/** Merges the feed states of several recorders: a key counts as received while any recorder receives it. */
 export class UnitedFeed {
-  /** When each key was heard by somebody, in any order. */
+  /** Intervals in which any recorder received a key, unsorted. */
   readonly #heard = new Map<string, Interval[]>()
-  /** Of the recorder whose history comes now: since when it hears each key, ... */
+  /** For the current recorder: since when it receives each key, ... */
   #since = new Map<string, Millis>()
-  /** ... when it did, and when it turned out to have missed it. */
+  /** ... when it received it, and when it missed it. */
   #live = new Map<string, Interval[]>()
   #gaps = new Map<string, Interval[]>()
 
-  /** The histories of recorders, one after the other, each from a beginning to an end. */
+  /** Takes the histories of the recorders one after the other, each complete. */
   take(item: Exclude<MarketItem, { kind: 'rows' }>): void {
     if (item.kind === 'ended') this.#end(item.stretch.to)
     if (item.kind !== 'news') return
@@ -90,7 +90,7 @@ function add<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   else list.push(value)
 }
 
-/** Less the gaps; one without length is none. */
+/** Intervals less the gaps. An interval without length is dropped. */
 function without(intervals: readonly Interval[], gaps: readonly Interval[]): Interval[] {
   let left = [...intervals]
   for (const [from, to] of gaps) {
@@ -107,7 +107,7 @@ function without(intervals: readonly Interval[], gaps: readonly Interval[]): Int
   return left
 }
 
-/** In order, those that touch as one. */
+/** Sorted, adjacent intervals merged. */
 function unite(intervals: readonly Interval[]): Interval[] {
   const united: Interval[] = []
   for (const [from, to] of [...intervals].sort((one, other) => one[0] - other[0])) {

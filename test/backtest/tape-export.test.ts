@@ -116,7 +116,7 @@ test('a file that is there already is left alone; one that cannot be written is 
   const journal = journalPath()
   await writeTape(journal, [{ time: T0, items: noisyMarket(10, 5, T0) }])
   const mine = folder.write('mine.ndjson', 'mine')
-  expect(() => exporting([journal], mine)).toThrow('is there already')
+  expect(() => exporting([journal], mine)).toThrow('already exists')
   expect(readFileSync(mine, 'utf8')).toBe('mine')
   const nowhere = join(folder.path, 'no', 'such', 'folder')
   expect(() => exporting([journal], nowhere)).toThrow('cannot be written: ENOENT')

@@ -133,7 +133,7 @@ test('a journal that is there already is left alone', async () => {
   const path = folder.write('there/tape.db', 'mine')
   const files = [fileOf('again', [tradeAt(1)])]
   await expect(importTape(files, path, { strict: false, complain: () => {} })).rejects.toMatchObject({
-    message: expect.stringContaining('is there already'),
+    message: expect.stringContaining('already exists'),
     exitCode: 2,
   })
   expect(readdirSync(join(folder.path, 'there'))).toEqual(['tape.db'])

@@ -136,10 +136,10 @@ describe.concurrent('a file that is not a journal of Sluice', () => {
     new Database(paths.foreign).exec('CREATE TABLE diary (day TEXT)').close()
   })
   const said = {
-    newer: /was written by a newer Sluice/,
+    newer: /was written by a newer version of Sluice/,
     truncated: /is corrupt/,
-    text: /is not a journal of Sluice/,
-    foreign: /is not a journal of Sluice/,
+    text: /is not a Sluice journal/,
+    foreign: /is not a Sluice journal/,
   }
   const commands = [
     ['demo', '--seconds', '1'],

@@ -31,13 +31,13 @@ async function kill(child: ChildProcess): Promise<void> {
   await once(child, 'exit')
 }
 
-test('kill -9: what was committed is there, half a batch is not, and the next process takes over', async () => {
+test('kill -9 keeps every committed batch, drops an incomplete one, and the next process can take the lock', async () => {
   const path = journalPath()
   const { child, lines } = begin('trade', path)
   let said = 0
   while (said < 30) said = Number((await lines.next()).value)
   await kill(child)
-  for await (const line of lines) said = Number(line) // said before it died
+  for await (const line of lines) said = Number(line) // printed before it was killed
   const journal = openJournal(path, {
     space: NO_LIMITS,
     onFailure: (error) => {
@@ -60,7 +60,7 @@ test('kill -9: what was committed is there, half a batch is not, and the next pr
   await journal.close()
 })
 
-test('a name is held by one process, is not written down, and is free after kill -9', async () => {
+test('a name is locked by one process, stored only as a hash, and free after kill -9', async () => {
   const folder = dirname(journalPath())
   mkdirSync(folder, { recursive: true })
   const { child, lines } = begin('hold', folder)
@@ -77,7 +77,7 @@ test('a name is held by one process, is not written down, and is free after kill
   expect(readdirSync(folder).filter((name) => name.includes('secret'))).toEqual([])
 })
 
-test('a name is unused until a holder says that it uses it, also where holders came and went before', () => {
+test('a name stays unused until a holder marks it as used, whatever earlier holders did', () => {
   const folder = dirname(journalPath())
   for (const isUnused of [true, true]) {
     const lock = lockName(folder, 'key', 'secret')
@@ -93,7 +93,7 @@ test('a name is unused until a holder says that it uses it, also where holders c
   after.release()
 })
 
-test('a lock file of an older Sluice, which wrote nothing into it, counts as used', () => {
+test('an empty lock file of an earlier version counts as used', () => {
   const folder = dirname(journalPath())
   lockName(folder, 'key', 'secret').release()
   const [name] = readdirSync(folder).filter((file) => file.endsWith('.lock'))
@@ -103,7 +103,7 @@ test('a lock file of an older Sluice, which wrote nothing into it, counts as use
   lock.release()
 })
 
-test('kill -9 in the midst of a merge of the tape: every decision is still repeated, before it is merged and behind', async () => {
+test('after kill -9 during a merge of the tape, every decision replays, before and after the merge is repeated', async () => {
   const path = journalPath()
   const folder = dirname(path)
   mkdirSync(folder, { recursive: true })
@@ -115,7 +115,7 @@ test('kill -9 in the midst of a merge of the tape: every decision is still repea
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
   const from = 1_780_000_000_000
   const moving = noisyMarket(1_500, 4, from)
-  // Nothing is decided any more, so that nothing is merged while it is recorded.
+  // No decision follows, so nothing is merged during the recording.
   const quiet = Array.from({ length: 2_500 }, (_, n) => ({
     ...(moving[1_499] as MarketRow),
     time: from + 150_000 + n * 100,
@@ -148,7 +148,7 @@ function blocksOf(path: string): number {
   return count
 }
 
-/** What `sluice replay --verify --json` prints. */
+/** Output of `sluice replay --verify --json`. */
 async function verifiedIn(path: string): Promise<{ decisions: number }> {
   const log = vi.spyOn(console, 'log').mockImplementation(() => {})
   await replay.run([], { journal: path, verify: true, json: true })

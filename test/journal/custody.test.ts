@@ -24,7 +24,7 @@ const watch = (orderNumber: number, baseline: number, progress = ''): Watch => (
   ...{ ended: progress === '', lostAt: null, bound: null, boundSlot: null, signatures: [], progress },
 })
 
-test('watches come back until they are over, wallets with what was classified since the oldest watched attempt', async () => {
+test('a restart restores watches that are not over, and wallets with their transactions since the oldest watched attempt', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   journal.write({ kind: 'watch', watch: watch(1, 100) })
@@ -55,7 +55,7 @@ test('watches come back until they are over, wallets with what was classified si
   db.close()
 })
 
-test('the reason of an order that is being proved is how far the proof is', async () => {
+test("while an outcome is being proved, the order's reason is the progress of the proof", async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   for (const number of [1, 2]) journal.output(number, number, 0, { kind: 'order', order: order(number) })

@@ -34,24 +34,24 @@ async function filled(): Promise<string> {
   return path
 }
 
-describe('what cannot be read is refused with exit 1', () => {
+describe('an unreadable journal is refused with exit 1', () => {
   const change = (sql: string) => (path: string) => {
     const db = new Database(path)
     db.exec(sql)
     db.close()
   }
   test.each<[string, (path: string) => void, RegExp]>([
-    ['a newer journal', change(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`), /written by a newer Sluice/],
-    ['a text file', (path) => writeFileSync(path, 'prices\n'.repeat(100)), /is not a journal of Sluice/],
-    ["a stranger's database", change('PRAGMA application_id = 7'), /is not a journal of Sluice/],
+    ['a newer journal', change(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`), /written by a newer version of Sluice/],
+    ['a text file', (path) => writeFileSync(path, 'prices\n'.repeat(100)), /is not a Sluice journal/],
+    ['a foreign database', change('PRAGMA application_id = 7'), /is not a Sluice journal/],
     ['a truncated file', (path) => truncateSync(path, statSync(path).size - 8192), /corrupt: the last 8192 bytes/],
     ['a damaged file', (path) => writeFileSync(path, damaged(readFileSync(path))), /is corrupt/],
     [
       'a damaged column',
       change('UPDATE block SET price = zeroblob(length(price))'),
-      /its tape up to seq 401 is not what/,
+      /its tape block up to seq 401 does not match/,
     ],
-    ['newer tape', change('UPDATE block SET format = 99'), /newer Sluice \(format 99\)/],
+    ['newer tape', change('UPDATE block SET format = 99'), /newer version of Sluice \(format 99\)/],
   ])('%s', async (_what, spoil, message) => {
     const path = await filled()
     spoil(path)
@@ -66,10 +66,10 @@ describe('what cannot be read is refused with exit 1', () => {
   })
 
   test('a path without a journal', () => {
-    expect(() => openReader('/nowhere/sluice.db')).toThrow(/^there is no journal at \/nowhere\/sluice\.db$/)
+    expect(() => openReader('/nowhere/sluice.db')).toThrow(/^no journal at \/nowhere\/sluice\.db$/)
   })
 
-  test('a path without a journal: the one beside it that was written last is named', async () => {
+  test('the error for a path without a journal names the newest journal in its folder', async () => {
     const folder = dirname(journalPath())
     for (const name of ['older', 'demo', 'stranger']) {
       const path = join(folder, `${name}.db`)
@@ -79,28 +79,28 @@ describe('what cannot be read is refused with exit 1', () => {
     utimesSync(join(folder, 'older.db'), 0, 0)
     const path = join(folder, 'sluice.db')
     expect(() => openReader(path)).toThrow(
-      `there is no journal at ${path}; the journal beside it that was written last: --journal ${join(folder, 'demo.db')}`,
+      `no journal at ${path}; the newest journal in this folder: --journal ${join(folder, 'demo.db')}`,
     )
   })
 
-  /** Every page but the first is noise. */
+  /** Overwrites every page but the first with noise. */
   function damaged(file: Buffer): Buffer {
     return file.fill(0xa5, 8192)
   }
 })
 
-test("a stranger's database is left as it was", async () => {
+test('a foreign database is left unchanged', async () => {
   const path = await filled()
   const db = new Database(path)
   db.pragma('journal_mode = DELETE')
   db.exec('PRAGMA application_id = 7; DROP VIEW trades')
   db.close()
   const before = readFileSync(path)
-  expect(() => open(path)).toThrow('is not a journal of Sluice')
+  expect(() => open(path)).toThrow('is not a Sluice journal')
   expect(readFileSync(path).equals(before)).toBe(true)
 })
 
-test('old tape goes step by step, and orders stay', async () => {
+test('old tape is dropped step by step, and orders are kept', async () => {
   const path = journalPath()
   const day = 86_400_000
   const journal = open(path, { keepTapeDays: 2 })
@@ -123,14 +123,14 @@ test('old tape goes step by step, and orders stay', async () => {
   reader.close()
 })
 
-describe('when the disk runs short', () => {
+describe('on a disk that runs short', () => {
   const limits = { tapeBytes: 1000, entryBytes: 100, reserveBytes: 200_000 }
   const batch = (segment: number, n: number) => ({
     ...{ segment, time: timeOf(n), slices: [{ block: trades(5, n), from: 0, to: 5, firstSeq: n }] },
     writes: [['counter', `c${n}`, n]] as const,
   })
 
-  test('first the tape stops, then entries; the reserve stays whole; all comes back with the room', async () => {
+  test('the tape stops first, then entries; the reserve stays intact; all resume with free space', async () => {
     const path = journalPath()
     const told: Space[] = []
     let free = 5000
@@ -159,7 +159,7 @@ describe('when the disk runs short', () => {
     after.close()
   })
 
-  test('a write that the disk refuses goes into the reserve; what does not fit even there is not lost', () => {
+  test('a refused write goes into the reserve; records that do not fit there are kept in memory', () => {
     const path = journalPath()
     const told: Space[] = []
     let free = 5000
@@ -168,7 +168,7 @@ describe('when the disk runs short', () => {
     const pages = db.pragma('page_count', { simple: true }) as number
     const take = (from: number) => writer.take({ segment: 1, time: 1, slices: [], writes: bulk(from) })
     const written = () => db.prepare("SELECT count(*) FROM counter WHERE name LIKE 'bulk%'").pluck().get()
-    db.pragma(`max_page_count = ${pages}`) // a full disk, as far as SQLite can tell
+    db.pragma(`max_page_count = ${pages}`) // SQLite reports a full disk
     free = 0
     take(0)
     writer.flush()
@@ -186,7 +186,7 @@ describe('when the disk runs short', () => {
     writer.close()
   })
 
-  test('on a full disk only what is about money is written, and the segment counts as incomplete', () => {
+  test('on a full disk only money records are written, and the segment counts as incomplete', () => {
     const path = journalPath()
     const db = openForWriting(path)
     const writer = new Writer(db, { space: limits }, {}, () => 5000)

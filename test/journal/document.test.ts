@@ -41,7 +41,7 @@ test.each(examples)('%s', (_name, sql = '') => {
   expect(db.prepare(sql).all().length).toBeGreaterThan(0)
 })
 
-test('every view stands in the document with its columns', () => {
+test('docs/journal.md lists every view with its columns', () => {
   const views = db.prepare("SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY name").pluck().all() as string[]
   const told = [...document.matchAll(/^\| `(\w+)` \|[^|]*\|([^|]*)\|$/gm)].map(([, name, columns]) => ({
     name,
@@ -63,6 +63,6 @@ test('every view stands in the document with its columns', () => {
   }
 })
 
-test('examples were found', () => {
+test('docs/journal.md has examples', () => {
   expect(examples.length).toBe(document.split('```sql').length - 1)
 })

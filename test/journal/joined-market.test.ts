@@ -11,7 +11,7 @@ import { feed, type Recording, writeTape } from '../support/recorded-tape.ts'
 const KEYS = ['trades']
 const at = timeOf
 
-/** Event number `n`, as a recorder has heard it at some time. */
+/** Event number `n` as a recorder received it at a time. */
 const event = (n: number, late = 0): MarketRow => ({
   ...{
     time: at(n) + late,
@@ -53,7 +53,7 @@ async function joined(...journals: Recording[][]) {
   return { ...found, stretches: tape.market.stretches }
 }
 
-/** Which events, by what was paid. */
+/** Event numbers, from the amounts paid. */
 function numbersOf(item: MarketItem): number[] {
   if (item.kind !== 'rows') return []
   return [...item.block.amount.subarray(item.from, item.to)].map((amount) => Math.round(amount) - 1)
@@ -74,7 +74,7 @@ function textOf(item: MarketItem): string[] {
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, n) => from + n)
 
-test('one after the other: as each was recorded, in the order of time, whatever the order of the names', async () => {
+test('recordings of different times follow each other by time, whatever the order of their paths', async () => {
   const early = [{ time: at(0), keys: KEYS, items: [...events(0, 40), ...outage(40, 60), ...events(60, 90)] }]
   const late = [{ time: at(200), keys: KEYS, items: events(200, 250) }]
   const found = await joined(late, early)
@@ -85,7 +85,7 @@ test('one after the other: as each was recorded, in the order of time, whatever 
   expect(found.history).toEqual(found.told)
 })
 
-test('at once: each event once, and a gap only where none of them heard', async () => {
+test('recordings of the same time give each event once, and a gap only where all of them have one', async () => {
   const one = [{ time: at(0), keys: KEYS, items: [...events(0, 40), ...outage(40, 60), ...events(60, 140)] }]
   const other = [{ time: at(20), keys: KEYS, items: [...events(20, 50, 3), ...outage(50, 70), ...events(70, 200, 3)] }]
   const found = await joined(one, other)
@@ -95,14 +95,14 @@ test('at once: each event once, and a gap only where none of them heard', async 
   expect(found.times).toEqual([...found.times].sort((a, b) => a - b))
 })
 
-test('what a journal itself told twice stays', async () => {
+test('an event that one journal holds twice stays twice', async () => {
   const twin = { ...event(5), time: at(6) }
   const one = [{ time: at(0), keys: KEYS, items: [...events(0, 6), twin, ...events(7, 9)] }]
   const other = [{ time: at(0), keys: KEYS, items: [event(2, 4), event(8, 4)] }]
   expect((await joined(one, other)).ns).toEqual([0, 1, 2, 3, 4, 5, 5, 7, 8])
 })
 
-test('a tape cut into journals that overlap is that tape again', async () => {
+test('a tape cut into overlapping journals is restored by joining them', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.nat(80), fc.integer({ min: 1, max: 60 })), { minLength: 1, maxLength: 4 }),
@@ -126,10 +126,10 @@ test('a tape cut into journals that overlap is that tape again', async () => {
           ],
         ],
       ],
-    }, // the example: they meet in an instant
+    }, // the two meet at one instant
   )
 })
 
-test('the same journal twice is refused', () => {
-  expect(() => openTape(['/a/b.db', '/a/./b.db'])).toThrow('/a/./b.db is named twice')
+test('the same journal given twice is refused', () => {
+  expect(() => openTape(['/a/b.db', '/a/./b.db'])).toThrow('/a/./b.db is given twice')
 })

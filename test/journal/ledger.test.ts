@@ -36,7 +36,7 @@ function read<T>(path: string, sql: string): T[] {
   }
 }
 
-test('whatever happens to a wallet, every lamport is in the ledger, at every audit; and its lots are those of a slow count', async () => {
+test('random wallet histories: the ledger holds every lamport at every audit, and lots match a count token by token', async () => {
   const path = journalPath()
   const told: Remainder[] = []
   let run = 0
@@ -71,7 +71,7 @@ function expectBalanced(path: string, { account, lamports: held, fills, others }
   expect(read(path, `SELECT * ${own} AND wallet + ${LINES} <> 0`)).toEqual([])
   expect(read(path, `SELECT * FROM audits WHERE account = '${account}' AND remainder_lamports <> 0`)).toEqual([])
   expect(read(path, `SELECT sum(wallet) AS sum ${own}`)).toEqual([{ sum: held }])
-  // Beside what stands there is only what was taken back, whole.
+  // All other postings are reversed completely.
   expect(read(path, `SELECT coalesce(sum(wallet), 0) AS sum ${own} AND standing = 0`)).toEqual([{ sum: 0 }])
   const standing = read<{ signature: string }>(path, `SELECT signature ${own} AND standing = 1 AND kind <> 'opening'`)
   expect(standing.map(({ signature }) => signature).sort()).toEqual([...fills.keys(), ...others.keys()].sort())
@@ -154,7 +154,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0)
 }
 
-test('what a journal cannot explain is shown and told, once, and so is its end', async () => {
+test('an unexplained remainder is reported once, and its end too', async () => {
   const path = journalPath()
   const told: Remainder[] = []
   const journal = openedAt(path, told, true)
@@ -175,7 +175,7 @@ test('what a journal cannot explain is shown and told, once, and so is its end',
   audit(140, 999_999_993)
   audit(160, 999_999_993)
   expect(told).toEqual([{ account: ACCOUNT, slot: 140, lamports: -7 }])
-  // The fill that nobody had told of: seven lamports, found at last.
+  // The missing fill of seven lamports is found.
   const costs = {
     ...fill(1).costs,
     tradeLamports: 7,
@@ -192,7 +192,7 @@ test('what a journal cannot explain is shown and told, once, and so is its end',
   audit(180, 999_999_993)
   expect(told.slice(1)).toEqual([{ account: ACCOUNT, slot: 180, lamports: 0 }])
   await journal.close()
-  // What stays the same is one row.
+  // An unchanged audit stays one row.
   expect(read(path, 'SELECT first_slot, slot, remainder_lamports FROM audits')).toEqual([
     { first_slot: 100, slot: 120, remainder_lamports: 0 },
     { first_slot: 140, slot: 160, remainder_lamports: -7 },
@@ -203,7 +203,7 @@ test('what a journal cannot explain is shown and told, once, and so is its end',
   reader.close()
 })
 
-test('a fill that is said to be final and that no audit has seen is not explained', async () => {
+test('a final fill that no audit has seen leaves a remainder', async () => {
   const path = journalPath()
   const told: Remainder[] = []
   const journal = openedAt(path, told, true)
@@ -213,7 +213,7 @@ test('a fill that is said to be final and that no audit has seen is not explaine
     journal.commit(() => {})
   }
   audit(100)
-  // While a fork may take it back, it is not in the wallet's finalized balance.
+  // Until it is final, the fill is not in the wallet's finalized balance.
   journal.write({ kind: 'fill', fill: fill(1, { slot: 110 }) })
   audit(120)
   expect(told).toEqual([])
@@ -223,7 +223,7 @@ test('a fill that is said to be final and that no audit has seen is not explaine
   await journal.close()
 })
 
-test('a transaction that a person says is the order: its fill stands in the place of what the audit took it for', async () => {
+test("an operator assigns a transaction to an order: the fill's posting replaces that of the audit", async () => {
   const path = journalPath()
   const journal = openedAt(path)
   const one = fill(1, { final: true })
@@ -259,7 +259,7 @@ test('a transaction that a person says is the order: its fill stands in the plac
   ])
 })
 
-test('on paper: opened by the first word of the engine, a failed transaction costs its fee, late ones too', async () => {
+test("a paper ledger opens with the engine's first account output, and failed transactions cost their fees, late ones too", async () => {
   const path = journalPath()
   const account = 'paper|host||dips'
   const journal = openedAt(path)
@@ -304,7 +304,7 @@ test('on paper: opened by the first word of the engine, a failed transaction cos
   reader.close()
 })
 
-test('a journal from before the ledger: its fills and fees are posted, and what it began with follows from what it has', async () => {
+test('migrating a journal from before the ledger posts its fills and fees and derives the opening balance', async () => {
   const path = journalPath()
   const paper = 'paper|host||dips'
   const journal = openedAt(path)
@@ -358,7 +358,7 @@ test('a journal from before the ledger: its fills and fees are posted, and what 
   expect(read(path, `SELECT * FROM posting WHERE wallet + ${LINES} <> 0`)).toEqual([])
 })
 
-test('what a fork took back and failed in its place: its fee is posted, whichever of the two is heard first', async () => {
+test('a fill that a fork reversed and that failed instead: its fee is posted, in either order of the reports', async () => {
   for (const isToldFirst of [true, false]) {
     const path = journalPath()
     const told: Remainder[] = []
@@ -402,14 +402,14 @@ test('what a fork took back and failed in its place: its fee is posted, whicheve
 })
 
 test.each<[string, object, number]>([
-  ['a part that is no number', { venueFeeLamports: Number.NaN }, 600_000],
+  ['a cost that is not a number', { venueFeeLamports: Number.NaN }, 600_000],
   [
-    'no parts at all',
+    'no itemized costs',
     { ...fill(1).costs, ...Object.fromEntries(Object.keys(fill(1).costs).map((key) => [key, null])) },
     52_144_280,
   ],
-  ['tokens kept back, nobody knows how many', { withheldTokens: null }, 0],
-])('no fill is lost for what its ledger cannot be told: %s', async (_name, wrong, remainder) => {
+  ['an unknown number of withheld tokens', { withheldTokens: null }, 0],
+])('a fill with incomplete costs is written and posted: %s', async (_name, wrong, remainder) => {
   const path = journalPath()
   const journal = openedAt(path)
   const one = fill(1, { costs: { ...fill(1).costs, ...wrong } as never })

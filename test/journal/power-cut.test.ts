@@ -30,10 +30,10 @@ const options = {
   },
 }
 const ORDERS = 12
-/** A part of a page: what a disk writes at once, or less. */
+/** Part of a page: at most the unit that a disk writes atomically. */
 const STEP = 3_000
 
-/** A journal that was never folded, and how long its log was when each order was durable. */
+/** A journal that was never folded, and the length of its log when each order became durable. */
 function written(): { db: Buffer; log: Buffer; lengths: number[] } {
   const path = journalPath()
   const journal = openJournal(path, options)
@@ -52,12 +52,12 @@ function written(): { db: Buffer; log: Buffer; lengths: number[] } {
   return { db: readFileSync(path), log: readFileSync(`${path}-wal`), lengths }
 }
 
-describe('power is lost while the log is being written', () => {
+describe('power is lost during a write of the log', () => {
   test.each<[what: string, rest: (log: Buffer, at: number) => Buffer]>([
     ['the rest was never written', (log, at) => log.subarray(0, at)],
     ['there is room behind it', (log, at) => Buffer.concat([log.subarray(0, at), Buffer.alloc(log.length - at)])],
     ['something old lies behind it', (log, at) => Buffer.concat([log.subarray(0, at), log.subarray(at).fill(0x5a)])],
-  ])('%s: every order that was durable is there with all of its parts, none is there in part', (_what, rest) => {
+  ])('%s: every durable order is complete, and no order is partial', (_what, rest) => {
     const { db, log, lengths } = written()
     expect(lengths).toHaveLength(ORDERS)
     const path = journalPath()
@@ -83,7 +83,7 @@ describe('power is lost while the log is being written', () => {
   })
 })
 
-test('a log that is gone: the journal is as it was when it was last folded, and not damaged', async () => {
+test('without its log, a journal is in the state of its last fold and undamaged', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   journal.input(1, timeOf(0), start(1))
@@ -102,7 +102,7 @@ test('a log that is gone: the journal is as it was when it was last folded, and 
   await again.close()
 })
 
-test('somebody reads for long: commits go on, and the log is folded once he has gone', async () => {
+test('during a long read commits go on, and the log is folded after it', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   journal.input(1, timeOf(0), start(1))
@@ -128,15 +128,15 @@ test('somebody reads for long: commits go on, and the log is folded once he has 
 })
 
 test.each<[what: string, path: () => string]>([
-  ['in what is no folder', () => '/dev/null/journal.db'],
-  ['where a folder lies', () => tmpdir()],
-])('a journal %s cannot be made: that is said, in one line', (_what, pathOf) => {
+  ['below a path that is not a folder', () => '/dev/null/journal.db'],
+  ['at the path of a folder', () => tmpdir()],
+])('a journal %s cannot be created: the error is one line', (_what, pathOf) => {
   const path = pathOf()
-  const refusal = { name: 'SluiceError', message: expect.stringContaining(`${path} cannot be made: `) }
+  const refusal = { name: 'SluiceError', message: expect.stringContaining(`${path} cannot be created: `) }
   expect(() => openForWriting(path)).toThrow(expect.objectContaining(refusal))
 })
 
-test('a folder is no journal, and where nothing can be written there is no lock: each is said in one line', () => {
+test('a folder as a journal, and a lock in a read-only place, are refused with one line', () => {
   const isOne = (message: string, exitCode: number) =>
     expect.objectContaining({ name: 'SluiceError', exitCode, message })
   expect(() => openReader(tmpdir())).toThrow(isOne(`${tmpdir()} is a folder; a journal is a file`, 2))
@@ -144,7 +144,7 @@ test('a folder is no journal, and where nothing can be written there is no lock:
   expect(() => lockJournal(path)).toThrow(isOne(expect.stringContaining(`${path} cannot be used: `), 1))
 })
 
-test('a journal of the first version, with orders open: brought up to date as a whole, and they go on', async () => {
+test('a journal of the first version with open orders is migrated completely, and its orders continue', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   journal.input(1, timeOf(0), start(1))
@@ -169,11 +169,11 @@ test('a journal of the first version, with orders open: brought up to date as a 
   held.release()
   expect(bringUpToDate(path)).toEqual({ from: 1, to: SCHEMA_VERSION })
   expect(bringUpToDate(path)).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION })
-  expect(() => bringUpToDate(`${path}.none`)).toThrow('there is no journal')
+  expect(() => bringUpToDate(`${path}.none`)).toThrow('no journal at')
   const again = openJournal(path, options)
   const reader = openReader(path)
   expect(reader.recover()).toMatchObject({ orders: [{ order: { id: 'o1' } }], attempts: [{ state: 'unknown' }] })
-  // Of a fill that was read before its parts were, the sums are known.
+  // Fills from before itemized costs have their sums only.
   const costs = {
     ...NO_COSTS,
     ...{ tradeLamports: 50_000_000, baseFeeLamports: 5_000, priorityFeeLamports: 100_000, rentPaidLamports: 2_039_280 },

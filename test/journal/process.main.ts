@@ -1,4 +1,4 @@
-// A process of its own, to be killed. Argument: what to do, and where.
+// A process to be killed. Arguments: the action and the path.
 
 import { openForWriting } from '../../src/journal/database.ts'
 import { lockName } from '../../src/journal/lock.ts'
@@ -13,7 +13,7 @@ function say(word: string): void {
   process.stdout.write(`${word}\n`)
 }
 
-/** Holds a name until it is killed. */
+/** Locks a name until the process is killed. */
 function hold(): void {
   lockName(path, 'wallet', 'secret')
   say('held')

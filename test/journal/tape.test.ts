@@ -11,7 +11,7 @@ import { encodeBase58 } from '../../src/solana/base58.ts'
 import { contentOf, journalPath, keyOf, NO_LIMITS, timeOf, trades } from '../support/journal-samples.ts'
 import { oldBlocks } from '../support/old-journal.ts'
 
-/** What a power cut leaves is for power-cut.test.ts: sixty journals need not each reach the disk. */
+/** Not durable: power-cut.test.ts covers durability, and these tests write sixty journals. */
 const options = {
   space: NO_LIMITS,
   durable: false,
@@ -23,21 +23,21 @@ const options = {
 const bytes = (length: number) =>
   fc.oneof(
     fc.uint8Array({ minLength: length, maxLength: length }),
-    fc.constant(new Uint8Array(length)), // all zeros are a key too, and must not read as none
+    fc.constant(new Uint8Array(length)), // a key of zeros must not read as an empty text
     fc.constant(new Uint8Array(length).fill(1, length - 1)),
   )
 const key = (length: number) =>
   fc.oneof(
     { weight: 6, arbitrary: bytes(length).map(encodeBase58) },
     { weight: 2, arbitrary: fc.constant('') },
-    { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 20 }) }, // whatever a dialect calls a signature
+    { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 20 }) }, // any text that a dialect uses as a signature
     { weight: 1, arbitrary: fc.constant(`1${'z'.repeat(44)}`) },
   )
 const text = fc.string({ unit: 'binary', maxLength: 12 })
 const number = fc.oneof(
   fc.double(),
   fc.constantFrom(0, -0, Number.NaN, 1e308, -1e308, 5e-324, Number.POSITIVE_INFINITY, 1_780_000_000_000, 2 ** 53 + 2),
-  fc.constantFrom(5, 10, 15), // few values, as slippages are
+  fc.constantFrom(5, 10, 15), // few values, like slippages
 )
 const details: fc.Arbitrary<TokenDetails> = fc.record({
   symbol: text,
@@ -58,7 +58,7 @@ const row = fc.record({
   skip: fc.constantFrom(0, 0, 0, 2),
 })
 
-test('whatever the feed wrote, the tape gives back', async () => {
+test('the tape returns exactly the rows that the feed wrote', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 60 }), fc.nat(2), async (rows, cut) => {
       const path = journalPath()
@@ -115,7 +115,7 @@ function changed(path: string, change: (db: Database.Database) => void): void {
   db.close()
 }
 
-test('a block of format 1, whose checksum is over all numbers, reads the same', async () => {
+test('a block of format 1, whose checksum covers all numbers, reads the same', async () => {
   const { path, rows } = await shortTape()
   changed(path, oldBlocks)
   const reader = openReader(path)
@@ -123,7 +123,7 @@ test('a block of format 1, whose checksum is over all numbers, reads the same', 
   reader.close()
 })
 
-test.each(LATE)('a damaged %s is refused: at the first look, and in a block of format 1 at once', async (column) => {
+test.each(LATE)('a damaged %s is refused on first access, and in a block of format 1 at once', async (column) => {
   const { path } = await shortTape()
   changed(path, (db) => db.exec(`UPDATE block SET ${column} = randomblob(length(${column}))`))
   const reader = openReader(path)
@@ -141,7 +141,7 @@ test.each(LATE)('a damaged %s is refused: at the first look, and in a block of f
   again.close()
 })
 
-test('what SQLite cannot read at the first look is said as what it cannot read at once', async () => {
+test('an error of SQLite on first access gives the same message as one during the scan', async () => {
   const { path } = await shortTape()
   const mark = Buffer.alloc(100_000, 0xab)
   changed(path, (db) => db.prepare('UPDATE block SET market_cap = ?').run(mark))
@@ -156,7 +156,7 @@ test('what SQLite cannot read at the first look is said as what it cannot read a
   reader.close()
 })
 
-test('what a strategy keeps of its warm-up can be looked at when the journal is closed', async () => {
+test('blocks of the warm-up stay readable after the journal is closed', async () => {
   const { path, rows } = await shortTape()
   const reader = openReader(path)
   const range = { from: 11, to: 40 }
@@ -178,7 +178,7 @@ test('a block holds 32,768 rows and no more', async () => {
   reader.close()
 })
 
-test('tokens get the numbers of the table that reads them', async () => {
+test("a reader's mint table numbers the tokens", async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   const mints = new Mints()
@@ -195,7 +195,7 @@ test('tokens get the numbers of the table that reads them', async () => {
   reader.close()
 })
 
-test('the range for warming up has the last seconds to the row', async () => {
+test('the warm-up range has exactly the last seconds', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   const block = trades(1000)
@@ -210,7 +210,7 @@ test('the range for warming up has the last seconds to the row', async () => {
   reader.close()
 })
 
-test('a journal without tape has nothing to warm up with', () => {
+test('a journal without tape has an empty warm-up range', () => {
   const path = journalPath()
   void openJournal(path, options).close()
   const reader = openReader(path)

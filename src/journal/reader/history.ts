@@ -9,16 +9,16 @@ import type { Attempt } from '../../orders/attempt.ts'
 import { type FillTableRow, fillOf } from '../schema/fills.ts'
 import { attemptsOf } from './recovery.ts'
 
-/** An order, and where it is now. */
+/** An order and its state. */
 export interface RecordedOrder {
   readonly order: Order
   readonly state: OrderState
   readonly code: string
-  /** Why it is in its state. */
+  /** Reason of the state. */
   readonly outcome: string
 }
 
-/** What the engine was told of an order. */
+/** A report that the engine took of an order. */
 export interface RecordedReport {
   readonly seq: Seq
   readonly time: Millis
@@ -31,14 +31,14 @@ export interface RecordedFill {
   readonly reversed: boolean
 }
 
-/** A position as it was when it closed, or as it is. */
+/** A position when it closed, or now. */
 export interface RecordedPosition {
   readonly position: Position
   /** null while it is held. */
   readonly closed: { readonly seq: Seq; readonly time: Millis } | null
 }
 
-/** What was decided of a mint and is no order: refused, noted. */
+/** A refusal or note about a mint. */
 export interface Word {
   readonly seq: Seq
   readonly time: Millis
@@ -48,7 +48,7 @@ export interface Word {
   readonly reason: string
 }
 
-/** What a conditional order was said to be. */
+/** A recorded state of a conditional order. */
 export interface RecordedConditional {
   readonly seq: Seq
   readonly time: Millis
@@ -80,8 +80,8 @@ const INPUT = 'SELECT seq, time, json FROM input'
 const WORD = `SELECT seq, time, kind, bot, code, reason FROM output
 WHERE kind IN ('refused', 'note') AND mint = ? AND time >= ? AND time <= ?`
 
-/** What became of orders and of mints, looked up in the rows; nothing of it has an index of its own, because that would
- *  be one more page in the commit of every order, so a question reads a table from end to end at worst. */
+/** Looks up orders and mints in the rows. These queries have no index of their own, because an index would add a page
+ *  to the commit of every order, so a query may scan a whole table. */
 export class History {
   readonly #db: Database
 
@@ -102,7 +102,7 @@ export class History {
     return rows.map(recordedOrder)
   }
 
-  /** All that was said of the conditional orders of a mint, or of one of them, or of the one that became an order. */
+  /** All states of the conditional orders of a mint, of one conditional order, or of the one that became an order. */
   conditionals(of: { mint: string } | { id: string } | { orderId: string }): RecordedConditional[] {
     const [[name, value] = ['', '']] = Object.entries(of)
     const where = name === 'mint' ? 'mint = ?' : 'instr(json, ?) > 0'
@@ -135,7 +135,7 @@ export class History {
     })
   }
 
-  /** Oldest first, with those that a fork took back. */
+  /** Oldest first, including fills that a fork took back. */
   fillsOf(orderId: string): RecordedFill[] {
     const rows = this.#db
       .prepare<[string], FillTableRow & { reversed: number }>('SELECT * FROM fill WHERE order_id = ? ORDER BY time')
@@ -143,19 +143,19 @@ export class History {
     return rows.map((row) => ({ fill: fillOf(row), reversed: row.reversed === 1 }))
   }
 
-  /** How far the proof of an order's outcome is; '' where there is nothing to prove. */
+  /** Progress of the proof of an order's outcome; '' if there is nothing to prove. */
   progressOf(orderId: string): string {
     const sql = `SELECT progress FROM watch WHERE order_id = ? AND progress <> '' ORDER BY attempt_id DESC LIMIT 1`
     return this.#db.prepare<[string], string>(sql).pluck().get(orderId) ?? ''
   }
 
-  /** When the engine called an order off, and with which code. */
+  /** When and with which code the engine cancelled an order. */
   cancelOf({ id, seq }: Pick<Order, 'id' | 'seq'>): { time: Millis; code: string } | undefined {
     const sql = `SELECT time, code FROM output WHERE seq >= ? AND kind = 'cancel' AND reason = ? ORDER BY seq LIMIT 1`
     return this.#db.prepare<[Seq, string], { time: Millis; code: string }>(sql).get(seq, id)
   }
 
-  /** Oldest first; those that are held last. */
+  /** Oldest first; open positions last. */
   positionsOf(mint: string): RecordedPosition[] {
     const past = this.#db
       .prepare<[string], { json: string; seq: Seq; time: Millis | null }>(
@@ -173,7 +173,7 @@ export class History {
     ]
   }
 
-  /** What a position was said to be last, up to a seq or a time. */
+  /** Last recorded position of a mint, up to a seq or a time. */
   positionAt(mint: string, account: string, upTo: { seq: Seq } | { time: Millis }): Position | undefined {
     const [column, bound] = 'seq' in upTo ? ['seq', upTo.seq] : ['time', upTo.time]
     const rows = this.#db
@@ -189,19 +189,19 @@ export class History {
     return undefined
   }
 
-  /** Refusals and notes of a mint between two times, both in it; oldest first. */
+  /** Refusals and notes of a mint between two times, inclusive, oldest first. */
   words(mint: string, from: Millis, to: Millis): Word[] {
     return this.#db.prepare<[string, Millis, Millis], Word>(`${WORD} ORDER BY seq, n`).all(mint, from, to)
   }
 
-  /** The last one of a bot up to a time. */
+  /** Last refusal or note of a bot up to a time. */
   lastWord(mint: string, bot: string, to: Millis): Word | undefined {
     return this.#db
       .prepare<[string, number, Millis, string], Word>(`${WORD} AND bot = ? ORDER BY seq DESC, n DESC LIMIT 1`)
       .get(mint, 0, to, bot)
   }
 
-  /** When a strategy threw, or was stopped, in a segment and up to a time. */
+  /** First alarm that a strategy threw or was stopped, in a segment and up to a time. */
   breakOf(bot: string, from: Seq, to: Millis): { time: Millis; reason: string } | undefined {
     return this.#db
       .prepare<[Seq, Millis, string], { time: Millis; reason: string }>(
@@ -211,7 +211,7 @@ export class History {
       .get(from, to, bot)
   }
 
-  /** When the last row or input up to a seq came; 0 where there is none. */
+  /** Time of the last row or input up to a seq; 0 if there is none. */
   timeUpTo(seq: Seq): Millis {
     const sql = `SELECT max(time) FROM (SELECT * FROM (SELECT last_time AS time FROM block WHERE first_seq <= ?
       ORDER BY last_seq DESC LIMIT 1) UNION ALL SELECT * FROM (SELECT time FROM input WHERE seq <= ? ORDER BY seq DESC LIMIT 1))`

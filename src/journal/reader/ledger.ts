@@ -6,19 +6,19 @@ import type { Input } from '../../engine/messages.ts'
 import { type FillTableRow, fillOf } from '../schema/fills.ts'
 import { LINES } from '../schema/ledger.ts'
 
-/** Where the SOL of a wallet went, lamports: positive left it, negative came. Each name is a line of the view
- *  `ledger`. */
+/** Movements of a wallet's SOL by line, lamports: positive left the wallet, negative entered it. The keys are lines of
+ *  the view `ledger`. */
 export type LedgerLines = Readonly<Record<string, Lamports>>
 
-/** The books of one account. */
+/** Ledger of one account. */
 export interface AccountLedger {
   readonly account: string
-  /** Of the wallet, by all postings: the negative sum of `lines`. */
+  /** Balance by all postings: the negative sum of `lines`. */
   readonly walletLamports: Lamports
   readonly lines: LedgerLines
-  /** Paid for transactions that failed; inside of `lines`. */
+  /** Cost of failed transactions; included in `lines`. */
   readonly failedLamports: Lamports
-  /** The last time the books were held against the wallet; null where they never were. */
+  /** Last comparison with the wallet; null if there was none. */
   readonly audit: LedgerAudit | null
 }
 
@@ -26,17 +26,17 @@ export interface LedgerAudit {
   /** Finalized; 0 on paper. */
   readonly slot: number
   readonly time: Millis | null
-  /** That the wallet held by the chain; on paper by the engine. */
+  /** Balance by the chain; on paper by the engine. */
   readonly walletLamports: Lamports
-  /** And by the ledger, up to that slot. */
+  /** Balance by the ledger up to that slot. */
   readonly ledgerLamports: Lamports
-  /** Not explained. */
+  /** Unexplained difference. */
   readonly remainderLamports: Lamports
-  /** The largest that ever was, without its sign. */
+  /** Largest absolute difference so far. */
   readonly worstLamports: Lamports
 }
 
-/** One line of a posting, as `ledger ORDER` shows it. */
+/** One line of a posting. */
 export interface LedgerEntry {
   readonly posting: number
   readonly at: string
@@ -49,7 +49,7 @@ export interface LedgerEntry {
   readonly signature: string
 }
 
-/** Every account that has books, by name. */
+/** Ledgers of all accounts, by name. */
 export function accountLedgers(db: Database): AccountLedger[] {
   const sums = ['wallet', ...LINES].map((line) => `sum(${line}) AS ${line}`).join(', ')
   const rows = db.prepare(`SELECT account, ${sums} FROM posting GROUP BY account ORDER BY account`).all()
@@ -69,7 +69,7 @@ export function accountLedgers(db: Database): AccountLedger[] {
   })
 }
 
-/** Those that are not 0; what is no part of a trade stands under its kind. */
+/** Lines that are not 0. Amounts outside of trades are named by the kind of their posting. */
 function linesOf(db: Database, row: { account: string } & Record<string, Lamports>): LedgerLines {
   const others = db
     .prepare('SELECT kind, sum(other) AS other FROM posting WHERE account = ? AND other <> 0 GROUP BY kind')
@@ -91,8 +91,8 @@ function auditOf(db: Database, account: string): LedgerAudit | null {
   return (last as LedgerAudit | undefined) ?? null
 }
 
-/** The engine books a fill on paper when it hears of it, the ledger when it is durable: what lies between the two is no
- *  difference. */
+/** On paper the engine books a fill when it takes the report, the ledger when the fill is durable. Fills between the
+ *  two are no difference. */
 function paperAuditOf(db: Database, account: string, ledger: Lamports): LedgerAudit | null {
   const walletLamports = db
     .prepare(`SELECT json_extract(json, '$.lamports') FROM account WHERE account = ?`)
@@ -110,7 +110,7 @@ function paperAuditOf(db: Database, account: string, ledger: Lamports): LedgerAu
   return { slot: 0, time: null, walletLamports, ledgerLamports, remainderLamports, worstLamports }
 }
 
-/** What was posted of an order, oldest first. */
+/** Postings of an order, oldest first. */
 export function ledgerEntries(db: Database, orderId: string): LedgerEntry[] {
   const rows = db
     .prepare(
@@ -121,15 +121,15 @@ export function ledgerEntries(db: Database, orderId: string): LedgerEntry[] {
   return rows as LedgerEntry[]
 }
 
-/** All that changed how many tokens the wallets hold: our fills, but for those that a fork took back; what a bot was
- *  given; what somebody else took of it. */
+/** Every change of the wallets' tokens: fills, without those that a fork took back; adopted tokens; tokens that left
+ *  without an order. */
 export function movementsOf(db: Database): TokenMovement[] {
   const fills = (db.prepare('SELECT * FROM fill WHERE reversed = 0').all() as FillTableRow[]).map(fillOf)
   return [...fills.map((fill) => ({ kind: 'fill', fill }) as const), ...foreignMovements(db)]
 }
 
-/** Only what the engine took: it then wrote the position anew; what it made of it since, and other positions, are no
- *  movements. */
+/** Adoptions and deficits that the engine took: it answered each with a new position. Later outputs and other positions
+ *  are no movements. */
 function foreignMovements(db: Database): TokenMovement[] {
   const rows = db
     .prepare(

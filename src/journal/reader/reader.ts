@@ -23,17 +23,17 @@ import { type AccountLedger, accountLedgers, type LedgerEntry, ledgerEntries, mo
 import { type Recovered, recover } from './recovery.ts'
 import { type ReportRows, reportRows } from './report-rows.ts'
 
-// Rows as the commands print them with --json; amounts in SOL and whole tokens. Those of fills are in fill-row.ts.
+// Rows as commands print them with --json: SOL and whole tokens. Fills are in schema/fills.ts.
 
 export interface OrderRow {
   readonly id: string
   readonly bot: string
   readonly mint: string
   readonly side: TradeSide
-  /** waiting, done: of a conditional order. */
+  /** waiting, done: conditional orders only. */
   readonly state: OrderState | ConditionalState
   readonly code: ErrorCode | ''
-  /** Why it was decided; while its outcome is being proved, how far that is. */
+  /** Reason of the decision; while the outcome is being proved, the progress of the proof. */
   readonly reason: string
 }
 
@@ -43,33 +43,33 @@ export interface PositionRow {
   readonly state: PositionState
   readonly tokens: number
   readonly costSol: number
-  /** What selling all of it would bring; null where nobody knows. */
+  /** Liquidation value; null if unknown. */
   readonly valueSol: number | null
-  /** Why it is being sold, how often that was tried, and whether it seems that it cannot be; '' where it is not. */
+  /** Reason of the exit, its number of attempts, and whether the token seems unsellable; '' without an exit. */
   readonly selling: string
 }
 
 export interface Counters {
   /** Market rows on the tape. */
   readonly events: number
-  /** Orders, refusals, cancellations, alarms, and decisions not to trade. */
+  /** Orders, refusals, cancellations, alarms and notes. */
   readonly decisions: number
   readonly orders: number
   readonly fills: number
-  /** Positions held now. */
+  /** Open positions. */
   readonly positions: number
   readonly realizedSol: number
   /** Base fees, priority fees and rent. */
   readonly feesSol: number
-  /** Times that the feed came back within a segment. */
+  /** Reconnects of the feed within segments. */
   readonly reconnects: number
 }
 
 export type { MarketItem }
 
-/** Opens a journal read-only, also one that is being written. Throws SluiceError (exit 1) where there is none, or it is
- *  corrupt, newer or no journal; every method throws it when the file turns out corrupt. `mapped`: its tape is read as
- *  `MappedScan` does. */
+/** Opens a journal read-only, even while another process writes it. Throws SluiceError (exit 1) if the file is missing,
+ *  corrupt, newer, or not a journal; every method throws it if the file turns out to be corrupt. `mapped`: reads the
+ *  tape as `MappedScan` does. */
 export function openReader(path: string, { mapped = false } = {}): JournalReader {
   const db = openForReading(path)
   try {
@@ -93,7 +93,7 @@ export class JournalReader {
     this.#replay = new SegmentReplay(db, this.#tape)
   }
 
-  /** After this, what was not read yet of blocks cannot be read any more: their texts, and numbers that few look at. */
+  /** Blocks cannot load their late columns and texts afterwards. */
   close(): void {
     this.#db.close()
   }
@@ -102,23 +102,23 @@ export class JournalReader {
     return this.#read(() => recover(this.#db))
   }
 
-  /** The seqs of the last `seconds` of the tape, counted back from its last row; empty without a tape. */
+  /** Seqs of the last `seconds` of the tape, counted back from its last row; empty without a tape. */
   warmupRange(seconds: number): SeqRange {
     return this.#read(() => this.#tape.lastSeconds(seconds, new Mints()))
   }
 
-  /** The tape, or the rows of a range of it, block by block; tokens are numbered by `mints`. */
+  /** Rows of the tape, or of a range, block by block. `mints` numbers the tokens. */
   blocks(mints: Mints, range: SeqRange = { from: 0, to: Number.MAX_SAFE_INTEGER }): Generator<Block, void, undefined> {
     return this.#readEach(this.#tape.rows(mints, range))
   }
 
-  /** As `blocks`, for strategies that are shown it before a start and keep what they like: they may look at all of it
-   *  when the journal is closed, or the tape dropped. */
+  /** As `blocks`, for the warm-up of strategies, which may keep blocks: all columns stay readable after `close` and
+   *  after the tape is dropped. */
   warmup(mints: Mints, range: SeqRange): Generator<Block, void, undefined> {
     return this.#readEach(this.#tape.rows(mints, range, true))
   }
 
-  /** What was recorded of the market, for those who decide anew. */
+  /** The recorded market without decisions, for backtests. */
   market(): Market {
     const tape = this.#read(() => this.#db.transaction(() => new MarketTape(this.#db, this.#tape))())
     const { stretches, rows } = tape
@@ -126,8 +126,7 @@ export class JournalReader {
     return { stretches, rows, items, history: () => this.#readEach(tape.history()) }
   }
 
-  /** The part of it that one segment heard, with what its strategies were shown before; undefined where that is not
-   *  there any more. */
+  /** The market of one segment with its warm-up; undefined if that part of the tape was dropped. */
   marketOf({ number, rows, complete, start: { warm } }: Segment): Market | undefined {
     const tape = this.#read(() => this.#db.transaction(() => new MarketTape(this.#db, this.#tape))())
     const stretches = tape.stretches.filter(({ segment }) => segment === number)
@@ -141,12 +140,12 @@ export class JournalReader {
     }
   }
 
-  /** As of one moment, though a process may be writing. */
+  /** A snapshot, though a process may be writing. */
   segments(): Segment[] {
     return this.#read(() => this.#db.transaction(() => segmentsOf(this.#db))())
   }
 
-  /** Looks something up of what became of orders and of mints, all of it as of one moment. */
+  /** Runs lookups of orders and mints on one snapshot. */
   look<T>(run: (history: History, tape: TapeSearch) => T): T {
     const [history, tape] = [new History(this.#db), new TapeSearch(this.#db, this.#tape)]
     return this.#read(() => this.#db.transaction(() => run(history, tape))())
@@ -157,13 +156,13 @@ export class JournalReader {
     return this.#readEach(this.#replay.items(segment, mints))
   }
 
-  /** Throws SluiceError where what a restart reads is damaged. */
+  /** Throws SluiceError if a table that a restart reads is damaged. */
   checkIntegrity(): void {
     const damage = this.#read(() => damageOf(this.#db))
-    if (damage !== '') throw new SluiceError(`${this.path} is corrupt (${damage}); restore it from a copy`)
+    if (damage !== '') throw new SluiceError(`${this.path} is corrupt (${damage}); restore it from a backup`)
   }
 
-  /** Oldest first. The reason of one that is being proved is how far the proof is. */
+  /** Oldest first. While the outcome of an order is being proved, `reason` is the progress of the proof. */
   orders(): OrderRow[] {
     const orders = this.#all<OrderRow>(
       `SELECT id, bot, mint, side, state, code, coalesce((SELECT progress FROM watch
@@ -173,18 +172,18 @@ export class JournalReader {
     return orders.concat(this.#conditionalOrders())
   }
 
-  /** Behind the orders, oldest first: those that wait, and what became of the others. */
+  /** Oldest first. */
   #conditionalOrders(): OrderRow[] {
     return this.#all('SELECT id, bot, mint, side, state, code, reason FROM conditional_orders ORDER BY time, id')
   }
 
-  /** Oldest first; without those that a fork took back. */
+  /** Oldest first, without fills that a fork took back. */
   fills(): FillRow[] {
     const rows = this.#all<FillTableRow>('SELECT * FROM fill WHERE reversed = 0 ORDER BY time, order_id')
     return rows.map((row) => fillRow(fillOf(row)))
   }
 
-  /** Attempts that were no simulation, oldest first, each with its fill where one stands. */
+  /** Real attempts, oldest first, each with its fill if it has one. */
   executions(): { readonly attempt: Attempt; readonly fill: Fill | undefined }[] {
     const fills = this.#all<FillTableRow>('SELECT * FROM fill WHERE reversed = 0').map(fillOf)
     const byAttempt = new Map(fills.map((fill) => [fill.attemptId, fill]))
@@ -200,8 +199,7 @@ export class JournalReader {
     return this.#readEach(iterated<Decision>(this.#db, sql))
   }
 
-  /** Those that are held, oldest first. `worth`: what selling so much of a mint would bring, as far as the caller
-   *  knows. */
+  /** Open positions, oldest first. `worth`: liquidation value, if the caller knows it. */
   positions(worth: Worth = () => undefined): PositionRow[] {
     const rows = this.#all<{ json: string }>('SELECT json FROM position ORDER BY opened_at, mint')
     return rows.map(({ json }) => {
@@ -214,22 +212,22 @@ export class JournalReader {
     })
   }
 
-  /** The books of each account. */
+  /** Ledger of each account. */
   ledger(): AccountLedger[] {
     return this.#read(() => this.#db.transaction(() => accountLedgers(this.#db))())
   }
 
-  /** What was posted of an order. */
+  /** Postings of an order. */
   ledgerEntries(orderId: string): LedgerEntry[] {
     return this.#read(() => ledgerEntries(this.#db, orderId))
   }
 
-  /** What changed how many tokens the wallets hold. */
+  /** Every change of the wallets' tokens. */
   movements(): TokenMovement[] {
     return this.#read(() => this.#db.transaction(() => movementsOf(this.#db))())
   }
 
-  /** What is told of the bots of all starts, but for their fills. */
+  /** Rows of the report on all segments, without the movements. */
   report(): ReportRows {
     return this.#read(() => this.#db.transaction(() => reportRows(this.#db))())
   }
@@ -247,7 +245,7 @@ export class JournalReader {
     return { events, ...(sums as NonNullable<typeof sums>), reconnects: this.#reconnects() }
   }
 
-  /** A feed that is live after it was down, and was live in the same segment before. */
+  /** Counts changes to live after a down within the same segment. */
   #reconnects(): number {
     const rows = this.#all<{ segment: number; status: string }>(
       `SELECT segment, json_extract(json, '$.status') AS status FROM input WHERE kind = 'feed' ORDER BY seq`,

@@ -20,33 +20,32 @@ import type { Slot } from '../../orders/ports.ts'
 import type { WalletCursor, WalletTransaction, Watch } from '../../orders/wallet-audit.ts'
 import { type FillTableRow, fillOf } from '../schema/fills.ts'
 
-/** What a start takes over: what was decided, read from rows and never decided again. Of all accounts; the caller
- *  restores his own only. */
+/** State that a start restores: recorded decisions, which are never decided again. It covers all accounts; the caller
+ *  restores its own. */
 export interface Recovered {
   readonly money: RecoveredMoney
-  /** The first seq that no row, input or output has. */
+  /** First unused seq. */
   readonly nextSeq: Seq
-  /** The first id that no report has. */
+  /** First unused report id. */
   readonly nextReport: number
-  /** Reports that the engine has not taken, in the order of their ids: to be delivered again. */
+  /** Reports that the engine has not taken, by id; they are delivered again. */
   readonly untaken: readonly Extract<Input, { kind: 'report' }>[]
   /** Orders that are open or have an attempt that may still execute, oldest first. */
   readonly orders: readonly OpenOrder[]
-  /** All attempts of these orders, in the order in which they were made; an undecided one is resumed, never sent
-   *  again. */
+  /** All attempts of these orders, in order. An undecided attempt is resumed, never sent again. */
   readonly attempts: readonly Attempt[]
   readonly slots: readonly Slot[]
-  /** Attempts that may still turn out to have executed, as far as more is known of them than their baseline. */
+  /** Evidence on attempts that may still execute, beyond their baselines. */
   readonly watches: readonly Watch[]
-  /** How far the audit of each wallet came, and what it classified that still bears on an attempt. */
+  /** Progress of each wallet's audit, and its transactions that concern an attempt. */
   readonly wallets: readonly { readonly cursor: WalletCursor; readonly transactions: readonly WalletTransaction[] }[]
-  /** What was found out of the services. */
+  /** Findings about services. */
   readonly learned: readonly Learned[]
-  /** 0 where there was none. */
+  /** 0 if there was none. */
   readonly lastSegment: number
   /** Time of the last row, input or output; 0 in a new journal. */
   readonly lastTime: Millis
-  /** The process before ended in order; true in a new journal. */
+  /** The previous process ended in order; true in a new journal. */
   readonly clean: boolean
 }
 
@@ -54,10 +53,10 @@ const FILLS_RESTORED = 500
 
 const CLOSED_LOOKED_AT = 500
 
-/** In the record of a position. */
+/** Path in the JSON of a position. */
 const OVERSOLD = /"(oversold|soldEarly)"/
 
-/** Reads what a start takes over. Its cost follows what is open, not the age of the journal. */
+/** Reads the state that a start restores. The cost grows with open state, not with the age of the journal. */
 export function recover(db: Database): Recovered {
   return db.transaction(() => {
     const orders = unsettledOrders(db)
@@ -112,8 +111,8 @@ function unsettledOrders(db: Database): OpenOrder[] {
   return (rows as { json: string; state: OrderState }[]).map(({ json, state }) => ({ order: decodeJson(json), state }))
 }
 
-/** What buys asked for: each of the last hour, and the sums of the last UTC day. Orders are numbered in the order of
- *  their times, so older ones are not looked at. */
+/** Amounts that buys requested: each of the last hour, and sums of the last UTC day. Orders are numbered by time, so
+ *  older ones are not read. */
 function spendsOf(db: Database): Pick<RecoveredMoney, 'spends' | 'daySpends'> {
   const last = lastOf(db, 'time')
   const spends: Spend[] = []
@@ -138,7 +137,7 @@ function addTo(days: Map<string, DaySpend>, { account, bot, time, lamports: amou
   days.set(key, { account, bot, day: dayOf(time), lamports: lamports(before + amount) })
 }
 
-/** With the highest price that was marked since the position was last written. */
+/** With the highest price marked since the position was last written. */
 function heldPositions(db: Database): Position[] {
   const rows = db
     .prepare(
@@ -153,16 +152,15 @@ function heldPositions(db: Database): Position[] {
   })
 }
 
-/** Fills that a fork took back, of which the engine has yet to hear. */
+/** Fills that a fork took back, before the engine took the report. */
 function takenBack(db: Database): Pick<Fill, 'signature' | 'orderId'>[] {
   return untakenReports(db).flatMap(({ report: { orderId, reversed } }) =>
     reversed === undefined ? [] : [{ orderId, signature: reversed }],
   )
 }
 
-/** Closed positions that still bear on what comes, each as it closed last: a fork may take back the sale that closed
- *  it, or the sale sold more than was booked. Both were not long ago, so the last positions that closed are looked
- *  through, not all. */
+/** Closed positions that may change again, each in its last state: a fork may take back the closing sale, or the sale
+ *  sold more than was booked. Both are recent, so only the last closed positions are read. */
 function closedPositions(db: Database, sales: readonly Pick<Fill, 'signature' | 'orderId'>[]): Position[] {
   const since = provisionalSales(db, sales)
   const oldest = Math.min(...since.values())
@@ -180,8 +178,7 @@ function closedPositions(db: Database, sales: readonly Pick<Fill, 'signature' | 
   return found
 }
 
-/** Of the positions, by account and mint, of which a sale is booked that is not final: when the first of them was
- *  booked. */
+/** Time of the first booked sale that is not final, by account and mint. */
 function provisionalSales(
   db: Database,
   sales: readonly Pick<Fill, 'signature' | 'orderId'>[],
@@ -200,7 +197,7 @@ function provisionalSales(
   return since
 }
 
-/** The last fills that the engine took, oldest first. */
+/** Last fills that the engine took, oldest first. */
 function takenFills(db: Database): Fill[] {
   const rows = db.prepare('SELECT * FROM fill WHERE taken IS NOT NULL ORDER BY taken DESC LIMIT ?').all(FILLS_RESTORED)
   return (rows as FillTableRow[]).map(fillOf).reverse()
@@ -215,7 +212,7 @@ function untakenReports(db: Database): Recovered['untaken'] {
   }))
 }
 
-/** Ids of attempts are the order's and a number behind a dot, so a stretch of the key has them all. */
+/** An attempt's id is its order's id, a dot and a number, so attempts of an order are a range of the key. */
 export function attemptsOf(db: Database, orderId: string): Attempt[] {
   const rows = db
     .prepare('SELECT json FROM attempt WHERE undecided IN (0, 1) AND id > ? AND id < ?')
@@ -230,7 +227,7 @@ function tryOf(attemptId: string): number {
   return Number(attemptId.slice(attemptId.indexOf('.') + 1))
 }
 
-/** With what was classified since the oldest of these attempts. */
+/** With the transactions since the oldest of these attempts. */
 function walletsOf(db: Database, attempts: readonly Attempt[]): Recovered['wallets'] {
   const rows = db.prepare('SELECT json FROM wallet_transaction WHERE account = ? AND slot > ? ORDER BY slot').pluck()
   return recordsOf<WalletCursor>(db, 'SELECT json FROM wallet ORDER BY account').map((cursor) => {
@@ -251,7 +248,7 @@ function slotsOf(db: Database): Slot[] {
   }))
 }
 
-/** The last seq, or the last time, that anything has. */
+/** Last seq or time of any record. */
 function lastOf(db: Database, what: 'seq' | 'time'): number {
   const last = (table: string, column: string, order: string) =>
     numberOf(db, `SELECT ${column} FROM ${table} ORDER BY ${order} DESC LIMIT 1`)
@@ -264,7 +261,7 @@ function lastOf(db: Database, what: 'seq' | 'time'): number {
   )
 }
 
-/** The highest number in a table whose key is a flag and that number. */
+/** Highest number in a table whose key is a flag and a number. */
 function lastNumber(db: Database, table: string, flag: string, number: string): number {
   const of = (value: 0 | 1) => numberOf(db, `SELECT max(${number}) FROM ${table} WHERE ${flag} = ${value}`)
   return Math.max(of(0), of(1))
@@ -274,12 +271,12 @@ function recordsOf<T>(db: Database, sql: string): T[] {
   return (db.prepare(sql).pluck().all() as string[]).map((json) => decodeJson<T>(json))
 }
 
-/** 0 where there is no row. */
+/** 0 if there is no row. */
 function numberOf(db: Database, sql: string): number {
   return (db.prepare(sql).pluck().get() as number | null | undefined) ?? 0
 }
 
-/** Of a journal that holds nothing. */
+/** State of an empty journal. */
 export const NO_PAST: Recovered = {
   ...{ money: NO_MONEY, nextSeq: 1, nextReport: 1, untaken: [], orders: [], attempts: [], slots: [], watches: [] },
   ...{ wallets: [], learned: [], lastSegment: 0, lastTime: 0, clean: true },

@@ -7,7 +7,7 @@ import type { OrderState } from '../../engine/order.ts'
 import type { TradeSide } from '../../market/block.ts'
 import { type Segment, segmentsOf } from '../tape/segments.ts'
 
-/** What is told of the bots of all starts, but for their fills: see `movementsOf`. */
+/** Rows of the report on all segments. Fills are in `movementsOf`. */
 export interface ReportRows {
   readonly segments: readonly Segment[]
   /** Oldest first. */
@@ -16,7 +16,7 @@ export interface ReportRows {
   readonly refusals: readonly RefusalCount[]
   /** Transactions of ours that landed and failed, oldest first. */
   readonly failed: readonly FailedRow[]
-  /** What is held, or about to be. */
+  /** Positions that are open or opening. */
   readonly positions: readonly Position[]
 }
 
@@ -60,7 +60,7 @@ export function reportRows(db: Database): ReportRows {
   }
 }
 
-/** A refusal says whose it is by name only, and a bot may have had another account in another start. */
+/** A refusal names only its bot, which may have had another account in another segment. */
 function refusalsOf(db: Database, { firstSeq, lastSeq, start }: Segment): RefusalCount[] {
   const accounts = new Map(start.bots.map(({ name, account }) => [name, account.id]))
   const counts = db

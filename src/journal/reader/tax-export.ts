@@ -9,23 +9,23 @@ import { holderOf, type TokenMovement } from '../../engine/accounting/movement.t
 import type { Fill } from '../../engine/order.ts'
 import { openReader } from './reader.ts'
 
-/** What `export --tax` says of itself. */
+/** Result of `export --tax`. */
 export interface TaxExport {
   readonly file: string
-  /** Lines: one for each lot that a sale took from. */
+  /** Lines: one for each lot that a sale used. */
   readonly disposals: number
-  /** Fills that a fork may still take back: not in it. */
+  /** Fills that a fork may still take back; left out. */
   readonly notFinal: number
-  /** Movements on a sandbox, whose money is not real: not in it. */
+  /** Movements on a sandbox, without real money; left out. */
   readonly sandbox: number
-  /** Lines of which nobody knows how the tokens came: no date, no cost. */
+  /** Lines without date and cost, because the acquisition is unknown. */
   readonly unknownCost: number
 }
 
-/** Sales of real money in these journals, together, as a new file. Throws SluiceError: exit 2 where the file is there
- *  already. */
+/** Writes the sales of real money in these journals into one new file. Throws SluiceError: exit 2 if the file
+ *  exists. */
 export function exportTax(journals: readonly string[], file: string): TaxExport {
-  if (existsSync(file)) throw new SluiceError(`${file} is there already; an export makes a new file`, ExitCode.usage)
+  if (existsSync(file)) throw new SluiceError(`${file} already exists; choose a new file`, ExitCode.usage)
   const live = once(journals.flatMap(movementsIn)).filter((one) => accountOf(one).startsWith('live|'))
   const real = live.filter((one) => isReal(accountOf(one)))
   const final = real.filter((one) => !isOpen(one))
@@ -57,7 +57,7 @@ function accountOf(one: TokenMovement): string {
   return holderOf(one).account
 }
 
-/** A copy of a journal tells of the same fill again, maybe from before it was final. */
+/** Copies of a journal hold the same fill again, perhaps from before it was final. */
 function once(movements: readonly TokenMovement[]): TokenMovement[] {
   const seen = new Set<string>()
   const [open, rest] = [movements.filter(isOpen), movements.filter((one) => !isOpen(one))]
@@ -81,7 +81,7 @@ const COLUMNS = [
   ...['Wallet', 'Bot', 'Buy Transaction', 'Sell Transaction'],
 ]
 
-/** What was sold, a line for each lot that a sale took from, oldest sale first. Amounts are exact; times are UTC. */
+/** One line for each lot that a sale used, oldest sale first. Amounts are exact; times are UTC. */
 function taxCsv(disposals: readonly Disposal[]): string {
   const sorted = disposals.toSorted((a, b) => a.soldAt - b.soldAt)
   return `${[COLUMNS.join(','), ...sorted.map(lineOf)].join('\n')}\n`
@@ -95,12 +95,12 @@ function lineOf(one: Disposal): string {
   return [acquired, sold, ...about, ...[wallet, one.bot].map(csvCell), one.boughtBy, one.soldBy].join(',')
 }
 
-/** Empty where nobody knows: what was held before its first record. */
+/** Empty if unknown: tokens held before the first record. */
 function timeOf(time: Millis | null | undefined): string {
   return time === null || time === undefined ? '' : `${new Date(time).toISOString().slice(0, 19)}Z`
 }
 
-/** Base units as whole tokens, to the last digit. */
+/** Whole tokens, exact. */
 function amountOf(tokens: TokenAmount, decimals: number): string {
   const digits = String(tokens).padStart(decimals + 1, '0')
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')

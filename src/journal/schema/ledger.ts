@@ -1,11 +1,10 @@
-// The ledger: double entry, a row of `posting` for each transaction that moved a wallet's money. Every account of a
-// posting but the wallet's is a column, positive where lamports went there; together they are 0. It follows the tables
-// that it explains by triggers, so that whatever writes those books it in the same commit, and no process can forget
-// to.
+// The ledger is double entry: a row of `posting` for each transaction that moved a wallet's money. Each account of a
+// posting other than the wallet is a column, positive if lamports went there; all columns add up to 0. Triggers on the
+// explained tables write the postings in the same commit, so no process can forget them.
 
 import { BASE_FEE } from '../../solana/constants.ts'
 
-/** The columns that, with `wallet`, make 0. */
+/** Columns that add up to 0 together with `wallet`. */
 export const LINES = [
   ...['trade', 'impact', 'venue_fee', 'service_fee', 'base_fee', 'priority_fee', 'tip', 'rent_paid', 'rent_returned'],
   ...['wrapped', 'other', 'remainder'],
@@ -57,7 +56,7 @@ const counted = (change: string): string => `
   INSERT INTO audited (account, lamports) VALUES (NEW.account, ${change})
   ON CONFLICT DO UPDATE SET lamports = lamports + excluded.lamports;`
 
-/** What an audit has seen is added up as it comes, so that no audit has to read the whole ledger. */
+/** Totals of audited postings are kept up to date, so that an audit does not read the whole ledger. */
 const TOTALS = `
 CREATE TRIGGER posting_counted AFTER INSERT ON posting WHEN NEW.audited IS NOT NULL BEGIN ${counted('NEW.wallet')} END;
 CREATE TRIGGER posting_seen AFTER UPDATE OF audited ON posting WHEN OLD.audited IS NULL AND NEW.audited IS NOT NULL BEGIN
@@ -68,7 +67,7 @@ END;
 const NEGATED = (column: string): string =>
   `CASE WHEN ${column} = '0' THEN '0' WHEN ${column} LIKE '-%' THEN substr(${column}, 2) ELSE '-' || ${column} END`
 
-/** A posting is never changed: what stops standing is taken back by its opposite. */
+/** Postings are never changed. A posting that no longer stands is reversed by its opposite. */
 const REVERSAL = `
 CREATE TRIGGER posting_reversed AFTER UPDATE OF standing ON posting WHEN OLD.standing = 1 AND NEW.standing = 0 BEGIN
   INSERT INTO posting (standing, reverses, ${COLUMNS}) VALUES (0, OLD.id, ${ABOUT.replaceAll(/\w+/g, 'OLD.$&')},
@@ -77,14 +76,12 @@ CREATE TRIGGER posting_reversed AFTER UPDATE OF standing ON posting WHEN OLD.sta
 END;
 `
 
-/** What is not there ends in the remainder: no posting may keep the fill that it explains from being written. */
+/** A missing cost counts as 0 and ends in the remainder: a posting must never prevent the write of its fill. */
 const cost = (name: string): string => `coalesce(json_extract(costs, '$.${name}Lamports'), 0)`
-/** What the tokens were worth at the price that the order was decided on, SOL a token; the trade alone where there was
- *  no such price. */
+/** Value of the tokens at the price of the decision, SOL per token; the trade itself if there was no price. */
 const WORTH = `CASE WHEN price * units * 1e9 BETWEEN 0 AND 9e15 THEN CAST(round(price * units * 1e9) AS INTEGER) ELSE alone END`
 
-/** Fills as they are to be posted. What a pool gave or took counts, so the price is held against the tokens before
- *  their transfer fee. */
+/** Postings of fills. The price applies to the tokens that the pool gave or took, before their transfer fee. */
 const fillPostings = (where: string): string => `
 SELECT 'fill' AS kind, account, signature, order_id, bot, mint, side, slot, audited, time, wallet_lamports AS wallet,
   trade, impact, venue_fee, service_fee, base_fee, priority_fee, tip, rent_paid, rent_returned, wrapped, 0 AS other,
@@ -110,8 +107,8 @@ FROM (
 const own = (name: string): string => `coalesce(json_extract(t.json, '$.costs.${name}Lamports'), 0)`
 const attempt = (name: string): string => `coalesce(json_extract(a.json, '$.${name}'), '')`
 
-/** What the audit found and no fill explains, as it is to be posted. One of ours that failed cost its fee and nothing
- *  else, and where that was not taken apart, a signature is paid first. */
+/** Postings of audited transactions without a fill. A failed transaction of ours cost its fee only; without an itemized
+ *  fee, the base fee of one signature is assumed. */
 const transactionPostings = (where: string): string => `
 SELECT kind, account, signature, order_id, bot, mint, side, slot, slot AS audited, time, wallet, 0 AS trade, 0 AS impact, 0 AS venue_fee,
   0 AS service_fee, base_fee, priority_fee, tip, rent_paid, rent_returned, wrapped,
@@ -130,7 +127,7 @@ FROM (SELECT *, -(wallet + base_fee + priority_fee + tip + rent_paid + rent_retu
     FROM wallet_transaction t LEFT JOIN attempt a ON a.undecided IN (0, 1) AND a.id = t.attempt_id
     WHERE (t.class <> 'ours' OR json_extract(t.json, '$.failed')) AND ${where})))`
 
-/** What the audit has seen of a transaction, unless something stands for it. */
+/** Posts an audited transaction unless a standing posting explains it. */
 const postedTransaction = (where: string): string => `
   INSERT INTO posting (standing, ${COLUMNS})
     SELECT 1, ${COLUMNS} FROM (${transactionPostings(where)})
@@ -138,8 +135,7 @@ const postedTransaction = (where: string): string => `
       WHERE p.standing = 1 AND p.signature = NEW.signature AND p.account = NEW.account);
 `
 
-/** In the place of what stood of the fill; and of what the audit took the transaction for, if that was not known to be
- *  ours then. */
+/** Replaces the standing posting of the fill, and the posting of an audit that did not know the transaction as ours. */
 const POSTED_FILL = `
   UPDATE posting SET standing = 0 WHERE standing = 1 AND signature = NEW.signature AND account = NEW.account
     AND (order_id = NEW.order_id OR (kind <> 'fill' AND NEW.reversed = 0));
@@ -153,13 +149,13 @@ CREATE TRIGGER fill_reposted AFTER UPDATE ON fill
 WHEN OLD.slot <> NEW.slot OR OLD.tokens <> NEW.tokens OR OLD.wallet_lamports <> NEW.wallet_lamports OR OLD.costs <> NEW.costs
   OR OLD.reversed <> NEW.reversed BEGIN
   ${POSTED_FILL}
-  -- On the fork that lasts it may have failed, and an audit may have seen that before the engine heard of it.
+  -- On the final fork the transaction may have failed, and an audit may have seen it before the engine took the report.
   ${postedTransaction('NEW.reversed = 1 AND t.account = NEW.account AND t.signature = NEW.signature')}
 END;
 `
 
-/** What `read` (account, signature, id, slot, time, fee) tells of a transaction that failed on paper stands where the
- *  audit of a live wallet puts one. */
+/** Failed paper transactions (`read`: account, signature, id, slot, time, fee) are stored where the audit stores those
+ *  of a live wallet. */
 const failedOnPaper = (read: string): string => `
 INSERT OR REPLACE INTO wallet_transaction (account, slot, signature, class, attempt_id, lamports, time, json)
 SELECT account, slot, signature, 'ours', id, -fee, time, json_object('account', account, 'signature', signature, 'slot', slot,
@@ -176,15 +172,15 @@ CREATE TRIGGER transaction_posted AFTER INSERT ON wallet_transaction BEGIN
 END;
 `
 
-/** What a wallet had when its books begin. `slot` and `lamports` are SQL. */
+/** Opening balance of a wallet. `slot` and `lamports` are SQL. */
 function opening(account: string, slot: string, amount: string): string {
   const zeros = LINES.map((line) => (line === 'other' ? `-(${amount})` : '0')).join(', ')
   return `INSERT INTO posting (standing, ${COLUMNS})
     SELECT 1, 'opening', ${account}, '', '', '', '', '', ${slot}, ${slot}, NULL, ${amount}, ${zeros}, '0', '0', 0`
 }
 
-/** A live wallet's begin with the first reading of its audit; a paper one's with the first word of the engine about
- *  it. */
+/** The books of a live wallet begin with the first reading of its audit, those of a paper wallet with its first account
+ *  output. */
 const OPENINGS = `
 CREATE TRIGGER wallet_opened AFTER INSERT ON wallet BEGIN
   ${opening('NEW.account', "json_extract(NEW.json, '$.slot')", "json_extract(NEW.json, '$.lamports')")}
@@ -197,14 +193,13 @@ WHEN NEW.account NOT LIKE 'live|%' AND json_type(NEW.json, '$.lamports') = 'inte
 END;
 `
 
-/** Signatures of fills that the engine has yet to hear of, or of which it has yet to hear that they are gone or
- *  other. */
+/** Signatures of fills, and of reversals, in reports that the engine has not taken. */
 const UNTOLD = `(SELECT json_extract(json, '$.fill.signature') FROM report WHERE taken = 0 AND json_type(json, '$.fill') = 'object'
   UNION ALL SELECT json_extract(json, '$.reversed') FROM report WHERE taken = 0 AND json_type(json, '$.reversed') = 'text')`
 
-/** What the ledger says that a wallet held at a finalized slot: all that audits have seen up to there; what they should
- *  have seen, being final, and did not. What is on its way to the engine counts as the chain has it: the fill is posted
- *  anew when it is there. */
+/** Balance of a wallet at a finalized slot by the ledger: all postings audited up to the slot, and final fills that an
+ *  audit should have seen and did not. Fills in reports that the engine has not taken count as the chain has them; they
+ *  are posted again when the report is taken. */
 const ledgerAt = (account: string, slot: string): string => `(
   coalesce((SELECT lamports FROM audited d WHERE d.account = ${account}), 0)
   - (SELECT coalesce(sum(p.wallet), 0) FROM posting p WHERE p.account = ${account} AND p.audited > ${slot})
@@ -215,8 +210,8 @@ const ledgerAt = (account: string, slot: string): string => `(
        WHERE p.signature = t.signature AND p.account = t.account AND p.standing = 1), 0)), 0)
      FROM wallet_transaction t WHERE t.signature IN ${UNTOLD} AND t.account = ${account} AND t.slot <= ${slot} AND t.class = 'ours'))`
 
-/** The ledger held against a finalized reading of the wallet: account, slot, time, lamports. What stays the same is one
- *  row. */
+/** Compares the ledger with a finalized reading of the wallet (account, slot, time, lamports). An unchanged result
+ *  extends its row. */
 export const AUDIT = `
 WITH given (account, slot, time, lamports) AS (VALUES (?, ?, ?, ?)),
 last AS (SELECT a.* FROM audit a JOIN given ON a.account = given.account ORDER BY a.first_slot DESC LIMIT 1),
@@ -227,12 +222,12 @@ SELECT account, slot, time, lamports, ledger, lamports - ledger,
 FROM summed WHERE slot > coalesce((SELECT slot FROM last), -1)
 ON CONFLICT DO UPDATE SET slot = excluded.slot, time = excluded.time`
 
-/** The fee of a transaction that failed on paper: time twice, fee, attempt. */
+/** Fee of a failed paper transaction: time twice, fee, attempt. */
 export const PAPER_FAILED =
   failedOnPaper(`SELECT account, signature, id, CAST(? / 400 AS INTEGER) AS slot, ? AS time, ? AS fee
   FROM attempt WHERE undecided IN (0, 1) AND id = ? AND executor = 'paper'`)
 
-/** A journal from before: its fills and what its audits found are posted, and each wallet opens with what these leave
+/** For a journal from before the ledger: posts its fills and audited transactions, and opens each wallet with the rest
  *  of its last reading. */
 const BACKFILL = `
 INSERT INTO posting (standing, ${COLUMNS}) SELECT 1, ${COLUMNS} FROM (${fillPostings('true')}) ORDER BY time, slot, order_id;
@@ -262,7 +257,7 @@ const line = (name: string, column: string, where = ''): string =>
 const units = (name: string, column: string): string =>
   `SELECT id, '${name}', mint, NULL, (${column}) / CAST('1e' || decimals AS REAL) FROM posting WHERE tokens <> '0'`
 
-/** For people and SQL clients. */
+/** Views for people and SQL clients. */
 const LEDGER_VIEWS = `
 CREATE VIEW ledger AS
 WITH line (id, line, unit, lamports, amount) AS (

@@ -4,15 +4,15 @@ import { addFillColumns } from './fills.ts'
 import { LEDGER } from './ledger.ts'
 import { VIEWS } from './views.ts'
 
-/** Written into the file's header, so that a stranger's database is not taken for a journal: `SLUI`. */
+/** Application id in the file's header, `SLUI`: tells a journal from other databases. */
 export const APPLICATION_ID = 0x534c5549
 
-/** How the columns of a block are encoded, see column.ts, and which checksum is over which, see block-row.ts. A reader
- *  meets blocks of its own format or older ones. In format 1 the checksum of a scan was over the late columns too. */
+/** Version of the block encoding (column.ts) and of its checksums (block-row.ts). Readers support their own format and
+ *  older ones. In format 1 the checksum of a scan covered the late columns too. */
 export const BLOCK_FORMAT = 2
 
-// Tables are named in the singular, views in the plural. Times are ms since the epoch, amounts lamports, `json` is the
-// whole record.
+// Table names are singular, view names plural. Times are ms since the epoch, amounts are lamports, `json` is the
+// complete record.
 
 const STREAM = `
 CREATE TABLE segment (
@@ -47,8 +47,8 @@ CREATE TABLE output (
 ) WITHOUT ROWID;
 `
 
-// What a restart asks for (open orders, undecided attempts, reports not taken) is the first part of a key, so it lies
-// together: an index for it would be another page in the commit of every order.
+// State that a restart reads (open orders, undecided attempts, reports not taken) shares the first part of its key, so
+// it is stored together. An index would be another page in the commit of every order.
 const ORDERS = `
 CREATE TABLE "order" (
   open INTEGER NOT NULL,
@@ -150,8 +150,8 @@ CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROW
 CREATE TABLE frame (id INTEGER PRIMARY KEY, time INTEGER NOT NULL, why TEXT NOT NULL, text TEXT NOT NULL);
 `
 
-// What a scan needs comes first: the columns lie in this order in a chain of pages, and a reader stops at the last one
-// it asks for. There is no index, for the same reason.
+// Columns of a scan come first: a row is stored in this order in a chain of pages, and a reader stops at the last
+// column it needs. For the same reason there is no index.
 const TAPE = `
 CREATE TABLE block (
   last_seq INTEGER PRIMARY KEY,
@@ -206,7 +206,7 @@ CREATE TABLE digits (code TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID; -
 CREATE TABLE power2 (exponent INTEGER PRIMARY KEY, value REAL NOT NULL); -- of a double's last bit, by its exponent field
 `
 
-// What the audit of a wallet keeps.
+// State of the wallet audit.
 const CUSTODY = `
 CREATE TABLE wallet (account TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID; -- how far it came
 CREATE TABLE wallet_transaction (
@@ -232,7 +232,7 @@ SELECT account, slot, time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixep
 FROM wallet_transaction;
 `
 
-// What was found out of what the service's document leaves open.
+// Findings about details that the service's document leaves open.
 const LEARNED = `
 CREATE TABLE learned (
   about TEXT NOT NULL, -- an account, or a service's host
@@ -243,7 +243,8 @@ CREATE TABLE learned (
 ) WITHOUT ROWID;
 `
 
-/** Each entry takes a journal from the version that is its index to the next one. Never edited once released. */
+/** Each entry migrates a journal from the version that is its index to the next. Entries are never edited after a
+ *  release. */
 const MIGRATIONS: readonly ((db: Database) => void)[] = [
   (db) => {
     db.exec(STREAM + ORDERS + MONEY + TAPE)
@@ -261,12 +262,12 @@ const MIGRATIONS: readonly ((db: Database) => void)[] = [
   (db) => db.exec(LEDGER),
   (db) => db.exec(CONDITIONAL_ORDERS),
   (db) => db.exec('ALTER TABLE block ADD COLUMN late_checksum INTEGER'),
-  () => {}, // from here on rows may say what changed in a list of keys, see key-change.ts
+  () => {}, // since this version rows may hold changes of key lists, see key-rows.ts
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length
 
-/** Brings a journal to the present schema, each step whole or not at all. */
+/** Migrates a journal to the present schema, each step completely or not at all. */
 export function migrate(db: Database): void {
   for (let version = versionOf(db); version < SCHEMA_VERSION; version++) {
     db.transaction(() => {
@@ -282,7 +283,7 @@ export function versionOf(db: Database): number {
   return db.pragma('user_version', { simple: true }) as number
 }
 
-// Those that are open lie together: a restart asks for them alone.
+// Open conditional orders are stored together, because a restart reads only these.
 const CONDITIONAL_ORDERS = `
 CREATE TABLE conditional_order (
   open INTEGER NOT NULL,
@@ -305,9 +306,8 @@ SELECT 'c' || number AS id, time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, '
 FROM conditional_order;
 `
 
-// What a fill cost, each part apart: `FillCosts` of engine/accounting/fill-costs.ts as JSON, beside the sums that the
-// table has had from its beginning.
-/** Of fills that were read before: only their sums are known. */
+// Itemized costs of a fill: `FillCosts` of engine/accounting/fill-costs.ts as JSON, in addition to the sums.
+/** Costs of older fills, of which only the sums are known. */
 const costsOf = (trade: string, fee: string, rent: string): string => `json_object(
   'tradeLamports', ${trade}, 'venueFeeLamports', 0, 'serviceFeeLamports', 0,
   'baseFeeLamports', min(${fee}, 5000), 'priorityFeeLamports', max(${fee} - 5000, 0), 'tipLamports', 0,
@@ -317,7 +317,7 @@ const costsOf = (trade: string, fee: string, rent: string): string => `json_obje
 const inReport = (name: string): string => `json_extract(json, '$.fill.${name}Lamports')`
 const sol = (name: string): string => `json_extract(costs, '$.${name}Lamports') / 1e9`
 
-/** A report that the engine has not taken yet is delivered with its fill after a restart. */
+/** A report that the engine has not taken is delivered with its fill after a restart. */
 const FILL_COSTS = `
 ALTER TABLE fill ADD COLUMN costs TEXT NOT NULL DEFAULT '';
 UPDATE fill SET costs = ${costsOf('trade_lamports', 'fee_lamports', 'rent_lamports')};

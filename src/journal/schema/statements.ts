@@ -2,8 +2,8 @@ import type { Database, Statement } from 'better-sqlite3'
 import { FILL_STATEMENT } from './fills.ts'
 import { AUDIT, PAPER_FAILED } from './ledger.ts'
 
-/** Everything that is ever written but blocks of the tape, by name. A record becomes one or more of these with their
- *  values, so that it crosses to the writer's thread as plain values and can be tried again when a commit fails. */
+/** Every write but blocks of the tape, by name. A record becomes statements with plain values, so that it can cross to
+ *  the writer's thread and be repeated when a commit fails. */
 const STATEMENTS = {
   segment: 'INSERT INTO segment (number, seq, time, config, code, seed, json) VALUES (?, ?, ?, ?, ?, ?, ?)',
   segmentEnded: 'UPDATE segment SET ended = ? WHERE number = ?',
@@ -59,10 +59,10 @@ const STATEMENTS = {
 
 export type StatementName = keyof typeof STATEMENTS
 export type SqlValue = string | number | bigint | null
-/** One statement with its values. */
+/** A statement with its values. */
 export type Write = readonly [StatementName, ...SqlValue[]]
 
-/** Statements of one connection, prepared when first used. */
+/** Statements of one connection, prepared on first use. */
 export class Statements {
   readonly #db: Database
   readonly #prepared = new Map<StatementName, Statement>()

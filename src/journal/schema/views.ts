@@ -1,20 +1,19 @@
 import { KEY_BYTES, SIGNATURE_BYTES } from '../tape/packed-text.ts'
 
-/** SQL that any client can run without a function of ours. The columns of a block are bytes, so the views read them byte by byte.
- *
- *  A row of `block` is cut into chunks of 64 rows first, else every byte would be taken from the whole column. `FENCE` keeps SQLite from
- *  folding one step into the next, which would compute the inner expressions again for each use and take whole columns again. */
+/** Views in plain SQL, for any client. Block columns are blobs that the views decode byte by byte. A row of `block` is
+ *  cut into chunks of 64 rows first: otherwise each byte would be extracted from the whole column. `FENCE` prevents
+ *  SQLite from flattening the steps, which would evaluate the inner expressions once for each use. */
 const FENCE = 'LIMIT -1 OFFSET 0'
 const CHUNK = 64
 
 const ALL_BYTES = `x'${Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0')).join('')}'`
 
-/** The byte of a blob at a place counted from 1, as a number. */
+/** Byte of a blob as a number; places count from 1. */
 function byteOf(blob: string, place: string): string {
   return `(instr(${ALL_BYTES}, substr(${blob}, ${place}, 1)) - 1)`
 }
 
-/** Little-endian integer of `bytes` bytes; of eight, the bits of a double. */
+/** Little-endian integer of `bytes` bytes. Eight bytes are the bits of a double. */
 function integerOf(blob: string, at: string, bytes: number): string {
   const parts = Array.from(
     { length: bytes },
@@ -23,7 +22,7 @@ function integerOf(blob: string, at: string, bytes: number): string {
   return `(${parts.join(' | ')})`
 }
 
-/** A double from its bits: mantissa times the power of its last bit. NaN is NULL. */
+/** Double from its bits: mantissa times the power of its last bit. NaN is NULL. */
 function doubleOf(bits: string): string {
   const exponent = `((${bits} >> 52) & 2047)`
   const fraction = `(${bits} & 4503599627370495)`
@@ -33,20 +32,20 @@ function doubleOf(bits: string): string {
       * (SELECT value FROM power2 WHERE exponent = ${exponent}) END)`
 }
 
-/** The part of a column that a chunk needs: all of it where it is one value or has an index. */
+/** Part of a column that a chunk needs: the whole column if it is constant or has an index. */
 function part(name: string, width: number, indexed = false): string {
   const whole = indexed ? `length(b.${name}) = ${width} OR b.${name}_index IS NOT NULL` : `length(b.${name}) = ${width}`
   const piece = `substr(b.${name}, c.n * ${CHUNK * width} + 1, ${CHUNK * width})`
   return `CASE WHEN ${whole} THEN b.${name} ELSE ${piece} END AS ${name}`
 }
 
-/** The text packed in a key or signature of so many bytes, from their hexadecimal digits; NULL where there is none. */
+/** Text of a packed key or signature, from its hexadecimal digits; NULL if empty. */
 function textOf(hex: string, bytes: number): string {
   const codes = Array.from({ length: (bytes * 2) / 3 }, (_, n) => `substr(${hex}, ${n * 3 + 1}, 3)`)
   return `nullif(${codes.map((code) => `(SELECT text FROM digits WHERE code = ${code})`).join(' || ')}, '')`
 }
 
-/** An index has two bytes a row where one does not reach all entries. */
+/** An index has two bytes per row if one cannot count all entries. */
 function indexPart(name: string, count: string): string {
   return `substr(b.${name}_index, c.n * ${CHUNK} * ${indexWidth(count)} + 1, ${CHUNK} * ${indexWidth(count)}) AS ${name}_index`
 }
@@ -55,7 +54,7 @@ function indexWidth(count: string): string {
   return `(1 + (${count} > 256))`
 }
 
-/** Which entry a row has. */
+/** Entry of a row. */
 function entryOf(name: string, count: string): string {
   const index = `k.${name}_index`
   return `CASE WHEN ${index} IS NULL THEN n.n % (${count})
@@ -110,7 +109,7 @@ const dateOf = (time: string) => `strftime('%Y-%m-%d %H:%M:%f', ${time} / 1000.0
 const sol = (lamports: string) => `${lamports} / 1e9`
 const wholeTokens = `CAST(tokens AS REAL) / CAST('1e' || decimals AS REAL)`
 
-/** Every market row, decoded; the columns are those of `Columns` in market/block.ts. */
+/** All market rows, decoded. The columns are those of `Columns` in market/block.ts. */
 const MARKET = `
 CREATE VIEW market AS
 SELECT seq, segment, time, ${dateOf('time')} AS at, kind, mint,

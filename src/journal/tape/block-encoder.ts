@@ -3,7 +3,7 @@ import { type Block, NO_DETAILS, type Texts } from '../../market/block.ts'
 import { bytesOf, type Column, encodeDoubles, encodeIndex, encodeKinds, encodeOffsets, MAX_ROWS } from './column.ts'
 import { KEY_BYTES, packText, SIGNATURE_BYTES } from './packed-text.ts'
 
-/** Rows `from` to `to` of a block, with seqs that count up from `firstSeq`. */
+/** Rows `from` to `to` of a block, with consecutive seqs from `firstSeq`. */
 export interface Slice {
   readonly block: Block
   readonly from: number
@@ -11,19 +11,19 @@ export interface Slice {
   readonly firstSeq: Seq
 }
 
-/** A block reaches no further than its 4-byte offsets of time do: 24 days. */
+/** 4-byte offsets of time limit a block to 24 days. */
 export const MAX_SPAN_MS = 2 ** 31 - 1
 const MAX_DICTIONARY = 256
-/** Bytes of a text as it comes. */
+/** Initial bytes for a text. */
 const LONGEST_TEXT = 128
 
-/** Texts of rows that are not base58, or longer than a key or signature can be, kept as they came. */
+/** Texts that are not base58, or longer than a key or signature, kept as they are. */
 export interface OddTexts {
   signature?: Record<number, string>
   trader?: Record<number, string>
 }
 
-/** A row of table `block`, and those of its runs after the first. */
+/** A row of table `block`, and those of its later runs. */
 export interface EncodedBlock {
   readonly rows: number
   readonly firstSeq: Seq
@@ -51,8 +51,8 @@ export interface EncodedBlock {
 
 const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const
 
-/** Collects market rows and encodes them as one block. Texts are packed when rows are added, so that little is left to
- *  do when an order waits for the commit. */
+/** Collects market rows and encodes them as one block. Texts are packed when rows are added, so that little work is
+ *  left when an order waits for the commit. */
 export class BlockEncoder {
   rows = 0
   #runs: { row: number; seq: Seq }[] = []
@@ -73,10 +73,10 @@ export class BlockEncoder {
   #signatureCount = 1
   #details: Record<number, object> | null = null
   #odd: OddTexts | null = null
-  /** A text of the row being added; one that does not fit is no key or signature. */
+  /** Text of the current row. A text that does not fit is neither a key nor a signature. */
   readonly #text = new Uint8Array(LONGEST_TEXT)
 
-  /** Adds as many rows of the slice as fit, and returns how many. */
+  /** Adds the rows of the slice that fit. Returns their number. */
   add({ block, from, to, firstSeq }: Slice): number {
     const end = this.#endOf(block, from, to)
     if (end === from) return 0
@@ -99,8 +99,8 @@ export class BlockEncoder {
     return end - from
   }
 
-  /** The rows as one block. Its bytes lie in this encoder until `clear`. Throws RangeError where a time is no whole
-   *  number. */
+  /** Encodes the rows as one block. Its bytes belong to this encoder until `clear`. Throws RangeError if a time is not
+   *  an integer. */
   finish(): EncodedBlock {
     const { rows } = this
     const { time, stamp, price, amount, size, marketCap, extra, extra2 } = this.#doubles
@@ -151,7 +151,8 @@ export class BlockEncoder {
   #endOf(block: Block, from: number, to: number): number {
     const end = Math.min(to, from + MAX_ROWS - this.rows)
     if (end === from) return end
-    if (!Number.isSafeInteger(block.time[from])) throw new RangeError(`not a time of a market row: ${block.time[from]}`)
+    if (!Number.isSafeInteger(block.time[from]))
+      throw new RangeError(`invalid time of a market row: ${block.time[from]}`)
     const first = (this.rows > 0 ? this.#doubles.time[0] : block.time[from]) as number
     if ((block.time[end - 1] as number) - first <= MAX_SPAN_MS) return end
     let near = from
@@ -159,7 +160,7 @@ export class BlockEncoder {
     return near
   }
 
-  /** Numbers of mints belong to a process; a block has its own. */
+  /** Mint numbers belong to a process; a block has its own. */
   #addTokens(block: Block, from: number, end: number): void {
     if (block.mints !== this.#mintList) this.#renumber(block.mints)
     for (let row = from, at = this.rows; row < end; row++, at++) {
@@ -173,7 +174,7 @@ export class BlockEncoder {
     }
   }
 
-  /** A block with another table of mints: the numbers known so far mean something else in it. */
+  /** A block with another table of mints: the known numbers have another meaning there. */
   #renumber(list: readonly string[]): void {
     this.#mintList = list
     this.#tokens.clear()
@@ -216,10 +217,10 @@ export class BlockEncoder {
 
 const FREE = 0
 
-/** The keys of a block, each once and numbered as they come: by their bytes, because a string for each row costs more
- *  than all else that is done with it. Open addressing, at most half full. */
+/** Distinct keys of a block, numbered in order of appearance and compared as bytes, because a string per row would cost
+ *  more than all other work. Open addressing, at most half full. */
 class KeyIndex {
-  /** One key after the other. */
+  /** Keys, one after the other. */
   readonly bytes = new Uint8Array(KEY_BYTES * (MAX_ROWS + 1))
   count = 0
   readonly #view = new DataView(this.bytes.buffer)
@@ -227,12 +228,12 @@ class KeyIndex {
   readonly #table = new Uint16Array(2 ** Math.ceil(Math.log2(MAX_ROWS * 2 + 2)))
   readonly #slots = new Uint32Array(MAX_ROWS + 1)
 
-  /** Where the next key has to be written. */
+  /** Offset for the next key. */
   get room(): number {
     return this.count * KEY_BYTES
   }
 
-  /** The number of the key that lies in the room: its own, or that of the same key before. */
+  /** Number of the key at that offset: a new one, or that of the same earlier key. */
   add(): number {
     const own = this.room
     const mask = this.#table.length - 1
@@ -250,7 +251,7 @@ class KeyIndex {
     this.count = 0
   }
 
-  /** Four bytes at a time, the last four from the end, whatever they overlap. */
+  /** Compares four bytes at a time; the last four may overlap others. */
   #isSame(number: number): boolean {
     const [key, own] = [number * KEY_BYTES, this.room]
     for (let at = 0; at < KEY_BYTES - 4; at += 4)

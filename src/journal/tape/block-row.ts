@@ -8,21 +8,21 @@ export const SCAN_COLUMNS = [
   ...(['kind', 'token_index', 'time', 'price', 'amount', 'size', 'stamp', 'stamp_exact', 'mints'] as const),
 ]
 
-/** Numbers that few strategies look at: read when the first of them is asked for. */
+/** Number columns that few strategies read: loaded on first access. */
 export const LATE_COLUMNS = ['market_cap', 'extra', 'extra_index', 'extra2', 'extra2_index'] as const
-/** As a reader asks for them: the list of mints as bytes, because a string of it would only be taken apart again. */
+/** Mints are selected as bytes, because a string would only be parsed again. */
 export const SCAN = SCAN_COLUMNS.map((name) => (name === 'mints' ? 'CAST(mints AS BLOB) AS mints' : name)).join(', ')
 
-/** Read when the first text is asked for. */
+/** Loaded on first access to a text. */
 export const TEXT_COLUMNS = ['trader', 'trader_index', 'details', 'odd', 'signature', 'signature_index'] as const
 
-/** The columns of table `block` that a scan reads. */
+/** Columns of table `block` that a scan reads. */
 export interface BlockRow {
   readonly checksum: number
   readonly segment: number
   readonly format: number
   readonly rows: number
-  /** On the tape since it began. */
+  /** Rows on the tape before this block, since the tape began. */
   readonly rows_before: number
   readonly first_seq: Seq
   readonly last_seq: Seq
@@ -41,10 +41,10 @@ export interface BlockRow {
   readonly mints: Uint8Array
 }
 
-/** Where in a block that may have been merged with others the rows of one lie. */
+/** Position of rows in a block that may have been merged with others. */
 export interface Place {
   readonly rows: number
-  /** The first one. */
+  /** First row. */
   readonly firstRow: number
 }
 
@@ -66,28 +66,27 @@ export interface TextRow {
   readonly signature_index: Uint8Array | null
 }
 
-/** What a scan reads, and in blocks of format 1 the late columns too. */
+/** Checksum of the columns of a scan; in blocks of format 1 also of the late columns. */
 export function scanChecksum(row: BlockRow, late: LateRow | undefined): number {
   const values: unknown[] = SCAN_COLUMNS.map((name) => row[name])
   if (late !== undefined) values.splice(-1, 0, ...LATE_COLUMNS.map((name) => late[name]))
   return checksumOf(values)
 }
 
-/** SQLite would give back a damaged page of a column without a word. */
+/** CRC-32. SQLite would silently return a damaged page. */
 export function checksumOf(values: readonly unknown[]): number {
   return values.reduce<number>((sum, value) => crc32(value instanceof Uint8Array ? value : `${value}`, sum), 0)
 }
 
-/** As much as SQLite maps; what lies beyond is read as ever. */
+/** Bytes that SQLite maps; the rest is read normally. */
 const MOST_BYTES = 2 ** 31 - 65536
-/** What was read is let go of after so much, so that a long tape takes no more memory than a short one. */
+/** Mapped pages are released after this many bytes, so that a long tape uses no more memory than a short one. */
 const WINDOW_BYTES = 8 * 2 ** 20
 
-/** Reads blocks where the system's cache has them, without a call for each of their pages: a quarter of what reading a tape costs. For
- *  whoever reads all of it, and no bot that trades: a file that somebody cuts short meanwhile ends the process.
- *
- *  Nothing is let go of while a statement is open, so the blocks are asked for one by one, in one transaction: all as they were when the
- *  first was read, though a writer may merge some meanwhile. */
+/** Reads blocks through a memory map, without a system call for each page: a quarter of the cost of reading a tape. For
+ *  readers of the whole tape, never for a bot that trades: truncating the file would end the process. Mapped pages are
+ *  not released while a statement is open, so blocks are read one by one within one transaction: a snapshot, although a
+ *  writer may merge blocks meanwhile. */
 export class MappedScan {
   readonly #db: Database
   readonly #windowBytes: number
@@ -95,7 +94,7 @@ export class MappedScan {
   #scans = 0
   #bytes = 0
 
-  /** `windowBytes`: what is kept mapped, and more by a block. */
+  /** `windowBytes`: bytes that stay mapped, plus one block. */
   constructor(db: Database, windowBytes = WINDOW_BYTES) {
     this.#db = db
     this.#windowBytes = windowBytes

@@ -1,9 +1,7 @@
-/** How the columns of a block lie on disk. A column is a list of entries of fixed width, little-endian, and row `r` has the entry
- *
- *      index === null ? r modulo the number of entries : index[r]
- *
- *  so it is plain (an entry a row), constant (one entry), or a dictionary. An index has one byte a row, two where there are more than 256
- *  entries. Plain SQL can follow this rule, see views.ts. */
+/** Columns of a block on disk. A column is a list of little-endian entries of fixed width. Row `r` has the entry `index
+ *  === null ? r modulo the number of entries : index[r]`, so a column is plain (an entry per row), constant (one
+ *  entry), or a dictionary. An index has one byte per row, or two if there are more than 256 entries. Plain SQL can
+ *  follow this rule, see views.ts. */
 export interface Column {
   readonly entries: Uint8Array
   readonly index: Uint8Array | null
@@ -11,8 +9,8 @@ export interface Column {
 
 export const MAX_ROWS = 32_768
 
-/** Doubles as they are, bit by bit: a NaN keeps its payload and a zero its sign. A constant becomes one entry; with
- *  `maxEntries` above 1 a column of few values becomes a dictionary where that is smaller. */
+/** Doubles bit by bit: a NaN keeps its payload and a zero its sign. A constant becomes one entry. With `maxEntries`
+ *  above 1, a column with few values becomes a dictionary if that is smaller. */
 export function encodeDoubles(values: Float64Array, maxEntries = 1): Column {
   const words = new Uint32Array(values.buffer, values.byteOffset, values.length * 2)
   if (isConstant(words)) return { entries: bytesOf(values.subarray(0, 1)), index: null }
@@ -30,7 +28,7 @@ function isConstant(words: Uint32Array): boolean {
 const HASH_SLOTS = 1024
 const hashSlots = new Int16Array(HASH_SLOTS)
 
-/** At most 256 entries. Undefined where there are more or nothing would be saved. */
+/** At most 256 entries. Returns undefined if there are more or nothing would be saved. */
 function dictionaryOf(words: Uint32Array, maxEntries: number): Column | undefined {
   const rows = words.length / 2
   const index = new Uint8Array(rows)
@@ -58,8 +56,7 @@ function dictionaryOf(words: Uint32Array, maxEntries: number): Column | undefine
   return { entries: bytesOf(entries.subarray(0, count * 2)), index }
 }
 
-/** Whole numbers as 4-byte differences to `base`; undefined where one does not fit or would come back as another
- *  number. */
+/** Integers as 4-byte differences to `base`. Returns undefined if one does not fit or would change. */
 export function encodeOffsets(values: Float64Array, base: number): Uint8Array | undefined {
   const offsets = new Int32Array(values.length)
   let differ = 0
@@ -73,12 +70,12 @@ export function encodeOffsets(values: Float64Array, base: number): Uint8Array | 
   return bytesOf(differ === 0 ? offsets.subarray(0, 1) : offsets)
 }
 
-/** One byte a row; one byte where all are equal. */
+/** One byte per row; one byte in all if the kinds are equal. */
 export function encodeKinds(kinds: Uint8Array): Uint8Array {
   return kinds.every((kind) => kind === kinds[0]) ? kinds.subarray(0, 1) : kinds
 }
 
-/** The index of rows into `count` entries; null where there is one only. */
+/** Index of rows into `count` entries; null for a single entry. */
 export function encodeIndex(index: Uint16Array, count: number): Uint8Array | null {
   if (count <= 1) return null
   return count <= 256 ? Uint8Array.from(index) : bytesOf(index)
@@ -88,7 +85,7 @@ export function bytesOf(view: ArrayBufferView): Uint8Array {
   return new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
 }
 
-/** The other way. What comes from SQLite need not lie on a multiple of the width, so it may have to be copied. */
+/** Reverses `encodeDoubles`. Bytes from SQLite may be unaligned, so they may have to be copied. */
 export function decodeDoubles(column: Column, rows: number): Float64Array {
   const entries = doublesOf(column.entries)
   if (column.index === null) return spread(entries, rows, Float64Array)
@@ -122,7 +119,7 @@ function spread<T extends Float64Array | Uint8Array>(entries: T, rows: number, T
   return entries.length === rows ? entries : (new Type(rows).fill(entries[0] as number) as T)
 }
 
-/** The bytes as a buffer of their own, without a copy where they have one already. */
+/** Bytes as their own buffer, copied only if they share one. */
 function aligned(bytes: Uint8Array, width: number): ArrayBufferLike {
   const { buffer, byteOffset, byteLength } = bytes
   if (byteOffset === 0 && byteLength === buffer.byteLength && byteLength % width === 0) return buffer

@@ -1,7 +1,7 @@
 import { decodeJson, encodeJson } from '../../base/json.ts'
 import type { FeedStatus, Input, Output } from '../../engine/messages.ts'
 
-/** The JSON of inputs and outputs, in the order in which they are written. */
+/** JSON of inputs and outputs, in the order of writing. */
 export class RowWriter {
   readonly #confirmed = new WrittenKeys()
   readonly #wanted = new WrittenKeys()
@@ -25,8 +25,8 @@ export class RowWriter {
 type FeedRow = Extract<Input, { kind: 'feed' }> | ({ kind: 'feed'; status: FeedStatus } & KeyChange)
 type KeysRow = Extract<Output, { kind: 'keys' }> | ({ kind: 'keys' } & KeyChange)
 
-/** Inputs and outputs from their JSON, in the order in which they were written, from the start of a segment on or from
- *  a row with a whole list on. */
+/** Parses inputs and outputs in the order of writing, from the start of a segment or from a row with a complete
+ *  list. */
 export class RowReader {
   #confirmed: readonly string[] = []
   #wanted: readonly string[] = []
@@ -48,19 +48,18 @@ export class RowReader {
   }
 }
 
-// Which keys are wanted, and which are confirmed, changes by one or two with every position and every mint that
-// somebody watches. In full each time, these lists were more than the tape, and nothing drops them: so a row says what
-// is another than in the row before.
-/** Then a row has the whole list again, so that nobody has to go back further. */
+// Each position and each watched mint changes the wanted and confirmed keys by one or two. Complete lists in each row
+// were larger than the tape, and they are never dropped. So a row holds the change since the previous row.
+/** Rows between two complete lists: bounds how far a reader must go back. */
 const ROWS_BETWEEN = 64
 
-/** What is another than in the row before. */
+/** Change since the previous row. */
 export interface KeyChange {
   readonly dropped: readonly string[]
   readonly added: readonly string[]
 }
 
-/** From one list to the next: those of it that stay come first, in their order. */
+/** Keys that stay keep their order and come first. */
 function changeOf(before: readonly string[], now: readonly string[]): KeyChange {
   let stays = 0
   const dropped = before.filter((key) => {
@@ -76,18 +75,18 @@ function changedKeys(before: readonly string[], { dropped, added }: KeyChange): 
   return [...before.filter((key) => !gone.has(key)), ...added]
 }
 
-/** One list, as row after row writes it down. */
+/** State of one list from row to row. */
 class WrittenKeys {
   #last: readonly string[] = []
-  /** Rows until the next with the whole list. */
+  /** Rows until the next complete list. */
   #left = 0
 
-  /** Nothing is known of the rows before. */
+  /** The earlier rows are unknown. */
   restart(): void {
     this.#left = 0
   }
 
-  /** What has changed; undefined: all of it is to be written. */
+  /** Returns undefined if the complete list must be written. */
   next(now: readonly string[]): KeyChange | undefined {
     const change = this.#left-- > 0 ? changeOf(this.#last, now) : undefined
     this.#last = now

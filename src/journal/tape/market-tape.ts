@@ -8,23 +8,23 @@ import { segmentsOf } from './segments.ts'
 import { partOf } from './tape-block.ts'
 import { rowAt, type TapeReader } from './tape-reader.ts'
 
-/** What is recorded of the feed beside its rows. */
+/** Recorded events of the feed other than rows. */
 export type FeedNews = Extract<Input, { kind: 'feed' | 'gap' }>
 
-/** A part of the tape that one process recorded, or one import brought (segment 0). */
+/** A part of the tape that one process recorded, or one import wrote (segment 0). */
 export interface Stretch {
   readonly segment: number
-  /** The first seq of it that is still there, and one behind which there was nothing of it when it was looked for. */
+  /** First seq that is still on the tape. */
   readonly firstSeq: Seq
   readonly lastSeq: Seq
   readonly from: Millis
   readonly to: Millis
-  /** When a feed that was live was last heard before the bots were stopped: what comes later up to `to` is no gap, it
-   *  is over. */
+  /** Last time that the feed was live before the bots were stopped. Time after it is not a gap: the recording had
+   *  ended. */
   readonly stoppedAt?: Millis
 }
 
-/** The feed as it was recorded: without anything that was decided on it. */
+/** The recorded feed without decisions. */
 export type MarketItem =
   | { readonly kind: 'began'; readonly stretch: Stretch }
   | { readonly kind: 'rows'; readonly block: Block; readonly from: number; readonly to: number }
@@ -39,7 +39,7 @@ interface NewsRow {
   readonly json: string
 }
 
-/** Rows that the disk had no room for are a gap in whatever was recorded. */
+/** Rows lost on a full disk are a gap. */
 const NEWS = `
 SELECT seq, time, json FROM input WHERE kind IN ('feed', 'gap') AND seq BETWEEN ? AND ?
 UNION ALL
@@ -47,17 +47,17 @@ SELECT last_seq, last_time, json_object('kind', 'gap', 'from', first_time, 'to',
   'keys', json_array('trades', 'newTokens', 'priceUpdates')) FROM missing WHERE last_seq BETWEEN ? AND ?
 ORDER BY 1`
 
-/** What the feed said of itself last, and before it all since the row that has its keys in full. */
+/** Last state of the feed before a seq, rebuilt since the last row with complete keys. */
 const STATE_BEFORE = `
 SELECT seq, time, json FROM input WHERE kind = 'feed' AND segment = @segment AND seq < @seq AND seq >= (
   SELECT seq FROM input WHERE kind = 'feed' AND segment = @segment AND seq < @seq AND json_type(json, '$.confirmed') = 'array'
   ORDER BY seq DESC LIMIT 1)
 ORDER BY seq`
 
-/** The market part of a journal, from its first row that was not dropped to its last. */
+/** The market part of a journal, from its first kept row to its last. */
 export class MarketTape {
   readonly stretches: readonly Stretch[]
-  /** Rows in all of them. */
+  /** Rows in all stretches. */
   readonly rows: number
   readonly #tape: TapeReader
   readonly #news: Statement<[Seq, Seq, Seq, Seq], NewsRow>
@@ -71,7 +71,7 @@ export class MarketTape {
     this.rows = rowsOf(db)
   }
 
-  /** Everything, or some stretches of it, in order; block by block. Tokens are numbered by `mints`. */
+  /** Everything, or some stretches, in order, block by block. `mints` numbers the tokens. */
   *items(mints: Mints, stretches = this.stretches): Generator<MarketItem, void, undefined> {
     for (const stretch of stretches) {
       yield { kind: 'began', stretch }
@@ -85,7 +85,7 @@ export class MarketTape {
     }
   }
 
-  /** As `items`, without the rows: no block is read. */
+  /** As `items`, without rows; reads no blocks. */
   *history(stretches = this.stretches): Generator<Exclude<MarketItem, { kind: 'rows' }>, void, undefined> {
     for (const stretch of stretches) {
       yield { kind: 'began', stretch }
@@ -97,7 +97,7 @@ export class MarketTape {
   *#merged(mints: Mints, stretch: Stretch, news: News): Generator<MarketItem, void, undefined> {
     let next = news.next()
     for (const block of this.#tape.blocks(mints, { from: stretch.firstSeq, to: stretch.lastSeq })) {
-      // Who records meanwhile may have merged the last rows with later ones.
+      // A recording process may have merged the last rows with later ones.
       const end = rowAt(block, stretch.lastSeq + 1)
       let from = 0
       for (; next.done !== true && next.value.seq <= block.lastSeq; next = news.next()) {
@@ -111,13 +111,13 @@ export class MarketTape {
     for (; next.done !== true; next = news.next()) yield next.value
   }
 
-  /** First the state of the feed that a beheaded stretch begins in. */
+  /** A stretch whose beginning was dropped starts with the state of the feed. */
   *#newsOf({ segment, firstSeq, lastSeq, from }: Stretch): News {
     const rows = new RowReader()
     const before = this.#stateBefore.all({ segment, seq: firstSeq }).map(({ json }) => rows.input<FeedNews>(json))
     const state = before.at(-1)
     if (state !== undefined) yield { kind: 'news', seq: firstSeq, time: from, news: state }
-    // All at once, a few of them: see MappedScan, which lets go of nothing while a statement is open.
+    // Reads these few rows at once: MappedScan releases nothing while a statement is open.
     for (const { seq, time, json } of this.#news.all(firstSeq, lastSeq, firstSeq, lastSeq))
       yield { kind: 'news', seq, time, news: rows.input<FeedNews>(json) }
   }
@@ -134,7 +134,7 @@ interface BlockEnds {
 
 const ENDS = 'SELECT segment, first_seq, last_seq, first_time, last_time, rows_before FROM block'
 
-/** A process may be recording: what it adds from now on is left out. */
+/** A process may be recording: rows added from now on are left out. */
 const LAST_SEQS = `SELECT max(last_seq) AS seq FROM block UNION ALL SELECT max(seq) FROM input
 UNION ALL SELECT max(seq) FROM segment UNION ALL SELECT max(last_seq) FROM missing`
 
@@ -144,11 +144,11 @@ WHERE kind = 'command' AND seq BETWEEN ? AND ? AND json_extract(json, '$.command
 const STATUS_BEFORE = `SELECT json_extract(json, '$.status') FROM input
 WHERE kind = 'feed' AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 1`
 
-/** When the feed was let go: that is told as it being down, and as a gap since it was last heard. */
+/** Time when the feed was released: recorded as a `down`, and as a gap since it was last live. */
 const LET_GO = `SELECT min(coalesce(json_extract(json, '$.from'), time)) FROM input
 WHERE kind IN ('feed', 'gap') AND seq BETWEEN ? AND ? HAVING max(json_extract(json, '$.status')) = 'down'`
 
-/** Old tape is dropped from its beginning, so that only the first stretch can be beheaded. */
+/** Old tape is dropped from its beginning, so only the first stretch can be incomplete. */
 function stretchesOf(db: Database): Stretch[] {
   const first = db.prepare<[], BlockEnds>(`${ENDS} ORDER BY last_seq LIMIT 1`).get()
   if (first === undefined) return []
@@ -179,7 +179,7 @@ function stretchesOf(db: Database): Stretch[] {
   return stretches
 }
 
-/** When a stretch was stopped while its feed was live; null where it was not. */
+/** Time when a stretch was stopped while its feed was live; null otherwise. */
 function stopsOf(db: Database): (firstSeq: Seq, lastSeq: Seq) => Millis | null {
   const firstStop = db.prepare<[Seq, Seq], Seq | null>(FIRST_STOP).pluck()
   const statusBefore = db.prepare<[Seq, Seq], string>(STATUS_BEFORE).pluck()
@@ -196,7 +196,7 @@ function firstNews(db: Database): Millis {
   return time ?? Number.POSITIVE_INFINITY
 }
 
-/** What stands before the first segment. */
+/** State before the first segment. */
 const IMPORT = { number: 0, firstSeq: 1, time: 0, ended: null }
 
 /** Market rows on the tape. */
@@ -211,18 +211,17 @@ export function rowsOf(db: Database): number {
   return rows as number
 }
 
-/** A `MarketTape` whose errors are about the journal. */
+/** A `MarketTape` whose errors name the journal. */
 export type Market = Pick<MarketTape, 'stretches' | 'rows'> & {
   items(mints: Mints): Iterable<MarketItem>
   history(): Iterable<Exclude<MarketItem, { kind: 'rows' }>>
-  /** Where it is a part of a longer tape: the last `seconds` before it. */
+  /** For a part of a longer tape: the last `seconds` before it. */
   warmup?(mints: Mints, seconds: number): Iterable<Block>
 }
 
 type Told = Exclude<MarketItem, { kind: 'rows' }>
 
-/** A tape from one time up to another, both in it. What comes before is not played, but strategies may be shown the end
- *  of it. */
+/** The tape between two times, inclusive. Earlier rows are not played, but may be the warm-up of strategies. */
 export function windowOf(market: Market, from: Millis, to: Millis): Market {
   const stretches = market.stretches.flatMap((stretch) => croppedTo(stretch, from, to) ?? [])
   let rows = 0
@@ -236,7 +235,7 @@ export function windowOf(market: Market, from: Millis, to: Millis): Market {
   }
 }
 
-/** undefined where nothing of it lies between. */
+/** Returns undefined if the stretch has nothing in this time. */
 function croppedTo(stretch: Stretch, from: Millis, to: Millis): Stretch | undefined {
   if (stretch.to < from || stretch.from > to) return undefined
   const { stoppedAt, ...rest } = stretch
@@ -249,7 +248,7 @@ function croppedTo(stretch: Stretch, from: Millis, to: Millis): Stretch | undefi
   }
 }
 
-/** A stretch that had begun before begins with the feed as it was then. */
+/** A stretch that began earlier starts with the state of the feed at that time. */
 function* itemsIn(items: Iterable<MarketItem>, from: Millis, to: Millis): Generator<MarketItem, void, undefined> {
   let stretch: Stretch | undefined
   let before: FeedNews | undefined
@@ -290,7 +289,7 @@ function* warmupOf(market: Market, from: Millis, mints: Mints, seconds: number):
     if (item.kind === 'rows') yield partOf(item.block, item.from, item.to)
 }
 
-/** The first of the rows `from` to `to` that is not before `time`; `to` where all are. */
+/** First of the rows `from` to `to` at or after `time`; `to` if there is none. */
 function firstFrom({ time: times }: Block, time: Millis, from: number, to: number): number {
   let low = from
   let high = to

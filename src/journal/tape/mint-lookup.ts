@@ -4,18 +4,18 @@ const QUOTE = 0x22
 const ESCAPE = 0x5c
 const FREE = -1
 const FIRST_ENTRIES = 2048
-/** A key in base58 has 32 to 44 digits; what has fewer or more is no mint and found by its string. */
+/** A base58 key has 32 to 44 digits; other texts are looked up as strings. */
 const SHORTEST = 32
 const LONGEST = 44
-/** Text and its length. */
+/** Bytes of a text and its length. */
 const ENTRY_BYTES = 48
-/** By the list of the numbers' mints: another one once numbers were given back. */
+/** By the mint list of the process; a new list after numbers were reused. */
 const lookups = new WeakMap<Mints['list'], MintLookup>()
 const decoder = new TextDecoder()
 
-/** The numbers of the mints that a block lists, as JSON in UTF-8. */
+/** Numbers of the mints that a block lists, as JSON in UTF-8. */
 export function numbersOf(mints: Mints, list: Uint8Array): Uint32Array {
-  // Whoever calls a mint something that needs an escape is read the slow way.
+  // A mint with an escape sequence takes the slow path.
   if (list.includes(ESCAPE))
     return Uint32Array.from(JSON.parse(decoder.decode(list)) as string[], (mint) => mints.intern(mint))
   const lookup = lookups.get(mints.list) ?? new MintLookup(mints)
@@ -23,16 +23,15 @@ export function numbersOf(mints: Mints, list: Uint8Array): Uint32Array {
   return lookup.numbersOf(list)
 }
 
-/** Finds the mints of a list by their bytes where they lie: the same ones come with every block, and a string of its
- *  own for each, hashed anew, would cost more than all else that is done with the block. Open addressing, at most half
- *  full. */
+/** Finds the mints of a list by their bytes in place: most mints repeat in every block, and a new string for each,
+ *  hashed again, would cost more than all other work on the block. Open addressing, at most half full. */
 class MintLookup {
   readonly #mints: Mints
-  /** Entries, by hash. */
+  /** Entries by hash. */
   #table = new Int32Array(FIRST_ENTRIES * 2).fill(FREE)
-  /** Of each entry: its text, and the length of that in the last byte. */
+  /** Text of each entry, its length in the last byte. */
   #texts = new DataView(new ArrayBuffer(FIRST_ENTRIES * ENTRY_BYTES))
-  /** Of each entry: the mint's number. */
+  /** Mint number of each entry. */
   readonly #numbers: number[] = []
 
   constructor(mints: Mints) {
@@ -61,8 +60,7 @@ class MintLookup {
     return number
   }
 
-  /** The entry with these bytes; FREE where there is none. No entry holds a quote, so a guess that reaches beyond one
-   *  finds nothing. */
+  /** Entry with these bytes, or FREE. No entry contains a quote, so a length guess beyond the key finds nothing. */
   #find(view: DataView, at: number, length: number): number {
     const mask = this.#table.length - 1
     for (let slot = hashOf(view, at) & mask; ; slot = (slot + 1) & mask) {
@@ -71,7 +69,7 @@ class MintLookup {
     }
   }
 
-  /** Four bytes at a time, the last four from the end, whatever they overlap. */
+  /** Compares four bytes at a time; the last four may overlap others. */
   #isSame(entry: number, view: DataView, at: number, length: number): boolean {
     const texts = this.#texts
     const start = entry * ENTRY_BYTES
@@ -107,7 +105,7 @@ class MintLookup {
   }
 }
 
-/** Over sixteen digits behind the first four, which are somebody's vanity as the last ones are. */
+/** Hashes sixteen digits behind the first four: vanity keys share their first or last digits. */
 function hashOf(view: DataView, at: number): number {
   let hash = view.getInt32(at + 4)
   for (let place = 8; place < 20; place += 4) hash = Math.imul(hash, 0x85ebca6b) ^ view.getInt32(at + place)

@@ -1,16 +1,13 @@
-/**
- * Keys and signatures as the tape keeps them: base58, two digits in twelve bits. That is one byte more than a key has and two more than a
- * signature, it is written in a fifth of the time that decoding base58 takes, and plain SQL can read it (views.ts).
- *
- * A code of twelve bits is 58 * first + second, where the digits count from 1 and 0 means that there is none. Zeros fill up from the left, so
- * that every text has one form, and no text at all is zeros only.
- */
+/** Keys and signatures on the tape: base58, two digits in twelve bits. That takes one byte more than a key and two more
+ *  than a signature, a fifth of the time of decoding base58, and plain SQL can read it (views.ts). A code of twelve
+ *  bits is 58 * first + second; digits count from 1, and 0 means none. Texts are padded with zeros on the left, so each
+ *  text has one form, and an empty text is all zeros. */
 export const KEY_BYTES = 33
 export const SIGNATURE_BYTES = 66
 
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const DIGITS = new Uint8Array(256)
-/** By its code. */
+/** Texts by code. */
 export const TEXTS = [
   '',
   ...BASE58,
@@ -18,8 +15,8 @@ export const TEXTS = [
 ]
 for (let digit = 0; digit < BASE58.length; digit++) DIGITS[BASE58.charCodeAt(digit)] = digit + 1
 
-/** Packs a text, the first `length` bytes of ASCII, into `bytes` bytes (a multiple of 3) of `target` from `at` on;
- *  false where it is not base58 or does not fit, and what lies there then means nothing. */
+/** Packs a text, the first `length` bytes of ASCII, into `bytes` bytes (a multiple of 3) of `target` at `at`. Returns
+ *  false if the text is not base58 or does not fit; the bytes are then undefined. */
 export function packText(text: Uint8Array, length: number, target: Uint8Array, at: number, bytes: number): boolean {
   let end = at + bytes
   let rest = length
@@ -39,7 +36,7 @@ export function packText(text: Uint8Array, length: number, target: Uint8Array, a
   return true
 }
 
-/** The one to three digits at the start of a text. */
+/** One to three digits at the start of a text. */
 function packRest(text: Uint8Array, count: number, target: Uint8Array, end: number): boolean {
   const digits = [0, 0, 0, 0]
   for (let place = 4 - count; place < 4; place++) {
@@ -52,14 +49,14 @@ function packRest(text: Uint8Array, count: number, target: Uint8Array, end: numb
   return true
 }
 
-/** Two codes into the three bytes before `end`; in hexadecimal each is three digits. */
+/** Writes two codes into the three bytes before `end`: three hexadecimal digits each. */
 function put(target: Uint8Array, end: number, high: number, low: number): void {
   target[end - 3] = high >>> 4
   target[end - 2] = (high << 4) | (low >>> 8)
   target[end - 1] = low
 }
 
-/** The text in `bytes` bytes from `at` on. */
+/** Unpacks the text in `bytes` bytes at `at`. */
 export function unpackText(source: Uint8Array, at: number, bytes: number): string {
   let text = ''
   for (let place = at; place < at + bytes; place += 3) {

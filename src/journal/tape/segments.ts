@@ -7,23 +7,23 @@ import type { Slice } from './block-encoder.ts'
 import { RowReader } from './key-rows.ts'
 import type { TapeReader } from './tape-reader.ts'
 
-/** One start of one process. */
+/** One run of one process. */
 export interface Segment {
   readonly number: number
   readonly firstSeq: Seq
   readonly lastSeq: Seq
   readonly time: Millis
   readonly start: StartInput
-  /** When it ended in order; null after a crash, and while it runs. */
+  /** Time of the orderly end; null after a crash and while it runs. */
   readonly ended: Millis | null
   /** Market rows on the tape. */
   readonly rows: number
-  /** Every seq of it is there: nothing was dropped with old tape or for want of room, so it can be replayed. */
+  /** No seq was dropped with old tape or lost on a full disk, so the segment can be replayed. */
   readonly complete: boolean
 }
 
-/** What happened in a segment, in the order of its seqs; the outputs of a row or input come right behind it, so a slice
- *  ends with a row that had outputs. The first item is the start. */
+/** Events of a segment in the order of seq. The outputs of a row or input follow it directly, so a slice ends with a
+ *  row that had outputs. The first item is the start. */
 export type SegmentItem =
   | ({ readonly kind: 'rows' } & Slice)
   | { readonly kind: 'input'; readonly seq: Seq; readonly time: Millis; readonly input: Input }
@@ -81,7 +81,7 @@ interface SeqCount {
   readonly count: number
 }
 
-/** Rows of a segment that are on the tape. Only its beginning can have been dropped, so two blocks tell. */
+/** Rows of a segment on the tape. Only its beginning can have been dropped, so two blocks suffice. */
 function tapeBetween(db: Database, segment: number, from: Seq, to: Seq): SeqCount {
   const block = (order: 'ASC' | 'DESC') =>
     db
@@ -96,7 +96,7 @@ function tapeBetween(db: Database, segment: number, from: Seq, to: Seq): SeqCoun
   return { last: last.last_seq, count: last.rows_before + last.rows - first.rows_before }
 }
 
-/** Merges what lies in three tables. */
+/** Merges the rows of three tables by seq. */
 export class SegmentReplay {
   readonly #tape: TapeReader
   readonly #inputs: Statement<[Seq, Seq], StreamRow>
@@ -128,7 +128,7 @@ export class SegmentReplay {
   }
 }
 
-/** Inputs and outputs of a segment, as far as they were asked for. */
+/** Inputs and outputs of a segment, read on demand. */
 class StreamRows {
   readonly #inputs: Peeked<StreamRow>
   readonly #outputs: Peeked<OutputRow>
@@ -139,7 +139,7 @@ class StreamRows {
     this.#outputs = outputs
   }
 
-  /** The rows of a slice, cut behind each that had outputs. */
+  /** Rows of a slice, cut after each row with outputs. */
   *cut(slice: Slice): Generator<SegmentItem, void, undefined> {
     const { block, to } = slice
     const lastSeq = slice.firstSeq + to - slice.from - 1
@@ -168,7 +168,7 @@ class StreamRows {
   }
 }
 
-/** An iterator whose next value can be looked at. */
+/** Iterator with lookahead. */
 class Peeked<T extends { readonly seq: Seq }> {
   next: T | undefined
   readonly #rest: IterableIterator<T>
@@ -178,7 +178,7 @@ class Peeked<T extends { readonly seq: Seq }> {
     this.#advance()
   }
 
-  /** The next value if its seq is not above `seq`. */
+  /** Takes the next value if its seq is at most `seq`. */
   take(seq: Seq): T | undefined {
     const value = this.next
     if (value === undefined || value.seq > seq) return undefined
@@ -186,7 +186,7 @@ class Peeked<T extends { readonly seq: Seq }> {
     return value
   }
 
-  /** Gives the statement back where the rest is not wanted. */
+  /** Releases the statement before its end. */
   close(): void {
     this.#rest.return?.()
   }

@@ -3,15 +3,15 @@ import type { Block, Texts } from '../../market/block.ts'
 import { Mints } from '../../market/mints.ts'
 import type { Market, MarketItem } from './market-tape.ts'
 
-/** Rows of a chunk: enough that handing one over costs nothing beside what is done with it. */
+/** Rows of a chunk: the cost of handing one over is negligible. */
 const CHUNK_ROWS = 32_768
 const ROW_BYTES = 5 * 8 + 4 + 1
 
-/** A stretch of the tape that several threads read from the same memory: decoded once, small blocks as one. */
+/** Part of the tape in memory that several threads read: decoded once, small blocks joined. */
 export interface TapeChunk {
   readonly buffer: SharedArrayBuffer
   readonly rows: number
-  /** Mints that are new since the chunk before, numbered on from there. */
+  /** Mints added since the previous chunk, numbered consecutively. */
   readonly mints: readonly string[]
   readonly items: readonly ChunkItem[]
   readonly parts: readonly Part[]
@@ -21,8 +21,7 @@ type ChunkItem =
   | Exclude<MarketItem, { kind: 'rows' }>
   | { readonly kind: 'rows'; readonly from: number; readonly to: number }
 
-/** Where rows of a chunk come from: from `row` on they are those of the tape's item `ordinal`, its block's from `from`
- *  on. */
+/** Origin of rows of a chunk: from `row` on, they are the rows from `from` of the tape's item `ordinal`. */
 interface Part {
   readonly row: number
   readonly rows: number
@@ -30,7 +29,7 @@ interface Part {
   readonly from: number
 }
 
-/** Columns that every backtest looks at. The others, and the texts, are read by the thread that asks for them. */
+/** Columns that every backtest reads. A thread loads other columns and texts itself. */
 class SharedColumns {
   readonly time: Float64Array
   readonly stamp: Float64Array
@@ -57,7 +56,7 @@ class SharedColumns {
   }
 }
 
-/** A market, read and decoded here for several threads. */
+/** Reads and decodes a market for several threads. */
 export function* chunksOf(market: Pick<Market, 'items'>): Generator<TapeChunk, void, undefined> {
   const mints = new Mints()
   let chunk = new GrowingChunk()
@@ -88,7 +87,7 @@ class GrowingChunk {
     this.#mintsAt = mintsAt
   }
 
-  /** Takes what fits; the first row not taken. */
+  /** Copies the rows that fit. Returns the first row that was not copied. */
   take(block: Block, from: number, to: number, ordinal: number): number {
     const end = Math.min(to, from + CHUNK_ROWS - this.rows)
     const before = this.items.at(-1)
@@ -110,7 +109,7 @@ class GrowingChunk {
 export interface SharedMarketParts extends Pick<Market, 'stretches' | 'rows'> {
   /** Waits for the next chunk; undefined at the end. Called by one reader only. */
   readonly next: () => TapeChunk | undefined
-  /** The same tape, of one's own: read where a strategy looks at what is not shared. */
+  /** The same tape, opened by this thread for columns that are not shared. */
   readonly own: () => Market
 }
 
@@ -129,7 +128,7 @@ export class SharedMarket implements Market {
     this.#own = own
   }
 
-  /** Once. */
+  /** Call once. */
   *items(mints: Mints): Generator<MarketItem, void, undefined> {
     const own = new OwnTape(this.#own)
     this.#second = own
@@ -145,13 +144,13 @@ export class SharedMarket implements Market {
     return this.#own().history()
   }
 
-  /** Lets go of the tape of one's own, which cannot be closed in the midst of being read. */
+  /** Closes the thread's own tape, which cannot be closed during a read. */
   close(): void {
     this.#second?.close()
   }
 }
 
-/** The other thread's numbers of the mints as ours: the same, until this thread gives one of its own. */
+/** Maps the other thread's mint numbers to ours: equal until this thread adds a mint of its own. */
 class Numbers {
   readonly mints: Mints
   readonly #ours: number[] = []
@@ -174,7 +173,7 @@ class Numbers {
   }
 }
 
-/** Reads the tape a second time, as far as somebody looks. */
+/** Reads the tape a second time, on demand. */
 class OwnTape {
   readonly #open: () => Market
   #items: Iterator<MarketItem> | undefined
@@ -185,7 +184,7 @@ class OwnTape {
     this.#open = open
   }
 
-  /** The block of the tape's item `ordinal`. Forward is a step; back is a new beginning. */
+  /** Block of the tape's item `ordinal`. A lower ordinal than before restarts the reading. */
   at(ordinal: number): Block {
     if (this.#items === undefined || ordinal < this.#ordinal) {
       this.close()
@@ -197,7 +196,7 @@ class OwnTape {
       if (done === true) break
       this.#block = value.kind === 'rows' ? value.block : undefined
     }
-    if (this.#block === undefined) throw new Error(`item ${ordinal} of the tape has no rows`)
+    if (this.#block === undefined) throw new Error(`tape item ${ordinal} has no rows`)
     return this.#block
   }
 
@@ -213,7 +212,7 @@ class SharedBlock implements Block {
   readonly length: number
   readonly mints: readonly string[]
   readonly texts: Texts
-  /** A copy: a runner may put later times in. */
+  /** A copy: a runner may write later times into it. */
   readonly time: Float64Array
   readonly stamp: Float64Array
   readonly price: Float64Array
@@ -223,7 +222,7 @@ class SharedBlock implements Block {
   readonly kind: Uint8Array
   readonly #parts: readonly Part[]
   readonly #own: OwnTape
-  /** The blocks of the parts. */
+  /** Blocks of the parts. */
   #blocks: Block[] | undefined
   readonly #lazy = new Map<LazyColumn, Float64Array>()
 
@@ -277,11 +276,11 @@ class SharedBlock implements Block {
     return read((this.#sources[index] as Block).texts, row - part.row + part.from)
   }
 
-  /** Whoever records the journal meanwhile drops old blocks and merges small ones. */
+  /** A recording process drops old blocks and merges small ones meanwhile. */
   #sameAs({ row, rows, from }: Part, block: Block): Block {
     for (const at of [0, rows - 1])
       if (block.time[from + at] !== this.time[row + at])
-        throw new SluiceError('the tape was changed by its recorder while it was read: run again, or on a copy')
+        throw new SluiceError('the recording process changed the tape during the read: run again, or use a copy')
     return block
   }
 
@@ -294,11 +293,11 @@ class SharedBlock implements Block {
   }
 }
 
-/** What a whole tape may take to be kept, bytes: about a million rows. A longer one is read and decoded anew for every
- *  pass, so that the memory does not grow with it. */
+/** Most bytes of a whole decoded tape that are kept: about a million rows. A longer tape is decoded again in each pass,
+ *  so that memory does not grow with it. */
 const MOST_KEPT = 48 * 2 ** 20
 
-/** A tape that is gone through several times, in chunks that other threads may see: a short one is decoded once. */
+/** A tape for several passes, in chunks that other threads may read. A short tape is decoded once. */
 export class DecodedTape {
   readonly #market: Pick<Market, 'items'>
   readonly #mostKept: number

@@ -7,19 +7,19 @@ import { type Column, decodeDoubles, decodeIndex, decodeKinds, decodeOffsets } f
 import { numbersOf } from './mint-lookup.ts'
 import { KEY_BYTES, SIGNATURE_BYTES, unpackText } from './packed-text.ts'
 
-/** A stretch of rows whose seqs count up by one. */
+/** Rows with consecutive seqs. */
 export interface Run {
   readonly row: number
   readonly seq: Seq
 }
 
-/** Reads what few ask for. */
+/** Loads columns on first access. */
 export interface LoadRest {
   readonly late: () => LateRow & Place
   readonly texts: () => TextRow & Place
 }
 
-/** A block of the tape. Columns that few strategies look at are decoded at the first look. */
+/** A block of the tape. Columns that few strategies read are decoded on first access. */
 export class TapeBlock implements Block {
   readonly length: number
   readonly mints: readonly string[]
@@ -30,7 +30,7 @@ export class TapeBlock implements Block {
   readonly amount: Float64Array
   readonly size: Float64Array
   readonly segment: number
-  /** First has row 0; in the order of rows. */
+  /** In the order of rows; the first run begins with row 0. */
   readonly runs: readonly Run[]
   readonly #row: BlockRow
   readonly #load: LoadRest
@@ -41,7 +41,7 @@ export class TapeBlock implements Block {
   #extra: Float64Array | undefined
   #extra2: Float64Array | undefined
 
-  /** `laterRuns` are those after the first; `load` reads the rest of the row from the journal, each part once. */
+  /** `laterRuns`: runs after the first. `load`: reads the rest of the row from the journal, each part once. */
   constructor(row: BlockRow, laterRuns: readonly Run[], mints: Mints, load: LoadRest) {
     const { rows } = row
     this.#row = row
@@ -68,7 +68,7 @@ export class TapeBlock implements Block {
     return seq + this.length - 1 - row
   }
 
-  // Asked for once a row: nothing but the column is looked at when it is there.
+  // Read for each row: a loaded column costs one property access.
 
   get stamp(): Float64Array {
     this.#stamp ??= stampsOf(this.#row)
@@ -90,7 +90,7 @@ export class TapeBlock implements Block {
     return this.#extra2
   }
 
-  /** Reads what is not read yet: from then on it needs no journal. */
+  /** Loads all columns: the block then needs no journal. */
   readRest(): void {
     this.#late ??= this.#load.late()
     this.#texts.read()
@@ -107,7 +107,7 @@ function stampsOf({ stamp, stamp_exact, first_time, rows }: BlockRow): Float64Ar
   return stamp_exact ? decodeDoubles({ entries: stamp, index: null }, rows) : decodeOffsets(stamp, first_time, rows)
 }
 
-/** Rows `from` to `to` of a block as a block of their own, without a copy. */
+/** Rows `from` to `to` of a block as a view, without a copy. */
 export function partOf(block: Block, from: number, to: number): Block {
   if (from === 0 && to === block.length) return block
   const { texts } = block
@@ -139,14 +139,14 @@ function tokensOf(row: BlockRow, mints: Mints): Uint32Array {
   const tokens = new Uint32Array(row.rows)
   if (row.token_index === null) return tokens.fill(numbers[0] as number)
   const index = decodeIndex(row.token_index, row.mint_count)
-  // A loop that sees both kinds of index would ask for each row which it is.
+  // One index type keeps loops over rows monomorphic.
   if (index instanceof Uint8Array)
     for (let at = 0; at < tokens.length; at++) tokens[at] = numbers[index[at] as number] as number
   else for (let at = 0; at < tokens.length; at++) tokens[at] = numbers[index[at] as number] as number
   return tokens
 }
 
-/** Signatures and traders, packed, read from the journal when the first is asked for and written as text each time. */
+/** Packed signatures and traders, loaded on first access and decoded on each access. */
 class TapeTexts implements Texts {
   readonly #load: LoadRest['texts']
   #columns: TextColumns | undefined

@@ -19,7 +19,7 @@ import {
 } from './block-row.ts'
 import { partOf, type Run, TapeBlock } from './tape-block.ts'
 
-/** A range of seqs, both ends in it; empty where `from` > `to`. */
+/** A range of seqs, inclusive; empty if `from` > `to`. */
 export interface SeqRange {
   readonly from: Seq
   readonly to: Seq
@@ -28,7 +28,7 @@ export interface SeqRange {
 type Stored<Part> = Part & Pick<BlockRow, 'rows_before' | 'rows'>
 type StoredLate = Stored<LateRow> & Pick<BlockRow, 'format'> & { readonly late_checksum: number | null }
 
-/** Blocks of the tape, in the order of their seqs. */
+/** Blocks of the tape, in the order of seq. */
 export class TapeReader {
   readonly #path: string
   readonly #from: (seq: Seq) => Iterable<BlockRow>
@@ -37,10 +37,10 @@ export class TapeReader {
   readonly #texts: Statement<[Seq], Stored<TextRow>>
   readonly #newestFirst: Statement<[], Pick<BlockRow, 'first_seq' | 'last_seq'> & { readonly last_time: Millis }>
 
-  /** `scan`: reads the blocks from a seq on; absent: as one statement. */
+  /** `scan`: reads blocks from a seq on; absent: one statement reads them. */
   constructor(path: string, db: Database, scan?: (from: Seq) => Iterable<BlockRow>) {
     this.#path = path
-    // A statement for each reading: somebody may read another stretch in the midst of it.
+    // Each reading has its own statement: readings may interleave.
     this.#from =
       scan ??
       ((seq) =>
@@ -57,9 +57,9 @@ export class TapeReader {
     this.#newestFirst = db.prepare('SELECT first_seq, last_seq, last_time FROM block ORDER BY last_seq DESC')
   }
 
-  /** Whole blocks that hold rows of the range, one at a time, all as they were when the first was read: a writer may
-   *  merge some meanwhile. Their texts and late columns can be read while the journal is open and the block is not
-   *  dropped from it. Throws SluiceError where a block is damaged or has a format that this program does not know. */
+  /** Blocks with rows of the range, one at a time, as a snapshot: a writer may merge blocks meanwhile. Texts and late
+   *  columns can be loaded while the journal is open and the block is not dropped. Throws SluiceError if a block is
+   *  damaged or its format is unknown. */
   *blocks(mints: Mints, { from, to }: SeqRange): Generator<TapeBlock, void, undefined> {
     for (const row of this.#from(from)) {
       if (row.first_seq > to) return
@@ -71,8 +71,7 @@ export class TapeReader {
     }
   }
 
-  /** The rows of the range and no others, as blocks: for those who need no seq. `isKept`: all of them is read at
-   *  once. */
+  /** Rows of the range as blocks, without seqs. `isKept`: all columns are loaded at once. */
   *rows(mints: Mints, range: SeqRange, isKept = false): Generator<Block, void, undefined> {
     for (const block of this.blocks(mints, range)) {
       if (isKept) block.readRest()
@@ -82,12 +81,12 @@ export class TapeReader {
     }
   }
 
-  /** The rows of the range as stretches that know their seqs. */
+  /** Rows of the range as slices with seqs. */
   *slices(mints: Mints, range: SeqRange): Generator<Slice, void, undefined> {
     for (const block of this.blocks(mints, range)) yield* slicesOf(block, range)
   }
 
-  /** The seqs of the last `seconds` of tape, counted back from its last row. */
+  /** Seqs of the last `seconds` of tape, counted back from its last row. */
   lastSeconds(seconds: number, mints: Mints): SeqRange {
     let first: Seq | undefined
     let last: Seq = 0
@@ -108,7 +107,7 @@ export class TapeReader {
 
   #lateOf(row: BlockRow): LateRow & Place {
     const found = this.#placed(row, this.#late.get(row.last_seq))
-    // Of a block of format 1 they were looked at when it was read.
+    // In format 1 the scan has already checked these columns.
     if (found.format > 1 && checksumOf(LATE_COLUMNS.map((name) => found[name])) !== found.late_checksum)
       throw this.#damaged(row.last_seq)
     return found
@@ -120,29 +119,29 @@ export class TapeReader {
     return found
   }
 
-  /** The rows may lie in a larger block by now. */
+  /** The rows may be in a merged block now. */
   #placed<Part>({ rows_before, rows }: BlockRow, found: Stored<Part> | undefined): Stored<Part> & Place {
     const firstRow = found === undefined ? -1 : rows_before - found.rows_before
     if (found === undefined || firstRow < 0 || firstRow + rows > found.rows)
-      throw new SluiceError(`a part of the tape was dropped from ${this.#path} while it was read`)
+      throw new SluiceError(`${this.#path}: old tape was dropped during the read; run again`)
     return { ...found, firstRow }
   }
 
   #refuseUnreadable(row: BlockRow): void {
     if (row.format > BLOCK_FORMAT)
-      throw new SluiceError(
-        `${this.#path} holds tape of a newer Sluice (format ${row.format}); update Sluice to read it`,
-      )
+      throw new SluiceError(`${this.#path} has tape of a newer version of Sluice (format ${row.format}); update Sluice`)
     const late = row.format === 1 ? this.#late.get(row.last_seq) : undefined
     if (scanChecksum(row, late) !== row.checksum) throw this.#damaged(row.last_seq)
   }
 
   #damaged(lastSeq: Seq): SluiceError {
-    return new SluiceError(`${this.#path} is corrupt: its tape up to seq ${lastSeq} is not what was written`)
+    return new SluiceError(
+      `${this.#path} is corrupt: the checksum of its tape block up to seq ${lastSeq} does not match`,
+    )
   }
 }
 
-/** The rows of the block that are in the range, as stretches that know their seqs. */
+/** Rows of the block in the range, as slices with seqs. */
 export function* slicesOf(block: TapeBlock, range: SeqRange): Generator<Slice, void, undefined> {
   for (const [index, run] of block.runs.entries()) {
     const end = block.runs[index + 1]?.row ?? block.length
@@ -152,13 +151,13 @@ export function* slicesOf(block: TapeBlock, range: SeqRange): Generator<Slice, v
   }
 }
 
-/** The seq of a row of a block. */
+/** Seq of a row of a block. */
 export function seqAt(block: TapeBlock, row: number): Seq {
   const run = block.runs.findLast((one) => one.row <= row) as Run
   return run.seq + row - run.row
 }
 
-/** The first row whose seq is not below `seq`; the block's length where there is none. */
+/** First row whose seq is at least `seq`; the block's length if there is none. */
 export function rowAt(block: TapeBlock, seq: Seq): number {
   const index = block.runs.findLastIndex((run) => run.seq <= seq)
   if (index < 0) return 0

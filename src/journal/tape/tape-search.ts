@@ -5,21 +5,21 @@ import { Mints } from '../../market/mints.ts'
 import type { TapeBlock } from './tape-block.ts'
 import { seqAt, type TapeReader } from './tape-reader.ts'
 
-/** A row of the tape, and where it stands. */
+/** A row of the tape and its position. */
 export interface FoundRow {
   readonly seq: Seq
   readonly block: Block
   readonly row: number
 }
 
-/** A token, as its creator called it when it was new; '' where the tape does not hold that any more. */
+/** Name and symbol of a token by its creator; '' if the tape no longer has them. */
 export interface FoundToken {
   readonly mint: string
   readonly symbol: string
   readonly name: string
 }
 
-/** Single rows and tokens, looked for on the tape; a block is decoded only where it has the mint. */
+/** Searches the tape for single rows and tokens. Only blocks with the mint are decoded. */
 export class TapeSearch {
   readonly #db: Database
   readonly #tape: TapeReader
@@ -29,14 +29,14 @@ export class TapeSearch {
     this.#tape = tape
   }
 
-  /** The market row with this seq; undefined where it is an input's, or the tape of it was dropped. */
+  /** Market row with this seq; undefined for the seq of an input, or if the tape was dropped. */
   rowAt(seq: Seq): FoundRow | undefined {
     for (const { block, from } of this.#tape.slices(new Mints(), { from: seq, to: seq }))
       return { seq, block, row: from }
     return undefined
   }
 
-  /** The last row of a mint that had come by a time. */
+  /** Last row of a mint up to a time. */
   lastRowOf(mint: string, to: Millis): FoundRow | undefined {
     const blocks = this.#db
       .prepare<[Millis, string], { first: Seq; last: Seq }>(
@@ -56,14 +56,14 @@ export class TapeSearch {
     return undefined
   }
 
-  /** Every mint of the tape, of an order or of a decision that begins with a text. */
+  /** Mints of the tape, of orders and of decisions that begin with a text. */
   mintsFrom(prefix: string): string[] {
     const sql = `SELECT DISTINCT mint FROM (SELECT value AS mint FROM block, json_each(block.mints)
       UNION ALL SELECT mint FROM output UNION ALL SELECT mint FROM "order") WHERE substr(mint, 1, ?) = ? ORDER BY mint`
     return this.#db.prepare<[number, string], string>(sql).pluck().all(prefix.length, prefix)
   }
 
-  /** Tokens whose creator called them so, in whatever case; oldest first. */
+  /** Tokens with this symbol or name, case-insensitive, oldest first. */
   tokensNamed(symbol: string): FoundToken[] {
     const rows = this.#db
       .prepare<[string], { seq: Seq; row: number; symbol: string; name: string }>(
@@ -83,7 +83,7 @@ export class TapeSearch {
     return [...found.values()]
   }
 
-  /** What its creator called a mint; a token is new once, so it stands in the first of its blocks or nowhere. */
+  /** Name of a mint by its creator. A token is announced once, in the first of its blocks. */
   nameOf(mint: string): FoundToken {
     const seq = this.#db
       .prepare<[string], Seq>('SELECT last_seq FROM block WHERE instr(mints, ?) > 0 ORDER BY last_seq LIMIT 1')

@@ -26,8 +26,8 @@ export class BlockStore {
     this.#rows = (rows as number | undefined) ?? 0
   }
 
-  /** At the end of the tape; call `wrote` once the transaction is durable. Or in the place of others, behind
-   *  `rowsBefore` rows. */
+  /** Appends a block, or replaces blocks that begin behind `rowsBefore` rows. Call `wrote` once the transaction is
+   *  durable. */
   insert(segment: number, block: EncodedBlock, rowsBefore = this.#rows): void {
     const { extra, extra2, trader, signature } = block
     const scan = [
@@ -57,10 +57,10 @@ function jsonOf(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value)
 }
 
-/** A live recording has a block for every 200 ms. First many of those become one, then many of these: a row is written
- *  three times in all, and no step takes longer than a few milliseconds. */
+/** Rows per block of each level. A live recording writes a block every 200 ms; many of these become one, and many of
+ *  those one again. Each row is written three times, and no step takes longer than a few milliseconds. */
 const LEVEL_ROWS = [1024, 8192] as const
-/** Looked at in a step. */
+/** Blocks read in a step. */
 const MOST_BLOCKS = 64
 
 interface SmallBlock {
@@ -74,8 +74,8 @@ interface SmallBlock {
   readonly lastTime: Millis
 }
 
-/** Merges small blocks of the tape into large ones, a few at a time: a large one costs less disk, and a fraction of the
- *  time to read. Rows, their seqs and their times stay as they are, and a block stays within its segment. */
+/** Merges small blocks of the tape into large ones, a few at a time. Large blocks cost less disk and a fraction of the
+ *  time to read. Rows, seqs and times stay, and a block stays within its segment. */
 export class Compaction {
   readonly #tape: TapeReader
   readonly #store: BlockStore
@@ -83,7 +83,7 @@ export class Compaction {
   readonly #next: Statement<[Seq, Seq, number], SmallBlock>
   readonly #drop: Statement<[Seq, Seq]>
   readonly #dropRuns: Statement<[Seq, Seq]>
-  /** Of each level, the seq up to which nothing is left to merge. */
+  /** For each level, the seq up to which nothing is left to merge. */
   readonly #done: Seq[] = LEVEL_ROWS.map(() => 0)
 
   constructor(db: Database, store: BlockStore, transactions: Transactions) {
@@ -99,8 +99,8 @@ export class Compaction {
     this.#dropRuns = db.prepare('DELETE FROM run WHERE block BETWEEN ? AND ?')
   }
 
-  /** Merges one group of blocks, in a transaction of its own; how many rows were written, 0 where there was nothing to
-   *  do. `encoder` is empty, and empty again afterwards. Throws what SQLite says when it cannot write. */
+  /** Merges one group of blocks in its own transaction. Returns the number of rows written, 0 if there was nothing to
+   *  merge. `encoder` is empty before and after. Throws SQLite's error if the write fails. */
   step(encoder: BlockEncoder): number {
     for (const level of LEVEL_ROWS.keys()) {
       const group = this.#groupOf(level)
@@ -113,7 +113,7 @@ export class Compaction {
     return 0
   }
 
-  /** Blocks to merge: as many in a row as make a large one. The last ones on the tape wait until there are enough. */
+  /** Consecutive blocks that make a large one. The last ones on the tape wait until there are enough. */
   #groupOf(level: number): SmallBlock[] {
     const mostRows = LEVEL_ROWS[level] as number
     const upTo = this.#done[level - 1] ?? Number.MAX_SAFE_INTEGER
@@ -150,7 +150,7 @@ export class Compaction {
       })
       return rows
     } catch (error) {
-      if (error instanceof SluiceError) return 0 // damaged: it stays as it is, for whoever reads it to be told
+      if (error instanceof SluiceError) return 0 // a damaged block stays, so that its readers report it
       throw error
     } finally {
       encoder.clear()
@@ -163,7 +163,7 @@ function belongTogether(first: SmallBlock, block: SmallBlock): boolean {
 }
 
 const DAY_MS = 86400000
-/** A step takes about as long as writing so much does: a few milliseconds. */
+/** Bytes that take a few milliseconds to write. */
 const BLOCKS_A_STEP = 8
 const ROWS_A_STEP = 32768
 
@@ -173,7 +173,7 @@ interface OldBlock {
   readonly time: Millis
 }
 
-/** Drops tape older than so many days, a little at a time. Orders, fills and decisions stay for ever. */
+/** Drops old tape a little at a time. Orders, fills and decisions are never dropped. */
 export class Retention {
   readonly #keepMs: number
   readonly #oldest: Statement<[number], OldBlock>
@@ -189,8 +189,7 @@ export class Retention {
     this.#dropRuns = db.prepare('DELETE FROM run WHERE block = ?')
   }
 
-  /** Drops a few blocks that ended before `now` less the days kept, in the order in which they were written; how
-   *  many. */
+  /** Drops a few blocks that ended before the days to keep, oldest first. Returns their number. */
   step(now: Millis): number {
     const oldest = this.#oldest.all(BLOCKS_A_STEP)
     const kept = oldest.findIndex(({ time }) => time >= now - this.#keepMs)

@@ -9,19 +9,19 @@ import { RowWriter } from '../tape/key-rows.ts'
 import { inputWrites, outputWrites, recordWrites } from './records.ts'
 import type { Batch } from './writer.ts'
 
-/** Rows are handed over at so many: seldom enough to cost nothing a row, often enough that few are left to encode when
- *  an order waits. */
+/** Rows are handed over in slices of this size: large enough to cost nothing per row, small enough that few rows are
+ *  left to encode when an order waits. */
 const ROWS_A_BATCH = 128
 
 /** A journal that is open for writing. */
 export interface OpenJournal extends Journal {
   readonly path: string
-  /** Writes what is left and marks the segment as ended in order; nothing may be written afterwards. */
+  /** Writes the rest and marks the segment as ended in order. Nothing may be written afterwards. */
   close(): Promise<void>
 }
 
-/** What both writers share: gathers rows and records, and hands them over a whole turn at a time, so that what one
- *  event caused becomes durable together. A batch ends with a commit, or where a later call of `rows` shows that its
+/** Base of both writers: gathers rows and records and hands them over one turn at a time, so that everything that one
+ *  event caused becomes durable together. A batch ends with a commit, or when a later call of `rows` shows that its
  *  turn is over. */
 export abstract class GatheringJournal implements OpenJournal {
   abstract readonly path: string
@@ -31,7 +31,7 @@ export abstract class GatheringJournal implements OpenJournal {
   #slices: Slice[] = []
   #writes: Write[] = []
   #rows = 0
-  // The last slice, still growing.
+  // Last slice, still growing.
   #block: Block | undefined
   #from = 0
   #to = 0
@@ -40,9 +40,9 @@ export abstract class GatheringJournal implements OpenJournal {
   abstract close(): Promise<void>
   abstract commit(then: () => void): void
   protected abstract deliver(batch: Batch): void
-  /** Something begins to wait in a new batch. */
+  /** A new batch has its first record. */
   protected began(): void {}
-  /** What was decided needs a commit, which comes in this turn. */
+  /** A decision needs a commit in this turn. */
   protected expected(): void {}
 
   rows(block: Block, from: number, to: number, firstSeq: Seq): void {
@@ -57,7 +57,7 @@ export abstract class GatheringJournal implements OpenJournal {
     if (this.#rows > MAX_ROWS) this.handOver()
   }
 
-  /** A start begins a segment: what came before belongs to another batch. */
+  /** A start begins a segment; earlier records belong to another batch. */
   input(seq: Seq, time: Millis, input: Input): void {
     if (input.kind === 'start') this.handOver()
     if (input.kind === 'start') this.#segment = input.segment

@@ -11,13 +11,12 @@ import type { JournalOptions } from './journal.ts'
 import type { SpaceReport } from './space.ts'
 import type { Batch, Remainder, WriterOptions } from './writer.ts'
 
-/** What the thread is started with. */
+/** Start parameters of the thread. */
 export interface ThreadStart {
   readonly path: string
   readonly options: WriterOptions
   readonly port: MessagePort
-  /** The first is counted up when a message has to be looked at; the second is 1 where one that commits will come in
-   *  this very turn. */
+  /** [0] increases when the thread must read messages; [1] is 1 while a commit will follow in this turn. */
   readonly bell: Int32Array
 }
 
@@ -27,17 +26,17 @@ export interface BatchMessage {
   readonly time: number
   readonly slices: readonly SharedSlice[]
   readonly writes: readonly Write[]
-  /** It has to become durable now. */
+  /** The batch must become durable now. */
   readonly commit: boolean
 }
 
-/** Rows of a live block; the first slice of a block brings its memory along. */
+/** Rows of a live block. The first slice of a block carries its memory. */
 export interface SharedSlice {
   readonly memory: { readonly buffer: SharedArrayBuffer; readonly capacity: number } | null
   readonly from: number
   readonly to: number
   readonly firstSeq: Seq
-  /** Since the slice before. */
+  /** Mints added since the previous slice. */
   readonly news: MintNews
 }
 
@@ -50,12 +49,12 @@ export type FromThread =
   | { readonly kind: 'failed'; readonly message: string; readonly exitCode: ExitCode | null }
   | { readonly kind: 'closed' }
 
-/** A batch without a commit is handed over so long after it began; the thread flushes within 200 ms more. */
+/** A batch without a commit is handed over after this time, ms; the thread flushes within 200 ms more. */
 const HAND_OVER_MS = 5
 
-/** Opens a journal with the writer in a thread of its own, for live runs: market rows stay in their LiveBlock, whose
- *  memory the thread reads, and `then` of a commit runs in a later turn of the event loop. Rows come from LiveBlocks,
- *  else TypeError. Rejects with SluiceError as `openJournal` throws it. */
+/** Opens a journal whose writer runs in its own thread, for live runs. Market rows stay in their LiveBlock, whose
+ *  memory the thread reads, and the callback of a commit runs in a later turn of the event loop. Rows must come from
+ *  LiveBlocks, else TypeError. Rejects with SluiceError as `openJournal` throws it. */
 export async function startJournalThread(path: string, options: JournalOptions): Promise<OpenJournal> {
   const lock = lockJournal(path)
   const journal = new ThreadJournal(path, options, lock)
@@ -80,7 +79,7 @@ class ThreadJournal extends GatheringJournal {
   readonly #timer: NodeJS.Timeout
   readonly #started = Promise.withResolvers<void>()
   readonly #ended = Promise.withResolvers<void>()
-  /** What to call when the commits under way are durable, in their order. */
+  /** Callbacks of the commits under way, in their order. */
   readonly #waiting: (() => void)[] = []
   #state: 'starting' | 'open' | 'failed' | 'closed' = 'starting'
   #block: LiveBlock | undefined
@@ -120,7 +119,7 @@ class ThreadJournal extends GatheringJournal {
     await this.end()
   }
 
-  /** Ends the thread, whatever it is doing. */
+  /** Ends the thread at any point. */
   async end(): Promise<void> {
     this.#state = 'closed'
     clearTimeout(this.#timer)
@@ -135,7 +134,7 @@ class ThreadJournal extends GatheringJournal {
     this.#timer.refresh()
   }
 
-  /** Wakes the thread while the rest of the turn is being worked out: waking takes as long. */
+  /** Wakes the thread while the rest of the turn runs: waking takes about as long. */
   protected override expected(): void {
     Atomics.store(this.#bell, 1, 1)
     Atomics.notify(this.#bell, 0)
@@ -152,7 +151,7 @@ class ThreadJournal extends GatheringJournal {
     return { memory: this.#memoryOf(block), from, to, firstSeq, news: this.#mints.news(block.mints) }
   }
 
-  /** A block's memory is sent once; it is this process's newest block from then on. */
+  /** Memory of a block that is sent for the first time: from then on it is the process's newest block. */
   #memoryOf(block: unknown): SharedSlice['memory'] {
     if (block === this.#block) return null
     if (!(block instanceof LiveBlock)) throw new TypeError('a journal thread takes rows of live blocks only')
@@ -160,8 +159,7 @@ class ThreadJournal extends GatheringJournal {
     return { buffer: block.buffer, capacity: block.capacity }
   }
 
-  /** The timer is left running when a commit comes before it: setting it again would cost each order more than it costs
-   *  to let it pass. */
+  /** A commit does not clear the timer: setting it again would cost each order more than a needless timeout. */
   #due(): void {
     this.#isTiming = false
     this.handOver()

@@ -6,18 +6,19 @@ import type { Remainder } from './writer.ts'
 import { type Batch, Writer, type WriterOptions } from './writer.ts'
 
 export interface JournalOptions extends WriterOptions {
-  /** A commit failed, so nothing is certain any more: the process has to end and recover. Called once; nothing is
-   *  written afterwards. */
+  /** A commit failed, so its outcome is unknown: the process must end and recover. Called once; nothing is written
+   *  afterwards. */
   readonly onFailure: (error: Error) => void
-  /** The disk runs short or has room again. Also called while it is opened, if it starts short. */
+  /** Free disk space crossed a limit. Also called during the opening if space is short then. */
   readonly onSpace?: (report: SpaceReport) => void
-  /** At an audit: what the ledger leaves over of a wallet is another than before. It should always be 0. */
+  /** The unexplained remainder of a wallet's ledger changed at an audit. It should always be 0. */
   readonly onRemainder?: (remainder: Remainder) => void
 }
 
-/** Opens a journal, or makes it, with the writer in this process: for tests, imports and simulations. `commit` calls
- *  `then` before it returns. What is not committed becomes durable with the next commit, at 32,768 rows, or at `close`.
- *  Throws SluiceError: exit 4 when another process writes it, exit 1 when it is corrupt, newer or no journal. */
+/** Opens or creates a journal with the writer in this process, for tests, imports and simulations. `commit` calls
+ *  its callback before it returns. Uncommitted records become durable with the next commit, at 32,768 rows, or at
+ *  `close`. Throws SluiceError: exit 4 if another process writes the journal, exit 1 if it is corrupt, newer, or not
+ *  a journal. */
 export function openJournal(path: string, options: JournalOptions): OpenJournal {
   const lock = lockJournal(path)
   try {

@@ -7,11 +7,11 @@ interface Stretch {
   readonly lastSeq: Seq
   readonly firstTime: Millis
   readonly lastTime: Millis
-  /** Market rows among it. */
+  /** Number of market rows in the stretch. */
   readonly rows: number
 }
 
-/** What the disk had no room for: only that it existed is written, one row for a stretch of it. */
+/** Records that found no disk space: only their range is written, one row for each stretch. */
 export class Missed {
   #stretch: Stretch | undefined
   #isWritten = true
@@ -25,33 +25,33 @@ export class Missed {
     this.#isWritten = false
   }
 
-  /** What has to be written of it still. */
+  /** Rows still to be written. */
   pending(): Write[] {
     if (this.#isWritten || this.#stretch === undefined) return []
     const { firstSeq, lastSeq, segment, firstTime, lastTime, rows } = this.#stretch
     return [['missing', firstSeq, lastSeq, segment, firstTime, lastTime, rows]]
   }
 
-  /** What was pending is durable. */
+  /** The pending rows are durable. */
   wrote(): void {
     this.#isWritten = true
   }
 
-  /** What is missed next is another stretch. */
+  /** Ends the stretch: later losses begin a new one. */
   end(): void {
     this.#stretch = undefined
     this.#isWritten = true
   }
 }
 
-/** Inputs and outputs that no money is read from. A strategy can cause any number of them. Those of the feed and its
- *  keys stay: each row of them says what changed since the one before. */
+/** Inputs and outputs that money is not read from; a strategy can cause any number of them. Feed and key records are
+ *  kept: each row holds the change since the previous one. */
 const IDLE_INPUTS: ReadonlySet<unknown> = new Set(['timer', 'mint', 'pool', 'list', 'wallet', 'plan'])
 const IDLE_OUTPUTS: ReadonlySet<unknown> = new Set([
   ...['note', 'refused', 'poll', 'timer', 'timerCleared', 'bot', 'account'],
 ])
 
-/** Whether a write is given up on a full disk, so that what was reserved is for orders and fills. */
+/** Returns whether a write is dropped on a full disk, to keep the reserve for orders and fills. */
 export function isIdle(write: Write): boolean {
   const [name] = write
   if (name === 'input') return IDLE_INPUTS.has(write[4])

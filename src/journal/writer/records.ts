@@ -13,12 +13,12 @@ import type { Write } from '../schema/statements.ts'
 
 const FRAMES_KEPT = 200
 const FRAME_CHARACTERS = 65_536
-/** Slots are looked through for old ones at every so many. */
+/** Old slots are deleted every this many slots. */
 const SLOTS_BETWEEN_CLEANING = 64
-/** Twice as long as a slot is held. */
+/** Twice the time that a slot is held. */
 const SLOT_KEPT_NS = 120_000_000_000n
 
-/** An input as rows: itself, as `json`, and the report that it takes. */
+/** Rows of an input: the input itself as `json`, and the report that it takes. */
 export function inputWrites(segment: number, seq: Seq, time: Millis, input: Input, json: string): Write[] {
   if (input.kind === 'start') {
     const { config, code, seed } = input
@@ -45,7 +45,7 @@ function takenWrites(seq: Seq, time: Millis, id: number, report: ExecutionReport
   return writes
 }
 
-/** An output as rows: itself, as `json`, and what it changes in the tables that a restart reads. */
+/** Rows of an output: the output itself as `json`, and its changes to the tables that a restart reads. */
 export function outputWrites(seq: Seq, time: Millis, index: number, output: Output, json: string): Write[] {
   const { bot, mint, code, reason } = aboutOf(output)
   const row: Write = ['output', seq, index, time, output.kind, bot, mint, code, reason, json]
@@ -83,7 +83,7 @@ function effectsOf(seq: Seq, output: Output): Write[] {
   }
 }
 
-/** Who and what an output is about, for people and for `decisions`. */
+/** Bot, mint, code and reason of an output, for the view `decisions`. */
 function aboutOf(output: Output): { bot: string; mint: string; code: string; reason: string } {
   switch (output.kind) {
     case 'order':
@@ -108,7 +108,7 @@ function aboutOf(output: Output): { bot: string; mint: string; code: string; rea
   }
 }
 
-/** `time`: of what was written last. */
+/** `time`: that of the last record written. */
 export function recordWrites(record: JournalRecord, time: Millis): Write[] {
   switch (record.kind) {
     case 'attempt':
@@ -145,7 +145,7 @@ function attemptWrites(attempt: Attempt): Write[] {
   const { id, account, executor, state, signature, code, armedAt } = attempt
   const undecided = isUndecided(state) ? 1 : 0
   const row: Write = ['attempt', undecided, id, account, executor, state, signature, code, armedAt, encodeJson(attempt)]
-  // The state that a cloud attempt begins in: there is none before, and an order waits for this one.
+  // A cloud attempt begins in this state, so there is no earlier row to delete. An order waits for this write.
   return state === 'armed' ? [row] : [['attemptBefore', id], row]
 }
 
@@ -175,7 +175,7 @@ function conditionalWrites(order: ConditionalOrder): Write[] {
   ]
 }
 
-/** A closed position stays as history: what it ended as, and when. */
+/** A closed position is kept as history with its final state and seq. */
 function positionWrites(seq: Seq, position: Position): Write[] {
   const { account, bot, mint, state, openedAt, tokens, decimals, costLamports, realizedLamports, feeLamports } =
     position
@@ -189,16 +189,17 @@ function positionWrites(seq: Seq, position: Position): Write[] {
   ]
 }
 
-/** An old slot goes once nothing can hold it any more: one of another boot when this boot is old enough itself. */
+/** Deletes slots that can no longer be held: those of this boot that are old, and those of another boot once this boot
+ *  is old enough. */
 function slotWrites({ key, id, boot, takenAt, doneAt }: Slot): Write[] {
   const row: Write = ['slot', key, id, boot, takenAt, doneAt]
   if (id % SLOTS_BETWEEN_CLEANING !== 0 || takenAt < SLOT_KEPT_NS) return [row]
   return [row, ['slotsOver', key, boot, takenAt - SLOT_KEPT_NS]]
 }
 
-/** Orders are counted within a journal: o1, o2, ... Throws RangeError for any other id. */
+/** Orders are numbered within a journal: o1, o2, ... Throws RangeError for any other id. */
 function orderNumber(id: string): number {
   const number = /^o(\d{1,15})$/.exec(id)?.[1]
-  if (number === undefined) throw new RangeError(`not the id of an order: ${id}`)
+  if (number === undefined) throw new RangeError(`invalid order id: ${id}`)
   return Number(number)
 }

@@ -2,11 +2,11 @@ import type { Database, Statement } from 'better-sqlite3'
 import { isFull, type Transactions } from './transactions.ts'
 
 const MOST_PIECE_BYTES = 2 ** 20
-/** A piece is written into the log first: it is folded before it outgrows the room that it has. */
+/** Size of a piece: it is written into the log first, which must be folded before it outgrows its space. */
 const PIECES_A_FOLD = 4
 
-/** Pages of the journal's own file that hold nothing, kept for exits on a full disk. Released, they are free for what
- *  is written next, and they never leave the file: another program that fills the same disk cannot get them. */
+/** Empty pages of the journal's own file, kept for exits on a full disk. Releasing them makes them free for the next
+ *  writes, and they never leave the file, so no other program on the disk can take them. */
 export class Reserve {
   readonly #transactions: Transactions
   readonly #bytes: number
@@ -27,7 +27,7 @@ export class Reserve {
     return (this.#size.get() as number) >= this.#bytes
   }
 
-  /** Adds what is missing; false where the disk does not give it. */
+  /** Adds missing pieces. Returns false if the disk refuses the space. */
   fill(): boolean {
     const piece = Math.min(MOST_PIECE_BYTES, this.#bytes)
     try {
@@ -42,7 +42,7 @@ export class Reserve {
     }
   }
 
-  /** Within a transaction: its pages are for what is written from here on. */
+  /** Call within a transaction: the pages become free for later writes. */
   release(): void {
     this.#drop.run()
   }

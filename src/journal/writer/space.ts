@@ -1,21 +1,21 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** ample: all is written. noTape: market rows are not. noEntries: nothing may be bought either. full: the disk has
- *  refused a write, so only what is about money is written, into space that the journal reserved. stuck: that is used
- *  up too; what is decided waits. */
+/** ample: everything is written. noTape: market rows are not written. noEntries: buys are stopped too. full: the disk
+ *  has refused a write, so only money records are written, into reserved space. stuck: the reserve is used up too, and
+ *  decisions wait. */
 export type Space = 'ample' | 'noTape' | 'noEntries' | 'full' | 'stuck'
 
 export interface SpaceReport {
   readonly state: Space
-  /** As the disk says. */
+  /** As reported by the file system. */
   readonly freeBytes: number
 }
 
 export interface SpaceLimits {
-  /** Bytes free on the journal's disk below which the tape stops. */
+  /** Free bytes below which the tape stops. */
   readonly tapeBytes: number
-  /** Bytes free below which entries stop. */
+  /** Free bytes below which entries stop. */
   readonly entryBytes: number
   /** Size of the reserve for exits, see Reserve; 0 for none. */
   readonly reserveBytes: number
@@ -27,10 +27,10 @@ export const SPACE_LIMITS: SpaceLimits = {
   reserveBytes: 16 * 2 ** 20,
 }
 
-/** What is short comes back only well above its limit, so that it does not flicker. */
+/** Hysteresis: a state ends only well above the limit that began it. */
 const COMES_BACK_ABOVE = 1.25
 
-/** What the room on the disk allows. */
+/** What the free disk space allows. */
 export class DiskSpace {
   state: Space = 'ample'
   readonly #limits: SpaceLimits
@@ -45,7 +45,7 @@ export class DiskSpace {
     return { state: this.state, freeBytes: this.#freeBytes() }
   }
 
-  /** Reads what is free. Entries come back only where the disk also gives what it says to have: `gives`. */
+  /** Reads the free space. Entries resume only if the disk also provides the space that it reports (`gives`). */
   look(gives: () => boolean): void {
     const next = this.#stateAt(this.#freeBytes())
     const wasRefused = this.state === 'full' || this.state === 'stuck'

@@ -1,5 +1,4 @@
-// The writer's thread. It has no event loop: it sleeps on the bell, which wakes it in half the time that a message
-// event takes.
+// The writer's thread. It has no event loop: it sleeps on the bell, which wakes it in half the time of a message event.
 import { receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { SluiceError } from '../../base/errors.ts'
 import { LiveBlock } from '../../market/live-block.ts'
@@ -8,11 +7,11 @@ import type { BatchMessage, FromThread, SharedSlice, ThreadStart, ToThread } fro
 import { isFull } from './transactions.ts'
 import { Writer } from './writer.ts'
 
-/** With the 5 ms of the other side: no row is older than 250 ms before it is durable. */
+/** Together with the 5 ms of the main thread, no row waits more than 250 ms to become durable. */
 const FLUSH_MS = 200
-/** While orders leave no pause, the log is tidied after one of them at least so often. */
+/** Longest time between two cleanups of the log while orders leave no pause. */
 const TIDY_MS = 1000
-/** Far more than a turn takes in which an order is decided. */
+/** Far more than a turn that decides an order takes. */
 const COMING_MS = 0.3
 
 const { path, options, port, bell } = workerData as ThreadStart
@@ -35,15 +34,14 @@ function take(writer: Writer, { segment, time, slices, writes }: BatchMessage): 
   writer.take({ segment, time, slices: slices.map(rowsOf), writes })
 }
 
-/** On a full disk, how long until what waits is tried again. */
+/** Retry interval on a full disk. */
 const AGAIN_MS = 1000
-/** Commits that are waited for: more than one turn's where the disk is full. */
+/** Callbacks of commits under way; those of several turns on a full disk. */
 let commits = 0
-/** When the disk last had no room for what waits, not even in the reserve. */
+/** Last time that the disk had no space, not even in the reserve. */
 let stuckAt: number | undefined
 
-/** Reads everything that has come, then makes it durable if a commit is among it: all commits that wait share one
- *  transaction. */
+/** Reads all messages, then flushes if one of them is a commit: all waiting commits share one transaction. */
 function turn(writer: Writer): 'go on' | 'end' {
   let closing = false
   for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
@@ -60,8 +58,7 @@ function turn(writer: Writer): 'go on' | 'end' {
   return closing ? 'end' : 'go on'
 }
 
-/** Where the disk has no room at all, what waits is kept, and whoever waits for it waits on: a process that ended
- *  instead could not write it down either. */
+/** On a full disk the records are kept and their callbacks wait: ending the process instead would lose them. */
 function flush(writer: Writer): void {
   try {
     writer.flush()
@@ -81,7 +78,7 @@ function tidy(writer: Writer): void {
   writer.tidy()
 }
 
-/** Sleeps until the bell rings or the oldest row is due; not while a commit is about to come. */
+/** Sleeps until the bell rings or the oldest row is due. Returns at once while a commit is announced. */
 function sleep(writer: Writer, heard: number): void {
   if (Atomics.exchange(bell, 1, 0) === 1) {
     const began = performance.now()

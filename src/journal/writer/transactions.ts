@@ -1,14 +1,14 @@
 import { type Database, SqliteError, type Statement } from 'better-sqlite3'
 import { FileGrowth, isOutOfSpace } from './file-growth.ts'
 
-/** The transactions of the one connection that writes a journal. */
+/** Transactions of the one connection that writes a journal. */
 export class Transactions {
   readonly #db: Database
   readonly #begin: Statement
   readonly #commit: Statement
   readonly #growth: FileGrowth | undefined
 
-  /** `grows`: each page gets its place in the file before it is committed, see FileGrowth. */
+  /** `grows`: each page is allocated in the file before it is committed, see FileGrowth. */
   constructor(db: Database, grows: boolean) {
     this.#db = db
     this.#begin = db.prepare('BEGIN IMMEDIATE')
@@ -16,7 +16,7 @@ export class Transactions {
     this.#growth = grows && !db.memory ? new FileGrowth(db) : undefined
   }
 
-  /** Runs `work` in a transaction: all of it becomes durable, or nothing. Throws what `work` throws, or the disk. */
+  /** Runs `work` in a transaction. Throws the error of `work`, or of the disk. */
   run(work: () => void): void {
     this.#begin.run()
     try {
@@ -30,8 +30,8 @@ export class Transactions {
     }
   }
 
-  /** Folds the log into the file, so that it is written from its beginning again. Waits for readers, but not for
-   *  ever. */
+  /** Folds the log into the file, so that the log is written from its beginning again. Waits for readers for a limited
+   *  time. */
   fold(): void {
     try {
       if (!this.#db.memory) this.#db.pragma('wal_checkpoint(RESTART)')
@@ -40,19 +40,19 @@ export class Transactions {
     }
   }
 
-  /** Whether the disk really gives so many bytes. */
+  /** Returns whether the disk really provides this many bytes. */
   canTake(bytes: number): boolean {
     return this.#growth?.canTake(bytes) ?? true
   }
 
-  /** Closes the file and leaves what was not durable to be forgotten. */
+  /** Closes the file and drops records that are not durable. */
   close(): void {
     this.#db.close()
     this.#growth?.close()
   }
 }
 
-/** The disk has no room for what was to be written. */
+/** The disk has no space for a write. */
 export function isFull(error: unknown): boolean {
   return (error instanceof SqliteError && error.code.startsWith('SQLITE_FULL')) || isOutOfSpace(error)
 }

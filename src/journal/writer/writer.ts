@@ -11,47 +11,46 @@ import { Reserve } from './reserve.ts'
 import { DiskSpace, SPACE_LIMITS, type SpaceLimits, type SpaceReport } from './space.ts'
 import { isFull, Transactions } from './transactions.ts'
 
-/** What a writer is told when it is opened. Plain values, so that they cross to a thread. */
+/** Parameters of a writer: plain values, so that they can be sent to a thread. */
 export interface WriterOptions {
-  /** Days of tape to keep; without it all is kept. */
+  /** Days of tape to keep; absent: all. */
   readonly keepTapeDays?: number
   readonly space?: Partial<SpaceLimits>
-  /** false: commits are neither awaited nor durable. For results that can be computed again. */
+  /** false: commits are neither awaited nor durable, for results that can be computed again. */
   readonly durable?: boolean
 }
 
-/** What a writer tells of itself. */
+/** Events of a writer. */
 export interface WriterEvents {
-  /** The disk runs short or has room again. */
+  /** Free disk space crossed a limit. */
   readonly space?: (report: SpaceReport) => void
-  /** What a ledger leaves over at an audit is another than before. */
+  /** The unexplained remainder of a ledger changed at an audit. */
   readonly remainder?: (remainder: Remainder) => void
 }
 
-/** What was handed over at once: it becomes durable as a whole or not at all. */
+/** Records that become durable together. */
 export interface Batch {
   readonly segment: number
-  /** The last time in it, or before it. */
+  /** Last time in the batch, or before it. */
   readonly time: Millis
   readonly slices: readonly Slice[]
   readonly writes: readonly Write[]
 }
 
-/** Bytes written between two checkpoints, about. */
+/** Approximate bytes written between two checkpoints. */
 const CHECKPOINT_BYTES = 8 * 2 ** 20
-/** A record changes a page or two, most of them its own. */
+/** A record changes a page or two, mostly its own. */
 const WRITE_BYTES = 8192
 const MAX_WRITES = 4096
-/** With its signature. */
+/** Including its signature. */
 const ROW_BYTES = 128
 const SPACE_EVERY_MS = 1000
 
 /** The one connection that writes a journal. Batches wait in memory until `flush` makes them durable in one
- *  transaction. A full disk first costs the tape and whatever is not about money, then the reserve. What does not fit
- *  even then is kept, for `flush` to be called again. */
+ *  transaction. On a full disk the tape is dropped first, then everything but money records, then the reserve is used.
+ *  Records that do not fit even then are kept for the next `flush`. */
 export class Writer {
-  /** When the oldest row or record that is not durable yet came in, ms of `performance.now()`; undefined when there is
-   *  none. */
+  /** When the oldest record that is not durable arrived, ms of `performance.now()`; undefined if there is none. */
   waitingSince: number | undefined
   readonly #db: Database
   readonly #transactions: Transactions
@@ -72,7 +71,7 @@ export class Writer {
   #unchecked = 0
   #lookedAt = 0
 
-  /** `db` as `openForWriting` gives it. */
+  /** `db`: from `openForWriting`. */
   constructor(db: Database, options: Omit<WriterOptions, 'durable'>, on: WriterEvents, freeBytes?: () => number) {
     this.#db = db
     this.#limits = { ...SPACE_LIMITS, ...options.space }
@@ -89,7 +88,7 @@ export class Writer {
     this.#openReserve()
   }
 
-  /** Takes a batch without writing it yet, unless there is no room left to keep it in memory. */
+  /** Takes a batch without writing it, unless memory for waiting batches is used up. */
   take(batch: Batch): void {
     const rows = batch.slices.reduce((sum, { from, to }) => sum + to - from, 0)
     const isFull = this.#encoder.rows + rows > MAX_ROWS || this.#writes.length > MAX_WRITES
@@ -103,8 +102,7 @@ export class Writer {
     for (const write of batch.writes) if (isWritten(write)) this.#writes.push(write)
   }
 
-  /** Makes everything taken durable in one transaction. Throws what the disk says when it cannot; nothing taken is lost
-   *  by that. */
+  /** Makes all batches durable in one transaction. Throws the disk's error; the batches are kept then. */
   flush(): void {
     this.waitingSince = undefined
     if (this.#encoder.rows === 0 && this.#writes.length === 0 && this.#missed.pending().length === 0) return
@@ -117,8 +115,7 @@ export class Writer {
     this.#remainders.committed(writes)
   }
 
-  /** What can wait until nobody waits: room on the disk, old tape, small blocks, the log. Call it when no order is on
-   *  its way. */
+  /** Maintenance of space, old tape, small blocks and the log. Call it when no order is waiting. */
   tidy(now = performance.now()): void {
     if (now - this.#lookedAt >= SPACE_EVERY_MS) {
       this.#lookedAt = now
@@ -131,11 +128,11 @@ export class Writer {
       if (this.#unchecked >= CHECKPOINT_BYTES) this.#checkpoint()
     } catch (error) {
       if (!isFull(error)) throw error
-      this.#refused() // what was committed is safe in the log
+      this.#refused() // everything committed is safe in the log
     }
   }
 
-  /** Nothing can be written, not even into the reserve: what was taken waits for room. */
+  /** Nothing can be written, not even into the reserve: the batches wait for space. */
   stuck(): void {
     this.#enter('stuck')
   }
@@ -148,12 +145,12 @@ export class Writer {
     this.abandon()
   }
 
-  /** Closes the file and leaves what was not durable to be forgotten, as a crash would. */
+  /** Closes the file and drops records that are not durable, as a crash would. */
   abandon(): void {
     this.#transactions.close()
   }
 
-  /** The disk has refused a write, and nothing has shown since that it has room. */
+  /** The disk has refused a write and has shown no space since. */
   get #isRefused(): boolean {
     return this.#space.state === 'full' || this.#space.state === 'stuck'
   }
@@ -178,7 +175,7 @@ export class Writer {
     })
   }
 
-  /** What is given up is known to be missing, so that nobody takes the segment for whole. */
+  /** A dropped record is noted as missing, so that the segment does not count as complete. */
   #isKept(write: Write): boolean {
     if (!isIdle(write)) return true
     const place = placeOf(write)
@@ -201,7 +198,7 @@ export class Writer {
     this.#missed.end()
   }
 
-  /** On a full disk what is taken goes on waiting in memory; the next `flush` says so. */
+  /** On a full disk batches wait in memory; the next `flush` reports it. */
   #makeRoom(): void {
     try {
       if (this.#space.state !== 'stuck') this.flush()
@@ -215,7 +212,7 @@ export class Writer {
     this.#db.pragma('wal_checkpoint(PASSIVE)')
   }
 
-  /** First as it is, then without what is not about money and into a log that was folded, then into the reserve. */
+  /** Tries as it is, then without records that money is not read from and with a folded log, then with the reserve. */
   #transact(): void {
     try {
       this.#write()
@@ -243,7 +240,7 @@ export class Writer {
     this.#unchecked += this.#encoder.rows * ROW_BYTES + this.#writes.length * WRITE_BYTES
   }
 
-  /** The disk has refused a write: buying is over, and what is left to write is about money. */
+  /** The disk has refused a write: entries stop, and only money records are written. */
   #refused(): void {
     if (this.#encoder.rows > 0) this.#missed.add({ segment: this.#segment, ...this.#encoder.finish() })
     this.#encoder.clear()
@@ -264,16 +261,16 @@ export class Writer {
     if (this.#space.state !== before) this.#on.space?.(this.#space.report)
   }
 
-  /** Whether the disk gives what it says to have: the reserve as a whole, or as much again. */
+  /** Tests whether the disk provides the space that it reports: the whole reserve, or as much again. */
   #gives(): boolean {
     if (this.#reserve === undefined) return true
     const gave = this.#reserve.isWhole ? this.#transactions.canTake(this.#limits.reserveBytes) : this.#reserve.fill()
     return gave && topUpLog(this.#db)
   }
 
-  /** A journal that was just opened. It takes its reserve even where entries have stopped: positions may be held. */
+  /** For a journal that was just opened. The reserve is filled even if entries have stopped: positions may be held. */
   #openReserve(): void {
-    if (this.#reserve !== undefined) rmSync(`${this.#db.name}.reserve`, { force: true }) // of an older Sluice
+    if (this.#reserve !== undefined) rmSync(`${this.#db.name}.reserve`, { force: true }) // written by earlier versions
     this.#space.look(() => true)
     const { state, freeBytes } = this.#space.report
     const isScarce = state === 'noEntries' && freeBytes < 2 * this.#limits.reserveBytes
@@ -283,17 +280,16 @@ export class Writer {
   }
 }
 
-/** The ledger of a wallet and the chain do not agree, or do so again (0). */
+/** The ledger of a wallet and the chain disagree, or agree again (0). */
 export interface Remainder {
   readonly account: string
   /** Finalized slot of the reading. */
   readonly slot: number
-  /** That the wallet holds and no posting explains; negative: that it should hold. */
+  /** Lamports in the wallet that no posting explains; negative: lamports that are missing. */
   readonly lamports: Lamports
 }
 
-/** Looks at each audit that was written, once it is durable, and tells when what is left over is another than
- *  before. */
+/** Reads each audit once it is durable, and reports a changed remainder. */
 export class Remainders {
   readonly #newest: Statement
   readonly #tell: (remainder: Remainder) => void

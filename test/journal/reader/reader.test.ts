@@ -24,7 +24,7 @@ const options = {
   },
 }
 
-test('what is being sold, why, and how often that was tried', async () => {
+test("a position row gives the exit's reason and its number of attempts", async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   for (const [seq, exitTries] of [
@@ -45,7 +45,7 @@ test('what is being sold, why, and how often that was tried', async () => {
   reader.close()
 })
 
-test('the rows that commands print, in SOL and whole tokens', async () => {
+test('rows for commands are in SOL and whole tokens', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   journal.output(1, timeOf(1), 0, { kind: 'order', order: order(1) })
@@ -94,7 +94,7 @@ test('the rows that commands print, in SOL and whole tokens', async () => {
   reader.close()
 })
 
-test('a reconnect is a feed that comes back within a segment', async () => {
+test('a feed that is live again within a segment counts as a reconnect', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   let seq = 0
@@ -111,7 +111,7 @@ test('a reconnect is a feed that comes back within a segment', async () => {
   reader.close()
 })
 
-test('segments count their own rows; what was imported between them belongs to none', async () => {
+test('segments count their own rows; imported rows belong to no segment', async () => {
   const path = journalPath()
   const mints = new Mints()
   const run = async (write: (journal: ReturnType<typeof openJournal>) => void) => {
@@ -138,7 +138,7 @@ test('segments count their own rows; what was imported between them belongs to n
   reader.close()
 })
 
-test('replaying may stop anywhere; the journal can be closed behind it', async () => {
+test('a replay may stop anywhere, and the journal can be closed then', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   journal.input(1, timeOf(0), start(1))
@@ -151,7 +151,7 @@ test('replaying may stop anywhere; the journal can be closed behind it', async (
   reader.close()
 })
 
-test('one stretch of the tape may be read in the midst of another, as a replay reads what was shown before', async () => {
+test('two reads of the tape may interleave, as a replay reads the warm-up', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   journal.input(1, timeOf(0), start(1))

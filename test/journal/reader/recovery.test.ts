@@ -34,7 +34,7 @@ const options = {
   },
 }
 
-/** What a start finds after these were written. */
+/** State that a start restores after these writes. */
 async function after(write: (journal: OpenJournal) => void): Promise<Recovered> {
   const path = journalPath()
   const journal = openJournal(path, options)
@@ -52,7 +52,7 @@ function outputs(journal: OpenJournal, ...all: Output[]): void {
   for (const output of all) journal.output(++seq, timeOf(seq), 0, output)
 }
 
-test('a new journal starts from nothing', async () => {
+test('a new journal restores an empty state', async () => {
   expect(await after(() => {})).toEqual({
     money: NO_MONEY,
     ...{ nextSeq: 1, nextReport: 1, untaken: [], orders: [], attempts: [], slots: [], watches: [], wallets: [] },
@@ -60,7 +60,7 @@ test('a new journal starts from nothing', async () => {
   })
 })
 
-test('money is what the last outputs said', async () => {
+test('restored money is that of the last outputs', async () => {
   const bot = (sum: number): BotMoney => ({
     ...{ bot: 'dips', account: ACCOUNT, status: 'active', state: { seen: sum } },
     ...{ ...NO_RESULTS, day: 20_600, dayRealizedLamports: lamports(sum), losses: 2, pausedUntil: 7 },
@@ -87,7 +87,7 @@ test('money is what the last outputs said', async () => {
   })
 })
 
-test('a timer that repeats comes back with when it fired last; one that was cleared since does not come back', async () => {
+test('a repeating timer is restored with its last firing; a cleared timer is not restored', async () => {
   const timer = (id: number) => ({ id, bot: 'dips', name: `t${id}`, owner: 'strategy', at: 5, everyMs: 50 }) as const
   const { money } = await after((journal) => {
     journal.input(1, timeOf(0), start(1))
@@ -101,7 +101,7 @@ test('a timer that repeats comes back with when it fired last; one that was clea
   expect(money.timers).toEqual([{ ...timer(1), fired: timeOf(2) }, timer(2)])
 })
 
-test('conditional orders come back as they are, without those that are over; their numbers go on', async () => {
+test('open conditional orders are restored, and numbering continues', async () => {
   const conditional = (number: number, state: ConditionalOrder['state']): ConditionalOrder => ({
     ...{ id: `c${number}`, time: 5, account: ACCOUNT, bot: 'dips', mint: 'm', reason: 'told to', oneCancelsOther: '' },
     ...{ when: { kind: 'below', price: 1e-6 }, action: { side: 'buy', options: { sol: 0.1, reason: 'told to' } } },
@@ -125,7 +125,7 @@ test('conditional orders come back as they are, without those that are over; the
   expect(money.nextConditional).toBe(11)
 })
 
-test('orders come back with their state while they are open or may still execute', async () => {
+test('orders that are open or may still execute are restored with their states', async () => {
   const recovered = await after((journal) => {
     for (const number of [1, 2, 3, 10]) outputs(journal, { kind: 'order', order: order(number) })
     const state = (number: number, to: 'working' | 'failed' | 'filled') =>
@@ -137,7 +137,7 @@ test('orders come back with their state while they are open or may still execute
       journal.write({ kind: 'attempt', attempt: attempt(10, { id: `o10.${n}`, state: n < 11 ? 'refused' : 'armed' }) })
   })
   expect(recovered.orders.map(({ order: { id }, state }) => `${id} ${state}`)).toEqual([
-    'o2 filled', // its fill may still be taken back
+    'o2 filled', // a fork may still take the fill back
     'o3 accepted', // waits for a slot
     'o10 working',
   ])
@@ -149,7 +149,7 @@ test('orders come back with their state while they are open or may still execute
   expect(recovered.money.nextOrder).toBe(11)
 })
 
-test('what buys of the last hour asked for comes back, whether it counts, and nothing older', async () => {
+test('amounts requested by buys of the last hour are restored, and no older ones', async () => {
   const HOUR = 3_600_000
   const asked = (number: number, time: number, more: Partial<Order> = {}): Output => {
     return { kind: 'order', order: order(number, { time, ...more }) }
@@ -179,7 +179,7 @@ test('what buys of the last hour asked for comes back, whether it counts, and no
   ])
 })
 
-test('a position has its highest price; a closed one is history and may come again', async () => {
+test('a position is restored with its highest price; a closed one is history, and the mint may be bought again', async () => {
   const { money } = await after((journal) => {
     outputs(journal, { kind: 'position', position: position(1) }, { kind: 'position', position: position(2) })
     journal.write({ kind: 'mark', account: ACCOUNT, mint: keyOf(1), highPrice: 0.09 })
@@ -209,17 +209,17 @@ const sold =
   }
 const closedOne = position(1, { state: 'closed', tokens: 0n, realizedLamports: lamports(7) })
 
-test('closed by a sale that a fork may take back: comes back as closed', async () => {
+test('a position closed by a provisional sale is restored as closed', async () => {
   const { money } = await after(sold(false))
   expect(money.positions).toEqual([closedOne])
   expect(money.fills).toEqual([sale(1)])
 })
 
-test('closed by a sale that a fork may take back: it is final', async () => {
+test('a position closed by a sale that became final is not restored', async () => {
   expect((await after(sold(true))).money.positions).toEqual([])
 })
 
-test('closed by a sale that a fork may take back: the fork came before the restart', async () => {
+test('a position reopened by a fork before the restart is restored as open', async () => {
   const { money } = await after((journal) => {
     sold(false)(journal)
     const back = report(1, { reversed: sale(1).signature })
@@ -229,7 +229,7 @@ test('closed by a sale that a fork may take back: the fork came before the resta
   expect(money.positions).toEqual([position(1)])
 })
 
-test('closed by a sale that a fork took back, which the engine has not heard of: comes back as closed', async () => {
+test('a position whose closing sale was reversed in an untaken report is restored as closed', async () => {
   const { money } = await after((journal) => {
     sold(false)(journal)
     journal.write({
@@ -241,7 +241,7 @@ test('closed by a sale that a fork took back, which the engine has not heard of:
   expect(money.positions).toEqual([closedOne])
 })
 
-test('closed by a sale that a fork may take back: it was bought again since, and sold once more: as it closed last', async () => {
+test('a position closed twice by provisional sales is restored in its last closed state', async () => {
   const again = position(1, { state: 'closed', tokens: 0n, realizedLamports: lamports(9) })
   const { money } = await after((journal) => {
     sold(false)(journal)
@@ -251,7 +251,7 @@ test('closed by a sale that a fork may take back: it was bought again since, and
 })
 
 for (const owed of [{ oversold: 5n }, { soldEarly: { tokens: 5n, slot: 9 } }])
-  test(`closed by a sale of more than was booked: comes back, as it closed last, with ${Object.keys(owed)[0]}`, async () => {
+  test(`a position closed by a sale of more than was booked is restored in its last closed state with ${Object.keys(owed)[0]}`, async () => {
     const owing = position(1, { state: 'closed', tokens: 0n, ...owed })
     const { money } = await after((journal) => outputs(journal, ...closings(owing)))
     expect(money.positions).toEqual([owing])
@@ -266,7 +266,7 @@ function closings(closed: Position): Output[] {
   ]
 }
 
-test('closed by a sale that a fork may take back: and the engine gives it back with its cost, its exits and its price, as without a restart', async () => {
+test('a position closed by a provisional sale is reopened by the engine with its cost, exits and price, as without a restart', async () => {
   const { money } = await after(sold(false))
   const book = new Book()
   book.restore(money)
@@ -276,7 +276,7 @@ test('closed by a sale that a fork may take back: and the engine gives it back w
   expect(book.positions.all()).toEqual([expect.objectContaining({ tokens: sale(1).tokens })])
 })
 
-test('of a fill that came again with other amounts the engine has what it took, until it hears of it', async () => {
+test('a fill reported again with other amounts is restored as the engine took it', async () => {
   const filled = report(1, { state: 'filled', fill: fill(1) })
   const other = fill(1, { tokens: 2_000_000n, walletLamports: lamports(-7) })
   const write = (journal: OpenJournal): void => {
@@ -297,7 +297,7 @@ test('of a fill that came again with other amounts the engine has what it took, 
   expect(told.money.fills).toEqual([other])
 })
 
-test('a fill that the engine was told was taken back is not among those it took', async () => {
+test('a fill whose reversal the engine took is not restored', async () => {
   const filled = report(1, { state: 'filled', fill: fill(1, { final: true }) })
   const later = report(2, { state: 'filled', fill: fill(2) })
   const recovered = await after((journal) => {
@@ -309,7 +309,7 @@ test('a fill that the engine was told was taken back is not among those it took'
   expect(recovered).toMatchObject({ untaken: [], nextReport: 4 })
 })
 
-test('slots of the last two minutes of this boot come back exactly', async () => {
+test('slots of the last two minutes of this boot are restored exactly', async () => {
   const slot = (id: number, takenAt: bigint, boot = 'this') => ({ key: 'k', id, boot, takenAt, doneAt: takenAt + 5n })
   const minute = 60_000_000_000n
   const { slots } = await after((journal) => {
@@ -317,14 +317,14 @@ test('slots of the last two minutes of this boot come back exactly', async () =>
     journal.write({ kind: 'slot', slot: slot(61, minute) })
     journal.write({ kind: 'slot', slot: slot(62, 4n * minute) })
     journal.write({ kind: 'slot', slot: slot(63, 9_007_199_254_740_993n) })
-    journal.write({ kind: 'slot', slot: { ...slot(64, 5n * minute), doneAt: null } }) // at every 64th old ones go
+    journal.write({ kind: 'slot', slot: { ...slot(64, 5n * minute), doneAt: null } }) // every 64th slot deletes old ones
   })
   expect(slots.map(({ id }) => id)).toEqual([62, 63, 64])
   expect(slots[1]).toEqual(slot(63, 9_007_199_254_740_993n))
   expect(slots[2]?.doneAt).toBe(null)
 })
 
-test('its cost follows what is open, not what is behind it', async () => {
+test('the cost of a recovery grows with open state, not with the age of the journal', async () => {
   const path = journalPath()
   const journal = openJournal(path, { ...options, durable: false })
   for (let number = 1; number <= 6_000; number++) {
@@ -364,7 +364,7 @@ test('its cost follows what is open, not what is behind it', async () => {
   db.close()
 })
 
-/** The same statement, whose rows are counted. */
+/** Counts the rows of a statement. */
 function counted(statement: Database.Statement, count: (rows: number) => void): Database.Statement {
   return new Proxy(statement, {
     get: (_statement, name) => {
@@ -389,14 +389,14 @@ function* eachCounted(rows: Iterable<unknown>, count: (rows: number) => void): G
   }
 }
 
-/** What SQLite would do, step by step. */
+/** Query plan, step by step. */
 function planOf(db: Database.Database, sql: string): string[] {
   const parameters = Array.from({ length: sql.split('?').length - 1 }, () => 1)
   const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters) as { detail: string }[]
   return plan.map(({ detail }) => detail)
 }
 
-test('what was learnt is the newest of each name', async () => {
+test('the newest finding of each name is restored', async () => {
   const learned = (name: string, time: number, value: number): JournalRecord => {
     return { kind: 'learned', learned: { about: ACCOUNT, name, time, value: { value } } }
   }

@@ -13,7 +13,7 @@ const at = (minute: number): number => Date.UTC(2026, 0, 2, 3, minute)
 let path = ''
 let csv = ''
 
-/** So many whole tokens with 2 decimals, for so much SOL. */
+/** A fill of whole tokens with 2 decimals. */
 function trade(number: number, side: Fill['side'], tokens: number, sol: number, more: Partial<Fill> = {}): Fill {
   return fill(number, {
     ...{ side, mint: MINT, bot: '=cmd()', tokens: BigInt(tokens * 100), decimals: 2, slot: number, time: at(number) },
@@ -37,7 +37,7 @@ beforeAll(async () => {
     trade(11, 'buy', 1, 1, { account: 'live|sandbox|genesis|wallet' }),
     trade(12, 'sell', 1, 9, { account: 'live|sandbox|genesis|wallet' }),
   ]
-  // Whatever order they are told in.
+  // In any order.
   for (const one of fills.toReversed()) journal.write({ kind: 'fill', fill: one })
   journal.input(5, at(4), { kind: 'adopt', account: ACCOUNT, bot: 'dips', mint: MINT, tokens: 400n, decimals: 2 })
   const given = position(1, { mint: MINT, bot: 'dips', costLamports: lamports(2e9) })
@@ -50,7 +50,7 @@ beforeAll(async () => {
   csv = join(dirname(path), 'tax.csv')
 })
 
-test('first in, first out, a line for each lot, to the last lamport; nothing of paper or a sandbox, nothing that is not final', () => {
+test('the tax export is first in, first out, one line per lot, exact, and only of final fills with real money', () => {
   expect(exportTax([path, path], csv)).toEqual({ file: csv, disposals: 5, notFinal: 1, sandbox: 2, unknownCost: 1 })
   const [header, ...lines] = readFileSync(csv, 'utf8').trimEnd().split('\n')
   expect(header).toMatch(/^Date Acquired,Date Sold,Asset,Amount,Proceeds,Cost Basis,Fees,Gain,Currency,Wallet,Bot,/)
@@ -69,21 +69,21 @@ test('first in, first out, a line for each lot, to the last lamport; nothing of 
   expect(lines[0]).toContain(",SOL,wallet,'=cmd(),")
 })
 
-test('what was adopted is one lot, whatever else was written of positions then', () => {
+test('adopted tokens are one lot, whatever other position outputs exist', () => {
   const reader = openReader(path)
   const adopted = reader.movements().filter(({ kind }) => kind === 'adopted')
   reader.close()
   expect(adopted).toMatchObject([{ mint: MINT, tokens: 400n, costLamports: 2e9 }])
 })
 
-test('a file that is there is left alone; one that cannot be made is named', () => {
+test('an existing file is kept; a file that cannot be written is named', () => {
   writeFileSync(`${csv}.mine`, 'mine')
-  expect(() => exportTax([path], `${csv}.mine`)).toThrow('is there already; an export makes a new file')
+  expect(() => exportTax([path], `${csv}.mine`)).toThrow('already exists; choose a new file')
   expect(readFileSync(`${csv}.mine`, 'utf8')).toBe('mine')
   expect(() => exportTax([path], '/dev/null/tax.csv')).toThrow('/dev/null/tax.csv cannot be written')
 })
 
-test('of a copy from before a sale was final and the journal since then, in any order, the sale is in it once', async () => {
+test('a sale in an old copy and in the journal itself is exported once, in either order', async () => {
   const sale = trade(3, 'sell', 5, 4)
   const written = async (name: string, last: Fill): Promise<string> => {
     const file = join(dirname(path), name)

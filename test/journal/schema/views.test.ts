@@ -31,7 +31,7 @@ type Row = Record<string, unknown>
 
 const CLI = 'sqlite3'
 
-/** Clients that know nothing of us. Each gives the rows of a query as objects; numbers come through JSON. */
+/** Independent SQLite clients. Each returns the rows of a query as objects, through JSON. */
 const clients: { name: string; query: (path: string, sql: string) => Row[]; missing: boolean }[] = [
   {
     name: 'better-sqlite3',
@@ -90,7 +90,7 @@ function launches(mints: Mints): LiveBlock {
 }
 
 describe.each(clients)('$name', ({ name, missing, query }) => {
-  if (missing) test.skip(`${name} is not on this machine`)
+  if (missing) test.skip(`${name} is not installed`)
   const ask = (sql: string) => query(path, sql)
 
   test.skipIf(missing)('trades', () => {
@@ -149,7 +149,7 @@ describe.each(clients)('$name', ({ name, missing, query }) => {
   })
 })
 
-test('SQL reads every double as it is; NaN is NULL', async () => {
+test('the SQL views decode every double exactly, and NaN as NULL', async () => {
   const double = fc.oneof(fc.double(), fc.constantFrom(5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, -0))
   await fc.assert(
     fc.asyncProperty(fc.array(double, { minLength: 1, maxLength: 200 }), async (values) => {

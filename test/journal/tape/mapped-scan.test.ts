@@ -24,7 +24,7 @@ function recorded(): { path: string; writer: Writer } {
   return { path, writer }
 }
 
-/** Lets go of what it read after each few blocks. */
+/** Releases mapped pages after every few blocks. */
 function mapped(path: string, windowBytes = 10_000) {
   const db = openForReading(path)
   const scan = new MappedScan(db, windowBytes)
@@ -32,7 +32,7 @@ function mapped(path: string, windowBytes = 10_000) {
   return { db, tape }
 }
 
-test('reads what a statement reads, also in two places at once, and a part of it', () => {
+test('a mapped scan reads the same blocks as a statement, in two places at once and in part', () => {
   const { path } = recorded()
   const reader = openReader(path)
   const { db, tape } = mapped(path)
@@ -50,7 +50,7 @@ test('reads what a statement reads, also in two places at once, and a part of it
   reader.close()
 })
 
-test('what a writer merges in the midst of it is read as it was', () => {
+test('a mapped scan is a snapshot although a writer merges blocks meanwhile', () => {
   const { path, writer } = recorded()
   const { tape, db } = mapped(path)
   const mints = new Mints()
@@ -64,7 +64,7 @@ test('what a writer merges in the midst of it is read as it was', () => {
   db.close()
 })
 
-test('whoever stops early, or closes in the midst, leaves nothing open', () => {
+test('a mapped scan that stops early leaves no transaction open', () => {
   const { path } = recorded()
   const { tape, db } = mapped(path)
   const [first] = tape.rows(new Mints(), ALL)
@@ -76,7 +76,7 @@ test('whoever stops early, or closes in the midst, leaves nothing open', () => {
   expect(() => blocks.return()).not.toThrow()
 })
 
-test('a market ends where it ended when it was opened, whatever is recorded and merged since', () => {
+test('a market ends where it ended when it was opened, whatever is recorded and merged later', () => {
   const { path, writer } = recorded()
   const tape = openTape([path])
   for (let n = BLOCKS; n < BLOCKS + 20; n++) {

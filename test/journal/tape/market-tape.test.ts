@@ -43,7 +43,7 @@ interface Told {
   readonly history: string[]
 }
 
-/** In both ways of reading. */
+/** With and without the memory map. */
 function told(path: string): Told {
   const [plain, mapped] = [false, true].map((mapped) => {
     const reader = openReader(path, { mapped })
@@ -67,7 +67,7 @@ function text(item: MarketItem): string {
   return `${item.kind} ${item.stretch.segment}`
 }
 
-test('rows in their order, cut only where something was told of the feed', async () => {
+test('rows come in order, cut only at events of the feed', async () => {
   const path = journalPath()
   await recorded(path)
   const { stretches, rows, items, history } = told(path)
@@ -83,7 +83,7 @@ test('rows in their order, cut only where something was told of the feed', async
   expect(history).toEqual(items.filter((item) => !item.startsWith('rows')))
 })
 
-test('old tape was dropped: it begins at the first row that is left, in the state of the feed at that time', async () => {
+test('after a drop of old tape the market begins at the first kept row, with the state of the feed at that time', async () => {
   const path = journalPath()
   await recorded(path)
   const db = new Database(path)
@@ -106,7 +106,7 @@ test('old tape was dropped: it begins at the first row that is left, in the stat
   ])
 })
 
-test('which keys the feed confirms is known wherever the tape begins, though a row says only what changed', async () => {
+test('the confirmed keys are known wherever the tape begins, although rows hold changes only', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   const rows = trades(150)
@@ -131,7 +131,7 @@ test('which keys the feed confirms is known wherever the tape begins, though a r
   db.close()
 })
 
-test('a segment whose tape was dropped whole is none', async () => {
+test('a segment whose whole tape was dropped is left out', async () => {
   const path = journalPath()
   await recorded(path)
   const db = new Database(path)
@@ -140,7 +140,7 @@ test('a segment whose tape was dropped whole is none', async () => {
   expect(told(path).items).toEqual(['began 2', 'rows 300 to 599', 'ended 2'])
 })
 
-test('rows that the disk had no room for are a gap', async () => {
+test('rows lost on a full disk are a gap', async () => {
   const path = journalPath()
   const journal = openJournal(path, { ...options, space: { ...NO_LIMITS, tapeBytes: Number.MAX_SAFE_INTEGER } })
   journal.input(1, timeOf(0), start(1))
@@ -153,7 +153,7 @@ test('rows that the disk had no room for are a gap', async () => {
   expect(told(path).items).toEqual(['began 1', 'gap at 90', 'ended 1', 'began 2', 'rows 20 to 29', 'ended 2'])
 })
 
-test('what was imported stands before the first segment', async () => {
+test('imported rows come before the first segment', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   journal.input(1, timeOf(0) - 5, feed('live', ['trades']))
@@ -166,7 +166,7 @@ test('what was imported stands before the first segment', async () => {
   })
 })
 
-test('a journal without rows has no tape', async () => {
+test('a journal without rows has no stretches', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   journal.input(1, timeOf(0), start(1))

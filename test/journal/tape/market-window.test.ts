@@ -58,7 +58,7 @@ test.each<[string, number, number, string[]]>([
   ],
   ['between two', 16_000, 19_000, []],
   ['before all', -9_000, -1, []],
-])('%s: the rows of that time, and the feed as it was', async (_what, first, last, expected) => {
+])('a window %s has the rows of that time and the state of the feed', async (_what, first, last, expected) => {
   const reader = openReader(await tape())
   const whole: Market = reader.market()
   const window = windowOf(whole, T0 + first, T0 + last)

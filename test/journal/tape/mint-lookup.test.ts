@@ -10,7 +10,7 @@ const mint = fc.oneof(
   fc.constantFrom('', '"', '\\', ',', '","', 'a', 'ab'),
 )
 
-test('the numbers that one by one would give', () => {
+test('a list is numbered as its mints would be one by one', () => {
   fc.assert(
     fc.property(fc.array(fc.array(mint, { maxLength: 20 }), { maxLength: 10 }), (lists) => {
       const [one, other] = [new Mints(), new Mints()]
@@ -25,7 +25,7 @@ test('the numbers that one by one would give', () => {
 
 test.each<[what: string, count: number, mintOf: (number: number) => string]>([
   ['more mints than the table begins with', 10_000, (number) => `${encoded(number)}${keyOf(number)}`],
-  ['mints that fall on the same place', 500, keyOf],
+  ['mints with equal hashes', 500, keyOf],
 ])('%s', (_what, count, mintOf) => {
   const mints = new Mints()
   const list = Array.from({ length: count }, (_, number) => mintOf(number))
@@ -34,7 +34,7 @@ test.each<[what: string, count: number, mintOf: (number: number) => string]>([
   expect([...numbersOf(mints, Buffer.from(JSON.stringify(list.toReversed())))]).toEqual(expected.toReversed())
 })
 
-/** Digits that differ early, as those of mints do. */
+/** Digits that differ early, like those of mints. */
 function encoded(number: number): string {
   return keyOf(number, 8)
 }

@@ -13,7 +13,7 @@ const feed = (confirmed: readonly string[], status: 'live' | 'down' = 'live'): I
 })
 const keys = (want: readonly string[]): Output => ({ kind: 'keys', want })
 
-test('lists of keys are read as they were, whatever comes after what, and after a start by a reader of its own', () => {
+test('key lists are read as written, in any sequence of rows, also by a new reader after a start', () => {
   const list = fc.uniqueArray(fc.constantFrom('trades', 'm1', 'm2', 'm3', 'm4', 'm5', 'm6'))
   const step = fc.oneof(
     fc.record({
@@ -43,7 +43,7 @@ test('lists of keys are read as they were, whatever comes after what, and after 
   )
 })
 
-test('a row says what changed, and now and then all of it', () => {
+test('a row holds the change of a key list, and every so often the complete list', () => {
   const writer = new RowWriter()
   const many = Array.from({ length: 100 }, (_, number) => `m${number}`)
   const rows = Array.from({ length: 200 }, (_, number) => writer.output(keys([...many, `new${number}`])))
@@ -54,7 +54,7 @@ test('a row says what changed, and now and then all of it', () => {
   expect(writer.input(feed(['a', 'b'], 'down'))).toBe('{"kind":"feed","status":"down","dropped":[],"added":[]}')
 })
 
-test('what an older Sluice wrote, all of it in each row, is read as it is', () => {
+test('rows of earlier versions, with complete lists, are read unchanged', () => {
   const reader = new RowReader()
   expect(reader.input(encodeJson(feed(['a'])))).toEqual(feed(['a']))
   expect(reader.output(encodeJson(keys(['a', 'b'])))).toEqual(keys(['a', 'b']))

@@ -19,7 +19,7 @@ import {
 const plenty = () => 1e12
 const writerOf = (path: string): Writer => new Writer(openForWriting(path), { space: NO_LIMITS }, {}, plenty)
 
-/** Blocks of `size` rows, with a seq in between now and then that belongs to an input. */
+/** Blocks of `size` rows; some seqs between them belong to inputs. */
 function record(writer: Writer, { blocks, size, segment = 1, from = 0 }: Record<string, number>): void {
   const mints = new Mints()
   mints.intern(keyOf(segment as number))
@@ -33,7 +33,7 @@ function record(writer: Writer, { blocks, size, segment = 1, from = 0 }: Record<
   }
 }
 
-/** As long as there is something to do. */
+/** Merges until nothing is left to merge. */
 function tidy(writer: Writer, path: string): number[] {
   for (let before = -1, now = sizesOf(path).length; now !== before; now = sizesOf(path).length) {
     before = now
@@ -64,19 +64,19 @@ function read(path: string): unknown {
   return found
 }
 
-test('small blocks become large ones, and nobody can tell', () => {
+test('small blocks become large ones with the same content', () => {
   const path = journalPath()
   const writer = writerOf(path)
   record(writer, { blocks: 400, size: 25 })
   const before = read(path)
   const sizes = tidy(writer, path)
-  expect(sizes).toEqual([8_000, 1_000, ...Array(40).fill(25)]) // the last ones wait for more
+  expect(sizes).toEqual([8_000, 1_000, ...Array(40).fill(25)]) // the last blocks wait for more
   expect(read(path)).toEqual(before)
   writer.close()
   expect(read(path)).toEqual(before)
 })
 
-test('a block ends with its segment, and a lonely one stays', () => {
+test('a block ends with its segment, and a single small block stays', () => {
   const path = journalPath()
   const writer = writerOf(path)
   record(writer, { blocks: 1, size: 10 })
@@ -89,7 +89,7 @@ test('a block ends with its segment, and a lonely one stays', () => {
   writer.close()
 })
 
-test('what is being read stays readable: blocks as they were, and their texts where they are now', () => {
+test('a reader keeps its blocks during a merge, and finds their texts in the merged block', () => {
   const path = journalPath()
   const writer = writerOf(path)
   record(writer, { blocks: 200, size: 25 })
@@ -102,12 +102,12 @@ test('what is being read stays readable: blocks as they were, and their texts wh
   const kept = [first, second].map(({ value }) => value).filter((block) => block !== undefined)
   const found = [...contentOf(kept), ...contentOf(blocks)]
   expect(found.map((row) => (row as unknown[]).slice(1))).toEqual(expected.map((row) => (row as unknown[]).slice(1)))
-  expect(contentOf(kept)).toEqual(found.slice(0, 50)) // and after the last was read
+  expect(contentOf(kept)).toEqual(found.slice(0, 50)) // and after the last read
   reader.close()
   writer.close()
 })
 
-test('a segment replays as before: the same rows, inputs and outputs at the same seqs', async () => {
+test('a merged segment replays the same rows, inputs and outputs at the same seqs', async () => {
   const path = journalPath()
   const journal = openJournal(path, { space: NO_LIMITS, onFailure: (error) => expect.fail(error.message) })
   journal.input(1, timeOf(0), start(1))
@@ -145,7 +145,7 @@ function trades5000() {
   return [trades(5_000)]
 }
 
-test('a damaged block stays as it is, and so does all that is written after it', () => {
+test('a damaged block and later blocks are not merged', () => {
   const path = journalPath()
   const writer = writerOf(path)
   record(writer, { blocks: 64, size: 5 })

@@ -11,7 +11,7 @@ const onFailure = (error: Error) => {
   throw error
 }
 
-test('rows become durable without a commit', async () => {
+test('a journal thread makes rows durable without a commit', async () => {
   const path = journalPath()
   const journal = await startJournalThread(path, { onFailure, space: NO_LIMITS })
   const block = trades(3)
@@ -23,7 +23,7 @@ test('rows become durable without a commit', async () => {
   await journal.close()
 })
 
-test('rows that do not lie in shared memory are refused', async () => {
+test('a journal thread refuses rows outside of shared memory', async () => {
   const journal = await startJournalThread(journalPath(), { onFailure, space: NO_LIMITS })
   const block = { ...trades(1), length: 1 }
   expect(() => {
