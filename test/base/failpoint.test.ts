@@ -33,7 +33,7 @@ test.each<[Failpoint, number, string[], number]>([
   clearFailpoint()
   world.crash(0)
   world.settle()
-  expect(world.told(order)).toEqual(told)
+  expect(world.statesOf(order)).toEqual(told)
   expect(world.executed).toHaveLength(executed)
 })
 

@@ -4,7 +4,7 @@ import { anExit, DEAD, MINT, run } from '../support/exit-scripts.ts'
 import { aBuy, anOrder, fillOf, GatewayWorld } from '../support/gateway-world.ts'
 import { FILL, only, refused } from '../support/outcomes.ts'
 
-test('attempts that are out are looked up, and it goes on to five', () => {
+test('after a restart open attempts are looked up, and the full exit is repeated up to five times', () => {
   const exit = anExit()
   const world = run(exit, DEAD, DEAD, DEAD, DEAD, DEAD, FILL)
   world.settle(6_500)
@@ -19,10 +19,10 @@ test('attempts that are out are looked up, and it goes on to five', () => {
   expect(world.unprovedOf(exit)).toBe(0)
 })
 
-test('one that is filled keeps the buy lane closed until the others are proved', () => {
+test('a filled full exit keeps the buy lane closed until its other attempts are proved', () => {
   const exit = anExit()
   const world = run(exit, DEAD, FILL)
-  world.settle(17_000) // the second is final
+  world.settle(17_000) // the fill of the second attempt is final
   expect(world.stateOf(exit)).toBe('filled')
   expect(world.unprovedOf(exit)).toBe(1)
   world.crash(1)
@@ -34,10 +34,10 @@ test('one that is filled keeps the buy lane closed until the others are proved',
   expect(world.executed.filter(({ side }) => side === 'sell')).toHaveLength(2)
 })
 
-describe('an execution of which nobody knows which attempt made it', () => {
+describe('an execution that any of several attempts may have made', () => {
   const outcome = (attempt: Attempt, final: boolean) => fillOf(attempt, final)
 
-  test('fills the order at once and lets no attempt end; the buy lane opens when each has its proof', () => {
+  test('fills the order at once and ends no attempt; the buy lane opens when each attempt is proved', () => {
     const exit = anExit()
     const world = run(exit, DEAD, DEAD)
     world.settle(4_000)
@@ -49,12 +49,12 @@ describe('an execution of which nobody knows which attempt made it', () => {
     world.settle(150_000)
     expect(() => world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))).toThrow('buys what an exit may still sell')
     world.settle()
-    expect([world.told(exit).at(-1), world.unprovedOf(exit)]).toEqual(['filled', 0])
+    expect([world.statesOf(exit).at(-1), world.unprovedOf(exit)]).toEqual(['filled', 0])
     expect(world.executed).toHaveLength(2)
     world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))
   })
 
-  test.each([false, true])('survives a crash; final before it: %s', (final) => {
+  test.each([false, true])('survives a crash; final before the crash: %s', (final) => {
     const exit = anExit()
     const world = run(exit, DEAD, DEAD)
     world.settle(4_000)
@@ -68,15 +68,15 @@ describe('an execution of which nobody knows which attempt made it', () => {
     expect([world.stateOf(exit), world.unprovedOf(exit), world.executed.length]).toEqual(['filled', 0, 2])
   })
 
-  test('and that a fork takes back: the exit is open again, and goes again', () => {
+  test('reopens and repeats the exit if a fork reverses it', () => {
     const exit = anExit()
     const world = run(exit, DEAD, DEAD, FILL)
     world.settle(4_000)
     const { attempt, done } = world.gateway.standIn(world.executed[0] as Attempt)
     done(outcome(attempt, false))
     world.settle(2_000)
-    done({ kind: 'unknown', reason: 'a fork took it back', signature: `s${attempt.id}` })
-    expect(world.told(exit).at(-1)).toBe('working ANSWER_LOST')
+    done({ kind: 'unknown', reason: 'a fork reversed it', signature: `s${attempt.id}` })
+    expect(world.statesOf(exit).at(-1)).toBe('working ANSWER_LOST')
     world.later(100_000, () => done({ kind: 'absent' }))
     world.settle()
     expect(world.executed).toHaveLength(3)
@@ -84,7 +84,7 @@ describe('an execution of which nobody knows which attempt made it', () => {
   })
 })
 
-test('a partial sale and the full exit beside it hold the lane together', () => {
+test('after a restart a partial sale and the full exit that overtook it share the lane', () => {
   const part = anOrder({ mint: MINT, size: { kind: 'percent', percent: 50 } })
   const world = run(part, DEAD)
   const exit = anExit()
@@ -98,16 +98,16 @@ test('a partial sale and the full exit beside it hold the lane together', () => 
   world.submit(anExit())
 })
 
-test('a buy that waited while the exit went out is refused, though the process died before it could say so', () => {
+test('a buy that waited while a full exit was sent is refused after a restart, if the process died before it reported that', () => {
   const world = new GatewayWorld()
   world.script = ({ side }) => (side === 'buy' ? only(refused('RATE_LIMIT', 'wait', 5_000)) : FILL)
   world.commitMs = 5
   const buy = aBuy({ mint: MINT, notAfter: 1e9 })
   world.submit(buy)
-  world.settle(200) // between two tries
+  world.settle(200) // between two attempts
   world.submit(anExit())
   world.crash(0.5)
   world.settle()
-  expect(world.told(buy)).toEqual(['working', 'accepted RATE_LIMIT', 'refused EXIT_UNPROVED'])
+  expect(world.statesOf(buy)).toEqual(['working', 'accepted RATE_LIMIT', 'refused EXIT_UNPROVED'])
   expect(world.executed.map(({ side }) => side)).toEqual(['buy', 'sell'])
 })

@@ -14,24 +14,24 @@ const once = '5 % at 0'
 const five = '5 % at 0, 15 % at 3000, 30 % at 6000, 50 % at 9000, 50 % at 12000'
 
 describe('a full exit', () => {
-  // biome-ignore format: a case a line
+  // biome-ignore format: one case on each line
   test.each<[what: string, scripts: Script[], attempts: string, end: string]>([
-    ['that fills in time goes once', [FILL], once, 'filled'],
-    ['whose answer is lost goes again, a step further', [DEAD, FILL], '5 % at 0, 15 % at 3000', 'filled'],
-    ['that is acked and not seen goes again', [[[100, acked], [200_000, absent]], FILL], '5 % at 0, 15 % at 3000', 'filled'],
-    ['of which nothing is known has five attempts out, not more, and goes on when one is proved', [DEAD, DEAD, DEAD, DEAD, DEAD, FILL], `${five}, 50 % at 203000`, 'filled'],
-    ['of which nothing is out any more has ended', [[[200, absent]]], once, 'not_executed'],
-    ['that executed with its answer lost: the others find nothing to sell', [EXECUTED, EMPTY], '5 % at 0, 15 % at 3000, 30 % at 6000, 50 % at 9000', 'filled'],
-    ['of which two execute has two fills', [EXECUTED, FILL], '5 % at 0, 15 % at 3000', 'filled'],
-    ['that reverts for slippage goes again when that is seen, not when it is final', [SLIPPED, FILL], '5 % at 0, 15 % at 1500', 'filled'],
-    ['that reverts for slippage on top of its ladder goes again after a while', [SLIPPED, SLIPPED, SLIPPED, SLIPPED, FILL], '5 % at 0, 15 % at 1500, 30 % at 3000, 50 % at 4500, 50 % at 7500', 'filled'],
-    ['that reverts, and reverts: each proof doubles the wait, then it ends', [EMPTY], `${five}, 50 % at 19000`, 'failed'],
-    ['that is refused while another is unknown goes again, later each time', [DEAD, poor], '5 % at 0, 15 % at 3000, 30 % at 6000, 50 % at 12000, 50 % at 24000, 50 % at 48000, 50 % at 96000, 50 % at 192000', 'not_executed'],
-    ['that is refused for slippage while another is unknown climbs at once', [DEAD, slippage, FILL], '5 % at 0, 15 % at 3000, 30 % at 3100', 'filled'],
-    ['that is refused after another has followed leaves it at that one', [lateNo, DEAD, FILL], '5 % at 0, 15 % at 3000, 30 % at 6000', 'filled'],
-    ['that is not sent while another is unknown is sent again', [DEAD, only(unsent), FILL], '5 % at 0, 15 % at 3000, 15 % at 3600', 'filled'],
-    ['that is throttled while another is unknown waits as it is told', [DEAD, throttled, FILL], '5 % at 0, 15 % at 3000, 15 % at 4100', 'filled'],
-    ['that is refused and has nothing out ends as every other order', [poor], once, 'failed'],
+    ['that fills in time is sent once', [FILL], once, 'filled'],
+    ['with a lost answer is repeated with the next slippage', [DEAD, FILL], '5 % at 0, 15 % at 3000', 'filled'],
+    ['that is acked and not seen on chain is repeated', [[[100, acked], [200_000, absent]], FILL], '5 % at 0, 15 % at 3000', 'filled'],
+    ['without evidence has at most five open attempts, and is repeated again when one is proved absent', [DEAD, DEAD, DEAD, DEAD, DEAD, FILL], `${five}, 50 % at 203000`, 'filled'],
+    ['ends when no attempt is open', [[[200, absent]]], once, 'not_executed'],
+    ['that executed with a lost answer: its repeats find no tokens to sell', [EXECUTED, EMPTY], '5 % at 0, 15 % at 3000, 30 % at 6000, 50 % at 9000', 'filled'],
+    ['with two executions has two fills', [EXECUTED, FILL], '5 % at 0, 15 % at 3000', 'filled'],
+    ['that reverts for slippage is repeated when the revert is confirmed, before it is final', [SLIPPED, FILL], '5 % at 0, 15 % at 1500', 'filled'],
+    ['that reverts for slippage at its last slippage is repeated after a delay', [SLIPPED, SLIPPED, SLIPPED, SLIPPED, FILL], '5 % at 0, 15 % at 1500, 30 % at 3000, 50 % at 4500, 50 % at 7500', 'filled'],
+    ['that reverts repeatedly: each proof doubles the delay, then the order ends', [EMPTY], `${five}, 50 % at 19000`, 'failed'],
+    ['that is refused while another attempt is unknown is repeated with growing delays', [DEAD, poor], '5 % at 0, 15 % at 3000, 30 % at 6000, 50 % at 12000, 50 % at 24000, 50 % at 48000, 50 % at 96000, 50 % at 192000', 'not_executed'],
+    ['that is refused for slippage while another attempt is unknown is retried at once with the next slippage', [DEAD, slippage, FILL], '5 % at 0, 15 % at 3000, 30 % at 3100', 'filled'],
+    ['that is refused after its repeat was sent is not retried for that refusal', [lateNo, DEAD, FILL], '5 % at 0, 15 % at 3000, 30 % at 6000', 'filled'],
+    ['with an unsent attempt while another is unknown is retried', [DEAD, only(unsent), FILL], '5 % at 0, 15 % at 3000, 15 % at 3600', 'filled'],
+    ['that is throttled while another attempt is unknown waits for the Retry-After', [DEAD, throttled, FILL], '5 % at 0, 15 % at 3000, 15 % at 4100', 'filled'],
+    ['that is refused without other open attempts ends like any order', [poor], once, 'failed'],
   ])('%s', (_what, scripts, expected, end) => {
     const exit = anExit()
     const world = run(exit, ...scripts)
@@ -43,19 +43,19 @@ describe('a full exit', () => {
     world.submit(anExit()) // its lane is free
   })
 
-  test('with tokens in the wallet that are not the position waits for proof', () => {
+  test('of a wallet with tokens outside the position waits for proof', () => {
     const world = run(anExit({ repeatMs: null }), DEAD, FILL)
     world.settle()
     expect(attempts(world)).toBe(once)
   })
 
-  test('of a part waits for proof, whatever it asks for', () => {
+  test('of a part of the balance waits for proof', () => {
     const world = run(anExit({ size: { kind: 'percent', percent: 99 } }), DEAD, FILL)
     world.settle()
     expect(attempts(world)).toBe(once)
   })
 
-  test('pays the fee of its step, the last one from then on', () => {
+  test('pays the priority fee of its slippage step, and after the last step the last fee', () => {
     const fees = [100_000, 300_000].map((fee) => lamports(fee))
     const world = run(anExit({ priorityFeeLadder: fees }), DEAD, DEAD, DEAD, FILL)
     world.settle(10_000)
@@ -64,7 +64,7 @@ describe('a full exit', () => {
     ])
   })
 
-  test('says how many attempts are not proved with everything that it says, and each of its fills', () => {
+  test('reports the number of unproved attempts each time, and each of its fills', () => {
     const exit = anExit()
     const world = run(exit, EXECUTED, FILL)
     world.settle()
@@ -96,7 +96,7 @@ describe('a full exit', () => {
     expect(world.executed.slice(3).map(({ side }) => side)).toEqual(['sell', 'buy'])
   })
 
-  test('that waits for a slot when the fill is seen is not sent', () => {
+  test('with a repeat in the queue does not send it after a fill is seen', () => {
     const world = new GatewayWorld(1)
     world.script = () => EXECUTED
     world.submit(anExit())
@@ -104,7 +104,7 @@ describe('a full exit', () => {
     expect(attempts(world)).toBe(once)
   })
 
-  test('whose repetition is being made durable when the fill is seen is not sent', () => {
+  test('with a repeat that waits for its commit does not send it after a fill is seen', () => {
     const world = run(anExit(), [[3_020, (attempt) => fillOf(attempt, true)]])
     world.settle(2_000)
     world.commitMs = 40
@@ -113,21 +113,21 @@ describe('a full exit', () => {
     expect(world.limiter.status().held).toBe(0)
   })
 
-  test('whose fill a fork takes back goes again, unless another has executed', () => {
+  test('with a reversed fill is repeated, unless another attempt has executed', () => {
     const forked: Script = [...FILL.slice(0, 2), [2_500, lost], [200_000, absent]]
     const alone = anExit()
     const world = run(alone, forked, FILL)
     world.settle()
     expect(attempts(world)).toBe('5 % at 0, 15 % at 5500')
-    expect(world.told(alone).slice(0, 4)).toEqual(['working', 'filled', 'working REVERSED', 'working ANSWER_LOST'])
+    expect(world.statesOf(alone).slice(0, 4)).toEqual(['working', 'filled', 'working REVERSED', 'working ANSWER_LOST'])
     const both = anExit()
     const other = run(both, EXECUTED, [...FILL.slice(0, 2), [8_500, lost], [200_000, absent]])
     other.settle()
-    expect(other.told(both).filter((state) => state.startsWith('working'))).toEqual(['working', 'working'])
+    expect(other.statesOf(both).filter((state) => state.startsWith('working'))).toEqual(['working', 'working'])
     expect(other.stateOf(both)).toBe('filled')
   })
 
-  test('of which an attempt executed late has sold: it goes no more, and the others are waited for', () => {
+  test('with a late execution is filled: it is not repeated, and its other attempts are awaited', () => {
     const exit = anExit()
     const world = run(exit, DEAD, poor, DEAD)
     world.settle(3_200)
@@ -143,7 +143,7 @@ describe('a full exit', () => {
     world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))
   })
 
-  test('is held only when nothing else of it can decide', () => {
+  test('is held only when no other attempt can decide it', () => {
     const undecided: Script = [
       [1_000, lost],
       [2_000, { kind: 'undecided', reason: 'the balance contradicts the list' }],
@@ -151,7 +151,7 @@ describe('a full exit', () => {
     const exit = anExit()
     const world = run(exit, undecided)
     world.settle(13_900)
-    expect(world.told(exit)).not.toContain('held HELD')
+    expect(world.statesOf(exit)).not.toContain('held HELD')
     world.settle()
     expect(world.executed).toHaveLength(5)
     expect(world.stateOf(exit)).toBe('held')
@@ -159,35 +159,35 @@ describe('a full exit', () => {
 })
 
 describe('the buy lane of a full exit', () => {
-  test('is closed until all of its attempts are proved: what is bought in it is a bug', () => {
+  test('is closed until all attempts are proved: a buy into it fails an assertion', () => {
     const world = run(anExit(), EXECUTED, FILL)
-    world.settle(19_999) // both were seen, one is not final
+    world.settle(19_999) // both fills were seen, one is not final
     expect(() => world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))).toThrow('buys what an exit may still sell')
     world.settle(1)
     world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))
   })
 
-  test('ends the buys that wait in it', () => {
+  test('refuses the buys that wait', () => {
     const world = new GatewayWorld()
     const buy = aBuy({ mint: MINT, notAfter: 1e9 })
     world.script = ({ side }) => (side === 'buy' ? throttled : FILL)
     world.submit(buy)
-    world.settle(200) // between two tries
+    world.settle(200) // between two attempts
     world.submit(anExit())
-    expect(world.told(buy)).toEqual(['working', 'accepted RATE_LIMIT', 'refused EXIT_UNPROVED'])
+    expect(world.statesOf(buy)).toEqual(['working', 'accepted RATE_LIMIT', 'refused EXIT_UNPROVED'])
   })
 
-  test('ends a buy that was out and is refused', () => {
+  test('does not retry a buy that the service refuses', () => {
     const world = new GatewayWorld()
     const buy = aBuy({ mint: MINT, notAfter: 1e9 })
     world.script = ({ side }) => (side === 'buy' ? throttled : FILL)
     world.submit(buy)
     world.submit(anExit())
     world.settle()
-    expect(world.told(buy)).toEqual(['working', 'refused EXIT_UNPROVED'])
+    expect(world.statesOf(buy)).toEqual(['working', 'refused EXIT_UNPROVED'])
   })
 
-  test('ends a buy whose commit is under way: it is not sent', () => {
+  test('does not send a buy that waits for its commit', () => {
     const world = new GatewayWorld()
     world.commitMs = 5
     world.script = () => FILL
@@ -195,12 +195,12 @@ describe('the buy lane of a full exit', () => {
     world.submit(buy)
     world.submit(anExit())
     world.settle()
-    expect(world.told(buy)).toEqual(['working', 'refused EXIT_UNPROVED'])
+    expect(world.statesOf(buy)).toEqual(['working', 'refused EXIT_UNPROVED'])
     expect(world.executed.map(({ side }) => side)).toEqual(['sell'])
     expect(world.attempts[0]).toMatchObject({ state: 'unsent', code: 'EXIT_UNPROVED' })
   })
 
-  test('ends a buy that is refused once the exit is over', () => {
+  test('does not retry a buy that the service refuses after the end of the exit', () => {
     const world = new GatewayWorld()
     const buy = aBuy({ mint: MINT, notAfter: 1e9, time: 1_000 })
     world.script = ({ side }) => (side === 'buy' ? [[40_000, refused('RATE_LIMIT', 'wait')]] : FILL)
@@ -210,7 +210,7 @@ describe('the buy lane of a full exit', () => {
     world.settle(30_000)
     expect(world.unprovedOf(exit)).toBe(0)
     world.settle()
-    expect(world.told(buy)).toEqual(['working', 'refused EXIT_UNPROVED'])
+    expect(world.statesOf(buy)).toEqual(['working', 'refused EXIT_UNPROVED'])
     expect(world.executed).toHaveLength(2)
   })
 })
@@ -218,7 +218,7 @@ describe('the buy lane of a full exit', () => {
 describe('the sell lane', () => {
   const part = (): Order => anOrder({ mint: MINT, size: { kind: 'percent', percent: 50 } })
 
-  test('a full exit that reverts because a partial sale in doubt lands first is told, and goes again 3 s after it went, once', () => {
+  test('a full exit that reverts because an unknown partial sale landed first is reported, and repeated once, 3 s after it was sent', () => {
     const world = new GatewayWorld()
     const sold: Script = [[2_000, lost], ...FILL.slice(1)]
     world.script = ({ size }, number) => (size.kind === 'percent' ? sold : number === 1 ? EMPTY : FILL)
@@ -232,22 +232,22 @@ describe('the sell lane', () => {
       [exit.id, 0],
       [exit.id, 3_000],
     ])
-    expect(world.told(exit)).toContain('working REVERTED')
+    expect(world.statesOf(exit)).toContain('working REVERTED')
     expect([world.stateOf(first), world.stateOf(exit), world.unprovedOf(exit)]).toEqual(['filled', 'filled', 0])
   })
 
-  test('takes a full exit beside a partial sale, and nothing else', () => {
+  test('accepts a full exit during a partial sale, and no other order', () => {
     const world = run(part(), DEAD, FILL)
     world.submit(anExit())
     expect(() => world.submit(anExit())).toThrow('second open order')
     expect(() => world.submit(part())).toThrow('second open order')
-    world.settle(1_500) // the exit is filled, the partial sale is not decided
+    world.settle(1_500) // the exit is filled, the partial sale is undecided
     expect(() => world.submit(part())).toThrow('second open order')
     world.settle()
     world.submit(part())
   })
 
-  test('does not take a partial sale beside a full exit', () => {
+  test('rejects a partial sale during a full exit', () => {
     const world = run(anExit(), DEAD)
     expect(() => world.submit(part())).toThrow('second open order')
   })

@@ -6,7 +6,7 @@ import { aBuy, anOrder, fillOf, GatewayWorld, type Script } from '../support/gat
 import { absent, acked, FILL, lost, refused, reverted, unsent } from '../support/outcomes.ts'
 import { TokenChain } from '../support/token-chain.ts'
 
-/** What happens to one attempt. */
+/** Scripts of one attempt, by name. */
 const FATES = {
   fills: FILL,
   'fills at once': [[900, (attempt) => fillOf(attempt, true)]],
@@ -15,16 +15,16 @@ const FATES = {
     [15_000, acked],
     [25_000, (attempt) => fillOf(attempt, true)],
   ],
-  'fills, is taken back, fills': [...FILL.slice(0, 2), [5_000, lost], [20_000, (attempt) => fillOf(attempt, true)]],
+  'fills, is reversed, fills': [...FILL.slice(0, 2), [5_000, lost], [20_000, (attempt) => fillOf(attempt, true)]],
   'never arrives, answer lost': [
     [10_000, lost],
     [200_000, absent],
   ],
   'is not sent': [[20, unsent]],
-  'is one too many': [[300, refused('RATE_LIMIT', 'wait')]],
-  'is one too many, later': [[300, refused('RATE_LIMIT', 'wait', 2_500)]],
-  'finds the price gone': [[300, refused('SLIPPAGE_EXCEEDED', 'slippage')]],
-  'reverts for the price': [
+  'is throttled': [[300, refused('RATE_LIMIT', 'wait')]],
+  'is throttled with Retry-After': [[300, refused('RATE_LIMIT', 'wait', 2_500)]],
+  'is refused for slippage': [[300, refused('SLIPPAGE_EXCEEDED', 'slippage')]],
+  'reverts for slippage': [
     [200, acked],
     [1_700, reverted('SLIPPAGE_EXCEEDED', false)],
     [14_000, reverted('SLIPPAGE_EXCEEDED', true)],
@@ -34,7 +34,7 @@ const FATES = {
   'meets a refused plan': [[300, refused('PLAN_REFUSED', 'never')]],
 } satisfies Record<string, Script>
 type Fate = keyof typeof FATES
-/** What becomes of a sale where nothing is held. */
+/** A sale without tokens. */
 const EMPTY: Script = [
   [200, acked],
   [1_700, reverted('REVERTED', false)],
@@ -69,7 +69,7 @@ const event = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('crash' as const), afterMs: delay, share, downMs: delay }) },
 )
 
-test('every order ends once, executes at most once or sells at most what is held, and never before it is durable', () => {
+test('every order ends once, executes at most once or sells at most the tokens held, and never before it is durable', () => {
   const seen = new Map<string, number>()
   fc.assert(
     fc.property(
@@ -102,7 +102,7 @@ test('every order ends once, executes at most once or sells at most what is held
           } else place(world, happening.order, orders, fates)
         }
         world.settle(3_600_000)
-        world.gateway.keyAccepted(world.limiter) // should a crash have taken the timer along
+        world.gateway.keyAccepted(world.limiter) // a crash may have lost the timer
         world.settle(24 * 3_600_000)
         for (const order of world.orders) check(world, order, chain, seen)
         expect(world.limiter.status()).toMatchObject({ held: 0, waiting: 0 })
@@ -111,7 +111,7 @@ test('every order ends once, executes at most once or sells at most what is held
     ),
     { numRuns: Number(process.env.MODEL_RUNS ?? 1_500) },
   )
-  // The property is worth something only if it has been everywhere.
+  // The runs must have reached every kind of end.
   for (const end of ['filled', 'failed', 'not_executed', 'refused', 'expired', 'cancelled', 'repeated']) {
     expect(seen.get(end), end).toBeGreaterThan(20)
   }
@@ -121,13 +121,13 @@ function acceptKeyLater(world: GatewayWorld): void {
   world.later(30_000, () => world.gateway.keyAccepted(world.limiter))
 }
 
-/** An attempt that executes, if there is something to sell; and after a fork once more, if there still is. */
+/** An attempt that executes if tokens are left, and once more after a fork if tokens are left then. */
 function onChain(chain: TokenChain, attempt: Attempt, fate: Fate): Script {
   if (!chain.execute(attempt)) return EMPTY
   const [seen, end] = [FATES[fate].slice(0, -1), FATES[fate].at(-1)?.[0] ?? 0]
   const script: Script = seen.map(([ms, outcome]) => [
     ms,
-    outcome === lost && fate === 'fills, is taken back, fills'
+    outcome === lost && fate === 'fills, is reversed, fills'
       ? () => {
           chain.takeBack(attempt)
           return lost
@@ -137,8 +137,8 @@ function onChain(chain: TokenChain, attempt: Attempt, fate: Fate): Script {
   return [...script, [end, () => (chain.execute(attempt) ? fillOf(attempt, true) : reverted('REVERTED', true))]]
 }
 
-/** As the engine would: not into a lane whose order is open, unless it is a full exit and that one a partial sale; and
- *  no buy of what a full exit may still sell. */
+/** Places an order as the engine would: into a free lane, or a full exit during a partial sale; no buy of a mint that
+ *  an open full exit may still sell. */
 function place(
   world: GatewayWorld,
   { mint, kind, ttlMs, fates }: Placed,
@@ -165,20 +165,20 @@ function place(
 }
 
 function check(world: GatewayWorld, order: Order, chain: TokenChain, seen: Map<string, number>): void {
-  const told = world.told(order)
+  const states = world.statesOf(order)
   const state = world.stateOf(order)
   seen.set(state, (seen.get(state) ?? 0) + 1)
-  expect(isOpen(state), `${order.id} is still ${state}: ${told}`).toBe(false)
+  expect(isOpen(state), `${order.id} is still ${state}: ${states}`).toBe(false)
   const reports = world.heard.filter(({ orderId }) => orderId === order.id)
   const ends = reports.filter(
     (report, index) => !isOpen(report.state) && isOpen(reports[index - 1]?.state ?? 'accepted'),
   )
   const takenBack = reports.filter((report) => report.reversed !== undefined && isOpen(report.state))
-  expect(ends.length - takenBack.length, `${told}`).toBe(1)
+  expect(ends.length - takenBack.length, `${states}`).toBe(1)
   const executed = world.executed.filter(({ orderId }) => orderId === order.id)
   const executing = executed.filter((attempt) => chain.hasExecuted(attempt)).map(({ id }) => id)
   if (!isFullExit(order)) expect(executing.length, `${order.id} executed twice`).toBeLessThanOrEqual(1)
-  expect(state === 'filled', `${told}`).toBe(executing.length > 0)
+  expect(state === 'filled', `${states}`).toBe(executing.length > 0)
   const finals = reports.flatMap(({ fill }) => (fill?.final === true ? [fill.attemptId] : []))
   expect(finals.sort(), 'every execution is booked once').toEqual(executing.sort())
   if (isFullExit(order)) expect(world.unprovedOf(order)).toBe(0)
@@ -187,7 +187,7 @@ function check(world: GatewayWorld, order: Order, chain: TokenChain, seen: Map<s
   for (const attempt of executed)
     if (order.notAfter !== null) expect(attempt.armedAt).toBeLessThanOrEqual(order.notAfter)
 
-  /** It went while another was out. */
+  /** The attempt was sent while another was out. */
   function isBeside(id: string): boolean {
     const working = reports.find(({ attemptId, state: to }) => attemptId === id && to === 'working')
     return (working?.unproved ?? 0) > 1

@@ -7,7 +7,7 @@ import { FILL, only, refused, unsent } from '../support/outcomes.ts'
 
 const FILLED = ['working', 'filled', 'filled']
 
-/** Runs `order` until `ms` have passed, and goes on in another process. */
+/** Runs `order` for `ms`, then continues in another process. */
 function crashed(order: Order, ms: number, share: number, ...scripts: Script[]): GatewayWorld {
   const world = new GatewayWorld()
   world.commitMs = 5
@@ -19,33 +19,33 @@ function crashed(order: Order, ms: number, share: number, ...scripts: Script[]):
   return world
 }
 
-test('an attempt that is out is looked up, not sent again', () => {
+test('after a restart an open attempt is looked up, not sent again', () => {
   const order = anOrder()
   const world = crashed(order, 1_000, 0, FILL)
-  expect(world.told(order)).toEqual(['working', 'filled'])
+  expect(world.statesOf(order)).toEqual(['working', 'filled'])
   expect(world.executed).toHaveLength(1)
 })
 
-test('an attempt that was armed and not executed is looked up too', () => {
+test('after a restart an attempt that was armed and not executed is looked up too', () => {
   const order = anOrder()
   const world = crashed(order, 4, 1, FILL)
-  expect(world.told(order)).toEqual(['working', 'not_executed ABSENT'])
+  expect(world.statesOf(order)).toEqual(['working', 'not_executed ABSENT'])
   expect(world.executed).toEqual([])
 })
 
-test('of a fill that was seen, finality is still waited for', () => {
+test('after a restart the finality of a provisional fill is still awaited', () => {
   const order = anOrder()
   const world = crashed(order, 5_000, 0, FILL)
-  expect(world.told(order)).toEqual(FILLED)
+  expect(world.statesOf(order)).toEqual(FILLED)
 })
 
-test('a report that the engine did not take is said again', () => {
+test('a report that the engine did not take is delivered again', () => {
   const order = anOrder()
-  const world = crashed(order, 1_506, 1, FILL) // the report is on disk, its commit not through
-  expect(world.told(order)).toEqual(FILLED)
+  const world = crashed(order, 1_506, 1, FILL) // the report is on disk, its commit has not returned
+  expect(world.statesOf(order)).toEqual(FILLED)
 })
 
-test('an exit between two tries goes on where it was', () => {
+test('after a restart an exit between two attempts continues at its slippage step', () => {
   const order = anOrder()
   const slippage = only(refused('SLIPPAGE_EXCEEDED', 'slippage'))
   const world = crashed(order, 300, 0, slippage, only(unsent), FILL)
@@ -57,7 +57,7 @@ test('an exit between two tries goes on where it was', () => {
   expect(world.stateOf(order)).toBe('filled')
 })
 
-test('an entry that is too old by then expires, an exit is sent', () => {
+test('after a restart an entry that is too old expires, an exit is sent', () => {
   const world = new GatewayWorld(2)
   world.script = () => FILL
   for (let index = 0; index < 2; index++) world.submit(anOrder())
@@ -66,39 +66,39 @@ test('an entry that is too old by then expires, an exit is sent', () => {
   world.submit(exit)
   world.crash(0)
   world.settle()
-  expect(world.told(exit)).toEqual(FILLED)
-  expect(world.told(buy)).toEqual(['refused LIMIT_WAIT'])
+  expect(world.statesOf(exit)).toEqual(FILLED)
+  expect(world.statesOf(buy)).toEqual(['refused LIMIT_WAIT'])
   const late = new GatewayWorld(1)
   late.submit(anOrder())
   const old = aBuy({ notAfter: 1_500 })
   late.submit(old)
   late.crash(0, 600)
   late.settle()
-  expect(late.told(old)).toEqual(['expired TTL'])
+  expect(late.statesOf(old)).toEqual(['expired TTL'])
 })
 
-test('a fork had reopened a sale and the engine has not heard of it: another one that it decides meanwhile is refused', () => {
+test('a sale into a lane that a fork reopened before the restart is refused, if the engine has not heard of the fork', () => {
   const world = new GatewayWorld()
   world.commitMs = 5
   const [order, next] = [anOrder(), anOrder()]
   const again = { ...next, mint: order.mint }
   world.script = () => [
     [100, (attempt) => fillOf(attempt, false)],
-    [1_000, { kind: 'unknown', reason: 'a fork took it back' }],
+    [1_000, { kind: 'unknown', reason: 'a fork reversed it' }],
   ]
   world.submit(order)
-  world.settle(1_008) // what the fork did is on the disk, and not said yet
-  expect(world.told(order)).toEqual(['working', 'filled'])
+  world.settle(1_008) // the reversal is on disk, and not reported yet
+  expect(world.statesOf(order)).toEqual(['working', 'filled'])
   world.onReport = ({ code }) => {
     if (code === 'REVERSED') world.submit(again)
   }
   world.crash(1)
-  expect(world.told(order)).toEqual(['working', 'filled', 'working REVERSED', 'working ANSWER_LOST'])
+  expect(world.statesOf(order)).toEqual(['working', 'filled', 'working REVERSED', 'working ANSWER_LOST'])
   world.settle(10)
-  expect(world.told(again)).toEqual(['refused LANE_BUSY'])
+  expect(world.statesOf(again)).toEqual(['refused LANE_BUSY'])
 })
 
-test('a fill that was seen gives way to another transaction of the same attempt', () => {
+test('a provisional fill is replaced by another transaction of the same attempt', () => {
   const order = anOrder()
   const other = (attempt: Attempt): Outcome => {
     const outcome = fillOf(attempt, true) as Extract<Outcome, { kind: 'filled' }>
@@ -108,6 +108,6 @@ test('a fill that was seen gives way to another transaction of the same attempt'
     [100, (attempt) => fillOf(attempt, false)],
     [30_000, other],
   ])
-  expect(world.told(order)).toEqual(['working', 'filled', 'working REVERSED', 'filled'])
+  expect(world.statesOf(order)).toEqual(['working', 'filled', 'working REVERSED', 'filled'])
   expect(world.heard.find(({ code }) => code === 'REVERSED')?.reversed).toBe(`s${order.id}.1`)
 })

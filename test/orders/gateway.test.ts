@@ -6,7 +6,7 @@ import { absent, acked, FILL, lost, only, refused, reverted, unsent } from '../s
 
 const FILLED = ['working', 'filled', 'filled']
 
-/** Sends `order` into a world whose attempts go as the scripts say, the last one for all others. */
+/** Submits `order`; the scripts are the outcomes of its attempts, and the last script is repeated. */
 function run(order: Order, ...scripts: Script[]): GatewayWorld {
   const world = new GatewayWorld()
   world.script = (_attempt, number) => scripts[Math.min(number, scripts.length) - 1] ?? []
@@ -20,7 +20,7 @@ function times(world: GatewayWorld): number[] {
   return world.executed.map(({ armedAt }) => armedAt - first)
 }
 
-describe('what becomes of an order', () => {
+describe('the outcome of an order', () => {
   const throttled = only(refused('RATE_LIMIT', 'wait'))
   const later = only(refused('RATE_LIMIT', 'wait', 3_000))
   const slippage = only(refused('SLIPPAGE_EXCEEDED', 'slippage'))
@@ -44,35 +44,35 @@ describe('what becomes of an order', () => {
     'working, accepted SLIPPAGE_EXCEEDED, working, accepted SLIPPAGE_EXCEEDED, working, failed SLIPPAGE_EXCEEDED'
   const mayClimb = aBuy({ time: 1_000, slippagePercents: [5, 6, 7] })
 
-  // biome-ignore format: a case a line
+  // biome-ignore format: one case on each line
   test.each<[string, Order, Script[], string, number[]]>([
     ['filled', anOrder(), [FILL], 'working, filled, filled', [0]],
-    ['final at once', aBuy(), [final], 'working, filled', [0]],
+    ['final without a provisional fill', aBuy(), [final], 'working, filled', [0]],
     ['429 twice', anOrder(), [throttled, throttled, FILL], 'working, accepted RATE_LIMIT, working, accepted RATE_LIMIT, working, filled, filled', [0, 600, 1_700]],
     ['429 with Retry-After', anOrder(), [later, FILL], 'working, accepted RATE_LIMIT, working, filled, filled', [0, 3_100]],
-    ['a buy, 429 until its time is over', aBuy({ notAfter: 2_600 }), [throttled], 'working, accepted RATE_LIMIT, working, expired TTL', [0, 600]],
-    ['not sent twice', anOrder(), [down, down, FILL], 'working, accepted UNSENT, working, accepted UNSENT, working, filled, filled', [0, 600, 1_700]],
-    ['429, slippage, 429: the waits start again', anOrder(), [throttled, slippage, throttled, FILL], 'working, accepted RATE_LIMIT, working, accepted SLIPPAGE_EXCEEDED, working, accepted RATE_LIMIT, working, filled, filled', [0, 600, 700, 1_300]],
-    ['an exit climbs its ladder and ends', anOrder(), [slippage], climbs, [0, 100, 200]],
-    ['a buy does not climb', aBuy(), [slippage], 'working, failed SLIPPAGE_EXCEEDED', [0]],
-    ['a buy that may climb does so twice, after 0.5 and 1 s', mayClimb, [slippage], climbs, [0, 600, 1_700]],
+    ['a buy with 429 until the end of its time to live', aBuy({ notAfter: 2_600 }), [throttled], 'working, accepted RATE_LIMIT, working, expired TTL', [0, 600]],
+    ['unsent twice', anOrder(), [down, down, FILL], 'working, accepted UNSENT, working, accepted UNSENT, working, filled, filled', [0, 600, 1_700]],
+    ['429, slippage, 429: the backoff starts again', anOrder(), [throttled, slippage, throttled, FILL], 'working, accepted RATE_LIMIT, working, accepted SLIPPAGE_EXCEEDED, working, accepted RATE_LIMIT, working, filled, filled', [0, 600, 700, 1_300]],
+    ['an exit is retried with each slippage, then ends', anOrder(), [slippage], climbs, [0, 100, 200]],
+    ['a buy is not retried with more slippage', aBuy(), [slippage], 'working, failed SLIPPAGE_EXCEEDED', [0]],
+    ['a buy with several slippages is retried twice, after 0.5 and 1 s', mayClimb, [slippage], climbs, [0, 600, 1_700]],
     ['refused', aBuy(), [poor], 'working, failed INSUFFICIENT_BALANCE', [0]],
-    ['its answer lost, then final', aBuy(), [lostThenFinal], 'working, working ANSWER_LOST, filled', [0]],
-    ['its answer lost, then signed for', aBuy(), [lostThenAcked], 'working, working ANSWER_LOST, working, filled, filled', [0]],
-    ['its answer lost, then absent', aBuy(), [lostThenAbsent], 'working, working ANSWER_LOST, not_executed ABSENT', [0]],
-    ['an exit whose answer is lost is not sent again', anOrder(), [lostThenAbsent], 'working, working ANSWER_LOST, not_executed ABSENT', [0]],
+    ['a lost answer, then final', aBuy(), [lostThenFinal], 'working, working ANSWER_LOST, filled', [0]],
+    ['a lost answer, then acked', aBuy(), [lostThenAcked], 'working, working ANSWER_LOST, working, filled, filled', [0]],
+    ['a lost answer, then absent', aBuy(), [lostThenAbsent], 'working, working ANSWER_LOST, not_executed ABSENT', [0]],
+    ['an exit with a lost answer is not sent again', anOrder(), [lostThenAbsent], 'working, working ANSWER_LOST, not_executed ABSENT', [0]],
     ['reverted', aBuy(), [reverts('REVERTED')], 'working, working REVERTED, failed REVERTED', [0]],
-    ['an exit that reverted for slippage climbs once that is final', anOrder(), [reverts('SLIPPAGE_EXCEEDED'), FILL], 'working, working SLIPPAGE_EXCEEDED, accepted SLIPPAGE_EXCEEDED, working, filled, filled', [0, 13_000]],
-    ['filled, taken back, filled', aBuy(), [takenBack], 'working, filled, working REVERSED, working ANSWER_LOST, filled', [0]],
-  ])('%s', (_what, order, scripts, told, armed) => {
+    ['an exit that reverted for slippage is retried once the revert is final', anOrder(), [reverts('SLIPPAGE_EXCEEDED'), FILL], 'working, working SLIPPAGE_EXCEEDED, accepted SLIPPAGE_EXCEEDED, working, filled, filled', [0, 13_000]],
+    ['filled, reversed, filled', aBuy(), [takenBack], 'working, filled, working REVERSED, working ANSWER_LOST, filled', [0]],
+  ])('%s', (_what, order, scripts, states, armed) => {
     const world = run(order, ...scripts)
     world.settle()
-    expect(world.told(order).join(', ')).toBe(told)
+    expect(world.statesOf(order).join(', ')).toBe(states)
     expect(times(world)).toEqual(armed)
     expect(world.limiter.status()).toMatchObject({ held: 0, waiting: 0 })
   })
 
-  test('each try of the ladder has its own slippage', () => {
+  test('each attempt has its own slippage', () => {
     const world = run(anOrder(), slippage)
     world.settle()
     expect(world.executed.map(({ id, slippagePercent }) => [id.split('.')[1], slippagePercent])).toEqual([
@@ -82,7 +82,7 @@ describe('what becomes of an order', () => {
     ])
   })
 
-  test('a transaction that reverted costs its fee, once', () => {
+  test('a reverted transaction costs its fee, once', () => {
     const world = run(aBuy(), [
       [1_500, reverted('REVERTED', false)],
       [13_000, reverted('REVERTED', true)],
@@ -92,7 +92,7 @@ describe('what becomes of an order', () => {
   })
 })
 
-test('a request that was not sent costs no slot', () => {
+test('an unsent request costs no slot', () => {
   const world = new GatewayWorld(1)
   world.script = (_attempt, number) => (number < 3 ? only(unsent) : FILL)
   world.submit(anOrder())
@@ -100,14 +100,14 @@ test('a request that was not sent costs no slot', () => {
   expect(times(world)).toEqual([0, 600, 1_700])
 })
 
-test('an order that the engine cancels on hearing of its failure is not tried again', () => {
+test('an order that the engine cancels when it hears of the failure is not retried', () => {
   const world = new GatewayWorld()
   const order = anOrder()
   world.script = () => only(refused('SLIPPAGE_EXCEEDED', 'slippage'))
   world.onReport = ({ state }) => state === 'accepted' && world.cancel(order)
   world.submit(order)
   world.settle()
-  expect(world.told(order)).toEqual(['working', 'accepted SLIPPAGE_EXCEEDED', 'cancelled CANCELLED'])
+  expect(world.statesOf(order)).toEqual(['working', 'accepted SLIPPAGE_EXCEEDED', 'cancelled CANCELLED'])
   expect(world.executed).toHaveLength(1)
 })
 
@@ -125,7 +125,7 @@ test('an order that waits for a slot is durable on its own', () => {
   expect(world.executed).toHaveLength(1)
 })
 
-test('nothing is executed before its commit is through', () => {
+test('an attempt is not executed before its commit is durable', () => {
   const world = new GatewayWorld()
   world.commitMs = 40
   world.submit(anOrder())
@@ -140,22 +140,22 @@ test('an entry whose commit took longer than its time to live is not sent', () =
   const buy = aBuy({ notAfter: 3_000 })
   world.submit(buy)
   world.settle()
-  expect(world.told(buy)).toEqual(['working', 'expired TTL'])
+  expect(world.statesOf(buy)).toEqual(['working', 'expired TTL'])
   expect(world.executed).toEqual([])
   expect(world.limiter.status().held).toBe(0)
 })
 
-test('a second open order in a lane is a bug', () => {
+test('a second open order in a lane fails an assertion', () => {
   const world = run(anOrder({ mint: 'm' }))
   expect(() => world.submit(anOrder({ mint: 'm' }))).toThrow('second open order')
 })
 
-test('an executor that speaks after the end is a bug', () => {
+test('an outcome after the end of an attempt fails an assertion', () => {
   const world = run(anOrder(), [...FILL, [14_000, absent]])
   expect(() => world.settle()).toThrow('spoke after its end')
 })
 
-test('the lane is free from the first sight of the fill on', () => {
+test('the lane is free from the provisional fill on', () => {
   const world = run(anOrder({ mint: 'm' }), FILL)
   world.settle(1_500)
   world.submit(anOrder({ mint: 'm' }))
@@ -163,7 +163,7 @@ test('the lane is free from the first sight of the fill on', () => {
   expect(world.executed).toHaveLength(2)
 })
 
-test('a lane that a fork reopened refuses what the engine sends before it hears of that', () => {
+test('a lane that a fork reopened refuses orders until the engine hears of the fork', () => {
   const world = run(anOrder({ mint: 'm' }), [
     ...FILL.slice(0, 2),
     [3_000, lost],
@@ -175,30 +175,30 @@ test('a lane that a fork reopened refuses what the engine sends before it hears 
   const next = anOrder({ mint: 'm' })
   world.submit(next)
   world.settle()
-  expect(world.told(next)).toEqual(['refused LANE_BUSY'])
-  world.submit(anOrder({ mint: 'm' })) // free again
+  expect(world.statesOf(next)).toEqual(['refused LANE_BUSY'])
+  world.submit(anOrder({ mint: 'm' })) // the lane is free again
 })
 
-test('an entry waits two seconds for a slot, an exit for ever; exits come first', () => {
+test('an entry waits two seconds for a slot, an exit without limit; exits come first', () => {
   const world = new GatewayWorld(2)
   world.script = () => FILL
   const [first, second] = [anOrder(), anOrder()]
   const [buy, late, exit] = [aBuy(), aBuy({ notAfter: 2_500 }), anOrder()]
   for (const order of [first, second, buy, late, exit]) world.submit(order)
   world.settle()
-  expect(world.told(buy)).toEqual(['refused LIMIT_WAIT'])
-  expect(world.told(late)).toEqual(['refused LIMIT_WAIT'])
+  expect(world.statesOf(buy)).toEqual(['refused LIMIT_WAIT'])
+  expect(world.statesOf(late)).toEqual(['refused LIMIT_WAIT'])
   const { reason } = world.heard.find(({ orderId }) => orderId === buy.id) ?? {}
   expect(reason).toMatch(/^2 of 2 requests a minute are in use, /)
-  expect(world.told(exit)).toEqual(FILLED)
+  expect(world.statesOf(exit)).toEqual(FILLED)
   expect(times(world)).toEqual([0, 0, 60_100])
 })
 
 test.each<[string, Script | undefined, string[]]>([
   ['while it waits for a slot', undefined, ['cancelled CHASED']],
-  ['between two tries', only(refused('RATE_LIMIT', 'wait')), ['working', 'accepted RATE_LIMIT', 'cancelled CHASED']],
+  ['between two attempts', only(refused('RATE_LIMIT', 'wait')), ['working', 'accepted RATE_LIMIT', 'cancelled CHASED']],
   ['when it is out', [[5_000, acked], ...FILL.slice(2)], ['working', 'working TOO_LATE', 'working', 'filled']],
-])('cancelled %s', (_when, script, told) => {
+])('cancelled %s', (_when, script, states) => {
   const world = new GatewayWorld(1)
   const buy = aBuy()
   world.script = (attempt) => (attempt.orderId === buy.id ? (script ?? FILL) : FILL)
@@ -207,12 +207,12 @@ test.each<[string, Script | undefined, string[]]>([
   world.settle(300)
   world.cancel(buy, 'CHASED')
   world.settle()
-  expect(world.told(buy)).toEqual(told)
+  expect(world.statesOf(buy)).toEqual(states)
   world.cancel(buy)
-  expect(world.told(buy)).toEqual(told)
+  expect(world.statesOf(buy)).toEqual(states)
 })
 
-test('a refused key: entries are refused, exits wait at the head until it is accepted, and try it every 30 s', () => {
+test('while the key is refused, entries are refused, and exits wait at the head and try the key every 30 s', () => {
   const world = new GatewayWorld(4)
   const exit = anOrder()
   const [before, after] = [aBuy(), aBuy()]
@@ -220,30 +220,30 @@ test('a refused key: entries are refused, exits wait at the head until it is acc
     attempt.orderId === exit.id && number < 3 ? only(refused('AUTHENTICATION_FAILED', 'never')) : FILL
   world.submit(exit)
   for (let others = 0; others < 3; others++) world.submit(anOrder())
-  world.submit(before) // finds no slot
+  world.submit(before) // no slot is free
   world.settle(100)
   world.submit(after)
   world.settle(20_000)
-  expect(world.told(exit)).toEqual(['working', 'accepted KEY_REFUSED'])
-  expect(world.told(before)).toEqual(['refused KEY_REFUSED'])
-  expect(world.told(after)).toEqual(['refused KEY_REFUSED'])
+  expect(world.statesOf(exit)).toEqual(['working', 'accepted KEY_REFUSED'])
+  expect(world.statesOf(before)).toEqual(['refused KEY_REFUSED'])
+  expect(world.statesOf(after)).toEqual(['refused KEY_REFUSED'])
   world.settle(50_000)
-  expect(world.told(exit)).toEqual([1, 2].flatMap(() => ['working', 'accepted KEY_REFUSED']))
+  expect(world.statesOf(exit)).toEqual([1, 2].flatMap(() => ['working', 'accepted KEY_REFUSED']))
   world.gateway.keyAccepted(world.limiter)
   world.settle()
-  expect(world.told(exit).slice(4)).toEqual(FILLED)
+  expect(world.statesOf(exit).slice(4)).toEqual(FILLED)
 })
 
-test('a key that the feed finds refused stops the entries that wait', () => {
+test('a key that the feed reports as refused ends the entries that wait', () => {
   const world = new GatewayWorld(1)
   world.submit(anOrder())
   const buy = aBuy()
   world.submit(buy)
   world.gateway.keyRefused(world.limiter)
-  expect(world.told(buy)).toEqual(['refused KEY_REFUSED'])
+  expect(world.statesOf(buy)).toEqual(['refused KEY_REFUSED'])
 })
 
-test('a refused plan: entries there are refused, exits go on once a minute, and one that goes through opens it again', () => {
+test('while the plan is refused, entries are refused, exits are tried once a minute, and an accepted one ends the refusal', () => {
   const world = new GatewayWorld()
   const no = only(refused('PLAN_REFUSED', 'never'))
   const exit = anOrder()
@@ -253,16 +253,16 @@ test('a refused plan: entries there are refused, exits go on once a minute, and 
   const buy = aBuy({ notAfter: 1e9 })
   world.submit(buy)
   world.settle()
-  expect(world.told(buy)).toEqual(['refused PLAN_REFUSED'])
+  expect(world.statesOf(buy)).toEqual(['refused PLAN_REFUSED'])
   expect(times(world)).toEqual([0, 60_100, 120_200, 180_300])
   expect(world.stateOf(exit)).toBe('filled')
   const next = aBuy({ notAfter: 1e9 })
   world.submit(next)
   world.settle()
-  expect(world.told(next)).toEqual(FILLED)
+  expect(world.statesOf(next)).toEqual(FILLED)
 })
 
-test('the slot of a lost answer is held until the exchange can not be under way any more', () => {
+test('the slot of a lost answer is held until the exchange cannot be under way any more', () => {
   const world = run(anOrder(), [
     [10_000, lost],
     [200_000, absent],
@@ -273,7 +273,7 @@ test('the slot of a lost answer is held until the exchange can not be under way 
   expect(world.limiter.status().held).toBe(0)
 })
 
-test('another request of the service gets a slot that is durable', () => {
+test('a request that is no order gets a durable slot', () => {
   const world = new GatewayWorld(1)
   world.commitMs = 10
   const got: number[] = []

@@ -14,38 +14,38 @@ function bought(world: GatewayWorld, script: Script): Order {
   return buy
 }
 
-test('what is between two tries goes no more', () => {
+test('a halted buy between two attempts is refused', () => {
   const world = new GatewayWorld()
   const buy = bought(world, only(refused('RATE_LIMIT', 'wait')))
   world.settle(200)
   world.halt()
-  expect(world.told(buy)).toEqual(['working', 'accepted RATE_LIMIT', 'refused HALTED'])
+  expect(world.statesOf(buy)).toEqual(['working', 'accepted RATE_LIMIT', 'refused HALTED'])
   world.halt(false)
   world.settle()
   expect(world.executed).toHaveLength(1)
 })
 
-test('what was armed, and waits for its commit, is not sent', () => {
+test('a halted buy that waits for its commit is not sent', () => {
   const world = new GatewayWorld()
   world.commitMs = 5
   const buy = bought(world, FILLED)
   world.halt()
   world.settle()
-  expect(world.told(buy)).toEqual(['working', 'refused HALTED'])
+  expect(world.statesOf(buy)).toEqual(['working', 'refused HALTED'])
   expect(world.executed).toEqual([])
   expect(world.attempts[0]).toMatchObject({ state: 'unsent', code: 'HALTED' })
 })
 
-test('what is out does not go again where it was refused; where it executed it counts', () => {
+test('a halted buy that is out is not retried after a refusal, and is filled if it executed', () => {
   const world = new GatewayWorld()
   const [refusal, fill] = [bought(world, [[40_000, refused('RATE_LIMIT', 'wait')]]), bought(world, FILLED)]
   world.halt()
   world.settle()
-  expect(world.told(refusal)).toEqual(['working', 'refused HALTED'])
-  expect(world.told(fill)).toEqual(['working', 'filled'])
+  expect(world.statesOf(refusal)).toEqual(['working', 'refused HALTED'])
+  expect(world.statesOf(fill)).toEqual(['working', 'filled'])
 })
 
-test('what is being built is not to be signed, unless entries go on before', () => {
+test('a halted buy that is being built may not be signed until entries continue', () => {
   const world = new GatewayWorld(100, 'local')
   const buy = bought(world, [[100, verified]])
   const { outgoing } = world.gateway
@@ -58,18 +58,18 @@ test('what is being built is not to be signed, unless entries go on before', () 
 test.each([
   ['being built', 0],
   ['verified', 200],
-])('what is %s as the process dies is not built again', (_what, ms) => {
+])('a halted buy that is %s when the process dies is not built again', (_what, ms) => {
   const world = new GatewayWorld(100, 'local')
   const buy = bought(world, [[100, verified]])
   world.settle(ms)
   world.halt()
   world.crash(1)
   world.settle()
-  expect(world.told(buy)).toEqual(['working', 'refused HALTED'])
+  expect(world.statesOf(buy)).toEqual(['working', 'refused HALTED'])
   expect(world.executed).toHaveLength(1)
 })
 
-test('exits, and entries of other accounts, go on', () => {
+test('exits, and entries of other accounts, continue during a halt', () => {
   const world = new GatewayWorld()
   world.script = () => FILLED
   world.commitMs = 5
@@ -78,13 +78,13 @@ test('exits, and entries of other accounts, go on', () => {
   world.submit(other)
   world.halt()
   world.settle()
-  expect([world.told(exit), world.told(other)]).toEqual([
+  expect([world.statesOf(exit), world.statesOf(other)]).toEqual([
     ['working', 'filled'],
     ['working', 'filled'],
   ])
 })
 
-test('while the disk is low no entry goes, whatever an operator says; exits go', () => {
+test('while the disk is low, entries are refused even after a resume, and exits continue', () => {
   const world = new GatewayWorld()
   world.commitMs = 5
   const waits = bought(world, FILLED)
@@ -94,10 +94,13 @@ test('while the disk is low no entry goes, whatever an operator says; exits go',
   const [later, exit] = [bought(world, FILLED), anOrder()]
   world.submit(exit)
   world.settle()
-  expect([world.told(waits), world.told(later)]).toEqual([['working', 'refused DISK_LOW'], ['refused DISK_LOW']])
-  expect(world.told(exit)).toContain('filled')
+  expect([world.statesOf(waits), world.statesOf(later)]).toEqual([
+    ['working', 'refused DISK_LOW'],
+    ['refused DISK_LOW'],
+  ])
+  expect(world.statesOf(exit)).toContain('filled')
   world.gateway.diskLow(false)
   const last = bought(world, FILLED)
   world.settle()
-  expect(world.told(last)).toEqual(['working', 'filled'])
+  expect(world.statesOf(last)).toEqual(['working', 'filled'])
 })

@@ -12,8 +12,8 @@ const late = (attempt: Attempt, signature = `late ${attempt.id}`): Fill => {
 }
 const executed = (world: GatewayWorld, index = 0): Attempt => world.executed[index] as Attempt
 
-describe('an execution that nobody waits for any more', () => {
-  test('of an order that had ended: told, and it is filled', () => {
+describe('a late execution', () => {
+  test('of an ended order is reported, and fills the order', () => {
     const world = new GatewayWorld()
     world.script = () => only(absent)
     const order = aBuy()
@@ -22,12 +22,11 @@ describe('an execution that nobody waits for any more', () => {
     expect(world.stateOf(order)).toBe('not_executed')
     const attempt: Attempt = { ...executed(world), state: 'absent' }
     world.gateway.lateFill(attempt, late(attempt), 'LATE_FILL')
-    expect(world.told(order)).toEqual(['working', 'not_executed ABSENT', 'filled LATE_FILL'])
+    expect(world.statesOf(order)).toEqual(['working', 'not_executed ABSENT', 'filled LATE_FILL'])
     expect(world.heard.at(-1)).toMatchObject({ attemptId: attempt.id, fill: { signature: `late ${attempt.id}` } })
-    expect(world.gateway).toBeDefined()
   })
 
-  test('of one that waits for its next try: it has what it wanted, and is not sent again', () => {
+  test('of an order that waits for its next attempt fills it, and it is not sent again', () => {
     const world = new GatewayWorld()
     world.script = () => only(refused('RATE_LIMIT', 'wait', 5_000))
     const order = aBuy()
@@ -37,10 +36,10 @@ describe('an execution that nobody waits for any more', () => {
     world.gateway.lateFill(attempt, late(attempt), 'LATE_FILL')
     world.settle()
     expect(world.executed).toHaveLength(1)
-    expect(world.told(order).at(-1)).toBe('filled LATE_FILL')
+    expect(world.statesOf(order).at(-1)).toBe('filled LATE_FILL')
   })
 
-  test('while its next try is out: that one decides nothing any more', () => {
+  test('while the next attempt is out fills the order, regardless of that attempt', () => {
     const world = new GatewayWorld()
     world.script = (_attempt, number) =>
       number === 1
@@ -55,13 +54,13 @@ describe('an execution that nobody waits for any more', () => {
     expect(world.executed).toHaveLength(2)
     const attempt: Attempt = { ...executed(world), state: 'refused' }
     world.gateway.lateFill(attempt, late(attempt), 'LATE_FILL')
-    expect(world.told(order).at(-1)).toBe('working LATE_FILL')
+    expect(world.statesOf(order).at(-1)).toBe('working LATE_FILL')
     world.settle()
-    expect(world.told(order).at(-1)).toBe('filled LATE_FILL')
+    expect(world.statesOf(order).at(-1)).toBe('filled LATE_FILL')
     expect(world.executed).toHaveLength(2)
   })
 
-  test('a second execution of what was filled', () => {
+  test('a second execution of a filled order', () => {
     const world = new GatewayWorld()
     world.script = () => FILL
     const order = aBuy()
@@ -69,16 +68,16 @@ describe('an execution that nobody waits for any more', () => {
     world.settle()
     const attempt: Attempt = { ...executed(world), state: 'filled' }
     world.gateway.lateFill(attempt, late(attempt, 'second'), 'SERVICE_DUPLICATE')
-    expect(world.told(order).at(-1)).toBe('filled SERVICE_DUPLICATE')
+    expect(world.statesOf(order).at(-1)).toBe('filled SERVICE_DUPLICATE')
     expect(world.heard.at(-1)).toMatchObject({ fill: { signature: 'second' } })
   })
 
   test.each([false, true])(
-    'a second execution, and the first one is taken back by a fork: filled all the same; after a restart: %s',
+    'a second execution keeps the order filled if a fork reverses the first one; after a restart: %s',
     (isRestarted) => {
       const world = new GatewayWorld()
       const gone: Script = [
-        [30_000, { kind: 'unknown', reason: 'a fork took it back' }],
+        [30_000, { kind: 'unknown', reason: 'a fork reversed it' }],
         [60_000, absent],
       ]
       world.script = () => [...FILL.slice(0, 2), ...gone]
@@ -94,7 +93,7 @@ describe('an execution that nobody waits for any more', () => {
     },
   )
 
-  test('it survives a crash', () => {
+  test('fills the order after a crash too', () => {
     const world = new GatewayWorld()
     world.script = () => only(refused('RATE_LIMIT', 'wait', 60_000))
     const order = anOrder()
@@ -104,13 +103,13 @@ describe('an execution that nobody waits for any more', () => {
     world.gateway.lateFill(attempt, late(attempt), 'LATE_FILL')
     world.crash(1)
     world.settle()
-    expect(world.told(order).at(-1)).toBe('filled LATE_FILL')
+    expect(world.statesOf(order).at(-1)).toBe('filled LATE_FILL')
     expect(world.executed).toHaveLength(1)
   })
 })
 
-describe('what executed although it was refused, or proved dead, or a second time', () => {
-  /** An order that executes once more than it should. */
+describe('after an execution of an attempt that was refused or proved dead, or a second execution', () => {
+  /** An order with such an execution. */
   const breached = (state: Attempt['state']): GatewayWorld => {
     const world = new GatewayWorld()
     const first = aBuy({ slippagePercents: [5] })
@@ -122,7 +121,7 @@ describe('what executed although it was refused, or proved dead, or a second tim
     return world
   }
   const NO = refused('SLIPPAGE_EXCEEDED', 'never')
-  /** A buy that is throttled and a partial sale that slips: how often both were sent, and what became of them. */
+  /** Submits a throttled buy and a partial sale that is refused for slippage: number of attempts, and both ends. */
   const tried = (world: GatewayWorld): [sent: number, buy: string | undefined, sale: string | undefined] => {
     const before = world.executed.length
     world.script = (one) =>
@@ -132,21 +131,21 @@ describe('what executed although it was refused, or proved dead, or a second tim
     world.submit(buy)
     world.submit(sale)
     world.settle()
-    return [world.executed.length - before, world.told(buy).at(-1), world.told(sale).at(-1)]
+    return [world.executed.length - before, world.statesOf(buy).at(-1), world.statesOf(sale).at(-1)]
   }
   const ONCE = [2, 'expired RATE_LIMIT', 'failed SLIPPAGE_EXCEEDED']
 
-  test.each<Attempt['state']>(['refused', 'absent', 'filled'])('%s: nothing is tried again at once', (state) => {
+  test.each<Attempt['state']>(['refused', 'absent', 'filled'])('%s: no refusal is retried at once', (state) => {
     expect(tried(breached(state))).toEqual(ONCE)
   })
-  test('a restart does not forget it, and a person ends it', () => {
+  test('the rule survives a restart, and ends when a person resumes', () => {
     const world = breached('absent')
     world.crash(1)
     expect(tried(world)).toEqual(ONCE)
     world.resume()
     expect(tried(world)[0]).toBeGreaterThan(4)
   })
-  test('known to the journal, and not to the engine yet: neither does a restart then', () => {
+  test('the rule survives a restart before the engine has heard of the execution', () => {
     const world = breached('filled')
     world.commitMs = 5
     const attempt: Attempt = { ...executed(world), state: 'filled' }
@@ -156,7 +155,7 @@ describe('what executed although it was refused, or proved dead, or a second tim
     world.commitMs = 0
     expect(tried(world)).toEqual(ONCE)
   })
-  test.each([false, true])('what waits for such a try ends; after a restart: %s', (isRestarted) => {
+  test.each([false, true])('an order that waits for such a retry ends; after a restart: %s', (isRestarted) => {
     const world = new GatewayWorld()
     world.script = () => only(refused('RATE_LIMIT', 'wait', 60_000))
     const [waits, other] = [anOrder(), aBuy()]
@@ -168,10 +167,13 @@ describe('what executed although it was refused, or proved dead, or a second tim
     world.gateway.lateFill(attempt, late(attempt), 'LATE_FILL')
     if (isRestarted) world.crash(0.5)
     world.settle()
-    expect([world.told(waits).at(-1), world.told(other).at(-1)]).toEqual(['expired RATE_LIMIT', 'filled LATE_FILL'])
+    expect([world.statesOf(waits).at(-1), world.statesOf(other).at(-1)]).toEqual([
+      'expired RATE_LIMIT',
+      'filled LATE_FILL',
+    ])
     expect(world.executed).toHaveLength(2)
   })
-  test('what provably was not sent goes again all the same', () => {
+  test('an unsent attempt is retried', () => {
     const world = breached('refused')
     const order = anOrder({ size: { kind: 'percent', percent: 50 } })
     const before = world.executed.length
@@ -182,7 +184,7 @@ describe('what executed although it was refused, or proved dead, or a second tim
   })
 })
 
-test('something failed that may have been it: its fee is told, and nothing is decided', () => {
+test('a failed transaction that may belong to an attempt books its fee and decides nothing', () => {
   const world = new GatewayWorld()
   world.script = () => [
     [10, lost],
@@ -194,10 +196,15 @@ test('something failed that may have been it: its fee is told, and nothing is de
   world.gateway.feePaid(executed(world), 's', lamports(5_000))
   expect(world.heard.at(-1)).toMatchObject({ state: 'working', code: 'ANSWER_LOST', feeLamports: 5_000 })
   world.settle()
-  expect(world.told(order)).toEqual(['working', 'working ANSWER_LOST', 'working ANSWER_LOST', 'not_executed ABSENT'])
+  expect(world.statesOf(order)).toEqual([
+    'working',
+    'working ANSWER_LOST',
+    'working ANSWER_LOST',
+    'not_executed ABSENT',
+  ])
 })
 
-test('held, then decided by later evidence or a person', () => {
+test('a held order is decided by later evidence or a person', () => {
   const world = new GatewayWorld()
   world.script = (attempt) => [
     [10, lost],
@@ -208,6 +215,6 @@ test('held, then decided by later evidence or a person', () => {
   world.submit(buy)
   world.submit(sale)
   world.settle()
-  expect(world.told(buy)).toEqual(['working', 'working ANSWER_LOST', 'held HELD', 'filled'])
-  expect(world.told(sale)).toEqual(['working', 'working ANSWER_LOST', 'held HELD', 'not_executed RESOLVED'])
+  expect(world.statesOf(buy)).toEqual(['working', 'working ANSWER_LOST', 'held HELD', 'filled'])
+  expect(world.statesOf(sale)).toEqual(['working', 'working ANSWER_LOST', 'held HELD', 'not_executed RESOLVED'])
 })

@@ -7,8 +7,8 @@ const MINUTE = 60_000
 const RUN_MS = 20 * MINUTE
 const SAMPLE_MS = 50
 
-/** A line that is never empty, for twenty minutes: the share of the slots open to the class that is held, and the
- *  fullest minute at the server, which counts a request at some instant between its start and its end. */
+/** Keeps the queue of one class filled for twenty minutes. `used`: held part of the slots open to the class. `most`:
+ *  requests in the fullest minute at the server, which counts a request at some instant between its start and end. */
 function load(requestsPerMinute: number, kind: RequestClass, latencyMs: number): { used: number; most: number } {
   const clock = new SimulatedClock(1_000)
   const { integer } = seededRandom(requestsPerMinute + latencyMs)
@@ -51,7 +51,7 @@ test.each([
   [1_000, 'exit', 300],
   [1_000, 'entry', 300],
 ] as const)(
-  '%i requests a minute, full load of one class (%s, %i ms): at least 97 %% of its slots are used, and none too many',
+  '%i requests a minute, full load of one class (%s, %i ms): at least 97 %% of its slots are used, never too many',
   (plan, kind, latencyMs) => {
     const { used, most } = load(plan, kind, latencyMs)
     expect(used).toBeGreaterThanOrEqual(0.97)

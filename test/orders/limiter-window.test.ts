@@ -45,7 +45,8 @@ const step: fc.Arbitrary<{ afterMs: number; step: Step }> = fc.record({
   ),
 })
 
-/** A request as the server counts it. `slots`: those of the plan then; `plan`: how often it had become smaller. */
+/** A request as the server counts it. `slots`: slots of the plan at that time; `plan`: number of changes to a smaller
+ *  plan before it. */
 interface Counted {
   readonly at: number
   readonly sent: number
@@ -55,15 +56,15 @@ interface Counted {
   readonly plan: number
 }
 
-/** What exits may send in a minute whatever else is held. */
+/** Requests that exits may always send in a minute. */
 const exitShare = (slots: number): number => Math.max(1, Math.floor(slots * 0.2))
 
-/** The service, our process and its log: what is counted when, and the plan when each request was sent. */
+/** The service, our process and its log: times at which requests are counted, and the plan when each was sent. */
 class World {
   readonly clock = new SimulatedClock(1_000_000)
   readonly counted: Counted[] = []
-  /** When lives began with a lost log, or with one of more requests than the plan has, and what their exits may send
-   *  all the same. */
+  /** Starts with a lost log, or with a log of more requests than the plan has, and the number of requests that their
+   *  exits may send anyway. */
   readonly blind: { readonly at: number; readonly share: number }[] = []
   readonly plans: { readonly until: number; readonly slots: number }[] = []
   readonly waiting: Record<RequestClass, number[]> = { exit: [], reconcile: [], entry: [] }
@@ -85,7 +86,7 @@ class World {
     const { clock } = this
     const life = this.#life
     const ours: Clock = {
-      now: () => (clock.now() * 7919) % 1e9, // the wall clock jumps about; nothing may depend on it
+      now: () => (clock.now() * 7919) % 1e9, // the wall clock jumps; the limiter must not depend on it
       after: (ms, run) => clock.after(ms, () => life === this.#life && run()), // a process's timers die with it
     }
     const write = (row: Slot): void => {
@@ -151,7 +152,7 @@ class World {
       this.#goBlind()
     }
     const rows = new Map<number, Slot>()
-    // That a slot was taken is durable before its request is sent; that it was done may be lost.
+    // The record of a taken slot is durable before its request is sent; the record of its end may be lost.
     for (const row of this.#log) if (row.doneAt === null || row.id === 0 || log === 'kept') rows.set(row.id, row)
     if (log === 'ends lost') this.#log = [...rows.values()]
     if (heldAtTheEnd([...rows.values()]) > this.#slots) this.#goBlind()
@@ -159,8 +160,8 @@ class World {
   }
 }
 
-/** How many requests of a log may count in its last minute. One whose end is lost may have ended as late as its
- *  connection. */
+/** Upper bound of the log's requests that count in its last minute. A request without a recorded end may have ended as
+ *  late as its connection. */
 function heldAtTheEnd(rows: readonly Slot[]): number {
   const latest = Math.max(...rows.map(({ takenAt, doneAt }) => Number(doneAt ?? takenAt) / 1e6))
   const ends = rows.map(({ takenAt, doneAt }) =>
@@ -169,7 +170,7 @@ function heldAtTheEnd(rows: readonly Slot[]): number {
   return ends.filter((end) => end > latest - MINUTE).length
 }
 
-/** What is wrong with the minute at the server that ends with this request. */
+/** Complaint about the minute at the server that ends with this request. */
 function complaintsOf(world: World, { at: end }: Counted): string[] {
   const inWindow = world.counted.filter(({ at }) => at > end - MINUTE && at <= end)
   const last = inWindow.reduce((a, b) => (a.sent > b.sent ? a : b))
@@ -189,7 +190,7 @@ function complaintsOf(world: World, { at: end }: Counted): string[] {
   return checks.filter(([isWrong]) => isWrong).map(([, what]) => `${inWindow.length} requests: ${what}`)
 }
 
-test('no window of a minute holds more than the plan, as the server counts, and nobody waits for ever', () => {
+test('no window of a minute at the server holds more requests than the plan, and no request waits for ever', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 9 }), fc.array(step, { maxLength: 60 }), (slots, steps) => {
       const world = new World(slots)

@@ -20,7 +20,7 @@ function limiterOf(clock: SimulatedClock, slots: number, more: Partial<Construct
   })
 }
 
-/** Asks for a slot and notes when it came. */
+/** Requests a slot and records when it was granted. */
 function ask(limiter: Limiter, clock: SimulatedClock, kind: RequestClass, got: string[] = []): { slot?: Slot } {
   const asked: { slot?: Slot } = {}
   limiter.request(kind, (slot) => {
@@ -30,7 +30,7 @@ function ask(limiter: Limiter, clock: SimulatedClock, kind: RequestClass, got: s
   return asked
 }
 
-/** Takes as many of `count` slots as are free. */
+/** Takes up to `count` free slots. */
 function take(limiter: Limiter, count: number, kind: RequestClass = 'exit'): Slot[] {
   const slots: Slot[] = []
   for (let index = 0; index < count; index++) limiter.request(kind, (slot) => slots.push(slot))?.()
@@ -50,7 +50,7 @@ test('a slot is free a minute after its request completed, not a minute after it
   expect(next.slot).toBeDefined()
 })
 
-test('a fifth of the slots is for exits and reconciliation', () => {
+test('a fifth of the slots is reserved for exits and reconciliation', () => {
   const clock = new SimulatedClock()
   const limiter = limiterOf(clock, 10)
   expect(take(limiter, 9, 'entry')).toHaveLength(8)
@@ -63,7 +63,7 @@ test.each([1, 2, 3, 4])('a plan of %i requests still lets entries through', (slo
   expect(take(limiterOf(clock, slots), slots, 'entry')).toHaveLength(slots)
 })
 
-test('exits go before reconciliation, that before entries, each in its order; a repeated exit goes first', () => {
+test('exits go before reconciliation, reconciliation before entries, each in order; a repeated exit goes first', () => {
   const clock = new SimulatedClock()
   const limiter = limiterOf(clock, 5)
   const first = take(limiter, 5)
@@ -76,10 +76,10 @@ test('exits go before reconciliation, that before entries, each in its order; a 
   leave?.()
   for (const slot of first) limiter.done(slot)
   clock.advanceTo(MINUTE)
-  expect(got).toEqual(['exit again', 'exit a', 'exit b', 'reconcile a']) // one slot is left, and reserved
+  expect(got).toEqual(['exit again', 'exit a', 'exit b', 'reconcile a']) // the last slot is reserved
 })
 
-test('who asks at the very moment that a slot is free does not overtake who waits for it', () => {
+test('a request at the moment at which a slot becomes free does not overtake a waiting request', () => {
   const clock = new SimulatedClock()
   const limiter = limiterOf(clock, 1)
   const got: string[] = []
@@ -90,7 +90,7 @@ test('who asks at the very moment that a slot is free does not overtake who wait
   expect(got).toEqual(['early'])
 })
 
-test('a request that was never sent gives its slot back at once, and the log says so', () => {
+test('an unsent request gives its slot back at once, and the log records it', () => {
   const clock = new SimulatedClock(200_000)
   const log: Slot[] = []
   const limiter = limiterOf(clock, 1, { write: (slot) => log.push(slot) })
@@ -106,7 +106,7 @@ test('a request that was never sent gives its slot back at once, and the log say
 })
 
 test.each(['entry', 'reconcile'] as const)(
-  'after a change to a smaller plan, one for %s waits until enough slots are free; a larger plan gives more at once',
+  'after a change to a smaller plan, a request for %s waits until enough slots are free; a larger plan gives more at once',
   (kind) => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 4)
@@ -127,7 +127,7 @@ test.each(['entry', 'reconcile'] as const)(
 )
 
 describe('exits have a share of their own', () => {
-  test('after a change to a smaller plan, at once, whatever the requests of the larger one hold', () => {
+  test('after a change to a smaller plan, at once, even if requests of the larger plan hold all slots', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 1_000)
     for (const slot of take(limiter, 300, 'entry')) limiter.done(slot)
@@ -140,7 +140,7 @@ describe('exits have a share of their own', () => {
     expect(limiter.status().holds).toEqual([])
   })
 
-  test('but no window holds more than the larger plan did', () => {
+  test('within the larger plan: no window holds more than that plan', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 100)
     for (const slot of take(limiter, 95)) limiter.done(slot)
@@ -156,7 +156,7 @@ describe('exits have a share of their own', () => {
     expect(take(limiter, 30)).toHaveLength(20)
   })
 
-  test('while nobody knows what was sent in the minute before the start, and the hold says so', () => {
+  test('while the requests of the minute before the start are unknown, and the hold has that code', () => {
     const clock = new SimulatedClock(150_000)
     const limiter = limiterOf(clock, 100, { past: [] })
     expect(limiter.status()).toMatchObject({ held: 0, holds: [{ code: 'HISTORY_UNKNOWN', until: 150_000 + MINUTE }] })
@@ -167,7 +167,7 @@ describe('exits have a share of their own', () => {
     expect(limiter.status().holds).toEqual([])
   })
 
-  test('after a 429 that found the budget in use', () => {
+  test('after a 429 with the budget in use', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 100)
     const slots = take(limiter, 80, 'entry')
@@ -180,8 +180,7 @@ describe('exits have a share of their own', () => {
 })
 
 describe('a 429', () => {
-  /** So many requests one after the other: each is answered within 50 ms, those of which `isRefused` is true by a
-   *  429. */
+  /** Sends requests one after the other. Each is answered within 50 ms, with 429 if `isRefused`. */
   function send(clock: SimulatedClock, limiter: Limiter, count: number, isRefused: (index: number) => boolean): number {
     let sent = 0
     for (let index = 0; index < count; index++) {
@@ -196,7 +195,7 @@ describe('a 429', () => {
     return sent
   }
 
-  test('three of them within 1.3 s, far below the plan, stop no entry and say so', () => {
+  test('three 429s within 1.3 s, far below the plan, stop no entry and are displayed', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 1_000)
     const stray = (index: number): boolean => index >= 210 && index < 219 && index % 3 === 0
@@ -210,13 +209,13 @@ describe('a 429', () => {
     expect(send(clock, limiter, 200, () => false)).toBe(200)
   })
 
-  test('one every 10 s for an hour stops no entry either', () => {
+  test('one 429 every 10 s for an hour stops no entry either', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 1_000)
     expect(send(clock, limiter, 12_000, (index) => index % 33 === 0)).toBe(12_000)
   })
 
-  test('a burst is one signal: it takes half of the rate at most', () => {
+  test('a burst of 429s is one signal: it cuts at most half of the rate', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 1_000)
     const slots = take(limiter, 800, 'entry')
@@ -229,7 +228,7 @@ describe('a 429', () => {
     expect(allowed).toBeLessThanOrEqual(502)
   })
 
-  test('to all of the last ten answers brings the rate down to what was accepted', () => {
+  test('to all of the last ten requests cuts the rate to the accepted requests', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 1_000)
     const sent = send(clock, limiter, 200, (index) => index >= 100)
@@ -237,7 +236,7 @@ describe('a 429', () => {
     expect(limiter.status().allowed).toBeLessThanOrEqual(120)
   })
 
-  test('at a rate that is being won back halves it at once', () => {
+  test('while the rate recovers halves it at once', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 100)
     for (const slot of take(limiter, 80, 'entry')) limiter.throttled(slot)
@@ -251,7 +250,7 @@ describe('a 429', () => {
     expect(limiter.status().allowed).toBe(30)
   })
 
-  test('with Retry-After stops everything until then, and says so; the rate comes back by steps', () => {
+  test('with Retry-After stops all requests until then, and is displayed; the rate recovers in steps', () => {
     const clock = new SimulatedClock(100_000)
     const limiter = limiterOf(clock, 100)
     for (const slot of take(limiter, 80, 'entry')) limiter.throttled(slot, 5_000)
@@ -270,7 +269,7 @@ describe('a 429', () => {
     expect(limiter.status()).toMatchObject({ allowed: 100, holds: [] })
   })
 
-  test('on a small plan takes the same small part of a larger plan', () => {
+  test('on a small plan cuts the same part of a larger plan', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 10)
     for (const slot of take(limiter, 1)) limiter.throttled(slot)
@@ -280,7 +279,7 @@ describe('a 429', () => {
     expect(take(limiter, 1_000, 'entry')).toHaveLength(795)
   })
 
-  test('takes the same part of a smaller plan, and of the next larger one', () => {
+  test('cuts the same part of a smaller plan, and of the next larger one', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 100)
     for (const slot of take(limiter, 80, 'entry')) limiter.throttled(slot)
@@ -291,7 +290,7 @@ describe('a 429', () => {
     expect(limiter.status().allowed).toBe(500)
   })
 
-  test('during whose burst the plan grows is measured against the rate at the beginning of the burst', () => {
+  test('in a burst during which the plan grows is measured against the rate at the start of the burst', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 10)
     const slots = take(limiter, 2)
@@ -303,8 +302,8 @@ describe('a 429', () => {
   })
 })
 
-/** Entries that a bot wants at a steady rate for ten minutes, each given up after 2 s, of a service that takes so many
- *  a minute: how many it refused with 429 in each minute. */
+/** Requests entries at a steady rate for ten minutes, each for at most 2 s, from a service with its own limit a minute.
+ *  Returns the number of 429s in each minute. */
 function refusalsPerMinute(plan: number, trueLimit: number, perSecond: number): number[] {
   const clock = new SimulatedClock()
   const limiter = limiterOf(clock, plan)
@@ -341,7 +340,7 @@ test.each([
   expect(Math.max(...others)).toBeLessThanOrEqual(8)
 })
 
-test('however often it is refused, a tenth of the slots is left, and what waits for a slot gets it as the rate recovers', () => {
+test('after any number of refusals a tenth of the slots is left, and waiting requests get slots as the rate recovers', () => {
   const clock = new SimulatedClock()
   const limiter = limiterOf(clock, 20)
   for (let time = 0; time < 20; time++) {
@@ -353,14 +352,14 @@ test('however often it is refused, a tenth of the slots is left, and what waits 
   expect(limiter.status()).toMatchObject({ allowed: 2 })
   take(limiter, 1)
   const next = ask(limiter, clock, 'exit')
-  clock.advanceTo(clock.now() + MINUTE) // a twentieth of 20
+  clock.advanceTo(clock.now() + MINUTE) // a minute recovers a twentieth of 20 slots
   expect(next.slot).toBeDefined()
 })
 
 test.each([
   ['is accepted', 20_000, 20_000],
-  ['is worth another try, after 30 s', 60_000, 30_000],
-])('nobody gets a slot while the key is refused, until it %s', (_when, opensAt, gets) => {
+  ['is tried again, after 30 s', 60_000, 30_000],
+])('no slot is granted while the key is refused, until it %s', (_when, opensAt, gets) => {
   const clock = new SimulatedClock()
   const limiter = limiterOf(clock, 5)
   limiter.close()
@@ -394,10 +393,18 @@ test.each([
   ['a log of two other boots', [slot(1, 5, 6, 'first'), slot(2, 5, 6, 'earlier')], [59_999, MINUTE]],
   ['a log that ends in the future', [slot(1, 999_999, null)], [0, MINUTE]],
   ['a request that completed 50 s ago', [slot(1, 99_000, 100_000)], [0, 10_000]],
-  ['two that completed in another order', [slot(1, 99_000, 149_000), slot(2, 99_000, 120_000)], [30_000, 59_000]],
-  ['one that was under way', [slot(1, 149_000, null)], [0, MINUTE]],
-  ['one that was under way two minutes ago', [slot(1, 20_000, null)], [0, 0]],
-  ['one of this boot after one of another', [slot(1, 149_000, 149_000, 'earlier'), slot(2, 89_000, 89_001)], [0, 0]],
+  [
+    'two requests that completed in another order',
+    [slot(1, 99_000, 149_000), slot(2, 99_000, 120_000)],
+    [30_000, 59_000],
+  ],
+  ['a request that was under way', [slot(1, 149_000, null)], [0, MINUTE]],
+  ['a request that was under way two minutes ago', [slot(1, 20_000, null)], [0, 0]],
+  [
+    'a request of this boot after a request of another boot',
+    [slot(1, 149_000, 149_000, 'earlier'), slot(2, 89_000, 89_001)],
+    [0, 0],
+  ],
 ])('%s', (_what, past, waits) => {
   const clock = new SimulatedClock(150_000)
   const got: string[] = []
@@ -408,7 +415,7 @@ test.each([
   expect(got).toEqual(waits.map((wait) => `exit ${150_000 + wait}`))
 })
 
-test('what another boot wrote is written on the clock of this one, so that a third start knows it exactly', () => {
+test('entries of another boot are rewritten on the clock of this boot, so that a third start reads exact times', () => {
   const clock = new SimulatedClock(20_000)
   const log: Slot[] = []
   limiterOf(clock, 2, { past: [slot(1, 5_000, 6_000, 'earlier')], write: (row) => log.push(row) })
@@ -427,7 +434,7 @@ test('a lost request is written as done, so that the next start does not hold it
   expect(log).toEqual([slot(1, 149_000, 150_000)])
 })
 
-test('with load, the slots open to a class are in use, and nobody holds a timer afterwards', () => {
+test('under load the slots open to a class are in use, and no timer is left afterwards', () => {
   for (const [kind, open] of [
     ['exit', 50],
     ['entry', 40],
@@ -458,7 +465,7 @@ test('with load, the slots open to a class are in use, and nobody holds a timer 
   }
 })
 
-test('no exit is behind an entry: under any plan, while it changes, with 429s, however both are asked for', () => {
+test('no exit waits behind an entry: under any plan, during plan changes, with 429s, in any order of requests', () => {
   const event = fc.record({
     what: fc.constantFrom('entry', 'entry', 'exit', 'reconcile', 'done', 'throttled', 'plan'),
     ms: fc.constantFrom(0, 1, 40, 900, 61_000),

@@ -8,7 +8,7 @@ import { absent, lost, only, refused } from '../support/outcomes.ts'
 const verified: Outcome = { kind: 'verified' }
 const signed: Outcome = { kind: 'signed', signature: 's' }
 const sent: Outcome = { kind: 'sent', signature: 's' }
-/** Built and checked within a second, then out. */
+/** Built and verified within a second, then sent. */
 const OUT: Script = [
   [800, verified],
   [810, signed],
@@ -26,24 +26,24 @@ function local(...scripts: Script[]): GatewayWorld {
   return world
 }
 
-const statesOf = (world: GatewayWorld): string[] =>
+const attemptStates = (world: GatewayWorld): string[] =>
   world.attempts.map(({ state, code }) => (code === '' ? state : `${state} ${code}`))
 
-describe('an attempt of ours', () => {
-  test('begins as built, and is filled', () => {
+describe('a locally signed attempt', () => {
+  test('starts as built, and is filled', () => {
     const world = local(FILLED)
     const order = aBuy({ time: 1_000 })
     world.submit(order)
     expect(world.executed[0]?.state).toBe('built')
     world.settle()
-    expect(world.told(order)).toEqual(['working', 'filled', 'filled'])
-    expect(statesOf(world)).toEqual(['filled'])
+    expect(world.statesOf(order)).toEqual(['working', 'filled', 'filled'])
+    expect(attemptStates(world)).toEqual(['filled'])
   })
 
   test.each<[string, Script, string[], string[]]>([
     ['expires', [...OUT, [60_000, absent]], ['working', 'not_executed ABSENT'], ['expired ABSENT']],
     [
-      'is taken back by a fork and expires',
+      'is reversed by a fork and expires',
       [...FILLED.slice(0, 4), [5_000, lost], [60_000, absent]],
       ['working', 'filled', 'working REVERSED', 'working ANSWER_LOST', 'not_executed ABSENT'],
       ['expired ABSENT'],
@@ -54,53 +54,55 @@ describe('an attempt of ours', () => {
       ['working', 'failed AUTHORITY_CHANGE'],
       ['refused AUTHORITY_CHANGE'],
     ],
-  ])('%s', (_what, script, told, states) => {
+  ])('%s', (_what, script, reported, states) => {
     const world = local(script)
     const order = anOrder()
     world.submit(order)
     world.settle()
-    expect(world.told(order).filter((one) => one !== 'working ANSWER_LOST' || told.includes(one))).toEqual(told)
-    expect(statesOf(world)).toEqual(states)
+    expect(world.statesOf(order).filter((one) => one !== 'working ANSWER_LOST' || reported.includes(one))).toEqual(
+      reported,
+    )
+    expect(attemptStates(world)).toEqual(states)
   })
 
-  test('is built again where the service was silent, as long as the order may wait; that request counts until its time is over', () => {
+  test('is built again after a silent builder within its time to live; the silent request counts until its time limit', () => {
     const silent = only(refused('BUILDER_SILENT', 'wait'))
     const world = local(silent, FILLED)
     const sale = anOrder()
     world.submit(sale)
     world.settle(63_000)
-    expect(world.told(sale)).toEqual(['working', 'accepted BUILDER_SILENT', 'working', 'filled', 'filled'])
+    expect(world.statesOf(sale)).toEqual(['working', 'accepted BUILDER_SILENT', 'working', 'filled', 'filled'])
     expect(world.limiter.status().held).toBe(1)
     const buy = aBuy({ time: world.clock.now(), notAfter: world.clock.now() + 700 })
     world.script = () => silent
     world.submit(buy)
     world.settle(10_000)
-    expect(world.told(buy).at(-1)).toBe('expired TTL')
+    expect(world.statesOf(buy).at(-1)).toBe('expired TTL')
   })
 
-  describe('an exit whose fee is refused', () => {
+  describe('an exit with a refused priority fee', () => {
     const refusedFee = only(refused('PRIORITY_FEE', 'never'))
     const feesOf = (world: GatewayWorld) => world.attempts.map(({ priorityFeeLamports }) => priorityFeeLamports)
 
-    test("goes again at once with the service's own fee, then with the least, and only then has failed", () => {
+    test("is retried at once with the service's own fee, then with the least, and then fails", () => {
       const world = local(refusedFee)
       const sale = anOrder({ priorityFeeLamports: lamports(100_000) })
       world.submit(sale)
       world.settle()
       expect(feesOf(world)).toEqual([100_000, null, 10_000])
-      expect(world.told(sale).at(-1)).toBe('failed PRIORITY_FEE')
+      expect(world.statesOf(sale).at(-1)).toBe('failed PRIORITY_FEE')
     })
 
-    test('sells with the next fee, at the same slippage', () => {
+    test('is filled with the next fee, at the same slippage', () => {
       const world = local(refusedFee, FILLED)
       const sale = anOrder({ priorityFeeLamports: lamports(100_000) })
       world.submit(sale)
       world.settle()
-      expect(world.told(sale)).toEqual(['working', 'accepted PRIORITY_FEE', 'working', 'filled', 'filled'])
+      expect(world.statesOf(sale)).toEqual(['working', 'accepted PRIORITY_FEE', 'working', 'filled', 'filled'])
       expect(world.attempts.map(({ slippagePercent }) => slippagePercent)).toEqual([5, 5])
     })
 
-    test('asks for no fee twice, climbs its ladder of fees, and a restart forgets none that was refused', () => {
+    test('tries no fee twice, raises its fee step by step, and remembers refused fees over a restart', () => {
       const world = local(refusedFee, [], refusedFee)
       const sale = anOrder({ priorityFeeLadder: [lamports(10_000), lamports(20_000)] })
       world.submit(sale)
@@ -110,28 +112,28 @@ describe('an attempt of ours', () => {
       expect(feesOf(world)).toEqual([10_000, null, null])
     })
 
-    test('a buy is not tried again', () => {
+    test('is the only kind of order that is retried: a buy fails', () => {
       const world = local(refusedFee)
       const buy = aBuy({ time: 1_000, priorityFeeLamports: lamports(100_000) })
       world.submit(buy)
       world.settle()
       expect(feesOf(world)).toEqual([100_000])
-      expect(world.told(buy).at(-1)).toBe('failed PRIORITY_FEE')
+      expect(world.statesOf(buy).at(-1)).toBe('failed PRIORITY_FEE')
     })
   })
 
-  test('goes again on the word of our own check, whatever the service has lied about', () => {
+  test('is retried after a refusal by the local verifier, even if the service has broken its word', () => {
     const world = local(only(refused('SLIPPAGE_EXCEEDED', 'slippage')), FILLED)
     world.gateway.trust('a', false)
     const sale = anOrder()
     world.submit(sale)
     world.settle()
-    expect(world.told(sale)).toEqual(['working', 'accepted SLIPPAGE_EXCEEDED', 'working', 'filled', 'filled'])
+    expect(world.statesOf(sale)).toEqual(['working', 'accepted SLIPPAGE_EXCEEDED', 'working', 'filled', 'filled'])
   })
 })
 
-describe('what an executor may ask', () => {
-  test('an order is wanted while it may wait and nothing of it is seen; open orders take what they reserve', () => {
+describe('queries of an executor', () => {
+  test('an order may be sent during its time to live until an execution is seen; open orders count with their reservations', () => {
     const world = local(FILLED)
     const { outgoing } = world.gateway
     const reserve = { reserveLamports: 7 as never }
@@ -148,7 +150,7 @@ describe('what an executor may ask', () => {
     expect(outgoing.refusalOf('o999999')).toBe('TTL')
   })
 
-  test('an entry that took too long to build is not wanted any more', () => {
+  test('an entry that took too long to build may not be sent', () => {
     const world = local([[9_000, verified]])
     const order = aBuy({ time: 1_000, notAfter: 5_000 })
     world.submit(order)
@@ -159,7 +161,7 @@ describe('what an executor may ask', () => {
   })
 })
 
-describe('an end in order waits until what it leaves is out, and known to be', () => {
+describe('an orderly shutdown waits until it is known which attempts are out', () => {
   const acked: Script = [
     [500, { kind: 'acked', signature: 's' }],
     [60_000, absent],
@@ -195,7 +197,7 @@ describe('a buy that is being built as a full exit of its mint is accepted', () 
     return { world, buy }
   }
 
-  test('is not wanted any more, also once the exit is over; another mint is left alone', () => {
+  test('may not be sent, also after the end of the exit; another mint is not affected', () => {
     const { world, buy } = built()
     const other = aBuy({ notAfter: 1e9 })
     world.submit(other)
@@ -208,12 +210,12 @@ describe('a buy that is being built as a full exit of its mint is accepted', () 
   test.each([
     ['while the exit is out', 1_000],
     ['after the exit', 60_000],
-  ])('is not built again where the process dies %s', (_what, ms) => {
+  ])('is not built again if the process dies %s', (_what, ms) => {
     const { world, buy } = built()
     world.settle(ms)
     world.crash(1)
     world.settle()
-    expect(world.told(buy)).toEqual(['working', 'refused EXIT_UNPROVED'])
+    expect(world.statesOf(buy)).toEqual(['working', 'refused EXIT_UNPROVED'])
     expect(world.attempts.find(({ orderId }) => orderId === buy.id)).toMatchObject({
       ...{ state: 'unsent', code: 'EXIT_UNPROVED' },
     })
@@ -225,28 +227,28 @@ describe('the process dies', () => {
   test.each([
     ['being built', 0, 'unsent CRASHED'],
     ['verified', 805, 'unsent CRASHED'],
-  ])('while it is %s: nothing of it could execute, and the order goes again', (_what, ms, state) => {
+  ])('while an attempt is %s: it could not execute, and the order is retried', (_what, ms, state) => {
     const world = local([[800, verified]], FILLED)
     const order = anOrder()
     world.submit(order)
     world.settle(ms)
     world.crash(1)
     world.settle()
-    expect(world.told(order)).toEqual(['working', 'working', 'filled', 'filled'])
-    expect(statesOf(world)).toEqual([state, 'filled'])
+    expect(world.statesOf(order)).toEqual(['working', 'working', 'filled', 'filled'])
+    expect(attemptStates(world)).toEqual([state, 'filled'])
   })
 
-  test('while it is out: it is looked up, not built again', () => {
+  test('while an attempt is out: it is looked up, not built again', () => {
     const world = local(OUT)
     world.commitMs = 1
     const order = anOrder()
     world.submit(order)
     world.settle(2_000)
-    world.gateway.requestSlot(world.limiter, () => {}) // makes what was said durable
+    world.gateway.requestSlot(world.limiter, () => {}) // makes the outcomes durable
     world.settle(100)
     world.crash(1)
     world.settle()
     expect(world.executed).toHaveLength(1)
-    expect(statesOf(world)).toEqual(['expired ABSENT'])
+    expect(attemptStates(world)).toEqual(['expired ABSENT'])
   })
 })

@@ -9,7 +9,7 @@ export function anExit(more: Partial<Order> = {}): Order {
   return anOrder({ mint: MINT, repeatMs: 3_000, slippagePercents: LADDER, ...more })
 }
 
-/** Sends a full exit into a world whose attempts go as the scripts say, the last one for all others. */
+/** Submits a full exit; the scripts are the outcomes of its attempts, and the last script is repeated. */
 export function run(exit: Order, ...scripts: Script[]): GatewayWorld {
   const world = new GatewayWorld()
   world.script = (_attempt, number) => scripts[Math.min(number, scripts.length) - 1] ?? []
@@ -17,7 +17,7 @@ export function run(exit: Order, ...scripts: Script[]): GatewayWorld {
   return world
 }
 
-/** Slippage and time of each attempt, ms after the first. */
+/** Slippage and time of each attempt, in ms after the first attempt. */
 export function attempts(world: GatewayWorld): string {
   const first = world.executed[0]?.armedAt ?? 0
   return world.executed.map(({ armedAt, slippagePercent }) => `${slippagePercent} % at ${armedAt - first}`).join(', ')
@@ -32,7 +32,7 @@ export const EXECUTED: Script = [
   [11_000, (attempt) => fillOf(attempt, false)],
   [20_000, (attempt) => fillOf(attempt, true)],
 ]
-/** Nothing is left to sell. */
+/** The wallet holds no tokens to sell. */
 export const EMPTY: Script = [
   [100, acked],
   [1_500, reverted('REVERTED', false)],

@@ -19,14 +19,14 @@ import { Limiter } from '../../src/orders/limiter.ts'
 import type { Executor, Journal, JournalRecord, Outcome, Slot } from '../../src/orders/ports.ts'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 
-/** Outcomes of one attempt and when they come, ms after its execution. */
+/** Outcomes of one attempt, each with its time, ms after the execution. */
 export type Script = readonly (readonly [number, Outcome | ((attempt: Attempt) => Outcome)])[]
 
 type Row = { kind: 'order'; order: Order } | { kind: 'taken'; id: number } | JournalRecord
 
 let count = 0
 
-/** An exit (a sale of everything, which waits for proof) unless `more` says otherwise; each of a mint of its own. */
+/** By default a full exit that waits for proof; each order has its own mint. */
 export function anOrder(more: Partial<Order> = {}): Order {
   count++
   return {
@@ -82,19 +82,19 @@ export function fillOf(attempt: Attempt, final: boolean): Outcome {
   return { kind: 'filled', fill: { ...fill, ...amounts, walletLamports: none, final }, final }
 }
 
-/** Around a gateway: a clock, a journal of which only what was committed survives a crash, an executor that does as its
- *  script says, and the engine's part of the talk. It asserts what must hold whatever happens. */
+/** The environment of a gateway: a clock, a journal whose commits survive a crash, an executor that follows scripts,
+ *  and the engine's reactions. It asserts the invariants of every run. */
 export class GatewayWorld {
   readonly clock = new SimulatedClock(1_000)
-  /** What was executed, in order. */
+  /** Executed attempts, in order. */
   readonly executed: Attempt[] = []
-  /** Those that have not come to their end. */
+  /** Attempts that have not ended. */
   readonly out = new Map<string, Attempt>()
-  /** What the engine heard, in order, as far as it remembers. */
+  /** Reports that the engine heard and, after a crash, had taken; in order. */
   heard: ExecutionReport[] = []
-  /** Called with the number of the attempt among those of its order, from 1. */
+  /** Script of an attempt. `number` counts the attempts of its order, from 1. */
   script: (attempt: Attempt, number: number) => Script = () => []
-  /** What the engine does on hearing a report. */
+  /** Reaction of the engine to a report. */
   onReport: (report: ExecutionReport) => void = () => {}
   commitMs = 0
   commits = 0
@@ -103,7 +103,7 @@ export class GatewayWorld {
   readonly #slots: number
   #rows: Row[] = []
   #durable = 0
-  /** Where the journal may be cut off: what is written before a commit becomes durable together. */
+  /** Lengths of the journal at its commits: a crash cuts it off at one of them. */
   #commits: number[] = []
   #life = 0
   #resumedAt = 0
@@ -117,31 +117,31 @@ export class GatewayWorld {
     this.#start('fresh')
   }
 
-  /** As the runner does it: the engine's output is written, then acted on. */
+  /** Like the runner, writes the engine's output and then submits it. */
   submit(order: Order): void {
     this.#rows.push({ kind: 'order', order })
     this.gateway.submit(order)
   }
 
-  /** Lets everything that is under way come to its end. */
+  /** Advances the time; by default until all pending outcomes have come. */
   settle(ms = 3_600_000): void {
     this.clock.advanceTo(this.clock.now() + ms)
   }
 
-  /** Does something as part of the process: not after it died. */
+  /** Calls `run` after a delay, unless the process has died by then. */
   later(ms: number, run: () => void): void {
     const life = this.#life
     this.clock.after(ms, () => life === this.#life && run())
   }
 
-  /** Attempts as the journal has them, the last row of each. */
+  /** The last journaled record of each attempt. */
   get attempts(): Attempt[] {
     const rows = this.#rows.flatMap((row) => (row.kind === 'attempt' ? [row.attempt] : []))
     return [...new Map(rows.map((attempt) => [attempt.id, attempt])).values()]
   }
 
-  /** The states that the engine heard of an order, with their codes. */
-  told(order: Order): string[] {
+  /** Reported states of an order, with their codes. */
+  statesOf(order: Order): string[] {
     return this.heard
       .filter(({ orderId }) => orderId === order.id)
       .map(({ state, code }) => (code === '' ? state : `${state} ${code}`))
@@ -151,18 +151,18 @@ export class GatewayWorld {
     return this.heard.findLast(({ orderId }) => orderId === order.id)?.state ?? 'accepted'
   }
 
-  /** How many attempts of a full exit are not proved, as far as the engine knows. */
+  /** Number of unproved attempts of a full exit, as last reported. */
   unprovedOf(order: Order): number {
     return this.heard.findLast(({ orderId }) => orderId === order.id)?.unproved ?? 0
   }
 
-  /** Orders whose acceptance outlived all crashes. */
+  /** Orders whose acceptance survived all crashes. */
   get orders(): Order[] {
     return this.#rows.flatMap((row) => (row.kind === 'order' ? [row.order] : []))
   }
 
-  /** The process dies; of the commits that were under way, the first `share` had reached the disk. After `downMs` a new
-   *  one goes on from the journal. */
+  /** Kills the process; the first `share` of the pending commits has reached the disk. After `downMs` a new process
+   *  continues from the journal. */
   crash(share: number, downMs = 0): void {
     this.#life++
     const underWay = this.#commits.filter((length) => length > this.#durable)
@@ -193,7 +193,7 @@ export class GatewayWorld {
   #start(past: readonly Slot[] | 'fresh', nextReport = 1): void {
     const life = this.#life
     const { clock } = this
-    // Timers and commits of a process die with it.
+    // The timers and commits of a process end with it.
     const ours: Clock = {
       now: () => clock.now(),
       after: (ms, run) => clock.after(ms, () => life === this.#life && run()),
@@ -254,11 +254,12 @@ export class GatewayWorld {
     }
   }
 
-  /** Nothing executes that is not durable: the order, the attempt as armed, and a slot for it; and each attempt once.
-   *  Nothing goes again without proof but a full exit, and nothing is bought that one may still sell. */
+  /** Order, armed attempt and slot are durable before an execution, and each attempt executes once. Only a full exit is
+   *  repeated without proof, and no mint is bought that an open full exit may still sell. */
   #checkExecution(attempt: Attempt): void {
     const others = [...this.out.values()].filter(({ orderId }) => orderId === attempt.orderId).length
-    if (others >= (isFullExit(attempt) ? MOST_OPEN_EXITS : 1)) throw new Error(`${attempt.id} is one too many`)
+    if (others >= (isFullExit(attempt) ? MOST_OPEN_EXITS : 1))
+      throw new Error(`${attempt.id} has too many other open attempts`)
     const isSold = [...this.out.values()].some((other) => isFullExit(other) && other.mint === attempt.mint)
     if (attempt.side === 'buy' && isSold) throw new Error(`${attempt.id} buys what an exit may still sell`)
     const durable = this.#rows.slice(0, this.#durable)
@@ -269,20 +270,23 @@ export class GatewayWorld {
     if (this.executed.some(({ id }) => id === attempt.id)) throw new Error(`${attempt.id} executes twice`)
   }
 
-  /** What a look-up finds: the attempt's own end where it was executed, else that it can not execute any more. */
+  /** Result of a look-up: the end of an executed attempt, otherwise its absence. */
   #truth(attempt: Attempt): Script {
     const number = this.executed
       .filter(({ orderId }) => orderId === attempt.orderId)
       .findIndex(({ id }) => id === attempt.id)
-    if (number < 0 && attempt.state === 'landed') return [[20_000, fillOf(attempt, true)]] // it stands for others
+    // A stand-in for other attempts.
+    if (number < 0 && attempt.state === 'landed') return [[20_000, fillOf(attempt, true)]]
     const end = number < 0 ? undefined : this.script(attempt, number + 1).at(-1)?.[1]
     const outcome = typeof end === 'function' ? end(attempt) : end
     if (outcome?.kind === 'filled' || outcome?.kind === 'reverted') return [[20_000, outcome]]
     const absent: Script = [[200_000, { kind: 'absent' }]]
-    return attempt.state === 'landed' ? [[100_000, { kind: 'unknown', reason: 'it is gone' }], ...absent] : absent
+    return attempt.state === 'landed'
+      ? [[100_000, { kind: 'unknown', reason: 'the fill was reversed' }], ...absent]
+      : absent
   }
 
-  /** The engine: asserts the moves of orders, as the book does. */
+  /** Like the engine, checks the moves of orders. */
   #hear(input: Input): void {
     if (input.kind !== 'report') throw new Error(`the gateway posts ${input.kind}`)
     const { orderId, state } = input.report
@@ -294,20 +298,20 @@ export class GatewayWorld {
     this.onReport(input.report)
   }
 
-  /** The runner tells the gateway what the engine keeps of the account, whatever changes of it. */
+  /** Like the runner, passes the state of the account to the gateway after each change. */
   #trust(): void {
     const isBreach = ({ code }: ExecutionReport): boolean => code === 'LATE_FILL' || code === 'SERVICE_DUPLICATE'
     this.gateway.trust('a', !this.heard.slice(this.#resumedAt).some(isBreach))
     this.gateway.halt('a', this.#isHalted)
   }
 
-  /** A person says that entries go on. */
+  /** A person resumes entries after a breach. */
   resume(): void {
     this.#resumedAt = this.heard.length
     this.#trust()
   }
 
-  /** An operator stops entries, restarts included, or lets them go on. */
+  /** An operator halts entries, also over restarts, or ends the halt. */
   halt(isHalted = true): void {
     this.#isHalted = isHalted
     this.#trust()
