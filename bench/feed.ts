@@ -10,8 +10,8 @@ const MESSAGES = 400_000
 const RUNS = 7
 
 /** A strategy that reads every event and does nothing. */
-export const onlooker = {
-  name: 'onlooker',
+export const probe = {
+  name: 'probe',
   about: 'looks at every event',
   params: { parse: () => ({}) },
   keys: ['trades', 'newTokens', 'priceUpdates'],
@@ -59,7 +59,7 @@ async function ourRate(server: Server, folder: string, messages: number): Promis
   const { promise, resolve } = Promise.withResolvers<void>()
   let watch: ReturnType<typeof stopwatch> | undefined
   const rig = await startRig({
-    ...{ url: server.feedUrl, folder, bot: botSettings(onlooker.name), strategy: onlooker },
+    ...{ url: server.feedUrl, folder, bot: botSettings(probe.name), strategy: probe },
     observe: () => {
       watch ??= stopwatch()
       if (rig.rows() === messages) rig.journal.commit(resolve)

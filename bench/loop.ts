@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { botSettings } from '../test/support/engine-rig.ts'
-import { onlooker } from './feed.ts'
+import { probe } from './feed.ts'
 import { type Figure, isMain, pairsOf, printFigures } from './figure.ts'
 import { stampNow } from './frames.ts'
 import { startRig } from './rig.ts'
@@ -21,7 +21,7 @@ interface Delays {
 async function delays(server: Server, seconds: number, folder: string | undefined): Promise<Delays> {
   const late: number[] = []
   const rig = await startRig({
-    ...{ url: server.feedUrl, bot: botSettings(onlooker.name), strategy: onlooker, ...(folder && { folder }) },
+    ...{ url: server.feedUrl, bot: botSettings(probe.name), strategy: probe, ...(folder && { folder }) },
     observe: (block, from) => late.push(stampNow() - (block.marketCap[from] as number)),
   })
   const loop = monitorEventLoopDelay({ resolution: 1 })

@@ -60,7 +60,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
   const { url, bot, strategy, isolated = false, folder, arrived, ordered, observe } = options
   const clock = new SystemClock()
   const mints = new Mints()
-  const tally = new LiveStats()
+  const stats = new LiveStats()
   const opened =
     folder === undefined
       ? NO_JOURNAL
@@ -69,7 +69,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
             throw error
           },
         })
-  const journal = tally.watch(opened)
+  const journal = stats.watch(opened)
   const engine = new Engine(mints, new Map([[strategy.name, strategy]]))
   const limits = { key: 'k', clock, monotonicMs, boot: 'b', requestsPerMinute: 100_000, past: 'fresh' as const }
   const limiter = new Limiter({ ...limits, write: (slot) => journal.write({ kind: 'slot', slot }) })
@@ -86,7 +86,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
     },
   }
   const runner: Runner | ThreadedRunner = isolated ? new ThreadedRunner(parts) : new Runner(parts)
-  tally.listen = (_time, output) => {
+  stats.listen = (_time, output) => {
     if (output.kind === 'order') ordered?.()
   }
   const { promise: live, resolve } = Promise.withResolvers<void>()
@@ -107,13 +107,13 @@ export async function startRig(options: RigOptions): Promise<Rig> {
   await live
   const close = async (): Promise<void> => {
     await stop()
-    tally.mute()
+    stats.mute()
     runner.stop()
     clock.stop()
     await end()
     await opened.close()
   }
-  return { feed, engine, runner, journal, rows: () => tally.rows, close }
+  return { feed, engine, runner, journal, rows: () => stats.rows, close }
 }
 
 /** Starts the engine. The returned function ends its thread. */

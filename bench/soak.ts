@@ -120,7 +120,7 @@ async function soak(folder: string, seconds: number): Promise<Reading[]> {
     { ...demo, bots: [...demo.bots, ...collector.bots], journal: { path, keepTapeDays: (2 * DAY) / (24 * HOUR) } },
     {
       ...{ allow: 'paper', speed: SPEED, isolate: true, logFormat: 'json' },
-      onlooker: { watch: (journal) => live.watch(journal), answered() {}, sellUnit: () => 'unproved' },
+      probe: { watch: (journal) => live.watch(journal), answered() {}, sellUnit: () => 'unproved' },
       writeLog: (text) => {
         const [, heap, buffers] = /holds (\d+) and (\d+) bytes/.exec(text) ?? []
         if (heap === undefined) process.stderr.write(text)
@@ -133,7 +133,7 @@ async function soak(folder: string, seconds: number): Promise<Reading[]> {
   const read = (): void => {
     collect()
     const { heapUsed, arrayBuffers, rss } = process.memoryUsage()
-    const { rows, orders } = running.tally
+    const { rows, orders } = running.stats
     const journal = sizeOf(path) + sizeOf(`${path}-wal`)
     const hour = readings.length + 1
     const reading = { hour, rows, orders, liveTokens: live.size, main: heapUsed + arrayBuffers, engine, rss }

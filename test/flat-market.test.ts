@@ -71,9 +71,9 @@ function market() {
   const paper = new PaperMarket(mints, { tradePrice: 'sol', tradeAmount: 'sol' })
   mints.addHolder(engine)
   mints.addHolder(paper)
-  const tally = new LiveStats()
-  const journal = tally.watch(NO_JOURNAL)
-  raiseAlarms({ tally, past: { onRemainder: nothing }, machine: { clock } }, nothing)
+  const stats = new LiveStats()
+  const journal = stats.watch(NO_JOURNAL)
+  raiseAlarms({ stats, past: { onRemainder: nothing }, machine: { clock } }, nothing)
   const executor = new PaperExecutor(clock, paper, DEFAULT_FILL_MODEL, 1)
   executor.restore([], [])
   const machine = { clock, monotonicMs: () => clock.now(), boot: 'b' }
@@ -92,11 +92,11 @@ function market() {
   })
   runner.post(startInput([botSettings(busy.name, { paperSol: 100_000 })]))
   runner.post({ kind: 'feed', status: 'live', confirmed: [] })
-  return { clock, mints, runner, tally }
+  return { clock, mints, runner, stats }
 }
 
 test('two days later, tokens that were traded and sold leave nothing behind', async () => {
-  const { clock, mints, runner, tally } = market()
+  const { clock, mints, runner, stats } = market()
   const left = await bytesLeftBehind(2, TOKENS_A_DAY, (from, to) => {
     for (let number = from; number < to; number++) {
       const began = FIRST_DAY + number * EVERY_MS
@@ -111,8 +111,8 @@ test('two days later, tokens that were traded and sold leave nothing behind', as
       if (number % 50 === 49) mints.giveBack(() => false)
     }
   })
-  expect(tally.orders).toBeGreaterThan(9 * TOKENS_A_DAY)
-  expect(tally.positions.size).toBe(0)
+  expect(stats.orders).toBeGreaterThan(9 * TOKENS_A_DAY)
+  expect(stats.positions.size).toBe(0)
   // A leak of one order, attempt, fill or position per token would leave 300 and more.
   expect(left).toBeLessThan(200)
 })

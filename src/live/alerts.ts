@@ -145,12 +145,12 @@ const KINDS: Readonly<Record<string, AlertKind>> = {
 /** Sends an alert for each urgent decision and for each unexplained remainder of a ledger. */
 export function raiseAlarms(
   {
-    tally,
+    stats,
     past,
     machine: { clock },
     chain,
   }: {
-    tally: LiveStats
+    stats: LiveStats
     past: Pick<RecoveredJournal, 'onRemainder'>
     machine: Pick<Machine, 'clock'>
     chain?: Pick<LiveChain, 'onUndecided'> | undefined
@@ -158,7 +158,7 @@ export function raiseAlarms(
   raise: (alert: Alert) => void,
 ): void {
   const alarms = new Alarms(raise)
-  tally.listen = (time, output) => alarms.take(time, output)
+  stats.listen = (time, output) => alarms.take(time, output)
   if (chain !== undefined) chain.onUndecided = (text) => raise({ kind: 'unknown', bot: '', text, time: clock.now() })
   past.onRemainder((text) => raise({ kind: 'ledger', bot: '', text, time: clock.now() }))
 }

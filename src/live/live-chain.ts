@@ -25,7 +25,7 @@ export interface ChainParts {
   readonly service: Pick<ServiceAccess, 'host' | 'rpc' | 'wallet'>
   readonly machine: Machine
   readonly journal: Journal
-  readonly tally: LiveStats
+  readonly stats: LiveStats
   readonly past: Recovered
   readonly log: Pick<Log, 'info' | 'error'>
   /** Whether at least one bot may trade real money. */
@@ -55,7 +55,7 @@ export class LiveChain {
   #gateway: Gateway | undefined
 
   constructor(parts: ChainParts, rpcs: Pick<Rpcs, 'any' | 'each'>, genesis: string) {
-    const { config, service, machine, journal, tally, past, log, post } = parts
+    const { config, service, machine, journal, stats, past, log, post } = parts
     const { wallet } = service
     const { id } = accountOf('live', service.host, genesis, wallet)
     const known = past.wallets.find(({ cursor }) => cursor.account === id && cursor.genesis === genesis)
@@ -82,7 +82,7 @@ export class LiveChain {
         transactions: known?.transactions ?? [],
         watches: past.watches.filter(({ attempt }) => attempt.account === id),
       },
-      booked: () => tally.booked,
+      booked: () => stats.booked,
       write: (record) => journal.write(record),
       late: (attempt, fill, code) => this.#orders.lateFill(attempt, fill, code),
       paid: (attempt, signature, feeLamports) => this.#orders.feePaid(attempt, signature, feeLamports),

@@ -22,7 +22,7 @@ export interface RecoveredJournal {
 /** Opens the journal, which also migrates it. Reads use a separate connection. `failed`: called when the journal can
  *  no longer be written. `opened`: receives a function that closes each resource, in order of opening. Throws
  *  SluiceError. */
-export async function openPast(
+export async function openRecoveredJournal(
   { journal: { path, keepTapeDays } }: Config,
   log: Log,
   failed: (error: Error) => void,

@@ -22,7 +22,7 @@ import { watchDisk } from './disk-room.ts'
 import { hostEngine, type Isolation, type StartOf } from './isolation/engine-host.ts'
 import { LiveStats } from './live-stats.ts'
 import { openSigning, type Signing, withoutLocal } from './local-trading.ts'
-import { openPast, type RecoveredJournal } from './recovered-journal.ts'
+import { openRecoveredJournal, type RecoveredJournal } from './recovered-journal.ts'
 import { lockKey, lockWallet, openService, type ServiceAccess } from './service-access.ts'
 import { statusOf } from './status.ts'
 import type { Probe } from './trading.ts'
@@ -44,13 +44,13 @@ export interface BotsOptions extends Isolation {
   readonly writeLog?: (line: string) => void
   readonly logFormat: 'json' | 'text'
   /** Observes orders and answers to learn facts that the service's document leaves open. */
-  readonly onlooker?: Probe
+  readonly probe?: Probe
 }
 
 /** Running bots, until `stop` is called or they end by themselves. */
 export interface RunningBots {
   readonly bots: readonly BotSettings[]
-  readonly tally: LiveStats
+  readonly stats: LiveStats
   readonly world: LiveWorld
   readonly log: Log
   readonly startedAt: number
@@ -79,7 +79,7 @@ interface StartContext {
   readonly service: ServiceAccess
   readonly machine: Machine
   readonly mints: Mints
-  readonly tally: LiveStats
+  readonly stats: LiveStats
   /** Wrapped by LiveStats and by the probe. */
   readonly journal: Journal
 }
@@ -109,42 +109,42 @@ class Start {
   }
 
   async run(): Promise<RunningBots> {
-    const ground = await this.#openGround()
-    const signing = await this.#openSigning(ground)
-    const world = await this.#openWorld(ground, signing, (input) => segment.runner.post(input))
-    const settings = this.#settle(ground, world)
-    const startOf = this.#startOf(ground, world, settings)
-    const segment: AnySegment = this.#openSegment(ground, world, startOf)
-    await this.#begin(ground, world, segment, startOf)
+    const context = await this.#openContext()
+    const signing = await this.#openSigning(context)
+    const world = await this.#openWorld(context, signing, (input) => segment.runner.post(input))
+    const settings = this.#botSettings(context, world)
+    const startOf = this.#startOf(context, world, settings)
+    const segment: AnySegment = this.#openSegment(context, world, startOf)
+    await this.#begin(context, world, segment, startOf)
     const stopFeed = this.#listen(world, segment)
-    const watched = { bots: settings, tally: ground.tally, world, startedAt: ground.machine.clock.now() }
+    const watched = { bots: settings, stats: context.stats, world, startedAt: context.machine.clock.now() }
     const operator = new Operator({
       post: postTo(segment),
-      tally: ground.tally,
+      stats: context.stats,
       bots: settings,
       chain: world.chain,
       priceOf: (mint) => world.priceOf(mint),
-      status: () => statusOf(watched, ground.machine.clock.now()),
-      now: () => ground.machine.clock.now(),
+      status: () => statusOf(watched, context.machine.clock.now()),
+      now: () => context.machine.clock.now(),
     })
     const handle: RunningBots['handle'] = (command) => operator.carryOut(command)
-    await this.#serve(segment, ground, handle)
+    await this.#serve(segment, context, handle)
     this.#log.info({ bots: settings.map(({ name, account }) => `${name} (${account.mode})`) }, 'running')
     const overridden = overriddenNote(this.#config.bots)
     if (overridden !== undefined) this.#log.info(overridden)
-    for (const { code, bots, text } of ground.tally.stops.of(settings, watched.startedAt))
+    for (const { code, bots, text } of context.stats.stops.of(settings, watched.startedAt))
       this.#log.warn({ bots }, `${code}: ${text}`)
     return {
       ...{ ...watched, log: this.#log, ended: this.#ending.promise, handle },
-      stop: () => this.#stop(ground, segment, stopFeed),
+      stop: () => this.#stop(context, segment, stopFeed),
     }
   }
 
   /** Opens the journal and the service, and determines the accounts. */
-  async #openGround(): Promise<StartContext> {
+  async #openContext(): Promise<StartContext> {
     const config = this.#config
     const failed = ({ message }: Error): void => this.#end(ExitCode.failed, `the journal cannot be written: ${message}`)
-    const past = await openPast(config, this.#log, failed, this.closers.add)
+    const past = await openRecoveredJournal(config, this.#log, failed, this.closers.add)
     const service = await openService(config, this.#wantsLive, this.#options.speed)
     this.closers.add(() => service.close())
     this.#redact = service.redact
@@ -152,11 +152,11 @@ class Start {
     if (!service.builds) this.#config = withoutLocal(config, this.#log)
     const clock = new SystemClock(past.recovered.lastTime)
     this.closers.add(() => clock.stop())
-    const tally = new LiveStats((text) => this.#redact(text))
-    const watched = tally.watch(past.journal)
-    const journal = this.#options.onlooker?.watch(watched) ?? watched
+    const stats = new LiveStats((text) => this.#redact(text))
+    const watched = stats.watch(past.journal)
+    const journal = this.#options.probe?.watch(watched) ?? watched
     const machine = { clock, monotonicMs, boot: bootId() }
-    return { past, service, machine, mints: new Mints(), tally, journal }
+    return { past, service, machine, mints: new Mints(), stats, journal }
   }
 
   /** Opens the signer before anything connects that could need a signature. */
@@ -168,17 +168,17 @@ class Start {
   }
 
   async #openWorld(
-    ground: StartContext,
+    context: StartContext,
     signing: Signing | undefined,
     post: (input: Input) => void,
   ): Promise<LiveWorld> {
-    const keyUse = lockKey(this.#config, ground.service)
+    const keyUse = lockKey(this.#config, context.service)
     this.closers.add(() => keyUse.release())
     const world = await buildWorld({
-      ...ground,
+      ...context,
       ...{ config: this.#config, log: this.#log, post },
-      past: ground.past.recovered,
-      onlooker: this.#options.onlooker,
+      past: context.past.recovered,
+      probe: this.#options.probe,
       live: this.#wantsLive,
       signing,
       keyUse,
@@ -190,7 +190,7 @@ class Start {
   }
 
   /** Settings of every bot, with its account. Locks the wallet if a bot trades real money. */
-  #settle({ service, tally }: StartContext, world: LiveWorld): readonly BotSettings[] {
+  #botSettings({ service, stats }: StartContext, world: LiveWorld): readonly BotSettings[] {
     const { settings, notices } = botSettings(this.#config, {
       service: service.host,
       cluster: world.chain?.genesis ?? '',
@@ -199,7 +199,7 @@ class Start {
     })
     for (const notice of notices) this.#log.warn(notice)
     const live = settings.filter(({ account }) => account.mode === 'live')
-    for (const { account } of live) tally.liveAccounts.add(account.id)
+    for (const { account } of live) stats.liveAccounts.add(account.id)
     if (live.length > 0 && this.#config.service.kind === 'remote') {
       const wallet = lockWallet(service)
       this.closers.add(() => wallet.release())
@@ -207,15 +207,15 @@ class Start {
     return settings
   }
 
-  #openSegment(ground: StartContext, world: LiveWorld, startOf: StartOf): AnySegment {
+  #openSegment(context: StartContext, world: LiveWorld, startOf: StartOf): AnySegment {
     const segment = hostEngine({
-      ...ground,
+      ...context,
       ...{ config: this.#config, isolation: this.#options, world, log: this.#log, startOf },
       failed: (reason) => this.#end(ExitCode.failed, reason),
     })
     this.closers.add(() => segment.close())
     world.attach(segment.gateway)
-    raiseAlarms({ ...ground, chain: world.chain }, (alert) => world.alert(alert))
+    raiseAlarms({ ...context, chain: world.chain }, (alert) => world.alert(alert))
     return segment
   }
 
@@ -229,7 +229,7 @@ class Start {
 
   /** Restores money from rows, warms up strategies, and resumes open orders, exits first. */
   async #begin(
-    { past, machine, mints, tally }: StartContext,
+    { past, machine, mints, stats }: StartContext,
     world: LiveWorld,
     segment: AnySegment,
     startOf: StartOf,
@@ -237,8 +237,8 @@ class Start {
     const start = startOf(past.recovered)
     const { positions, orders } = start.money
     for (const left of unattended(past.recovered.money, start.bots)) this.#log.warn(left)
-    tally.restore(start.money)
-    tally.undecided.restore(past.recovered)
+    stats.restore(start.money)
+    stats.undecided.restore(past.recovered)
     world.restore(start.bots, start.money)
     // Never resolves once no engine can start or the journal has failed.
     const rows = await unlessEnded(this.#ending.promise, segment.begin(start, past.reader.warmup(mints, start.warm)))
@@ -268,7 +268,7 @@ class Start {
   }
 
   /** Stops decisions, sends earlier decisions that are durable, and waits for the answers. */
-  async #stop({ journal, tally }: StartContext, segment: AnySegment, stopFeed: () => unknown): Promise<void> {
+  async #stop({ journal, stats }: StartContext, segment: AnySegment, stopFeed: () => unknown): Promise<void> {
     postTo(segment)({ name: 'stop' })
     await this.closers.take(stopFeed)
     await until(() => segment.isIdle, LAST_ANSWERS_MS)
@@ -277,7 +277,7 @@ class Start {
       isDurable = true
     })
     await until(() => isDurable && segment.gateway.outgoing.isAnswered, LAST_ANSWERS_MS)
-    tally.mute()
+    stats.mute()
     await this.closers.closeAll()
   }
 

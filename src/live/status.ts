@@ -85,21 +85,21 @@ export interface WatchedWorld {
 
 export interface StatusParts {
   readonly bots: readonly BotSettings[]
-  readonly tally: LiveStats
+  readonly stats: LiveStats
   readonly world: WatchedWorld
   readonly startedAt: Millis
 }
 
-export function statusOf({ bots, tally, world, startedAt }: StatusParts, time: Millis): Status {
-  const { rows, orders, filled } = tally
+export function statusOf({ bots, stats, world, startedAt }: StatusParts, time: Millis): Status {
+  const { rows, orders, filled } = stats
   return {
     ...{ startedAt, time, rows, orders, fills: filled },
-    stops: [...tally.stops.of(bots, time), ...tally.undecided.stops(bots, tally.positions.values(), time)],
-    undecided: tally.undecided.of(time, (orderId) => tally.openOrders.get(orderId)),
+    stops: [...stats.stops.of(bots, time), ...stats.undecided.stops(bots, stats.positions.values(), time)],
+    undecided: stats.undecided.of(time, (orderId) => stats.openOrders.get(orderId)),
     ...healthOf(world),
-    bots: bots.map((bot) => botStatus(bot, tally)),
-    positions: positionsOf(tally, world),
-    lastFills: lastFillsOf(tally),
+    bots: bots.map((bot) => botStatus(bot, stats)),
+    positions: positionsOf(stats, world),
+    lastFills: lastFillsOf(stats),
   }
 }
 
@@ -113,18 +113,18 @@ function healthOf(world: WatchedWorld): Health {
   }
 }
 
-function botStatus({ name, account, executor }: BotSettings, tally: LiveStats): BotStatus {
-  const { realized, fees } = tally.resultOf(name)
+function botStatus({ name, account, executor }: BotSettings, stats: LiveStats): BotStatus {
+  const { realized, fees } = stats.resultOf(name)
   return {
     ...{ name, mode: account.mode, executor },
-    positions: [...tally.positions.values()].filter(({ bot }) => bot === name).length,
-    openOrders: [...tally.openOrders.values()].filter((bot) => bot === name).length,
-    ...{ realizedSol: lamportsToSol(realized), feesSol: lamportsToSol(fees), last: tally.acts.get(name) ?? null },
+    positions: [...stats.positions.values()].filter(({ bot }) => bot === name).length,
+    openOrders: [...stats.openOrders.values()].filter((bot) => bot === name).length,
+    ...{ realizedSol: lamportsToSol(realized), feesSol: lamportsToSol(fees), last: stats.acts.get(name) ?? null },
   }
 }
 
-function positionsOf(tally: LiveStats, world: WatchedWorld): PositionStatus[] {
-  const held = [...tally.positions.values()].sort((one, other) => one.openedAt - other.openedAt)
+function positionsOf(stats: LiveStats, world: WatchedWorld): PositionStatus[] {
+  const held = [...stats.positions.values()].sort((one, other) => one.openedAt - other.openedAt)
   return held.map((position) => {
     const { bot, mint, state, tokens, decimals, costLamports, openedAt } = position
     const valueSol = liquidationSol(position, world.priceOf(mint)) ?? null

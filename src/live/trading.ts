@@ -23,7 +23,7 @@ export interface TradingParts {
   readonly service: Pick<ServiceAccess, 'venue' | 'baseUrl' | 'apiKey' | 'wallet'>
   readonly machine: Machine
   readonly journal: Journal
-  readonly tally: LiveStats
+  readonly stats: LiveStats
   readonly past: Pick<Recovered, 'slots'>
   /** Whether this machine ever used the key. */
   readonly keyUse: KeyUse
@@ -31,7 +31,7 @@ export interface TradingParts {
   readonly http: Http
   /** undefined if no bot trades. */
   readonly chain: LiveChain | undefined
-  readonly onlooker?: Probe | undefined
+  readonly probe?: Probe | undefined
   /** undefined if no bot signs here. */
   readonly signing?: Signing | undefined
 }
@@ -51,7 +51,7 @@ export class Trading {
   #isContradicted = false
 
   constructor(parts: TradingParts) {
-    const { config, service, machine, past, http, chain, tally, journal, signing, keyUse } = parts
+    const { config, service, machine, past, http, chain, stats, journal, signing, keyUse } = parts
     this.#parts = parts
     this.#plan = service.venue.plans.first(config.service.plan)
     const key = createHash('sha256').update(service.apiKey()).digest('hex').slice(0, 16)
@@ -64,8 +64,8 @@ export class Trading {
       ...{ http, clock: machine.clock, journal, chain },
       ...{ baseUrl: service.baseUrl, apiKey: service.apiKey, wallet: service.wallet },
       maxBuyLamports: () => this.#plan.maxBuyLamports,
-      sellUnit: () => parts.onlooker?.sellUnit() ?? this.#sellUnit(chain),
-      holding: (mint: string) => tally.holdingOf(mint),
+      sellUnit: () => parts.probe?.sellUnit() ?? this.#sellUnit(chain),
+      holding: (mint: string) => stats.holdingOf(mint),
     }
     const executor = service.venue.openExecutor({
       ...common,
@@ -85,7 +85,7 @@ export class Trading {
   /** From now on a part of a position is sold as a percentage. A probe tries uncertain units on purpose, so its
    *  sales do not count. */
   #contradicted(chain: LiveChain, { id, size }: Attempt, sold: TokenAmount): void {
-    if (this.#isContradicted || this.#parts.onlooker !== undefined || size.kind !== 'tokens') return
+    if (this.#isContradicted || this.#parts.probe !== undefined || size.kind !== 'tokens') return
     this.#isContradicted = true
     chain.disproved(
       `${id} was to sell ${size.tokens} base units but sold ${sold}: the service counts the number of a sale in another unit`,
@@ -132,8 +132,8 @@ export class Trading {
 
   /** Looks for the wallet's own trades in rows of the feed. */
   observe(block: Block, from: number, to: number): void {
-    const { tally, service } = this.#parts
-    if (this.chain === undefined || !tally.awaitsFill) return
+    const { stats, service } = this.#parts
+    if (this.chain === undefined || !stats.awaitsFill) return
     for (let row = from; row < to; row++) {
       if ((block.kind[row] as number) > RowKind.sell || block.texts.trader(row) !== service.wallet) continue
       const mint = block.mints[block.token[row] as number] as string

@@ -39,10 +39,10 @@ export interface WorldParts {
   readonly machine: Machine
   readonly journal: Journal
   readonly mints: Mints
-  readonly tally: LiveStats
+  readonly stats: LiveStats
   readonly past: Recovered
   readonly log: Log
-  readonly onlooker: Probe | undefined
+  readonly probe: Probe | undefined
   /** At least one bot trades, so the wallet must be known. */
   readonly live: boolean
   /** Whether this machine ever used the key. */
@@ -86,7 +86,7 @@ export class LiveWorld {
     this.#trading = new Trading({ ...parts, http: this.#shown, chain })
     this.#pacer = new MessagePacer(this.#trading.shareOf(this.plan().messagesPerSecond))
     this.#paper = new PaperWorld(config, clock, mints)
-    this.#paper.market.addKeeper((mint) => parts.tally.holds(mint))
+    this.#paper.market.addKeeper((mint) => parts.stats.holds(mint))
     this.#routes = new Routes(this.#paper, config, this.#trading, clock)
     const { alerts } = config
     this.#alerts =
@@ -105,7 +105,7 @@ export class LiveWorld {
       random: seededRandom(deriveSeed(past.lastSegment, 'redial')),
       pace: (job) => void this.#pacer.run(job),
       mints,
-      isHeld: (token) => parts.tally.holds(mints.list[token] as string),
+      isHeld: (token) => parts.stats.holds(mints.list[token] as string),
       load: busier(loopLoad(), () => this.#segment.lagMs),
       rowsHandled: () => this.#segment.rowsHandled,
       on: {
@@ -216,7 +216,7 @@ export class LiveWorld {
   /** Redacts answers of the service before they are journaled, because an answer may echo the request. */
   #shown: Http = async (request) => {
     const result = await this.#http.http(request)
-    this.#parts.onlooker?.answered(request, result)
+    this.#parts.probe?.answered(request, result)
     return result.kind === 'answered' ? { ...result, body: this.#parts.service.redact(result.body) } : result
   }
 

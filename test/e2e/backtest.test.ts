@@ -27,7 +27,7 @@ test('a paper run on the sandbox is backtested on its own tape', async ({ onTest
     onTestFinished,
   )
   const running = await venue.start()
-  await until('fills on paper', () => running.tally.fills.size >= 8)
+  await until('fills on paper', () => running.stats.fills.size >= 8)
   await running.stop()
   const backtest = async (journal: string, ...more: string[]) => {
     const { code, stdout, stderr } = await sluice(['backtest', venue.configFile, '--journal', journal, ...more])
@@ -39,7 +39,7 @@ test('a paper run on the sandbox is backtested on its own tape', async ({ onTest
   const found = JSON.parse(first.stdout) as Record<string, number>
   expect(Object.keys(found)).toEqual(KEYS)
   for (const key of KEYS) expect(found[key], key).toEqual(expect.any(Number))
-  expect(found.events).toBe(running.tally.rows)
+  expect(found.events).toBe(running.stats.rows)
   expect(found.fills).toBeGreaterThanOrEqual(8)
 
   // The same in another process and another folder, with every decision written to disk.

@@ -18,18 +18,18 @@ test.each<[ErrorCode, Alert['kind']]>([
   ['MINT_PROGRAM', 'mint-refused'],
 ])('an alarm of code %s is sent as %s', (code, kind) => {
   const told: Alert[] = []
-  const tally: { listen?: (time: number, output: Output) => void } = {}
-  raiseAlarms({ tally, past: { onRemainder() {} }, machine: { clock: { now: () => 1 } } } as never, (alert) =>
+  const stats: { listen?: (time: number, output: Output) => void } = {}
+  raiseAlarms({ stats, past: { onRemainder() {} }, machine: { clock: { now: () => 1 } } } as never, (alert) =>
     told.push(alert),
   )
-  tally.listen?.(1, { kind: 'alarm', bot: 'a', code, reason: 'why' })
+  stats.listen?.(1, { kind: 'alarm', bot: 'a', code, reason: 'why' })
   expect(told).toEqual([{ kind, bot: 'a', text: `${code}: why`, time: 1 }])
 })
 
 test('a lost order whose proof cannot continue is reported as unknown', () => {
   const told: Alert[] = []
   const chain = { onUndecided: (_text: string) => {} }
-  const parts = { tally: {}, past: { onRemainder() {} }, machine: { clock: { now: () => 1 } }, chain }
+  const parts = { stats: {}, past: { onRemainder() {} }, machine: { clock: { now: () => 1 } }, chain }
   raiseAlarms(parts as never, (alert) => told.push(alert))
   chain.onUndecided('the RPC cannot be asked')
   expect(told).toEqual([{ kind: 'unknown', bot: '', text: 'the RPC cannot be asked', time: 1 }])

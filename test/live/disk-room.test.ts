@@ -67,16 +67,16 @@ test('status shows the stop with its reason and start time, for every bot', () =
 })
 
 test('the answer of resume names the causes that still stop entries', () => {
-  const tally = new LiveStats()
+  const stats = new LiveStats()
   const bots = [botSettings('eager')]
   const operator = new Operator({
-    ...{ post: () => {}, tally, bots, chain: undefined, priceOf: () => undefined, now: () => 0 },
+    ...{ post: () => {}, stats, bots, chain: undefined, priceOf: () => undefined, now: () => 0 },
     status: () => {
       throw new Error('not asked')
     },
   })
   expect(operator.carryOut({ command: 'resume' })).toEqual({ text: 'entries continue' })
-  tally.stops.hear(0, { kind: 'gate', account: '', open: false, code: 'DISK_LOW', reason: 'make room' })
+  stats.stops.hear(0, { kind: 'gate', account: '', open: false, code: 'DISK_LOW', reason: 'make room' })
   expect(operator.carryOut({ command: 'resume' })).toEqual({
     text: 'your halt is lifted, but entries are still stopped by causes that `resume` cannot end: DISK_LOW (eager): make room',
   })

@@ -18,7 +18,7 @@ function tradingWith(isFresh: boolean, slots: readonly Slot[] = [], plan: Config
     service: { venue: DEFAULT_VENUE, baseUrl: '', apiKey: () => 'key', wallet: '' },
     machine: { clock, monotonicMs: () => clock.now(), boot: 'boot' },
     journal: { write: (record: JournalRecord) => written.push(record) } as never,
-    tally: new LiveStats(),
+    stats: new LiveStats(),
     past: { slots },
     keyUse: { isFresh, began: () => use.began++, release: () => {} },
     http: () => Promise.reject(new Error('nothing is sent')),

@@ -97,9 +97,9 @@ export class Process implements Caller {
     const machine = this.#machine(past.lastTime)
     this.#clock = machine.clock
     this.disk = new SimulatedDisk({ ...parts.disk, ...machine, stuck: () => parts.stuck(this) })
-    const tally = new LiveStats()
+    const stats = new LiveStats()
     this.mirror = new Mirror(past, note, parts.attempted)
-    const journal = tally.watch(this.mirror.watch(this.#guarded(this.disk)))
+    const journal = stats.watch(this.mirror.watch(this.#guarded(this.disk)))
     const log = { info: NOTHING, warn: NOTHING, error: NOTHING }
     const access = {
       baseUrl: 'https://service.invalid/api',
@@ -109,7 +109,7 @@ export class Process implements Caller {
       wallet: WALLET,
     }
     const { genesisHash } = chain.ledger
-    const common = { config, service: { ...access, rpc: [] }, machine, journal, tally, past, log }
+    const common = { config, service: { ...access, rpc: [] }, machine, journal, stats, past, log }
     this.#chain = new LiveChain(
       { ...common, live: true, post: (input) => this.#isTold(input) && this.#segment.runner.post(input) },
       chain.reach(
@@ -137,7 +137,7 @@ export class Process implements Caller {
     const { settings } = botSettings(config, {
       ...{ service: access.host, cluster: genesisHash, wallet: WALLET, allow: 'live' },
     })
-    for (const { account } of settings) tally.liveAccounts.add(account.id)
+    for (const { account } of settings) stats.liveAccounts.add(account.id)
     const watched = this.#watched((local === undefined ? this.#trading.cloud : this.#trading.local) as Route)
     const route = vetted(watched, config, this.#chain, machine.clock)
     this.#segment = new Segment({
@@ -154,7 +154,7 @@ export class Process implements Caller {
       ...{ config, bots: settings, plan: this.#trading.plan, code: 'code', past, reader },
       proof: this.#chain.proof,
     })
-    tally.restore(start.money)
+    stats.restore(start.money)
     note(`process: starts as segment ${start.segment} with ${past.attempts.length} attempts`)
     this.#segment.begin(start, reader.blocks(this.#mints, start.warm))
     watchDisk({ past: this.disk, machine, segment: this.#segment, log }, ({ text }) => note(`disk: ${text}`))

@@ -39,7 +39,7 @@ export async function runBots(
   const screen = new Screen((columns) =>
     running === undefined
       ? ['starting']
-      : liveTable(statusOf(running, Date.now()), options.title, rate.of(running.tally.rows), columns),
+      : liveTable(statusOf(running, Date.now()), options.title, rate.of(running.stats.rows), columns),
   )
   const interrupted = untilInterrupted()
   try {

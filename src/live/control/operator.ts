@@ -12,7 +12,7 @@ import type { ControlCommand } from './command.ts'
 
 export interface OperatorParts {
   readonly post: (command: Command) => void
-  readonly tally: LiveStats
+  readonly stats: LiveStats
   readonly bots: readonly BotSettings[]
   /** undefined if no bot trades. */
   readonly chain: LiveChain | undefined
@@ -34,8 +34,8 @@ export class Operator {
 
   /** Throws SluiceError that names the reason of a refusal. */
   carryOut(command: ControlCommand): object | Promise<object> {
-    const { post, tally } = this.#parts
-    const held = [...tally.positions.values()].filter(({ tokens }) => tokens > 0n)
+    const { post, stats } = this.#parts
+    const held = [...stats.positions.values()].filter(({ tokens }) => tokens > 0n)
     switch (command.command) {
       case 'halt':
         post({ name: 'halt' })
@@ -66,8 +66,8 @@ export class Operator {
   }
 
   #sell({ mint }: Of<'sell'>): object {
-    const { post, tally } = this.#parts
-    const selling = [...tally.positions.values()].filter((position) => position.tokens > 0n && position.mint === mint)
+    const { post, stats } = this.#parts
+    const selling = [...stats.positions.values()].filter((position) => position.tokens > 0n && position.mint === mint)
     if (selling.length === 0) throw new SluiceError(`no bot holds ${mint}`)
     post({ name: 'sell', mint })
     const cost = selling.reduce((sum, { costLamports }) => sum + costLamports, 0)
@@ -75,8 +75,8 @@ export class Operator {
   }
 
   #afterResume(): string {
-    const { tally, bots, now } = this.#parts
-    const lasting = tally.stops.of(bots, now()).filter(outlastsResume)
+    const { stats, bots, now } = this.#parts
+    const lasting = stats.stops.of(bots, now()).filter(outlastsResume)
     if (lasting.length === 0) return 'entries continue'
     const reasons = lasting.map(({ code, bots, text }) => `${code} (${bots.join(', ')}): ${text}`)
     return `your halt is lifted, but entries are still stopped by causes that \`resume\` cannot end: ${reasons.join('; ')}`
@@ -98,13 +98,13 @@ export class Operator {
   }
 
   async #adopt({ mint, bot }: Of<'adopt'>): Promise<object> {
-    const { bots, tally, priceOf } = this.#parts
+    const { bots, stats, priceOf } = this.#parts
     const chain = this.#chain
     const settings = bots.find(({ name }) => name === bot)
     if (settings === undefined)
       throw new SluiceError(`no bot ${bot} runs here; running: ${bots.map(({ name }) => name).join(', ')}`)
     if (settings.account.id !== chain.account) throw new SluiceError(`${bot} runs on paper and has no wallet`)
-    const owner = [...tally.positions.values()].find((one) => one.mint === mint && one.account === chain.account)
+    const owner = [...stats.positions.values()].find((one) => one.mint === mint && one.account === chain.account)
     if (owner !== undefined) throw new SluiceError(`${owner.bot} already has a position in it`)
     const price = priceOf(mint)
     if (price === undefined)

@@ -54,7 +54,7 @@ export async function probeLive(parts: ProbeParts): Promise<Probed> {
   const watch = new ProbeWatch(PROBE_BOT, config.service.units, venueOf(config.service).probe)
   const running = await startBots(
     { ...config, bots: [await probeBot(parts.lamports)] },
-    { allow: 'live', logFormat: 'json', onlooker: watch, writeLog: (line) => tellGrave(line, parts.warn) },
+    { allow: 'live', logFormat: 'json', probe: watch, writeLog: (line) => tellGrave(line, parts.warn) },
   )
   const probe = new Probe(parts, running, watch)
   try {
@@ -155,7 +155,7 @@ class Probe {
 
   /** Of a probe that a crash ended. */
   async #sellLeft(): Promise<void> {
-    const positions = [...this.#running.tally.positions.values()]
+    const positions = [...this.#running.stats.positions.values()]
     const left = positions.filter(({ bot, tokens }) => bot === PROBE_BOT && tokens > 0n)
     const orders: ProbeOrder[] = []
     for (const { mint } of left) orders.push(await this.#hands.order('sell what was left', 'sell-all', { mint }))

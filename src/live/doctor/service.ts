@@ -121,7 +121,7 @@ async function readRecords(parts: ServiceParts, plan: Plan, seen: string): Promi
   }
   const machine = { clock, monotonicMs, boot: bootId() }
   const { limiter } = new Trading({
-    ...{ config, service, machine, journal: writer, tally: new LiveStats(), past, keyUse, http },
+    ...{ config, service, machine, journal: writer, stats: new LiveStats(), past, keyUse, http },
     chain: undefined,
   })
   limiter.setRequestsPerMinute(shareOf(plan.requestsPerMinute, config.service.share))

@@ -46,7 +46,7 @@ export async function withSamples<T>(
     const keyUse = lockKey(config, service)
     const machine = { clock, monotonicMs, boot: bootId() }
     const { limiter, plan } = new Trading({
-      ...{ config, service, machine, journal: writer, tally: new LiveStats(), past, keyUse, http },
+      ...{ config, service, machine, journal: writer, stats: new LiveStats(), past, keyUse, http },
       chain: undefined,
     })
     const { any: rpc } = budgetedRpcs(service.rpc, http, clock)

@@ -32,12 +32,12 @@ afterEach(() => vi.unstubAllEnvs())
 
 const WHOLE: Budget = { held: 0, allowed: 100, perMinute: 100, waiting: 0, holds: [] }
 
-function linesOf(tally: LiveStats, price?: number, broken: readonly string[] = [], budget = WHOLE): string[] {
-  return tableOf(tally, 200, price, broken, budget).map(stripVTControlCharacters)
+function linesOf(stats: LiveStats, price?: number, broken: readonly string[] = [], budget = WHOLE): string[] {
+  return tableOf(stats, 200, price, broken, budget).map(stripVTControlCharacters)
 }
 
 function tableOf(
-  tally: LiveStats,
+  stats: LiveStats,
   columns: number,
   price?: number,
   broken: readonly string[] = [],
@@ -52,7 +52,7 @@ function tableOf(
     priceOf: () => price,
     lists: { broken: new Map(broken.map((text) => [text, text])) },
   } satisfies WatchedWorld
-  const status = statusOf({ world, tally, bots: BOTS, startedAt: NOON }, NOON + 60_000)
+  const status = statusOf({ world, stats, bots: BOTS, startedAt: NOON }, NOON + 60_000)
   // As it goes over the socket of `sluice status`.
   const sent = JSON.parse(JSON.stringify(status)) as typeof status
   return liveTable(sent, 'test', 0, columns)
@@ -68,11 +68,11 @@ test('says why fewer requests can be sent than the plan has, and until when', ()
 
 /** What stands behind the token of one held position. */
 function lineOf(more: Partial<Position>, price: number | undefined): string | undefined {
-  const tally = new LiveStats()
+  const stats = new LiveStats()
   const held = { tokens: 100_000_000_000n, costLamports: lamports(100_000_000), state: 'open' } as const
   const position = { ...newPosition({ account: 'w', bot: 'dips', mint: MINT }, NOON, {}), ...held, ...more }
-  tally.restore({ ...NO_MONEY, positions: [position] })
-  const lines = linesOf(tally, price, ['deny.txt:2 is no key \u001b[2J'])
+  stats.restore({ ...NO_MONEY, positions: [position] })
+  const lines = linesOf(stats, price, ['deny.txt:2 is no key \u001b[2J'])
   expect(lines).toContain('deny.txt:2 is no key \\u001b[2J')
   return lines.find((line) => line.startsWith(MINT.slice(0, 8)))?.replace(/ +/g, ' ')
 }
@@ -143,26 +143,26 @@ test.each<[what: string, before: AccountMoney[], outputs: Output[], lines: RegEx
   ['a pause that is over', [], [account({ results: { ...NO_RESULTS, pausedUntil: NOON + 60_000 } })], []],
   ['two at once', [], [account({ halted: true }), ...threw], [/^HALTED since/, /^EXITS ONLY dips since/]],
 ])('what stops entries: %s', (_what, accounts, outputs, expected) => {
-  const tally = new LiveStats()
-  tally.restore({ ...NO_MONEY, accounts })
-  const journal = tally.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
+  const stats = new LiveStats()
+  stats.restore({ ...NO_MONEY, accounts })
+  const journal = stats.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
   for (const [index, output] of outputs.entries()) journal.output(1, NOON + 30_000, index, output)
-  const lines = linesOf(tally)
+  const lines = linesOf(stats)
   const end = lines.findIndex((line) => line.startsWith('feed live'))
   expect(lines.slice(1, end)).toEqual(expected.map((line) => expect.stringMatching(line)))
 })
 
 test('what a strategy threw is shown, and told, without secrets', () => {
-  const tally = new LiveStats((text) => text.replaceAll('key-123', '[redacted]'))
+  const stats = new LiveStats((text) => text.replaceAll('key-123', '[redacted]'))
   const told: Output[] = []
-  tally.listen = (_time, output) => told.push(output)
+  stats.listen = (_time, output) => told.push(output)
   const reason = 'Error: 401 for key-123'
   const journaled: Output[] = []
   const rest = { rows() {}, input() {}, write() {}, commit() {} }
-  const journal = tally.watch({ ...rest, output: (_seq, _time, _index, output) => void journaled.push(output) })
+  const journal = stats.watch({ ...rest, output: (_seq, _time, _index, output) => void journaled.push(output) })
   for (const output of threw) journal.output(1, NOON, 0, output.kind === 'alarm' ? { ...output, reason } : output)
-  expect(linesOf(tally).join('\n')).toContain('401 for [redacted]')
-  expect(JSON.stringify([linesOf(tally), told])).not.toContain('key-123')
+  expect(linesOf(stats).join('\n')).toContain('401 for [redacted]')
+  expect(JSON.stringify([linesOf(stats), told])).not.toContain('key-123')
   expect(journaled).toContainEqual(expect.objectContaining({ reason })) // a replay compares it
 })
 
@@ -186,17 +186,17 @@ describe('orders whose answer was lost', () => {
 
   /** What the table says before its status line. */
   const said = (positions: readonly Position[], attempts: readonly Attempt[]): string[] => {
-    const tally = new LiveStats()
+    const stats = new LiveStats()
     const orders = attempts.map(({ orderId }) => ({
       order: { id: orderId, bot: 'dips' } as never,
       state: 'working' as const,
     }))
-    tally.restore({ ...NO_MONEY, positions, orders })
-    tally.undecided.restore({ attempts, watches: [] })
-    const journal = tally.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
+    stats.restore({ ...NO_MONEY, positions, orders })
+    stats.undecided.restore({ attempts, watches: [] })
+    const journal = stats.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
     for (const attempt of attempts.slice(0, 1))
       journal.write({ kind: 'watch', watch: { ...before, attempt, progress } })
-    const lines = linesOf(tally)
+    const lines = linesOf(stats)
     return lines.slice(
       1,
       lines.findIndex((line) => line.startsWith('feed live')),
@@ -225,7 +225,7 @@ describe('orders whose answer was lost', () => {
 })
 
 test('an order is open until it is over, and one that was open before counts', () => {
-  const tally = new LiveStats()
+  const stats = new LiveStats()
   const order = (id: string) => ({
     id,
     bot: 'dips',
@@ -234,11 +234,11 @@ test('an order is open until it is over, and one that was open before counts', (
     side: 'sell',
     size: { kind: 'all' },
   })
-  tally.restore({ ...NO_MONEY, orders: [{ order: order('o1') as never, state: 'held' }] })
-  const journal = tally.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
+  stats.restore({ ...NO_MONEY, orders: [{ order: order('o1') as never, state: 'held' }] })
+  const journal = stats.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
   journal.output(1, NOON, 0, { kind: 'order', order: order('o2') as never })
   const openOf = (): string | undefined =>
-    linesOf(tally)
+    linesOf(stats)
       .find((line) => line.startsWith('dips '))
       ?.split(/ {2,}/)[3]
   expect(openOf()).toBe('2')
