@@ -64,7 +64,7 @@ function ours(frames: readonly Buffer[]): Times {
   let time = Date.now()
   const step = (frame: Buffer): boolean => {
     decoder.decode(frame, false)
-    intake.take(decoder.row, time, 0)
+    intake.add(decoder.row, time, 0)
     intake.deliver()
     return engine.outputs.length > 0
   }

@@ -27,9 +27,9 @@ export interface Measured {
   readonly serviceFeePercent: number | null
 }
 
-const LEAST_FILLS = 20
-const LEAST_DECIDED = 50
-const LEAST_FEES = 5
+const MIN_FILLS = 20
+const MIN_DECIDED = 50
+const MIN_FEES = 5
 /** Block times are whole seconds, rounded down. */
 const HALF_SECOND_MS = 500
 
@@ -54,22 +54,22 @@ export function measure(executions: readonly Execution[]): Measured {
   const chosen = fills.filter(({ attempt }) => attempt.priorityFeeLamports === null)
   const auto = median(
     chosen.map(({ fill }) => Math.max(0, fill.feeLamports - BASE_FEE)),
-    LEAST_FEES,
+    MIN_FEES,
   )
   const known = (name: 'venueFee' | 'serviceFee') => fills.filter(({ fill }) => !fill.costs.unknown.includes(name))
   return {
     fills: fills.length,
     decided: landed + lost,
-    latencyMs: latencies.length < LEAST_FILLS ? null : { p50: at(latencies, 0.5), p95: at(latencies, 0.95) },
-    landingFailurePercent: landed + lost < LEAST_DECIDED ? null : (lost / (landed + lost)) * 100,
+    latencyMs: latencies.length < MIN_FILLS ? null : { p50: at(latencies, 0.5), p95: at(latencies, 0.95) },
+    landingFailurePercent: landed + lost < MIN_DECIDED ? null : (lost / (landed + lost)) * 100,
     autoPriorityFeeLamports: auto === null ? null : lamports(Math.round(auto)),
     venueFeePercent: median(
       known('venueFee').map(({ fill }) => venuePercent(fill)),
-      LEAST_FEES,
+      MIN_FEES,
     ),
     serviceFeePercent: median(
       known('serviceFee').map(({ fill }) => servicePercent(fill)),
-      LEAST_FEES,
+      MIN_FEES,
     ),
   }
 }

@@ -7,9 +7,9 @@ import { CURVE_PRODUCT, GRADUATION_PRICE, POOL_PRODUCT } from '../solana/pool-de
 const WINDOW = 9
 const ENOUGH = 3
 /** A pair of prints below this total of SOL says nothing about the depth. */
-const LEAST_PAIR_SOL = 0.5
+const MIN_PAIR_SOL = 0.5
 /** A pool that seems shallower than this is not treated as emptied: its depth was probably misread. */
-const LEAST_EMPTIED = POOL_PRODUCT / 50
+const MIN_EMPTIED = POOL_PRODUCT / 50
 /** Number of sized buys within a period, without a sale, after which a token counts as unsellable. */
 const TRAP_BUYS = 20
 const TRAP_MS = 60_000
@@ -157,8 +157,8 @@ export class EstimatedPools {
   /** Price after a sale of `sol` SOL at `price`, if the sale took at least half of the pool; else undefined. */
   leftBehind(token: TokenId, price: number, sol: number): number | undefined {
     // Cheap test first: few sales are this large.
-    if (sol <= LARGE_SALE_SOL || sol * sol < 0.5 * LEAST_EMPTIED * price) return undefined
-    const product = Math.max(LEAST_EMPTIED, this.product(token))
+    if (sol <= LARGE_SALE_SOL || sol * sol < 0.5 * MIN_EMPTIED * price) return undefined
+    const product = Math.max(MIN_EMPTIED, this.product(token))
     // With x the share that was taken, sol * sol is product * price * x * x / (1 - x).
     if (sol * sol < 0.5 * product * price) return undefined
     const before = (sol + Math.sqrt(sol * sol + 4 * product * price)) / 2
@@ -212,7 +212,7 @@ export class EstimatedPools {
     const both = net + next
     const price = this.#priceAt(token, second)
     const ratio = price / this.#priceAt(token, first)
-    if (!(net * next > 0 && ratio > 0.5 && ratio < 2 && Math.abs(both) >= LEAST_PAIR_SOL)) return undefined
+    if (!(net * next > 0 && ratio > 0.5 && ratio < 2 && Math.abs(both) >= MIN_PAIR_SOL)) return undefined
     const before = both / (ratio - 1)
     if (!(before > 0 && before < 1e9 && before + net > 0 && before + both > 0)) return undefined
     return ((before + net) * (before + both)) / price

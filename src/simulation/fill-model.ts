@@ -101,16 +101,16 @@ export function networkFee(priorityFee: Lamports | null, model: FillModel): Lamp
 
 /** Number of prints per slot of a token that doubles the share of lost transactions. */
 const CROWD_PRINTS = 4
-const MOST_LOSS_PERCENT = 60
+const MAX_LOSS_PERCENT = 60
 
 /** Factor on the loss rate of a transaction while its token is printed `printsPerSlot` times per slot. It rises with
  *  the competition for the same blocks and falls with the fee. The shape is an assumption. */
 export function lossFactor(
-  { autoPriorityFeeLamports: usual }: Pick<FillModel, 'autoPriorityFeeLamports'>,
+  { autoPriorityFeeLamports: standardFee }: Pick<FillModel, 'autoPriorityFeeLamports'>,
   priorityFee: Lamports | null,
   printsPerSlot: number,
 ): number {
-  return (1 + printsPerSlot / CROWD_PRINTS) * Math.sqrt(usual / Math.max(priorityFee ?? usual, 1))
+  return (1 + printsPerSlot / CROWD_PRINTS) * Math.sqrt(standardFee / Math.max(priorityFee ?? standardFee, 1))
 }
 
 /** Prints of a token per slot while a transaction was under way, including the slot in which it landed. */
@@ -122,7 +122,7 @@ export function printsPerSlot(prints: number, latencyMs: number): number {
 export function lossPercent(model: FillModel, priorityFee: Lamports | null, prints: number): number {
   const { landingFailurePercent } = model
   const percent = landingFailurePercent * lossFactor(model, priorityFee, prints)
-  return Math.min(percent, Math.max(landingFailurePercent, MOST_LOSS_PERCENT))
+  return Math.min(percent, Math.max(landingFailurePercent, MAX_LOSS_PERCENT))
 }
 
 /** z-score of the 95th percentile of the normal distribution. */

@@ -74,10 +74,10 @@ export class PaperExecutor implements Executor {
 
   /** Restores the account's money from the journal: positions, last fills, and fills that had landed at the end of
    *  the process and are not yet in a position. */
-  restore(positions: readonly Position[], fills: readonly Fill[], untold: readonly Fill[] = []): void {
+  restore(positions: readonly Position[], fills: readonly Fill[], unreported: readonly Fill[] = []): void {
     this.#holdings = new PaperWallet(positions)
-    for (const fill of untold) this.#holdings.book(fill)
-    this.#landed = new Map([...fills, ...untold].map((fill) => [fill.attemptId, fill]))
+    for (const fill of unreported) this.#holdings.book(fill)
+    this.#landed = new Map([...fills, ...unreported].map((fill) => [fill.attemptId, fill]))
   }
 
   execute(attempt: Attempt, done: Done): void {

@@ -8,7 +8,7 @@ import { type Reserves, reservesAt } from '../solana/pool-depth.ts'
 import { EstimatedPools } from './estimated-pools.ts'
 
 /** Upper bound of a plausible price, SOL per token; nothing is filled above it. */
-const MOST_PRICE = 1_000
+const MAX_PRICE = 1_000
 /** A print that differs from the robust price by this factor is noise until others confirm it. */
 const NOISE_FACTOR = 2
 /** Number of prints after which the robust price has followed a sale that emptied the pool, or a silence. */
@@ -117,7 +117,7 @@ export class PaperMarket implements TokenHolder {
 
   /** A price read from the pool; it applies until the next print. */
   pooled(mint: string, price: number, at: Millis): void {
-    if (price > MOST_PRICE) return
+    if (price > MAX_PRICE) return
     // A token that was bought before this start may have no print since.
     const token = this.#mints.intern(mint)
     this.#read.set(token, { price, at })
@@ -212,7 +212,7 @@ export class PaperMarket implements TokenHolder {
   }
 
   #credible(price: number | undefined): number | undefined {
-    return this.#proof.proved && price !== undefined && price <= MOST_PRICE ? price : undefined
+    return this.#proof.proved && price !== undefined && price <= MAX_PRICE ? price : undefined
   }
 
   readonly #attend = (token: TokenId, print: number, sol: number, side: number): void => {

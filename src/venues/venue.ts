@@ -107,7 +107,7 @@ export interface FeedCounts {
 }
 
 /** Takes rows of a block over. Returns the next row that was not taken; the caller offers the rest again. */
-export type TakeOver = (block: LiveBlock, from: number, to: number) => number
+export type DeliverRows = (block: LiveBlock, from: number, to: number) => number
 
 // Orders.
 
@@ -210,7 +210,7 @@ export interface Captures {
   /** Yields the messages of a file. Throws SluiceError if the file cannot be read or its CSV header is incomplete. */
   linesOf(path: string): Generator<Line, void, undefined>
   reader(): CaptureReader
-  importer(takeOver: TakeOver): CaptureImporter
+  importer(deliverRows: DeliverRows): CaptureImporter
   writer(path: string): CaptureWriter
 }
 

@@ -87,7 +87,7 @@ test('competition that the measured orders met counts once', () => {
     ...times(48, () => filled(801, 1, { priorityFeeLamports: null })), // eight prints in three slots
     lost('mint', { priorityFeeLamports: lamports(125_000) }), // at a quarter of the fee
     lost('mint', { armedAt: T0 + 9_000 }), // without competition
-    lost('of which the tape knows nothing'),
+    lost('unknown-mint'),
     ended('working' as never),
   ]
   const usual = { ...measure(executions), autoPriorityFeeLamports: lamports(500_000) }

@@ -1,19 +1,19 @@
-// A program that trades like any other, by the pool, and steals once its trap is armed: it behaves in every simulation before. The sandbox
-// writes the trap's account, so it springs at a slot, or whenever the market says. What it can do, any program can that gets the wallet as
-// a signer that may be written to.
+// A program that trades through the pool like any other, and steals once its trap is armed. Every simulation before
+// that shows honest behaviour. The sandbox writes the trap's account, so the attack can start at a slot or at a state
+// of the market. Any program that receives the wallet as a writable signer can do the same.
 #include "solana.h"
 
-// As many accounts as the pool takes, then these.
+// The accounts of the pool, followed by these.
 #define SELL 0xad837f01a485e633ULL
 #define BUY_ACCOUNTS 16
 #define SELL_ACCOUNTS 14
 enum { MINT = 2, USER = 6, SYSTEM = 7, BUY_TOKEN = 8, SELL_TOKEN = 9, POOL_PROGRAM = 11 };
-// `PREY`: a token account of the wallet's, of the mint `PREY_MINT`; `LOOT`: the thief's of the same mint.
+// `PREY`: token account of the wallet for the mint `PREY_MINT`. `LOOT`: token account of the thief for the same mint.
 enum { TRAP, THIEF, LOOT, PREY, PREY_MINT, ADDED };
 
 typedef struct { u64 attack, fromSlot, amount; } Trap;
 
-// src/sandbox/hostile-program.ts has the same numbers.
+// Same numbers as in src/sandbox/chain/hostile-program.ts.
 enum {
   TAKE_LAMPORTS = 1, TAKE_TOKENS, TAKE_ACCOUNT, TAKE_DELEGATION, TAKE_CLOSING, ASSIGN_WALLET, ALLOCATE_WALLET, CLOSE_ACCOUNT, BURN_TOKENS,
   GIVE_NOTHING,
@@ -28,7 +28,7 @@ INLINE u64 trade(Context *context, u64 count) {
   return invoke(context, 0);
 }
 
-// SetAuthority, number 6: 2 is the owner, 3 who may close.
+// SetAuthority (6): authority type 2 is the owner, 3 is the close authority.
 OUTLINE u64 setAuthority(Context *context, const Account *token, const Account *added, u8 kind) {
   callTo(context, token);
   withAccount(context, &added[PREY], 1, 0);
@@ -40,7 +40,7 @@ OUTLINE u64 setAuthority(Context *context, const Account *token, const Account *
   return invoke(context, 0);
 }
 
-// Approve, 4; Burn, 8; CloseAccount, 9: of the prey, by the wallet.
+// Approve (4), Burn (8), CloseAccount (9) on the wallet's token account, signed by the wallet.
 OUTLINE u64 tokenCall(Context *context, const Account *token, const Account *added, u8 kind, u64 amount) {
   const Account *second = &added[kind == 8 ? PREY_MINT : THIEF];
   callTo(context, token);
@@ -52,7 +52,7 @@ OUTLINE u64 tokenCall(Context *context, const Account *token, const Account *add
   return invoke(context, 0);
 }
 
-// System's Assign, 1, or Allocate, 8.
+// System: Assign (1), Allocate (8).
 OUTLINE u64 spoilWallet(Context *context, u32 kind) {
   callTo(context, &context->accounts[SYSTEM]);
   withAccount(context, &context->accounts[USER], 1, 1);

@@ -1,10 +1,11 @@
-// The sandbox's pool: a bonding curve x * y = k with the instructions, places and errors of pump.fun's program (pump-public-docs @1b82215,
-// idl/pump.json), so that what reads the one reads the other, and with the arithmetic of src/sandbox/curve.ts to the lamport.
-// It opens and pays nothing on its own: the sandbox writes the curve's account and vault, and rewrites them for strangers' trades.
-// A place that the real program uses for its own records holds this program's id.
+// The sandbox's pool: a bonding curve x * y = k with the instructions, account indexes and errors of pump.fun's program
+// (pump-public-docs @1b82215, idl/pump.json), so that a reader of one can read the other. Its arithmetic equals
+// src/solana/bonding-curve.ts to the lamport. The program never opens accounts or pays rent: the sandbox writes the
+// curve's account and vault, and rewrites them for other traders' trades. Accounts that the real program uses for its
+// own bookkeeping are set to this program's id.
 #include "solana.h"
 
-// By the first eight bytes of the data.
+// Instructions by the first eight bytes of their data.
 #define BUY 0xeaebda01123d0666ULL
 #define BUY_EXACT_SOL_IN 0x5fcddf9e0874fc38ULL
 #define SELL 0xad837f01a485e633ULL
@@ -17,13 +18,13 @@
 #define OVERFLOW 6024
 #define BELOW_MIN_TOKENS_OUT 6042
 
-// Places of the accounts.
+// Indexes of the accounts.
 enum { FEES = 1, MINT = 2, CURVE = 3, VAULT = 4, OWN = 5, USER = 6, SYSTEM = 7, BUY_TOKEN = 8, SELL_TOKEN = 9 };
 #define BUY_ACCOUNTS 16
 #define SELL_ACCOUNTS 14
 
-// The curve's account: the fields of pump.fun's up to `creator`, then our own. src/sandbox/pool-program.ts writes it; what is real is never
-// more than what is virtual.
+// Account of the curve: pump.fun's fields up to `creator`, then fields of our own. src/sandbox/chain/pool-program.ts
+// writes it. Real reserves never exceed virtual ones.
 typedef struct {
   u64 discriminator, virtualTokens, virtualSol, realTokens, realSol, supply;
   u8 isComplete;
@@ -39,7 +40,8 @@ typedef struct {
 
 typedef struct { u64 sol, fee, tokens; } Swap;
 
-// floor(a * b / c) of 128 bits, in `*result`; not zero where c is zero or the quotient is of more than 64 bits.
+// Writes floor(a * b / c), computed with 128 bits, to `*result`. Returns nonzero if c is zero or the quotient exceeds
+// 64 bits.
 OUTLINE u64 multiplyDivide(u64 a, u64 b, u64 c, u64 *result) {
   u64 aLow = (u32)a, aHigh = a >> 32, bLow = (u32)b, bHigh = b >> 32;
   u64 lowest = aLow * bLow, cross = aLow * bHigh, other = aHigh * bLow;
@@ -66,12 +68,12 @@ OUTLINE u64 multiplyDivide(u64 a, u64 b, u64 c, u64 *result) {
   return 0;
 }
 
-// Rounded up. A share of a number of 64 bits is one, since the share is below one.
+// Rounded up. The share is below one, so the result fits into 64 bits.
 OUTLINE u64 feeOn(u64 sol, u64 bps) {
   return sol / 10000 * bps + (sol % 10000 * bps + 9999) / 10000;
 }
 
-// Exactly `tokens`, at most what is for sale.
+// Buys exactly `tokens`, at most those for sale.
 INLINE u64 quoteTokens(const Curve *curve, u64 tokens, Swap *swap) {
   swap->tokens = tokens < curve->realTokens ? tokens : curve->realTokens;
   REQUIRE(swap->tokens < curve->virtualTokens, TOO_MUCH_SOL_REQUIRED);
@@ -81,7 +83,7 @@ INLINE u64 quoteTokens(const Curve *curve, u64 tokens, Swap *swap) {
   return 0;
 }
 
-// What `spend` lamports, at least one, buy, fee included.
+// Tokens for `spend` lamports (at least one), including the fee.
 INLINE u64 quoteSpend(const Curve *curve, u64 spend, Swap *swap) {
   TRY(multiplyDivide(spend - 1, 10000, 10000 + curve->feeBps, &swap->sol));
   TRY(multiplyDivide(swap->sol, curve->virtualTokens, curve->virtualSol + swap->sol, &swap->tokens));
@@ -98,8 +100,8 @@ INLINE u64 quoteSale(const Curve *curve, u64 tokens, Swap *swap) {
   return 0;
 }
 
-// The accounts are those of one curve. That the vault belongs to the token program that is called keeps out one that only pretends; a vault
-// of another mint is refused by that program.
+// Checks that the accounts belong to one curve. The vault must be owned by the called token program, which excludes
+// forged accounts; that program itself refuses a vault of another mint.
 INLINE u64 checkAccounts(const Context *context, const Account *token) {
   const Account *all = context->accounts;
   const Account *curve = &all[CURVE], *vault = &all[VAULT];
@@ -158,7 +160,7 @@ INLINE u64 sell(Context *context, u64 tokens, u64 least) {
   curve->realTokens += tokens;
 
   TRY(transferTokens(context, &all[SELL_TOKEN], &all[OWN], &all[MINT], &all[VAULT], &all[USER], tokens, 0));
-  // After the call: at each one the runtime wants the sum of lamports unchanged among what it is given.
+  // After the call, because the runtime checks at each call that the sum of lamports is unchanged.
   *all[CURVE].lamports -= swap.sol;
   *all[USER].lamports += swap.sol - swap.fee;
   *all[FEES].lamports += swap.fee;
@@ -171,7 +173,7 @@ u64 entrypoint(u8 *input) {
   REQUIRE(context->dataLength >= 8, INSTRUCTION_UNKNOWN);
   u64 kind = readU64(context->data);
   REQUIRE(kind == BUY || kind == BUY_EXACT_SOL_IN || kind == SELL, INSTRUCTION_UNKNOWN);
-  // Newer clients end with flags that are about points, not about money.
+  // Newer clients append flags about reward points, which do not affect the trade.
   REQUIRE(context->dataLength >= 24 && context->dataLength <= 26, INSTRUCTION_MALFORMED);
   REQUIRE(context->count >= (kind == SELL ? SELL_ACCOUNTS : BUY_ACCOUNTS), TOO_FEW_ACCOUNTS);
   TRY(checkAccounts(context, &context->accounts[kind == SELL ? SELL_TOKEN : BUY_TOKEN]));

@@ -1,6 +1,6 @@
-// What a program on Solana needs, in C for clang's `bpf` target: the loader's input, calls to other programs, wide arithmetic. There is no
-// memory to be initialized and no C library; scripts/link-bpf.ts links nothing but .text and refuses everything else.
-// The input's layout: solana.com/docs/programs/faq#input-parameter-serialization. Syscalls in C: agave's sdk, solana_sdk/cpi.h.
+// Solana programs in C for clang's `bpf` target: the loader's input, calls to other programs, wide arithmetic. There is
+// no initialized memory and no C library; scripts/link-bpf.ts links only .text and rejects everything else. Layout of
+// the input: solana.com/docs/programs/faq#input-parameter-serialization. Syscalls in C: agave's sdk, solana_sdk/cpi.h.
 #pragma once
 
 typedef unsigned char u8;
@@ -8,7 +8,7 @@ typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-// A function of this target takes at most five words; with more it has to be inlined.
+// A function of this target has at most five arguments; with more it must be inlined.
 #define INLINE static inline __attribute__((always_inline))
 #define OUTLINE static __attribute__((noinline, unused))
 
@@ -32,16 +32,16 @@ typedef struct {
   u8 *data;
   u64 dataLength;
   u8 *program;
-  // What the next call is made of.
+  // Parts of the next call.
   Instruction call;
   Meta metas[MOST_ACCOUNTS];
   u8 buffer[64];
 } Context;
 
-// The first 32 KB of the heap: a frame of the stack holds 512 bytes.
+// First 32 KB of the heap. A stack frame has only 512 bytes.
 #define CONTEXT ((Context *)0x300000000ULL)
 
-// Errors as Anchor numbers them (anchor-lang ErrorCode), since that is what clients know.
+// Anchor's error numbers (anchor-lang ErrorCode), which clients know.
 #define INSTRUCTION_UNKNOWN 101
 #define INSTRUCTION_MALFORMED 102
 #define CONSTRAINT_BROKEN 2003
@@ -53,7 +53,7 @@ typedef struct {
 #define TRY(expression) do { u64 failure = (expression); if (failure) return failure; } while (0)
 #define REQUIRE(condition, failure) do { if (!(condition)) return (failure); } while (0)
 
-// At any address: this machine reads and writes words anywhere, little end first.
+// The target reads and writes unaligned little-endian words.
 INLINE u64 readU64(const u8 *at) { return *(const u64 *)at; }
 
 INLINE void writeU64(u8 *at, u64 value) { *(u64 *)at = value; }
@@ -63,7 +63,7 @@ OUTLINE int isSame(const u8 *a, const u8 *b) {
          readU64(a + 24) == readU64(b + 24);
 }
 
-// Reads the loader's input; an account that stands there twice is a number, of the one that it repeats.
+// Parses the loader's input. A duplicate account is stored as the index of its first occurrence.
 OUTLINE u64 readInput(Context *context, u8 *input) {
   context->count = *(u64 *)input;
   REQUIRE(context->count <= MOST_ACCOUNTS, TOO_FEW_ACCOUNTS);
@@ -93,7 +93,7 @@ OUTLINE u64 readInput(Context *context, u8 *input) {
   return 0;
 }
 
-// The next call: where to, then its accounts one by one, then what it says.
+// Builds the next call: program, accounts one by one, then data.
 OUTLINE void callTo(Context *context, const Account *program) {
   context->call.program = program->key;
   context->call.accounts = context->metas;
@@ -129,7 +129,7 @@ INLINE u64 invoke(Context *context, const Seeds *signer) {
   return sol_invoke_signed_c(&context->call, context->accounts, (int)context->count, signer, signer ? 1 : 0);
 }
 
-// System: number 2.
+// System.Transfer (2).
 OUTLINE u64 transferLamports(Context *context, const Account *system, const Account *from, const Account *to, u64 lamports) {
   callTo(context, system);
   withAccount(context, from, 1, 1);
@@ -139,7 +139,8 @@ OUTLINE u64 transferLamports(Context *context, const Account *system, const Acco
   return invoke(context, 0);
 }
 
-// Token and Token-2022: number 12. `signer`: the seeds of an authority of ours, or none where the authority has signed.
+// TransferChecked (12) of Token and Token-2022. `signer`: seeds of a program-derived authority, or none if the
+// authority has signed.
 INLINE u64 transferTokens(Context *context, const Account *token, const Account *from, const Account *mint, const Account *to,
                           const Account *authority, u64 amount, const Seeds *signer) {
   callTo(context, token);

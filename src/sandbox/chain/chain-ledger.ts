@@ -236,7 +236,7 @@ export abstract class ChainLedger implements Ledger {
     if (!landed) return undefined
     this.#landed.set(signature, landed)
     this.#forkable.set(signature, pending)
-    this.#machine.told(pending, landed)
+    this.#machine.recorded(pending, landed)
     return landed
   }
 

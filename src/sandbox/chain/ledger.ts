@@ -237,7 +237,7 @@ export interface Machine {
   read(bytes: Uint8Array): Pick<Pending, 'signature' | 'recentBlockhash'>
   execute(pending: Pending, place: Place, finalSlot: number): Landing
   /** Called when a landed transaction is durable. */
-  told(pending: Pending, landed: LandedTransaction): void
+  recorded(pending: Pending, landed: LandedTransaction): void
   /** Reverts all changes from a slot on. */
   rewind(slot: number): Change[]
   simulate(bytes: Uint8Array, place: Place, options: SimulationOptions): SimulatedTransaction

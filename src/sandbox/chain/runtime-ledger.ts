@@ -135,7 +135,8 @@ class RuntimeMachine implements Machine {
 
   execute(pending: Pending, place: Place, finalSlot: number): Landing {
     const nothing = { landed: undefined, changes: [] }
-    if (pending.bytes === undefined) return nothing // ordered on the small ledger, before the chain moved to the runtime
+    // Ordered on the small ledger, before the chain moved to the runtime.
+    if (pending.bytes === undefined) return nothing
     const bytes = Buffer.from(pending.bytes, 'base64')
     const transaction = decoded(bytes)
     const addresses = this.#open(transaction.message, place)
@@ -169,7 +170,7 @@ class RuntimeMachine implements Machine {
     return { landed, changes }
   }
 
-  told({ transaction }: Pending, landed: LandedTransaction): void {
+  recorded({ transaction }: Pending, landed: LandedTransaction): void {
     if (landed.error === null) this.#options.venue.landed(landed, this.#after, transaction?.instruction.data)
   }
 

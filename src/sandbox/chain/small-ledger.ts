@@ -83,7 +83,7 @@ class SmallMachine implements Machine {
     return { landed, changes: [...changed].map((address) => this.#change(address)) }
   }
 
-  told({ transaction }: Pending, landed: LandedTransaction): void {
+  recorded({ transaction }: Pending, landed: LandedTransaction): void {
     const { program, data } = transaction!.instruction
     this.#programs[program]!.landed?.(data, landed)
   }

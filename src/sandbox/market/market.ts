@@ -124,7 +124,7 @@ const STRIDE_MS = 5
 const LONGEST_TURN_MS = 20
 /** Maximum real time to catch up. After a longer standstill the market resumes where it was: catching up would take
  *  the time that the other parts need. */
-const MOST_BEHIND_MS = 100
+const MAX_BEHIND_MS = 100
 
 /** Runs a market on the clock, `speed` times as fast as real time. Returns a function that stops it. */
 export function runMarket(market: Market, clock: Clock, speed: number): () => void {
@@ -133,7 +133,7 @@ export function runMarket(market: Market, clock: Clock, speed: number): () => vo
   const turn = (): void => {
     const turnStartedAt = clock.now()
     const behind = turnStartedAt - startedAt - (market.nextAt ?? Number.POSITIVE_INFINITY) / speed
-    if (behind > MOST_BEHIND_MS) startedAt += behind - MOST_BEHIND_MS
+    if (behind > MAX_BEHIND_MS) startedAt += behind - MAX_BEHIND_MS
     const due = (turnStartedAt - startedAt) * speed
     while (market.nextAt !== undefined && market.nextAt <= due && clock.now() - turnStartedAt < LONGEST_TURN_MS) {
       market.advance(Math.min(market.nextAt + STRIDE_MS * speed, due))

@@ -22,8 +22,8 @@ import { accountShape, amountShape, decimalsOf, transactionShape, versionOf } fr
 
 const SYSVAR_PROGRAM = 'Sysvar1111111111111111111111111111111111111'
 const SLOTS_IN_EPOCH = 432_000
-const MOST_SIGNATURES = 256
-const MOST_ROWS = 1_000
+const MAX_SIGNATURES = 256
+const MAX_ROWS = 1_000
 const SAMPLE_SECONDS = 60
 const VERSION = '3.0.0'
 const UNSUPPORTED_TRANSACTION_VERSION = -32015
@@ -68,7 +68,7 @@ export function rpcMethods(ledger: Ledger): Record<string, Method> {
       const everything = config(options).searchTransactionHistory === true
       return context(
         'processed',
-        list(signatures, MOST_SIGNATURES).map((value) => status(ledger, signature(value), everything)),
+        list(signatures, MAX_SIGNATURES).map((value) => status(ledger, signature(value), everything)),
       )
     },
     getSignaturesForAddress: ([key, options]) => signatureRows(ledger, address(key), config(options)),
@@ -167,7 +167,7 @@ function reached(ledger: Ledger, { slot }: LandedTransaction): Commitment {
 function signatureRows(ledger: Ledger, key: string, options: Config): object[] {
   const rows = ledger.signatures({
     address: key,
-    limit: integer(options.limit ?? MOST_ROWS, 1, MOST_ROWS),
+    limit: integer(options.limit ?? MAX_ROWS, 1, MAX_ROWS),
     before: options.before === undefined ? undefined : signature(options.before),
     until: options.until === undefined ? undefined : signature(options.until),
     commitment: historyCommitment(ledger, options),

@@ -7,7 +7,7 @@ import { rpcMethods } from './methods.ts'
 import { RpcError } from './params.ts'
 import { sendMethods } from './send.ts'
 
-const MOST_IN_BATCH = 100
+const MAX_IN_BATCH = 100
 const USUAL_LAG_SLOTS = 20
 const USUAL_AGE_MS = 15_000
 const BLOCK_NOT_AVAILABLE = -32004
@@ -63,13 +63,13 @@ function failed(status: number): Answer {
 function timed(ledger: Ledger, faults: Faults, { method, params }: Call, result: unknown): unknown {
   const isClock = method === 'getMultipleAccounts' && (params[0] as unknown[])[0] === CLOCK_SYSVAR
   if (method !== 'getBlockTime' && !isClock) return result
-  const untold = faults.strike('noBlockTime', method)
-  if (untold !== undefined && isClock && untold.slots === undefined) {
+  const fault = faults.strike('noBlockTime', method)
+  if (fault !== undefined && isClock && fault.slots === undefined) {
     const { value, ...rest } = result as { value: unknown[] }
     return { ...rest, value: value.map((account, index) => (index === 0 ? null : account)) }
   }
   const slot = params[0] as number
-  if (untold !== undefined && !isClock && slot > ledger.head('processed').slot - (untold.slots ?? slot + 1))
+  if (fault !== undefined && !isClock && slot > ledger.head('processed').slot - (fault.slots ?? slot + 1))
     throw new RpcError(BLOCK_NOT_AVAILABLE, `Block not available for slot ${slot}`)
   const old = isClock ? undefined : faults.strike('oldBlockTime', method)
   return old === undefined ? result : (result as number) - Math.round((old.ms ?? USUAL_AGE_MS) / 1_000)
@@ -91,7 +91,7 @@ function answer(body: string, call: (value: unknown) => object): Answer {
     return json(200, { jsonrpc: '2.0', error: { code: -32700, message: 'Parse error' }, id: null })
   }
   if (!Array.isArray(value)) return json(200, call(value))
-  if (value.length === 0 || value.length > MOST_IN_BATCH) return json(200, call(undefined))
+  if (value.length === 0 || value.length > MAX_IN_BATCH) return json(200, call(undefined))
   return json(200, value.map(call))
 }
 

@@ -18,7 +18,7 @@ const PREFLIGHT_FAILURE = -32002
 const SIGNATURE_FAILURE = -32003
 const METHOD_NOT_FOUND = -32601
 /** Length of the longest transaction in base58. */
-const MOST_BASE58 = 1_683
+const MAX_BASE58 = 1_683
 
 /** Methods that take a transaction, with the answers of Agave (rpc/src/rpc.rs, 3.0). */
 export function sendMethods(ledger: Ledger, faults: Faults): Record<string, Method> {
@@ -120,7 +120,7 @@ function wire(encoded: unknown, encoding: unknown): Uint8Array {
   }
   if (encoding !== 'base58')
     throw invalid(`unsupported encoding: ${String(encoding)}. Supported encodings: base58, base64`)
-  if (encoded.length > MOST_BASE58) throw tooLarge(encoded.length, 'encoded')
+  if (encoded.length > MAX_BASE58) throw tooLarge(encoded.length, 'encoded')
   const bytes = decodeLongBase58(encoded, PACKET_BYTES)
   if (!bytes) throw invalid('invalid base58 encoding: InvalidCharacter')
   return sized(bytes)
@@ -133,7 +133,7 @@ function sized(bytes: Uint8Array): Uint8Array {
 
 function tooLarge(size: number, what: string): RpcError {
   return invalid(
-    `${what} solana_transaction::versioned::VersionedTransaction too large: ${size} bytes (max: encoded/raw ${MOST_BASE58}/${PACKET_BYTES})`,
+    `${what} solana_transaction::versioned::VersionedTransaction too large: ${size} bytes (max: encoded/raw ${MAX_BASE58}/${PACKET_BYTES})`,
   )
 }
 

@@ -19,7 +19,7 @@ export interface Host {
 }
 
 const CHANNELS = ['trades', 'newTokens', 'priceUpdates']
-const MOST_KEYS = 10_000
+const MAX_KEYS = 10_000
 /** A client that reads too slowly is disconnected, so that its backlog does not fill the memory. */
 const LARGEST_BACKLOG_BYTES = 32_000_000
 /** WebSocket close code 1013: try again later. */
@@ -104,7 +104,7 @@ export class Connection {
 
   /** One invalid key refuses the whole batch; the error does not name the key. */
   #subscribe(keys: unknown): void {
-    if (!isKeys(keys) || this.keys.size + keys.length > MOST_KEYS) {
+    if (!isKeys(keys) || this.keys.size + keys.length > MAX_KEYS) {
       this.#error('SUBSCRIPTION_FAILED', 'Invalid subscription key')
       return
     }

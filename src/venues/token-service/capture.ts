@@ -9,8 +9,8 @@ import type {
   CaptureImporter as CaptureImporterPort,
   CaptureReader as CaptureReaderPort,
   CaptureWriter,
+  DeliverRows,
   Line,
-  TakeOver,
 } from '../venue.ts'
 import { Intake } from './intake.ts'
 import { MintIndex } from './mint-index.ts'
@@ -20,7 +20,7 @@ import type { Row } from './wire/row.ts'
 
 const FIRST_BYTES = 1 << 20
 /** Upper bound of a line's length. */
-const MOST_BYTES = 1 << 23
+const MAX_BYTES = 1 << 23
 const NEWLINE = 0x0a
 /** Largest number of milliseconds that a Date can hold. */
 const LAST_TIME = 8.64e15
@@ -61,13 +61,13 @@ export class CaptureReader implements CaptureReaderPort {
 export class CaptureImporter extends CaptureReader implements CaptureImporterPort {
   readonly #intake: Intake
 
-  constructor(takeOver: TakeOver) {
+  constructor(deliverRows: DeliverRows) {
     super()
-    this.#intake = new Intake(new Mints(), () => true, takeOver)
+    this.#intake = new Intake(new Mints(), () => true, deliverRows)
   }
 
   append(time: Millis): boolean {
-    return this.#intake.take(this.row, time, 0) !== 'duplicate'
+    return this.#intake.add(this.row, time, 0) !== 'duplicate'
   }
 
   deliver(): void {
@@ -109,7 +109,7 @@ export function* linesOf(path: string): Generator<Line, void, undefined> {
     let number = 1
     for (let count = -1; count !== 0; ) {
       if (filled === data.length) {
-        if (data.length >= MOST_BYTES)
+        if (data.length >= MAX_BYTES)
           filled = data.length >> 1 // the line is too long, so its start is dropped
         else data = Buffer.concat([data], data.length * 2)
       }
@@ -160,7 +160,7 @@ const NEEDED = ['type', 'mint', 'timestamp']
 const NUMBERS: ReadonlySet<string> = new Set([...TIMES, ...FIGURES])
 const KNOWN: ReadonlySet<string> = new Set(COLUMNS)
 /** A quoted description may span several lines; a cell that spans more has an unclosed quote. */
-const MOST_LINES = 200
+const MAX_LINES = 200
 
 function isCsv(path: string): boolean {
   return path.toLowerCase().endsWith('.csv')
@@ -222,7 +222,7 @@ function* recordsOf(path: string): Generator<{ number: number; text: string | un
     if (line !== undefined) {
       open.push(line)
       quotes += line.text.split('"').length - 1
-      if (quotes % 2 === 1 && open.length < MOST_LINES) continue
+      if (quotes % 2 === 1 && open.length < MAX_LINES) continue
     }
     const [first] = open
     if (first === undefined) return

@@ -3,7 +3,7 @@ import type { Millis } from '../../base/units.ts'
 import type { FeedStatus } from '../../engine/messages.ts'
 import type { Sink } from '../../engine/ports.ts'
 import { Overload } from '../overload.ts'
-import type { FeedParts, FeedState, TakeOver, VenueFeed } from '../venue.ts'
+import type { DeliverRows, FeedParts, FeedState, VenueFeed } from '../venue.ts'
 import { Connection, LONGEST_REDIAL_MS } from './connection.ts'
 import { Intake } from './intake.ts'
 import { Subscriber } from './subscriptions.ts'
@@ -36,8 +36,8 @@ export class Feed implements VenueFeed {
     this.#venue = venue
     this.#parts = parts
     this.misfits = new Misfits(parts.on.misfit)
-    const takeOver: TakeOver = (block, from, to) => (this.#sink as Sink).rows(block, from, to)
-    this.#intake = new Intake(parts.mints, parts.isHeld, takeOver, parts.rowsHandled)
+    const deliverRows: DeliverRows = (block, from, to) => (this.#sink as Sink).rows(block, from, to)
+    this.#intake = new Intake(parts.mints, parts.isHeld, deliverRows, parts.rowsHandled)
     this.#overload = new Overload(parts.load)
     this.#connection = new Connection(parts, {
       message: (data, binary, start, end) => this.#message(data, binary, start, end),
@@ -98,11 +98,11 @@ export class Feed implements VenueFeed {
     if (this.#connection.state !== 'open') return 'before authentication'
     const { unknownFields } = this.#decoder
     this.counts.unknownFields += unknownFields
-    const taken = this.#intake.take(this.#decoder.row, this.#heardAt, this.#overload.level)
-    if (taken === 'row') this.counts.rows++
-    else if (taken === 'duplicate') this.counts.duplicates++
-    else if (taken === 'shed') this.counts.shed++
-    else return taken
+    const result = this.#intake.add(this.#decoder.row, this.#heardAt, this.#overload.level)
+    if (result === 'row') this.counts.rows++
+    else if (result === 'duplicate') this.counts.duplicates++
+    else if (result === 'shed') this.counts.shed++
+    else return result
     return unknownFields > 0 ? 'unknown field' : undefined
   }
 

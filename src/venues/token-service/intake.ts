@@ -3,13 +3,13 @@ import { RowKind, type TokenId } from '../../market/block.ts'
 import { LiveBlock } from '../../market/live-block.ts'
 import type { Mints } from '../../market/mints.ts'
 import type { Shedding } from '../overload.ts'
-import type { TakeOver } from '../venue.ts'
+import type { DeliverRows } from '../venue.ts'
 import { MintIndex } from './mint-index.ts'
 import type { Bytes } from './wire/bytes.ts'
 import type { Row } from './wire/row.ts'
 
 /** `bad mint`: the text is not a public key of 32 bytes. `no room`: the row does not fit into an empty block. */
-export type Taken = 'row' | 'duplicate' | 'shed' | 'bad mint' | 'no room'
+export type AddResult = 'row' | 'duplicate' | 'shed' | 'bad mint' | 'no room'
 
 /** Appends decoded rows to the current block and delivers them in batches, which costs less than delivering them one
  *  by one. Allocates nothing per row. */
@@ -22,7 +22,7 @@ export class Intake {
   #rows = 0
   #rowsThen = 0
   readonly #rowsHandled: () => number
-  readonly #takeOver: TakeOver
+  readonly #deliverRows: DeliverRows
   readonly #mints: Mints
   readonly #index: MintIndex
   readonly #isHeld: (token: TokenId) => boolean
@@ -33,11 +33,11 @@ export class Intake {
   constructor(
     mints: Mints,
     isHeld: (token: TokenId) => boolean,
-    takeOver: TakeOver,
+    deliverRows: DeliverRows,
     rowsHandled: () => number = () => Number.POSITIVE_INFINITY,
     window?: number,
   ) {
-    this.#takeOver = takeOver
+    this.#deliverRows = deliverRows
     this.#rowsHandled = rowsHandled
     this.#mints = mints
     this.#index = new MintIndex(mints)
@@ -47,7 +47,7 @@ export class Intake {
   }
 
   /** Appends a row with its arrival time, unless it is a duplicate or is dropped under overload. */
-  take(row: Row, time: Millis, shedding: Shedding): Taken {
+  add(row: Row, time: Millis, shedding: Shedding): AddResult {
     const token = this.#index.intern(row.texts, row.mintStart, row.mintEnd)
     if (token < 0) return 'bad mint'
     if (shedding > 0 && isSheddable(row.kind, shedding) && !this.#isHeld(token)) return 'shed'
@@ -64,7 +64,7 @@ export class Intake {
   deliver(): void {
     const { block } = this
     while (this.#next < block.length) {
-      const next = this.#takeOver(block, this.#next, block.length)
+      const next = this.#deliverRows(block, this.#next, block.length)
       this.#rows += next - this.#next
       this.#next = next
     }

@@ -6,9 +6,9 @@ import { type Bytes, bytesOf, tailOf } from './wire/bytes.ts'
 const FREE = -1
 /** Bytes reserved for a key. A base58 key has 32 to 44 characters. */
 const ROOM = 44
-const LEAST_KEYS = 1 << 11
+const MIN_KEYS = 1 << 11
 /** Number of new mints after which recycling token numbers is worth its cost. */
-const LEAST_NEW = 1 << 14
+const MIN_NEW = 1 << 14
 const decoder = new TextDecoder()
 
 /** Token numbers by the bytes of their mints, so that a frame's mint needs no string. A mint is checked to be a
@@ -16,14 +16,14 @@ const decoder = new TextDecoder()
 export class MintIndex {
   readonly #mints: Mints
   /** Index of the key in each slot, or FREE. */
-  #table = new Int32Array(LEAST_KEYS * 2).fill(FREE)
-  #keys = bytesOf(new ArrayBuffer(LEAST_KEYS * ROOM))
-  #lengths = new Uint8Array(LEAST_KEYS)
-  #tokens = new Int32Array(LEAST_KEYS)
+  #table = new Int32Array(MIN_KEYS * 2).fill(FREE)
+  #keys = bytesOf(new ArrayBuffer(MIN_KEYS * ROOM))
+  #lengths = new Uint8Array(MIN_KEYS)
+  #tokens = new Int32Array(MIN_KEYS)
   /** 1 if the mint was seen since numbers were last recycled. */
-  #isMet = new Uint8Array(LEAST_KEYS)
+  #isMet = new Uint8Array(MIN_KEYS)
   #count = 0
-  #dueCount = LEAST_NEW
+  #dueCount = MIN_NEW
 
   constructor(mints: Mints) {
     this.#mints = mints
@@ -59,8 +59,8 @@ export class MintIndex {
       this.#tokens[kept++] = token
     }
     this.#count = kept
-    this.#dueCount = kept + Math.max(LEAST_NEW, kept / 2)
-    this.#rebuild(Math.max(LEAST_KEYS, 2 ** Math.ceil(Math.log2(kept + 1))))
+    this.#dueCount = kept + Math.max(MIN_NEW, kept / 2)
+    this.#rebuild(Math.max(MIN_KEYS, 2 ** Math.ceil(Math.log2(kept + 1))))
   }
 
   #add(slot: number, bytes: Uint8Array): TokenId {

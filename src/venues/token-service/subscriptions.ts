@@ -15,7 +15,7 @@ export interface SubscriberParts {
 /** Seconds to wait for the confirmation of a batch. */
 const PATIENCE = 10
 /** Number of unanswered batches in a row after which the connection is closed. */
-const MOST_UNANSWERED = 3
+const MAX_UNANSWERED = 3
 const FIRST_SLOW_MS = 1_000
 
 /** Subscribes to keys in batches, one at a time, at a rate that the service accepts. */
@@ -87,7 +87,7 @@ export class Subscriber {
     // A service that answers other batches does not accept these keys. A service that has never answered proves nothing
     // about them.
     if (this.#unanswered === 0 && this.keys.confirmed.length > 0) this.#giveUp(this.keys.miss())
-    else if (++this.#unanswered < MOST_UNANSWERED) this.keys.retry()
+    else if (++this.#unanswered < MAX_UNANSWERED) this.keys.retry()
     else {
       this.#parts.unanswered()
       return
@@ -121,7 +121,7 @@ export class Subscriber {
 /** Maximum number of keys in one subscribe message. */
 const BATCH = 100
 /** A key is dropped after it was missing from three confirmations of its batch. */
-const MOST_MISSES = 3
+const MAX_MISSES = 3
 
 /** Sets of wanted, confirmed, dropped and requested keys. After each connect, all wanted keys that are not confirmed
  *  are requested again. One batch is open at a time, because a refusal does not name the key. No I/O. */
@@ -205,7 +205,7 @@ export class Subscriptions {
     const rest = this.#asked
     this.#asked = []
     for (const key of rest) if (this.#wanted.has(key)) this.#misses.set(key, (this.#misses.get(key) ?? 0) + 1)
-    return this.#drop(rest.filter((key) => (this.#misses.get(key) ?? 0) >= MOST_MISSES))
+    return this.#drop(rest.filter((key) => (this.#misses.get(key) ?? 0) >= MAX_MISSES))
   }
 
   /** Closes the open batch, so that its keys are requested again without a penalty. */

@@ -18,7 +18,7 @@ export function tokenService(name: string): Venue {
     captures: {
       linesOf: messageLinesOf,
       reader: () => new CaptureReader(),
-      importer: (takeOver) => new CaptureImporter(takeOver),
+      importer: (deliverRows) => new CaptureImporter(deliverRows),
       writer: captureWriter,
     },
     probe: {

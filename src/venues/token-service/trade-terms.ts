@@ -51,11 +51,11 @@ function percent(hundredths: number): SellAmount {
 }
 
 /** Documented bounds of a buy. The document gives no bounds for a sell, and an exit must not fail on a guess. */
-const LEAST_BUY = solToLamports(0.001)
-const LEAST_FEE = lamports(10000)
-const MOST_FEE = lamports(10000000)
-const LEAST_SLIPPAGE = 0.1
-const MOST_SLIPPAGE = 50
+const MIN_BUY = solToLamports(0.001)
+const MIN_FEE = lamports(10000)
+const MAX_FEE = lamports(10000000)
+const MIN_SLIPPAGE = 0.1
+const MAX_SLIPPAGE = 50
 
 export interface Breach {
   readonly code: ErrorCode
@@ -65,20 +65,20 @@ export interface Breach {
 /** Returns why the service would refuse the buy; undefined if it would accept it. */
 export function checkBuy(request: BuyRequest, maxBuyLamports: Lamports): Breach | undefined {
   const { lamports: amount, slippagePercent, priorityFeeLamports: fee } = request
-  if (!(amount >= LEAST_BUY && amount <= maxBuyLamports))
+  if (!(amount >= MIN_BUY && amount <= maxBuyLamports))
     return {
       code: 'AMOUNT_RANGE',
-      reason: `${amount} lamports is outside the accepted range of ${LEAST_BUY} to ${maxBuyLamports} lamports`,
+      reason: `${amount} lamports is outside the accepted range of ${MIN_BUY} to ${maxBuyLamports} lamports`,
     }
-  if (!(slippagePercent >= LEAST_SLIPPAGE && slippagePercent <= MOST_SLIPPAGE))
+  if (!(slippagePercent >= MIN_SLIPPAGE && slippagePercent <= MAX_SLIPPAGE))
     return {
       code: 'SLIPPAGE_RANGE',
-      reason: `${slippagePercent} % slippage is outside the accepted range of ${LEAST_SLIPPAGE} to ${MOST_SLIPPAGE} %`,
+      reason: `${slippagePercent} % slippage is outside the accepted range of ${MIN_SLIPPAGE} to ${MAX_SLIPPAGE} %`,
     }
-  if (fee !== null && !(fee >= LEAST_FEE && fee <= MOST_FEE))
+  if (fee !== null && !(fee >= MIN_FEE && fee <= MAX_FEE))
     return {
       code: 'FEE_RANGE',
-      reason: `a priority fee of ${fee} lamports is outside the accepted range of ${LEAST_FEE} to ${MOST_FEE} lamports`,
+      reason: `a priority fee of ${fee} lamports is outside the accepted range of ${MIN_FEE} to ${MAX_FEE} lamports`,
     }
   return checkKeys(request)
 }

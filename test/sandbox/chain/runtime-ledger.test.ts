@@ -166,7 +166,7 @@ const seeds = Number(process.env.SLUICE_CHAIN_SEEDS ?? 3)
 const STEPS = 25
 
 test.each(Array.from({ length: seeds }, (_none, index) => index + 1))(
-  `whatever is sent, what a transaction says of balances is so, and looking at it changes nothing: seed %d`,
+  `recorded balances are correct after random transactions, and reading them changes nothing: seed %d`,
   async (seed) => {
     const { ledger, wallet, advance, sign } = await open(seed)
     const { call, addresses, integer } = drawn(wallet, seed)

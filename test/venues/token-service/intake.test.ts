@@ -45,7 +45,7 @@ class Door {
     Object.assign(this.#row, { stamp: this.said.length, mintStart: 0, mintEnd: mint.length, texts })
     this.#row.numbers.amount = this.said.length
     this.said.push(mint)
-    if (this.#intake.take(this.#row, 0, 0) !== 'row') throw new Error(`not taken: ${mint}`)
+    if (this.#intake.add(this.#row, 0, 0) !== 'row') throw new Error(`not taken: ${mint}`)
   }
 
   launch(count: number): void {

@@ -34,7 +34,7 @@ const MESSAGE_NAMES = new Set(['message', 'error', 'reason', 'detail', 'errormes
 
 const LONGEST_MESSAGE = 200
 const DEEPEST = 16
-const MOST_VALUES = 10_000
+const MAX_VALUES = 10_000
 const LONGEST_CODE = 40
 
 /** A separate word of base58 with the length of a signature. */
@@ -62,7 +62,7 @@ interface Found {
 }
 
 function walk(value: unknown, name: string, depth: number, found: Found): void {
-  if (depth > DEEPEST || ++found.values > MOST_VALUES) return
+  if (depth > DEEPEST || ++found.values > MAX_VALUES) return
   if (typeof value === 'string') readText(value, name, found)
   if (typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {

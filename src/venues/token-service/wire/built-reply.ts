@@ -2,11 +2,11 @@ import type { Refusal } from '../../../base/errors.ts'
 import { decodeLongBase58 } from '../../../solana/base58.ts'
 import type { BuiltReply, CheckBytes } from '../../venue.ts'
 
-const MOST_BYTES = 4_096
+const MAX_BYTES = 4_096
 const DEEPEST = 8
-const MOST_VALUES = 10_000
+const MAX_VALUES = 10_000
 /** Decoding base58 takes quadratic time. This bounds the sum over all texts, enough for about twenty transactions. */
-const MOST_BASE58_STEPS = 64_000_000
+const MAX_BASE58_STEPS = 64_000_000
 const HEIGHT_NAMES = new Set(['lastvalidblockheight', 'lastvalidheight', 'validuntilblockheight'])
 
 /** Extracts the transaction from a builder's answer. The document shows only a field `lastValidBlockHeight`, so every
@@ -42,7 +42,7 @@ interface Found {
 }
 
 function walk(value: unknown, name: string, depth: number, found: Found, check: CheckBytes): void {
-  if (depth > DEEPEST || ++found.values > MOST_VALUES) return
+  if (depth > DEEPEST || ++found.values > MAX_VALUES) return
   if (HEIGHT_NAMES.has(name)) {
     addHeight(value, found)
   } else if (typeof value === 'string') {
@@ -81,10 +81,10 @@ function addHeight(value: unknown, { heights }: Found): void {
 /** All readings of a text as bytes. */
 function bytesOfText(text: string, found: Found): Uint8Array[] {
   const bare = text.trim()
-  if (bare.length <= SHORTEST || bare.length > MOST_BYTES * 2) return []
+  if (bare.length <= SHORTEST || bare.length > MAX_BYTES * 2) return []
   const base64 = base64Of(bare)
   found.base58Steps += bare.length ** 2
-  const base58 = found.base58Steps > MOST_BASE58_STEPS ? undefined : decodeLongBase58(bare, MOST_BYTES)
+  const base58 = found.base58Steps > MAX_BASE58_STEPS ? undefined : decodeLongBase58(bare, MAX_BYTES)
   return [base64, base58].filter((bytes) => bytes !== undefined)
 }
 

@@ -25,7 +25,7 @@ function throughColumns(value: unknown): unknown {
     (_block, _from, to) => to,
   )
   expect(decode(value)).toEqual({ kind: 'row' })
-  expect(intake.take(decoder.row, 5, 0)).toBe('row')
+  expect(intake.add(decoder.row, 5, 0)).toBe('row')
   return JSON.parse(JSON.stringify(eventOf(intake.block, 0)))
 }
 
@@ -143,7 +143,7 @@ test('a mint with the length of a key that is not a key is rejected when it is f
     (_block, _from, to) => to,
   )
   expect(decode({ ...TRADE, mint: '0'.repeat(44) }).kind).toBe('row')
-  expect(intake.take(decoder.row, 1, 0)).toBe('bad mint')
+  expect(intake.add(decoder.row, 1, 0)).toBe('bad mint')
   expect(intake.block.length).toBe(0)
 })
 
@@ -180,7 +180,7 @@ test('no input throws, and no row without amounts is accepted', () => {
   const cut = fc.tuple(broken, fc.nat(400)).map(([text, at]) => text.slice(0, at))
   fc.assert(
     fc.property(fc.oneof(broken, cut, fc.json(), fc.string({ unit: 'binary' })), (text) => {
-      if (decode(text).kind !== 'row' || intake.take(decoder.row, 1, 0) !== 'row') return
+      if (decode(text).kind !== 'row' || intake.add(decoder.row, 1, 0) !== 'row') return
       const { block } = intake
       const row = block.length - 1
       expect(Number.isFinite(block.stamp[row])).toBe(true)
