@@ -319,7 +319,7 @@ test.each([
   expect(fill?.tradeLamports).toBeLessThan(before * 0.51)
 })
 
-test('fills that depend on an estimated depth are recorded: none on the curve, the difference to the upper quartile in a pool', () => {
+test('fills at an estimated depth are recorded with the difference to the upper quartile', () => {
   const paper = new Paper()
   paper.land(buyAttempt('mint', 0.1))
   expect(paper.executor.depth).toMatchObject({

@@ -45,7 +45,7 @@ test("a token that never traded above the curve's range is on the curve", () => 
   expect(pool.pools.isMeasured(TOKEN + 5_000)).toBe(true)
 })
 
-test("above the curve's range the product is estimated from the fourth print of one side on, and kept when the price falls", () => {
+test("above the curve's range the product is estimated from four prints of one side on, and kept", () => {
   const pool = new Pool(5e9, 1e-6)
   const known: boolean[] = []
   for (let n = 0; n < 4; n++) {
@@ -77,7 +77,7 @@ test('the depth is at most that of a fresh migration, and small prints or prints
   expect(small.pools.product(TOKEN)).toBe(POOL_PRODUCT)
 })
 
-test('one wrong print in six scatters the estimates: the lower quartile is used, and the upper one is close to the truth', () => {
+test('with one wrong print in six the lower quartile is used, and the upper one is close to the truth', () => {
   const seed = 5
   const random = seededRandom(seed)
   const pool = new Pool(5e9, 1e-6)

@@ -23,7 +23,7 @@ interface EndpointRow {
 export type Endpoint = keyof typeof ENDPOINTS
 
 /** URL of an endpoint. The path is appended to `baseUrl`, which ends in /api; resolving an absolute path would drop
- *  that. `key` is the mint or wallet at the end of the path. Throws RangeError if it is not a public key of 32 bytes. */
+ *  that. `key` is the mint or wallet at the end of the path. Throws RangeError if it is not a key of 32 bytes. */
 export function urlOf(baseUrl: string, endpoint: Endpoint, key?: string): string {
   return join(baseUrl, ENDPOINTS[endpoint], key)
 }

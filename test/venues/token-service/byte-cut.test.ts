@@ -182,7 +182,7 @@ describe.each(['buy', 'sell'] as const)('the connection of a %s is cut after any
     },
   )
   test.each(['end', 'reset'] as const)(
-    'an answer cut by an %s gives unknown, or the signature once that is complete; the service received the request once',
+    'an answer cut by an %s gives unknown or the complete signature, and the request arrived once',
     async (how) => {
       for (let after = 0; after <= ANSWER.length; after++) {
         const sent = await client.order({ of: 'response', after, how }, side)
