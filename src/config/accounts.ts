@@ -3,26 +3,27 @@ import type { WalletLimits } from '../engine/limits/limit-rows.ts'
 import { asksForLaunches, type BotSettings } from '../engine/settings.ts'
 import type { BotConfig, Config } from './config.ts'
 
-/** What is known once the service and the chain were asked, and what the command allows. */
+/** Facts that the service and the chain provide, and the mode that the command allows. */
 export interface Resolved {
   /** Host of the service. */
   readonly service: string
-  /** Genesis hash. */
+  /** Genesis hash of the chain. */
   readonly cluster: string
-  /** Public key. */
+  /** Public key of the wallet. */
   readonly wallet: string
-  /** `live` only with `--live`: without it a live bot runs on paper, except on the sandbox, whose money is not real. */
+  /** `live` only with `--live`. Without it a live bot runs on paper, unless the service is the sandbox, which has no real
+   *  money. */
   readonly allow: Mode
 }
 
-/** The bots as the engine takes them, and what the user has to be told about them. */
+/** Settings of the bots for the engine, and notices for the user. */
 export function botSettings(config: Config, resolved: Resolved): { settings: BotSettings[]; notices: string[] } {
   const modes = config.bots.map((bot) => modeOf(bot, config, resolved.allow))
   return {
     settings: config.bots.map((bot, index) => settingsOf(bot, config.wallet.limits, modes[index] ?? 'paper', resolved)),
     notices: config.bots
       .filter((bot, index) => bot.mode === 'live' && modes[index] === 'paper')
-      .map(({ name }) => `${name} has mode: live and runs on paper, because --live was not given`),
+      .map(({ name }) => `${name} has mode: live, but runs on paper: start it with --live to trade real money`),
   }
 }
 
@@ -56,8 +57,8 @@ function settingsOf(
   }
 }
 
-/** What bots subscribe from the start: what their strategies name, and new tokens where a limit or a filter asks who
- *  announced what. */
+/** Keys to subscribe at the start: those of the strategies, and new tokens if a limit or a filter needs their
+ *  announcements. */
 export function keysOf({ bots, wallet }: Pick<Config, 'bots' | 'wallet'>): string[] {
   const keys = new Set(bots.flatMap(({ strategy }) => strategy.strategy.keys))
   if (bots.some((bot) => asksForLaunches({ ...bot, walletLimits: wallet.limits }))) keys.add('newTokens')

@@ -27,10 +27,10 @@ import type { ConfigError, Position } from './yaml/errors.ts'
 import { formatPath, type Path } from './yaml/errors.ts'
 import { type Parsed, parseWith } from './yaml/wording.ts'
 
-/** A bot whose shape is right, and where it stands. */
+/** A bot that fits the schema, with its place in the file. */
 export interface CheckedBot {
   readonly config: BotConfig
-  /** Its strategy could not be loaded: what exits and params that one brings nobody knows. */
+  /** Its strategy could not be loaded, so its exits and params are unknown. */
   readonly lacksStrategy: boolean
   readonly input: BotInput
   readonly defaultExits: ExitsInput | undefined
@@ -38,7 +38,7 @@ export interface CheckedBot {
   readonly path: Path
 }
 
-/** Every bot of every file: its strategy loaded, its params checked, its defaults filled in. */
+/** All bots of all files: strategies loaded, params checked, defaults filled in. */
 export async function botsOf(
   parts: readonly ConfigFile[],
   cwd: string,
@@ -52,14 +52,14 @@ export async function botsOf(
       const { bot, errors: found } = await botOf(part, entry, path, cwd)
       errors.push(...found)
       if (bot) bots.push(bot)
-      errors.push(...usedTwice(part, entry, path, names))
+      errors.push(...duplicateName(part, entry, path, names))
     }
   }
   return { bots, errors }
 }
 
-/** No bot where the schema has said already what is wrong; one with wrong params, or without its strategy, is good
- *  enough to judge the rest of it. */
+/** Returns no bot if it does not fit the schema. A bot with invalid params, or without its strategy, is returned, so
+ *  that its other keys can be checked. */
 async function botOf(
   part: ConfigFile,
   { raw, input }: BotEntry,
@@ -69,7 +69,7 @@ async function botOf(
   const { document, sections } = part
   const { strategy: name, params: given = {} } = isMap(raw) ? raw : {}
   if (typeof name !== 'string' || name === '') return { errors: [] }
-  const loaded = await loadOrSay(name, cwd)
+  const loaded = await loadOrExplain(name, cwd)
   const lacksStrategy = typeof loaded === 'string'
   const strategy = lacksStrategy ? { name, file: name, strategy: NO_STRATEGY } : loaded
   const { params, errors } = lacksStrategy
@@ -77,7 +77,7 @@ async function botOf(
     : isMap(given)
       ? checkParams(strategy, given, document, [...path, 'params'])
       : { params: {}, errors: [] }
-  // Without its defaults a bot would be judged by values that nobody wants.
+  // Without the defaults of the file, a bot would be checked with values that its author did not choose.
   const defaultsFit = sections.defaults !== undefined || !(isMap(document.value) && 'defaults' in document.value)
   if (!input || !defaultsFit) return { errors }
   const defaults = sections.defaults ?? {}
@@ -85,7 +85,7 @@ async function botOf(
   return { bot: { config, lacksStrategy, input, defaultExits: defaults.exits, document, path }, errors }
 }
 
-/** A bot whose params its strategy has accepted, every default filled in. */
+/** A bot with every default filled in. */
 function botConfig(
   input: BotInput,
   strategy: LoadedStrategy,
@@ -110,7 +110,7 @@ function botConfig(
   }
 }
 
-async function loadOrSay(name: string, cwd: string): Promise<LoadedStrategy | string> {
+async function loadOrExplain(name: string, cwd: string): Promise<LoadedStrategy | string> {
   try {
     return await loadStrategy(name, cwd)
   } catch (error) {
@@ -135,13 +135,15 @@ function checkParams(
   if (!result.ok) {
     return { params: {}, errors: result.complaints.map((complaint) => document.complain(complaint, path)) }
   }
-  // They lie in the journal and come back from there.
+  // The journal stores params as JSON and returns them from there.
   const plain: unknown = JSON.parse(JSON.stringify(result.value) ?? 'null')
   if (isDeepStrictEqual(plain, result.value)) return { params: plain as Json, errors: [] }
-  return refuse(`the schema of ${file} makes of them what JSON cannot hold (Date, Map, undefined, Infinity, ...)`)
+  return refuse(
+    `the schema of ${file} returns a value that JSON cannot store (Date, Map, undefined, Infinity); return plain JSON`,
+  )
 }
 
-function usedTwice(part: ConfigFile, { raw }: BotEntry, path: Path, names: Map<string, Position>): ConfigError[] {
+function duplicateName(part: ConfigFile, { raw }: BotEntry, path: Path, names: Map<string, Position>): ConfigError[] {
   const name = isMap(raw) ? raw.name : undefined
   if (typeof name !== 'string') return []
   const at = [...path, 'name']
@@ -150,23 +152,22 @@ function usedTwice(part: ConfigFile, { raw }: BotEntry, path: Path, names: Map<s
     names.set(name, part.document.locate(at))
     return []
   }
-  return [part.document.error(at, `the name is taken by the bot at ${before.file}:${before.line}; names are unique`)]
+  return [part.document.error(at, `the bot at ${before.file}:${before.line} has the same name; choose another one`)]
 }
 
-/** A bot as a test writes it down: what the YAML says of one, in the YAML's units. */
+/** A bot in a test: keys and units of the YAML. */
 export interface LoneBotOptions extends Pick<BotInput, 'exits' | 'limits' | 'orders' | 'exitOrders'> {
-  /** Default: those of the strategy's schema. */
+  /** Default: the defaults of the strategy's schema. */
   readonly params?: object
   readonly paper?: NonNullable<FileInput['paper']>
 }
 
 const NAME = 'bot'
-/** Never dialled: nothing that runs one bot by itself opens a connection. */
+/** Never used: a single bot in a test opens no connection. */
 const SERVICE = { baseUrl: 'https://service.invalid/api', wsUrl: 'wss://service.invalid/api/data' }
 
-/** The configuration of one bot on paper that stands in no file: what a file would make of the same options, defaults
- *  filled in. The feed is taken at its word that amounts are SOL. Throws SluiceError that names everything that is
- *  wrong. */
+/** Configuration of one paper bot without a file, equal to that of a file with the same options. Assumes that the feed
+ *  gives amounts in SOL. Throws a SluiceError that names every problem. */
 export function loneBot(strategy: Strategy, { params = {}, paper, ...options }: LoneBotOptions): Config {
   const problem = strategyProblem(strategy)
   if (problem !== undefined) throw refused(`the strategy cannot be used: ${problem}`)

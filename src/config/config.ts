@@ -20,31 +20,30 @@ export interface Config {
   readonly journal: JournalConfig
   readonly alerts?: AlertsConfig
   readonly bots: readonly BotConfig[]
-  /** Of filters, by the path of their file as written: what it held when it was last read. A run reads it again when it
-   *  changes. */
+  /** Entries of the lists of filters, by the path of the file as written. A run reads a changed file again. */
   readonly lists: Map<string, readonly string[]>
-  /** Allowed, and probably not what was meant. */
+  /** Valid settings that are probably a mistake. */
   readonly warnings: readonly ConfigError[]
-  /** Hash of everything above that decides, so of no secret and no path. */
+  /** Hash of every setting that affects decisions: no secret and no path. */
   readonly hash: string
 }
 
 export type ServiceConfig = SandboxService | RemoteService
 
 interface ServiceSettings {
-  /** `auto`: as the service says once the key is accepted. */
+  /** `auto`: the service names the plan once it has accepted the key. */
   readonly plan: 'auto' | 'standard' | 'premium' | Plan
-  /** How much of the plan this process may take; above 0, at most 1. */
+  /** Share of the plan that this process may use; above 0, at most 1. */
   readonly share: number
   readonly units: UnitSettings & {
     readonly priceUpdate: 'auto' | 'sol' | 'usd'
     readonly sell: 'auto' | 'tokens' | 'baseUnits'
   }
-  /** How long after we hung up a request may still be carried out. */
+  /** Upper bound of the time between the end of a connection and the execution of its request. */
   readonly lateMs: number
 }
 
-/** Started by the command; brings its own addresses, key, RPC and wallet. */
+/** Started by the command, with its own addresses, key, RPC and wallet. */
 export interface SandboxService extends ServiceSettings {
   readonly kind: 'sandbox'
 }
@@ -54,43 +53,43 @@ export interface RemoteService extends ServiceSettings {
   /** Without a slash at the end. */
   readonly baseUrl: string
   readonly wsUrl: string
-  /** Host and port of `baseUrl`, as in an account. */
+  /** Host and port of `baseUrl`, as in the id of an account. */
   readonly host: string
-  /** Absent: good for backtests only. */
+  /** Absent: only backtests are possible. */
   readonly apiKey?: Secret
-  /** What it may put into transactions that it builds for us; absent: it builds none. */
+  /** Permitted contents of transactions that the service builds; absent: it builds none. */
   readonly builderPolicy?: BuilderPolicy
 }
 
 export interface RpcConfig {
-  /** `read()` answers a checked address. */
+  /** `read()` returns a valid address. */
   readonly url: Secret
   readonly requestsPerSecond: number
-  /** Providers count `sendTransaction` apart. */
+  /** Providers limit `sendTransaction` separately. */
   readonly sendsPerSecond: number
 }
 
 export interface ChainConfig {
-  /** In the order of preference; empty only where no live bot needs it. */
+  /** In order of preference; empty only if no live bot needs an RPC. */
   readonly rpc: readonly RpcConfig[]
-  /** The cluster that the RPC has to be of, by name or genesis hash. */
+  /** Cluster that the RPC must belong to: name or genesis hash. */
   readonly cluster?: string
-  /** That a buy of so much did not execute needs the word of a second RPC, where one is configured. */
+  /** From this amount on, a second RPC (if configured) must confirm that a buy did not execute. */
   readonly secondOpinionLamports: Lamports
 }
 
 export interface WalletConfig {
   readonly publicKey?: string
-  /** For the local executor: the file that `solana-keygen` wrote, absolute. Only the signer reads it. */
+  /** Local executor: absolute path of a file of `solana-keygen`. Only the signer reads it. */
   readonly keypairPath?: string
-  /** In its place: the socket of `sluice signer`, absolute. */
+  /** Alternative to `keypairPath`: absolute path of the socket of `sluice signer`. */
   readonly signerPath?: string
   readonly caps: SignerCaps
-  /** Of all live bots together; on paper each bot has a wallet of its own. */
+  /** Limits of all live bots together. On paper each bot has its own wallet. */
   readonly limits: WalletLimits
 }
 
-/** The most that the signer may sign away by the declared bounds of orders; null: no such cap. */
+/** Upper bounds of the SOL in signed transactions, by the declared bounds of their orders; null: no cap. */
 export interface SignerCaps {
   readonly perTransaction: Lamports | null
   readonly perHour: Lamports | null
@@ -103,9 +102,9 @@ export interface JournalConfig {
   readonly keepTapeDays: number
 }
 
-/** Where a person is told what cannot wait. */
+/** Webhook for alerts. */
 export interface AlertsConfig {
-  /** `read()` answers a checked address. */
+  /** `read()` returns a valid address. */
   readonly url: Secret
   readonly shape: 'generic' | 'slack' | 'discord'
 }
@@ -113,9 +112,9 @@ export interface AlertsConfig {
 export interface BotConfig extends EffectiveExits {
   readonly name: string
   readonly strategy: LoadedStrategy
-  /** Accepted by the strategy's schema, its defaults filled in. */
+  /** Accepted by the strategy's schema, defaults filled in. */
   readonly params: Json
-  /** As written; what it becomes in a run is decided by `botSettings`. */
+  /** As written. `botSettings` decides the mode of a run. */
   readonly mode: 'paper' | 'live'
   readonly executor: 'cloud' | 'local'
   readonly orders: OrderSettings
@@ -129,9 +128,9 @@ export interface BotConfig extends EffectiveExits {
 
 export interface PaperConfig {
   readonly lamports: Lamports
-  /** Of this bot alone: made of `paper.seed` and its name. */
+  /** Derived from `paper.seed` and the name of the bot. */
   readonly seed: number
   readonly latencyMs: { readonly p50: number; readonly p95: number }
-  /** What the trading service keeps of a trade, each way. */
+  /** Fee of the trading service for a buy and for a sale. */
   readonly serviceFeePercent: number
 }

@@ -9,7 +9,7 @@ import { type Agreed, walletLimitsOf } from './shared.ts'
 import { worstCaseOf } from './worst-case.ts'
 import type { ConfigError } from './yaml/errors.ts'
 
-// Values that are right by themselves and wrong together.
+// Values that are valid on their own and contradict each other.
 
 type Say = (key: readonly string[], message: string) => Problem
 
@@ -33,20 +33,20 @@ function liveProblems({ config, lacksStrategy, input, defaultExits }: CheckedBot
   const { stopLossPercent, maxHoldSeconds } = config.exits
   const spelledOut = input.exits === 'none' || (input.exits === undefined && defaultExits === 'none')
   if (stopLossPercent === undefined && maxHoldSeconds === undefined && !spelledOut && !lacksStrategy) {
-    const way = 'set exits.stopLossPercent or exits.maxHoldSeconds, or spell out `exits: none`'
-    problems.push(say(['exits'], `a live bot needs a way out: ${way}`))
+    const way = 'set exits.stopLossPercent or exits.maxHoldSeconds, or write `exits: none`'
+    problems.push(say(['exits'], `a live bot needs an exit that ends a losing position: ${way}`))
   }
   const { service, wallet, chain, unfit } = agreed
   if (service === undefined || service === 'sandbox') return problems
   if (!service.apiKey) problems.push(say(['mode'], 'a live bot needs service.apiKey (env:NAME or file:PATH)'))
   if (!chain && !unfit.includes('chain')) {
-    problems.push(say(['mode'], 'a live bot needs chain.rpc: its trades are confirmed on the chain'))
+    problems.push(say(['mode'], 'a live bot needs chain.rpc, which confirms its trades'))
   }
   if (unfit.includes('wallet')) return problems
   if (!wallet?.publicKey) problems.push(say(['mode'], 'a live bot needs wallet.publicKey'))
   if (config.executor === 'local' && !wallet?.keypair && !wallet?.signer) {
-    const way = 'wallet.keypair (file:PATH), or wallet.signer (the socket of `sluice signer`)'
-    problems.push(say(['executor'], `the local executor signs, so it needs ${way}`))
+    const way = 'wallet.keypair (file:PATH) or wallet.signer (the socket of `sluice signer`)'
+    problems.push(say(['executor'], `the local executor needs a signer: set ${way}`))
   }
   return problems
 }
@@ -74,7 +74,7 @@ function liveWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem
   const warnings: Problem[] = []
   if (config.executor === 'local' && service !== 'sandbox' && service?.builderPolicy === undefined) {
     const message =
-      'the local executor signs what the service builds: without service.builderPolicy running this bot live ends with exit code 4'
+      'the local executor signs transactions that the service builds: set service.builderPolicy, or a live run ends with exit code 4'
     warnings.push(say(['executor'], message))
   }
   const inTime = [config.limits, walletLimitsOf(agreed)].flatMap((one) => [
@@ -82,12 +82,12 @@ function liveWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem
     one.maxLamportsPerDay,
   ])
   if (inTime.every((bound) => bound === null)) {
-    warnings.push(say(['limits'], 'a live bot without limits.maxSolPerHour may spend the whole wallet in an hour'))
+    warnings.push(say(['limits'], 'without limits.maxSolPerHour a live bot may spend the whole wallet within an hour'))
   }
   return warnings
 }
 
-/** A cap that the limits go beyond would stop the bot in the middle, sales included. */
+/** A cap below the limits would make the signer refuse transactions, sales included. */
 function capWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem[] {
   const { wallet, service } = agreed
   if (config.mode !== 'live' || config.executor !== 'local' || service === undefined) return []
@@ -100,23 +100,28 @@ function capWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem[
     ...(over(perHour, maxSolPerHour) ? ['maxSolPerHour'] : []),
     ...(over(perDay, maxSolPerDay) ? ['maxSolPerDay'] : []),
   ].map((cap) =>
-    say(['limits'], `they allow more than wallet.caps.${cap}, slippage and fees in: the signer would refuse`),
+    say(
+      ['limits'],
+      `the limits allow more than wallet.caps.${cap}, including slippage and fees: the signer would refuse transactions; lower the limits or raise the cap`,
+    ),
   )
 }
 
-/** Limits hold for the sandbox's wallet, too. */
+/** `wallet.limits` also apply to the sandbox's wallet. */
 function isLimitsOnly(name: 'chain' | 'wallet', { wallet }: ConfigFile['sections']): boolean {
   return name === 'wallet' && wallet?.limits !== undefined && Object.keys(wallet).length === 1
 }
 
-/** What is odd about the parts that all bots share. */
+/** Warnings about the sections that all bots share. */
 export function serviceWarnings(files: readonly ConfigFile[], agreed: Agreed): ConfigError[] {
   const { service } = agreed
   if (service === 'sandbox') {
     return files.flatMap(({ document, sections }) =>
       (['chain', 'wallet'] as const)
         .filter((name) => sections[name] !== undefined && !isLimitsOnly(name, sections))
-        .map((name) => document.error([name], 'not used: the sandbox brings its own', document.locateKey([name]))),
+        .map((name) =>
+          document.error([name], 'ignored: the sandbox has its own; remove the section', document.locateKey([name])),
+        ),
     )
   }
   const file = files.find(({ sections }) => sections.service !== undefined)
@@ -124,11 +129,11 @@ export function serviceWarnings(files: readonly ConfigFile[], agreed: Agreed): C
   const warnings: ConfigError[] = []
   const [base, stream] = [new URL(service.baseUrl), new URL(service.wsUrl)]
   if (base.hostname !== stream.hostname) {
-    const message = `${stream.hostname} is not the host of baseUrl (${base.hostname}); the key goes to both`
+    const message = `the host ${stream.hostname} differs from the host of baseUrl (${base.hostname}), and the key is sent to both`
     warnings.push(file.document.error(['service', 'wsUrl'], message))
   }
   if (!service.apiKey) {
-    warnings.push(file.document.error(['service'], 'without apiKey this is good for backtests only'))
+    warnings.push(file.document.error(['service'], 'without apiKey only backtests are possible'))
   }
   return warnings
 }

@@ -2,27 +2,26 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ExitRules } from '../engine/exits/exit-rules.ts'
 import type { BotExitsInput, ExitsInput } from './schema.ts'
 
-/** Who sets an exit of a bot. */
+/** Origin of an exit. */
 export type ExitSource = 'bot' | 'defaults' | 'strategy'
 
-/** An exit of the strategy in whose place `defaults.exits` has another value. */
+/** An exit of the strategy that `defaults.exits` overrides. */
 export interface OverriddenExit {
   readonly exit: keyof ExitRules
   readonly strategy: unknown
-  /** The value that holds; `none` where the file takes the exit away. */
+  /** Effective value; `none` if the file removes the exit. */
   readonly file: unknown
 }
 
 export interface EffectiveExits {
   readonly exits: ExitRules
-  /** Of each exit in `exits`. */
+  /** Origin of each exit in `exits`. */
   readonly exitSources: Readonly<Partial<Record<keyof ExitRules, ExitSource>>>
   readonly overriddenExits: readonly OverriddenExit[]
 }
 
-/** The bot before the file's defaults before the strategy, exit by exit. `none` takes away what a lower place has set.
- *  A bot with `exits: strategy` puts its strategy before the defaults, which then fill in what the strategy leaves
- *  open. */
+/** Merges exits by name: the bot overrides the file's defaults, which override the strategy. `none` removes an exit. With
+ *  `exits: strategy` at a bot the strategy overrides the defaults. */
 export function effectiveExits(
   bot: BotExitsInput | undefined,
   strategy: ExitRules,
@@ -48,7 +47,7 @@ export function effectiveExits(
   }
 }
 
-/** What the bot itself sets is left out: there the file's author has seen the value. */
+/** Leaves out exits that the bot sets: their values are visible at the bot. */
 function overriddenBy(
   defaults: ExitsInput = {},
   strategy: ExitRules,
@@ -67,8 +66,7 @@ export function overriddenText(exits: readonly OverriddenExit[]): string {
   return exits.map(({ exit, strategy, file }) => `${exit} ${shown(file)} instead of ${shown(strategy)}`).join(', ')
 }
 
-/** What a start says in one line of all bots whose strategy has exits that do not hold; undefined where there are
- *  none. */
+/** One line about all bots whose strategy has overridden exits; undefined if there are none. */
 export function overriddenNote(bots: readonly (EffectiveExits & { readonly name: string })[]): string | undefined {
   const changed = bots.filter(({ overriddenExits }) => overriddenExits.length > 0)
   if (changed.length === 0) return undefined

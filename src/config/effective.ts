@@ -13,7 +13,7 @@ import { expandPath } from './files.ts'
 import type { BotInput, DefaultsInput, FileInput, LimitsInput } from './schema.ts'
 import { type Secret, secretFrom, shownAs } from './secret.ts'
 
-// What was written, with every default filled in and in the engine's units. Nearest wins, key by key.
+// Settings with every default filled in, in the engine's units. Each key of a bot takes precedence over `defaults`.
 
 type Section<K extends keyof FileInput> = NonNullable<FileInput[K]>
 
@@ -93,7 +93,7 @@ export function paperFrom(input: FileInput['paper'], bot: string): PaperConfig {
 export function ordersFrom(bot: BotInput, defaults: DefaultsInput): OrderSettings {
   const given = { ...defaults.orders, ...bot.orders }
   const fee = given.priorityFeeSol ?? 'auto'
-  // The two stand for each other, so the nearer one hides both of the other section.
+  // Only one of the two can be set, so a bot that sets one of them overrides both of `defaults`.
   const named = bot.orders?.slippagePercent !== undefined || bot.orders?.slippageLadder !== undefined
   const { slippagePercent = 5, slippageLadder } = (named ? bot.orders : defaults.orders) ?? {}
   return {

@@ -8,7 +8,7 @@ import { type Agreed, walletLimitsOf } from './shared.ts'
 import { breakEvenPercent, usualBuyOf, worstCaseOf } from './worst-case.ts'
 import { formatPath } from './yaml/errors.ts'
 
-// Exits that are right by themselves and wrong together, once every place that sets some has been asked.
+// Exits that are valid on their own and contradict each other once bot, defaults and strategy are merged.
 
 export function exitErrors(bot: CheckedBot, agreed: Agreed): Problem[] {
   const effective = bot.lacksStrategy ? withoutStrategy(bot) : bot.config
@@ -28,7 +28,7 @@ export function exitWarnings(bot: CheckedBot, agreed: Agreed): Problem[] {
   const warnings: Problem[] = []
   const isArmed = trailingArmPercent === 0
   if (isArmed && stopLossPercent !== undefined && trailingPercent !== undefined && trailingPercent < stopLossPercent) {
-    const message = `the trailing stop at ${trailingPercent} % always comes before the stop-loss at ${stopLossPercent} %`
+    const message = `the trailing stop (${trailingPercent} %) always acts before the stop-loss (${stopLossPercent} %); remove one, or set trailingArmPercent`
     warnings.push(problemAt(false, bot, config, ['trailingPercent'], message))
   }
   const plan = agreed.service === undefined ? 'auto' : serviceFrom(agreed.service, '').plan
@@ -36,13 +36,13 @@ export function exitWarnings(bot: CheckedBot, agreed: Agreed): Problem[] {
   if (size === null || takeProfitPercent === undefined) return warnings
   const breakEven = breakEvenPercent(size, config.orders.priorityFeeLamports)
   if (takeProfitPercent < 2 * breakEven) {
-    const message = `a take-profit of ${takeProfitPercent} % is under twice the ${breakEven.toFixed(1)} % that fees and rent take: take more, or buy for more at once`
+    const message = `${takeProfitPercent} % is less than twice the ${breakEven.toFixed(1)} % that fees and rent cost: raise it, or buy larger amounts`
     warnings.push(problemAt(false, bot, config, ['takeProfitPercent'], message))
   }
   return warnings
 }
 
-/** Blames an exit at the place that sets it: the bot, the file's defaults, or the strategy that the bot names. */
+/** Reports a problem at the origin of the exit: the bot, the file's defaults, or the bot's `strategy`. */
 function problemAt(
   fatal: boolean,
   bot: CheckedBot,
@@ -57,7 +57,7 @@ function problemAt(
   if (source === 'defaults')
     return { fatal, error: document.error(['defaults', 'exits', ...path], `${message} (for the bot ${input.name})`) }
   const whose = `the strategy ${input.strategy} sets exits.${formatPath(path)}: `
-  const way = fatal ? '; set one of them at the bot, or remove one there with `none`' : ''
+  const way = fatal ? '; set one of the two at the bot, or remove one there with `none`' : ''
   return { fatal, error: document.error([...bot.path, 'strategy'], `${whose}${message}${way}`) }
 }
 
@@ -66,15 +66,15 @@ function placeOf({ input, path }: CheckedBot, source: ExitSource | undefined): s
   return source === 'defaults' ? 'defaults.exits' : formatPath([...path, 'exits'])
 }
 
-/** `poll` reads pools over RPC; the sandbox brings its own. */
+/** `poll` reads pools over RPC. The sandbox has its own RPC. */
 function pollProblems(exits: ExitRules, { service, chain, unfit }: Agreed): ExitProblem[] {
   const isThere = chain !== undefined || unfit.includes('chain')
   if (pollSeconds(exits) === undefined || service === undefined || service === 'sandbox' || isThere) return []
-  return [{ path: ['whenStale', 'policy'], message: 'poll reads the pool over RPC, so it needs chain.rpc' }]
+  return [{ path: ['whenStale', 'policy'], message: 'poll reads pools over RPC: set chain.rpc' }]
 }
 
-/** What no strategy can put right: bot and defaults go before its exits, unless the bot says `exits: strategy`. But it
- *  may bring the trailing stop that they arm. */
+/** Exits of a bot whose strategy could not be loaded: only those that the strategy could not override. Without
+ *  `trailingPercent` the arm is left out, because the strategy may set the trailing stop. */
 function withoutStrategy({ input, defaultExits }: CheckedBot): EffectiveExits {
   if (input.exits === 'strategy') return effectiveExits(undefined, {}, undefined)
   const known = effectiveExits(input.exits, {}, defaultExits)

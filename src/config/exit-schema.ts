@@ -4,7 +4,7 @@ import { EXIT_SCHEMAS, exitProblems } from '../engine/exits/exit-rows.ts'
 const none = z.literal('none')
 type Schemas = typeof EXIT_SCHEMAS
 
-/** The exits of a position, as a strategy gives them. */
+/** Exits in a strategy file. */
 export const exitRules = z
   .strictObject(each((exit) => exit.exactOptional()) as { [K in keyof Schemas]: z.ZodExactOptional<Schemas[K]> })
   .check(({ value, issues }) => {
@@ -18,11 +18,11 @@ const written = z.strictObject(
   },
 )
 
-/** Of all bots of a file: `none` takes away what strategies set, one exit or all. */
+/** `defaults.exits`: `none` removes exits of the strategies, one or all. */
 export const defaultExits = z.union([none, written])
 
-/** Of one bot: `none` takes away what the defaults and its strategy set; `strategy` puts its strategy before the
- *  defaults. */
+/** `exits` of a bot: `none` removes exits of the defaults and of the strategy; with `strategy`, its strategy overrides
+ *  the defaults. */
 export const botExits = z.union([none, z.literal('strategy'), written])
 
 function each(change: (exit: z.ZodType) => z.ZodType): Record<string, z.ZodType> {

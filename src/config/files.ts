@@ -2,21 +2,20 @@ import { homedir } from 'node:os'
 import { resolve } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
 
-// This very package, as sources or as built: `src/` and `strategies/` beside it, or `dist/` with `dist/strategies/` in
-// it.
+// Paths of this package, as sources (`src/`, `strategies/`) or as built (`dist/`, `dist/strategies/`).
 
 const built = !import.meta.url.endsWith('.ts')
 
-/** How our own files end. */
+/** Extension of this package's files. */
 export const SOURCE_ENDING = built ? '.js' : '.ts'
 
-/** What `import ... from 'sluice'` means. */
+/** Target of `import ... from 'sluice'`. */
 export const PUBLIC_ENTRY = new URL(`../index${SOURCE_ENDING}`, import.meta.url).href
 
-/** The folder of the rows. */
+/** Folder that contains the rows. */
 export const SOURCES = fileURLToPath(new URL('../', import.meta.url))
 
-/** The rows that decide. Their files, with those of the strategies, make the code hash of a segment. */
+/** Rows that decide. The code hash of a segment covers their files and the strategies. */
 export const DECIDING_ROWS = ['base', 'solana', 'market', 'engine']
 
 /** The strategies that come with the package. */

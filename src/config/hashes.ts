@@ -6,8 +6,8 @@ import type { BuilderPolicy } from '../orders/builder-policy.ts'
 import type { Config } from './config.ts'
 import { DECIDING_ROWS, MANIFEST, SOURCE_ENDING, SOURCES } from './files.ts'
 
-/** Hash of what decides: no secret, nor where one lies, and no path, so that it stays the same when a key or a folder
- *  moves. */
+/** Hash of the settings that affect decisions. Secrets and paths are left out, so the hash stays the same when a key or a
+ *  folder moves. */
 export function configHash({ service, chain, wallet, bots, lists }: Omit<Config, 'hash' | 'warnings'>): string {
   const {
     apiKey: _,
@@ -28,12 +28,12 @@ export function configHash({ service, chain, wallet, bots, lists }: Omit<Config,
   return createHash('sha256').update(canonicalJson(decides)).digest('hex')
 }
 
-/** Hash of what a builder may put in, wherever that was read. */
+/** Hash of a policy's rules, regardless of its file. */
 export function policyHash({ name: _, ...rules }: BuilderPolicy): string {
   return createHash('sha256').update(canonicalJson(rules)).digest('hex')
 }
 
-/** JSON with its keys in order: equal values give equal text. */
+/** JSON with sorted keys: equal values give equal text. */
 export function canonicalJson(value: unknown): string {
   const sorted = (_key: string, item: unknown) =>
     typeof item === 'object' && item !== null && !Array.isArray(item)
@@ -43,7 +43,7 @@ export function canonicalJson(value: unknown): string {
 }
 
 /** Hash of all code that decides: the version of Sluice, its deciding rows, and every strategy file with its relative
- *  imports. The same files give the same hash in every folder. */
+ *  imports. The hash does not depend on the folder. */
 export function codeHash(strategies: readonly { readonly name: string; readonly file: string }[]): string {
   ours ??= hashOfDecidingRows()
   const hash = ours.copy()
@@ -55,7 +55,7 @@ export function codeHash(strategies: readonly { readonly name: string; readonly 
   return hash.digest('hex')
 }
 
-/** Read once: a process runs the code that it was started with, whatever becomes of the files. */
+/** Computed once: a process runs the code that it started with, even if the files change. */
 let ours: Hash | undefined
 
 function hashOfDecidingRows(): Hash {
@@ -72,7 +72,7 @@ function add(hash: Hash, name: string, bytes: Uint8Array | string): void {
   hash.update(`${name}\0${bytes.length}\0`).update(bytes)
 }
 
-/** Hash of all of Sluice: of what fills and counts a backtest as well. */
+/** Hash of all files of Sluice, including fill model and metrics of backtests. */
 export function sluiceHash(): string {
   const hash = createHash('sha256')
   for (const name of sourcesIn(SOURCES)) add(hash, name, readFileSync(join(SOURCES, name)))
@@ -86,7 +86,7 @@ function sourcesIn(folder: string): string[] {
     .sort()
 }
 
-/** Read, not run: a specifier in a comment may add a file, which harms nothing. */
+/** Found by a text search: a specifier in a comment may add a file, which does no harm. */
 function withImports(file: string, seen = new Set<string>()): string[] {
   if (seen.has(file) || !existsSync(file)) return []
   seen.add(file)

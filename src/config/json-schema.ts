@@ -5,14 +5,14 @@ import { type LoadedStrategy, loadStrategy, strategyNames } from './strategies.t
 
 type JsonSchema = z.core.JSONSchema.BaseSchema
 
-/** By this a schema of ours is known. */
+/** Identifies a schema that Sluice wrote. */
 export const SCHEMA_TITLE = 'A configuration of Sluice'
 
-const BROKEN = 'cannot be loaded now, so its params are not known; `sluice check` says why'
+const BROKEN = 'cannot be loaded at present, so its params are unknown; `sluice check` gives the reason'
 
-/** A configuration file as JSON Schema (draft 7, as editors take it), with the params of each of these strategies. It
- *  says less than `sluice check`: what a pattern of shapes cannot hold (addresses, secrets, what contradicts what) is
- *  left to that. `broken`: names of strategies that could not be loaded. */
+/** JSON Schema of a configuration file (draft 7, for editors), with the params of these strategies. `sluice check` also
+ *  checks rules that a schema cannot express: addresses, secrets, contradictions. `broken`: names of strategies that
+ *  could not be loaded. */
 function fileJsonSchema(strategies: readonly LoadedStrategy[], broken: readonly string[]): JsonSchema {
   const file = jsonSchemaOf(fileSchema)
   const { $schema: _, ...bot } = jsonSchemaOf(botSchema)
@@ -25,7 +25,7 @@ function fileJsonSchema(strategies: readonly LoadedStrategy[], broken: readonly 
   return { ...file, title: SCHEMA_TITLE, properties: { ...file.properties, bots } }
 }
 
-/** The params that a bot of this strategy may have. */
+/** Schema of the params, for bots with this strategy. */
 function paramsWhere(one: LoadedStrategy): JsonSchema {
   return {
     if: { type: 'object', properties: { strategy: { const: one.name } }, required: ['strategy'] },
@@ -34,7 +34,7 @@ function paramsWhere(one: LoadedStrategy): JsonSchema {
   }
 }
 
-/** A name that there is, or a path. */
+/** The name of an existing strategy, or a path. */
 function strategyName(strategies: readonly LoadedStrategy[], broken: readonly string[]): JsonSchema {
   return {
     anyOf: [
@@ -50,7 +50,7 @@ function paramsOf({ strategy }: LoadedStrategy): JsonSchema {
   return { ...schema, description: strategy.about }
 }
 
-/** What may be written, so before defaults are filled in. Keys that a plain `z.object` would drop are wrong in a
+/** Schema of the values as written, before defaults. Keys that a plain `z.object` would drop are errors in a
  *  configuration. */
 function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, {
@@ -58,7 +58,7 @@ function jsonSchemaOf(schema: z.ZodType): JsonSchema {
     override: ({ zodSchema, jsonSchema }) => {
       const { def } = zodSchema._zod
       if (def.type === 'object' && def.catchall === undefined) jsonSchema.additionalProperties = false
-      // Where nothing fits, editors speak of the first branch: that should not be a word such as `none`.
+      // Editors report the first branch if none matches, so a word such as `none` comes last.
       jsonSchema.anyOf?.sort((one, other) => Number('const' in one) - Number('const' in other))
     },
   })
@@ -71,8 +71,8 @@ export interface ConfigSchema {
   readonly broken: readonly { readonly name: string; readonly why: string }[]
 }
 
-/** The JSON Schema of a configuration that stands in `cwd`: with the strategies that have a name there, and those of
- *  the paths given. Throws SluiceError where one of the latter cannot be loaded. */
+/** JSON Schema of a configuration in `cwd`, with the strategies that are named there and those at the given paths. Throws
+ *  a SluiceError if one of the given paths cannot be loaded. */
 export async function configSchema(given: readonly string[], cwd: string): Promise<ConfigSchema> {
   const strategies: LoadedStrategy[] = []
   const broken: { name: string; why: string }[] = []

@@ -14,8 +14,8 @@ export type LoadResult =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly errors: readonly ConfigError[] }
 
-/** Reads and checks one or several files as one configuration; answers everything that is wrong with them at once.
- *  Reads no secret. `readsPolicy`: false where the policy is about to be written. */
+/** Reads and checks one or several files as one configuration; returns all errors at once. Reads no secret.
+ *  `readsPolicy`: false if the policy file is about to be written. */
 export async function loadConfig(
   files: readonly string[],
   { cwd = process.cwd(), readsPolicy = true }: { cwd?: string; readsPolicy?: boolean } = {},
@@ -58,7 +58,7 @@ function policyOf(service: Agreed['service'], cwd: string): PolicyResult | undef
   return file === undefined ? undefined : loadPolicy(file, cwd)
 }
 
-/** The lists that filters name, read; what is wrong with a file is said where it is named. */
+/** Reads the lists of filters. An error in a list is reported at the key that names its file. */
 function listsOf(
   bots: readonly CheckedBot[],
   cwd: string,
@@ -77,12 +77,12 @@ function listsOf(
   return { lists, errors }
 }
 
-/** What is wrong with it where it is no list. */
+/** Entries of a list, or the problem of its file. */
 function readEntries(file: string, cwd: string): readonly string[] | string {
   const text = readText(file, cwd)
   if (typeof text !== 'string') return `${file}: ${text.problem}`
   const entries = readList(text, isPublicKey)
   return 'line' in entries
-    ? `${file}:${entries.line}: expected a base58 key of 32 bytes, or a comment after #`
+    ? `${file}:${entries.line}: expected one base58 key of 32 bytes per line, or a comment after #`
     : entries
 }

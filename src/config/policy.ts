@@ -19,7 +19,7 @@ export type PolicyResult =
   | { readonly ok: true; readonly policy: BuilderPolicy }
   | { readonly ok: false; readonly errors: readonly ConfigError[] }
 
-/** Reads and checks a `builder-policy.yaml`; answers everything that is wrong with it at once. */
+/** Reads and checks a `builder-policy.yaml`; returns all errors at once. */
 export function loadPolicy(file: string, cwd = process.cwd()): PolicyResult {
   const text = readText(file, cwd)
   if (typeof text !== 'string')
@@ -72,8 +72,8 @@ function lamportsOr<T>(sol: number | undefined, otherwise: T): Lamports | T {
   return sol === undefined ? otherwise : solToLamports(sol)
 }
 
-// The YAML of builder-policy.yaml: what a builder may put into a transaction. Every key is optional, and absent is
-// strict.
+// Schema of builder-policy.yaml: permitted contents of a transaction. Every key is optional; an absent key permits
+// nothing.
 const address = z.string().refine(isPublicKey, { error: 'expected an address: base58 of 32 bytes' })
 const addresses = z.array(address).max(256)
 const sol = z.number().min(0).max(MOST_SOL)
@@ -125,10 +125,10 @@ export const policySchema = z.strictObject({
   sellNumber: z.enum(['tokens', 'baseUnits']).exactOptional(),
 })
 
-/** A policy as written, once it fits the schema. */
+/** A policy as written that fits the schema. */
 export type PolicyInput = z.output<typeof policySchema>
 
-/** A `builder-policy.yaml`, a line a key where that is short. */
+/** Text of a `builder-policy.yaml`, with short values on the line of their key. */
 export function policyText(policy: PolicyInput): string {
   return stringify(policy, { collectionStyle: 'any', flowCollectionPadding: true, lineWidth: 0 })
 }

@@ -1,8 +1,8 @@
 import type { ConfigError } from './yaml/errors.ts'
 
-/** Something about values that are right by themselves and wrong together. */
+/** A contradiction between values that are valid on their own. */
 export interface Problem {
-  /** Else a warning: allowed, and probably not what was meant. */
+  /** False for a warning: valid, but probably a mistake. */
   readonly fatal: boolean
   readonly error: ConfigError
 }

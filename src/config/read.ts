@@ -7,8 +7,8 @@ import { found, nearest, parseWith } from './yaml/wording.ts'
 
 const MOST_BYTES = 1_048_576
 
-/** One file, checked by itself. What does not fit the schema is absent from `sections` and `bots`, so that the rest can
- *  still be checked. */
+/** One file, checked on its own. Sections and bots that do not fit the schema are absent, so that the others can still be
+ *  checked. */
 export interface ConfigFile {
   readonly document: ConfigDocument
   readonly sections: Omit<FileInput, 'bots'>
@@ -21,7 +21,7 @@ export interface BotEntry {
   readonly input: BotInput | undefined
 }
 
-/** Reads one file; the errors are all that can be said without the other files and the strategies. */
+/** Reads one file; returns the errors that do not depend on other files and strategies. */
 export function readConfigFile(file: string, cwd: string): { file?: ConfigFile; errors: ConfigError[] } {
   const text = readText(file, cwd)
   if (typeof text !== 'string') return { errors: [{ file, line: 1, column: 1, path: '', message: text.problem }] }
@@ -56,21 +56,23 @@ export function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** UTF-8, and not larger than a configuration may be. */
+/** Reads a UTF-8 file of at most 1 MiB. */
 export function readText(file: string, cwd: string): string | { problem: string } {
   const path = resolve(cwd, file)
   const status = statSync(path, { throwIfNoEntry: false })
   if (!status) return { problem: `no such file${didYouMeanFile(path)}` }
-  if (!status.isFile()) return { problem: 'expected a file' }
-  if (status.size > MOST_BYTES) return { problem: 'larger than 1 MiB: not a configuration' }
+  if (!status.isFile()) return { problem: 'expected a file, found a directory or device' }
+  if (status.size > MOST_BYTES) return { problem: 'expected a file of at most 1 MiB' }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
   } catch (error) {
-    return { problem: error instanceof TypeError ? 'not UTF-8 text' : `cannot be read: ${(error as Error).message}` }
+    return {
+      problem: error instanceof TypeError ? 'expected UTF-8 text' : `cannot be read: ${(error as Error).message}`,
+    }
   }
 }
 
-/** By their names alone: all of them end alike. */
+/** Compares names without their extension, which all candidates share. */
 function didYouMeanFile(path: string): string {
   const names = new Map(neighbours(path).map((name) => [parse(name).name, name]))
   const close = nearest(parse(path).name, names.keys())

@@ -9,16 +9,17 @@ import { MINT_TRAITS, type MintTrait } from '../solana/mint.ts'
 import { openAddressProblem, type SecureScheme } from './address.ts'
 import { botExits, defaultExits } from './exit-schema.ts'
 import { keypairReference, rpcReference, secretReference } from './secret.ts'
+import { didYouMean } from './yaml/wording.ts'
 
-// The YAML of a configuration, whole. Every key is optional that has a default or that another file may give; what has
-// to be there is checked where the files come together. Messages are worded in wording.ts.
+// Schema of a configuration file. A key is optional if it has a default or if another file may set it; `load.ts` checks
+// the keys that are required in total. wording.ts contains the messages.
 
 const seconds = z.number().min(LEAST_SECONDS).max(86_400)
 const slippage = z.number().min(LEAST_SLIPPAGE)
 const sol = z.number().min(LEAST_SOL).max(MOST_SOL)
-/** Below this the service takes no buy, so a smaller bound would be a halt in disguise. */
+/** The service takes no smaller buy. */
 const buySol = z.number().min(0.001).max(MOST_SOL)
-/** Less than one in ten seconds, and an exit would wait for the RPC. */
+/** At a lower rate an exit would wait for the RPC. */
 const perSecond = z.number().min(0.1).max(10_000)
 const CLUSTERS = ['mainnet-beta', 'testnet', 'devnet']
 
@@ -28,13 +29,13 @@ const ladder = (step: z.ZodNumber, most = 10) =>
     .min(1)
     .max(most)
     .refine((steps) => steps.every((step, index) => index === 0 || step > (steps[index - 1] ?? 0)), {
-      error: 'expected each step above the one before',
+      error: 'expected ascending steps, as in [5, 15, 30]',
     })
 
 const orders = z
   .strictObject({
     slippagePercent: slippage.max(MOST_SLIPPAGE).exactOptional(),
-    /** In place of slippagePercent: a buy refused for its slippage goes again with the next step. */
+    /** Alternative to slippagePercent: a buy that fails for its slippage is retried with the next step. */
     slippageLadder: ladder(slippage.max(MOST_SLIPPAGE), MOST_BUY_STEPS).exactOptional(),
     priorityFeeSol: z.union([z.literal('auto'), z.number().min(0.00001).max(0.01)]).exactOptional(),
     ttlSeconds: seconds.exactOptional(),
@@ -43,7 +44,8 @@ const orders = z
   })
   .refine(({ slippagePercent, slippageLadder }) => slippagePercent === undefined || slippageLadder === undefined, {
     path: ['slippageLadder'],
-    error: 'expected this or slippagePercent: the ladder begins with the slippage of the first try',
+    error:
+      'expected either slippageLadder or slippagePercent: the first step of the ladder is the slippage of the first try',
   })
 
 const exitOrders = z.strictObject({
@@ -54,7 +56,7 @@ const exitOrders = z.strictObject({
 
 const limits = z.strictObject(shapeOf(LIMITS))
 
-/** All bots of the wallet together. */
+/** Limits of all bots of the wallet together. */
 const walletLimits = z.strictObject(shapeOf(WALLET_LIMITS))
 
 const filters = z.strictObject(shapeOf(FILTERS))
@@ -91,7 +93,7 @@ const service = z.union([
     share: z.number().min(0.01).max(1).exactOptional(),
     units: units.exactOptional(),
     lateSeconds: z.number().min(1).max(86_400).exactOptional(),
-    /** Of the local executor: what the service may put into a transaction. */
+    /** Local executor: path of the policy for transactions that the service builds. */
     builderPolicy: z.string().min(1).exactOptional(),
   }),
 ])
@@ -109,13 +111,13 @@ const chain = z.strictObject({
   cluster: z
     .string()
     .refine((text) => CLUSTERS.includes(text) || isPublicKey(text), {
-      error: `expected ${CLUSTERS.join(', ')} or a genesis hash`,
+      error: ({ input }) => `expected ${CLUSTERS.join(', ')} or a genesis hash${didYouMean(String(input), CLUSTERS)}`,
     })
     .exactOptional(),
   secondOpinionSol: sol.exactOptional(),
 })
 
-/** What the signer may sign away by the declared bounds of orders. */
+/** Upper bounds of the SOL that the signer signs. */
 const caps = z.strictObject({
   maxSolPerTransaction: sol.exactOptional(),
   maxSolPerHour: sol.exactOptional(),
@@ -135,11 +137,11 @@ const wallet = z
   })
   .refine(({ keypair, signer }) => keypair === undefined || signer === undefined, {
     path: ['signer'],
-    error: 'expected this or keypair: a signer at a socket has a key of its own',
+    error: 'expected either signer or keypair: a signer at a socket has its own key',
   })
   .refine(({ signer, caps }) => signer === undefined || caps === undefined, {
     path: ['caps'],
-    error: 'not for a signer at a socket: give them to `sluice signer`, where this process cannot change them',
+    error: 'not allowed with wallet.signer: pass the caps to `sluice signer`, where this process cannot change them',
   })
 
 const journal = z.strictObject({
@@ -147,7 +149,7 @@ const journal = z.strictObject({
   keepTapeDays: z.number().min(0.01).max(36_500).exactOptional(),
 })
 
-/** A webhook's address is its password, so it is a secret. */
+/** The address of a webhook grants access to it, so it is a secret. */
 const alerts = z.strictObject({
   url: rpcReference(),
   shape: z.enum(['generic', 'slack', 'discord']).exactOptional(),
@@ -161,17 +163,17 @@ const paper = z.strictObject({
     .strictObject({ p50Seconds: seconds, p95Seconds: seconds })
     .refine(({ p50Seconds, p95Seconds }) => p95Seconds >= p50Seconds, {
       path: ['p95Seconds'],
-      error: 'expected at least p50Seconds: 95 of 100 orders are faster than this, 50 faster than that',
+      error: 'expected at least p50Seconds: p95Seconds is the latency of the slowest 5 %',
     })
     .exactOptional(),
 })
 
 export const botSchema = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9][\w.-]{0,39}$/, {
-    error: 'expected a name of at most 40 letters, digits, dots, dashes and underscores',
+    error: 'expected 1 to 40 letters, digits, dots, dashes or underscores, beginning with a letter or digit',
   }),
   strategy: z.string().min(1),
-  /** Checked by the strategy's own schema. */
+  /** The strategy's own schema checks them. */
   params: z.record(z.string(), z.unknown()).exactOptional(),
   mode: z.enum(['paper', 'live']).exactOptional(),
   executor: z.enum(['cloud', 'local']).exactOptional(),
@@ -203,7 +205,7 @@ export const fileSchema = z.strictObject({
   bots: z.array(botSchema).exactOptional(),
 })
 
-/** A file as written, once it fits the schema. */
+/** A file as written that fits the schema. */
 export type FileInput = z.output<typeof fileSchema>
 export type BotInput = z.output<typeof botSchema>
 export type DefaultsInput = z.output<typeof defaults>

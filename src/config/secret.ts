@@ -5,19 +5,19 @@ import { ExitCode, SluiceError } from '../base/errors.ts'
 import { isOpenLoopback } from './address.ts'
 import { expandPath } from './files.ts'
 
-/** Something that must never be seen. It is not kept here: `read` fetches it anew, when a command needs it and again
- *  when a key was rotated; what is printed, logged or written as JSON is where it comes from. */
+/** A secret, held as a reference to its source. `read` fetches the value each time, so a rotated key takes effect.
+ *  Printing, logging and JSON show the source, never the value. */
 export interface Secret {
   describe(): string
   read(): string
 }
 
-/** `env:NAME` or `file:PATH`, and nothing else. */
+/** `env:NAME` or `file:PATH`. */
 export const SECRET_REFERENCE = /^(env:[A-Za-z_][A-Za-z0-9_]*|file:\S.*)$/
 
 const MOST_BYTES = 65_536
 
-/** Where a reference leads; `check` answers what is wrong with a value that was read, without repeating it. */
+/** The secret behind a reference. `check` returns the problem of a value, without repeating the value. */
 export function secretFrom(
   reference: string,
   cwd: string,
@@ -34,7 +34,7 @@ export function secretFrom(
   })
 }
 
-/** Something that is read where it is needed and shown as where it comes from. */
+/** A value that is read on demand and shown as its source. */
 export function shownAs(source: string, read: () => string): Secret {
   const describe = () => source
   return { describe, read, ...{ toString: describe, toJSON: describe, [inspect.custom]: describe } }
@@ -51,7 +51,7 @@ function readSecretFile(path: string): string {
   const status = statSync(path, { throwIfNoEntry: false })
   if (!status) throw new SluiceError(`file:${path}: no such file`, ExitCode.usage)
   if (!status.isFile() || status.size > MOST_BYTES) {
-    throw new SluiceError(`file:${path}: not a file that holds a secret`, ExitCode.usage)
+    throw new SluiceError(`file:${path}: expected a regular file of at most 64 KiB`, ExitCode.usage)
   }
   if (process.platform !== 'win32' && (status.mode & 0o077) !== 0) {
     const mode = (status.mode & 0o777).toString(8).padStart(4, '0')
@@ -62,28 +62,27 @@ function readSecretFile(path: string): string {
   return value
 }
 
-// A secret is written as the place where it lies. Whatever else stands there may be the secret itself, so no message
-// repeats it.
+// A configuration contains references to secrets. Any other value may be the secret itself, so no message repeats it.
 
 export function secretReference(what: string) {
   return reference(
     (text) => SECRET_REFERENCE.test(text),
-    `expected env:NAME or file:PATH, never ${what} itself: put it into an environment variable or into a file that only you can read (mode 0600)`,
+    `expected env:NAME or file:PATH, not ${what} itself: store it in an environment variable or in a file with mode 0600`,
   )
 }
 
 export function keypairReference() {
   return reference(
     (text) => SECRET_REFERENCE.test(text) && text.startsWith('file:'),
-    'expected file:PATH, as in file:~/.config/solana/id.json (mode 0600): a keypair comes from a file only',
+    'expected file:PATH, as in file:~/.config/solana/id.json: a keypair is read from a file with mode 0600 only',
   )
 }
 
-/** Providers put the key into the address, so it is a secret; on loopback there is none, and it may stand here. */
+/** Providers put the key into the address, so an address is a secret, except on loopback. */
 export function rpcReference() {
   return reference(
     (text) => SECRET_REFERENCE.test(text) || isOpenLoopback(text),
-    'expected env:NAME or file:PATH, never the address itself (providers put the key into it): put it into an environment variable or into a file that only you can read (mode 0600)',
+    'expected env:NAME or file:PATH, not the address itself, which may contain a key: store it in an environment variable or in a file with mode 0600',
   )
 }
 
@@ -93,7 +92,7 @@ function reference(fits: (text: string) => boolean, message: string) {
   return z.string({ error }).refine(fits, { error })
 }
 
-/** A shell's `$NAME` or `${NAME}` names a secret without being one, so it may be repeated. */
+/** A shell's `$NAME` or `${NAME}` is no secret itself, so the hint may repeat it. */
 function braces(input: unknown): string {
   const name = typeof input === 'string' ? /^\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?$/.exec(input)?.[1] : undefined
   return name ? `; write env:${name}` : ''

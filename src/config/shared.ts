@@ -8,14 +8,13 @@ import type { ConfigError } from './yaml/errors.ts'
 const SHARED = ['service', 'chain', 'wallet', 'journal', 'alerts'] as const
 type Shared = (typeof SHARED)[number]
 
-/** What the whole process shares: one file may leave to another what both need, but two may not say different
- *  things. */
+/** Sections that the whole process shares. A file may leave them to another file, but two files must not differ. */
 export interface Agreed extends Pick<FileInput, Shared> {
-  /** Written, and refused by the schema: nothing more is to be said of these. */
+  /** Sections that are written and do not fit the schema: no further errors are reported for them. */
   readonly unfit: readonly Shared[]
 }
 
-/** Of all bots together. */
+/** Limits of all bots of the wallet together. */
 export function walletLimitsOf({ wallet }: Agreed): Limits {
   return limitsFrom(wallet?.limits ?? {})
 }
@@ -32,7 +31,7 @@ export function agree(parts: readonly ConfigFile[], cwd: string): { agreed: Agre
     for (const { document, sections } of others) {
       if (meaning(name, sections, cwd) === meaning(name, first.sections, cwd)) continue
       const { file, line } = first.document.locateKey([name])
-      const message = `differs from ${file}:${line}; files that run together must agree on it`
+      const message = `differs from ${file}:${line}; files that run together must have the same section`
       disagreements.push(document.error([name], message))
     }
   }
@@ -45,7 +44,7 @@ export function missingService(parts: readonly ConfigFile[], { service, unfit }:
   return [first.document.error(['service'], 'missing; expected sandbox or a map with baseUrl, wsUrl and apiKey')]
 }
 
-/** Two ways to write the same (a relative path, a default) mean the same. */
+/** Effective values as text: a default or a relative path equals the same value written out. */
 function meaning(name: Shared, sections: ConfigFile['sections'], cwd: string): string {
   switch (name) {
     case 'service':

@@ -13,13 +13,13 @@ import { formatPath } from './yaml/errors.ts'
 import { defOf, didYouMean, droppedKeys, type Parsed, parseWith } from './yaml/wording.ts'
 
 export interface LoadedStrategy {
-  /** As it is written in the configuration. */
+  /** Name or path, as written in the configuration. */
   readonly name: string
   readonly file: string
   readonly strategy: Strategy
 }
 
-/** Finds, imports and checks a strategy; throws a SluiceError that says what is wrong with it. */
+/** Finds, imports and checks a strategy. Throws a SluiceError with the problem. */
 export async function loadStrategy(nameOrPath: string, cwd = process.cwd()): Promise<LoadedStrategy> {
   const file = findStrategy(nameOrPath, cwd)
   const url = pathToFileURL(file).href
@@ -33,7 +33,7 @@ export async function loadStrategy(nameOrPath: string, cwd = process.cwd()): Pro
   const problem =
     'default' in exported
       ? strategyProblem(exported.default)
-      : 'it has no default export; write: export default defineStrategy({ ... })'
+      : 'no default export; write: export default defineStrategy({ ... })'
   if (problem) throw broken(file, problem)
   return { name: nameOrPath, file, strategy: exported.default as Strategy }
 }
@@ -60,14 +60,14 @@ const strategyShape = z.strictObject({
   start: isFunction('the function start(params, bot)'),
 })
 
-/** What is wrong with a value as a strategy. */
+/** Problem of a value that should be a strategy; undefined if it is valid. */
 export function strategyProblem(value: unknown): string | undefined {
   const result = parseWith(strategyShape, value)
   if (result.ok) return undefined
   return result.complaints.map(({ path, message }) => `${formatPath(path)}: ${message}`.replace(/^: /, '')).join('; ')
 }
 
-/** What the `params` in a configuration come to by the strategy's own schema. */
+/** Checks the `params` of a configuration with the strategy's schema. */
 export function parseParams({ params: schema }: Strategy, params: unknown): Parsed<unknown> {
   const result = parseWith(schema, params)
   const dropped = droppedKeys(schema, params)
@@ -81,7 +81,7 @@ function broken(file: string, problem: string): SluiceError {
 
 const ENDINGS = ['.ts', '.mts', '.js', '.mjs']
 
-/** The file that a strategy's name or path means: a name in `strategies/` of the working directory, else of this
+/** File of a strategy's name or path. A name is searched in `strategies/` of the working directory, then of this
  *  package. */
 function findStrategy(nameOrPath: string, cwd: string): string {
   return isPath(nameOrPath) ? fileOf(nameOrPath, cwd) : named(nameOrPath, cwd)
@@ -107,7 +107,7 @@ function fileOf(path: string, cwd: string): string {
 function named(name: string, cwd: string): string {
   if (!/^\w[\w-]*$/.test(name)) {
     const hint = /[/\\.]/.test(name) ? `; a path begins with ./ (did you mean ./${name}?)` : ''
-    throw refused(`expected the name of a strategy or a path${hint}`)
+    throw refused(`expected the name of a strategy, or a path${hint}`)
   }
   for (const folder of folders(cwd)) {
     const file = ENDINGS.map((ending) => join(folder, name + ending)).find(isFile)
@@ -115,7 +115,7 @@ function named(name: string, cwd: string): string {
   }
   const names = strategyNames(cwd)
   const hint = didYouMean(name, names)
-  const others = hint || names.length === 0 ? '' : `; there are ${names.join(', ')}`
+  const others = hint || names.length === 0 ? '' : `; expected one of ${names.join(', ')}`
   throw refused(`no strategy of this name in strategies/${hint}${others}`)
 }
 
@@ -138,14 +138,13 @@ function refused(message: string): SluiceError {
   return new SluiceError(message, ExitCode.usage)
 }
 
-/** Packages that a strategy may count on, installed beside it or not. */
+/** Packages that every strategy can import, even if its own folder does not contain them. */
 const OFFERED = ['zod', 'trading-signals']
 const strategyFiles = new Set<string>()
 let installed = false
 
-/** From now on the file at `url`, and what it imports by relative paths, is read as an ES module whatever package.json
- *  stands above it, and finds this very package as `sluice`: wherever it lies, with or without a node_modules of its
- *  own. */
+/** Loads the file at `url` and its relative imports as ES modules, regardless of any package.json, and resolves `sluice`
+ *  to this package, regardless of any node_modules. */
 export function admitStrategy(url: string): void {
   strategyFiles.add(url)
   if (installed) return
@@ -166,7 +165,7 @@ export function admitStrategy(url: string): void {
   })
 }
 
-/** The file's own copy first, else ours. */
+/** Prefers the file's own copy of a package. */
 function resolveOffered<T>(specifier: string, own: () => T, ours: () => T): T {
   if (!OFFERED.some((name) => specifier === name || specifier.startsWith(`${name}/`))) return own()
   try {
@@ -183,7 +182,7 @@ function moduleFormat(url: string): string | undefined {
   return /\.m?js$/.test(path) ? 'module' : undefined
 }
 
-/** What the schema of a strategy says of one of its numbers. Infinite where there is no bound. */
+/** Bounds of a numeric param. Infinite if unbounded. */
 export interface ParamBounds {
   readonly name: string
   readonly min: number
@@ -199,8 +198,8 @@ interface NumberSchema {
   readonly exclusiveMaximum?: number
 }
 
-/** The numbers among the params of a strategy, in the order of its schema. An exclusive bound counts as one: the schema
- *  has the last word on every value. */
+/** Numeric params of a strategy, in the order of its schema. An exclusive bound is returned as an inclusive one; the
+ *  schema still checks every value. */
 export function paramBounds({ params }: Pick<Strategy, 'params'>): ParamBounds[] {
   const schema = z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' })
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
@@ -212,7 +211,7 @@ export function paramBounds({ params }: Pick<Strategy, 'params'>): ParamBounds[]
   })
 }
 
-/** An integer of zod ends where doubles do: nobody chose that. */
+/** zod bounds every integer by the safe integers; that bound is not the strategy's. */
 function boundOf(bound: number | undefined, none: number): number {
   return bound === undefined || Math.abs(bound) >= Number.MAX_SAFE_INTEGER ? none : bound
 }

@@ -3,12 +3,12 @@ import { fileURLToPath } from 'node:url'
 import { alarmText, readThrown, type ThrownAtOf } from '../engine/bots/thrown.ts'
 import { DECIDING_ROWS, MANIFEST, OWN_STRATEGIES, SOURCES } from './files.ts'
 
-/** Enough to get from deep inside a library to the strategy that called it. */
+/** Enough frames to reach the strategy from deep inside a library. */
 const FRAMES_RECORDED = 30
 const FRAMES_SHOWN = 5
 const LONGEST_FRAME = 300
 
-/** The folders of Sluice itself. The shipped strategies are not part of it. */
+/** Folders of Sluice itself, without its strategies. */
 const SLUICE = [SOURCES, join(dirname(MANIFEST), 'bin', sep)]
 const ENGINE = DECIDING_ROWS.map((row) => join(SOURCES, row, sep))
 const LIBRARIES = `${sep}node_modules${sep}`
@@ -23,7 +23,7 @@ interface Frame {
   readonly column: string
 }
 
-/** Finds a strategy's own code in stacks. Paths are shown relative to `cwd` where they lie below it. */
+/** Finds the strategy's own code in stacks. Paths below `cwd` are shown relative to it. */
 export function stackReader(cwd = process.cwd()): ThrownAtOf {
   if (Error.stackTraceLimit < FRAMES_RECORDED && !Object.isFrozen(Error)) Error.stackTraceLimit = FRAMES_RECORDED
   return (stack) => {
@@ -34,13 +34,13 @@ export function stackReader(cwd = process.cwd()): ThrownAtOf {
   }
 }
 
-/** What a strategy's own code threw while it was loaded or its params were checked: one line, the place first. */
+/** One line about an error that a strategy threw while it was loaded or its params were checked: the place first. */
 export function thrownText(error: unknown, cwd = process.cwd()): string {
   const { reason, stack } = readThrown(error)
   return alarmText({ reason, thrownAt: stackReader(cwd)(stack) })
 }
 
-/** Why the module of a strategy could not be loaded: one line, the place first. */
+/** One line about a strategy module that could not be loaded: the place first. */
 export function loadingFailure(error: unknown, cwd: string): string {
   const { reason, above, stack } = readThrown(error)
   const [, missing, importer] = /^.*?: (Cannot find .*) imported from (.*)$/.exec(reason) ?? []
@@ -59,8 +59,8 @@ function syntaxPlace(above: string, cwd: string): string | undefined {
   return `${shownPath(path, cwd)}:${line}:${caret.indexOf('^') + 1}`
 }
 
-/** The frames of the strategy and of libraries that it uses. Only the deciding rows call strategies, so the first frame
- *  of another row ends them: what called the engine, a test for example, is not the strategy. */
+/** Frames of the strategy and its libraries. Only the deciding rows call strategies, so the first frame of another row
+ *  ends the list: the caller of the engine, for example a test, is not the strategy. */
 function strategyFrames(stack: string): Frame[] {
   const frames: Frame[] = []
   for (const text of stack.split('\n')) {

@@ -6,28 +6,28 @@ import { BASE_FEE, TOKEN_ACCOUNT_RENT } from '../solana/constants.ts'
 import { VENUE_FEE } from '../solana/pool-depth.ts'
 import type { BotConfig, ServiceConfig } from './config.ts'
 
-/** What limits let happen at the worst: every slippage, fee and rent that a strategy may ask for is in; null where
- *  nothing bounds it, or only a number beyond any wallet (`BOUNDLESS`). What sales pay comes on top. */
+/** Worst case that limits allow, including slippage, fees and rent, but not the fees of sales. null: unbounded, or
+ *  bounded only beyond any wallet (`BOUNDLESS`). */
 export interface WorstCase {
-  /** The largest buy that may be asked for. */
+  /** Largest buy that a strategy may ask for. */
   readonly largestBuy: Lamports
-  /** The most that one buy takes out of the wallet. */
+  /** Upper bound of the lamports that one buy takes out of the wallet. */
   readonly perOrder: Lamports
-  /** In any 60 minutes, and in a UTC day: in buys of the smallest size, because each of them pays its fees. */
+  /** In any 60 minutes, and in a UTC day. Assumes buys of the smallest size, because each buy pays fees. */
   readonly perHour: Lamports | null
   readonly perDay: Lamports | null
-  /** SOL asked for everything that may be held at once. */
+  /** SOL asked for by all positions that may be open at once. */
   readonly exposure: Lamports | null
-  /** What is lost when all of that goes to zero. */
+  /** Loss if all of these positions become worthless. */
   readonly loss: Lamports | null
 }
 
-/** More than any wallet holds: limits that multiply or add up to more bound nothing. With every fee on top it is still
- *  a whole number. */
+/** More than any wallet holds: a product or sum of limits above this bounds nothing. With fees it is still a safe
+ *  integer. */
 const BOUNDLESS = solToLamports(500_000)
-/** What the service takes from a key whose plan names no other maximum. */
+/** Largest buy of the service, unless the plan names another one. */
 const MOST_BUY = solToLamports(100)
-/** What services pay when the fee is theirs to choose: the usual, where `worstCost` counts the most. */
+/** Typical fee if the service chooses it. `worstCost` uses the maximum instead. */
 const USUAL_PRIORITY_FEE = solToLamports(0.0005)
 
 type Bounds = Pick<
@@ -40,12 +40,12 @@ type Bounds = Pick<
   | 'maxExposureLamports'
 >
 
-/** Of one bot, whose wallet has limits, too. */
+/** Worst case of one bot, under its limits and those of its wallet. */
 export function worstCaseOf(bot: Pick<BotConfig, 'limits'>, wallet: Limits, plan: ServiceConfig['plan']): WorstCase {
   return worstOf(boundsOf(bot.limits, wallet), plan)
 }
 
-/** Of all these bots, at least one, on one wallet. */
+/** Worst case of at least one bot on one wallet. */
 export function worstTogether(
   bots: readonly Pick<BotConfig, 'limits'>[],
   wallet: Limits,
@@ -91,7 +91,7 @@ function worstOf(bounds: Bounds, plan: ServiceConfig['plan']): WorstCase {
   }
 }
 
-/** The tighter of what a bot and its wallet may. */
+/** The tighter of the bounds of a bot and its wallet. */
 function boundsOf(bot: Limits, wallet: Limits): Bounds {
   const both = (key: keyof Bounds) => least(bot[key], wallet[key])
   const smallest = Math.max(bot.minLamportsPerOrder ?? LEAST_BUY, wallet.minLamportsPerOrder ?? LEAST_BUY)
@@ -99,7 +99,7 @@ function boundsOf(bot: Limits, wallet: Limits): Bounds {
   return {
     minLamportsPerOrder: lamports(smallest),
     maxSlippagePercent: slippages.length === 0 ? null : Math.min(...slippages),
-    // No single buy is larger than what one of its kind may come to.
+    // A single buy cannot exceed the bounds per mint and per creator.
     maxLamportsPerOrder: least(
       ...[bot, wallet].flatMap((one) => [one.maxLamportsPerOrder, one.maxLamportsPerMint, one.maxLamportsPerCreator]),
     ),
@@ -108,7 +108,7 @@ function boundsOf(bot: Limits, wallet: Limits): Bounds {
   }
 }
 
-/** Each bounds the other: a day holds 24 hours, and an hour across midnight UTC holds parts of two days. */
+/** Hour and day bound each other: a day has 24 hours, and an hour across midnight UTC has parts of two days. */
 function inTime(hour: number | null, day: number | null): Pick<Bounds, 'maxLamportsPerHour' | 'maxLamportsPerDay'> {
   return {
     maxLamportsPerHour: least(hour, day === null ? null : 2 * day),
@@ -116,7 +116,7 @@ function inTime(hour: number | null, day: number | null): Pick<Bounds, 'maxLampo
   }
 }
 
-/** How many positions there are says nothing of their size: a strategy may add to each. */
+/** The number of positions bounds the exposure only together with their size: a strategy may add to a position. */
 function exposureOf({ maxOpenPositions, maxLamportsPerMint, maxExposureLamports }: Limits): Lamports | null {
   const bySize = maxOpenPositions === null || maxLamportsPerMint === null ? null : maxOpenPositions * maxLamportsPerMint
   return least(bySize, maxExposureLamports)
@@ -126,7 +126,7 @@ function total(amounts: readonly (number | null)[]): number | null {
   return amounts.includes(null) ? null : amounts.reduce<number>((sum, amount) => sum + (amount ?? 0), 0)
 }
 
-/** The buy by which fees are judged: the strategy's own `sizeSol`, as strategies call it, else the largest that a limit
+/** Typical buy, for comparing fees: the param `sizeSol` of the strategy, otherwise the largest buy that a limit
  *  allows. */
 export function usualBuyOf(bot: BotConfig, { largestBuy }: WorstCase): Lamports | null {
   const { params } = bot
@@ -136,9 +136,8 @@ export function usualBuyOf(bot: BotConfig, { largestBuy }: WorstCase): Lamports 
   return bot.limits.maxLamportsPerOrder === null ? null : largestBuy
 }
 
-/** How far a price has to rise, in percent, until selling brings back what the buy has cost: the venue's fee both ways,
- *  base and priority fee of both transactions, and the rent of the token account, which stays in it. Slippage and the
- *  order's own impact come on top. */
+/** Price increase, in percent, at which a sale returns the cost of its buy: the venue's fee on both trades, base and
+ *  priority fees of both transactions, and the rent of the token account. Slippage and impact are not included. */
 export function breakEvenPercent(buy: Lamports, priorityFee: Lamports | null): number {
   const fee = BASE_FEE + (priorityFee ?? USUAL_PRIORITY_FEE)
   const toGetBack = buy + 2 * fee + TOKEN_ACCOUNT_RENT

@@ -26,7 +26,7 @@ test.each([
     'a line that is no key',
     '{ denyCreators: bad.txt }',
     '',
-    '3:65 bots[0].filters.denyCreators: bad.txt:2: expected a base58 key of 32 bytes, or a comment after #',
+    '3:65 bots[0].filters.denyCreators: bad.txt:2: expected one base58 key of 32 bytes per line, or a comment after #',
   ],
   [
     'one of the defaults',
@@ -38,7 +38,7 @@ test.each([
     'more than all',
     '{ maxPoolSharePercent: 101 }',
     '',
-    '3:72 bots[0].filters.maxPoolSharePercent: expected at most 100',
+    '3:72 bots[0].filters.maxPoolSharePercent: expected at least 0.01 and at most 100',
   ],
   ['a misspelt one', '{ denyMint: a.txt }', '', '3:51 bots[0].filters.denyMint: unknown key; did you mean denyMints?'],
 ])('%s', async (_what, filters, defaults, expected) => {

@@ -214,7 +214,7 @@ test('files that disagree on what they share are refused, each at its line', asy
     `${LIVE}journal: { path: one.db }\nbots: [{ name: a, strategy: dip-buyer }]\n`,
     'service: sandbox\nchain: { rpc: [{ url: env:OTHER }] }\njournal: { path: two.db }\nbots: [{ name: a, strategy: dip-buyer }]\n',
   )
-  const agree = 'files that run together must agree on it'
+  const agree = 'files that run together must have the same section'
   expect(result).toEqual({
     ok: false,
     errors: [
@@ -226,7 +226,7 @@ test('files that disagree on what they share are refused, each at its line', asy
         line: 4,
         column: 16,
         path: 'bots[0].name',
-        message: 'the name is taken by the bot at 0.yaml:5; names are unique',
+        message: 'the bot at 0.yaml:5 has the same name; choose another one',
       },
     ],
   })
@@ -280,16 +280,16 @@ test('two loopback RPCs are two', async () => {
 
 test.each<[string, (name: string) => string | undefined, string]>([
   ['a file that is not there', () => undefined, 'no such file; did you mean demo.yaml?'],
-  ['a folder', (name) => folder.write(`${name}/x`, ''), 'expected a file'],
+  ['a folder', (name) => folder.write(`${name}/x`, ''), 'expected a file, found a directory or device'],
   [
     'a file that is not UTF-8',
     () => folder.write('demo.yml', Buffer.from([0xff, 0xfe]) as unknown as string),
-    'not UTF-8 text',
+    'expected UTF-8 text',
   ],
   [
     'a file that is much too long',
     () => folder.write('demo.yml', ' '.repeat(1_100_000)),
-    'larger than 1 MiB: not a configuration',
+    'expected a file of at most 1 MiB',
   ],
 ])('%s', async (what, make, message) => {
   const inner = temporaryName(what)
@@ -341,30 +341,34 @@ test.each<[string, string, string]>([
   [
     'a trailing stop before the stop-loss',
     bots('{ name: a, strategy: dip-buyer, exits: { stopLossPercent: 20, trailingPercent: 15 } }'),
-    '3:84 bots[0].exits.trailingPercent: the trailing stop at 15 % always comes before the stop-loss at 20 %',
+    '3:84 bots[0].exits.trailingPercent: the trailing stop (15 %) always acts before the stop-loss (20 %); remove one, or set trailingArmPercent',
   ],
   [
     'a take-profit that fees eat',
     bots('{ name: a, strategy: dip-buyer, exits: { takeProfitPercent: 10 } }'),
-    '3:65 bots[0].exits.takeProfitPercent: a take-profit of 10 % is under twice the 8.8 % that fees and rent take: take more, or buy for more at once',
+    '3:65 bots[0].exits.takeProfitPercent: 10 % is less than twice the 8.8 % that fees and rent cost: raise it, or buy larger amounts',
   ],
   [
     'a live bot without an hourly limit',
     LIVE + ROBOT,
-    '4:8 bots[0].limits: a live bot without limits.maxSolPerHour may spend the whole wallet in an hour',
+    '4:8 bots[0].limits: without limits.maxSolPerHour a live bot may spend the whole wallet within an hour',
   ],
   [
     'the local executor',
     `${LIVE.replace('wallet: {', 'wallet: { keypair: "file:k",')}${ROBOT.replace('mode: live', 'mode: live, executor: local, limits: { maxSolPerHour: 1 }')}`,
-    '4:62 bots[0].executor: the local executor signs what the service builds: without service.builderPolicy running this bot live ends with exit code 4',
+    '4:62 bots[0].executor: the local executor signs transactions that the service builds: set service.builderPolicy, or a live run ends with exit code 4',
   ],
   [
     'two hosts',
     REMOTE.replace('wss://x.io', 'wss://y.io'),
-    '1:49 service.wsUrl: y.io is not the host of baseUrl (x.io); the key goes to both',
+    '1:49 service.wsUrl: the host y.io differs from the host of baseUrl (x.io), and the key is sent to both',
   ],
-  ['no key', REMOTE.replace(', apiKey: env:KEY', ''), '1:10 service: without apiKey this is good for backtests only'],
-  ['a wallet for the sandbox', 'service: sandbox\nwallet: {}\n', '2:1 wallet: not used: the sandbox brings its own'],
+  ['no key', REMOTE.replace(', apiKey: env:KEY', ''), '1:10 service: without apiKey only backtests are possible'],
+  [
+    'a wallet for the sandbox',
+    'service: sandbox\nwallet: {}\n',
+    '2:1 wallet: ignored: the sandbox has its own; remove the section',
+  ],
 ])('worth a second look: %s', async (_what, text, warning) => {
   const { warnings } = await load(text)
   expect(warnings.map(({ line, column, path, message }) => `${line}:${column} ${path}: ${message}`)).toEqual([warning])

@@ -72,7 +72,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     'programs: [pumpp]\n',
     /^1:12 programs\[0\]: expected pump.*found "pumpp"; did you mean pump\?$/,
   ],
-  ['no programs at all', 'programs: []\n', '1:11 programs: expected at least 1 entry, found a list'],
+  ['no programs at all', 'programs: []\n', '1:11 programs: expected at least 1 entry, found an empty list'],
   ['an address that is none', 'coSigners: [abc]\n', '1:13 coSigners[0]: expected an address: base58 of 32 bytes'],
   [
     'a fee without a cap',
@@ -88,7 +88,11 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '2:5 programs[0].userIndex: missing; expected a number',
   ],
   ['tips without a cap', 'tips: { accounts: jito }\n', '1:7 tips.maxSol: missing; expected a number'],
-  ['too high a price', 'maxPriorityFeeSol: -1\n', '1:20 maxPriorityFeeSol: expected at least 0, found -1'],
+  [
+    'too high a price',
+    'maxPriorityFeeSol: -1\n',
+    '1:20 maxPriorityFeeSol: expected at least 0 and at most 10000, found -1',
+  ],
 ]
 
 test.each(table)('%s is said with its place', (_what, yaml, ...errors) => {

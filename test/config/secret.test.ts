@@ -43,12 +43,12 @@ test.each<[string, () => string, string, number]>([
   ],
   ['a variable that is empty', () => 'env:SLUICE_TEST_EMPTY', 'is empty', 2],
   ['no file', () => 'file:nothing', `file:${cwd}/nothing: no such file`, 2],
-  ['a folder', () => 'file:.', 'not a file that holds a secret', 2],
+  ['a folder', () => 'file:.', 'expected a regular file of at most 64 KiB', 2],
   ['a file that is empty', () => `file:${folder.write('empty', '\n')}`, 'the file is empty', 2],
   [
     'a file that is much too long',
     () => `file:${folder.write('long', 'x'.repeat(70_000))}`,
-    'not a file that holds',
+    'expected a regular file',
     2,
   ],
   [
@@ -85,7 +85,7 @@ test('an RPC address is checked when it is read, and not repeated', async () => 
   expect(secret.read()).toBe('https://rpc.io/?api-key=hidden')
   vi.stubEnv('SLUICE_TEST_RPC', 'http://rpc.io/?api-key=hidden')
   expect(() => secret.read()).toThrow(
-    /^env:SLUICE_TEST_RPC: expected https:\/\/, found http:\/\/ \(which is for loopback only\)$/,
+    /^env:SLUICE_TEST_RPC: expected https:\/\/, found http:\/\/ \(allowed for loopback only\)$/,
   )
 })
 

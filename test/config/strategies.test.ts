@@ -42,11 +42,7 @@ const without = (key: string) => ['name', 'about', 'params', 'keys', 'start'].fi
 test.each<[string, string, string]>([
   ['all that is needed', strategy(''), 'none'],
   ['all that is possible', strategy('warmup: 60, exits: { stopLossPercent: 5 }, token: () => 0'), 'none'],
-  [
-    'no default export',
-    'export const a = 1\n',
-    'it has no default export; write: export default defineStrategy({ ... })',
-  ],
+  ['no default export', 'export const a = 1\n', 'no default export; write: export default defineStrategy({ ... })'],
   ['a function', 'export default () => 1\n', 'expected a map, found () => 1'],
   ['no name', strategy('', without('name')), 'name: missing; expected text'],
   ['no params', strategy('', without('params')), 'params: expected z.object({ ... })'],
@@ -57,7 +53,7 @@ test.each<[string, string, string]>([
   ],
   ['a schema of another kind', strategy('params: z.number()', without('params')), 'params: expected z.object({ ... })'],
   ['no start', strategy('', without('start')), 'start: expected the function start(params, bot)'],
-  ['no keys', strategy('keys: []', without('keys')), 'keys: expected at least 1 entry, found a list'],
+  ['no keys', strategy('keys: []', without('keys')), 'keys: expected at least 1 entry, found an empty list'],
   [
     'a misspelt key',
     strategy(`keys: ['trade']`, without('keys')),
@@ -67,18 +63,18 @@ test.each<[string, string, string]>([
   [
     'a handler in the wrong place',
     strategy('onTrade() {}'),
-    'onTrade: unknown key; there are name, about, params, keys, warmup, exits, token, start',
+    'onTrade: unknown key; expected one of name, about, params, keys, warmup, exits, token, start',
   ],
   ['a misspelt warm-up', strategy('warmUp: 5'), 'warmUp: unknown key; did you mean warmup?'],
   [
     'exits that cannot be',
     strategy('exits: { stopLossPercent: 120 }'),
-    'exits.stopLossPercent: expected less than 100, found 120',
+    'exits.stopLossPercent: expected at least 0.01 and less than 100, found 120',
   ],
   [
     'two things',
     strategy('warmup: -1, a: 1'),
-    'warmup: expected at least 0, found -1; a: unknown key; there are name, about, params, keys, warmup, exits, token, start',
+    'warmup: expected at least 0 and at most 86400, found -1; a: unknown key; expected one of name, about, params, keys, warmup, exits, token, start',
   ],
   [
     'a file that throws',

@@ -26,16 +26,16 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'two values on a line',
     'service: sandbox: yes\n',
-    '1:10 : a second `: ` or an indented key where one value was expected',
+    '1:10 : expected one value, found a second `: ` or an indented key',
   ],
   ['a key without a colon', 'service: sandbox\nbots\n', '2:1 : expected `key: value`'],
   ['a reserved sign', 'service: @sandbox\n', '1:10 : not YAML: plain value cannot start with reserved character @'],
   [
     'a second document',
     'service: sandbox\n---\nservice: sandbox\n',
-    '2:1 : a second document begins here; one file is one document',
+    '2:1 : a second document begins here; write one document per file',
   ],
-  ['nesting without end', `service: ${'['.repeat(5000)}`, /^1:\d+ : nested too deeply$/],
+  ['nesting without end', `service: ${'['.repeat(5000)}`, /^1:\d+ : the file is nested too deeply$/],
   [
     'aliases that multiply',
     sandbox(
@@ -44,28 +44,32 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '1:1 : excessive alias count indicates a resource exhaustion attack',
   ],
   ['an unknown tag', 'service: !env NAME\n', '1:10 : not YAML: unresolved tag: !env'],
-  ['an alias of nothing', 'service: *other\n', '1:10 service: no anchor &other before it'],
+  ['an alias of nothing', 'service: *other\n', '1:10 service: the alias has no anchor &other before it'],
   [
     'an alias inside its anchor',
     'service: sandbox\nbots: &all [*all]\n',
-    '2:13 bots[0]: stands inside what it stands for',
+    '2:13 bots[0]: the alias refers to a value that contains the alias',
   ],
-  ['a merge of a word', 'service: sandbox\npaper:\n  <<: yes\n', '3:7 paper: << takes a map, or a list of maps'],
-  ['a map as a key', 'service: sandbox\n? { a: 1 }\n: 2\n', '2:3 : a key is one word, not an alias, a map or a list'],
+  ['a merge of a word', 'service: sandbox\npaper:\n  <<: yes\n', '3:7 paper: <<: expected a map or a list of maps'],
+  [
+    'a map as a key',
+    'service: sandbox\n? { a: 1 }\n: 2\n',
+    '2:3 : expected a key of one word, found an alias, a map or a list',
+  ],
   [
     'braces around a secret in a flow map',
     remote('apiKey: \x24{KEY}'),
-    '1:76 : not YAML: unexpected flow-map-start at node end; a secret is written env:NAME, without braces',
+    '1:76 : not YAML: unexpected flow-map-start at node end; write a secret as env:NAME, without braces',
   ],
   [
     'a key twice',
     'service: sandbox\njournal: { path: a.db, path: b.db }\n',
-    '2:24 journal.path: the key stands here twice',
+    '2:24 journal.path: duplicate key; remove one of the two',
   ],
   [
     'a section twice',
     'service: sandbox\npaper: { seed: 1 }\npaper: { seed: 2 }\n',
-    '3:1 paper: the key stands here twice',
+    '3:1 paper: duplicate key; remove one of the two',
   ],
   [
     'CRLF, and a wrong value',
@@ -97,12 +101,12 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'http off loopback',
     'service: { baseUrl: http://x.io/api, wsUrl: wss://x.io/data }\n',
-    '1:21 service.baseUrl: expected https://, found http:// (which is for loopback only)',
+    '1:21 service.baseUrl: expected https://, found http:// (allowed for loopback only)',
   ],
   [
     'ws off loopback',
     'service: { baseUrl: https://x.io/api, wsUrl: ws://localhost.x.io/data }\n',
-    '1:46 service.wsUrl: expected wss://, found ws:// (which is for loopback only)',
+    '1:46 service.wsUrl: expected wss://, found ws:// (allowed for loopback only)',
   ],
   [
     'https where wss is needed',
@@ -112,37 +116,37 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'no address',
     'service: { baseUrl: x.io/api, wsUrl: wss://x.io/data }\n',
-    '1:21 service.baseUrl: expected an address that begins with https://',
+    '1:21 service.baseUrl: expected an address that begins with https://, as in https://example.com',
   ],
   [
     'a key in an address',
     'service: { baseUrl: https://x.io/api, wsUrl: wss://x.io/data?key=SECRET }\n',
-    '1:46 service.wsUrl: expected an address without user, query or fragment: a key does not belong into it',
+    '1:46 service.wsUrl: expected an address without user, query or fragment: write a key as env:NAME or file:PATH under service.apiKey',
   ],
   [
     'a user in an address',
     'service: { baseUrl: "https://me:SECRET@x.io/api", wsUrl: wss://x.io/data }\n',
-    '1:21 service.baseUrl: expected an address without user, query or fragment: a key does not belong into it',
+    '1:21 service.baseUrl: expected an address without user, query or fragment: write a key as env:NAME or file:PATH under service.apiKey',
   ],
   [
     'a key as a value',
     remote('apiKey: sk_live_SECRET'),
-    '1:75 service.apiKey: expected env:NAME or file:PATH, never the key itself: put it into an environment variable or into a file that only you can read (mode 0600)',
+    '1:75 service.apiKey: expected env:NAME or file:PATH, not the key itself: store it in an environment variable or in a file with mode 0600',
   ],
   [
     'a key as a number',
     remote('apiKey: 123456'),
-    '1:75 service.apiKey: expected env:NAME or file:PATH, never the key itself: put it into an environment variable or into a file that only you can read (mode 0600)',
+    '1:75 service.apiKey: expected env:NAME or file:PATH, not the key itself: store it in an environment variable or in a file with mode 0600',
   ],
   [
     'a variable in the way of a shell',
     'service:\n  baseUrl: https://x.io/api\n  wsUrl: wss://x.io/data\n  apiKey: \x24{API_KEY}\n',
-    '4:11 service.apiKey: expected env:NAME or file:PATH, never the key itself: put it into an environment variable or into a file that only you can read (mode 0600); write env:API_KEY',
+    '4:11 service.apiKey: expected env:NAME or file:PATH, not the key itself: store it in an environment variable or in a file with mode 0600; write env:API_KEY',
   ],
   [
     'env with a space',
     remote('apiKey: { env: KEY }'),
-    '1:75 service.apiKey: expected env:NAME or file:PATH, never the key itself: put it into an environment variable or into a file that only you can read (mode 0600)',
+    '1:75 service.apiKey: expected env:NAME or file:PATH, not the key itself: store it in an environment variable or in a file with mode 0600',
   ],
   [
     'a misspelt plan',
@@ -161,7 +165,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     remote('plan: { requestsPerMinute: 100, connections: 2.5, messagesPerSecond: 50 }'),
     '1:112 service.plan.connections: expected a whole number, found 2.5',
   ],
-  ['more than the whole plan', remote('share: 2'), '1:74 service.share: expected at most 1, found 2'],
+  ['more than the whole plan', remote('share: 2'), '1:74 service.share: expected at least 0.01 and at most 1, found 2'],
   [
     'a unit that is none',
     remote('units: { tradePrice: sool, sell: token }'),
@@ -173,11 +177,15 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     remote('units: { pricUpdate: usd }'),
     '1:76 service.units.pricUpdate: unknown key; did you mean priceUpdate?',
   ],
-  ['no time for a late answer', remote('lateSeconds: 0'), '1:80 service.lateSeconds: expected at least 1, found 0'],
+  [
+    'no time for a late answer',
+    remote('lateSeconds: 0'),
+    '1:80 service.lateSeconds: expected at least 1 and at most 86400, found 0',
+  ],
   [
     'an RPC address as a value',
     `${remote('plan: auto')}chain: { rpc: [{ url: "https://rpc.io/?api-key=SECRET" }] }\n`,
-    '2:23 chain.rpc[0].url: expected env:NAME or file:PATH, never the address itself (providers put the key into it): put it into an environment variable or into a file that only you can read (mode 0600)',
+    '2:23 chain.rpc[0].url: expected env:NAME or file:PATH, not the address itself, which may contain a key: store it in an environment variable or in a file with mode 0600',
   ],
   [
     'an RPC that is no map',
@@ -187,12 +195,12 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'an empty list of RPCs',
     `${remote('plan: auto')}chain: { rpc: [] }\n`,
-    '2:15 chain.rpc: expected at least 1 entry, found a list',
+    '2:15 chain.rpc: expected at least 1 entry, found an empty list',
   ],
   [
     'a cluster that is none',
     `${remote('plan: auto')}chain: { rpc: [{ url: env:RPC_URL }], cluster: mainnet }\n`,
-    '2:48 chain.cluster: expected mainnet-beta, testnet, devnet or a genesis hash',
+    '2:48 chain.cluster: expected mainnet-beta, testnet, devnet or a genesis hash; did you mean mainnet-beta?',
   ],
   [
     'a public key that is too short',
@@ -207,32 +215,32 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a keypair from a variable',
     sandbox('wallet: { keypair: env:KEYPAIR }\n'),
-    '2:20 wallet.keypair: expected file:PATH, as in file:~/.config/solana/id.json (mode 0600): a keypair comes from a file only',
+    '2:20 wallet.keypair: expected file:PATH, as in file:~/.config/solana/id.json: a keypair is read from a file with mode 0600 only',
   ],
   [
     'a keypair as a list',
     sandbox('wallet: { keypair: [12, 34, 56] }\n'),
-    '2:20 wallet.keypair: expected file:PATH, as in file:~/.config/solana/id.json (mode 0600): a keypair comes from a file only',
+    '2:20 wallet.keypair: expected file:PATH, as in file:~/.config/solana/id.json: a keypair is read from a file with mode 0600 only',
   ],
   [
     'a path without file:',
     sandbox('wallet: { keypair: ~/.config/solana/id.json }\n'),
-    '2:20 wallet.keypair: expected file:PATH, as in file:~/.config/solana/id.json (mode 0600): a keypair comes from a file only',
+    '2:20 wallet.keypair: expected file:PATH, as in file:~/.config/solana/id.json: a keypair is read from a file with mode 0600 only',
   ],
   [
     'two signers',
     sandbox('wallet: { keypair: "file:k", signer: /run/s }\n'),
-    '2:38 wallet.signer: expected this or keypair: a signer at a socket has a key of its own',
+    '2:38 wallet.signer: expected either signer or keypair: a signer at a socket has its own key',
   ],
   [
     'caps of a signer at a socket',
     sandbox('wallet: { signer: /run/s, caps: { maxSolPerHour: 1 } }\n'),
-    '2:33 wallet.caps: not for a signer at a socket: give them to `sluice signer`, where this process cannot change them',
+    '2:33 wallet.caps: not allowed with wallet.signer: pass the caps to `sluice signer`, where this process cannot change them',
   ],
   [
     'a cap of nothing',
     sandbox('wallet: { keypair: "file:k", caps: { maxSolPerHour: 0 } }\n'),
-    '2:53 wallet.caps.maxSolPerHour: expected at least 0.000001, found 0',
+    '2:53 wallet.caps.maxSolPerHour: expected at least 0.000001 and at most 10000, found 0',
   ],
   ['an empty path', sandbox('journal: { path: "" }\n'), '2:18 journal.path: expected at least 1 character, found ""'],
   [
@@ -243,13 +251,13 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'paper without money',
     sandbox('paper: { balanceSol: 0 }\n'),
-    '2:22 paper.balanceSol: expected at least 0.000001, found 0',
+    '2:22 paper.balanceSol: expected at least 0.000001 and at most 100000, found 0',
   ],
   ['half a seed', sandbox('paper: { seed: 1.5 }\n'), '2:16 paper.seed: expected a whole number, found 1.5'],
   [
     'percentiles upside down',
     sandbox('paper: { latency: { p50Seconds: 4, p95Seconds: 1 } }\n'),
-    '2:48 paper.latency.p95Seconds: expected at least p50Seconds: 95 of 100 orders are faster than this, 50 faster than that',
+    '2:48 paper.latency.p95Seconds: expected at least p50Seconds: p95Seconds is the latency of the slowest 5 %',
   ],
   ['not a number', sandbox('paper: { balanceSol: .nan }\n'), '2:22 paper.balanceSol: expected a number, found NaN'],
   ['infinity', sandbox('paper: { balanceSol: .inf }\n'), '2:22 paper.balanceSol: expected a number, found Infinity'],
@@ -269,12 +277,12 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a name with a bar',
     sandbox('bots:\n  - { name: a|b, strategy: dip-buyer }\n'),
-    '3:13 bots[0].name: expected a name of at most 40 letters, digits, dots, dashes and underscores',
+    '3:13 bots[0].name: expected 1 to 40 letters, digits, dots, dashes or underscores, beginning with a letter or digit',
   ],
   [
     'a name twice',
     sandbox('bots:\n  - { name: a, strategy: dip-buyer }\n  - { name: a, strategy: dip-buyer }\n'),
-    '4:13 bots[1].name: the name is taken by the bot at wrong.yaml:3; names are unique',
+    '4:13 bots[1].name: the bot at wrong.yaml:3 has the same name; choose another one',
   ],
   [
     'a misspelt strategy',
@@ -284,12 +292,12 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a strategy that is like no other',
     sandbox('bots:\n  - { name: a, strategy: arbitrage }\n'),
-    '3:26 bots[0].strategy: no strategy of this name in strategies/; there are dip-buyer, launch-sniper, momentum, probe',
+    '3:26 bots[0].strategy: no strategy of this name in strategies/; expected one of dip-buyer, launch-sniper, momentum, probe',
   ],
   [
     'a path without ./',
     sandbox('bots:\n  - { name: a, strategy: strategies/dip-buyer.ts }\n'),
-    '3:26 bots[0].strategy: expected the name of a strategy or a path; a path begins with ./ (did you mean ./strategies/dip-buyer.ts?)',
+    '3:26 bots[0].strategy: expected the name of a strategy, or a path; a path begins with ./ (did you mean ./strategies/dip-buyer.ts?)',
   ],
   [
     'a path to nothing',
@@ -309,7 +317,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a param out of range',
     bot('params: { dropPercent: 95 }'),
-    '3:60 bots[0].params.dropPercent: expected at most 90, found 95',
+    '3:60 bots[0].params.dropPercent: expected at least 1 and at most 90, found 95',
   ],
   [
     'a param with a unit',
@@ -341,12 +349,12 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a stop-loss below zero',
     bot('exits: { stopLossPercent: -20 }'),
-    '3:63 bots[0].exits.stopLossPercent: expected at least 0.01, found -20',
+    '3:63 bots[0].exits.stopLossPercent: expected at least 0.01 and less than 100, found -20',
   ],
   [
     'a stop-loss of everything',
     bot('exits: { stopLossPercent: 100 }'),
-    '3:63 bots[0].exits.stopLossPercent: expected less than 100, found 100',
+    '3:63 bots[0].exits.stopLossPercent: expected at least 0.01 and less than 100, found 100',
   ],
   [
     'a take-profit with a sign',
@@ -381,7 +389,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a step of more than everything',
     bot('exits: { takeProfitSteps: [{ atPercent: 20, sellPercent: 101 }] }'),
-    '3:94 bots[0].exits.takeProfitSteps[0].sellPercent: expected at most 100, found 101',
+    '3:94 bots[0].exits.takeProfitSteps[0].sellPercent: expected at least 0.01 and at most 100, found 101',
   ],
   [
     'a stop-loss above the take-profit',
@@ -401,17 +409,17 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a take-profit of the defaults below the trailing arm of a strategy',
     `defaults: { exits: { takeProfitPercent: 50 } }\n${sandbox('bots:\n  - { name: a, strategy: ./armed.ts }\n')}`,
-    '4:26 bots[0].strategy: the strategy ./armed.ts sets exits.trailingArmPercent: expected less than takeProfitPercent (50), found 60: everything is sold there; takeProfitPercent comes from defaults.exits; set one of them at the bot, or remove one there with `none`',
+    '4:26 bots[0].strategy: the strategy ./armed.ts sets exits.trailingArmPercent: expected less than takeProfitPercent (50), found 60: everything is sold there; takeProfitPercent comes from defaults.exits; set one of the two at the bot, or remove one there with `none`',
   ],
   [
     'a take-profit of a bot below a step of a strategy',
     sandbox('bots:\n  - { name: a, strategy: ./steps.ts, exits: { takeProfitPercent: 40 } }\n'),
-    '3:26 bots[0].strategy: the strategy ./steps.ts sets exits.takeProfitSteps[1].atPercent: expected less than takeProfitPercent (40), found 40: everything is sold there; takeProfitPercent comes from bots[0].exits; set one of them at the bot, or remove one there with `none`',
+    '3:26 bots[0].strategy: the strategy ./steps.ts sets exits.takeProfitSteps[1].atPercent: expected less than takeProfitPercent (40), found 40: everything is sold there; takeProfitPercent comes from bots[0].exits; set one of the two at the bot, or remove one there with `none`',
   ],
   [
     'an idle time below zero',
     bot('exits: { idleSeconds: -5 }'),
-    '3:59 bots[0].exits.idleSeconds: expected at least 0.001, found -5',
+    '3:59 bots[0].exits.idleSeconds: expected at least 0.001 and at most 1000000000, found -5',
   ],
   [
     'a stale policy that nobody has',
@@ -431,23 +439,23 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a pool that nobody can read',
     `${remote('apiKey: env:KEY')}bots:\n  - { name: a, strategy: dip-buyer, exits: { whenStale: { policy: poll, afterSeconds: 5 } } }\n`,
-    '3:67 bots[0].exits.whenStale.policy: poll reads the pool over RPC, so it needs chain.rpc',
+    '3:67 bots[0].exits.whenStale.policy: poll reads pools over RPC: set chain.rpc',
   ],
   ['exits that are off', bot('exits: off'), '3:44 bots[0].exits: expected none, strategy or a map, found "off"'],
   [
     'slippage out of range',
     bot('orders: { slippagePercent: 60 }'),
-    '3:64 bots[0].orders.slippagePercent: expected at most 50, found 60',
+    '3:64 bots[0].orders.slippagePercent: expected at least 0.1 and at most 50, found 60',
   ],
   [
     'a ladder of buys out of range',
     bot('orders: { slippageLadder: [5, 60] }'),
-    '3:67 bots[0].orders.slippageLadder[1]: expected at most 50, found 60',
+    '3:67 bots[0].orders.slippageLadder[1]: expected at least 0.1 and at most 50, found 60',
   ],
   [
     'a ladder of buys beside a slippage',
     bot('orders: { slippagePercent: 5, slippageLadder: [5, 10] }'),
-    '3:83 bots[0].orders.slippageLadder: expected this or slippagePercent: the ladder begins with the slippage of the first try',
+    '3:83 bots[0].orders.slippageLadder: expected either slippageLadder or slippagePercent: the first step of the ladder is the slippage of the first try',
   ],
   [
     'a ladder of buys whose last step the limit never lets pass',
@@ -457,7 +465,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a priority fee out of range',
     bot('orders: { priorityFeeSol: 0.5 }'),
-    '3:63 bots[0].orders.priorityFeeSol: expected at most 0.01, found 0.5',
+    '3:63 bots[0].orders.priorityFeeSol: expected at least 0.00001 and at most 0.01, found 0.5',
   ],
   [
     'a priority fee of no kind',
@@ -467,12 +475,12 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a ladder that goes down',
     bot('exitOrders: { slippageLadder: [5, 30, 15] }'),
-    '3:67 bots[0].exitOrders.slippageLadder: expected each step above the one before',
+    '3:67 bots[0].exitOrders.slippageLadder: expected ascending steps, as in [5, 15, 30]',
   ],
   [
     'a ladder without steps',
     bot('exitOrders: { slippageLadder: [] }'),
-    '3:67 bots[0].exitOrders.slippageLadder: expected at least 1 entry, found a list',
+    '3:67 bots[0].exitOrders.slippageLadder: expected at least 1 entry, found an empty list',
   ],
   [
     'a ladder with a step of text',
@@ -497,12 +505,12 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a limit below the smallest buy',
     bot('limits: { maxSolPerOrder: 0.0001 }'),
-    '3:63 bots[0].limits.maxSolPerOrder: expected at least 0.001, found 0.0001',
+    '3:63 bots[0].limits.maxSolPerOrder: expected at least 0.001 and at most 10000, found 0.0001',
   ],
   [
     'no positions',
     bot('limits: { maxOpenPositions: 0 }'),
-    '3:65 bots[0].limits.maxOpenPositions: expected at least 1, found 0',
+    '3:65 bots[0].limits.maxOpenPositions: expected at least 1 and at most 10000, found 0',
   ],
   [
     'an order larger than the hour',
@@ -532,12 +540,12 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a streak of no losses',
     bot('limits: { maxLosingStreak: 0 }'),
-    '3:64 bots[0].limits.maxLosingStreak: expected at least 1, found 0',
+    '3:64 bots[0].limits.maxLosingStreak: expected at least 1 and at most 1000, found 0',
   ],
   [
     'a pause of no time',
     bot('limits: { streakPauseSeconds: -1 }'),
-    '3:67 bots[0].limits.streakPauseSeconds: expected at least 0.001, found -1',
+    '3:67 bots[0].limits.streakPauseSeconds: expected at least 0.001 and at most 2592000, found -1',
   ],
   [
     'a misspelt limit',
@@ -547,18 +555,18 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a live bot without a way out',
     bot('mode: live'),
-    '3:5 bots[0].exits: a live bot needs a way out: set exits.stopLossPercent or exits.maxHoldSeconds, or spell out `exits: none`',
+    '3:5 bots[0].exits: a live bot needs an exit that ends a losing position: set exits.stopLossPercent or exits.maxHoldSeconds, or write `exits: none`',
   ],
   [
     'a live bot that only takes profit',
     bot('mode: live, exits: { takeProfitPercent: 50 }'),
-    '3:56 bots[0].exits: a live bot needs a way out: set exits.stopLossPercent or exits.maxHoldSeconds, or spell out `exits: none`',
+    '3:56 bots[0].exits: a live bot needs an exit that ends a losing position: set exits.stopLossPercent or exits.maxHoldSeconds, or write `exits: none`',
   ],
   [
     'a live bot without wallet, key and RPC',
     `${remote('plan: auto')}bots:\n  - { name: a, strategy: dip-buyer, mode: live, exits: none }\n`,
     '3:43 bots[0].mode: a live bot needs service.apiKey (env:NAME or file:PATH)',
-    '3:43 bots[0].mode: a live bot needs chain.rpc: its trades are confirmed on the chain',
+    '3:43 bots[0].mode: a live bot needs chain.rpc, which confirms its trades',
     '3:43 bots[0].mode: a live bot needs wallet.publicKey',
   ],
   [
@@ -569,20 +577,20 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a local executor without a keypair',
     `${remote('apiKey: env:KEY')}chain: { rpc: [{ url: env:RPC_URL }] }\nwallet: { publicKey: YourWaLLetAddressGoesHereAsBase581111111111 }\nbots:\n  - { name: a, strategy: dip-buyer, mode: live, executor: local, exits: none }\n`,
-    '5:59 bots[0].executor: the local executor signs, so it needs wallet.keypair (file:PATH), or wallet.signer (the socket of `sluice signer`)',
+    '5:59 bots[0].executor: the local executor needs a signer: set wallet.keypair (file:PATH) or wallet.signer (the socket of `sluice signer`)',
   ],
   [
     'an error in a default',
     sandbox('defaults: { exits: { stopLossPercent: 200 } }\nbots:\n  - { name: a, strategy: dip-buyer, mode: live }\n'),
-    '2:39 defaults.exits.stopLossPercent: expected less than 100, found 200',
+    '2:39 defaults.exits.stopLossPercent: expected at least 0.01 and less than 100, found 200',
   ],
   [
     'an error behind an alias',
     sandbox(
       'defaults:\n  exits: &exits { stopLossPercent: 0 }\nbots:\n  - { name: a, strategy: dip-buyer, exits: *exits }\n',
     ),
-    '3:36 defaults.exits.stopLossPercent: expected at least 0.01, found 0',
-    '3:36 bots[0].exits.stopLossPercent: expected at least 0.01, found 0',
+    '3:36 defaults.exits.stopLossPercent: expected at least 0.01 and less than 100, found 0',
+    '3:36 bots[0].exits.stopLossPercent: expected at least 0.01 and less than 100, found 0',
   ],
   [
     'an error behind a merge',
@@ -593,7 +601,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     '__proto__',
     sandbox('__proto__: { polluted: 1 }\n'),
-    '2:1 __proto__: unknown key; there are service, chain, wallet, journal, alerts, paper, defaults, bots',
+    '2:1 __proto__: unknown key; expected one of service, chain, wallet, journal, alerts, paper, defaults, bots',
   ],
 ]
 

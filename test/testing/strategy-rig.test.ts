@@ -139,7 +139,7 @@ test('what the strategy throws is thrown by the row that it threw at; then its b
 
 test('wrong options are said at once, as in a YAML', () => {
   expect(() => testStrategy(dipBuyer, { params: { dropPercent: 0, size: 1 } })).toThrow(
-    'params.size: unknown key; did you mean sizeSol?; params.dropPercent: expected at least 1, found 0',
+    'params.size: unknown key; did you mean sizeSol?; params.dropPercent: expected at least 1 and at most 90, found 0',
   )
   expect(() => testStrategy(dipBuyer, { exits: { stopLossPercent: 120 } })).toThrow(/^exits\.stopLossPercent: expected/)
   expect(() => testStrategy({ ...dipBuyer, keys: ['trade'] })).toThrow('did you mean trades?')

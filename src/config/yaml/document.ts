@@ -14,23 +14,23 @@ import type { Complaint, ConfigError, Position } from './errors.ts'
 import { formatPath, type Path } from './errors.ts'
 import { flawsOf, isMerge, lowerFirst, syntaxErrors } from './flaws.ts'
 
-/** One YAML file: its value, and the place of everything in it. */
+/** A YAML file: its value, and the position of each key and value. */
 export class ConfigDocument {
   readonly file: string
-  /** Plain values; undefined when it is not YAML. */
+  /** Plain values; undefined if the text is not YAML. */
   readonly value: unknown
-  /** What is wrong with it as YAML. */
+  /** Errors of the YAML itself. */
   readonly errors: ConfigError[] = []
   readonly #document: Document.Parsed
   readonly #lines = new LineCounter()
 
   constructor(file: string, text: string) {
     this.file = file
-    // uniqueKeys is off because `flawsOf` says it with the path, and the rest of the file can still be checked.
+    // uniqueKeys is off: `flawsOf` reports duplicates with their path, and the other keys can still be checked.
     this.#document = parseDocument(text.replace(/^\uFEFF/, ''), {
       lineCounter: this.#lines,
       merge: true,
-      prettyErrors: false, // they would quote the line, and with it a secret
+      prettyErrors: false, // pretty errors quote the line, which may contain a secret
       uniqueKeys: false,
       logLevel: 'error',
     })
@@ -40,12 +40,12 @@ export class ConfigDocument {
     if (broken.length === 0 && !flaws.some(({ fatal }) => fatal)) this.value = this.#toValue()
   }
 
-  /** The place of a value; where there is none, of the innermost thing around it. */
+  /** Position of a value, or of the innermost existing value around it. */
   locate(path: Path): Position {
     return this.#walk(path).value
   }
 
-  /** The place of a key. */
+  /** Position of a key. */
   locateKey(path: Path): Position {
     return this.#walk(path).key
   }
@@ -54,7 +54,7 @@ export class ConfigDocument {
     return { ...place, path: formatPath(path), message }
   }
 
-  /** What a schema has against the value at `above`, in its place. */
+  /** Error for a complaint of a schema about the value at `above`. */
   complain({ path, message, atKey }: Complaint, above: Path = []): ConfigError {
     const at = [...above, ...path]
     return this.error(at, message, atKey ? this.locateKey(at) : this.locate(at))
@@ -111,7 +111,7 @@ export class ConfigDocument {
     try {
       return this.#document.toJS() ?? {}
     } catch (error) {
-      this.errors.push(this.error([], lowerFirst((error as Error).message))) // aliases multiplied beyond reason
+      this.errors.push(this.error([], lowerFirst((error as Error).message))) // too many aliases
       return undefined
     }
   }

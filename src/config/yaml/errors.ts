@@ -1,36 +1,36 @@
 import { styleText } from 'node:util'
 
-/** Where something stands in a file; both count from 1. */
+/** Position in a file. Line and column begin with 1. */
 export interface Position {
   readonly file: string
   readonly line: number
   readonly column: number
 }
 
-/** Something wrong in a configuration, at the place where it can be put right. */
+/** An error in a configuration, at the position where it can be fixed. */
 export interface ConfigError extends Position {
-  /** As in `bots[0].params.dropPercent`; '' for the file itself. */
+  /** For example `bots[0].params.dropPercent`; '' for the file itself. */
   readonly path: string
   readonly message: string
 }
 
-/** One line each, as editors and terminals make links of them; bold on a terminal that `stream` leads to. */
+/** One line for each error, in the format that editors and terminals turn into links. Bold if `stream` is a terminal. */
 export function formatErrors(errors: readonly ConfigError[], stream: NodeJS.WriteStream = process.stderr): string {
   return errors
     .map(({ file, line, column, path, message }) => {
       const place = styleText('bold', printable(`${file}:${line}:${column}`), { stream })
-      const said = printable(message)
-      return path ? `${place} ${styleText('cyan', printable(path), { stream })}: ${said}` : `${place} ${said}`
+      const text = printable(message)
+      return path ? `${place} ${styleText('cyan', printable(path), { stream })}: ${text}` : `${place} ${text}`
     })
     .join('\n')
 }
 
-/** A configuration may come from a stranger: nothing in it steers the terminal. */
+/** Replaces control characters: a configuration of unknown origin must not control the terminal. */
 export function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, '?')
 }
 
-/** By file in the order given, then from top to bottom. */
+/** Sorts errors by file, in the given order, then by position. */
 export function inOrder(errors: readonly ConfigError[], files: readonly string[]): ConfigError[] {
   const rank = new Map(files.map((file, index) => [file, index]))
   return [...errors].sort(
@@ -38,10 +38,10 @@ export function inOrder(errors: readonly ConfigError[], files: readonly string[]
   )
 }
 
-/** The way to a value: keys and places in lists. */
+/** Path to a value: keys and list indexes. */
 export type Path = readonly (string | number)[]
 
-/** As in `bots[0].params.dropPercent`. */
+/** For example `bots[0].params.dropPercent`. */
 export function formatPath(path: Path): string {
   let text = ''
   for (const segment of path) {
@@ -52,10 +52,10 @@ export function formatPath(path: Path): string {
   return text
 }
 
-/** What a schema has against a value, at one place. */
+/** A problem that a schema finds at one path. */
 export interface Complaint {
   readonly path: Path
   readonly message: string
-  /** It is the key that is wrong, not its value. */
+  /** The key is wrong, not its value. */
   readonly atKey: boolean
 }

@@ -13,13 +13,13 @@ import {
 } from 'yaml'
 import type { Path } from './errors.ts'
 
-/** What is wrong with a tree of YAML although its syntax is right. */
+/** An error in a YAML tree with valid syntax. */
 export interface Flaw {
   readonly path: Path
   readonly message: string
-  /** Where to point. */
+  /** Node at the position of the error. */
   readonly node: unknown
-  /** It has no value as plain data. */
+  /** The tree cannot be converted to plain data. */
   readonly fatal: boolean
 }
 
@@ -27,7 +27,7 @@ export function flawsOf(document: Document.Parsed): Flaw[] {
   return [...walk(document, document.contents, [], [])]
 }
 
-/** A `<<` pair, whose value's entries count as entries of the map around it. */
+/** A `<<` pair, which merges the entries of its value into the map. */
 export function isMerge({ key }: Pair): boolean {
   return isScalar(key) && typeof key.value === 'symbol'
 }
@@ -35,9 +35,10 @@ export function isMerge({ key }: Pair): boolean {
 function* walk(document: Document.Parsed, node: unknown, path: Path, above: readonly unknown[]): Generator<Flaw> {
   if (isAlias(node)) {
     const target = node.resolve(document)
-    const message = `no anchor &${node.source.slice(0, 24)} before it`
+    const message = `the alias has no anchor &${node.source.slice(0, 24)} before it`
     if (!target) yield { path, message, node, fatal: true }
-    else if (above.includes(target)) yield { path, message: 'stands inside what it stands for', node, fatal: true }
+    else if (above.includes(target))
+      yield { path, message: 'the alias refers to a value that contains the alias', node, fatal: true }
   }
   const inside = [...above, node]
   if (isSeq(node))
@@ -47,11 +48,11 @@ function* walk(document: Document.Parsed, node: unknown, path: Path, above: read
   for (const pair of node.items) {
     const { key, value } = pair
     if (!isScalar(key))
-      yield { path, message: 'a key is one word, not an alias, a map or a list', node: key, fatal: true }
+      yield { path, message: 'expected a key of one word, found an alias, a map or a list', node: key, fatal: true }
     const merges = isMerge(pair)
     yield* walk(document, value, merges ? path : [...path, keyText(pair)], inside)
     if (merges && !isMergeable(document, value)) {
-      yield { path, message: '<< takes a map, or a list of maps', node: value, fatal: true }
+      yield { path, message: '<<: expected a map or a list of maps', node: value, fatal: true }
     }
   }
 }
@@ -61,7 +62,7 @@ function* repeatedKeys(pairs: readonly Pair[], path: Path): Generator<Flaw> {
   for (const pair of pairs) {
     const key = keyText(pair)
     if (seen.has(key))
-      yield { path: [...path, key], message: 'the key stands here twice', node: pair.key, fatal: false }
+      yield { path: [...path, key], message: 'duplicate key; remove one of the two', node: pair.key, fatal: false }
     seen.add(key)
   }
 }
@@ -69,7 +70,7 @@ function* repeatedKeys(pairs: readonly Pair[], path: Path): Generator<Flaw> {
 function isMergeable(document: Document.Parsed, value: unknown): boolean {
   const resolved = (node: unknown) => (isAlias(node) ? (node.resolve(document) ?? node) : node)
   const source = resolved(value)
-  if (isAlias(source)) return true // said already
+  if (isAlias(source)) return true // reported elsewhere
   return isMap(source) || (isSeq(source) && source.items.every((item) => isMap(resolved(item))))
 }
 
@@ -78,13 +79,13 @@ function keyText({ key }: Pair): string {
   return String(key)
 }
 
-/** Where a text is no YAML. */
+/** Position and message of a syntax error. */
 interface SyntaxError {
   readonly offset: number
   readonly message: string
 }
 
-/** One a line, and nothing that only follows from an earlier one. */
+/** At most one error for each line, without errors that only follow from an earlier one. */
 export function syntaxErrors(document: Document.Parsed, text: string, lines: LineCounter): SyntaxError[] {
   const found: (SyntaxError & { line: number })[] = []
   const errors = [...document.errors, ...document.warnings]
@@ -96,14 +97,14 @@ export function syntaxErrors(document: Document.Parsed, text: string, lines: Lin
     const isPart = error.code === 'MULTILINE_IMPLICIT_KEY' && errors.some((other) => isSameKey(other, error))
     if (follows || isPart || found.some((other) => other.line === line)) continue
     const hint = text.slice(lineStart(text, offset)).split('\n', 1)[0]?.includes('\x24{')
-      ? '; a secret is written env:NAME, without braces'
+      ? '; write a secret as env:NAME, without braces'
       : ''
     found.push({ line, offset, message: `${message}${hint}` })
   }
   return found
 }
 
-/** Where a person would look for it, which is not always where the parser noticed it, and what to call it. */
+/** Message, and the position of the cause, which may differ from the position at which the parser noticed it. */
 function placed(
   error: YAMLError,
   errors: readonly YAMLError[],
@@ -115,7 +116,7 @@ function placed(
   if (deeper !== undefined)
     return {
       offset: wordAt(text, deeper.pos[1]),
-      message: 'indented further than the key before it, which has its value already',
+      message: 'this line is indented further than the key before it, but that key already has a value',
     }
   if (error.message === 'All mapping items must start at the same column') {
     const offset = wordAt(text, error.pos[0])
@@ -128,7 +129,7 @@ function placed(
   return { offset: startOfUnclosed(document, error) ?? error.pos[0], message: inOurWords(error) }
 }
 
-/** A value that goes on, deeper, on the next line, where that reads as a key: the parser says it twice. */
+/** The parser reports a value that continues as a deeper key on the next line twice. */
 function isSameKey(one: YAMLError, other: YAMLError): boolean {
   return one.code === 'BLOCK_AS_IMPLICIT_KEY' && one.pos[0] === other.pos[0]
 }
@@ -137,13 +138,13 @@ function lineStart(text: string, offset: number): number {
   return text.lastIndexOf('\n', offset - 1) + 1
 }
 
-/** The first thing on the line, or on the next that is more than a comment. */
+/** First word on the line, or on the next line that is not a comment. */
 function wordAt(text: string, offset: number): number {
   const start = lineStart(text, offset)
   return start + (/^(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*/.exec(text.slice(start))?.[0].length ?? 0)
 }
 
-/** Of the map that has a key at this offset. */
+/** First key of the map that has a key at this offset. */
 function firstKeyBeside(document: Document.Parsed, offset: number): number | undefined {
   let first: number | undefined
   visit(document, {
@@ -155,7 +156,7 @@ function firstKeyBeside(document: Document.Parsed, offset: number): number | und
   return first
 }
 
-/** Where the quote or bracket opens that is missed at the end of the file. */
+/** Position of the unclosed quote or bracket. */
 function startOfUnclosed(document: Document.Parsed, { code, message, pos }: YAMLError): number | undefined {
   const quote = code === 'MISSING_CHAR' && message.startsWith('Missing closing')
   const bracket = /end with a [\]}]/.test(message)
@@ -173,11 +174,11 @@ function startOfUnclosed(document: Document.Parsed, { code, message, pos }: YAML
   return start
 }
 
-/** The parser's words, without anything it quotes from the file. */
+/** The parser's message, without quotes from the file. */
 function inOurWords({ code, message }: YAMLError): string {
-  if (code === 'MULTIPLE_DOCS') return 'a second document begins here; one file is one document'
-  if (code === 'RESOURCE_EXHAUSTION') return 'nested too deeply'
-  if (code === 'BLOCK_AS_IMPLICIT_KEY') return 'a second `: ` or an indented key where one value was expected'
+  if (code === 'MULTIPLE_DOCS') return 'a second document begins here; write one document per file'
+  if (code === 'RESOURCE_EXHAUSTION') return 'the file is nested too deeply'
+  if (code === 'BLOCK_AS_IMPLICIT_KEY') return 'expected one value, found a second `: ` or an indented key'
   if (message === 'Implicit map keys need to be followed by map values') return 'expected `key: value`'
   if (message.startsWith('Unexpected')) return `not YAML: ${message.replace(/: [\s\S]*/, '').toLowerCase()}`
   return `not YAML: ${lowerFirst(message)}`

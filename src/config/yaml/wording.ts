@@ -8,11 +8,12 @@ export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly complaints: readonly Complaint[] }
 
-/** Everything that `schema` has against `value`, in our words; or the value that it makes of it. */
+/** Parses a value; returns all complaints of the schema with the messages of this file. */
 export function parseWith<T>(schema: z.ZodType<T>, value: unknown): Parsed<T> {
   const result = schema.safeParse(value, { error: wording })
   if (result.success) return { ok: true, value: result.data }
-  return { ok: false, complaints: result.error.issues.flatMap((issue) => complaintsOf(issue, [])) }
+  const complaints = result.error.issues.flatMap((issue) => complaintsOf(issue, []))
+  return { ok: false, complaints: complaints.map((one) => withRange(schema, one)) }
 }
 
 function complaintsOf(issue: Issue, above: Path): Complaint[] {
@@ -30,7 +31,49 @@ function complaintsOf(issue: Issue, above: Path): Complaint[] {
   return [{ path, message: issue.message, atKey: false }]
 }
 
-/** Of the branches of a union the only one that the value has the kind for, if there is one. */
+/** Names both bounds of a number, where zod names the one that is broken. */
+function withRange(schema: z.ZodType, complaint: Complaint): Complaint {
+  const { message, path } = complaint
+  const range = rangeAt(schema, path)
+  if (range === undefined) return complaint
+  return { ...complaint, message: message.replace(BOUND, `expected ${range}`) }
+}
+
+const BOUND = /^expected (?:at least|more than|at most|less than) [-+.\de]+(?=, found )/
+
+/** Range of the number at a path; undefined unless it has a lower and an upper bound. */
+function rangeAt(schema: unknown, path: Path): string | undefined {
+  const def = defOf(schema)
+  if (def === undefined) return undefined
+  if (def.innerType !== undefined) return rangeAt(def.innerType, path)
+  if (Array.isArray(def.options)) return firstOf(def.options, (option) => rangeAt(option, path))
+  const [first, ...rest] = path
+  if (first !== undefined)
+    return rangeAt(typeof first === 'number' ? def.element : (def.shape as Shape | undefined)?.[first], rest)
+  if (def.type !== 'number') return undefined
+  const bounds = (def.checks as readonly z.core.$ZodCheck[] | undefined)?.map((check) => check._zod.def as BoundCheck)
+  const lower = bounds?.findLast(({ check }) => check === 'greater_than')
+  const upper = bounds?.findLast(({ check }) => check === 'less_than')
+  if (lower === undefined || upper === undefined) return undefined
+  const above = `${lower.inclusive ? 'at least' : 'more than'} ${lower.value}`
+  return `${above} and ${upper.inclusive ? 'at most' : 'less than'} ${upper.value}`
+}
+
+interface BoundCheck {
+  readonly check: string
+  readonly value: number
+  readonly inclusive: boolean
+}
+
+function firstOf<T, R>(items: readonly T[], find: (item: T) => R | undefined): R | undefined {
+  for (const item of items) {
+    const found = find(item)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** The branch of a union whose type the value has, if there is exactly one. */
 function meantBranch(branches: Issue[][]): Issue[] | undefined {
   const meant = branches.filter((issues) => !issues.some(isOfAnotherKind))
   return meant.length === 1 ? meant[0] : undefined
@@ -40,7 +83,7 @@ function isOfAnotherKind(issue: Issue): boolean {
   return issue.path.length === 0 && (issue.code === 'invalid_type' || issue.code === 'invalid_value')
 }
 
-/** zod asks this for the message of every issue that the schema itself does not word. */
+/** Message of an issue for which the schema has no message of its own. */
 function wording(issue: RawIssue): string | undefined {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => unknownKey(key, shapeOf(issue.inst))).join('\n')
@@ -83,7 +126,7 @@ function choicesOf(issue: Issue): string[] {
   return [expectation(issue) ?? issue.message]
 }
 
-/** Of these a bound counts what is inside. */
+/** Types whose bound is a number of entries or characters. */
 const COUNTED = ['string', 'array', 'set', 'map']
 
 function bound(origin: string, comparison: string, limit: number | bigint): string {
@@ -96,12 +139,12 @@ function listOf(words: readonly string[]): string {
   return words.length > 1 ? `${words.slice(0, -1).join(', ')} or ${last}` : last
 }
 
-/** The value as far as it may be repeated: a long text may be a secret in the wrong place. */
+/** Text for a value. A long text is not repeated, because it may be a misplaced secret. */
 export function found(value: unknown): string {
   if (value === null) return 'nothing'
   if (typeof value === 'string')
     return value.length <= 24 ? JSON.stringify(value) : `${value.length} characters of text`
-  if (Array.isArray(value)) return 'a list'
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
   return typeof value === 'object' ? 'a map' : String(value)
 }
 
@@ -131,11 +174,10 @@ function takesNumber(issue: Issue): boolean {
 }
 
 type Shape = Record<string, z.ZodType>
-/** Keys that are named where none of them is near. */
+/** An error lists the valid keys if none is similar and there are at most this many. */
 const MOST_LISTED = 12
 
-/** Keys that zod would drop without a word, because a strategy's `z.object` is not strict: they are typing errors there
- *  too. */
+/** Complaints about keys that zod would drop silently, because a strategy's `z.object` is not strict. */
 export function droppedKeys(schema: unknown, value: unknown, path: Path = []): Complaint[] {
   const def = defOf(schema)
   if (!def || typeof value !== 'object' || value === null) return []
@@ -150,17 +192,16 @@ export function droppedKeys(schema: unknown, value: unknown, path: Path = []): C
   )
 }
 
-/** A key that stands one level too high is shown down; another is compared with those that there are, and where none is
- *  near they are named. */
+/** Suggests the section that contains the key, then a similar key, then lists the valid keys. */
 function unknownKey(key: string, shape: Shape): string {
   const inside = Object.keys(shape).find((name) => Object.hasOwn(shapeOf(shape[name]), key))
   if (inside) return `unknown key; did you mean ${inside}.${key}?`
   const names = Object.keys(shape)
-  const all = names.length === 0 || names.length > MOST_LISTED ? '' : `; there are ${names.join(', ')}`
+  const all = names.length === 0 || names.length > MOST_LISTED ? '' : `; expected one of ${names.join(', ')}`
   return `unknown key${didYouMean(key, names) || all}`
 }
 
-/** The keys of an object's schema, also of one that is optional or a branch of a union; {} of anything else. */
+/** Keys of an object schema, also inside an optional or a union; {} for other schemas. */
 function shapeOf(schema: unknown): Shape {
   const def = defOf(schema)
   if (def?.shape) return def.shape as Shape
@@ -169,13 +210,13 @@ function shapeOf(schema: unknown): Shape {
   return Object.assign({}, ...options.map(shapeOf))
 }
 
-/** What a schema is made of; undefined when it is no schema of zod 4. */
+/** Definition of a schema; undefined if the value is no schema of zod 4. */
 export function defOf(schema: unknown): Record<string, unknown> | undefined {
   return (schema as { _zod?: { def?: Record<string, unknown> } } | null | undefined)?._zod?.def
 }
 
-/** What was probably meant by `word`, or undefined when nothing is close. Case, `-`, `_` and spaces are no difference,
- *  and a word that is the beginning or the end of a candidate is near it (`stopLoss`, `percent`). */
+/** Most similar candidate; undefined if none is similar. Ignores case, `-`, `_` and spaces. A word that begins or ends a
+ *  candidate counts as similar (`stopLoss`, `percent`). */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const bare = plain(word)
   let best: string | undefined
@@ -196,8 +237,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
-/** How far a word is from the beginning or the end of another; one letter may be wrong where there are enough of
- *  them. */
+/** Distance of a word from the beginning or the end of another. Words of 7 letters and more may differ in one. */
 function partDistance(a: string, b: string): number {
   const [short, long] = a.length < b.length ? [a, b] : [b, a]
   if (short.length < 4) return Number.POSITIVE_INFINITY
@@ -206,7 +246,7 @@ function partDistance(a: string, b: string): number {
   return distance <= (short.length < 7 ? 0 : 1) ? distance + 1.5 : Number.POSITIVE_INFINITY
 }
 
-/** `; did you mean X?`, or nothing. */
+/** `; did you mean X?`, or ''. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const close = nearest(word.slice(0, 60), candidates)
   return close === undefined ? '' : `; did you mean ${close}?`
@@ -216,7 +256,7 @@ function plain(word: string): string {
   return word.toLowerCase().replace(/[-_\s]/g, '')
 }
 
-/** Damerau-Levenshtein: letters added, left out, changed, or two neighbours swapped. */
+/** Damerau-Levenshtein distance: insertions, deletions, substitutions and swaps of neighbours. */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, index) => index)
