@@ -15,10 +15,10 @@ export interface ChainChoice {
 const folder = mkdtempSync(join(tmpdir(), 'sluice-chain-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** What a chain is beyond one process: its name, and that it goes on from its file. */
+/** Rules for a chain that is stored in a file: its name, and its continuation in another process. */
 export function chainContract(name: string, open: (choice: ChainChoice) => LedgerWorld): void {
   describe(name, () => {
-    test('the same seed and entropy make the same chain, another of either a new one', () => {
+    test('the same seed and entropy make the same chain; another seed or entropy makes a new one', () => {
       const history = (choice: ChainChoice): string => {
         const { ledger, advance, wallet, stranger, transfer } = open(choice)
         const signatures = [1_000_000, 2_000_000, 3_000_000].map((amount) =>
@@ -40,7 +40,7 @@ export function chainContract(name: string, open: (choice: ChainChoice) => Ledge
       expect(history({ seed: 8 })).not.toBe(history({}))
     })
 
-    test('a chain goes on from its file: name, history, balances and what was under way', () => {
+    test('a chain continues from its file, with name, history, balances and pending transactions', () => {
       const file = join(folder, `${name} restart.db`)
       const clock = new SimulatedClock(1_700_000_000_000)
       const before = open({ file, clock })
@@ -70,7 +70,7 @@ export function chainContract(name: string, open: (choice: ChainChoice) => Ledge
       after.ledger.close()
     })
 
-    test('heights never go back, however long it slept and whatever the slot time', () => {
+    test('heights never decrease, after any pause and with any slot time', () => {
       const file = join(folder, `${name} heights.db`)
       const clock = new SimulatedClock(1_700_000_000_000)
       let last = { slot: 0, height: 0 }
@@ -87,7 +87,7 @@ export function chainContract(name: string, open: (choice: ChainChoice) => Ledge
       }
     })
 
-    test('two processes on one file: the second is refused', () => {
+    test('a second process on the same file is refused', () => {
       const file = join(folder, `${name} locked.db`)
       const { ledger } = open({ file })
       expect(() => open({ file })).toThrow(/locked/)

@@ -3,17 +3,17 @@ import type { Clock } from '../../src/base/machine.ts'
 
 export interface ClockWorld {
   readonly clock: Clock
-  /** The time that delays are counted from, ms. */
+  /** Time that delays count from, ms. */
   now(): number
-  /** That much time passes. A real event loop stands still meanwhile. */
+  /** Lets time pass. A real event loop is blocked meanwhile. */
   pass(ms: number): void
-  /** Until every timer that was set has fired. */
+  /** Waits until every timer has fired. */
   settle(): Promise<void>
 }
 
-/** The rules of the port `Clock` (base/machine.ts) for timers, for every clock. */
+/** Rules of the port `Clock` (base/machine.ts) for timers, for every clock. */
 export function clockContract(name: string, open: () => ClockWorld): void {
-  test(`${name}: however late the loop is, timers fire in the order of their due times`, async () => {
+  test(`${name}: timers fire in the order of their due times, even if the loop is late`, async () => {
     const world = open()
     const set: { readonly ms: number; readonly from: number; readonly to: number }[] = []
     const fired: { readonly index: number; readonly at: number }[] = []
@@ -51,7 +51,7 @@ export function clockContract(name: string, open: () => ClockWorld): void {
     expect(fired).toEqual(Array.from({ length: 20 }, (_, index) => index))
   })
 
-  test(`${name}: a timer cancels another one that is due as well`, async () => {
+  test(`${name}: a timer can cancel another one that is also due`, async () => {
     const world = open()
     const fired: string[] = []
     let cancel = (): void => {}
@@ -66,7 +66,7 @@ export function clockContract(name: string, open: () => ClockWorld): void {
     expect(fired).toEqual(['first', 'last'])
   })
 
-  test(`${name}: a timer that another one sets never fires from inside that one`, async () => {
+  test(`${name}: a timer that a callback sets never fires from inside that callback`, async () => {
     const world = open()
     const fired: string[] = []
     world.clock.after(5, () => {
@@ -78,7 +78,7 @@ export function clockContract(name: string, open: () => ClockWorld): void {
     expect(fired).toEqual(['outer', 'inner'])
   })
 
-  test(`${name}: what is no delay is refused`, () => {
+  test(`${name}: an invalid delay is refused`, () => {
     const { clock } = open()
     expect(() => clock.after(Number.NaN, () => {})).toThrow(RangeError)
     expect(() => clock.after(Number.POSITIVE_INFINITY, () => {})).toThrow(RangeError)

@@ -3,12 +3,12 @@ import { networkFee, tradeOf, walletChange } from '../../src/engine/accounting/f
 import type { Attempt } from '../../src/orders/attempt.ts'
 import type { Executor, Outcome } from '../../src/orders/ports.ts'
 
-/** A world in which one attempt is going to end in a known way. */
+/** A test case: a world in which one attempt ends in a known way. */
 export interface ExecutorCase {
   readonly what: string
   /** The kind of the final outcome. */
   readonly ends: Outcome['kind']
-  /** `resume`: an earlier process armed it. */
+  /** `resume` if an earlier process armed the attempt. */
   readonly call?: 'execute' | 'resume'
   build(): ExecutorWorld | Promise<ExecutorWorld>
 }
@@ -16,14 +16,14 @@ export interface ExecutorCase {
 export interface ExecutorWorld {
   readonly executor: Executor
   readonly attempt: Attempt
-  /** Lets everything that is under way come to its end: advances a simulated clock, or waits. */
+  /** Advances a simulated clock, or waits, until no outcome is pending. */
   settle(): void | Promise<void>
-  /** How often something was sent on behalf of this world, where that can be seen. */
+  /** Number of requests that were sent, if the world can count them. */
   sent?(): number
   close?(): void | Promise<void>
 }
 
-/** The rules of the port `Executor` (orders/ports.ts), for every adapter. */
+/** Rules of the port `Executor` (orders/ports.ts), for every adapter. */
 export function executorContract(name: string, cases: readonly ExecutorCase[]): void {
   test.each(cases)(`${name}: $what`, async ({ ends, call = 'execute', build }) => {
     const world = await build()
@@ -48,7 +48,7 @@ export function executorContract(name: string, cases: readonly ExecutorCase[]): 
   })
 }
 
-/** Nothing more comes after it. */
+/** The outcome is an end. */
 function isEnd(outcome: Outcome): boolean {
   if (outcome.kind === 'filled' || outcome.kind === 'reverted') return outcome.final
   return outcome.kind !== 'acked' && outcome.kind !== 'unknown'

@@ -23,7 +23,7 @@ import {
 } from '../support/journal-samples.ts'
 import { blockOf } from '../support/market-rows.ts'
 
-/** The rules of the port `Journal` (orders/ports.ts), for every writer. */
+/** Rules of the port `Journal` (orders/ports.ts), for every writer. */
 export function journalContract(
   name: string,
   open: (path: string, options: JournalOptions) => OpenJournal | Promise<OpenJournal>,
@@ -45,7 +45,7 @@ export function journalContract(
   const committed = (journal: OpenJournal) => new Promise<void>((resolve) => journal.commit(resolve))
 
   describe(name, () => {
-    test('what was committed can be read by others while the journal is open', async () => {
+    test('other processes can read committed records while the journal is open', async () => {
       const path = journalPath()
       const journal = await openAt(path)
       const block = trades(300)
@@ -62,7 +62,7 @@ export function journalContract(
       reader.close()
     })
 
-    test('rows, inputs and outputs come back in the order of their seqs, those of one row by their index', async () => {
+    test('rows, inputs and outputs are read in the order of their seqs, outputs of one row by index', async () => {
       const path = journalPath()
       const journal = await openAt(path)
       const block = trades(10)
@@ -95,7 +95,7 @@ export function journalContract(
       reader.close()
     })
 
-    test('a record is kept as it was when it was written, whatever becomes of the object', async () => {
+    test('a record keeps its values when the written object changes later', async () => {
       const path = journalPath()
       const journal = await openAt(path)
       const changing = position(1)
@@ -107,7 +107,7 @@ export function journalContract(
       reader.close()
     })
 
-    test('commits end in their order, each after what was written before it', async () => {
+    test('commits end in their order, each after the writes before it', async () => {
       const path = journalPath()
       const journal = await openAt(path)
       const ended: string[] = []
@@ -141,7 +141,7 @@ export function journalContract(
       reader.close()
     })
 
-    test('rows of many blocks arrive whole, also where seqs jump', async () => {
+    test('rows of many blocks are complete, even if seqs jump', async () => {
       const path = journalPath()
       const journal = await openAt(path)
       const mints = new Mints()
@@ -163,7 +163,7 @@ export function journalContract(
       reader.close()
     })
 
-    test('rows keep their mints, though numbers were given to others', async () => {
+    test('rows keep their mints when mint numbers are reused', async () => {
       const path = journalPath()
       const journal = await openAt(path)
       const mints = new Mints()
@@ -187,7 +187,7 @@ export function journalContract(
       expect(read.join('')).toBe('xayxbyxcyxdyxey')
     })
 
-    test('a number that was free is known when it is used, in the same block, too', async () => {
+    test('a reused mint number is known when it is used, also in the same block', async () => {
       const path = journalPath()
       const journal = await openAt(path)
       const mints = new Mints()
@@ -207,7 +207,7 @@ export function journalContract(
       expect(read).toEqual(said)
     })
 
-    test('a journal that was closed says so, and the next segment continues it', async () => {
+    test('a closed journal is marked as closed, and the next segment continues it', async () => {
       const path = journalPath()
       const first = await openAt(path)
       first.input(1, timeOf(1), start(1))
@@ -238,7 +238,7 @@ export function journalContract(
       })
     })
 
-    test('without room the tape stops, is told so, and orders are still written', async () => {
+    test('without disk space the tape stops with a report, and orders are still written', async () => {
       const path = journalPath()
       const told: string[] = []
       const space = { tapeBytes: Number.MAX_VALUE, entryBytes: 0, reserveBytes: 0 }
@@ -257,13 +257,13 @@ export function journalContract(
       reader.close()
     })
 
-    test('a commit that fails never ends; the failure is told once', async () => {
+    test('a failed commit never ends; the failure is reported once', async () => {
       const path = journalPath()
       const failures: Error[] = []
       const journal = await open(path, { space: NO_LIMITS, onFailure: (error) => failures.push(error) })
       let ended = 0
       journal.input(1, timeOf(1), { kind: 'timer', id: 1 })
-      journal.input(1, timeOf(1), { kind: 'timer', id: 1 }) // one seq twice: the database refuses it
+      journal.input(1, timeOf(1), { kind: 'timer', id: 1 }) // the database refuses a duplicate seq
       journal.commit(() => ended++)
       journal.output(2, timeOf(2), 0, { kind: 'account', money: ACCOUNT_MONEY })
       journal.commit(() => ended++)

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { Ledger, Transaction } from '../../src/sandbox/chain/ledger.ts'
 import { BASE_FEE } from '../../src/solana/constants.ts'
 
-/** A new chain with one funded wallet, on time that the test moves. */
+/** A new chain with one funded wallet; the test advances the time. */
 export interface LedgerWorld {
   readonly ledger: Ledger
   /** Holds `funds` lamports. */
@@ -10,13 +10,13 @@ export interface LedgerWorld {
   readonly funds: number
   readonly stranger: string
   transfer(from: string, to: string, lamports: number): Transaction
-  /** Lets so many slots pass. */
+  /** Lets `slots` slots pass. */
   advance(slots: number): void
 }
 
 const FEE = BASE_FEE
 
-/** The rules of the port `Ledger` (src/sandbox/chain/ledger.ts), for every adapter. */
+/** Rules of the port `Ledger` (src/sandbox/chain/ledger.ts), for every adapter. */
 export function ledgerContract(name: string, open: () => LedgerWorld): void {
   describe(name, () => {
     let world: LedgerWorld
@@ -29,7 +29,7 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
     }
     afterEach(() => world.ledger.close())
 
-    test('finalized is 32 slots behind, heights count blocks only', () => {
+    test('the finalized slot is 32 slots behind, and heights count only blocks', () => {
       const { ledger, advance } = start()
       advance(200)
       const heads = (['processed', 'confirmed', 'finalized'] as const).map((commitment) => ledger.head(commitment))
@@ -64,7 +64,7 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       expect(balance(stranger)).toBe(2_000_000)
     })
 
-    test('the same request twice is two transactions', () => {
+    test('the same request twice makes two transactions', () => {
       const { ledger, advance, wallet, stranger, transfer } = start()
       const signatures = [
         ledger.submit(transfer(wallet, stranger, 1_000_000)),
@@ -75,7 +75,7 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       expect(balance(stranger)).toBe(2_000_000)
     })
 
-    test('a failed transaction pays its fees and does nothing else', () => {
+    test('a failed transaction pays its fees and changes nothing else', () => {
       const { ledger, advance, wallet, stranger, funds, transfer } = start()
       const signature = ledger.submit({ ...transfer(wallet, stranger, funds * 2), priorityFeeLamports: 300 })
       advance(6)
@@ -85,7 +85,7 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       expect(balance(stranger)).toBe(0)
     })
 
-    test('what cannot pay its fee, and what the network loses, never lands', () => {
+    test('a transaction that cannot pay its fee never lands, nor does one that the network loses', () => {
       const { ledger, advance, wallet, stranger, transfer } = start()
       const unpaid = ledger.submit(transfer(stranger, wallet, 1))
       const lost = ledger.submit(transfer(wallet, stranger, 1_000_000), Number.POSITIVE_INFINITY)
@@ -95,7 +95,7 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       expect(balance(stranger)).toBe(0)
     })
 
-    test('each commitment sees a transfer at its own time', () => {
+    test('each commitment shows a transfer at its own time', () => {
       const { ledger, advance, wallet, stranger, transfer } = start()
       const signature = ledger.submit(transfer(wallet, stranger, 5_000_000), 1)
       const seen = { processed: 0, confirmed: 0, finalized: 0 }
@@ -112,7 +112,7 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       expect(seen.finalized - seen.processed).toBeGreaterThanOrEqual(32)
     })
 
-    test('signatures come newest first, between two of them, up to a limit', () => {
+    test('signatures are listed newest first, between two given ones, up to a limit', () => {
       const { ledger, advance, wallet, stranger, transfer } = start()
       const sent = Array.from({ length: 5 }, () => {
         const signature = ledger.submit(transfer(wallet, stranger, 1_000_000), 1)
@@ -133,7 +133,7 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       expect(ledger.transactionCount).toBe(5)
     })
 
-    test('a fork takes a confirmed transaction back, and it may land again', () => {
+    test('a fork reverses a confirmed transaction, which may land again', () => {
       const { ledger, advance, wallet, stranger, funds, transfer } = start()
       const signature = ledger.submit(transfer(wallet, stranger, 5_000_000), 1)
       advance(8)
@@ -146,7 +146,7 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       expect(balance(stranger)).toBe(5_000_000)
     })
 
-    test('a fork takes back what came later too, and nothing that is final', () => {
+    test('a fork also reverses later transactions, and no final one', () => {
       const { ledger, advance, wallet, stranger, transfer } = start()
       const final = ledger.submit(transfer(wallet, stranger, 1_000_000), 1)
       advance(60)
@@ -174,12 +174,12 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       expect(ledger.isBlockhashValid(ledger.genesisHash, 'confirmed')).toBe(false)
     })
 
-    test('a blockhash that never was is unknown to a young chain too', () => {
+    test('a new chain does not know an invented blockhash', () => {
       const { ledger } = start()
       expect(ledger.isBlockhashValid(ledger.genesisHash, 'confirmed')).toBe(false)
     })
 
-    test('a node that lags sees what was, and not what came since', () => {
+    test('a node that lags shows its earlier state', () => {
       const { ledger, advance, wallet, stranger, transfer } = start()
       const { slot } = ledger.head('processed')
       ledger.submit(transfer(wallet, stranger, 1_000_000), 1)
@@ -191,7 +191,7 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       expect(balance(stranger)).toBe(1_000_000)
     })
 
-    test('every block is told once, with what landed in it', () => {
+    test('every block is reported once, with its transactions', () => {
       const { ledger, advance, wallet, stranger, transfer } = start()
       const told: [number, string[]][] = []
       ledger.onBlock((slot, landed) => told.push([slot, landed.map(({ signature }) => signature)]))

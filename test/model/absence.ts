@@ -4,9 +4,9 @@ import { type Case, MISMATCHES } from './scenario.ts'
 import { type Bracket, isExecuted, isUndecided, type State } from './state.ts'
 import { attemptName, type Steps } from './steps.ts'
 
-/** The proof that something is not there: the finalized height, then the wallet's lamports at slot C, then the
- *  signatures up to C. Dead is what the height has passed, what has no row of ours, and only if the rows account for
- *  the lamports. Rows are bits: own ones, strangers. */
+/** The proof of absence: the finalized height, then the wallet's lamports at slot C, then the signatures up to C. An
+ *  attempt is dead if the height has passed its bound, no row is ours, and the rows account for the lamports. Rows are
+ *  bits: own ones first, then those of strangers. */
 export function absenceSteps(scenario: Case, state: State, steps: Steps): void {
   if (state.memory === null) return
   const { mutant } = scenario
@@ -21,7 +21,7 @@ export function absenceSteps(scenario: Case, state: State, steps: Steps): void {
   } else lastRead(scenario, state, bracket, steps)
 }
 
-/** Without an attempt whose bound is passed there is nothing to prove. */
+/** A proof starts only if the height has passed the bound of an attempt. */
 function firstRead(scenario: Case, state: State, steps: Steps): void {
   const past = pastOf(scenario, state)
   if (scenario.mutant === 'heightReadLast') {
@@ -51,7 +51,7 @@ function lastRead(scenario: Case, state: State, { past, rows }: Bracket, steps: 
       )
 }
 
-/** Rows that explain the lamports decide; others are read again, and after equal mismatches the order is held. */
+/** Rows that explain the lamports decide. A mismatch is read again, and equal mismatches hold the order. */
 function compare(scenario: Case, next: State, past: number, list: number, balance: number): void {
   const isEqual = list === balance || scenario.mutant === 'noConservation'
   if (isEqual) {
@@ -78,7 +78,7 @@ function conclude(scenario: Case, next: State, past: number, list: number): void
   }
 }
 
-/** A row of this lane that nobody has booked: it may be this attempt's. */
+/** An unbooked row of this lane, which may belong to this attempt. */
 function hasUnclaimedRow(scenario: Case, state: State, list: number, attempt: number): boolean {
   return state.transactions.some(
     (transaction, row) =>
@@ -89,7 +89,7 @@ function hasUnclaimedRow(scenario: Case, state: State, list: number, attempt: nu
   )
 }
 
-/** Attempts whose bound is known and of which nothing was seen. */
+/** Attempts with a known bound and without an execution seen. */
 function boundAttempts({ mutant }: Case, state: State): number[] {
   return state.journal.attempts.flatMap((attempt, index) => {
     const isForgotten = mutant === 'heldForEver' && state.journal.orders[attempt.order]!.state === 'held'
@@ -111,7 +111,7 @@ function rowsOf(scenario: Case, state: State): number {
   return landed.reduce((bits, { at }, row) => (at !== null && at <= height ? bits | (1 << row) : bits), 0)
 }
 
-/** "The node does not know it, so it is not there." */
+/** The mutant absenceByNullStatus: an unknown status counts as absence. */
 function nullStatusSteps(scenario: Case, state: State, steps: Steps): void {
   for (const [index, attempt] of state.journal.attempts.entries()) {
     const isHunted = attempt.state === 'unknown' || attempt.state === 'acked' || attempt.state === 'signed'

@@ -1,9 +1,8 @@
 /** Groups of duties that fit into one number. */
 const MOST_GROUPS = 31
 
-/** The states with the steps that are no faults, to see whether everything is decided in the end. A run that goes on
- *  for ever is fair when no duty stays possible in it and never happens; a fair run without a decided state is a
- *  violation. */
+/** The states with their steps other than faults. Checks that every order is decided in the end. An infinite run is
+ *  fair if each duty that stays possible happens; a fair run without a decided state is a violation. */
 export class CalmGraph {
   readonly #targets: number[] = []
   /** Bit of the duty's group by edge; 0 for a chance. */
@@ -11,18 +10,18 @@ export class CalmGraph {
   /** First edge by state. */
   readonly #firsts: number[] = []
   readonly #decided: boolean[] = []
-  /** Bits of the duties that are possible in a state. */
+  /** Bits of the possible duties by state. */
   readonly #possible: number[] = []
   readonly #groups = new Map<string, number>()
 
-  /** The next state; states come in the order of their numbers. */
+  /** Begins the next state; states are added in the order of their numbers. */
   begin(isDecided: boolean): void {
     this.#firsts.push(this.#targets.length)
     this.#decided.push(isDecided)
     this.#possible.push(0)
   }
 
-  /** A step from the state that was begun last. */
+  /** Adds a step from the state that was begun last. */
   add(target: number, group: string): void {
     const bit = group === '' ? 0 : this.#bitOf(group)
     this.#targets.push(target)
@@ -30,7 +29,7 @@ export class CalmGraph {
     this.#possible[this.#possible.length - 1]! |= bit
   }
 
-  /** The first state from which, without faults, no decided state can be reached or a fair run avoids them all. */
+  /** The first state from which, without faults, no decided state can be reached, or a fair run avoids all of them. */
   neverDecided(): number | undefined {
     this.#firsts.push(this.#targets.length)
     return this.#withoutWayOut() ?? this.#onFairCycle()

@@ -2,8 +2,8 @@ import { type Case, initialTokens, LOT, MOST_UNFINALIZED, type OrderKind } from 
 import { isExecuted, type State } from './state.ts'
 import { attemptName, type Steps } from './steps.ts'
 
-/** Blocks come and become final, forks rewrite those that are not, transactions land or expire, strangers use the
- *  wallet. */
+/** The chain: blocks are added and become final, forks rewrite the others, transactions land or expire, strangers use
+ *  the wallet. */
 export function chainSteps(scenario: Case, state: State, steps: Steps): void {
   if (state.head < MOST_UNFINALIZED) steps.duty('a block', '', (next) => next.head++)
   if (state.head > 0) steps.duty('a block is final', '', finalize)
@@ -15,19 +15,19 @@ export function chainSteps(scenario: Case, state: State, steps: Steps): void {
   indexSteps(state, steps)
 }
 
-/** What an order's kind moves; a transaction beyond the attempts is a second one of the first. */
+/** The kind of order that made a transaction; one beyond the attempts is a second transaction of the first. */
 function kindOf(scenario: Case, state: State, transaction: number): OrderKind {
   const order = state.journal.attempts[transaction]?.order ?? state.memory?.arming ?? 0
   return scenario.orders[order] as OrderKind
 }
 
-/** Two rows of one lane: both buy or both sell. */
+/** Two rows of one lane: both are buys, or both are sales. */
 export function isSameSide(scenario: Case, state: State, one: number, other: number): boolean {
   return (kindOf(scenario, state, one) === 'buy') === (kindOf(scenario, state, other) === 'buy')
 }
 
-/** Everything counts from the finalized block. What is final or expired forgets the rest, so that equal futures are
- *  equal states. */
+/** Heights count from the finalized block. A final or expired transaction drops its other fields, so that states with
+ *  equal futures are equal. */
 function finalize(next: State): void {
   next.head--
   for (const transaction of next.transactions) {
@@ -40,7 +40,7 @@ function finalize(next: State): void {
     if (attempt.bound !== null) attempt.bound = Math.max(0, attempt.bound - 1)
 }
 
-/** Into the newest block; into an older one only when a fork replaces it. */
+/** A transaction lands in the newest block, or in an older one that a fork replaces. */
 function landingSteps(scenario: Case, state: State, index: number, steps: Steps): void {
   const { isOut, at, lastHeight } = state.transactions[index]!
   if (!isOut || at !== null) return
@@ -60,7 +60,7 @@ function landingSteps(scenario: Case, state: State, index: number, steps: Steps)
   }
 }
 
-/** Tokens that it would sell now, undefined where there are none: then it reverts. */
+/** Tokens that the sale would sell now; undefined if the wallet has none: then it reverts. */
 function saleOf(scenario: Case, state: State, index: number): number | undefined {
   const kind = kindOf(scenario, state, index)
   if (kind === 'buy') return 0
@@ -78,7 +78,7 @@ function tokensOf(scenario: Case, state: State): number {
   return tokens
 }
 
-/** It may land again while it is valid, or never. */
+/** A dropped transaction may land again while it is valid. */
 function dropStep(state: State, index: number, steps: Steps): void {
   const { at } = state.transactions[index]!
   if (at === null || at === 0 || state.faults.forks === 0) return
@@ -103,7 +103,7 @@ function strangerSteps(scenario: Case, state: State, steps: Steps): void {
   })
 }
 
-/** The node's index of signatures loses a row, and finds it again. */
+/** The node's index of signatures loses a row and finds it again. */
 function indexSteps(state: State, steps: Steps): void {
   if (state.lostRow !== null) steps.duty('the index finds its row', '', (next) => (next.lostRow = null))
   if (state.faults.lostRows === 0 || state.lostRow !== null) return

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { check, type Model, NEVER_DECIDED, type Step } from './checker.ts'
 
-/** States are words; `steps` name the state that they lead to: `duty:b`, `chance:c`, `fault:d`. */
+/** States are words. A step is written with its kind and the state that it leads to: `duty:b`, `chance:c`, `fault:d`.
+ */
 function machine(steps: Readonly<Record<string, readonly string[]>>, broken: readonly string[] = []): Model<string> {
   return {
     initial: () => 'start',
@@ -16,7 +17,7 @@ function machine(steps: Readonly<Record<string, readonly string[]>>, broken: rea
   }
 }
 
-test('A machine that decides holds, and every state is counted once.', () => {
+test('A machine that reaches a decided state holds, and every state is counted once.', () => {
   const steps = { start: ['duty:left', 'duty:right'], left: ['duty:decided'], right: ['duty:decided'] }
   expect(check(machine(steps))).toEqual({ states: 4, steps: 4 })
 })
@@ -26,32 +27,32 @@ test('The trace to a broken state is the shortest one.', () => {
   expect(check(machine(steps, ['bad'])).violation).toEqual({ property: 'in bad', trace: ['to b', 'to bad'] })
 })
 
-test('A state without a way out is never decided, though a fault would lead out.', () => {
+test('A state that only a fault would leave is never decided.', () => {
   const steps = { start: ['chance:decided', 'chance:stuck'], stuck: ['fault:decided'] }
   expect(check(machine(steps)).violation).toEqual({ property: NEVER_DECIDED, trace: ['to stuck'] })
 })
 
-test('A run that goes round for ever is a violation where no duty would end it.', () => {
+test('An infinite cycle is a violation if no duty would end it.', () => {
   const steps = { start: ['duty:turn'], turn: ['duty:start', 'chance:decided'] }
   expect(check(machine(steps)).violation?.property).toBe(NEVER_DECIDED)
 })
 
-test('A run that goes round for ever is not fair where a duty that stays possible never happens.', () => {
+test('An infinite cycle is not fair if a duty stays possible and never happens.', () => {
   const steps = { start: ['duty:turn', 'duty:decided'], turn: ['duty:start', 'duty:decided'] }
   expect(check(machine(steps)).violation).toBeUndefined()
 })
 
-test('A duty that is possible only now and then need not happen.', () => {
+test('A duty that is only sometimes possible need not happen.', () => {
   const steps = { start: ['duty:turn', 'duty:decided'], turn: ['duty:start'] }
   expect(check(machine(steps)).violation?.property).toBe(NEVER_DECIDED)
 })
 
-test('What a fault began must be decided without another fault.', () => {
+test('A state after a fault must be decided without another fault.', () => {
   const steps = { start: ['duty:decided', 'fault:down'], down: ['duty:up'], up: ['duty:decided'] }
   expect(check(machine(steps)).violation).toBeUndefined()
 })
 
-test('Too many states are an error, not an answer.', () => {
+test('Too many states are an error, not a result.', () => {
   const steps = { start: ['duty:a', 'duty:b', 'duty:decided'] }
   expect(() => check(machine(steps), 2)).toThrow('more than 2 states')
 })

@@ -1,12 +1,12 @@
 import { CalmGraph } from './calm-graph.ts'
 
-/** What may happen in a state. A fault need never happen. A chance may or may not; a duty does happen if it stays
- *  possible. */
+/** A possible step of a state. A fault or a chance need never happen; a duty happens if it stays possible. Decisions
+ *  must not need faults. */
 export type Kind = 'fault' | 'chance' | 'duty'
 
 export interface Step<State> {
   readonly name: string
-  /** Duties of one group count as one: it is enough that one of them keeps happening. */
+  /** Duties of one group count as one duty. */
   readonly group: string
   readonly kind: Kind
   readonly next: State
@@ -15,17 +15,17 @@ export interface Step<State> {
 export interface Model<State> {
   initial(): State
   steps(state: State): readonly Step<State>[]
-  /** Two states with the same key are the same state. */
+  /** States with the same key are equal. */
   key(state: State): string
-  /** Name of the property that does not hold here. */
+  /** Name of a property that the state breaks. */
   broken(state: State, steps: readonly Step<State>[]): string | undefined
-  /** Everything is known and booked: from every state, without faults, one like this must come. */
+  /** Every order is decided and booked. Each state must lead to such a state without faults. */
   isDecided(state: State): boolean
 }
 
 export interface Violation {
   readonly property: string
-  /** Names of the steps to it; no shorter path leads there. */
+  /** Names of the steps of a shortest path. */
   readonly trace: readonly string[]
 }
 
@@ -37,7 +37,7 @@ export interface Result {
 
 export const NEVER_DECIDED = 'never decided'
 
-/** Looks at every reachable state, nearest first, and then at what happens once faults stop. Ends at the first
+/** Visits every reachable state in breadth-first order, and then checks the runs without faults. Stops at the first
  *  violation. */
 export function check<State>(model: Model<State>, mostStates = 5_000_000): Result {
   return new Search(model, mostStates).run()
@@ -47,7 +47,7 @@ class Search<State> {
   readonly #model: Model<State>
   readonly #mostStates: number
   readonly #numbers = new Map<string, number>()
-  /** Found and not looked at yet; a state that was looked at is forgotten but for its key. */
+  /** States that were found and not visited. Of a visited state only the key is kept. */
   readonly #states: (State | undefined)[] = []
   readonly #parents: number[] = []
   readonly #names: string[] = []
@@ -70,7 +70,7 @@ class Search<State> {
     return stuck === undefined ? this.#result() : this.#result(NEVER_DECIDED, stuck)
   }
 
-  /** The property that is broken in this state. */
+  /** The property that this state breaks. */
   #expand(number: number): string | undefined {
     const state = this.#states[number] as State
     this.#states[number] = undefined

@@ -3,19 +3,19 @@ import { protocol } from './protocol.ts'
 import type { Scenario } from './scenario.ts'
 import type { State } from './state.ts'
 
-/** What happened while scenarios were looked at. */
+/** Moves and kinds of steps that occurred in the visited scenarios. */
 export class Coverage {
   /** `accepted > working`. */
   readonly orderMoves = new Set<string>()
   readonly attemptMoves = new Set<string>()
   readonly #groups = new Set<string>()
 
-  /** Kinds of steps; `it` stands for any attempt. */
+  /** Kinds of steps, with `it` for any attempt. */
   get happenings(): Set<string> {
     return new Set([...this.#groups].map((group) => group.replaceAll(/attempt \d/g, 'it')))
   }
 
-  /** The protocol in a scenario, watched. */
+  /** The protocol in a scenario, with its steps recorded. */
   of(scenario: Scenario): Model<State> {
     const model = protocol(scenario)
     return {

@@ -4,8 +4,8 @@ import type { Case } from './scenario.ts'
 import { type AttemptRow, isExecuted, isFinal, isUndecided, orderOfRow, type State } from './state.ts'
 import { attemptName, type Steps } from './steps.ts'
 
-/** What was seen on chain: provisional at confirmed, then final, or taken back by a fork. Seen is proof; not seen is
- *  nothing. */
+/** Executions seen on chain: provisional at confirmed, then final, or reversed by a fork. A seen execution is proof; an
+ *  unseen one proves nothing. */
 export function evidenceSteps(scenario: Case, state: State, steps: Steps): void {
   if (state.memory === null) return
   for (let index = 0; index < state.transactions.length; index++) {
@@ -32,7 +32,7 @@ function isWatched(scenario: Case, state: State, index: number): boolean {
   return true
 }
 
-/** Books an execution, and says which attempt it was as far as that is proved. Executed after its end, or twice:
+/** Books an execution, for its attempt if that is proved. An execution after the end, or a second one, raises an
  *  alarm. */
 function adopt(scenario: Case, next: State, index: number, level: 'provisional' | 'final'): void {
   const { attempts, fills } = next.journal
@@ -53,7 +53,7 @@ function adopt(scenario: Case, next: State, index: number, level: 'provisional' 
   setOrder(next, order, 'filled')
 }
 
-/** Attempts that a row may belong to whose signature nobody knew: of its side, and sent. */
+/** Attempts that may have made a row with an unknown signature: sent, and on its side. */
 function candidates(scenario: Case, state: State, row: number, test: (attempt: AttemptRow) => boolean): number[] {
   return state.journal.attempts.flatMap((attempt, index) => {
     const isSent = state.memory?.sending !== index
@@ -66,8 +66,7 @@ function isThoughtDead({ state }: AttemptRow): boolean {
   return state === 'refused' || state === 'absent' || state === 'reverted'
 }
 
-/** Where a full exit has had several attempts out, the row proves the order and none of them: each may still
- *  execute. */
+/** With several open attempts of a full exit, the row proves the order and no attempt: each may still execute. */
 function ownerAmong({ mutant, orders }: Case, { journal }: State, open: readonly number[]): number | undefined {
   const first = open[0]
   if (first === undefined || mutant === 'rowProvesOneOfSeveral') return first
@@ -78,13 +77,13 @@ function ownerAmong({ mutant, orders }: Case, { journal }: State, open: readonly
   return orders[order] === 'full exit' && out.length > 1 ? undefined : first
 }
 
-/** An order that executes once has another fill already. */
+/** An order that may execute once has another fill already. */
 function isSecond({ orders }: Case, { journal }: State, order: number, index: number): boolean {
   const isOther = (fill: number) => fill !== index && orderOfRow(journal, fill) === order
   return orders[order] !== 'full exit' && journal.fills.some(({ seen }, fill) => seen !== 'none' && isOther(fill))
 }
 
-/** What waits for another try ends. */
+/** Ends the orders that wait for a retry. */
 function raiseAlarm({ mutant }: Case, next: State): void {
   const { orders, attempts } = next.journal
   if (mutant === 'lateFillWithoutAlarm') return
@@ -96,10 +95,10 @@ function raiseAlarm({ mutant }: Case, next: State): void {
   }
 }
 
-/** A provisional fill that the chain does not show any more: its attempt is open again, and so is its order. */
+/** A provisional fill is no longer on chain: its attempt and its order are open again. */
 function reversalStep(state: State, index: number, steps: Steps): void {
   if (state.journal.fills[index]!.seen !== 'provisional' || isExecuted(state.transactions[index]!)) return
-  steps.duty('taken back by a fork', `(${attemptName(index)})`, (next) => {
+  steps.duty('reversed by a fork', `(${attemptName(index)})`, (next) => {
     const { attempts, fills } = next.journal
     fills[index]!.seen = 'none'
     const owner = attempts.find((attempt) => attempt.transaction === index)

@@ -4,8 +4,8 @@ import { makeTransaction } from './service.ts'
 import { type AttemptRow, isOpen, isUndecided, type OrderState, orderOfRow, type State } from './state.ts'
 import { attemptName, type Steps } from './steps.ts'
 
-/** The client: accepts, makes durable, sends, reads the answer; the engine takes what it is told; the process may end
- *  at any time. */
+/** The client: accepts, commits, sends and reads the answer; the engine takes reports; the process may end at any
+ *  time. */
 export function gatewaySteps(scenario: Case, state: State, steps: Steps): void {
   if (state.memory === null) {
     steps.duty('the process starts', '', (next) => start(scenario, next))
@@ -31,7 +31,7 @@ export function memory(next: State): NonNullable<State['memory']> {
   return next.memory!
 }
 
-/** Moves an order; lane and report follow. Once it is over, an attempt that is not durable yet is called off. */
+/** Moves an order, with its lane and report. The end of an order cancels an attempt that is not durable yet. */
 export function setOrder(next: State, order: number, to: OrderState): void {
   const row = next.journal.orders[order]!
   row.state = to
@@ -41,7 +41,7 @@ export function setOrder(next: State, order: number, to: OrderState): void {
   memory(next).lanes[order] = isOpen(row)
 }
 
-/** Moves the order on when one of its attempts has ended without executing. */
+/** Moves an order after one of its attempts has ended without executing. */
 function settle(scenario: Case, next: State, order: number, mayTryAgain: boolean): void {
   const row = next.journal.orders[order]!
   const own = next.journal.attempts.filter((attempt) => attempt.order === order)
@@ -52,9 +52,9 @@ function settle(scenario: Case, next: State, order: number, mayTryAgain: boolean
   setOrder(next, order, isAgain ? 'accepted' : 'ended')
 }
 
-/** Height from which on nothing that is built by now can land. The head comes from a node that is as far behind as it
- *  may be: a head that is dated is not older than this moment, but for the margin; for one that is not there is A8, and
- *  a larger margin. null: it is waited for. */
+/** Height from which no transaction that was built by now can land. The head comes from a node that lags as far as
+ *  allowed: a head with a time is at most the margin older than now; a head without a time has a larger margin (A8).
+ *  Returns null while a head is awaited. */
 export function boundNow({ mutant, undated = false }: Case, next: State): number | null {
   if (undated && mutant === 'waitsForBlockTime') return null
   const lag = undated ? UNDATED_LAG : NODE_LAG
@@ -89,8 +89,8 @@ function sendingSteps(scenario: Case, state: State, steps: Steps): void {
   })
 }
 
-/** The service builds, nothing of which can execute; then it is checked, and signed where it is still wanted. The
- *  signed bytes, with their own bound, are durable before they leave. */
+/** The service builds a transaction, which cannot execute yet. It is verified, and signed if the order may still be
+ *  sent. The signed bytes and their bound are durable before they leave. */
 function builtSteps(scenario: Case, state: State, index: number, steps: Steps): void {
   const name = attemptName(index)
   const { mutant } = scenario
@@ -115,7 +115,7 @@ function sign(scenario: Case, next: State, index: number): void {
   makeTransaction(next, index, false)
 }
 
-/** Order and attempt: one commit. */
+/** Commits order and attempt together. */
 function commit(scenario: Case, next: State, order: number, index: number): void {
   const isLocal = scenario.executor === 'local'
   const isSent = next.posts[index]!.request !== 'none'
@@ -125,7 +125,7 @@ function commit(scenario: Case, next: State, order: number, index: number): void
   next.journal.orders[order]!.state = 'working'
 }
 
-/** Our node knows the blockhash, so its height is at least the one that it was made at. */
+/** Our node knows the blockhash, so its height is at least the height of that block. */
 function ownBound({ mutant }: Case, next: State): number | null {
   const bound = next.head + VALIDITY
   if (mutant === 'builderBoundTooLow' || mutant === 'heightOfNodeBehind') return Math.max(0, bound - NODE_LAG)
@@ -138,7 +138,7 @@ function send(scenario: Case, next: State, index: number): void {
   else handOut(next, index)
 }
 
-/** The same bytes, as often as it takes. */
+/** Sends the same bytes, repeatedly. */
 export function handOut(next: State, index: number): void {
   const transaction = next.transactions[index]!
   if (transaction.lastHeight > 0) transaction.isOut = true
@@ -176,7 +176,7 @@ function hear(scenario: Case, next: State, index: number): void {
   const { answer } = next.posts[index]!
   Object.assign(next.posts[index]!, { answer: 'none', isOpen: false })
   const attempt = next.journal.attempts[index]!
-  if (attempt.state !== 'armed' && attempt.state !== 'unknown') return // a hint was faster
+  if (attempt.state !== 'armed' && attempt.state !== 'unknown') return // evidence came first
   if (answer !== 'signature') {
     endAttempt(scenario, next, index, 'refused', answer === 'again')
     return
@@ -192,7 +192,7 @@ function hangUp(scenario: Case, next: State, index: number): void {
   if (next.journal.attempts[index]!.state === 'armed') doubt(scenario, next, index, true)
 }
 
-/** Nobody can say whether it executed. */
+/** The attempt may or may not have executed. */
 function doubt(scenario: Case, next: State, index: number, isLost: boolean): void {
   const { mutant } = scenario
   const attempt = next.journal.attempts[index]!
@@ -206,7 +206,7 @@ function doubt(scenario: Case, next: State, index: number, isLost: boolean): voi
   if (mutant === 'reservationFreedAtUnknown') next.journal.orders[attempt.order]!.isReserved = false
 }
 
-/** Books every fill that it has not booked, or takes back the one that a fork took. */
+/** Books the unbooked fills, or reverses the fill that a fork dropped. */
 function take({ mutant }: Case, next: State, order: number): void {
   const row = next.journal.orders[order]!
   memory(next).inbox[order] = false
@@ -226,7 +226,7 @@ function kill({ executor }: Case, next: State): void {
   if (executor === 'cloud') for (const attempt of next.journal.attempts) attempt.bound = null
 }
 
-/** What was out is looked up, never sent again; reports that the engine did not take are delivered again. */
+/** A restart looks up open attempts, never sends them again, and delivers the untaken reports again. */
 function start(scenario: Case, next: State): void {
   const { orders, attempts } = next.journal
   const { mutant } = scenario
@@ -244,14 +244,14 @@ function start(scenario: Case, next: State): void {
       (mutant === 'signedAgainOnRestart' && attempt.state === 'signed')
     if (isThoughtDead) endAttempt(scenario, next, index, 'unsent', true)
     else if (attempt.state === 'armed') attempt.state = 'unknown'
-    // Nobody has signed it, so that it never can be.
+    // Without a signature it can never execute.
     else if (attempt.state === 'built') {
       if (mutant === 'builtGoesOnAfterRestart') next.memory.sending = index
       else endAttempt(scenario, next, index, 'unsent', true)
     }
     if (attempt.state === 'unknown' && mutant === 'lateWaitFromArming') attempt.bound = boundNow(scenario, next)
   }
-  // The next attempt was not durable: the order waits for it once more.
+  // The next attempt was not durable: the order waits for an attempt again.
   for (const [order, row] of orders.entries())
     if (row.state === 'working' && !attempts.some((attempt) => attempt.order === order && isUndecided(attempt)))
       row.state = 'accepted'

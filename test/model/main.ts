@@ -5,7 +5,7 @@ import { LARGE, SMALL } from './scenarios.ts'
 
 const MOST_STATES = 12_000_000
 
-/** `npm run model [small]`: looks at the scenarios, then prints how each mutant is caught. */
+/** `npm run model [small]`: checks the scenarios, then prints how each mutant is caught. */
 function main(size: string | undefined): void {
   const began = performance.now()
   let states = 0

@@ -12,7 +12,7 @@ test.each(MUTANTS)('The mutant %s is caught.', (mutant, { breaks, in: scenario }
   expect(brokenBy({ ...scenario, mutant }, violation?.trace ?? [])).toBe(breaks)
 })
 
-test('Where the mutants are caught, the protocol holds: there, or in the scenarios that are looked at anyway.', () => {
+test('Without its mutant, the protocol holds in every scenario in which a mutant is caught.', () => {
   const scenarios = [...MUTANTS.map(([, mutant]) => mutant.in), ...Object.values(LARGE)]
   const others = scenarios.filter((scenario, index) => {
     const first = scenarios.findLastIndex((other) => isDeepStrictEqual(other, scenario))
@@ -22,7 +22,7 @@ test('Where the mutants are caught, the protocol holds: there, or in the scenari
   for (const scenario of others) expect(check(protocol(scenario)).violation, JSON.stringify(scenario)).toBeUndefined()
 })
 
-/** The property that is broken where the trace leads, step by step. */
+/** The property that is broken at the end of the trace. */
 function brokenBy(scenario: Case, trace: readonly string[]): string | undefined {
   const model = protocol(scenario)
   let state = model.initial()

@@ -4,7 +4,7 @@ import { isExecuted, isOpen, isUndecided, type State } from './state.ts'
 
 type Property = (scenario: Case, state: State, steps: readonly Step<State>[]) => boolean
 
-/** What may happen in every state: true where a property is broken. */
+/** The properties. A function returns true if a state breaks its property. */
 const BROKEN: Readonly<Record<string, Property>> = {
   'sent before it was durable': (_, { posts, transactions, journal }) =>
     posts.some(
@@ -87,7 +87,7 @@ export function brokenProperty(scenario: Case, state: State, steps: readonly Ste
   return PROPERTIES.find(([, isBroken]) => isBroken(scenario, state, steps))?.[0]
 }
 
-/** Nothing is open, the books are the chain's. */
+/** No order is open, and the books equal the chain. */
 export function isDecided({ journal, transactions, memory }: State): boolean {
   return (
     memory !== null &&
@@ -100,13 +100,13 @@ export function isDecided({ journal, transactions, memory }: State): boolean {
   )
 }
 
-/** Nobody has anything left to do but the chain, which makes blocks, and who may ask for something new. */
+/** Only the chain (blocks) and new requests can still make a step. */
 function isQuiet(state: State, steps: readonly Step<State>[]): boolean {
   return state.memory !== null && !steps.some(({ group, kind }) => kind !== 'fault' && !IDLE.test(group))
 }
 const IDLE = /^a block|accept/
 
-/** What is proved dead or was refused does not execute. */
+/** An attempt that was proved dead or refused does not execute. */
 function isProofSound(scenario: Case): boolean {
   return holds(scenario, 'A1') && holds(scenario, 'A7')
 }
@@ -117,7 +117,7 @@ function executionsOf({ transactions, journal }: State, order: number): number[]
   )
 }
 
-/** A buy that came after a full exit is out, or has executed, while a sale of that exit may still land. */
+/** A buy accepted after a full exit is out, or has executed, while a sale of that exit may still land. */
 function isBoughtInto({ orders }: Case, { journal, posts, transactions }: State, exit: number): boolean {
   if (orders[exit] !== 'full exit') return false
   const mayLand = (index: number) =>

@@ -13,11 +13,11 @@ test.each(Object.entries(SMALL))('The order protocol holds. %s', (_, scenario) =
   expect(result.states).toBeGreaterThan(1_000)
 })
 
-test('Everything that the protocol knows happens in these scenarios.', () => {
+test('Every kind of step occurs in these scenarios.', () => {
   expect([...coverage.happenings].sort()).toEqual([...HAPPENINGS].sort())
 })
 
-test('The model moves orders only as engine/order.ts allows; a fill that is taken back may end in the same step.', () => {
+test('The model moves orders only as engine/order.ts allows; a reversed fill may end in the same step.', () => {
   const ends: OrderState[] = ['failed', 'not_executed', 'expired', 'refused', 'cancelled']
   const states = (state: string) => (state === 'ended' ? ends : [state as OrderState])
   const isAllowed = (from: string, to: string) =>
@@ -54,19 +54,19 @@ const HAPPENINGS = [
     'it is refused before it is signed',
     'built too late',
     'sent',
-    'not a byte of it is written',
+    'no byte of it is written',
     'the buy is too old to be sent',
   ],
   ...['sent again (it)', 'the request of it is lost', 'the service executes it', 'the service executes it once more'],
   ...['the service executes it, and will again if it reverts', 'the service executes it with another transaction'],
-  ...['the service executes it after refusing it', 'the service refuses it for good'],
+  ...['the service executes it after refusing it', 'the service refuses it'],
   ...[
     'the service refuses it for its slippage',
     'answered',
-    'no answer to it yet, it is unknown',
+    'the answer times out, it is unknown',
     'the connection ends',
   ],
   ...['the late wait is over', 'the height is read', 'the balance is read', 'the list is read', 'reverted'],
-  ...['seen on chain', 'the feed shows it', 'taken back by a fork', 'the engine takes the report'],
+  ...['seen on chain', 'the feed shows it', 'reversed by a fork', 'the engine takes the report'],
   ...['the process is killed', 'the process starts'],
 ]

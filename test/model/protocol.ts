@@ -10,7 +10,7 @@ import { serviceSteps } from './service.ts'
 import { keyOf, type State } from './state.ts'
 import { Steps } from './steps.ts'
 
-/** The order protocol in one scenario. */
+/** Model of the order protocol in one scenario. */
 export function protocol(scenario: Case): Model<State> {
   return {
     initial: () => initial(scenario),

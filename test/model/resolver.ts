@@ -3,7 +3,7 @@ import { type Case, holds } from './scenario.ts'
 import { type AttemptRow, isFinal, isOpen, isUndecided, type State } from './state.ts'
 import { attemptName, type Steps } from './steps.ts'
 
-/** Everything that the resolver and the audit do but for evidence and absence, which have their own files. */
+/** Resolver and audit, except for evidence and absence, which have their own files. */
 export function resolverSteps(scenario: Case, state: State, steps: Steps): void {
   if (state.memory === null) return
   for (const [index, attempt] of state.journal.attempts.entries()) {
@@ -14,8 +14,8 @@ export function resolverSteps(scenario: Case, state: State, steps: Steps): void 
   classifyStep(scenario, state, steps)
 }
 
-/** After the late wait, counted from when the connection ended or from the start, the height is read: nothing is built
- *  any more (A1), what was built is old by then. With a signature there is nothing to wait for. */
+/** The height is read after the late wait, which starts at the end of the connection or at a restart: the service
+ *  builds no transaction after that (A1). With a signature the height is read at once. */
 function waitStep(scenario: Case, state: State, index: number, attempt: AttemptRow, steps: Steps): void {
   const { mutant } = scenario
   if ((attempt.state !== 'unknown' && attempt.state !== 'acked') || attempt.bound !== null) return
@@ -29,7 +29,7 @@ function waitStep(scenario: Case, state: State, index: number, attempt: AttemptR
   })
 }
 
-/** The local executor's own bytes: they execute once, however often they are handed out. */
+/** The local executor's bytes: they execute at most once, however often they are sent. */
 function resendStep({ executor }: Case, state: State, index: number, attempt: AttemptRow, steps: Steps): void {
   const { isOut, at, lastHeight } = state.transactions[index]!
   if (executor !== 'local' || attempt.state !== 'signed' || isOut || at !== null || lastHeight === 0) return
@@ -37,7 +37,7 @@ function resendStep({ executor }: Case, state: State, index: number, attempt: At
   steps.chance(`sent again (${attemptName(index)})`, (next) => handOut(next, index))
 }
 
-/** Ours, failed and final: by its own signature only. Without one the service may still try another transaction. */
+/** A final revert ends an attempt only by its own signature: without one the service may still retry. */
 function revertedStep(scenario: Case, state: State, index: number, attempt: AttemptRow, steps: Steps): void {
   const isKnown = attempt.transaction !== null || scenario.mutant === 'revertWithoutSignatureEnds'
   if (!isUndecided(attempt) || !isKnown) return
@@ -47,7 +47,8 @@ function revertedStep(scenario: Case, state: State, index: number, attempt: Atte
   steps.duty('reverted', `(${attemptName(index)})`, (next) => endAttempt(scenario, next, index, 'reverted', true))
 }
 
-/** What the wallet signed and we did not send halts buys until a person accepts it; what others send does not. */
+/** A transaction that the wallet signed and Sluice did not send halts buys until a person accepts it. Inflows do not.
+ */
 function classifyStep({ mutant }: Case, state: State, steps: Steps): void {
   const { isHalted, orders } = state.journal
   const isHalting = state.strangers.some(

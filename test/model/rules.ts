@@ -1,7 +1,7 @@
 import { type Case, MOST_OPEN_EXITS } from './scenario.ts'
 import { isOpen, isUndecided, type State } from './state.ts'
 
-/** What the engine lets pass. */
+/** Requests that the engine accepts. */
 export function mayAccept(scenario: Case, state: State, order: number): boolean {
   const { orders, isHalted } = state.journal
   if (orders[order]!.state !== 'none' || (order > 0 && orders[order - 1]!.state === 'none')) return false
@@ -13,15 +13,15 @@ export function mayAccept(scenario: Case, state: State, order: number): boolean 
   })
 }
 
-/** An earlier buy of the mint has ended, and the engine knows; one that filled left a position. */
+/** An earlier buy of the mint has ended and the engine knows it; a filled one left a position. */
 function isLaneFree({ mutant }: Case, state: State, other: number): boolean {
   const { isReserved, isHeard, state: at } = state.journal.orders[other]!
   const isBusy = mutant === 'laneClosedFromArming' ? at !== 'accepted' && isReserved : isReserved || !isHeard
   return !isBusy && at !== 'filled'
 }
 
-/** Nothing that was sent for it can execute any more, and what executed is final: a fork could bring a sale back after
- *  the buy. */
+/** No attempt of the order can execute any more, and its executions are final: a fork could move a sale behind the
+ *  buy. */
 function isExitProved({ mutant }: Case, state: State, other: number): boolean {
   const { orders, attempts, fills } = state.journal
   const row = orders[other]!
@@ -36,7 +36,7 @@ function isExitProved({ mutant }: Case, state: State, other: number): boolean {
   })
 }
 
-/** The next attempt of an order may be made ready: its first, one after a proof, or the repetition of a full exit. */
+/** The next attempt of an order may be armed: the first one, one after a proof, or the repeat of a full exit. */
 export function mayArm(scenario: Case, state: State, order: number): boolean {
   const { arming, sending } = state.memory!
   const { orders, attempts } = state.journal
@@ -46,7 +46,7 @@ export function mayArm(scenario: Case, state: State, order: number): boolean {
   return orders[order]!.state === 'working' && mayRepeat(scenario, state, order)
 }
 
-/** Without proof, after 3 s without evidence: only what the chain itself refuses to execute twice. */
+/** A repeat without proof, after 3 s without evidence: only for orders that the chain refuses to execute twice. */
 function mayRepeat({ mutant, orders: kinds }: Case, state: State, order: number): boolean {
   const { attempts } = state.journal
   const kind = kinds[order]

@@ -2,66 +2,66 @@ import type { MutantName } from './mutants.ts'
 
 export type OrderKind = 'buy' | 'partial exit' | 'full exit'
 
-/** What is relied on; docs/order-protocol.md has the words. Each is true unless a scenario breaks it. */
+/** Assumptions of docs/order-protocol.md. Each holds unless a scenario breaks it. */
 export type Assumption = 'A1' | 'A2' | 'A4' | 'A7'
 
-/** A world small enough to look at all of it. */
+/** A world that is small enough to visit all of its states. */
 export interface Scenario {
   readonly executor: 'cloud' | 'local'
-  /** All of one mint, accepted in this order. */
+  /** Orders of one mint, accepted in this sequence. */
   readonly orders: readonly OrderKind[]
-  /** Of each order. */
+  /** Number of attempts of each order. */
   readonly attempts: readonly number[]
   readonly crashes?: number
   readonly forks?: number
-  /** Transactions of the wallet that are not ours. */
+  /** Number of transactions that a third party signs with the wallet. */
   readonly inflows?: number
   readonly foreign?: number
-  /** Tokens of the mint that somebody sends. */
+  /** Tokens of the mint that strangers send. */
   readonly tokenDust?: number
-  /** The service tries again with another transaction when one reverts and nobody waits for its answer any more. */
+  /** The service retries with another transaction if one reverts after the client has disconnected. */
   readonly persists?: boolean
-  /** The RPC tells no time of its blocks, so that nobody knows how old its head is. */
+  /** The RPC has no block times, so the age of its head is unknown. */
   readonly undated?: boolean
   readonly broken?: readonly Assumption[]
 }
 
-/** A scenario with the client as it is meant, or with one of its mutants. */
+/** A scenario with the correct client, or with a mutant. */
 export interface Case extends Scenario {
   readonly mutant?: MutantName
 }
 
-/** Blocks after the one that it was built on in which a transaction may land: 150 in the world. */
+/** Lifetime of a transaction in blocks: 150 in reality. */
 export const VALIDITY = 1
-/** Blocks that a node may be behind where its height is read: the margin in our bounds, 50 (cloud) and 8 (local) in the
- *  world. */
+/** Blocks that a node may lag behind when its height is read, and the margin of the bounds: 50 (cloud) and 8 (local) in
+ *  reality. */
 export const NODE_LAG = 1
-/** Blocks that a node may be behind which tells no time (A8), and the margin for it: 150 in the world. */
+/** Blocks that a node without block times may lag behind (A8), and the margin for it: 150 in reality. */
 export const UNDATED_LAG = 2
-/** Blocks above the finalized one: about 32 in the world. */
+/** Blocks above the finalized one: about 32 in reality. */
 export const MOST_UNFINALIZED = 2
-/** Equal mismatches until an order is held: 3 in the world. */
+/** Equal mismatches until an order is held: 3 in reality. */
 export const MISMATCHES = 2
-/** Attempts of a full exit that may be open at once: 5 in the world. */
+/** Open attempts of a full exit: 5 in reality. */
 export const MOST_OPEN_EXITS = 2
-/** Tokens that one buy brings; a partial exit sells half of them. */
+/** Tokens of one buy; a partial exit sells half of them. */
 export const LOT = 2
 
 export function holds(scenario: Scenario, assumption: Assumption): boolean {
   return scenario.broken?.includes(assumption) !== true
 }
 
-/** Attempts of all orders together. */
+/** Number of attempts of all orders. */
 export function attemptsIn({ attempts }: Scenario): number {
   return attempts.reduce((sum, one) => sum + one, 0)
 }
 
-/** A service that executes twice makes a transaction that no attempt has. */
+/** A service that executes twice makes one transaction more than there are attempts. */
 export function transactionsIn(scenario: Scenario): number {
   return attemptsIn(scenario) + (holds(scenario, 'A2') ? 0 : 1)
 }
 
-/** The wallet holds a lot when the first order is one that sells, or a buy that adds to it before an exit. */
+/** The wallet starts with tokens if the first order sells, or is a buy that adds to a position before an exit. */
 export function initialTokens({ orders }: Scenario): number {
   return orders.some((kind) => kind !== 'buy') ? LOT : 0
 }

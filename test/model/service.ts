@@ -2,8 +2,7 @@ import { type Case, holds, VALIDITY } from './scenario.ts'
 import type { Post, State } from './state.ts'
 import { attemptName, type Steps } from './steps.ts'
 
-/** The trading service and the way to it: a POST is lost, executed or refused, at any time; its answer may be lost
- *  too. */
+/** The trading service and its network: a POST is lost, executed or refused at any time; its answer may be lost too. */
 export function serviceSteps(scenario: Case, state: State, steps: Steps): void {
   for (const [index, { request, isOpen }] of state.posts.entries()) {
     const name = attemptName(index)
@@ -36,7 +35,7 @@ export function serviceSteps(scenario: Case, state: State, steps: Steps): void {
   secondExecutionStep(state, steps)
 }
 
-/** Built on the newest block: from now on it may land. */
+/** Builds a transaction on the newest block: it may land from now on. */
 export function makeTransaction(next: State, index: number, isOut = true): void {
   Object.assign(next.transactions[index]!, { lastHeight: next.head + VALIDITY, isOut })
 }
@@ -49,7 +48,7 @@ function refusalSteps(scenario: Case, index: number, steps: Steps): void {
   steps.chance(`the service refuses ${attemptName(index)} for good`, (next) => answer(next, index, request, 'never'))
 }
 
-/** An answer that nobody reads any more is none. */
+/** Drops an answer that the client no longer reads. */
 function answer(next: State, index: number, request: Post['request'], said: Post['answer']): void {
   const post = next.posts[index]!
   post.request = request

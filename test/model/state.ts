@@ -1,18 +1,17 @@
-/** A transaction of ours, by the number of the attempt that it belongs to. Heights count from the finalized block,
- *  which is 0. */
+/** A transaction of an attempt; both have the same index. Heights count from the finalized block, which is 0. */
 export interface Transaction {
-  /** Last height in which it may land; 0 where it can not land any more, or does not exist. */
+  /** Last height in which it may land; 0 if it cannot land any more, or does not exist. */
   lastHeight: number
-  /** Somebody handed it to the network. */
+  /** It was sent to the network. */
   isOut: boolean
-  /** Height in which it landed; 0 is finalized. */
+  /** Height in which it landed; 0 if that block is finalized. */
   at: number | null
   isOk: boolean
-  /** Tokens that it took out of the wallet. */
+  /** Tokens that it sold. */
   sold: number
 }
 
-/** What others do with the wallet: an inflow that it did not sign, or a transaction that it signed elsewhere. */
+/** A transaction by others: an inflow that the wallet did not sign, or a transaction that it signed elsewhere. */
 export interface Stranger {
   kind: 'inflow' | 'foreign'
   at: number
@@ -20,12 +19,12 @@ export interface Stranger {
   isAccepted: boolean
 }
 
-/** A POST at the service, by attempt; `refused` only where the service may execute after saying no, `again` where it
- *  may try again. */
+/** The POST of an attempt at the service; `refused` only if the service may execute a refused attempt, `again` only if
+ *  it may retry. */
 export interface Post {
   request: 'none' | 'out' | 'refused' | 'again' | 'over'
   answer: 'none' | 'signature' | 'again' | 'never'
-  /** The client still reads. */
+  /** The client still waits for the answer. */
   isOpen: boolean
 }
 
@@ -48,7 +47,7 @@ export interface OrderRow {
   state: OrderState
   /** The engine has taken all reports. */
   isHeard: boolean
-  /** The engine's book holds money back for it. */
+  /** The engine's books hold its reservation. */
   isReserved: boolean
 }
 
@@ -57,59 +56,59 @@ export interface AttemptRow {
   state: AttemptState
   /** Its transaction, once the signature is known; null before. */
   transaction: number | null
-  /** Dead when the finalized height is there and nothing was found; null while not known. Of a cloud attempt it is not
-   *  journaled. */
+  /** Bound: the attempt is dead if the finalized height has reached it without an execution; null if unknown. Not
+   *  journaled for a cloud attempt. */
   bound: number | null
 }
 
 export interface FillRow {
   seen: 'none' | 'provisional' | 'final'
-  /** How often the engine's position counts it. */
+  /** Number of times that the engine's position counts it. */
   booked: number
 }
 
 export interface Journal {
   orders: OrderRow[]
   attempts: AttemptRow[]
-  /** By transaction. */
+  /** Index: transaction. */
   fills: FillRow[]
-  /** An execution of something thought dead was seen: the operator is told, nothing is tried again at once. */
+  /** An execution after a refusal or a proof of absence was seen: alarm, and no immediate retries. */
   isAlarmed: boolean
   /** Buys wait until a person accepts a foreign transaction. */
   isHalted: boolean
 }
 
-/** One look for what is absent: sets of rows and attempts as bits. */
+/** One proof of absence in progress: sets of rows and attempts as bits. */
 export interface Bracket {
-  /** Reads done so far. */
+  /** Number of reads so far. */
   reads: number
-  /** Attempts whose bound the finalized height had passed. */
+  /** Attempts with a bound below the finalized height. */
   past: number
-  /** Rows that the read in the middle saw. */
+  /** Rows that the second read covers. */
   rows: number
 }
 
-/** Gone with the process. */
+/** State in memory, lost with the process. */
 export interface Memory {
-  /** Order whose next attempt is armed and not durable yet. */
+  /** Order with an armed attempt that is not durable yet. */
   arming: number | null
-  /** Attempt that is durable and not sent yet. */
+  /** Durable attempt that is not sent yet. */
   sending: number | null
-  /** By order: the gateway keeps its lane closed. */
+  /** By order: the gateway holds its lane. */
   lanes: boolean[]
-  /** By order: the engine is about to take a report. */
+  /** By order: a report waits for the engine. */
   inbox: boolean[]
   bracket: Bracket | null
   mismatches: number
 }
 
-/** What may still go wrong. */
+/** Remaining faults. */
 export interface Faults {
   crashes: number
   forks: number
   tokenDust: number
   lostRows: number
-  /** Executions of what was executed already. */
+  /** Second executions. */
   secondExecutions: number
 }
 
@@ -118,9 +117,9 @@ export interface State {
   head: number
   transactions: Transaction[]
   strangers: Stranger[]
-  /** Tokens that others sent. */
+  /** Tokens sent by others. */
   dust: number
-  /** Transaction that the signature index does not show. */
+  /** Transaction that the signature index has lost. */
   lostRow: number | null
   posts: Post[]
   journal: Journal
@@ -132,7 +131,7 @@ export function isOpen({ state }: Pick<OrderRow, 'state'>): boolean {
   return state === 'accepted' || state === 'working' || state === 'held'
 }
 
-/** May still execute; what was built is nobody's transaction before it is signed. */
+/** The attempt may still execute. A built one cannot before it is signed. */
 export function isUndecided({ state }: Pick<AttemptRow, 'state'>): boolean {
   return state === 'armed' || state === 'unknown' || state === 'acked' || state === 'signed' || state === 'landed'
 }
@@ -145,8 +144,8 @@ export function isFinal({ at }: Transaction): boolean {
   return at === 0
 }
 
-/** The order that a transaction is booked to: that of the attempt which has its signature, else of the one that made
- *  it. */
+/** The order that a transaction is booked to: the order of the attempt with its signature, otherwise of the attempt
+ *  that made it. */
 export function orderOfRow({ attempts }: Journal, row: number): number {
   const owner = attempts.find((attempt) => attempt.transaction === row) ?? attempts[row]
   return owner?.order ?? 0
@@ -177,7 +176,7 @@ const WORDS = [
 ]
 const CODES: Readonly<Record<string, number>> = Object.fromEntries(WORDS.map((word, index) => [word, index]))
 
-/** All of a state in a short string, a character for each of its records. */
+/** A state as a short string, one character for each record. */
 export function keyOf(state: State): string {
   const { journal, memory, faults } = state
   let key = packed(state.head, state.dust, optional(state.lostRow), journal.attempts.length)
@@ -200,7 +199,7 @@ export function keyOf(state: State): string {
   return key
 }
 
-/** Up to four numbers below 16 as one character. */
+/** Packs up to four numbers below 16 into one character. */
 function packed(one: number, two = 0, three = 0, four = 0): string {
   return String.fromCharCode(one | (two << 4) | (three << 8) | (four << 12))
 }

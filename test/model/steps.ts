@@ -1,7 +1,7 @@
 import type { Kind, Step } from './checker.ts'
 import { clone, type State } from './state.ts'
 
-/** What may happen next in a state, collected from everybody who acts in it. */
+/** Collects the possible steps of a state from all participants. */
 export class Steps {
   readonly list: Step<State>[] = []
   readonly #state: State
@@ -10,7 +10,7 @@ export class Steps {
     this.#state = state
   }
 
-  /** It never has to happen. */
+  /** A step that need not happen. */
   fault(name: string, change: (next: State) => void): void {
     this.#add('fault', name, name, change)
   }
@@ -19,7 +19,7 @@ export class Steps {
     this.#add('chance', name, name, change)
   }
 
-  /** It happens if it stays possible. `subject`: what it happens to. */
+  /** A step that happens if it stays possible. `subject`: the attempt or order that it concerns. */
   duty(group: string, subject: string, change: (next: State) => void): void {
     this.#add('duty', group, subject === '' ? group : `${group} ${subject}`, change)
   }
@@ -31,7 +31,7 @@ export class Steps {
   }
 }
 
-/** As people count. */
+/** One-based number for display. */
 export function attemptName(attempt: number): string {
   return `attempt ${attempt + 1}`
 }
