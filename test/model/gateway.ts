@@ -83,7 +83,7 @@ function sendingSteps(scenario: Case, state: State, steps: Steps): void {
     return
   }
   steps.duty('sent', `(${attemptName(sending)})`, (next) => send(scenario, next, sending))
-  steps.chance(`not a byte of ${attemptName(sending)} is written`, (next) => {
+  steps.chance(`no byte of ${attemptName(sending)} is written`, (next) => {
     memory(next).sending = null
     if (scenario.executor === 'cloud') endAttempt(scenario, next, sending, 'unsent', true)
   })
@@ -167,7 +167,7 @@ function answerSteps(scenario: Case, state: State, steps: Steps): void {
     if (post.answer !== 'none')
       steps.duty('answered', `(${name}: ${post.answer})`, (next) => hear(scenario, next, index))
     if (attempt.state === 'armed')
-      steps.chance(`no answer to ${name} yet, it is unknown`, (next) => doubt(scenario, next, index, false))
+      steps.chance(`the answer to ${name} times out, it is unknown`, (next) => doubt(scenario, next, index, false))
     steps.duty('the connection ends', `(${name})`, (next) => hangUp(scenario, next, index))
   }
 }

@@ -63,7 +63,7 @@ const HAPPENINGS = [
   ...[
     'the service refuses it for its slippage',
     'answered',
-    'the answer times out, it is unknown',
+    'the answer to it times out, it is unknown',
     'the connection ends',
   ],
   ...['the late wait is over', 'the height is read', 'the balance is read', 'the list is read', 'reverted'],

@@ -45,7 +45,7 @@ function refusalSteps(scenario: Case, index: number, steps: Steps): void {
   steps.chance(`the service refuses ${attemptName(index)} for its slippage`, (next) =>
     answer(next, index, request, 'again'),
   )
-  steps.chance(`the service refuses ${attemptName(index)} for good`, (next) => answer(next, index, request, 'never'))
+  steps.chance(`the service refuses ${attemptName(index)}`, (next) => answer(next, index, request, 'never'))
 }
 
 /** Drops an answer that the client no longer reads. */

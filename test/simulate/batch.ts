@@ -3,15 +3,15 @@ import { Journal } from './disk.ts'
 import { type Kind, scenarioOf } from './scenario.ts'
 import { type Figure, type Options, type Result, simulate } from './world.ts'
 
-/** What came of many seeds. */
+/** Results of many seeds. */
 export interface Batch {
   readonly seeds: number
   readonly kinds: Record<Kind, number>
   readonly figures: Record<Figure, number>
   readonly failed: Pick<Result, 'scenario' | 'complaints' | 'tail'>[]
-  /** Of each lost request that was proved not to have executed. */
+  /** Time to the proof of each lost request that did not execute, ms. */
   readonly settledMs: readonly number[]
-  /** Of each run, by its seed. */
+  /** Hash of each run. */
   readonly hashes: (readonly [seed: number, hash: string])[]
 }
 
@@ -40,7 +40,7 @@ function emptyBatch(): Batch {
   return { seeds: 0, kinds: { honest: 0, service: 0, rpc: 0 }, figures, failed: [], settledMs: [], hashes: [] }
 }
 
-/** Every `stride`-th seed from `first` on, below `end`; of one kind, or of all. */
+/** Simulates every `stride`-th seed from `first` on, below `end`; of one kind, or of all. */
 export interface Share {
   readonly first: number
   readonly end: number
@@ -73,7 +73,7 @@ function added(batch: Batch, { scenario, hash, complaints, tail, figures, settle
   return { ...batch, seeds: batch.seeds + 1, settledMs: [...batch.settledMs, ...settledMs] }
 }
 
-/** Of several workers. */
+/** Merges the results of several workers. */
 export function together(batches: readonly Batch[]): Batch {
   const sum = emptyBatch()
   let seeds = 0
@@ -89,7 +89,7 @@ export function together(batches: readonly Batch[]): Batch {
   return { ...sum, seeds, settledMs: batches.flatMap(({ settledMs }) => settledMs) }
 }
 
-/** One hash for all traces: the same seeds make the same. */
+/** One hash of all traces; equal seeds give equal hashes. */
 export function digestOf({ hashes }: Batch): string {
   return createHash('sha256').update(JSON.stringify(hashes)).digest('hex').slice(0, 16)
 }

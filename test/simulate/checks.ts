@@ -7,27 +7,27 @@ import type { Leash } from './strategy.ts'
 import type { Post, Truth } from './truth.ts'
 
 export interface CheckParts {
-  /** What may not be believed. */
+  /** Participants that may lie. */
   readonly kind: Kind
   readonly truth: Truth
   readonly journal: Journal
   readonly leash: Leash
-  /** Of a second process with the wallet: what has landed; none where what keeps a process from seeing it may go on for
-   *  long. */
+  /** Landed trades of a second process with the wallet; empty if a fault may hide them from this process for long. */
   readonly company: () => readonly ({ readonly at: number } | undefined)[]
   readonly now: () => number
   readonly complain: (what: string) => void
 }
 
-/** Confirmed within 1 s, looked for for 5 s after our own landing, which may be so much later; and a slow disk. */
+/** A landing is confirmed within 1 s and looked for during 5 s after our own landing, which may be later; plus a slow
+ *  disk. */
 const SEEN_MS = 10_000
 
-/** What has to hold whatever happens. Where the service or a node lies, what rests on its word is not asked for. */
+/** Invariants of every run. If the service or a node lies, invariants that rely on its answers are not checked. */
 export class Checks {
   readonly #parts: CheckParts
   readonly #sent = new Set<string>()
   #alive: readonly Post[] = []
-  /** When a person last let entries go on. */
+  /** Time at which a person last resumed entries. */
   #releasedAt = Number.NEGATIVE_INFINITY
   #posts = 0
 
@@ -35,7 +35,7 @@ export class Checks {
     this.#parts = parts
   }
 
-  /** Just before a request leaves, or bytes of this signature. */
+  /** Checks a request, or bytes with this signature, just before it leaves. */
   sends(attempt: Attempt, signature = ''): void {
     const { truth, complain, journal } = this.#parts
     const { id, orderId, mint, side } = attempt
@@ -49,25 +49,25 @@ export class Checks {
     for (const post of alive) {
       if (post.orderId === orderId && !post.isFull) complain(`${id} is sent while ${post.attemptId} may execute`)
       if (side === 'buy' && post.isFull && post.mint === mint)
-        complain(`${id} buys what ${post.attemptId} may still sell`)
+        complain(`${id} buys tokens that ${post.attemptId} may still sell`)
     }
   }
 
-  /** Just before an attempt leaves, for the first time or once more: no buy goes out behind a full exit that was
-   *  accepted after it, nor behind a halt, nor while the disk is short. */
+  /** Checks an attempt each time just before it leaves: no buy goes out after a full exit that was accepted after it,
+   *  after a halt, or while the disk is short. */
   leaves({ id, orderId, side, mint }: Attempt, { mirror, disk }: Process): void {
     if (side === 'sell') return
-    if (disk.isShort) this.#parts.complain(`${id} goes out though the process knows that the disk is short`)
-    if (mirror.isHalted) this.#parts.complain(`${id} goes out though entries are stopped`)
+    if (disk.isShort) this.#parts.complain(`${id} goes out although the process knows that the disk is short`)
+    if (mirror.isHalted) this.#parts.complain(`${id} goes out although entries are halted`)
     const { now, company } = this.#parts
     const isSeen = company().some((one) => one !== undefined && one.at > this.#releasedAt && now() >= one.at + SEEN_MS)
-    if (isSeen) this.#parts.complain(`${id} goes out though a second process was seen to trade with the wallet`)
+    if (isSeen) this.#parts.complain(`${id} goes out although a second process was seen to trade with the wallet`)
     for (const { order } of mirror.orders.values())
       if (order.mint === mint && isFullExit(order) && orderNumber(order) > orderNumber({ id: orderId }))
-        this.#parts.complain(`${id} goes out behind ${order.id}, which sells everything`)
+        this.#parts.complain(`${id} goes out after ${order.id}, which sells everything`)
   }
 
-  /** A write failed because the disk is full and the reserve is used up. The reserve has to hold every exit. */
+  /** A write failed because the disk is full and the reserve is used up. The reserve must hold every exit. */
   stuck({ mirror }: Process): void {
     for (const { order } of mirror.open)
       if (order.class === 'exit')
@@ -76,12 +76,12 @@ export class Checks {
         )
   }
 
-  /** A person lets entries go on. */
+  /** A person resumes entries. */
   released(): void {
     this.#releasedAt = this.#parts.now()
   }
 
-  /** After every step. */
+  /** Checks the invariants after every step. */
   step(process: Process | undefined): void {
     const { truth, complain } = this.#parts
     if (truth.posts.length !== this.#posts) {
@@ -98,7 +98,7 @@ export class Checks {
     if (this.#isHonest) this.#held(process)
   }
 
-  /** Blocks have passed: what was alive may have been decided. */
+  /** Blocks have passed: open attempts may have been decided. */
   settle(): void {
     this.#posts = -1
   }
@@ -107,7 +107,7 @@ export class Checks {
     return this.#parts.kind === 'honest'
   }
 
-  /** An order that is no full exit has at most one execution. */
+  /** An order that is not a full exit has at most one execution. */
   #executedOnce(): void {
     const { truth, complain, kind } = this.#parts
     if (kind === 'service') return
@@ -119,7 +119,7 @@ export class Checks {
     }
   }
 
-  /** What is reserved is what open orders may cost. */
+  /** The reservation equals the worst cost of the open orders. */
   #reserved({ mirror }: Process): void {
     const { leash, complain } = this.#parts
     const [bot] = leash.bots
@@ -129,7 +129,8 @@ export class Checks {
     if (reserved !== open) complain(`${reserved} lamports are reserved, the open orders may cost ${open}`)
   }
 
-  /** Whatever may still execute, or be taken back, has its order open, or filled by what was seen. */
+  /** The order of an attempt that may still execute, or be reversed, is open, or filled by an execution that was seen.
+   */
   #held({ mirror }: Process): void {
     const { complain, journal } = this.#parts
     for (const { attemptId, orderId } of this.#alive) {

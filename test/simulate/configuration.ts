@@ -6,7 +6,7 @@ import type { Plan } from '../../src/engine/settings.ts'
 import type { Scenario } from './scenario.ts'
 import { type Leash, restless, ticking } from './strategy.ts'
 
-/** What the configuration says of how late a request may still be carried out. */
+/** Late wait of the configuration: how late a request may still execute. */
 export const LATE_MS = 30_000
 
 /** Bots that trade on one wallet, as a configuration file would give them. */
@@ -30,7 +30,7 @@ export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | '
         maxEventAgeMs: 3_000,
         maxChasePercent: 5,
       },
-      tokenChecks: { when: 'off', allow: [] }, // it would change what each seed that broke something once has shown
+      tokenChecks: { when: 'off', allow: [] }, // token checks would change the traces of the recorded seeds
       exitOrders: { slippageLadder: [5, 15, 30, 50], priorityFeeLadder: [], retryMs: 3_000 },
       limits: NO_LIMITS,
       filters: NO_FILTERS,
@@ -56,7 +56,7 @@ export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | '
       lateMs: LATE_MS,
     },
     chain: { rpc: [], secondOpinionLamports: lamports(200_000_000) },
-    // A floor would change what each seed that broke something once has shown, too.
+    // A floor would change the traces of the recorded seeds, too.
     wallet: {
       caps: { perTransaction: null, perHour: null, perDay: null },
       limits: { ...NO_LIMITS, minBalanceLamports: lamports(0) },

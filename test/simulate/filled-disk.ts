@@ -1,17 +1,17 @@
 import type { Database, Statement } from 'better-sqlite3'
 
-/** The most that SQLite allows. */
+/** Upper bound of SQLite. */
 const ANY_PAGES = 4_294_967_294
 
-/** The disk that holds the journal's database, and another program that fills it. SQLite refuses every write that would
- *  make the database larger than the disk allows. The database is in memory and has no log:
+/** The disk that holds the journal's database, and another program that fills it. SQLite refuses writes that would make
+ *  the database larger than the disk allows. The database is in memory and has no log:
  *  `test/journal/full-disk.test.ts` fills a real file system. */
 export class FilledDisk {
   readonly #db: Database
   readonly #pageBytes: number
   readonly #pages: Statement<[], number>
   #mostPages = ANY_PAGES
-  /** What the other program leaves free. */
+  /** Bytes that the other program leaves free. */
   #leftBytes = Number.POSITIVE_INFINITY
 
   constructor(db: Database) {
@@ -24,19 +24,19 @@ export class FilledDisk {
     return (this.#mostPages - this.#usedPages) * this.#pageBytes
   }
 
-  /** The other program writes until only so many bytes are free. */
+  /** The other program writes until only `bytes` are free. */
   fillTo(leftBytes: number): void {
     this.#leftBytes = leftBytes
     this.takeFreed()
   }
 
-  /** The other program also takes what the database has given back since. */
+  /** The other program also takes the space that the database has released since. */
   takeFreed(): void {
     const mostPages = this.#usedPages + Math.floor(this.#leftBytes / this.#pageBytes)
     if (mostPages < this.#mostPages) this.#limit(mostPages)
   }
 
-  /** The other program removes what it wrote. */
+  /** The other program removes its files. */
   empty(): void {
     this.#leftBytes = Number.POSITIVE_INFINITY
     this.#limit(ANY_PAGES)

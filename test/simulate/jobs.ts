@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { type Batch, type Share, together } from './batch.ts'
 
-/** The seeds of a share, on so many threads. */
+/** Simulates the seeds of a share on several threads. */
 export async function simulateOn(jobs: number, { first, stride, ...rest }: Share): Promise<Batch> {
   const shares = Array.from({ length: jobs }, (_none, job) => {
     return { ...rest, first: first + job * stride, stride: jobs * stride }

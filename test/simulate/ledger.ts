@@ -15,21 +15,21 @@ import type { Market } from '../../src/sandbox/market/market.ts'
 import { forgetfulRecords } from '../../src/sandbox/records.ts'
 import { rentExemption } from '../../src/solana/constants.ts'
 
-/** What bots trade with, and who else is on the chain. */
+/** Wallet, mints and other accounts on the chain. */
 export const OWNER = secretOf(Buffer.alloc(32, 7))
 export const WALLET = walletAddress(Buffer.alloc(32, 7))
 const OTHER = secretOf(Buffer.alloc(32, 8))
 export const STRANGER = walletAddress(Buffer.alloc(32, 8))
 const FUNDS = { [WALLET]: solToLamports(20), [STRANGER]: solToLamports(20) }
 
-/** A ledger where whoever submits or sends next can say how long it takes to land. */
+/** A ledger on which a submission can determine when it lands. */
 export type TimedLedger = Ledger & { landsAfter: number | undefined }
 
 export interface LedgerParts {
   readonly clock: Clock
   readonly seed: number
   readonly market: Market
-  /** Solana's own runtime; without it a small ledger, which runs no bytes. */
+  /** Solana's runtime; without it, a small ledger that executes no bytes. */
   readonly native: Native | undefined
 }
 
@@ -69,7 +69,7 @@ interface GiftData {
   readonly tokens: bigint
 }
 
-/** Tokens that nobody asked for. */
+/** Tokens that a stranger sends. */
 const giftProgram: Program<GiftData> = {
   plan: ({ mint }) => ({
     accounts: [{ address: tokenAccountAddress(WALLET, mint), writable: true }],

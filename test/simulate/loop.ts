@@ -1,8 +1,8 @@
 import type { Cancel, Clock } from '../../src/base/machine.ts'
 import type { Draws } from '../../src/sandbox/draws.ts'
 
-/** The event loop of one process. While it stands still no timer fires; then all that became due do, in any order: also
- *  of those that were due at different times, as from Node's own lists of timers. */
+/** The event loop of one process. While it is blocked, no timer fires. Afterwards all due timers fire in any order,
+ *  even those with different due times, as Node's timer lists may do. */
 export class SimulatedLoop {
   readonly #clock: Clock
   readonly #draws: Draws

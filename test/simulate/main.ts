@@ -3,10 +3,10 @@ import { digestOf, simulateAll } from './batch.ts'
 import { simulateOn } from './jobs.ts'
 import { GOOD_TIMES, type Kind, type Times } from './scenario.ts'
 
-/** Replayed traces shown of a run with many that fail. */
+/** Number of failed seeds whose traces are printed. */
 const SHOWN = 5
 
-/** What the nodes and the machine know of the time, for all seeds alike, so that what it costs can be measured. */
+/** Block times and clocks for all seeds alike, to measure the cost of each. */
 const TIMES: Readonly<Record<string, Times>> = {
   good: GOOD_TIMES,
   newest: { ...GOOD_TIMES, untold: 60, hasClock: false },
@@ -17,7 +17,7 @@ const TIMES: Readonly<Record<string, Times>> = {
 }
 
 /** `npm run simulate -- --seeds 1000 [--seed FIRST] [--kind honest|service|rpc] [--executor local] [--times
- *  good|newest|never|old|ahead|behind] [--jobs N] [--json]`; `--seed S --verbose` shows all that happens in one. */
+ *  good|newest|never|old|ahead|behind] [--jobs N] [--json]`; `--seed S --verbose` prints the whole trace of one. */
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -56,7 +56,7 @@ async function main(): Promise<void> {
   for (const { scenario, complaints, tail } of failed.slice(0, values.verbose ? 0 : SHOWN)) {
     console.log(`\nseed ${scenario.seed} (${scenario.kind}):\n${complaints.join('\n')}\n\n${tail.join('\n')}`)
     console.log(
-      `\nagain, with all of it: npm run simulate -- --seed ${scenario.seed}${values.executor === 'local' ? ' --executor local' : ''} --verbose`,
+      `\nfor the whole trace: npm run simulate -- --seed ${scenario.seed}${values.executor === 'local' ? ' --executor local' : ''} --verbose`,
     )
   }
   for (const { scenario, complaints } of failed) console.log(`seed ${scenario.seed}: ${complaints[0]}`)
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
   console.log(`${'hash'.padEnd(16)} ${digestOf(batch)}`)
 }
 
-/** Of lost requests, from their end to the proof that they did not execute. */
+/** Times of lost requests, from their end to the proof that they did not execute. */
 function percentiles(settledMs: readonly number[]): string {
   const sorted = settledMs.toSorted((one, other) => one - other)
   const at = (share: number): string => ((sorted[Math.floor(share * (sorted.length - 1))] ?? 0) / 1_000).toFixed(1)

@@ -13,14 +13,14 @@ const STEP = 0.01
 const JUMP = 0.25
 const JUMP_SHARE = 0.01
 
-/** Tokens whose prices wander, and jump now and then by more than any slippage allows. */
+/** Tokens with random prices, which sometimes jump by more than any slippage allows. */
 export class WanderingMarket implements Market {
   readonly nextAt = undefined
   readonly #draws: Draws
   readonly #tokens = new Map<string, MarketToken>()
   readonly #traded: (trade: CurveTrade) => void
 
-  /** `traded` is told of every trade of ours. */
+  /** `traded` is called for every trade of ours. */
   constructor(draws: Draws, mints: number, traded: (trade: CurveTrade) => void) {
     this.#draws = draws
     this.#traded = traded
@@ -32,7 +32,7 @@ export class WanderingMarket implements Market {
     }
   }
 
-  /** Somebody trades: the price after it, SOL a token. */
+  /** Makes a foreign trade; returns the price after it, SOL a token. */
   wander(mint: string): number {
     const { curve } = this.#tokens.get(mint) as MarketToken
     const size = this.#draws.chance(JUMP_SHARE) ? JUMP : STEP

@@ -7,30 +7,30 @@ import type { Journal } from '../../src/orders/ports.ts'
 import { Standing } from './standing.ts'
 import { TimerWatch } from './timer-watch.ts'
 
-/** What a process believes, as it passes on its way into the journal. */
+/** State of a process, derived from the records on their way into its journal. */
 export class Mirror {
   readonly orders = new Map<string, { readonly order: Order; state: OrderState }>()
   readonly attempts = new Map<string, Attempt['state']>()
-  /** What was signed here, by its signature. */
+  /** Locally signed attempts, by signature. */
   readonly signed = new Map<string, Attempt>()
   isGateOpen = false
-  /** The engine was told that the disk is short. */
+  /** The engine has heard that the disk is short. */
   isDiskLow = false
-  /** Nobody may buy until a person says so. */
+  /** Entries are halted until a person resumes. */
   isHalted: boolean
-  /** What the audit has come to. */
+  /** Classifications by the audit. */
   audited: number | undefined
-  /** Of somebody else's transactions that wait for a person. */
+  /** Signatures of foreign transactions that no person has accepted yet. */
   readonly foreign = new Set<string>()
   readonly complaints: string[] = []
   readonly standing: Standing
   readonly timers = new TimerWatch((what) => this.complaints.push(what))
-  /** Reports that are written, and that the engine has yet to take. */
+  /** Written reports that the engine has not taken. */
   readonly #untaken = new Set<number>()
   readonly #note: (what: string) => void
   readonly #attempt: (attempt: Attempt) => void
 
-  /** `attempt`: told each time that one is written. */
+  /** `attempt`: called for each written attempt. */
   constructor(past: Recovered, note: (what: string) => void, attempt: (attempt: Attempt) => void) {
     const { orders, attempts, money, wallets, untaken } = past
     this.#note = note
@@ -105,7 +105,7 @@ export class Mirror {
 
   #ordered(order: Order): void {
     const { id, side, size, mint } = order
-    if (this.isHalted && order.class === 'entry') this.complaints.push(`${id} is accepted though entries are stopped`)
+    if (this.isHalted && order.class === 'entry') this.complaints.push(`${id} is accepted although entries are halted`)
     for (const { order: held } of this.open)
       if (laneOf(held) === laneOf(order) && !sharesLane(order, held))
         this.complaints.push(`${id} is accepted into the lane of ${held.id}`)

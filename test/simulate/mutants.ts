@@ -1,40 +1,40 @@
 import { Allowance, COST } from '../../src/engine/bots/bot.ts'
 import { Timers } from '../../src/engine/timers.ts'
 
-/** Ways in which what stands around the gateway could be wrong; the simulation has to notice each. */
+/** Errors in the environment of the gateway; the simulation must detect each. */
 export const MUTANTS = {
-  lostCountsAsUnsent: 'the HTTP port says of a lost answer that nothing was sent',
-  oddCountsAsRefused: 'an answer that says nothing counts as a refusal for slippage',
+  lostCountsAsUnsent: 'the HTTP port reports a lost answer as unsent',
+  oddCountsAsRefused: 'an answer without information counts as a refusal for slippage',
   resumeSendsAgain: 'an attempt that an earlier process armed is sent again',
-  sentBeforeCommit: 'who waits for a commit is called before it',
-  commitDoesNotPersist: 'a commit says that it is durable and is not',
+  sentBeforeCommit: 'the callback of a commit is called before the commit',
+  commitDoesNotPersist: 'a commit reports success and is not durable',
   reportsNotRedelivered: 'a report that the engine had not taken is lost with the process',
-  limiterForgets: 'the log of the slots is lost, and the key counts as fresh',
-  heightOfTheFuture: 'the finalized height is told 120 blocks too high',
-  slotAnswersRest: 'a node that has no block time for a slot is asked nothing more for a while',
+  limiterForgets: 'the slot log is lost, and the key counts as fresh',
+  heightOfTheFuture: 'the finalized height is 120 blocks too high',
+  slotAnswersRest: 'a node without a block time for a slot is paused for a while',
   unknownTierIsStandard: 'a plan of an unknown name counts as Standard at a reconnect',
   each429CutsAgain: 'each 429 of a burst lowers the rate again',
-  failedStartUsesKey: 'a start that never reached the limiter counts as one that used the whole plan',
-  confirmedCountsAsFinal: 'what is confirmed is told as finalized',
-  timersOutliveTheirBot: 'the timers of a strategy go on when it may not',
+  failedStartUsesKey: 'a start without a request counts as one that used the whole plan',
+  confirmedCountsAsFinal: 'confirmed data is reported as finalized',
+  timersOutliveTheirBot: 'the timers of a stopped strategy continue',
   firingsAreFree: 'a firing of a timer does not count as a request',
-  strangerUntold: 'a trade that no order explains is told to nobody: it waits until it is booked or final',
-  strangerDoesNotStop: 'what was alarmed as foreign or as a second execution stops no entries',
-  reserveGivenBack: 'the reserve is given back to the disk when the disk runs low',
-  resumeEndsDiskLow: '`resume` lets entries go on while the disk is short',
+  strangerUntold: 'a trade that no order explains is not reported before it is booked or final',
+  strangerDoesNotStop: 'an alarm for a foreign transaction or a second execution stops no entries',
+  reserveGivenBack: 'the journal releases its reserve when the disk runs low',
+  resumeEndsDiskLow: '`resume` restarts entries while the disk is short',
 } as const
 
-/** As above, for orders that are signed here. */
+/** The same for locally signed orders. */
 export const LOCAL_MUTANTS = {
-  signedCountsAsUnsent: 'what an earlier process signed counts as never sent',
-  feeHeldExactly: 'a priority fee that a builder rounds up is held to the lamport that was named',
+  signedCountsAsUnsent: 'attempts that an earlier process signed count as unsent',
+  feeHeldExactly: 'a priority fee that a builder rounds up is refused for a single lamport',
   refusedFeeEnds: 'an exit whose priority fee is refused is not built with another one',
-  signedNotWritten: 'what was signed is sent, and only what came of it written down',
+  signedNotWritten: 'signed bytes are sent without a record, and only the outcome is written',
 } as const
 
 export type Mutant = keyof typeof MUTANTS | keyof typeof LOCAL_MUTANTS
 
-/** Puts a wrong part in the place of one that no port leads to; how to put it right again. */
+/** Replaces a part that no port reaches by a wrong one. Returns a function that restores it. */
 export function sabotage(mutant: Mutant | undefined): () => void {
   const { clearAll } = Timers.prototype
   const { takeIfLeft } = Allowance.prototype

@@ -5,14 +5,15 @@ import type { Scenario } from './scenario.ts'
 const KNOWN: Readonly<Record<string, number>> = { standard: 100, premium: 1_000 }
 const NAMES = ['Standard', 'premium', 'Platinum', 'ENTERPRISE', ' PREMIUM '] as const
 const MINUTE = 60_000
-/** A request may be held so long after it was sent: a minute until its connection is given up, and one more. */
+/** Longest time that a slot is held after its request was sent: a minute until the connection is closed, and one more.
+ */
 const LONGEST_HELD_MS = 2 * MINUTE
 const REACTION_MS = 2_000
 const STRAY_MS = 1_300
 
 interface PlansParts {
   readonly scenario: Scenario
-  /** Whether the journal's file has this attempt. */
+  /** Whether the journal's file contains this attempt. */
   readonly isDurable: (attemptId: string) => boolean
   readonly draws: Draws
   readonly now: () => number
@@ -20,18 +21,18 @@ interface PlansParts {
   readonly complain: (what: string) => void
 }
 
-/** The plan of the key as the service names it, and what a process may make of it: worked out apart from the limiter,
- *  to be held against it. */
+/** The key's plan as the service names it, and the requests that it allows: computed independently of the limiter, to
+ *  check it. */
 export class Plans {
-  /** What the service says at the next connection. */
+  /** Plan that the service names at the next connection. */
   name = 'premium'
   readonly #parts: PlansParts
   readonly #share: number
   #perMinute = 0
-  /** Plans that are over, and starts, with what each allows a window to hold. */
+  /** Past plans and starts, with the requests that each allows in a window. */
   readonly #past: { readonly until: number; readonly perMinute: number }[] = []
   readonly #starts: number[] = []
-  /** When each attempt took its slot. A process that ends before it sends leaves the slot taken. */
+  /** Time at which each attempt took its slot. A process that ends before it sends leaves the slot taken. */
   readonly #takenAt = new Map<string, number>()
   #strayUntil = 0
   #refusals: number[] = []
@@ -44,7 +45,7 @@ export class Plans {
     this.#share = parts.scenario.plans?.share ?? 0
   }
 
-  /** A process has started: it knows nothing of the plan and of refusals before. */
+  /** A process has started without knowledge of earlier plans and refusals. */
   started(): void {
     const { now, isDurable } = this.#parts
     this.#starts.push(now())
@@ -54,7 +55,7 @@ export class Plans {
     this.#rate = 1
   }
 
-  /** The service names the plan to it. */
+  /** The service names the plan to the process. */
   named(): void {
     const known = KNOWN[this.name.trim().toLowerCase()]
     if (known !== undefined) this.#follow(known)
@@ -66,7 +67,7 @@ export class Plans {
     if (draws.chance(scenario.plans.strays)) this.#strayUntil = now() + STRAY_MS
     if (!draws.chance(scenario.plans.changes)) return undefined
     this.name = draws.pick(NAMES)
-    note(`service: names the plan ${this.name} from now on`)
+    note(`service: changes the plan to ${this.name}`)
     return 'reconnect'
   }
 
@@ -74,12 +75,12 @@ export class Plans {
     return this.#parts.now() < this.#strayUntil
   }
 
-  /** An attempt was written down. It takes its slot when it is armed. */
+  /** An attempt was written. It takes its slot when it is armed. */
   attempted({ id, state }: Attempt): void {
     if (state === 'armed') this.#takenAt.set(id, this.#parts.now())
   }
 
-  /** The process was answered 429. */
+  /** The process received a 429. */
   refused(retryAfterSeconds: number): void {
     const now = this.#parts.now()
     this.#refusals.push(now)
@@ -89,8 +90,8 @@ export class Plans {
     this.#rate = Math.max(0.1, this.#rate / 2)
   }
 
-  /** How many requests a minute at the server may hold now: those of the largest plan in it, and what exits may send
-   *  where a process could not know the plan before it. */
+  /** Upper bound of the requests in the present minute at the server: the largest plan within it, plus the share of
+   *  exits if a process could not know the earlier plan. */
   get most(): number {
     const since = this.#parts.now() - LONGEST_HELD_MS
     const plans = this.#past.filter(({ until }) => until > since).map(({ perMinute }) => perMinute)
@@ -98,7 +99,7 @@ export class Plans {
     return Math.max(this.#perMinute, ...plans) + starts * Math.max(1, Math.floor(this.#perMinute / 5))
   }
 
-  /** An entry ended as LIMIT_WAIT: what it could not have is in use, or the service has refused it. */
+  /** An entry ended with LIMIT_WAIT: all slots open to buys must be in use, or cut by refusals. */
   gaveUp(orderId: string, rebootedAt: number): void {
     const { now, complain } = this.#parts
     if (this.#share === 0 || now() < this.#pausedUntil + REACTION_MS || now() < rebootedAt + LONGEST_HELD_MS) return
@@ -106,7 +107,8 @@ export class Plans {
     const allowed = Math.max(1, Math.floor(this.#perMinute * this.#rate))
     const held = [...this.#takenAt.values()].filter((takenAt) => takenAt > now() - LONGEST_HELD_MS).length
     const open = allowed - Math.floor(allowed / 5)
-    if (held < open) complain(`${orderId} found no request in 2 s, though ${held} of ${open} open to buys were taken`)
+    if (held < open)
+      complain(`${orderId} found no slot in 2 s, although only ${held} of ${open} slots open to buys were taken`)
   }
 
   #follow(perMinute: number): void {

@@ -12,10 +12,10 @@ const answer = (status: number, body: string, headers = {}): Answered => ({ kind
 const refusal = (status: number, code: string, headers = {}): Answered =>
   answer(status, JSON.stringify({ error: { code, message: 'no' } }), headers)
 
-/** Said for no reason. */
+/** Refusals without a cause. */
 export const TOO_MANY = refusal(429, 'RATE_LIMIT')
 
-/** What a service says that did not execute, and will not. */
+/** Answers of a service that did not execute the order and will not. */
 export const REFUSALS: readonly Answered[] = [
   refusal(400, 'SLIPPAGE_EXCEEDED'),
   refusal(400, 'SLIPPAGE_EXCEEDED'),
@@ -31,7 +31,7 @@ export const REFUSALS: readonly Answered[] = [
   answer(422, 'no'),
 ]
 
-/** What says nothing about whether it executed. */
+/** Answers that do not show whether the order executed. */
 export const ANSWERS: readonly Answered[] = [
   answer(500, '<html>Internal Server Error</html>'),
   answer(502, '<html>Bad Gateway</html>'),

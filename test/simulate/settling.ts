@@ -3,20 +3,20 @@ import { type Attempt, isUndecided } from '../../src/orders/attempt.ts'
 import { LATE_MS } from './configuration.ts'
 import type { Truth } from './truth.ts'
 
-/** From the end of a request to the proof that it did not execute, with nodes that are well: the late wait, 200 blocks,
- *  what is not final, and the audit's turn; and what an RPC without block times, an old one or a clock that is off may
- *  cost. Slots of 400 ms, of which some are skipped. */
+/** Upper bound from the end of a request to the proof that it did not execute, with healthy nodes: the late wait, 200
+ *  blocks, the blocks that are not final, and the audit's interval; plus the cost of an RPC without block times or with
+ *  old ones, and of a wrong clock. Slots have 400 ms, and some are skipped. */
 const MOST_MS = LATE_MS + 110_000 + 60_000
 
-/** How long it takes to prove that lost requests did not execute. */
+/** Measures the time until lost requests are proved not to have executed. */
 export class Settling {
-  /** Of each that was proved, ms. */
+  /** Time of each proved request, ms. */
   readonly took: number[] = []
   readonly #answered = new Set<string>()
   readonly #lost = new Set<string>()
   readonly #truth: Truth
   readonly #complain: (what: string) => void
-  /** Since when nothing else has been in the way: this process, and nodes that are well. */
+  /** Since when this process runs and the nodes are healthy. */
   calmSince: Millis = Number.POSITIVE_INFINITY
   startedAt: Millis = 0
 

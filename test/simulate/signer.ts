@@ -7,7 +7,7 @@ import type { Draws } from '../../src/sandbox/draws.ts'
 import { OWNER } from './ledger.ts'
 import type { Scenario } from './scenario.ts'
 
-/** What the simulated builder may put into a transaction. */
+/** Policy for the simulated builder. */
 export const POLICY: BuilderPolicy = {
   ...BUILT_IN_POLICY,
   programs: [{ id: POOL_PROGRAM, decode: 'pump' }],
@@ -22,7 +22,7 @@ export interface SignerParts {
   readonly answered: () => void
 }
 
-/** The process that holds the key: now and then it is dead, or takes its time. */
+/** The process that holds the key: it is sometimes dead or slow. */
 export class SimulatedSigner {
   readonly #parts: SignerParts
   #isDown = false
@@ -31,11 +31,11 @@ export class SimulatedSigner {
     this.#parts = parts
   }
 
-  /** Once a second: it may die, or come back. */
+  /** Called once a second: it may die or come back. */
   tick(): void {
     const { draws, scenario, note } = this.#parts
     const isDown = this.#isDown ? draws.chance(0.8) : draws.chance(scenario.local.signerDies)
-    if (isDown !== this.#isDown) note(`signer: ${isDown ? 'dead' : 'there again'}`)
+    if (isDown !== this.#isDown) note(`signer: ${isDown ? 'dead' : 'running again'}`)
     this.#isDown = isDown
   }
 

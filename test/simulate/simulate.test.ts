@@ -5,18 +5,18 @@ import { simulateOn } from './jobs.ts'
 import { LOCAL_MUTANTS, MUTANTS, type Mutant } from './mutants.ts'
 import { simulate } from './world.ts'
 
-/** CI runs 3,000 besides (.ci/run), by hand it was 100,000. */
+/** CI runs 3,000 more (.ci/run); 100,000 were run by hand. */
 const SEEDS = 300
-/** Of orders that are signed here: each takes ten times as long, on Solana's own runtime. */
+/** Seeds with local signing: each takes ten times as long, on Solana's runtime. */
 const LOCAL_SEEDS = 30
-/** Seeds within which each mutant has to be noticed. */
+/** Seeds within which each mutant must be detected. */
 const FEW = 40
 const LONG_MS = 600_000
 
 const journal = new Journal()
 afterAll(() => journal.close())
 
-/** Seeds, and what did not hold. */
+/** Failed seeds with their first complaint. */
 function failures({ failed }: Batch): string[] {
   return failed.map(
     ({ scenario, complaints }) => `npm run simulate -- --seed ${scenario.seed} --verbose: ${complaints[0]}`,
@@ -24,12 +24,12 @@ function failures({ failed }: Batch): string[] {
 }
 
 test(
-  `${SEEDS} seeds: nothing doubled, nothing lost, everything decided, and alarmed where the service or a node lied`,
+  `${SEEDS} seeds: no order is doubled or lost, every order is decided, and breaches by the service or a node raise alarms`,
   async () => {
     const batch = await simulateOn(1, { first: 1, end: SEEDS + 1, stride: 1 })
     expect(failures(batch)).toEqual([])
     expect(batch.seeds).toBe(SEEDS)
-    // It has been a simulation of something.
+    // The seeds must have covered every kind of event.
     const { kinds, figures } = batch
     expect(kinds.honest).toBeGreaterThan(SEEDS / 2)
     for (const [what, count] of Object.entries({ ...kinds, ...figures }))
@@ -38,24 +38,24 @@ test(
   LONG_MS,
 )
 
-// Each broke something once, before there were conditional orders: a row taken for an order that had been seen already,
-// a revert that nobody had named.
+// Each of these seeds found a bug before conditional orders existed, such as a row that was assigned to an order with a
+// known execution, or a revert without a known signature.
 test.each([13_736, 15_217, 20_877, 74_655, 95_941, 111_551, 112_861, 114_770, 117_043, 287_279, 317_532])(
-  'seed %i holds by now',
+  'seed %i, which found a bug, has no complaints',
   async (seed) => {
     expect((await simulate(seed, journal, { orders: 'plain' })).complaints).toEqual([])
   },
 )
 
-// A buy that was being built was signed and sent after a full exit of its mint, or after a halt.
-test.each([9_133, 30, 36])('seed %i of orders that are signed here holds by now', async (seed) => {
+// Bug found: a buy that was being built was signed and sent after a full exit of its mint, or after a halt.
+test.each([9_133, 30, 36])('seed %i with local signing, which found a bug, has no complaints', async (seed) => {
   expect((await simulate(seed, journal, { executor: 'local' })).complaints).toEqual([])
 })
 
 test.each([
   ...[1, 2, 3, 11, 14, 21].map((seed) => [seed, 'cloud'] as const),
   ...[3, 11].map((seed) => [seed, 'local'] as const),
-])('seed %i makes the same trace twice, line by line; %s', async (seed, executor) => {
+])('seed %i gives the same trace twice, line by line; %s', async (seed, executor) => {
   const traces: string[][] = []
   for (const lines of [[], []] as string[][]) {
     const { hash } = await simulate(seed, journal, { executor, show: (line) => lines.push(line) })
@@ -66,19 +66,19 @@ test.each([
 })
 
 test(
-  `${LOCAL_SEEDS} seeds of orders that are signed here: each transaction lands at most once or is proved expired, and nothing is lost`,
+  `${LOCAL_SEEDS} seeds with local signing: each transaction lands at most once or is proved expired, and no order is lost`,
   async () => {
     const batch = await simulateOn(1, { first: 1, end: LOCAL_SEEDS + 1, stride: 1, executor: 'local' })
     expect(failures(batch)).toEqual([])
     const { misattributed, ...figures } = batch.figures
     for (const [what, count] of Object.entries(figures)) expect({ what, is: count > 0 }).toEqual({ what, is: true })
-    // Their signatures are our own.
+    // Signatures are local, so each execution is assigned to its order.
     expect(misattributed).toBe(0)
   },
   LONG_MS,
 )
 
-describe('a mutant is noticed', () => {
+describe('a mutant is detected', () => {
   const LOCALLY = ['sentBeforeCommit', 'heightOfTheFuture'] as const
   const locally = [...Object.entries(LOCAL_MUTANTS), ...LOCALLY.map((mutant) => [mutant, MUTANTS[mutant]] as const)]
   test.each([

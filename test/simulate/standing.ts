@@ -8,10 +8,10 @@ import type { Bot } from '../../src/engine/strategy.ts'
 import type { Recovered } from '../../src/journal/reader/recovery.ts'
 import { exitComplaints } from '../support/held-exits.ts'
 
-/** What a process keeps for later: positions with their exits, conditional orders. Timers count from this start on: the
- *  engine says each anew. */
+/** State that a process keeps: positions with their exits, and conditional orders. Timers count from this start,
+ *  because the engine sets each of them again. */
 export class Standing {
-  /** Conditional orders taken over from the process before. */
+  /** Conditional orders restored from the previous process. */
   readonly restored: number
   readonly #positions = new Map<string, Position>()
   readonly #conditionals = new Map<string, ConditionalOrder>()
@@ -32,7 +32,7 @@ export class Standing {
     else if (output.kind === 'conditional') this.#conditionals.set(output.order.id, output.order)
   }
 
-  /** What does not hold now. `bots`: what the engine shows to their strategies. */
+  /** Broken invariants. `bots`: handles as the engine shows them to strategies. */
   complaints(open: readonly Order[], bots: readonly Bot[]): string[] {
     if (this.#isChecked) return []
     this.#isChecked = true
@@ -43,7 +43,7 @@ export class Standing {
     return [...lacking, ...bots.flatMap((bot) => [...this.#shownOrders(bot), ...this.#shownPositions(bot)])]
   }
 
-  /** Positions that cannot stay: something of them is to be sold, now or once their time is over. */
+  /** Positions that an exit will sell, now or at the end of their time. */
   get passing(): Position[] {
     return this.#held.filter(
       (position) =>

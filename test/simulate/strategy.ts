@@ -4,18 +4,18 @@ import { type Bot, defineStrategy, type Strategy, type Token } from '../../src/e
 import type { TimerUse } from './scenario.ts'
 import { ask } from './wishes.ts'
 
-/** What the strategy is told, and what it shows. */
+/** Settings of the strategy, and the handles that it publishes. */
 export interface Leash {
-  /** No more decisions: what is held is left to its exits. */
+  /** No more decisions: exits close the positions. */
   isCalm(): boolean
-  /** It asks for conditional orders, too. */
+  /** It also requests conditional orders. */
   readonly waits: boolean
-  /** The handles of the process that runs. */
+  /** Handles of the running process. */
   readonly bots: Bot<undefined>[]
 }
 
-/** Of prints where conditional orders are asked for: those at which one is, and those at which nothing is done, so that
- *  they have their time. */
+/** Parts of the prints with conditional orders: with a new one, and without any action, so that orders have time to
+ *  trigger. */
 const ASKS = 0.15
 const RESTS = 0.6
 
@@ -25,7 +25,7 @@ const EXITS: readonly ExitRules[] = [
   { maxHoldSeconds: 30, trailingPercent: 5, takeProfitPercent: 5 },
 ]
 
-/** Does whatever a strategy may do, by chance. */
+/** Makes random permitted requests. */
 export function restless(leash: Leash): Strategy {
   const act = (bot: Bot<undefined>, token: Token<undefined>): void => {
     if (leash.isCalm()) return
@@ -61,10 +61,10 @@ export function restless(leash: Leash): Strategy {
 }
 
 const STORM_TIMERS = 60
-/** Firings until it throws. */
+/** Number of firings until it throws. */
 const PATIENCE = 20
 
-/** Never trades; what it does with timers is in the scenario. */
+/** Never trades; the scenario determines its timers. */
 export function ticking(use: TimerUse): Strategy {
   const strategy = defineStrategy<unknown>({
     name: 'ticking',
@@ -78,7 +78,7 @@ export function ticking(use: TimerUse): Strategy {
       for (let index = 0; index < count; index++) bot.every(`beat ${index}`, use === 'storm' ? 0.1 : 1 + index)
       return {
         onTimer(name) {
-          if (use === 'throws' && ++fired === PATIENCE) throw new Error('told to')
+          if (use === 'throws' && ++fired === PATIENCE) throw new Error('the scenario makes this timer throw')
           if (name === 'beat 1') bot.after('once', 0.5)
         },
       }

@@ -1,11 +1,11 @@
 import type { Input, Output } from '../../src/engine/messages.ts'
 import type { Timer } from '../../src/engine/recovered-money.ts'
 
-/** Firings that a bot has at once and a second, see engine/bots/bot.ts. */
+/** Burst and rate a second of a bot's firings, see engine/bots/bot.ts. */
 const AT_ONCE = 2_000
 const PER_SECOND = 100
 
-/** What has to hold for the timers of strategies, seen on the way into the journal of one process. */
+/** Checks the timers of strategies by the records on their way into the journal of one process. */
 export class TimerWatch {
   firings = 0
   readonly #timers = new Map<number, { readonly timer: Timer; lastBeat: number }>()
@@ -29,12 +29,12 @@ export class TimerWatch {
     if (known === undefined) return
     const { bot, name, at, everyMs } = known.timer
     this.firings++
-    if (this.#ended.has(bot)) this.#complain(`timer ${name} of ${bot} fires though that only closes what it holds`)
+    if (this.#ended.has(bot)) this.#complain(`timer ${name} of ${bot} fires although the bot only exits`)
     const fired = this.#fired.get(bot) ?? { since: time, count: 0 }
     this.#fired.set(bot, fired)
     fired.count++
     if (fired.count > AT_ONCE + 1 + (PER_SECOND * (time - fired.since)) / 1_000)
-      this.#complain(`the timers of ${bot} fire more often than a bot may have`)
+      this.#complain(`the timers of ${bot} fire more often than a bot is allowed`)
     if (everyMs === 0) return
     const beat = Math.floor((time - at) / everyMs)
     if (beat <= known.lastBeat) this.#complain(`timer ${name} of ${bot} fires twice for one period`)

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 
 const TAIL = 60
 
-/** What happened in a run, in order: a hash of all of it, and its end in words. */
+/** The trace of a run: a hash of all lines, and the last lines. */
 export class Trace {
   readonly #hash = createHash('sha256')
   readonly #tail: string[] = []
   readonly #startedAt: number
   readonly #show: ((line: string) => void) | undefined
 
-  /** `show` is given every line as it comes. */
+  /** `show` receives every line. */
   constructor(startedAt: number, show?: (line: string) => void) {
     this.#startedAt = startedAt
     this.#show = show
@@ -27,7 +27,7 @@ export class Trace {
     return this.#tail
   }
 
-  /** To be asked for once, at the end. */
+  /** Hash of all lines; may be called once, at the end. */
   digest(): string {
     return this.#hash.digest('hex').slice(0, 16)
   }

@@ -4,7 +4,7 @@ import type { Attempt } from '../../src/orders/attempt.ts'
 import type { LandedTransaction, Ledger } from '../../src/sandbox/chain/ledger.ts'
 import { BLOCKHASH_BLOCKS } from '../../src/solana/constants.ts'
 
-/** A request that left, as it really was. */
+/** A request that left the process. */
 export interface Post {
   readonly attemptId: string
   readonly orderId: string
@@ -14,21 +14,21 @@ export interface Post {
   readonly sentAt: number
   /** No answer can come any more. */
   endedAt: number | undefined
-  /** Executions that are still to be made, whatever was answered. */
+  /** Executions that the service will still make, independent of its answer. */
   pending: number
   readonly executions: Execution[]
 }
 
-/** A transaction that the service made of a request. */
+/** A transaction that the service made for a request. */
 export interface Execution {
   readonly signature: string
   readonly post: Post
   readonly madeAtHeight: number
-  /** Where it stands now; undefined before it landed, and after a fork. */
+  /** Slot in which it has landed; undefined before that, and after a fork. */
   landed: LandedTransaction | undefined
 }
 
-/** What has really happened: known to nobody but the simulation. */
+/** Requests and executions as they really happened; only the simulation knows them. */
 export class Truth {
   readonly posts: Post[] = []
   readonly executions = new Map<string, Execution>()
@@ -45,7 +45,7 @@ export class Truth {
     return this.posts.at(-1) as Post
   }
 
-  /** `madeAtHeight`: of the block whose hash it has. */
+  /** `madeAtHeight`: height of the block with its blockhash. */
   executed(post: Post, signature: string, madeAtHeight = this.#ledger.head('confirmed').height): void {
     const execution = { signature, post, madeAtHeight, landed: undefined }
     post.executions.push(execution)
@@ -56,7 +56,7 @@ export class Truth {
     return this.posts.filter((post) => post.orderId === orderId)
   }
 
-  /** Something may still come of it, or what came may still change. */
+  /** It may still execute, or its execution may still be reversed. */
   isAlive(post: Post): boolean {
     return post.pending > 0 || post.executions.some((execution) => !this.isDecided(execution))
   }
@@ -67,7 +67,7 @@ export class Truth {
     return final.height > madeAtHeight + BLOCKHASH_BLOCKS
   }
 
-  /** It has landed and succeeded, as things are now. */
+  /** It has landed and succeeded on the present fork. */
   successes(posts: readonly Post[]): Execution[] {
     return posts.flatMap(({ executions }) => executions.filter(({ landed }) => landed?.error === null))
   }

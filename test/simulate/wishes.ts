@@ -4,7 +4,7 @@ import { MINTS } from './market.ts'
 
 const WINDOW = { windowPrints: 5 } as const
 
-/** Every exit there is, alone or beside what could get in its way. */
+/** Every kind of exit, alone or with another exit that may interfere. */
 const EXITS: readonly ExitRules[] = [
   { ...WINDOW, maxHoldSeconds: 10, stopLossPercent: 3 },
   { ...WINDOW, maxHoldSeconds: 30, trailingPercent: 2, trailingArmPercent: 2 },
@@ -19,7 +19,7 @@ const EXITS: readonly ExitRules[] = [
 
 type Act = (bot: Bot<undefined>, token: Token<undefined>, price: number, held: PositionView | undefined) => void
 
-/** What somebody asks for who holds nothing of the token. */
+/** Requests of a bot without a position in the token. */
 const OPENING: readonly Act[] = [
   (bot, token, price) =>
     bot.limitBuy(token, { ...buyOf(bot), ...timeOf(bot), atPrice: price * between(bot, 0.985, 1) }),
@@ -29,7 +29,7 @@ const OPENING: readonly Act[] = [
     bot.bracket(token, { ...buyOf(bot), ...timeOf(bot), ...ends(bot, atPrice), atPrice })
   },
   (bot, token, price) => schedule(bot, token, price, {}),
-  // Two prices for one wish, of one token or of two.
+  // Two prices in one request, of one token or of two.
   (bot, token, price) => {
     const name = { oneCancelsOther: `one ${bot.now()}` }
     const other = MINTS.find((mint) => mint !== token.mint && bot.token(mint)?.price !== undefined) ?? token.mint
@@ -42,7 +42,7 @@ const OPENING: readonly Act[] = [
   },
 ]
 
-/** And who holds something. */
+/** Requests of a bot with a position in the token. */
 const HOLDING: readonly Act[] = [
   (bot, token, price, held) =>
     bot.limitSell(token, { ...saleOf(bot, held), ...timeOf(bot), atPrice: price * between(bot, 1, 1.02) }),
@@ -66,7 +66,7 @@ const HOLDING: readonly Act[] = [
   },
 ]
 
-/** Asks for some conditional order, or for other exits, by chance. */
+/** Requests a random conditional order, or other exits. */
 export function ask(bot: Bot<undefined>, token: Token<undefined>): void {
   const { price, position } = token
   if (price === undefined) return
@@ -93,7 +93,7 @@ function saleOf(bot: Bot<undefined>, held: PositionView | undefined): SellOption
   return { percent: 5 + Math.floor(bot.random() * 95), reason }
 }
 
-/** Some wait for ever. */
+/** Time to live; some requests have none. */
 function timeOf(bot: Bot<undefined>): { forSeconds?: number } {
   return bot.random() < 0.75 ? { forSeconds: 1 + Math.floor(bot.random() * 40) } : {}
 }
