@@ -21,8 +21,8 @@ export default defineConfig({
     // Many tests wait for real blocks and processes: on two cores three workers take a quarter less time than two.
     maxWorkers: 3,
     // Ends what never ends, and nothing else: a machine may be as busy as it likes.
-    testTimeout: 400_000,
-    hookTimeout: 400_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     // The processes that tests start compile the sources once, not each anew: two thirds of what a start costs.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('./node_modules/.cache/sluice', import.meta.url)) },
     projects: [

@@ -27,7 +27,11 @@ describe.concurrent('bots trade with every dialect of the service', () => {
     await running.stop()
     expect(await venue.complaints()).toEqual([])
     expect(misfits).toEqual([])
-    expect(venue.requests.filter((request) => request.startsWith('POST'))).toHaveLength(requestedIn(books).length)
+    // A request that timed out on a busy machine may never have been read by the service; its attempt is absent.
+    const requested = requestedIn(venue.books())
+    const posts = venue.requests.filter((request) => request.startsWith('POST')).length
+    expect(posts).toBeLessThanOrEqual(requested.length)
+    expect(posts).toBeGreaterThanOrEqual(requested.filter(({ state }) => state !== 'absent').length)
     expect(kindsFilled(books)).toEqual(new Set(['sol', 'percent', 'tokens', 'all']))
     expect(wronglySold(books)).toEqual([])
     for (const [what, falsified] of forgeries(books))

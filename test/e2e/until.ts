@@ -1,6 +1,6 @@
 const LOOK_EVERY_MS = 100
 /** Generous: a test need not be fast, but it must end and name the missing event. */
-const LONGEST_MS = 180_000
+const LONGEST_MS = 300_000
 
 /** Polls until there is a result, and fails after a timeout. For events in real time: in a journal, a log or another
  *  process. */
