@@ -1,4 +1,4 @@
-// The public API, whole: what a strategy may import as 'sluice'.
+// The public API: everything that a strategy may import from 'sluice'.
 export { z } from 'zod'
 export type { ErrorCode } from './base/errors.ts'
 export type { Json } from './base/json.ts'

@@ -1,4 +1,4 @@
-// What a test of a strategy may import as 'sluice/testing'.
+// Everything that a test of a strategy may import from 'sluice/testing'.
 
 export { decisionsOf, type GoldenOptions, matchGolden, type RecordingOptions } from './testing/golden.ts'
 export type { TestOrder, TestRemark } from './testing/run-log.ts'

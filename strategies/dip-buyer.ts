@@ -8,10 +8,10 @@ export default defineStrategy({
     sizeSol: z.number().min(0.001).default(0.05),
   }),
   keys: ['trades'],
-  token: () => ({ high: 0 }), // state per token, freed with the token
+  token: () => ({ high: 0 }), // state per token
   start: (params, bot) => ({
     onTrade(_trade, token) {
-      if (token.price === undefined) return // the robust price; none before enough prints
+      if (token.price === undefined) return // the robust price; undefined before enough prints
       token.state.high = Math.max(token.state.high, token.price)
       const drop = (1 - token.price / token.state.high) * 100
       if (drop < params.dropPercent || token.position) return

@@ -1,20 +1,19 @@
 import { defineStrategy, type NewToken, type Token, z } from 'sluice'
 
-/** Money that feeds have named as the mint of a launch. The engine refuses to buy it; this keeps it from being
- *  watched. */
+/** Currencies that feeds have announced as launches. The engine refuses to buy them; this list avoids watching them. */
 const MONEY = new Set([
   'So11111111111111111111111111111111111111112', // wSOL
   'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', // USDC
   'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB', // USDT
 ])
 
-/** Creators that are remembered; beyond it the one seen longest ago is forgotten. */
+/** Number of creators kept; the one seen longest ago is dropped first. */
 const CREATORS_KEPT = 50_000
-/** A name is a stranger's text: more of it is not searched. */
+/** Names are untrusted text: only this many characters are searched. */
 const NAME_SEARCHED = 64
 
 interface Candidate {
-  /** It may be bought until this time, ms; 0: it is no candidate, or not any more. */
+  /** The token may be bought until this time, ms; 0: it is not a candidate. */
   until: number
 }
 
@@ -27,9 +26,10 @@ export default defineStrategy({
     /** In the unit of the feed's `initialLiquidity`; a pump.fun curve starts with 30 (virtual) SOL. */
     minLiquidity: z.number().min(0).max(1_000_000).default(1),
     maxLiquidity: z.number().min(0).max(1_000_000).default(1_000),
-    /** Launches of one creator, this one included; a quarter of all launches are by serial launchers. */
+    /** Maximum number of launches of one creator, including this one; a quarter of all launches are by serial
+     *  launchers. */
     maxLaunchesPerCreator: z.number().int().min(1).max(100).default(1),
-    /** A regular expression that name or symbol has to match, in any case of letters; '' is any. */
+    /** Regular expression for name or symbol, case-insensitive; '' matches all. */
     namePattern: z.string().max(200).refine(isPattern, 'not a regular expression').default(''),
   }),
   keys: ['newTokens'],
@@ -40,20 +40,20 @@ export default defineStrategy({
     const maxAgeMs = params.maxAgeSeconds * 1000
     const pattern = new RegExp(params.namePattern, 'iu')
     const launches = new Map<string, number>()
-    /** Watched and not bought; oldest first. */
+    /** Watched tokens that were not bought, oldest first. */
     const waiting: Token<Candidate>[] = []
 
-    /** Launches of a creator that were seen, this one included; 0 where the feed names none. */
+    /** Counts the launches of a creator, including this one; 0 if the creator is unknown. */
     function countLaunch(creator: string): number {
       if (creator === '') return 0
       const count = (launches.get(creator) ?? 0) + 1
-      launches.delete(creator) // to the end, so that the first key is the one seen longest ago
+      launches.delete(creator) // moves the creator to the end: the first key is the one seen longest ago
       launches.set(creator, count)
       if (launches.size > CREATORS_KEPT) launches.delete(launches.keys().next().value as string)
       return count
     }
 
-    /** Why not; undefined for a token that may be bought. */
+    /** Why a token may not be bought; undefined if it may. */
     function objection(event: NewToken, launchesOfCreator: number): string | undefined {
       const ageMs = bot.now() - event.timestamp
       const liquidity = event.initialLiquidity
@@ -89,7 +89,7 @@ export default defineStrategy({
         if (why !== undefined) return bot.note(event.mint, why)
         if (token.state.until > 0) return // announced twice
         if (!bot.watch(event.mint)) return bot.note(event.mint, 'its mint is no key')
-        // A clock that runs ahead of ours must not make it young for ever.
+        // A timestamp in the future must not make the token young forever.
         token.state.until = Math.min(event.timestamp, bot.now()) + maxAgeMs
         waiting.push(token)
       },
@@ -97,7 +97,7 @@ export default defineStrategy({
       onTrade(_trade, token) {
         if (token.state.until === 0 || token.price === undefined) return
         const young = bot.now() <= token.state.until
-        drop(token) // one try; from here on the engine watches what is held
+        drop(token) // one try; from now on the engine watches the position
         if (!young) bot.note(token.mint, `first robust price after ${params.maxAgeSeconds} s`)
         else if (!token.position) bot.buy(token, { sol: params.sizeSol, reason: 'launched, first robust price' })
       },

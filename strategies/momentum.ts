@@ -1,19 +1,19 @@
 import { defineStrategy, z } from 'sluice'
 import { EMA } from 'trading-signals'
 
-/** What is kept for a token: two averages of its robust price, and one of its volume, by samples. */
+/** State per token: two averages of the robust price and one of the volume, by sample. */
 class Trend {
   readonly fast: EMA
   readonly slow: EMA
   readonly volume: EMA
   samples = 0
   fastPrice = 0
-  /** Rise of the fast average from the sample before, percent. */
+  /** Rise of the fast average since the previous sample, percent. */
   slopePercent = 0
-  /** SOL a sample. */
+  /** SOL per sample. */
   volumeSol = 0
   isUp = false
-  /** In `isUp` since this sample. */
+  /** Number of the sample since which `isUp` is unchanged. */
   crossedUp = false
 
   constructor(fast: number, slow: number) {
@@ -36,11 +36,11 @@ class Trend {
 
 interface Sampled {
   trend: Trend | undefined
-  /** Gaps in the feed that were over when the averages began. */
+  /** Number of gaps in the feed before the averages began. */
   gaps: number
-  /** Not before this time comes the next sample, ms. */
+  /** Earliest time of the next sample, ms. */
   nextAt: number
-  /** SOL traded since the last sample. */
+  /** SOL traded since the previous sample. */
   volumeSol: number
 }
 
@@ -48,14 +48,14 @@ export default defineStrategy({
   name: 'momentum',
   about: 'Buys when the fast average of the price crosses above the slow one with volume, sells when it falls below.',
   params: z.object({
-    /** Samples of the two averages; the ranges do not meet, so every point of a sweep makes sense. */
+    /** Lengths of the averages, in samples. The ranges do not overlap, so every point of a sweep is valid. */
     fast: z.number().int().min(2).max(20).default(5),
     slow: z.number().int().min(25).max(200).default(30),
-    /** At most one sample in so many seconds; 0 takes every print. */
+    /** Minimum seconds between samples; 0 takes every print. */
     sampleSeconds: z.number().min(0).max(60).default(1),
-    /** How much the fast average has to rise from sample to sample when it crosses. */
+    /** Minimum rise of the fast average from sample to sample when it crosses. */
     minSlopePercent: z.number().min(0).max(20).default(0.5),
-    /** SOL traded a sample, averaged like the fast price. */
+    /** Minimum SOL traded per sample, averaged like the fast price. */
     minVolumeSol: z.number().min(0).max(100).default(0.5),
     sizeSol: z.number().min(0.001).max(10).default(0.05),
   }),
@@ -67,7 +67,7 @@ export default defineStrategy({
     const sampleMs = params.sampleSeconds * 1000
     let gaps = 0
 
-    /** Averages across a gap would be of two different times. */
+    /** An average across a gap would mix two different times. */
     function trendOf(state: Sampled): Trend {
       if (state.trend !== undefined && state.gaps === gaps) return state.trend
       state.gaps = gaps

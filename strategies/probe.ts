@@ -1,6 +1,6 @@
 import { defineStrategy, z } from 'sluice'
 
-/** What a signal asks for. */
+/** Request in a signal. */
 const request = z.object({
   mint: z.string(),
   sol: z.number().optional(),
@@ -10,7 +10,7 @@ const request = z.object({
 
 export default defineStrategy({
   name: 'probe',
-  about: 'Buys and sells what `sluice doctor --probe-live` tells it to, and nothing by itself.',
+  about: 'Buys and sells on request of `sluice doctor --probe-live`; does nothing by itself.',
   params: z.object({}),
   keys: ['trades'],
   warmup: 0,
@@ -26,7 +26,7 @@ export default defineStrategy({
             : tokens !== undefined
               ? bot.sell(mint, { tokens, reason })
               : bot.sell(mint, { all: true, reason })
-      bot.note(mint, JSON.stringify(placed)) // the answer to the signal
+      bot.note(mint, JSON.stringify(placed)) // answer to the signal
     },
   }),
 })

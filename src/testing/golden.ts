@@ -20,18 +20,18 @@ import type { Strategy } from '../engine/strategy.ts'
 import { openTape } from '../journal/tape-files.ts'
 import { RunLog } from './run-log.ts'
 
-/** Set to 1, golden files are written instead of compared. */
+/** If this variable is 1, golden files are written instead of compared. */
 const UPDATE = 'SLUICE_UPDATE_GOLDEN'
 
 export interface GoldenOptions extends RecordingOptions {
-  /** The file with the decisions, a line each. */
+  /** Path of the golden file: one decision a line. */
   readonly golden: string
-  /** Write it instead of comparing; default: what SLUICE_UPDATE_GOLDEN=1 says. */
+  /** Writes the file instead of comparing it. Default: whether SLUICE_UPDATE_GOLDEN is 1. */
   readonly update?: boolean
 }
 
-/** Compares what a strategy decides on a recording with what it decided when the golden file was written; answers how
- *  many decisions those are. Throws with the first line that differs. */
+/** Compares the decisions of a strategy on a recording with its golden file. Returns the number of decisions. Throws
+ *  with the first line that differs, and SluiceError if the golden file is missing. */
 export async function matchGolden<P, S>(
   strategy: Strategy<P, S>,
   { golden, update = process.env[UPDATE] === '1', ...options }: GoldenOptions,
@@ -43,12 +43,17 @@ export async function matchGolden<P, S>(
     return decisions.length
   }
   if (!existsSync(golden))
-    throw new SluiceError(`there is no ${golden}: ${UPDATE}=1 writes it; then read it once`, ExitCode.usage)
+    throw new SluiceError(
+      `${golden} does not exist: run the test with ${UPDATE}=1 to write it, and review the file`,
+      ExitCode.usage,
+    )
   const expected = readFileSync(golden, 'utf8').split('\n').filter(Boolean)
   const line = firstDifference(expected, decisions)
   if (line === undefined) return decisions.length
   const [was, is] = [expected[line] ?? 'nothing more', decisions[line] ?? 'nothing more']
-  throw new Error(`${golden}:${line + 1}: another decision\n  was ${was}\n  is  ${is}\n${UPDATE}=1 takes it over`)
+  throw new Error(
+    `${golden}:${line + 1}: the decision has changed\n  was ${was}\n  is  ${is}\nrun the test with ${UPDATE}=1 to accept it`,
+  )
 }
 
 function firstDifference(expected: readonly string[], found: readonly string[]): number | undefined {
@@ -60,15 +65,15 @@ function firstDifference(expected: readonly string[], found: readonly string[]):
 export interface RecordingOptions extends LoneBotOptions {
   /** A journal, or a capture of the feed (NDJSON, CSV). */
   readonly tape: string
-  /** Go on with a tape that does not cover what the strategy needs. */
+  /** Continues if the tape does not cover the data that the strategy needs. */
   readonly partial?: boolean
 }
 
 const SQLITE = 'SQLite format 3\0'
 
-/** What a bot of this strategy decides on a recorded market, a line of JSON each: orders, refusals, notes, in order.
- *  Orders are filled as `sluice backtest` fills them. Throws SluiceError as a backtest does, and on the first bad line
- *  of a capture. */
+/** Decisions of a strategy on a recorded market, one line of JSON each: orders, refusals, notes, in order. Orders are
+ *  filled as in `sluice backtest`. Throws SluiceError as a backtest does, and for the first invalid line of a
+ *  capture. */
 export async function decisionsOf<P, S>(
   strategy: Strategy<P, S>,
   { tape, partial = false, ...options }: RecordingOptions,
@@ -102,7 +107,7 @@ async function withJournal(tape: string, run: (journal: string) => void): Promis
 }
 
 function isJournal(path: string): boolean {
-  if (!existsSync(path)) throw new SluiceError(`there is no ${path}`, ExitCode.usage)
+  if (!existsSync(path)) throw new SluiceError(`${path} does not exist`, ExitCode.usage)
   const file = openSync(path, 'r')
   try {
     const head = Buffer.alloc(SQLITE.length)

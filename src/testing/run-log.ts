@@ -9,14 +9,13 @@ import type { FillView } from '../engine/strategy.ts'
 import type { TradeSide } from '../market/block.ts'
 import type { Journal } from '../orders/ports.ts'
 
-/** The journal of a test: what was decided and what came of it, to look at. Nothing is durable, and nobody waits for a
- *  commit. */
+/** Journal of a test: keeps decisions, orders and fills in memory. Not durable; commits complete at once. */
 export class RunLog implements Journal {
   readonly orders: TestOrder[] = []
   readonly fills: FillView[] = []
   readonly refusals: TestRemark[] = []
   readonly notes: TestRemark[] = []
-  /** Every decision as a line. */
+  /** Every decision, one line each. */
   readonly decisions: string[] = []
   readonly positions = new Map<string, Position>()
   state: Json = null
@@ -63,12 +62,12 @@ export class RunLog implements Journal {
       case 'bot':
         this.state = output.money.state
         break
-      default: // nothing that a test looks at
+      default: // not part of a test's results
     }
   }
 }
 
-/** How much an order asks for; one of these is set. A buy names SOL, a sale whole tokens, percent of what is held, or
+/** Size of an order; exactly one field is set. A buy is in SOL; a sale is in whole tokens, percent of the position, or
  *  all. */
 interface Amount {
   readonly sol?: number
@@ -77,24 +76,24 @@ interface Amount {
   readonly all?: true
 }
 
-/** An order that was let pass: of the strategy, or of an exit. */
+/** An approved order, of the strategy or of an exit. */
 export interface TestOrder extends Amount {
   readonly id: string
   readonly time: Millis
   readonly mint: string
   readonly side: TradeSide
   readonly reason: string
-  /** By now. */
+  /** Current state. */
   state: OrderState
-  /** Why it ended, where it was not filled. */
+  /** Why the order ended without a fill. */
   code: ErrorCode | ''
 }
 
-/** A request that became no order, or a note of why nothing was asked for. */
+/** A refused request, or a note of the strategy. */
 export interface TestRemark {
   readonly time: Millis
   readonly mint: string
-  /** '' of a note. */
+  /** '' for a note. */
   readonly code: ErrorCode | ''
   readonly reason: string
 }
@@ -103,8 +102,8 @@ function testOrder({ id, time, mint, side, size, reason }: Order): TestOrder {
   return { id, time, mint, side, ...amountOf(size), reason, state: 'accepted', code: '' }
 }
 
-/** What was decided as a line of a golden file: when, what, how much and why; undefined of an output that decides
- *  nothing. */
+/** A decision as a line of a golden file: time, kind, amount, reason. Returns undefined for an output that is not a
+ *  decision. */
 function decisionLine(time: Millis, output: Output): string | undefined {
   const said = decided(output)
   return said && JSON.stringify({ time: new Date(time).toISOString(), ...said })

@@ -20,13 +20,13 @@ import { RunLog } from './run-log.ts'
 import { MINT, type TestNewToken, type TestPriceUpdate, TestRows, type TestTrade } from './test-rows.ts'
 
 export interface StrategyTestOptions extends LoneBotOptions {
-  /** From decision to landing, always; default 1. */
+  /** Time from decision to landing; default 1. */
   readonly latencySeconds?: number
-  /** Of 100 orders, how many never land; default 0. Which ones is decided by `paper.seed`. */
+  /** Percentage of orders that never land; default 0. `paper.seed` selects them. */
   readonly lostPercent?: number
 }
 
-/** What the bot holds of a mint. */
+/** The bot's position in a mint. */
 export interface TestPosition {
   readonly mint: string
   readonly state: 'opening' | 'open' | 'closing' | 'closed'
@@ -39,12 +39,12 @@ export interface TestPosition {
 /** 2026-01-01, 00:00 UTC. */
 const START: Millis = 1_767_225_600_000
 const BOOT = 'simulated'
-/** Prints that move every price, whatever came before: more than half of those that exits look at. */
+/** Number of prints that move every price, regardless of earlier prints: more than half of the window of exits. */
 const SETTLING_PRINTS = 11
 const SETTLING_SECONDS = 0.1
 
-/** One bot on a market that a test makes, row by row, on a clock that stands still in between: the engine, gateway,
- *  limiter and simulated executor of a paper run. Every method throws what the strategy threw. */
+/** One bot on a market that the test controls, with the engine, gateway, limiter and simulated executor of a paper run.
+ *  The clock advances only when the test does. Every method throws the error that the strategy threw. */
 export class StrategyRig {
   readonly #clock = new SimulatedClock(START)
   readonly #mints = new Mints()
@@ -55,7 +55,7 @@ export class StrategyRig {
   #wanted: readonly string[] = []
   #threw: Alarm | undefined
 
-  /** Throws SluiceError where strategy or options are wrong. */
+  /** Throws SluiceError if the strategy or the options are invalid. */
   constructor(strategy: Strategy, { latencySeconds = 1, lostPercent = 0, ...options }: StrategyTestOptions) {
     const config = loneBot(strategy, options)
     const latency = msOf(latencySeconds)
@@ -74,37 +74,37 @@ export class StrategyRig {
     this.#check()
   }
 
-  /** Every order so far, those of exits included, oldest first. */
+  /** All orders, including those of exits, oldest first. */
   get orders(): readonly TestOrder[] {
     return this.#log.orders
   }
 
-  /** Executions, each once. */
+  /** Executions. */
   get fills(): readonly FillView[] {
     return this.#log.fills
   }
 
-  /** Requests that became no order, and why; the same one again within a second is said once. */
+  /** Refused requests; the same refusal within one second is recorded once. */
   get refusals(): readonly TestRemark[] {
     return this.#log.refusals
   }
 
-  /** What the strategy noted. */
+  /** Notes of the strategy. */
   get notes(): readonly TestRemark[] {
     return this.#log.notes
   }
 
-  /** Every decision as a line of JSON: good for a snapshot. */
+  /** All decisions, one line of JSON each; suitable for a snapshot. */
   get decisions(): readonly string[] {
     return this.#log.decisions
   }
 
-  /** What `bot.state` was last set to. */
+  /** The last value of `bot.state`. */
   get state(): Json {
     return this.#log.state
   }
 
-  /** The subscription keys that are wanted: the strategy's, what it watches, and what it holds. */
+  /** Current subscription keys: of the strategy, of its watches and of its positions. */
   get keys(): readonly string[] {
     return this.#wanted
   }
@@ -113,7 +113,7 @@ export class StrategyRig {
     return this.#clock.now()
   }
 
-  /** The last position in a mint; undefined where there never was one. */
+  /** The last position in a mint; undefined if there has not been any. */
   position(mint: string = MINT): TestPosition | undefined {
     const position = this.#log.positions.get(mint)
     if (position === undefined) return undefined
@@ -123,12 +123,13 @@ export class StrategyRig {
     return { mint, state, tokens: wholeTokens(tokens, decimals), costSol, averagePrice, realizedSol }
   }
 
-  /** A print. One alone is no price: `token.price` is the median of the last five, from the third on. */
+  /** Adds a print. A single print does not make a price: `token.price` is the median of the last five, from the third
+   *  on. */
   trade(trade: TestTrade): void {
     this.#row(trade, (time) => this.#rows.trade(time, trade))
   }
 
-  /** Eleven prints, a tenth of a second apart: from then on `token.price` is this price, and exits act on it. */
+  /** Adds eleven prints, 0.1 s apart: `token.price` then equals `price`, and exits act on it. */
   settle(price: number, trade: Omit<TestTrade, 'price'> = {}): void {
     for (let print = 0; print < SETTLING_PRINTS; print++)
       this.trade({ afterSeconds: SETTLING_SECONDS, ...trade, price })
@@ -142,13 +143,13 @@ export class StrategyRig {
     this.#row(update, (time) => this.#rows.priceUpdate(time, update))
   }
 
-  /** Time passes without a row: orders land, timers fire. */
+  /** Advances the clock without rows: orders land, timers fire. */
   advance(seconds: number): void {
     this.#advanceTo(this.now + msOf(seconds))
     this.#check()
   }
 
-  /** The feed is down for so long. */
+  /** Interrupts the feed. */
   gap(seconds: number): void {
     const { runner } = this.#segment
     const from = this.now
@@ -159,7 +160,8 @@ export class StrategyRig {
     this.#check()
   }
 
-  /** What an operator says: `{ name: 'halt' }`, `{ name: 'signal', signal: 'x', data: {} }`, `{ name: 'stop' }` ... */
+  /** Sends an operator's command: `{ name: 'halt' }`, `{ name: 'signal', signal: 'x', data: {} }`, `{ name: 'stop' }`,
+   *  ... */
   command(command: Command): void {
     this.#segment.runner.post({ kind: 'command', command })
     this.#check()
@@ -178,7 +180,7 @@ export class StrategyRig {
     this.#clock.advanceTo(time)
   }
 
-  /** A handler must not be left from inside the engine. */
+  /** An error must not pass through the engine, so it is thrown afterwards. */
   #check(): void {
     const threw = this.#threw
     this.#threw = undefined
@@ -218,7 +220,7 @@ export class StrategyRig {
   }
 }
 
-/** A bot of this strategy, ready for rows. Options are what the YAML says of a bot, in its units. */
+/** Starts a bot of this strategy. Options are those of a bot in the YAML, in the same units. */
 export function testStrategy<P, S>(strategy: Strategy<P, S>, options: StrategyTestOptions = {}): StrategyRig {
   return new StrategyRig(strategy as unknown as Strategy, options)
 }
@@ -230,11 +232,11 @@ function startOf(config: Config): StartInput {
 }
 
 function msOf(seconds: number): number {
-  if (!(seconds >= 0 && seconds < 1e9)) throw new RangeError(`${seconds} is no number of seconds`)
+  if (!(seconds >= 0 && seconds < 1e9)) throw new RangeError(`seconds must be at least 0 and below 1e9, got ${seconds}`)
   return Math.round(seconds * 1000)
 }
 
-/** Its stack begins with the strategy's own frames, where a test runner looks for the line to show. */
+/** The stack begins with the strategy's own frames: test runners show the line of the first frame. */
 function strategyError(alarm: Alarm): Error {
   const error = new Error(`the strategy threw: ${alarmText(alarm)}`)
   const { stack = '' } = error

@@ -5,26 +5,26 @@ import { LiveBlock, type RowNumbers } from '../market/live-block.ts'
 import type { Mints } from '../market/mints.ts'
 import { isPublicKey } from '../solana/base58.ts'
 
-/** Mints of tokens that do not exist. */
+/** Valid mints of tokens that do not exist. */
 export const MINT = 'TestToken1111111111111111111111111111111111'
 export const OTHER_MINT = 'TestToken2111111111111111111111111111111111'
 
 interface When {
-  /** So long after what came before, seconds; default 1. */
+  /** Seconds after the previous row; default 1. */
   readonly afterSeconds?: number
-  /** So old when it arrives, seconds; default 0. */
+  /** Age at arrival, seconds; default 0. */
   readonly ageSeconds?: number
   /** Default `MINT`. */
   readonly mint?: string
 }
 
-/** A print on the feed. */
+/** A trade on the feed. */
 export interface TestTrade extends When {
-  /** SOL a whole token. */
+  /** SOL per whole token. */
   readonly price: number
-  /** Default 1: well above what says nothing about a price. */
+  /** SOL; default 1, above the minimum size of a print. */
   readonly sol?: number
-  /** Default buy. */
+  /** Default `buy`. */
   readonly side?: TradeSide
   readonly trader?: string
   readonly signature?: string
@@ -53,7 +53,7 @@ const NONE: RowNumbers = { price: NaN, amount: NaN, size: NaN, marketCap: NaN, e
 const NO_METADATA = { description: '', image: '', website: '', twitter: '' }
 const ROWS_A_BLOCK = 256
 
-/** Writes rows as the feed would. */
+/** Writes rows as the feed does. */
 export class TestRows {
   readonly #mints: Mints
   #block: LiveBlock
@@ -64,7 +64,7 @@ export class TestRows {
     this.#block = this.#newBlock()
   }
 
-  /** The block that the last row lies in, as its last one. */
+  /** The block whose last row is the row just written. */
   get block(): LiveBlock {
     return this.#block
   }
@@ -99,13 +99,14 @@ export class TestRows {
     trader: string,
     details?: TokenDetails,
   ): void {
-    if (!isPublicKey(mint)) throw new RangeError(`${mint} is no mint: base58 of 32 bytes is, such as MINT`)
+    if (!isPublicKey(mint))
+      throw new RangeError(`invalid mint ${mint}: expected a base58 public key of 32 bytes, for example MINT`)
     const token = this.#mints.intern(mint)
     const stamp = time - Math.round(ageSeconds * 1000)
     const add = (): boolean => this.#block.append(time, stamp, kind, token, numbers, signature, trader, details)
     if (add()) return
     this.#block = this.#newBlock()
-    if (!add()) throw new RangeError('the texts of this row are too long')
+    if (!add()) throw new RangeError('the texts of the row are too long')
   }
 
   #newBlock(): LiveBlock {

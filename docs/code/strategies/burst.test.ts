@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { testStrategy } from 'sluice/testing'
 import burst from './burst.ts'
 
-test('many buys within a minute are joined, once', () => {
+test('a minute with many buys triggers one order', () => {
   const rig = testStrategy(burst, { params: { minuteSol: 5 } })
   for (let print = 0; print < 8; print++) rig.trade({ price: 1e-7 })
   assert.deepEqual(

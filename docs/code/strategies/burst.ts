@@ -4,14 +4,14 @@ import { defineStrategy, z } from 'sluice'
 export default defineStrategy({
   name: 'burst',
   about: 'Buys a token on which more SOL is spent within a minute than before, once.',
-  // One schema: types, defaults, the check of the YAML, and what a sweep may vary.
+  // One schema gives the types, the defaults, the check of the YAML and the search space of a sweep.
   params: z.object({
     minuteSol: z.number().min(1).max(1000).default(20),
     sizeSol: z.number().min(0.001).max(10).default(0.05),
   }),
   keys: ['trades'],
   exits: { stopLossPercent: 20, takeProfitPercent: 40, maxHoldSeconds: 600 },
-  // State of a token: made when it is first seen, freed with it.
+  // State per token, created with its first event.
   token: () => ({ since: 0, sol: 0, done: false }),
   start(params, bot) {
     bot.every('report', 3600)
@@ -29,7 +29,7 @@ export default defineStrategy({
         seen++
         state.done = true
         const placed = bot.buy(token, { sol: params.sizeSol, reason: `${state.sol.toFixed(1)} SOL within a minute` })
-        if (!placed.ok && placed.code === 'PRICE_UNKNOWN') state.done = false // asks again with the next print
+        if (!placed.ok && placed.code === 'PRICE_UNKNOWN') state.done = false // try again with the next print
       },
       onTimer() {
         bot.note('', `${seen} bursts so far`)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { matchGolden } from 'sluice/testing'
 import strategy from './my-strategy.ts'
 
-test('it decides as it did', async () => {
+test('the decisions equal the golden file', async () => {
   const params = { risePercent: 10 }
   await matchGolden(strategy, { tape: 'data/sluice.db', golden: 'golden/my-strategy.jsonl', params })
 })

@@ -4,19 +4,19 @@ import { test } from 'node:test'
 import { MINT, testStrategy } from 'sluice/testing'
 import strategy from './my-strategy.ts'
 
-test('a rise is bought, and the stop-loss sells', () => {
+test('the strategy buys a rise, and the stop-loss sells', () => {
   const rig = testStrategy(strategy, { params: { risePercent: 20 }, exits: { stopLossPercent: 20 } })
-  rig.settle(1e-7) // prints until token.price is this, SOL a token
+  rig.settle(1e-7) // prints until token.price is this, SOL per token
   rig.settle(1.3e-7)
   assert.equal(rig.orders[0]?.reason, 'rose 30.0 %')
-  rig.advance(2) // it lands a second and a slot after it was decided
+  rig.advance(2) // the order lands a second and a slot after the decision
   assert.equal(rig.position()?.state, 'open')
   rig.settle(0.9e-7)
   assert.equal(rig.orders[1]?.mint, MINT)
   assert.equal(rig.orders[1]?.side, 'sell')
 })
 
-test('a limit refuses', () => {
+test('a buy above the limit is refused', () => {
   const rig = testStrategy(strategy, { params: { sizeSol: 0.2 }, limits: { maxSolPerOrder: 0.1 } })
   rig.settle(1e-7)
   rig.settle(2e-7)
