@@ -9,9 +9,9 @@ afterEach(clearFailpoint)
 
 class Died extends Error {}
 
-/** Runs an order until the process dies at this point, then goes on in the next one. */
+/** Runs an order until the process dies at this failpoint, then continues in a new process. */
 test.each<[Failpoint, number, string[], number]>([
-  ['accepted', 1, [], 0], // not durable: as if it had never been decided
+  ['accepted', 1, [], 0], // not durable: the decision is lost
   ['armed', 1, [], 0],
   ['before-execute', 1, ['working', 'not_executed ABSENT'], 0],
   ['after-execute', 1, ['working', 'filled'], 1],

@@ -17,7 +17,7 @@ describe('amounts', () => {
     expect(formatSol(value)).toBe(text)
   })
 
-  it('any amount is written without exponent, and read back is the same', () => {
+  it('an amount is written without exponent and reads back unchanged', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), (value) => {
         const text = formatSol(value)
@@ -40,11 +40,11 @@ describe('amounts', () => {
     expect(solToLamports(lamportsToSol(value))).toBe(value)
   })
 
-  it.each([Number.NaN, Number.POSITIVE_INFINITY, 0.5, 2 ** 53])('%d is no number of lamports', (value) => {
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, 0.5, 2 ** 53])('%d is not a number of lamports', (value) => {
     expect(() => lamports(value)).toThrow(RangeError)
   })
 
-  it('tokens are rounded down, so that nobody sells more than he asked for', () => {
+  it('tokens are rounded down, so a sale never exceeds the request', () => {
     expect(baseUnits(1.999_999_9, 6)).toBe(1_999_999n)
     expect(baseUnits(0.000_000_9, 6)).toBe(0n)
     expect(baseUnits(1e12, 9)).toBe(10n ** 21n)
@@ -76,7 +76,7 @@ describe('JSON', () => {
     ),
   })).value
 
-  it('what was written is what is read, with bigints, whatever the keys are', () => {
+  it('encoding and decoding restore bigints and keys that look like encoded ones', () => {
     fc.assert(
       fc.property(value, (one) => {
         expect(decodeJson(encodeJson(one))).toEqual(withoutMinusZero(one))
@@ -93,7 +93,7 @@ describe('JSON', () => {
     return Object.fromEntries(Object.entries(one).map(([key, item]) => [key, withoutMinusZero(item)]))
   }
 
-  it('a plain copy is the same JSON, frozen, and shares nothing', () => {
+  it('a plain copy is equal, frozen, and shares no object', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (one) => {
         const copy = plainJson(one, 'it')
@@ -112,11 +112,11 @@ describe('JSON', () => {
     ['a typed array', new Uint8Array(2)],
     ['minus infinity', Number.NEGATIVE_INFINITY],
     ['a class', new (class Money {})()],
-  ])('a plain copy of %s does not exist', (_name, one) => {
+  ])('a plain copy of %s throws', (_name, one) => {
     expect(() => plainJson({ deep: [one] }, 'it')).toThrow(/^it\.deep\[0\]/)
   })
 
-  it('neither of what never ends, however it is knotted', () => {
+  it('a plain copy of a cyclic or too deep value throws', () => {
     const knot: unknown[] = []
     knot.push(knot, knot)
     expect(() => plainJson(knot, 'it')).toThrow('cyclic or too large')

@@ -11,11 +11,11 @@ test.each([
   ['a\u200bb\u2066c\ufeff\u2028', 'a\\u200bb\\u2066c\\ufeff\\u2028'],
   ['lone \ud800 surrogate', 'lone \\ud800 surrogate'],
   ['tag \u{e0041}', 'tag \\udb40\\udc41'],
-])('%j', (text, shown) => {
+])('%j is printed without hidden characters', (text, shown) => {
   expect(printable(text)).toBe(shown)
 })
 
-test('a line of JSON stays the same JSON', () => {
+test('a line of JSON keeps its value', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.string({ unit: 'binary' }), (value, text) => {
       const line = JSON.stringify({ value, text })

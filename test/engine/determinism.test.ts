@@ -10,7 +10,7 @@ const inAnotherProcess = (seed: number): { hash: string; orders: number; fills: 
     }),
   )
 
-it('decides the same over 100,000 rows in two processes, and something else with another seed', () => {
+it('two processes decide the same over 100,000 rows, and differently with another seed', () => {
   const first = inAnotherProcess(1)
   const second = inAnotherProcess(1)
   expect(first.orders).toBeGreaterThan(100)

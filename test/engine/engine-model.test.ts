@@ -43,7 +43,7 @@ const report = fc.record({
   choice: fc.nat(11),
   percent: fc.integer({ min: 60, max: 170 }),
 })
-/** `percent` 0: nobody can say. */
+/** `percent` 0: unknown. */
 const pool = fc.record({
   kind: fc.constant('pool' as const),
   mint,
@@ -72,7 +72,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom({ kind: 'unknown' as const }, { kind: 'restart' as const }) },
 )
 
-/** Timers go by, and the pool of one mint is read several times. */
+/** Time passes, and the pool of one mint is read several times. */
 const silence: fc.Arbitrary<Step[]> = fc
   .tuple(mint, fc.array(pool, { minLength: 1, maxLength: 5 }))
   .map(([held, pools]) =>
@@ -111,7 +111,7 @@ function poolOf({ percent, slots, ageMs }: Extract<Step, { kind: 'pool' }>, now:
   return { slot: Math.floor(now / 400) + slots, time: now - ageMs, ...sides }
 }
 
-/** Does one step in every world alike, as the first one sees it. */
+/** Does the same step in every world, chosen by the state of the first. */
 function take(worlds: readonly EngineWorld[], one: Step): Output[][] {
   const [first] = worlds as [EngineWorld]
   if (one.kind === 'restart') return []
@@ -124,8 +124,8 @@ function take(worlds: readonly EngineWorld[], one: Step): Output[][] {
   })
 }
 
-/** A refusal is said once a second and a runaway price once, which a restart forgets; so it does the order of the
- *  keys. */
+/** Decisions that a restart must not change. Left out: a refusal is recorded once a second and CHASED once, which a
+ *  restart forgets, together with the order of the keys. */
 function decisions(outputs: readonly Output[]): string[] {
   const isChase = (output: Output): boolean => output.kind === 'cancel' && output.code === 'CHASED'
   return outputs
@@ -139,11 +139,11 @@ const policy = fc.constantFrom<WhenStale>(
   { policy: 'flatten', afterSeconds: 90 },
 )
 
-/** More for a longer look. */
+/** Raise for a longer run. */
 const runs = Number(process.env.MODEL_RUNS ?? 150)
 
-describe('an engine, whatever happens to it', () => {
-  it('keeps its books, limits, lanes and exits, over restarts too', () => {
+describe('an engine under random events', () => {
+  it('keeps its books, limits, lanes and exits consistent, over restarts too', () => {
     fc.assert(
       fc.property(fc.array(stepOrSilence, { minLength: 20, maxLength: 120 }), policy, (steps, whenStale) => {
         const world = new EngineWorld(whenStale)
@@ -160,7 +160,7 @@ describe('an engine, whatever happens to it', () => {
     )
   })
 
-  it('goes on after a restart as it would have without one', () => {
+  it('decides after a restart as without one', () => {
     fc.assert(
       fc.property(
         fc.array(step, { minLength: 20, maxLength: 80 }),

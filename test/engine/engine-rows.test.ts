@@ -18,7 +18,7 @@ const noting = defineStrategy({
 
 const START = 1_780_000_000_000
 
-test('rows are taken up to behind the first that something came of', () => {
+test('rows are handled up to the first one with outputs', () => {
   const { engine, mints } = new EngineRig([noting as never], [botSettings('noting')])
   const kinds = ['buy', 'buy', 'sell', 'buy', 'sell', 'buy'] as const
   const block = blockOf(

@@ -6,7 +6,7 @@ import { NO_MONEY } from '../../src/engine/recovered-money.ts'
 import { type Bot, defineStrategy } from '../../src/engine/strategy.ts'
 import { type BotOptions, botSettings, EngineRig, fillOf, MINT, orders } from '../support/engine-rig.ts'
 
-/** Buys whatever has a price and is not held; `bot` is what it does that with. */
+/** Buys every token that has a price and is not held; `bot` is its handle. */
 function buyer() {
   const seen: { bot: Bot<undefined>; told: string[] } = { bot: undefined as never, told: [] }
   const strategy = defineStrategy({
@@ -43,7 +43,7 @@ const timers = (outputs: readonly Output[]) =>
   outputs.flatMap((output) => (output.kind === 'timer' ? [output.timer.name.split(':')[0]] : []))
 
 describe('a fork', () => {
-  it('that takes a buy back opens its order again, and when that dies nothing is left of the position', () => {
+  it('that removes a buy reopens its order, and if that fails the position is closed', () => {
     const { rig, buy, seen } = setUp({ limits: { maxLamportsPerHour: 150_000_000 as never } })
     rig.fill(buy, 1e-6, { final: false })
     const reversed = rig.report(buy, 'working', { code: 'REVERSED', reversed: `signature-${buy.id}` })
@@ -57,7 +57,7 @@ describe('a fork', () => {
     expect(orders(rig.trade(1e-6))).toHaveLength(1)
   })
 
-  it('that takes back what is by now the fill of another order leaves it booked', () => {
+  it('that removes a fill which now belongs to another order leaves it booked', () => {
     const { rig, buy, seen } = setUp()
     rig.fill(buy, 1e-6, { final: false })
     const [held] = seen.bot.positions()
@@ -69,7 +69,7 @@ describe('a fork', () => {
     expect(seen.bot.positions()).toMatchObject([{ tokens: held?.tokens }])
   })
 
-  it('that takes an exit back gives the position its exits and its timer back, and the result of the day', () => {
+  it('that removes an exit restores the position with its exits, its timer and the result of the day', () => {
     const { rig, buy, seen } = setUp({ exits: { stopLossPercent: 20, maxHoldSeconds: 600 } })
     const { tokens } = fillOf(buy, 1e-6, rig.now)
     rig.fill(buy, 1e-6)
@@ -86,7 +86,7 @@ describe('a fork', () => {
     expect(timers(rig.report(exit, 'not_executed'))).toEqual(['retry'])
   })
 
-  it('that takes a buy back takes the sales of its tokens too, in whatever order that is said', () => {
+  it('that removes a buy removes the sales of its tokens too, in any order of the reports', () => {
     const { rig, buy, seen } = setUp()
     rig.fill(buy, 1e-6, { final: false })
     const { tokens } = fillOf(buy, 1e-6, rig.now)
@@ -99,7 +99,7 @@ describe('a fork', () => {
     expect(seen.bot.budget().profitTodaySol).toBe(0)
   })
 
-  it('that takes a buy back, part of which is sold, and gives it again later: the longest hold runs on from then', () => {
+  it('that removes a partly sold buy and brings it back later continues the longest hold', () => {
     const { rig, buy } = setUp({ exits: { maxHoldSeconds: 60 } })
     rig.fill(buy, 1e-6, { final: false })
     const first = lastOf(rig.outputs, 'timer')?.timer
@@ -119,7 +119,7 @@ describe('a fork', () => {
     expect(orders(rig.input({ kind: 'timer', id }))[0]?.reason).toBe('held for 60 s')
   })
 
-  it('after a restart still knows the order, from the money of the start', () => {
+  it('finds its order after a restart, from the money of the start', () => {
     const { rig, buy } = setUp()
     rig.fill(buy, 1e-6, { final: false })
     const held = position(rig.outputs)
@@ -149,7 +149,7 @@ describe('a late fill', () => {
     expect(orders(rig.settle(0.7e-6))).toMatchObject([{ side: 'sell' }])
   })
 
-  it('of a sale whose position is gone counts, and takes nothing from what the bot watches', () => {
+  it('of a sale without a position counts, and leaves the watches of the bot unchanged', () => {
     const { rig, buy, seen } = setUp()
     rig.fill(buy, 1e-6)
     const { tokens } = fillOf(buy, 1e-6, rig.now)
@@ -157,36 +157,36 @@ describe('a late fill', () => {
     rig.report(sale, 'filled', { fill: fillOf(sale, 1e-6, rig.now, { tokens }) })
     rig.report(sale, 'filled', { fill: fillOf(sale, 1e-6, rig.now, { tokens, signature: 'once more' }) })
     expect(seen.bot.positions()).toEqual([])
-    // Bought again: it is subscribed once more, not left out by a count that went below nothing.
+    // The next buy subscribes the mint again: the count did not fall below 0.
     const outputs = rig.trade(1e-6)
     expect(orders(outputs)).toHaveLength(1)
     expect(lastOf(outputs, 'keys')?.want).toContain(MINT)
   })
 })
 
-describe('reports in another order', () => {
-  it('final before provisional: what is final stays it', () => {
+describe('reports out of order', () => {
+  it('a provisional report after a final one changes nothing', () => {
     const { rig, buy, seen } = setUp()
     rig.fill(buy, 1e-6, { final: true })
     rig.fill(buy, 1e-6, { final: false })
     expect(seen.bot.fills()).toMatchObject([{ final: true }])
   })
 
-  it('on an order that nobody knows change nothing', () => {
+  it('of an unknown order change nothing', () => {
     const { rig, seen } = setUp()
     const outputs = rig.report({ id: 'o77' } as Order, 'failed', { feeLamports: 5 as never, reversed: 'nothing' })
     expect(outputs.map(({ kind }) => kind)).toEqual(['orderState'])
     expect(seen.bot.orders()).toHaveLength(1)
   })
 
-  it('two executions of one order are both booked', () => {
+  it('of two executions of one order are both booked', () => {
     const { rig, buy } = setUp()
     rig.fill(buy, 1e-6)
     const outputs = rig.fill(buy, 1e-6, { signature: 'the second' })
     expect(position(outputs)).toMatchObject({ tokens: 200_000_000_000n, costLamports: 200_000_000 })
   })
 
-  it('more sold than was held: the proceeds count, and nothing goes below zero', () => {
+  it('of a sale above the holding count its proceeds, and no amount falls below 0', () => {
     const { rig, buy } = setUp()
     rig.fill(buy, 1e-6)
     const [sale] = orders(rig.input({ kind: 'command', command: { name: 'sell', mint: MINT } })) as [Order]
@@ -196,7 +196,7 @@ describe('reports in another order', () => {
     })
   })
 
-  it('less sold than was held: the exit goes on', () => {
+  it('of a sale below the holding let the exit continue', () => {
     const { rig, buy } = setUp()
     rig.fill(buy, 1e-6)
     const [sale] = orders(rig.input({ kind: 'command', command: { name: 'sell', mint: MINT } })) as [Order]
@@ -205,7 +205,7 @@ describe('reports in another order', () => {
     expect(timers(outputs)).toEqual(['retry'])
   })
 
-  it('more than 500 fills later, one that was not final is not booked twice', () => {
+  it('repeated more than 500 fills later book a provisional fill only once', () => {
     const { rig, buy } = setUp({ paperSol: 10_000 })
     rig.fill(buy, 1e-6, { final: false })
     const tokens = fillOf(buy, 1e-6, rig.now).tokens
@@ -216,7 +216,7 @@ describe('reports in another order', () => {
 })
 
 describe('the wallet', () => {
-  it('as read at a slot lacks the fills of later ones', () => {
+  it('as read at a slot is corrected by the fills of later slots', () => {
     const settings = botSettings('buyer')
     const { strategy } = buyer()
     const rig = new EngineRig([strategy], [settings])
@@ -232,7 +232,7 @@ describe('the wallet', () => {
 })
 
 describe('flatten', () => {
-  it('calls off what waits, and sells at once what is bought all the same', () => {
+  it('cancels waiting buys, and sells at once a buy that fills nevertheless', () => {
     const { rig, buy } = setUp()
     const outputs = rig.input({ kind: 'command', command: { name: 'flatten' } })
     expect(lastOf(outputs, 'cancel')).toMatchObject({ orderId: buy.id, code: 'CANCELLED' })
@@ -240,8 +240,8 @@ describe('flatten', () => {
   })
 })
 
-describe('a buy that waits again', () => {
-  it('is still called off when the price runs away, once', () => {
+describe('a buy that waits for a retry', () => {
+  it('is cancelled once if the price runs away', () => {
     const { rig, buy } = setUp()
     rig.report(buy, 'working')
     rig.report(buy, 'accepted', { code: 'RATE_LIMIT' })
@@ -249,7 +249,7 @@ describe('a buy that waits again', () => {
     expect(cancels).toEqual([{ kind: 'cancel', orderId: buy.id, code: 'CHASED' }])
   })
 
-  it('is so after a restart', () => {
+  it('is cancelled after a restart, too', () => {
     const { rig, buy } = setUp()
     const { strategy } = buyer()
     const again = new EngineRig([strategy], [botSettings('buyer')], {

@@ -12,7 +12,7 @@ const timersIn = (outputs: readonly Output[]) => outputs.flatMap((one) => (one.k
 const clearedIn = (outputs: readonly Output[]) =>
   outputs.flatMap((one) => (one.kind === 'timerCleared' ? [one.id] : []))
 
-/** What is set after all these outputs. */
+/** Timers that are set after all these outputs. */
 function setAfter(outputs: readonly Output[]): Timer[] {
   const cleared = new Set(clearedIn(outputs))
   return timersIn(outputs).filter(({ id }) => !cleared.has(id))
@@ -37,7 +37,7 @@ describe('a timer that is refused', () => {
     expect(talk.ask((bot) => bot[kind]('t', 0.1))).toEqual({ ok: true })
   })
 
-  it('500 timers of a millisecond: none is set, a person is told once, and the bot goes on', () => {
+  it('500 timers of a millisecond: none is set, one alarm is raised, and the bot continues', () => {
     const talk = ready()
     const codes = talk.ask((bot) =>
       Array.from({ length: 500 }, (_, index) => {
@@ -51,7 +51,7 @@ describe('a timer that is refused', () => {
     expect(talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason: 'it goes on' }))).toMatchObject({ ok: true })
   })
 
-  it('the 1,001st: there is no room, until one ends; one that is replaced needs none', () => {
+  it('the 1,001st timer is refused until another ends; replacing a timer is allowed', () => {
     const talk = ready()
     const ask = (name: string) => talk.ask((bot) => bot.after(name, 60))
     talk.ask((bot) => {
@@ -80,7 +80,7 @@ function storm(talk: TalkingBot, seconds: number): number {
 }
 
 describe('a storm of timers', () => {
-  it('ends them and the entries of their bot, and names the bot and the rate', () => {
+  it('clears the timers, ends the entries of the bot, and names the bot and the rate', () => {
     const talk = ready()
     talk.ask((bot) => {
       for (let index = 0; index < 500; index++) bot.every(`t${index}`, 0.1)
@@ -92,7 +92,7 @@ describe('a storm of timers', () => {
     expect(talk.rig.outputs.findLast((output) => output.kind === 'bot')?.money.status).toBe('exits-only')
   })
 
-  it('is one as well where each firing sets the next', () => {
+  it('includes timers that set the next one when they fire', () => {
     const talk = ready()
     talk.ask((bot) => {
       for (let index = 0; index < 50; index++) bot.after(`t${index}`, 0.1)
@@ -103,7 +103,7 @@ describe('a storm of timers', () => {
     expect(setAfter(talk.rig.outputs)).toEqual([])
   })
 
-  it('is none where ten timers fire ten times a second, for an hour', () => {
+  it('does not include ten timers that fire ten times a second for an hour', () => {
     const talk = ready()
     talk.ask((bot) => {
       for (let index = 0; index < 10; index++) bot.every(`t${index}`, 0.1)
@@ -113,8 +113,8 @@ describe('a storm of timers', () => {
   })
 })
 
-describe('timers end with what set them', () => {
-  it('a strategy that throws', () => {
+describe('timers end together with their owner', () => {
+  it('a strategy that throws loses its timers', () => {
     const talk = ready()
     talk.ask((bot) => {
       bot.every('tick', 1)
@@ -129,7 +129,7 @@ describe('timers end with what set them', () => {
     expect(talk.fired).toEqual([])
   })
 
-  /** What goes on of these timers after a restart. */
+  /** Timers of these that continue after a restart. */
   const goesOn = (timers: readonly Partial<Timer>[], start?: (bot: Bot<unknown>) => void): string[] => {
     const whole = timers.map(
       (timer, index): Timer => ({
@@ -145,7 +145,7 @@ describe('timers end with what set them', () => {
     return setAfter(talk.rig.outputs).map(({ name }) => name)
   }
 
-  it('a restart keeps what a strategy set, unless `start` set it and does not set it again', () => {
+  it('a restart keeps the timers of a strategy, unless `start` set them before and does not again', () => {
     const timers = [{ declared: true }, { declared: true }, {}, { everyMs: 0 }, { everyMs: 0, declared: true }]
     expect(goesOn(timers, (bot) => bot.every('t2', 10))).toEqual(['t2', 't3', 't4'])
   })
@@ -154,18 +154,18 @@ describe('timers end with what set them', () => {
     expect(goesOn([{ strategy: 'told' }, { strategy: 'other' }, { bot: 'gone' }])).toEqual(['t1'])
   })
 
-  it('timers of an older Sluice that no strategy may set any more end at the start', () => {
+  it('timers of older versions that are no longer allowed end at the start', () => {
     expect(goesOn([{ everyMs: 1 }, { everyMs: 99 }, { everyMs: 100 }])).toEqual(['t3'])
     expect(goesOn(Array.from({ length: 1_500 }, () => ({ everyMs: 0 })))).toHaveLength(1_000)
   })
 
-  it('timers of exits go on, whoever set them', () => {
+  it('timers of exits continue under any strategy', () => {
     expect(goesOn([{ owner: 'exits', name: `hold:${MINT}`, everyMs: 0 }])).toEqual([`hold:${MINT}`])
   })
 })
 
-describe('what counts as more than one request', () => {
-  it('a large state, a long note: by its length', () => {
+describe('requests with a higher cost', () => {
+  it('a large state and a long note count by their length', () => {
     const count = (act: (bot: Bot<unknown>) => void): number => {
       const talk = ready()
       let times = 0

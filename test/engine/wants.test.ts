@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { Wants } from '../../src/engine/engine-state.ts'
 import type { Output } from '../../src/engine/messages.ts'
 
-it('says the whole set after each change, in the order in which its keys came, and never changes what it said', () => {
+it('emits the whole set after each change, in the order of its keys, and never changes an emitted set', () => {
   const key = fc.constantFrom('trades', 'm1', 'm2', 'm3')
   const step = fc.record({ what: fc.constantFrom('add', 'drop', 'flush', 'warm'), key })
   fc.assert(

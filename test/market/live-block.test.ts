@@ -11,14 +11,14 @@ const details: TokenDetails = {
 }
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length
 
-/** A text as a frame may hold it: well-formed, at most 255 bytes. */
+/** A text that a frame may contain: well-formed, at most 255 bytes. */
 const text = fc
   .tuple(fc.constantFrom('', '', '\ufeff'), fc.string({ unit: 'binary', maxLength: 252 }))
   .map(([mark, rest]) => mark + rest)
   .filter((one) => bytesOf(one) <= 255)
 
-describe('a block being written', () => {
-  it('gives back every row as it came', () => {
+describe('a live block', () => {
+  it('returns every row unchanged', () => {
     const row = fc.record({
       time: fc.nat(),
       kind: fc.constantFrom(RowKind.buy, RowKind.sell, RowKind.newToken, RowKind.priceUpdate),
@@ -42,7 +42,7 @@ describe('a block being written', () => {
     )
   })
 
-  it('copies the bytes of a frame as they are', () => {
+  it('copies the bytes of a frame unchanged', () => {
     fc.assert(
       fc.property(text, text, text, (before, signature, trader) => {
         const bytes = new TextEncoder().encode(before + signature + trader)
@@ -68,12 +68,12 @@ describe('a block being written', () => {
     expect(block.append(1, 1, 0, 0, numbers, one, '')).toBe(fits)
     expect(block.append(1, 1, 0, 0, numbers, '', one)).toBe(fits)
     expect(block.length).toBe(fits ? 2 : 0)
-    // A row that did not fit leaves nothing behind.
+    // A refused row leaves no text behind.
     expect(block.append(1, 1, 0, 0, numbers, 'signature', 'trader')).toBe(true)
     expect(block.texts.trader(block.length - 1)).toBe('trader')
   })
 
-  it('is full by its rows, or by its texts', () => {
+  it('is full when its rows or its texts are', () => {
     const rows = new LiveBlock(['a'], 2)
     expect([1, 2, 3].map(() => rows.append(1, 1, 0, 0, numbers, '', ''))).toEqual([true, true, false])
     const texts = new LiveBlock(['a'], 8)
@@ -99,7 +99,7 @@ describe('a block being written', () => {
     expect(roomy.texts.details(0).metadata).toEqual(details.metadata)
   })
 
-  it('keeps what a stranger wrote of a new token', () => {
+  it('keeps the texts of a new token', () => {
     const block = new LiveBlock(['mint'], 8)
     block.append(7, 6, RowKind.newToken, 0, numbers, '', 'creator', details)
     const event = eventOf(block, 0)
@@ -109,7 +109,7 @@ describe('a block being written', () => {
     })
   })
 
-  it('can be read by another thread from the same memory', () => {
+  it('is readable by another thread in the same memory', () => {
     const block = new LiveBlock(['mint'], 8)
     block.append(7, 6, RowKind.sell, 0, numbers, 'signature', 'trader')
     const other = new LiveBlock(['mint'], 8, block.buffer)

@@ -11,7 +11,7 @@ const TO_BE_PROVED: UnitSettings = { tradePrice: 'auto', tradeAmount: 'auto' }
 interface Print {
   readonly price: number
   readonly sol?: number
-  /** What the service says beside it; NaN for nothing. */
+  /** The price that the service quotes; NaN: none. */
   readonly quoted?: number
 }
 
@@ -57,15 +57,15 @@ describe('the robust price', () => {
     ['of a negative price', { price: -9 }],
     ['of a price that is none', { price: Number.NaN }],
   ]
-  it.each(nothing)('takes no print %s', (_name, print) => {
+  it.each(nothing)('ignores a print %s', (_name, print) => {
     expect(pricesAfter([...of(1, 1, 1), print, print, print]).at(-1)).toBe(1)
   })
 
-  it('counts a print of exactly the least size', () => {
+  it('counts a print of exactly the minimum size', () => {
     expect(pricesAfter([...of(1, 1, 1), ...Array(3).fill({ price: 9, sol: 0.01 })]).at(-1)).toBe(9)
   })
 
-  it('once there, needs three prints of five to move beyond what was printed', () => {
+  it('needs three prints of five to leave the range of the earlier ones', () => {
     const noise = fc.double({ min: 1e-6, max: 1e6, noNaN: true })
     fc.assert(
       fc.property(fc.array(fc.tuple(noise, noise), { maxLength: 12 }), (pairs) => {
@@ -75,7 +75,7 @@ describe('the robust price', () => {
     )
   })
 
-  it('is the middle one whatever the order, and of equals too', () => {
+  it('is the median in any order, also of equal prints', () => {
     const few = fc.integer({ min: 1, max: 5 })
     fc.assert(
       fc.property(fc.array(few, { minLength: 3, maxLength: 9 }), (prints) => {
@@ -87,7 +87,7 @@ describe('the robust price', () => {
     )
   })
 
-  it('is forgotten, of one token or of all', () => {
+  it('can be forgotten for one token or for all', () => {
     const prices = new Prices(IN_SOL)
     pricesAfter(of(1, 1, 1), IN_SOL, prices)
     prices.forget(8)
@@ -143,7 +143,7 @@ describe('the unit of amounts', () => {
     expect(known.at(7)).toBe(ends ? undefined : 1)
   })
 
-  it('once contradicted is never proved again', () => {
+  it('is never proved again after a contradiction', () => {
     const known = new Prices(TO_BE_PROVED)
     pricesAfter(quoted(30, 1), TO_BE_PROVED, known)
     known.confirm(7, 1, undefined)
@@ -151,7 +151,7 @@ describe('the unit of amounts', () => {
     expect(known.contradicted).toBe(true)
   })
 
-  it('a fill of a token without a price says nothing', () => {
+  it('ignores a fill of a token without a price', () => {
     expect(new Prices(IN_SOL).confirm(3, 5, undefined)).toBe(true)
   })
 })

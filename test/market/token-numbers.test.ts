@@ -21,7 +21,7 @@ const mintOf = (number: number): string =>
       .fill(number >> 8, 24),
   )
 
-/** Keeps whatever it was ever shown, and says what it sees in it by now. */
+/** Keeps every token it ever saw, and prints their current views. */
 const hoarder = defineStrategy<object, { prints: number }>({
   name: 'hoarder',
   about: 'keeps everything',
@@ -35,7 +35,7 @@ const hoarder = defineStrategy<object, { prints: number }>({
       if (any === undefined) return
       const { token, trade } = any
       const seen = [trade.mint, trade.price, token.price, token.state.prints, token.position?.state]
-      // Asking for a token is remembering it.
+      // A request for a token keeps the token.
       const now = bot.random() < 0.1 ? bot.token(token.mint) : undefined
       bot.note(token.mint, encodeJson([...seen, bot.quoteBuy(token, 1), now?.price, now?.state.prints]))
     }
@@ -52,7 +52,7 @@ const hoarder = defineStrategy<object, { prints: number }>({
   },
 })
 
-/** With any token that it was ever shown. */
+/** With any token it ever saw. */
 function act(bot: Bot<unknown>, token: Token<unknown>): void {
   switch (Math.floor(bot.random() * 12)) {
     case 0:
@@ -104,7 +104,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.constant({ kind: 'giveBack' as const }) },
 )
 
-/** Everything that was decided, and how many numbers that took. */
+/** All decisions, and the number of token numbers used. */
 function decided(steps: readonly Step[], givesBack: boolean): { texts: string[]; numbers: number } {
   const exits = { stopLossPercent: 20, takeProfitPercent: 30, maxHoldSeconds: 200_000 }
   const filters = { minAgeMs: 1000, unknownCreators: 'allow' as const }
@@ -135,8 +135,8 @@ function decided(steps: readonly Step[], givesBack: boolean): { texts: string[];
   return { texts, numbers: rig.mints.list.length }
 }
 
-describe('numbers of tokens that are used again', () => {
-  it('change nothing of what is decided, whatever a strategy keeps', () => {
+describe('reused token numbers', () => {
+  it('do not change any decision, whatever tokens a strategy keeps', () => {
     let saved = 0
     let trades = 0
     fc.assert(
@@ -178,7 +178,7 @@ describe('numbers of tokens that are used again', () => {
       true,
       (talk, mint) => void talk.ask((bot) => bot.limitBuy(mint, { sol: 0.1, atPrice: 1e-9, reason })),
     ],
-  ])('a token that %s keeps its number, and for good: %s', (_what, isForGood, meet) => {
+  ])('a token that %s keeps its number; permanently: %s', (_what, isForGood, meet) => {
     const talk = new TalkingBot({ filters: { minAgeMs: 1 }, keys: ['trades'] })
     const mint = mintOf(1)
     meet(talk, mint)
@@ -190,7 +190,7 @@ describe('numbers of tokens that are used again', () => {
     expect(talk.rig.mints.find(mint)).toBe(isForGood ? number : undefined)
   })
 
-  it('a price of the day before yesterday is none, where nobody needs it', () => {
+  it('a price of the day before yesterday is dropped if it is not needed', () => {
     const talk = new TalkingBot()
     const [first, second] = [mintOf(1), mintOf(2)]
     talk.rig.settle(1e-6, first)
@@ -203,7 +203,7 @@ describe('numbers of tokens that are used again', () => {
     expect(talk.ask((bot) => bot.quoteBuy(second, 1))).toBeDefined()
   })
 
-  it('a market that only ever launches needs no more of them from the third day on', () => {
+  it('do not grow from the third day on in a market of launches', () => {
     const talk = new TalkingBot()
     const numbers: number[] = []
     for (let day = 0; day < 6; day++) {

@@ -3,7 +3,7 @@ import { MINT, OTHER_MINT, type StrategyRig, testStrategy } from '../../src/test
 import dipBuyer from '../../strategies/dip-buyer.ts'
 
 const params = { dropPercent: 25, sizeSol: 0.1 }
-/** What prices are written in here: far below where a token leaves its curve. */
+/** Unit of the prices below: far below the price at which a token leaves its curve. */
 const UNIT = 1e-9
 
 function settle(rig: StrategyRig, ...prices: number[]): void {
@@ -26,13 +26,13 @@ test.each<[string, object, number[], string[]]>([
   expect(asked(rig)).toEqual(requests)
 })
 
-test('before there is a robust price nothing is bought', () => {
+test('the strategy does not buy before there is a robust price', () => {
   const rig = testStrategy(dipBuyer, { params })
   for (const price of [100, 50, 50]) rig.trade({ price: price * UNIT })
   expect(rig.orders).toEqual([])
 })
 
-test('a fall across a gap in the feed counts', () => {
+test('the strategy buys a fall across a gap in the feed', () => {
   const rig = testStrategy(dipBuyer, { params })
   settle(rig, 100)
   rig.gap(5)
@@ -40,21 +40,21 @@ test('a fall across a gap in the feed counts', () => {
   expect(asked(rig)).toEqual([BUY])
 })
 
-test('prints far off, which the robust price does not follow', () => {
+test('outliers, which the robust price ignores, cause no buy', () => {
   const rig = testStrategy(dipBuyer, { params })
   settle(rig, 100)
   for (const price of [10, 100, 10, 100, 100]) rig.trade({ price: price * UNIT })
   expect(rig.orders).toEqual([])
 })
 
-test('falling on while the first buy is under way', () => {
+test('a further fall during the first buy causes no second buy', () => {
   const rig = testStrategy(dipBuyer, { params, latencySeconds: 60 })
   settle(rig, 100, 74.9, 50, 25, 12)
   expect(rig.position()?.state).toBe('opening')
   expect(asked(rig)).toEqual([BUY])
 })
 
-test('already holding; once that is sold, the next fall counts from the price of the last buy', () => {
+test('a held token is not bought; after its sale, the next fall is measured from the last buy', () => {
   const rig = testStrategy(dipBuyer, { params })
   settle(rig, 100, 74.9)
   rig.advance(5)
@@ -62,14 +62,14 @@ test('already holding; once that is sold, the next fall counts from the price of
   expect(asked(rig)).toEqual([BUY])
   rig.command({ name: 'sell', mint: MINT })
   settle(rig, 60)
-  rig.advance(30) // until it is final: a mint is bought again no earlier
+  rig.advance(30) // until the sale is final: the next buy is refused before that
   expect(rig.position()?.state).toBe('closed')
   settle(rig, 56.1)
   expect(rig.orders.map(({ side, reason }) => [side, reason]).at(-1)).toEqual(['buy', 'fell 25.1 %'])
   expect(rig.orders).toHaveLength(3)
 })
 
-test('two tokens, each with its own high', () => {
+test('each token has its own high', () => {
   const rig = testStrategy(dipBuyer, { params })
   settle(rig, 100)
   rig.settle(80 * UNIT, { mint: OTHER_MINT })
@@ -77,7 +77,7 @@ test('two tokens, each with its own high', () => {
   expect(rig.orders).toMatchObject([{ mint: OTHER_MINT, sol: 0.1, reason: 'fell 25.1 %' }])
 })
 
-test('a refused buy is not repeated before the token fell again', () => {
+test('a refused buy is not repeated before the token falls again', () => {
   const rig = testStrategy(dipBuyer, { params, paper: { balanceSol: 0.05 } })
   settle(rig, 100, 74.9, 70, 60)
   expect(rig.refusals).toMatchObject([{ code: 'BALANCE_LOW' }])

@@ -25,7 +25,7 @@ const prints =
   }
 const priced = prints(1, 1, 1)
 
-/** What came of it: what it bought, what it noted of which mint, and what it still watches or holds. */
+/** Result: buys, notes by mint, and the mints still watched or held. */
 interface Outcome {
   readonly bought?: readonly string[]
   readonly notes?: readonly [mint: string, why: string][]
@@ -118,7 +118,7 @@ test.each<[string, object, ((rig: StrategyRig) => void)[], Outcome]>([
   expect(outcomeOf(rig)).toEqual({ bought: [], notes: [], watches: [], ...expected })
 })
 
-test('a refused buy is not tried again, and its mint watched no longer', () => {
+test('a refused buy is not repeated, and its mint is no longer watched', () => {
   const poor: StrategyTestOptions = { paper: { balanceSol: 0.01 } }
   const rig = testStrategy(launchSniper, poor)
   launch()(rig)
@@ -128,6 +128,6 @@ test('a refused buy is not tried again, and its mint watched no longer', () => {
   expect(outcomeOf(rig)).toEqual({ bought: [], notes: [], watches: [] })
 })
 
-test('a pattern that is none is refused with the configuration', () => {
+test('an invalid pattern is refused with the configuration', () => {
   expect(launchSniper.params.safeParse({ namePattern: '(' }).error?.issues[0]?.message).toBe('not a regular expression')
 })

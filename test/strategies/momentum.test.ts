@@ -3,13 +3,13 @@ import { type StrategyRig, testStrategy } from '../../src/testing.ts'
 import momentum from '../../strategies/momentum.ts'
 
 const params = { fast: 2, slow: 25, sampleSeconds: 1, minSlopePercent: 1, minVolumeSol: 0.5, sizeSol: 0.1 }
-/** What prices are written in here: far below where a token leaves its curve. */
+/** Unit of the prices below: far below the price at which a token leaves its curve. */
 const UNIT = 1e-9
 const GAP = 'gap'
 
-/** So many prints of 1 SOL at one price, a second apart: each is a sample, from the third on that of this price. */
+/** Prints of 1 SOL at one price, one second apart: each is a sample, from the third on with this price. */
 const prints = (count: number, price: number): number[] => Array<number>(count).fill(price)
-/** Enough for the slow average, and below no other. */
+/** Enough samples for the slow average. */
 const FLAT = prints(35, 100)
 
 function show(rig: StrategyRig, rows: readonly (number | typeof GAP)[]): void {
@@ -47,7 +47,7 @@ test.each<[string, object, object, (number | typeof GAP)[], string[]]>([
   expect(asked(rig)).toEqual(requests)
 })
 
-test('many prints within a sample are one sample, with the volume of all of them', () => {
+test('many prints within a sample period are one sample with their total volume', () => {
   const burst = (sampleSeconds: number): string[] => {
     const rig = testStrategy(momentum, { params: { ...params, sampleSeconds } })
     show(rig, prints(12, 100))
@@ -63,7 +63,7 @@ test('many prints within a sample are one sample, with the volume of all of them
   expect(asked(rig)).toEqual([BUY.replace('1.00', '4.00')])
 })
 
-test('its own ranges never contradict each other', () => {
+test('the ranges of the parameters never overlap', () => {
   const { fast, slow } = momentum.params.parse({})
   expect(fast).toBeLessThan(slow)
   expect(momentum.params.safeParse({ fast: 25 }).success).toBe(false)

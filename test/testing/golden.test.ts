@@ -10,7 +10,7 @@ const T0 = 1_780_000_000_000
 const folder = temporaryFolder()
 const golden = join(folder.path, 'golden', 'dips.jsonl')
 
-/** The service's messages: a token that falls by half and comes back. */
+/** Messages of the service: a token that falls by half and recovers. */
 function capture(): string {
   const prices = [...Array<number>(30).fill(1e-7), ...Array<number>(10).fill(0.5e-7), ...Array<number>(60).fill(1e-7)]
   return prices
@@ -23,10 +23,12 @@ function capture(): string {
     .join('')
 }
 
-test('a capture in, decisions out, compared with a file that is written when asked', async () => {
+test('decisions on a capture are compared with a golden file, which is written on request', async () => {
   const tape = folder.write('capture.ndjson', capture())
   const options = { tape, golden, params: { dropPercent: 30 }, exits: { takeProfitPercent: 50 } }
-  await expect(matchGolden(dipBuyer, options)).rejects.toThrow(/there is no .*dips.jsonl: SLUICE_UPDATE_GOLDEN=1/)
+  await expect(matchGolden(dipBuyer, options)).rejects.toThrow(
+    /dips.jsonl does not exist: run the test with SLUICE_UPDATE_GOLDEN=1/,
+  )
   expect(await matchGolden(dipBuyer, { ...options, update: true })).toBe(2)
   expect(await matchGolden(dipBuyer, options)).toBe(2)
   const [bought, sold] = readFileSync(golden, 'utf8').split('\n')
@@ -36,13 +38,13 @@ test('a capture in, decisions out, compared with a file that is written when ask
   expect(JSON.parse(sold as string)).toMatchObject({ what: 'sell', mint: OTHER_MINT, all: true })
 
   await expect(matchGolden(dipBuyer, { ...options, params: { dropPercent: 60 } })).rejects.toThrow(
-    /dips\.jsonl:1: another decision\n {2}was .*"fell 50\.0 %".*\n {2}is {2}nothing more/,
+    /dips\.jsonl:1: the decision has changed\n {2}was .*"fell 50\.0 %".*\n {2}is {2}nothing more/,
   )
   writeFileSync(golden, `${bought}\n`)
   await expect(matchGolden(dipBuyer, options)).rejects.toThrow(/dips\.jsonl:2: .*\n {2}was nothing more\n {2}is .*sell/)
 })
 
-test('a journal in: the same every time', async () => {
+test('decisions on a journal are the same every time', async () => {
   const tape = join(folder.path, 'tape.db')
   await writeTape(tape, [{ time: T0, items: noisyMarket(2_000, 3, T0) }])
   const decisions = await decisionsOf(dipBuyer, { tape, exits: { stopLossPercent: 20 } })
@@ -50,12 +52,12 @@ test('a journal in: the same every time', async () => {
   expect(await decisionsOf(dipBuyer, { tape, exits: { stopLossPercent: 20 } })).toEqual(decisions)
 })
 
-test('a capture with a bad line, a tape that lacks what is needed, and none are refused', async () => {
+test('an invalid capture, an insufficient tape and a missing file are refused', async () => {
   const needsLaunches = { ...dipBuyer, keys: ['trades', 'newTokens'] }
   const trades = folder.write('trades.ndjson', capture())
   await expect(decisionsOf(needsLaunches, { tape: trades })).rejects.toThrow(/newTokens/)
   expect(await decisionsOf(needsLaunches, { tape: trades, partial: true })).not.toEqual([])
-  await expect(decisionsOf(dipBuyer, { tape: 'nowhere.db' })).rejects.toThrow('there is no nowhere.db')
+  await expect(decisionsOf(dipBuyer, { tape: 'nowhere.db' })).rejects.toThrow('nowhere.db does not exist')
   const tape = folder.write('bad.ndjson', `${capture()}{"type":"trade"}\n`)
   await expect(decisionsOf(dipBuyer, { tape })).rejects.toThrow(/bad\.ndjson:101: /)
 })

@@ -6,7 +6,7 @@ import dipBuyer from '../../strategies/dip-buyer.ts'
 const params = { dropPercent: 20, sizeSol: 0.1 }
 const BUY = { mint: MINT, side: 'buy', sol: 0.1, reason: 'fell 25.0 %' }
 
-/** Does what the trade's trader says, so that a test can try every request. */
+/** Makes the request that the trade's trader names, so a test can try every request. */
 const puppet = defineStrategy({
   name: 'puppet',
   about: 'Does as told.',
@@ -52,7 +52,7 @@ test('a dip is bought, filled a second and a slot later, and sold by its stop-lo
   expect(rig.position()?.realizedSol).toBeLessThan(-0.02)
 })
 
-test('one print moves no price, and a token never the other', () => {
+test('a single print moves no price, and tokens do not influence each other', () => {
   const rig = testStrategy(dipBuyer, { params })
   rig.settle(1e-7)
   rig.settle(4e-7, { mint: OTHER_MINT })
@@ -63,7 +63,7 @@ test('one print moves no price, and a token never the other', () => {
   expect(rig.orders).toMatchObject([{ mint: OTHER_MINT, reason: 'fell 25.0 %' }])
 })
 
-test('limits, old events and a halt refuse', () => {
+test('limits, old events and a halt refuse a buy', () => {
   const buy = (options: Parameters<typeof testStrategy>[1], trade = {}, halt = false) => {
     const rig = testStrategy(puppet, options)
     rig.settle(1e-7)
@@ -79,7 +79,7 @@ test('limits, old events and a halt refuse', () => {
   expect(buy({}, {}, true)).toEqual(['HALTED'])
 })
 
-test('a part is sold, and an order that never lands is told', () => {
+test('a part of a position is sold, and an order that never lands is reported', () => {
   const rig = testStrategy(puppet, { latencySeconds: 3 })
   rig.settle(1e-7)
   rig.trade({ price: 1e-7, trader: 'buy' })
@@ -96,7 +96,7 @@ test('a part is sold, and an order that never lands is told', () => {
   expect(unlucky.orders).toMatchObject([{ state: 'not_executed', code: 'ABSENT' }])
 })
 
-test('off the curve nothing is bought before prints told the depth of the pool', () => {
+test('outside of the curve a buy fails before prints show the depth of the pool', () => {
   const rig = testStrategy(puppet)
   rig.settle(1)
   rig.trade({ price: 1, trader: 'buy' })
@@ -104,7 +104,7 @@ test('off the curve nothing is bought before prints told the depth of the pool',
   expect(rig.orders).toMatchObject([{ state: 'failed', code: 'DEPTH_UNKNOWN' }])
 })
 
-test('new tokens, price updates, timers, gaps and signals reach it at their time', () => {
+test('new tokens, price updates, timers, gaps and signals reach the strategy at their time', () => {
   const rig = testStrategy(puppet, { params: { everySeconds: 30 } })
   const start = rig.now
   rig.newToken({ name: 'Cat', creator: 'Somebody', initialLiquidity: 12 })
@@ -122,7 +122,7 @@ test('new tokens, price updates, timers, gaps and signals reach it at their time
   expect(rig.keys).toEqual(expect.arrayContaining(['trades', 'newTokens', 'priceUpdates']))
 })
 
-test('what the strategy throws is thrown by the row that it threw at; then its bot only sells', () => {
+test('an error of the strategy is thrown by the call of its row; then the bot only sells', () => {
   const rig = testStrategy(puppet, { exits: { stopLossPercent: 20 } })
   rig.settle(1e-7)
   rig.trade({ price: 1e-7, trader: 'buy' })
@@ -137,20 +137,22 @@ test('what the strategy throws is thrown by the row that it threw at; then its b
   expect(rig.orders).toMatchObject([{ side: 'buy' }, { side: 'sell', all: true }])
 })
 
-test('wrong options are said at once, as in a YAML', () => {
+test('invalid options throw at once, as in the YAML', () => {
   expect(() => testStrategy(dipBuyer, { params: { dropPercent: 0, size: 1 } })).toThrow(
     'params.size: unknown key; did you mean sizeSol?; params.dropPercent: expected at least 1 and at most 90, found 0',
   )
   expect(() => testStrategy(dipBuyer, { exits: { stopLossPercent: 120 } })).toThrow(/^exits\.stopLossPercent: expected/)
   expect(() => testStrategy({ ...dipBuyer, keys: ['trade'] })).toThrow('did you mean trades?')
-  expect(() => testStrategy(dipBuyer).trade({ price: 1, mint: 'A' })).toThrow('A is no mint')
-  expect(() => testStrategy(dipBuyer).advance(-1)).toThrow('-1 is no number of seconds')
+  expect(() => testStrategy(dipBuyer).trade({ price: 1, mint: 'A' })).toThrow('invalid mint A')
+  expect(() => testStrategy(dipBuyer).advance(-1)).toThrow('seconds must be at least 0 and below 1e9, got -1')
   expect(() => testStrategy(dipBuyer, { latencySeconds: 0 })).toThrow('latencySeconds: expected at least 0.001')
-  expect(() => testStrategy(dipBuyer, { latencySeconds: Number.NaN })).toThrow('NaN is no number of seconds')
+  expect(() => testStrategy(dipBuyer, { latencySeconds: Number.NaN })).toThrow(
+    'seconds must be at least 0 and below 1e9, got NaN',
+  )
   expect(() => testStrategy(dipBuyer, { lostPercent: 101 })).toThrow('lostPercent: expected 0 to 100')
 })
 
-test('more rows than a block holds', () => {
+test('a test may have more rows than a block', () => {
   const rig = testStrategy(dipBuyer, { params })
   for (let row = 0; row < 600; row++) rig.trade({ price: 1e-7, afterSeconds: 0.01 })
   rig.settle(0.75e-7)

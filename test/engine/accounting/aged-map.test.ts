@@ -4,7 +4,7 @@ import { AgedMap } from '../../../src/engine/accounting/by-account.ts'
 
 const KEYS = ['a', 'b', 'c', 'd', 'e', 'f']
 
-/** The same, looked for from the beginning each time. */
+/** Reference: searches from the beginning each time. */
 function dropOldest(map: Map<string, boolean>): void {
   for (const [key, mayGo] of map) {
     if (!mayGo) continue
@@ -13,7 +13,7 @@ function dropOldest(map: Map<string, boolean>): void {
   }
 }
 
-it('drops the oldest that may go, whatever came, went and changed before', () => {
+it('drops the oldest allowed entry, after any sequence of changes', () => {
   const key = fc.constantFrom(...KEYS)
   const step = fc.oneof(
     fc.record({ what: fc.constant('set' as const), key, mayGo: fc.boolean() }),

@@ -30,7 +30,7 @@ function fill(number: number, side: Fill['side'], tokens: number, final = false)
   }
 }
 
-/** The engine books a fill, after it took back what a fork has changed of it. */
+/** Books a fill as the engine does: reverses it first if a fork changed it. */
 function book(books: Book, one: Fill): Position | undefined {
   if (books.hasOther(one)) books.unbook(one.signature, true)
   const booking = books.book(one)
@@ -50,23 +50,23 @@ function held(books: Book): number {
   return Number(books.positions.get({ account: 'a', mint: MINT })?.tokens ?? 0n)
 }
 
-test('a sale that a fork put before the buy that it had followed', () => {
+test('a sale that a fork moved before its buy leaves no tokens', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100))
   book(books, fill(2, 'sell', 100))
   book(books, fill(3, 'buy', 70))
-  book(books, fill(4, 'sell', 100)) // the fork in which 2 is gone and 4 came first
+  book(books, fill(4, 'sell', 100)) // in this fork 2 is gone and 4 comes first
   expect(held(books)).toBe(0)
   books.unbook('s2')
   settle(books)
   expect(held(books)).toBe(70)
 })
 
-test('and a buy was accepted between the two', () => {
+test('a buy that was accepted between such a sale and its buy keeps its tokens', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100))
   book(books, fill(2, 'sell', 60))
-  book(books, fill(3, 'sell', 70)) // in another fork than 2
+  book(books, fill(3, 'sell', 70)) // 2 is not in this fork
   settle(books)
   books.open(fill(4, 'buy', 50), 4, {})
   books.unbook('s2')
@@ -75,7 +75,7 @@ test('and a buy was accepted between the two', () => {
   expect(held(books)).toBe(80)
 })
 
-test('a sale that is heard of before the buy whose tokens it sold, and both are final', () => {
+test('a sale that is reported before its buy leaves no tokens once both are final', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100, true))
   books.accept(BUY)
@@ -84,7 +84,7 @@ test('a sale that is heard of before the buy whose tokens it sold, and both are 
   expect(held(books)).toBe(0)
 })
 
-test('where that buy never executed, the tokens had come from elsewhere', () => {
+test('if that buy never executed, the tokens came from elsewhere', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100, true))
   books.accept(BUY)
@@ -96,7 +96,7 @@ test('where that buy never executed, the tokens had come from elsewhere', () => 
   expect(held(books)).toBe(50)
 })
 
-test('tokens from elsewhere that were sold along are not owed to the next buy', () => {
+test('foreign tokens that a sale included are not deducted from the next buy', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100, true))
   book(books, fill(2, 'sell', 130))
@@ -105,7 +105,7 @@ test('tokens from elsewhere that were sold along are not owed to the next buy', 
   expect(held(books)).toBe(50)
 })
 
-test('a buy that landed before the sale of everything is found once all is final: its tokens are sold', () => {
+test('a buy that landed before a full sale and is found after finality has no tokens left', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100, true))
   book(books, fill(3, 'sell', 150))
@@ -114,10 +114,10 @@ test('a buy that landed before the sale of everything is found once all is final
   expect(held(books)).toBe(20)
 })
 
-test('such a buy is found after a restart: its tokens are sold', () => {
+test('such a buy has no tokens left if it is found after a restart', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100, true))
-  const closed = { ...book(books, fill(3, 'sell', 150)) } as Position // as it was written, before the sale was final
+  const closed = { ...book(books, fill(3, 'sell', 150)) } as Position // as written before the sale was final
   book(books, fill(3, 'sell', 150, true))
   const restored = new Book()
   restored.restore({ ...NO_MONEY, positions: [closed], fills: [...books.fills.of('a').values()] })
@@ -125,7 +125,7 @@ test('such a buy is found after a restart: its tokens are sold', () => {
   expect(held(restored)).toBe(20)
 })
 
-test('two such buys share what the sale sold beyond the books, and a later buy has no part of it', () => {
+test('two such buys share the oversold amount, and a later buy keeps its tokens', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100, true))
   book(books, fill(4, 'sell', 150, true))
@@ -137,7 +137,7 @@ test('two such buys share what the sale sold beyond the books, and a later buy h
   expect(held(books)).toBe(70)
 })
 
-test('a sale after that makes no room for more of them', () => {
+test('a later sale does not raise the oversold amount', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100, true))
   book(books, fill(3, 'sell', 150, true))
@@ -148,7 +148,7 @@ test('a sale after that makes no room for more of them', () => {
   expect(held(books)).toBe(90)
 })
 
-test('a buy that comes with other amounts after all of it was sold, finally', () => {
+test('a buy that is reported again with other amounts after its tokens were sold stays sold', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100))
   book(books, fill(2, 'sell', 100, true))
@@ -157,7 +157,7 @@ test('a buy that comes with other amounts after all of it was sold, finally', ()
   expect(held(books)).toBe(30)
 })
 
-test('a fill that came with other amounts while nobody watched is booked as it is', () => {
+test('a fill that a fork changed unobserved is booked with its new amounts', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100))
   book(books, fill(1, 'buy', 120))
@@ -166,11 +166,11 @@ test('a fill that came with other amounts while nobody watched is booked as it i
   expect(held(books)).toBe(110)
 })
 
-test(`whatever forks do, in any order of what is heard: in the end what is held is what stands (${SEEDS} seeds)`, () => {
+test(`after any forks and any order of reports, the tokens held are those on the chain (${SEEDS} seeds)`, () => {
   for (let seed = 1; seed <= SEEDS; seed++) expect({ seed, held: inTheEnd(seed) }).toEqual({ seed, held: 0 })
 })
 
-/** What is held too much in the end, after forks and restarts. */
+/** Difference between the books and the chain, after forks and restarts. */
 function inTheEnd(seed: number): number {
   const { integer } = seededRandom(seed)
   let books = new Book()
@@ -190,7 +190,7 @@ function inTheEnd(seed: number): number {
     }
     if (integer(8) === 0) books = restarted(books, position)
   }
-  // The chain never sells what is not held: of the sales those stand that there are tokens for.
+  // The chain refuses sales without tokens: only sales with enough tokens stand.
   let standing = 0
   for (const [number, one] of [...heard].sort(([a], [b]) => (a % 2) - (b % 2))) {
     const isCovered = one.side === 'buy' || Number(one.tokens) <= standing
@@ -203,7 +203,7 @@ function inTheEnd(seed: number): number {
   return held(books) - standing
 }
 
-/** A closed position comes back, too, while a fork may still give it something back. */
+/** A closed position is restored, too, while a fork may reopen it. */
 function restarted(before: Book, position: Position | undefined): Book {
   const books = new Book()
   books.restore({

@@ -11,7 +11,7 @@ import { fillOf, MINT, MINT_2 } from '../../support/engine-rig.ts'
 const sol = solToLamports
 const resume = { kind: 'command', command: { name: 'resume' } } as const
 
-describe('what selling all would bring', () => {
+describe('the liquidation value', () => {
   const held = { ...newPosition({ account: 'a', bot: 'b', mint: MINT }, 0, {}), tokens: 10_000_000_000_000n }
   const into = (price: number, product: number) => solFor(1e7, reservesAt(price, product))
   const productAt = (price: number) => (price < GRADUATION_PRICE ? CURVE_PRODUCT : POOL_PRODUCT)
@@ -26,7 +26,7 @@ describe('what selling all would bring', () => {
     expect(liquidationSol({ ...held, ...more }, price)).toBe(expected)
   })
 
-  it('is not known without a price', () => {
+  it('is undefined without a price', () => {
     expect(liquidationSol(held, undefined)).toBe(undefined)
     expect(liquidationSol({ ...held, exitTries: 4 }, undefined)).toBe(0)
   })
@@ -39,14 +39,14 @@ describe('what selling all would bring', () => {
     ['older still, and no price', undefined, undefined, 600_001, 0],
     ['its pool, which was read since', 1e-6, 0.5e-6, 900_000, 0.5e-6],
     ['its pool, though no price came since the start', undefined, 0.5e-6, 0, 0.5e-6],
-  ])('goes by %s', (_name, price, pool, quietMs, by) => {
+  ])('uses %s', (_name, price, pool, quietMs, by) => {
     const session = { now: quietMs, price: () => price } as unknown as EngineState
     const watch = { printedAt: () => 0, poolPriceOf: () => pool } as unknown as ExitWatch
     const expected = by === undefined ? undefined : by === 0 ? 0 : Math.round(into(by, productAt(by)) * 1e9)
     expect(new Liquidation(session, watch).of(held)).toBe(expected)
   })
 
-  it('has a bound, whatever a price says', () => {
+  it('has an upper bound at any price', () => {
     expect(valueAt(1e-6, 1_000_000n, 6)).toBe(1_000)
     expect(valueAt(1e9, 2n ** 63n, 6)).toBe(undefined)
     expect(valueAt(Number.NaN, 1n, 6)).toBe(undefined)
@@ -54,7 +54,7 @@ describe('what selling all would bring', () => {
 })
 
 describe('exposure', () => {
-  /** Of a that holds what 0.1 SOL bought at 1e-6, at another price by now. */
+  /** Bot `a` bought for 0.1 SOL at 1e-6, and the price has moved since. */
   function holding(limits: object, price: number): Crew {
     const crew = new Crew({ limits })
     for (const mint of [MINT, MINT_2]) crew.rig.newToken(mint, 10, 'maker')
@@ -67,7 +67,7 @@ describe('exposure', () => {
     ['maxExposureLamports', 'EXPOSURE_LIMIT', MINT_2],
     ['maxLamportsPerCreator', 'CREATOR_LIMIT', MINT_2],
     ['maxLamportsPerMint', 'MINT_LIMIT', MINT],
-  ])('%s counts what has become more worth at that, and what has become less at cost', (key, code, mint) => {
+  ])('%s counts the higher of value and cost', (key, code, mint) => {
     const limits = { [key]: sol(0.3) }
     // 100,000 tokens: 0.2962 SOL at 3e-6 with impact and the venue's fee.
     const risen = holding(limits, 3e-6)
@@ -80,7 +80,7 @@ describe('exposure', () => {
     expect(fallen.bought('a', mint, 0.2, low)).toBe('')
   })
 
-  it('counts at cost what has no price', () => {
+  it('counts a position without a price at cost', () => {
     const crew = holding({ maxExposureLamports: sol(0.3) }, 3e-6)
     crew.rig.input({ kind: 'gap', from: 0, to: 1, keys: [MINT] })
     expect([crew.bought('a', MINT_2, 0.201), crew.bought('a', MINT_2, 0.2)]).toEqual(['EXPOSURE_LIMIT', ''])
@@ -90,7 +90,7 @@ describe('exposure', () => {
 describe('a loss', () => {
   const gap = { kind: 'gap', from: 0, to: 1, keys: [MINT] } as const
 
-  it.each(['maxDrawdownLamports', 'maxDailyLossLamports'])('%s counts what nobody prints any more as lost', (key) => {
+  it.each(['maxDrawdownLamports', 'maxDailyLossLamports'])('%s counts a position without prints as lost', (key) => {
     const crew = new Crew({ limits: { [key]: sol(0.09) } })
     expect(crew.bought('a', MINT, 0.1)).toBe('')
     crew.rig.now += 600_000
@@ -99,11 +99,11 @@ describe('a loss', () => {
       /[^;]*; 1 held token has no trades and counts as worthless every day until sold/,
     )
     expect(crew.buy('a', MINT_2, 0.01)).toMatchObject({ ok: false, reason })
-    crew.rig.settle(1e-6, MINT) // it is alive
+    crew.rig.settle(1e-6, MINT) // still printed
     expect(crew.bought('a', MINT_2, 0.01)).toBe('')
   })
 
-  it.each(['maxDrawdownLamports', 'maxDailyLossLamports'])('%s counts what cannot be sold as lost', (key) => {
+  it.each(['maxDrawdownLamports', 'maxDailyLossLamports'])('%s counts an unsellable position as lost', (key) => {
     const crew = new Crew({ limits: { [key]: sol(0.09) }, exits: { takeProfitPercent: 50, windowPrints: 5 } })
     expect(crew.bought('a', MINT, 0.1)).toBe('')
     crew.rig.settle(2e-6, MINT)
@@ -127,7 +127,7 @@ describe('a loss', () => {
     expect(crew.bought('a', MINT_2, 0.01)).toBe('')
   })
 
-  it("of what cannot be sold takes nobody's place in the end, and is tried ever more rarely", () => {
+  it('in an unsellable token leaves the limits in the end, and its sale is retried ever more rarely', () => {
     const limits = { maxOpenPositions: 1, maxExposureLamports: sol(0.1) }
     const crew = new Crew({ limits, exits: { takeProfitPercent: 50, windowPrints: 5 } })
     expect(crew.bought('a', MINT, 0.1)).toBe('')
@@ -195,7 +195,7 @@ describe('a loss', () => {
     },
   )
 
-  it('is told apart from one that only seems so, since a held token has no price', () => {
+  it('is distinguished from an unknown one, for a held token without a price', () => {
     const crew = new Crew({ limits: { maxDrawdownLamports: sol(0.09) } })
     expect(crew.bought('a', MINT, 0.1)).toBe('')
     crew.rig.input(gap)
@@ -211,7 +211,7 @@ describe('a loss', () => {
 describe('`resume`', () => {
   const limits = { maxDrawdownLamports: sol(0.15) }
 
-  it('while a held token has no price gives no room for another loss', () => {
+  it('while a held token has no price allows no further loss', () => {
     const crew = new Crew({ limits })
     expect([crew.bought('a', MINT, 0.1), crew.bought('a', MINT_2, 0.1)]).toEqual(['', ''])
     crew.rig.input({ kind: 'gap', from: 0, to: 1, keys: [MINT, MINT_2] })
@@ -223,7 +223,7 @@ describe('`resume`', () => {
     expect(crew.bought('a', MINT_3, 0.01, { scaleIn: true })).toBe('DRAWDOWN_LIMIT')
   })
 
-  it('forgives what is held lost although nothing was ever won or paused', () => {
+  it('forgives an unrealized loss without any earlier profit or pause', () => {
     const crew = new Crew({ limits })
     expect(crew.bought('a', MINT, 0.2)).toBe('')
     crew.rig.settle(0.1e-6, MINT)
@@ -233,7 +233,7 @@ describe('`resume`', () => {
     const after = crew.restarted({ limits })
     after.rig.settle(0.1e-6, MINT)
     expect(after.bought('a', MINT_3, 0.01)).toBe('')
-    // What has come back can be lost again, and is.
+    // A recovered amount is lost again.
     after.rig.settle(1e-6, MINT)
     expect(after.buy('a', MINT_3, 0.01)).toMatchObject({ code: 'POSITION_OPEN' })
     expect(after.bought('a', MINT_3, 0.01, { scaleIn: true })).toBe('')
@@ -241,7 +241,7 @@ describe('`resume`', () => {
     expect(after.bought('a', MINT_3, 0.01, { scaleIn: true })).toBe('DRAWDOWN_LIMIT')
   })
 
-  it('never takes back what an earlier one forgave', () => {
+  it('keeps the amount that an earlier `resume` forgave', () => {
     const crew = new Crew({ limits })
     expect(crew.bought('a', MINT, 0.2)).toBe('')
     crew.rig.settle(0.1e-6, MINT)
@@ -252,7 +252,7 @@ describe('`resume`', () => {
     expect(crew.bought('a', MINT_2, 0.01)).toBe('')
   })
 
-  it('forgives a loss once, whether it is then sold or not', () => {
+  it('forgives a loss once, whether the position is then sold or not', () => {
     const crew = new Crew({ limits })
     expect(crew.bought('a', MINT, 0.1)).toBe('')
     expect(crew.bought('a', MINT_2, 0.1)).toBe('')
@@ -266,8 +266,8 @@ describe('`resume`', () => {
   })
 })
 
-describe('adopting at a price that cannot be', () => {
-  it('is refused, and goes on', () => {
+describe('adopting at an implausible price', () => {
+  it('is refused, and the engine continues', () => {
     const crew = new Crew({ mode: 'live' })
     crew.rig.settle(9e8, MINT)
     const account = crew.rig.outputs.find((output) => output.kind === 'account')?.money.account as string

@@ -7,7 +7,7 @@ import { TalkingBot } from '../../support/talking-bot.ts'
 
 const reason = 'told to'
 
-/** With a price, and where asked for with tokens that 0.1 SOL bought. */
+/** A rig with a price and, on request, with a position bought for 0.1 SOL. */
 function ready(options: ConstructorParameters<typeof TalkingBot>[0] = {}, holds = false): TalkingBot {
   const talk = new TalkingBot(options)
   talk.rig.settle(1e-6)
@@ -20,7 +20,7 @@ function ready(options: ConstructorParameters<typeof TalkingBot>[0] = {}, holds 
 
 const kindsOf = (outputs: readonly Output[]): string[] => outputs.map(({ kind }) => kind)
 
-describe('a request that is none is refused, and the bot goes on', () => {
+describe('an invalid request is refused, and the bot continues', () => {
   const buys: [name: string, code: string, options: object][] = [
     ['sol is Infinity', 'AMOUNT_RANGE', { sol: Number.POSITIVE_INFINITY }],
     ['sol is negative', 'AMOUNT_RANGE', { sol: -1 }],
@@ -73,7 +73,7 @@ describe('a request that is none is refused, and the bot goes on', () => {
     ['no size', {}],
     ['no reason', { all: true, reason: undefined }],
   ]
-  it.each(sells)('sell: %s', (_name, options) => {
+  it.each(sells)('sell: %s is refused', (_name, options) => {
     const talk = ready({}, true)
     const placed = talk.ask((bot, token) => bot.sell(token, { reason, ...options } as unknown as SellOptions))
     expect(placed).toMatchObject({ ok: false, code: 'REQUEST_INVALID' })
@@ -84,7 +84,7 @@ describe('a request that is none is refused, and the bot goes on', () => {
     ['percent above 100', { percent: 250 }],
     ['all that it is shown to hold', 'shown'],
     ['more than it holds', { tokens: 1e300 }],
-  ])('sell: %s is everything', (_name, options) => {
+  ])('sell: %s sells everything', (_name, options) => {
     const talk = ready({}, true)
     talk.ask((bot, token) => {
       const size = options === 'shown' ? { tokens: token.position?.tokens as number } : (options as { percent: number })
@@ -98,7 +98,7 @@ describe('a request that is none is refused, and the bot goes on', () => {
     ['too long', 'x'.repeat(100_000)],
     ['a number', 5 as never],
     ['an object without a mint', {} as never],
-  ])('a mint that is %s', (_name, mint) => {
+  ])('a mint that is %s is refused', (_name, mint) => {
     const talk = ready()
     expect(talk.ask((bot) => bot.buy(mint, { sol: 0.1, reason }))).toMatchObject({ code: 'MINT_INVALID' })
     expect(talk.ask((bot) => bot.watch(mint))).toBe(false)
@@ -106,7 +106,7 @@ describe('a request that is none is refused, and the bot goes on', () => {
     for (const output of talk.rig.outputs) expect(JSON.stringify(output).length).toBeLessThan(2_000)
   })
 
-  it('setExits with nonsense leaves the exits as they are', () => {
+  it('setExits with invalid rules leaves the exits unchanged', () => {
     const talk = ready({ exits: { stopLossPercent: 20 } }, true)
     expect(talk.ask((bot, token) => bot.setExits(token, { stopLossPercent: Number.NaN }))).toMatchObject({
       ok: false,
@@ -117,7 +117,7 @@ describe('a request that is none is refused, and the bot goes on', () => {
   })
 })
 
-describe('what can only be a mistake ends the entries of that bot alone', () => {
+describe('a bug in a strategy ends the entries of its bot only', () => {
   const cyclic: { self?: unknown } = {}
   cyclic.self = cyclic
   const states: [name: string, state: unknown, why: RegExp][] = [
@@ -129,7 +129,7 @@ describe('what can only be a mistake ends the entries of that bot alone', () => 
     ['a function', { a: () => 1 }, /function/],
     ['a cycle', cyclic, /cyclic or too large/],
   ]
-  it.each(states)('state that holds %s', (_name, state, why) => {
+  it.each(states)('a state with %s throws', (_name, state, why) => {
     const talk = ready()
     expect(talk.dare((bot) => Object.assign(bot, { state }))).toMatch(why)
   })
@@ -158,7 +158,7 @@ describe('what can only be a mistake ends the entries of that bot alone', () => 
         },
       }),
     ],
-  ])('throwing %s', (_name, thrown) => {
+  ])('a strategy that throws %s', (_name, thrown) => {
     const talk = ready()
     expect(
       talk.dare(() => {
@@ -168,7 +168,7 @@ describe('what can only be a mistake ends the entries of that bot alone', () => 
     expect(kindsOf(talk.rig.trade(1e-6))).toEqual([])
   })
 
-  it('a state of tokens that cannot be made', () => {
+  it('a token state whose creation throws', () => {
     const talk = new TalkingBot({}, undefined, {
       token: () => {
         throw new Error('no state')
@@ -179,14 +179,14 @@ describe('what can only be a mistake ends the entries of that bot alone', () => 
     )
   })
 
-  it('a start that gives no handlers, or gives them later', () => {
+  it('a start that returns no handlers, or a promise', () => {
     for (const handlers of [undefined, Promise.resolve({})]) {
       const talk = new TalkingBot({}, undefined, { start: () => handlers as never })
       expect(talk.rig.outputs).toContainEqual(expect.objectContaining({ code: 'STRATEGY_THREW' }))
     }
   })
 
-  it('a request from outside of a handler, which could not be repeated', () => {
+  it('a request outside of a handler', () => {
     const talk = ready()
     const bot = talk.ask((own) => own)
     expect(() => bot.buy(MINT, { sol: 0.1, reason })).toThrow('outside of a handler')

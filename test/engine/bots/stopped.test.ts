@@ -4,7 +4,7 @@ import type { Output } from '../../../src/engine/messages.ts'
 import { type Bot, defineStrategy } from '../../../src/engine/strategy.ts'
 import { botSettings, EngineRig, MINT, MINT_2, orders, startInput } from '../../support/engine-rig.ts'
 
-/** Buys at every print, or does what it is told. */
+/** Buys on every print, or runs the given handler. */
 const strategyOf = (name: string, onTrade: (bot: Bot<undefined>) => unknown) =>
   defineStrategy({
     ...{ name, about: '', params: z.object({}), keys: ['trades'] },
@@ -14,7 +14,7 @@ const strategyOf = (name: string, onTrade: (bot: Bot<undefined>) => unknown) =>
 const eager = strategyOf('eager', (bot) => bot.buy(MINT, { sol: 0.01, reason: 'a print' }))
 const alarmsIn = (outputs: readonly Output[]) => outputs.filter(({ kind }) => kind === 'alarm')
 
-test('a bot that was stopped is not started; that is said once, and the others trade', () => {
+test('a stopped bot is not started, one alarm reports it, and the others trade', () => {
   const bots = ['wild', 'calm'].map((name) => botSettings('eager', { name }))
   const start = startInput(bots)
   for (const told of [false, true]) {
@@ -32,7 +32,7 @@ test('a bot that was stopped is not started; that is said once, and the others t
 
 test.each([
   ['a promise', () => Promise.reject(new Error('nobody hears this'))],
-  // biome-ignore lint/suspicious/noThenProperty: it is what is tested
+  // biome-ignore lint/suspicious/noThenProperty: the test needs a thenable
   ['what looks like one', () => ({ then: () => {} })],
 ])('a handler that returns %s is refused', (_what, returned) => {
   const rig = new EngineRig([strategyOf('later', returned) as never], [botSettings('later')])
@@ -46,7 +46,7 @@ test('a handler may return anything else', () => {
   expect(alarmsIn(rig.outputs)).toEqual([])
 })
 
-test('half an order in the books ends the engine, whose doing it is stays to be seen, caught or not', () => {
+test('a stack overflow within an order ends the engine and leaves the index of its bot, even if the strategy catches it', () => {
   const deep = (bot: Bot<undefined>): void => {
     try {
       deep(bot)
@@ -59,7 +59,7 @@ test('half an order in the books ends the engine, whose doing it is stays to be 
   expect(rig.cells[0]).toBe(1)
 })
 
-test('every handler is counted before it runs, and what runs within one is part of it: so long is its own', () => {
+test('every handler is counted before it runs, and a nested handler counts as part of the outer one', () => {
   const counts: number[] = []
   const looking = (name: string) =>
     strategyOf(name, (bot) => {

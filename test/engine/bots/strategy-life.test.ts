@@ -7,7 +7,7 @@ import { TalkingBot } from '../../support/talking-bot.ts'
 
 const reason = 'told to'
 
-/** With a price, and where asked for with tokens that 0.1 SOL bought. */
+/** A rig with a price and, on request, with a position bought for 0.1 SOL. */
 function ready(options: ConstructorParameters<typeof TalkingBot>[0] = {}, holds = false): TalkingBot {
   const talk = new TalkingBot(options)
   talk.rig.settle(1e-6)
@@ -21,7 +21,7 @@ function ready(options: ConstructorParameters<typeof TalkingBot>[0] = {}, holds 
 const kindsOf = (outputs: readonly Output[]): string[] => outputs.map(({ kind }) => kind)
 
 describe('bot.state', () => {
-  it('is a copy: changing what was assigned, or what is read, changes nothing', () => {
+  it('is a copy: changes of the assigned or the returned object have no effect', () => {
     const talk = ready()
     const mine = { list: [1] }
     talk.ask((bot) => Object.assign(bot, { state: mine }))
@@ -30,7 +30,7 @@ describe('bot.state', () => {
     expect(talk.dare((bot) => void (bot.state as { list: number[] }).list.push(3))).toMatch(/TypeError/)
   })
 
-  it('comes back from the journal as it was', () => {
+  it('is restored from the journal', () => {
     const state = { $bigint: '5', $$bigint: '6', text: 'x', zero: 0 }
     const talk = ready()
     talk.ask((bot) => Object.assign(bot, { state: { ...state, zero: -0 } }))
@@ -40,7 +40,7 @@ describe('bot.state', () => {
 })
 
 describe('before it trades, and after', () => {
-  it('nothing is ordered in start, nor bought once the process ends', () => {
+  it('orders in start are refused, and buys while the process is stopping', () => {
     const placed: unknown[] = []
     const talk = new TalkingBot({}, (bot) => {
       placed.push(bot.buy(MINT, { sol: 0.1, reason }), bot.sell(MINT, { all: true, reason }))
@@ -53,7 +53,7 @@ describe('before it trades, and after', () => {
     expect(orders(talk.rig.outputs)).toEqual([])
   })
 
-  /** Shows `rows` prints of the past to it. */
+  /** Warms the strategy up with `rows` prints. */
   function warm(rig: EngineRig, rows: number, time = rig.now): void {
     for (let row = 0; row < rows; row++) {
       const numbers = { price: 1e-6, amount: 1, size: 1e6, marketCap: 1, extra: 0, extra2: 0 }
@@ -62,7 +62,7 @@ describe('before it trades, and after', () => {
     }
   }
 
-  it('a strategy that throws while it is shown the past is reported when that is over', () => {
+  it('an error during the warm-up is reported after the warm-up', () => {
     const talk = new TalkingBot()
     talk.next = () => {
       throw new Error('in the past')
@@ -74,7 +74,7 @@ describe('before it trades, and after', () => {
     )
   })
 
-  it('nothing that is asked for in the past counts', () => {
+  it('requests during the warm-up are ignored', () => {
     const talk = new TalkingBot()
     talk.next = (bot, token) => {
       bot.buy(token, { sol: 0.1, reason })
@@ -104,7 +104,7 @@ describe('before it trades, and after', () => {
 })
 
 describe('watching', () => {
-  it('is counted: a bot can neither take a key from another nor from the engine', () => {
+  it('is counted: a bot can remove a key neither from another bot nor from the engine', () => {
     const talk = ready({ keys: ['newTokens', 'trades', 'trades', MINT_2] })
     expect(talk.trades).toBe(5) // a key named twice is one key
     talk.ask((bot) => bot.watch(MINT))
@@ -118,7 +118,7 @@ describe('watching', () => {
     expect(keys()).toEqual(['newTokens', 'trades', MINT_2])
   })
 
-  it('survives a sale that is reported when the position is long gone', () => {
+  it('survives a sale that is reported after the position was closed', () => {
     const talk = ready({ keys: ['trades'] }, true)
     talk.ask((bot) => bot.watch(MINT))
     talk.ask((bot, token) => bot.sell(token, { all: true, reason }))
@@ -135,7 +135,7 @@ describe('timers', () => {
   const timersOf = (outputs: readonly Output[]) => outputs.flatMap((one) => (one.kind === 'timer' ? [one.timer] : []))
   const set = (talk: TalkingBot) => timersOf(talk.rig.outputs).at(-1) as { id: number; at: number }
 
-  /** When a timer that was set at the start of a second and repeats every 10 s is due, after a restart. */
+  /** Next firing after a restart of a timer that repeats every 10 s. */
   const dueAfter = (fired: number | undefined): number | undefined => {
     const start = 1_780_000_000_000
     const timer = { id: 4, bot: 'told', owner: 'strategy', name: 'tick', at: start - 100_000, everyMs: 10_000 } as const
@@ -143,7 +143,7 @@ describe('timers', () => {
     return timersOf(new TalkingBot({ money }).rig.outputs)[0]?.at
   }
 
-  it('that repeats is said once: its firings are inputs and nothing more', () => {
+  it('that repeat are emitted once: their firings emit nothing', () => {
     const talk = ready()
     talk.ask((bot) => bot.every('tick', 10))
     const { id, at } = set(talk)
@@ -166,7 +166,7 @@ describe('timers', () => {
     expect(dueAfter(fired === undefined ? undefined : start + fired)).toBe(start + due)
   })
 
-  it('may be cleared or replaced while it fires, and is gone after that', () => {
+  it('may be cleared or replaced while they fire', () => {
     const talk = ready()
     talk.ask((bot) => bot.every('tick', 10))
     talk.atTimer = (bot) => bot.clear('tick')
@@ -181,7 +181,7 @@ describe('timers', () => {
     expect(set(talk).at).toBe(talk.rig.now + 20_000)
   })
 
-  it('set in start again after a restart goes on, unless its period is another one', () => {
+  it('that start sets again after a restart continue, unless the interval changed', () => {
     const money = (everyMs: number) => {
       const timer = { id: 4, bot: 'told', owner: 'strategy', name: 'tick', at: 1_780_000_005_000, everyMs } as const
       return { ...NO_MONEY, nextTimer: 5, timers: [timer] }
@@ -198,7 +198,7 @@ describe('timers', () => {
   })
 })
 
-describe('what is kept of a token', () => {
+describe('the state of a token', () => {
   const DAY = 86_400_000
   const stateAfter = (days: number, holds = false): unknown => {
     const talk = new TalkingBot({}, undefined, { token: () => ({ prints: 0 }) as never })

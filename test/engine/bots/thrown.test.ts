@@ -6,7 +6,7 @@ const refuse = (): never => {
   throw new Error('no')
 }
 
-describe('what a strategy threw', () => {
+describe('a thrown value', () => {
   it.each<[what: string, thrown: unknown, reason: string]>([
     ['text', 'gone', 'gone'],
     ['undefined', undefined, 'undefined'],
@@ -31,14 +31,14 @@ describe('what a strategy threw', () => {
     expect(readThrown(error)).toEqual({ reason: 'TypeError: gone', above: '', stack: '' })
   })
 
-  it('frames in a message are no frames', () => {
+  it('frames in a message are ignored', () => {
     const error = new Error('gone\n    at evil (/etc/evil.ts:1:1)')
     const { stack } = readThrown(error)
     expect(stack).not.toContain('evil')
     expect(stack).toContain('thrown.test.ts')
   })
 
-  it('is bounded, however long the message is', () => {
+  it('has a bounded length', () => {
     const { reason, above, stack } = readThrown(new Error('x'.repeat(1e6)))
     expect(reason).toHaveLength(500)
     expect(above.length + stack.length).toBeLessThan(40_000)
@@ -50,12 +50,12 @@ describe('the alarm of a strategy that threw', () => {
   const alarm = { kind: 'alarm', bot: 'dips', code: 'STRATEGY_THREW', reason: 'ZodError: [\n  1\n]' } as const
   const thrownAt = { place: 'strategies/dips.ts:12:5', stack: ['onTrade (strategies/dips.ts:12:5)'] }
 
-  it('is one line for a person, the place first', () => {
+  it('is one line that begins with the place', () => {
     expect(alarmText({ ...alarm, thrownAt })).toBe('strategies/dips.ts:12:5: ZodError: [ 1 ]')
     expect(alarmText(alarm)).toBe('ZodError: [ 1 ]')
   })
 
-  it('is compared without its place', () => {
+  it('is compared by a replay without its place', () => {
     const note: Output = { kind: 'note', bot: 'dips', mint: '', code: '', reason: '' }
     expect(compared({ ...alarm, thrownAt })).toEqual(alarm)
     expect(compared(note)).toBe(note)

@@ -12,7 +12,7 @@ const TIME = 1_780_000_000_000
 const strategies = new Map([['dip-buyer', dipBuyer as unknown as Strategy]])
 const settings = botSettings('dip-buyer', { params: { dropPercent: 15, sizeSol: 0.05 } })
 
-/** A segment: prices that fall far enough for a buy, and what the engine decides on them. */
+/** A segment: prices that fall far enough for a buy, and the decisions of the engine. */
 function recorded(): { entries: Entry[]; mints: Mints } {
   const mints = new Mints()
   const prices = [1, 1, 1, 1, 1, 0.8, 0.8, 0.8, 0.8]
@@ -26,7 +26,7 @@ function recorded(): { entries: Entry[]; mints: Mints } {
     { kind: 'input', seq: 2, time: TIME, input: { kind: 'feed', status: 'live', confirmed: [] } },
     ...prices.map((_, at): Entry => ({ kind: 'rows', block, from: at, to: at + 1, firstSeq: 3 + at })),
   ]
-  // What it says of a segment without outputs is the first that is missing: so it is asked until nothing is.
+  // Verifies repeatedly and adds the output reported as missing, until none is missing.
   const entries: Entry[] = [...given]
   for (;;) {
     const { divergence } = verifySegment(entries, mints, strategies)
@@ -56,8 +56,8 @@ const orderOf = (entries: Entry[]) => {
   return { entry, order: entry.output.order }
 }
 
-describe('a segment that is repeated', () => {
-  it('decides the same', () => {
+describe('the replay of a segment', () => {
+  it('decides the same as the recording', () => {
     const { entries, mints } = recorded()
     expect(orderOf(entries).order).toMatchObject({ bot: 'dip-buyer', reason: 'fell 20.0 %' })
     expect(verifySegment(entries, mints, strategies)).toMatchObject({
@@ -66,7 +66,7 @@ describe('a segment that is repeated', () => {
     })
   })
 
-  it('does not compare where a strategy threw, and repeats what looking at its error does', () => {
+  it('ignores the place of an error, and repeats the effects of reading the error', () => {
     const nosy = {
       ...dipBuyer,
       start: (_params: unknown, bot: Bot) => {
@@ -99,7 +99,7 @@ describe('a segment that is repeated', () => {
     expect(divergence?.got).toContain('"lamports":50000000')
   })
 
-  it('finds an output that nobody decides any more', () => {
+  it('finds a recorded output that the replay lacks', () => {
     const { divergence } = changed((entries) => {
       const output: Output = { kind: 'note', bot: 'dip-buyer', mint: MINT, code: '', reason: 'never said' }
       entries.splice(4, 0, { kind: 'output', seq: 2, output })
@@ -114,7 +114,7 @@ describe('a segment that is repeated', () => {
     expect(divergence?.got).toContain('"kind":"order"')
   })
 
-  it('finds one at the very end', () => {
+  it('finds a missing output at the end', () => {
     const { divergence } = changed((entries) => entries.splice(orderAt(entries), entries.length))
     expect(divergence).toMatchObject({ seq: 10, field: '', expected: '' })
   })
@@ -127,7 +127,7 @@ describe('a segment that is repeated', () => {
     expect(divergence).toMatchObject({ seq: 10, field: 'kind' })
   })
 
-  it('finds what was decided at another row', () => {
+  it('finds an output at another row', () => {
     const { divergence } = changed((entries) => {
       const at = orderAt(entries)
       for (let index = at; index < entries.length; index++) {
@@ -138,7 +138,7 @@ describe('a segment that is repeated', () => {
     expect(divergence).toMatchObject({ seq: 9, field: 'seq' })
   })
 
-  it('finds what another price decides', () => {
+  it('finds the effect of another price', () => {
     const { entries, mints } = recorded()
     const rows = entries.find((entry) => entry.kind === 'rows')
     if (rows?.kind === 'rows') (rows.block.size as Float64Array)[7] = 1

@@ -30,7 +30,7 @@ const foreign = (signature: string): Input => ({
 })
 const asked = (mint = MINT): string | undefined => {
   const outputs = rig.settle(1e-6, mint)
-  return orders(outputs).length > 0 ? 'ordered' : refusals(rig.outputs).at(-1) // each is told once
+  return orders(outputs).length > 0 ? 'ordered' : refusals(rig.outputs).at(-1) // each refusal is recorded once
 }
 const alarms = (): string[] =>
   rig.outputs.flatMap((output) => (output.kind === 'alarm' ? [`${output.bot} ${output.code}`.trim()] : []))
@@ -43,22 +43,25 @@ const bought = (mint = MINT): Order => {
 }
 const position = () => rig.outputs.findLast((output) => output.kind === 'position')
 
-describe('something executed that was thought not to, or twice', () => {
+describe('an unexpected or double execution', () => {
   const kept = (): boolean | undefined => {
     const last = rig.outputs.findLast((output) => output.kind === 'account')
     return last?.kind === 'account' ? last.money.breached : undefined
   }
-  test.each(['LATE_FILL', 'SERVICE_DUPLICATE'] as const)('%s: the account keeps it until a person resumes', (code) => {
-    const order = bought()
-    rig.report(order, 'filled', { code, fill: fillOf(order, 1e-6, rig.now, { signature: 'second' }) })
-    expect([kept(), alarms().at(-1)]).toEqual([true, `eager ${code}`])
-    expect(asked(MINT_2)).toBe('UNEXPECTED_FILL')
-    const [sale] = orders(rig.input({ kind: 'command', command: { name: 'sell', mint: MINT } }))
-    expect(sale).toMatchObject({ side: 'sell', size: { kind: 'all' } })
-    rig.input({ kind: 'command', command: { name: 'resume' } })
-    expect([kept(), asked(MINT_2)]).toEqual([false, 'ordered'])
-  })
-  test('seen before it is final: entries stop at once, and `resume` is enough', () => {
+  test.each(['LATE_FILL', 'SERVICE_DUPLICATE'] as const)(
+    '%s stops the entries of the account until `resume`',
+    (code) => {
+      const order = bought()
+      rig.report(order, 'filled', { code, fill: fillOf(order, 1e-6, rig.now, { signature: 'second' }) })
+      expect([kept(), alarms().at(-1)]).toEqual([true, `eager ${code}`])
+      expect(asked(MINT_2)).toBe('UNEXPECTED_FILL')
+      const [sale] = orders(rig.input({ kind: 'command', command: { name: 'sell', mint: MINT } }))
+      expect(sale).toMatchObject({ side: 'sell', size: { kind: 'all' } })
+      rig.input({ kind: 'command', command: { name: 'resume' } })
+      expect([kept(), asked(MINT_2)]).toEqual([false, 'ordered'])
+    },
+  )
+  test('a provisional execution stops entries at once, and `resume` lifts the stop', () => {
     const order = bought()
     rig.input({ ...foreign('second'), attemptId: `${order.id}.1` } as Input)
     rig.input({ ...foreign('third'), attemptId: `${order.id}.1` } as Input)
@@ -68,7 +71,7 @@ describe('something executed that was thought not to, or twice', () => {
     rig.input({ kind: 'command', command: { name: 'resume' } })
     expect(asked(MINT_2)).toBe('ordered')
   })
-  test('told as foreign, and booked after all: nothing is left to accept', () => {
+  test('a foreign transaction that is booked later needs no acceptance', () => {
     const order = bought()
     rig.input(foreign('second'))
     rig.report(order, 'filled', {
@@ -88,7 +91,7 @@ describe('a condition that stops entries of every account', () => {
   })
   const say = (name: 'halt' | 'resume'): unknown => rig.input({ kind: 'command', command: { name } })
 
-  test('resume does not end it; it ends by itself', () => {
+  test('`resume` does not lift it; its own input does', () => {
     rig.input(gate(true))
     rig.input(low(false))
     expect(asked()).toBe('DISK_LOW')
@@ -99,7 +102,7 @@ describe('a condition that stops entries of every account', () => {
     expect(asked()).toBe('ordered')
   })
 
-  test('its end leaves an operator in charge of his own halt, and each other condition as it is', () => {
+  test('its end leaves a halt and other conditions unchanged', () => {
     rig.input(low(false))
     say('halt')
     rig.input(low(true))
@@ -112,14 +115,14 @@ describe('a condition that stops entries of every account', () => {
 })
 
 describe('the gate', () => {
-  test('a live account buys nothing before its wallet was read, and nothing once it cannot be read any more', () => {
+  test('a live account refuses buys before its wallet was read, and after the RPC stops answering', () => {
     expect(asked()).toBe('CHAIN_UNREAD')
     rig.input(gate(true))
     expect(asked()).toBe('ordered')
     rig.input(gate(false))
     expect(asked(MINT_2)).toBe('CHAIN_UNREAD')
   })
-  test('sales go all the same', () => {
+  test('sales pass a closed gate', () => {
     bought()
     rig.input(gate(false))
     const [sale] = orders(rig.input({ kind: 'command', command: { name: 'sell', mint: MINT } }))
@@ -127,8 +130,8 @@ describe('the gate', () => {
   })
 })
 
-describe('a transaction of somebody else', () => {
-  test('stops entries until it is accepted, each for itself, restarts included', () => {
+describe('a foreign transaction', () => {
+  test('stops entries until it is accepted; each needs its own acceptance, restarts included', () => {
     rig.input(gate(true))
     rig.input(foreign('a'))
     rig.input(foreign('b'))
@@ -146,8 +149,8 @@ describe('a transaction of somebody else', () => {
   })
 })
 
-describe('many transactions of somebody else', () => {
-  test('five are told; `resume --accept all` is enough', () => {
+describe('many foreign transactions', () => {
+  test('five raise an alarm; `resume --accept all` accepts all', () => {
     rig.input(gate(true))
     for (const signature of 'abcdefgh') rig.input(foreign(signature))
     expect(alarms()).toHaveLength(5)
@@ -165,7 +168,7 @@ describe('many transactions of somebody else', () => {
 describe('the first entry goes alone', () => {
   const single: Input = { kind: 'gate', account: account.id, open: true, single: true }
 
-  test('the next one waits until the gate is open for all', () => {
+  test('the next entry is refused until the gate opens for all', () => {
     rig.input(single)
     expect(asked()).toBe('ordered')
     expect(asked(MINT_2)).toBe('FIRST_BUY')
@@ -175,7 +178,7 @@ describe('the first entry goes alone', () => {
     rig.input(gate(true))
     expect(asked(MINT_2)).toBe('ordered')
   })
-  test('where it was not sent, another one goes in its place', () => {
+  test('if the first entry was not sent, another one may go', () => {
     rig.input(single)
     expect(asked()).toBe('ordered')
     rig.report(orders(rig.outputs)[0] as Order, 'refused', { code: 'LIMIT_WAIT' })
@@ -183,10 +186,10 @@ describe('the first entry goes alone', () => {
   })
 })
 
-describe('fewer tokens than were booked', () => {
+describe('fewer tokens than booked', () => {
   const deficit = (tokens: bigint): Input => ({ kind: 'deficit', account: account.id, mint: MINT, tokens })
 
-  test('the position is what the chain says, and only this mint is closed until resume', () => {
+  test('the position takes the amount of the chain, and only this mint is refused until `resume`', () => {
     bought()
     const before = position()?.position
     rig.input(deficit((before?.tokens ?? 0n) / 4n))
@@ -198,7 +201,7 @@ describe('fewer tokens than were booked', () => {
     rig.report(sale, 'failed', { code: 'REVERTED' })
     expect(asked(MINT_2)).toBe('ordered')
   })
-  test('none left: it is closed, and its exits with it', () => {
+  test('a position without tokens is closed with its exits', () => {
     bought()
     rig.input(deficit(0n))
     expect(position()?.position).toMatchObject({ state: 'closed', tokens: 0n })
@@ -206,7 +209,7 @@ describe('fewer tokens than were booked', () => {
     rig.input({ kind: 'command', command: { name: 'resume' } })
     expect(asked()).toBe('ordered')
   })
-  test('not fewer, or nothing was booked: nothing happens', () => {
+  test('an equal amount, or a mint without a position, changes nothing', () => {
     expect(rig.input(deficit(0n))).toEqual([])
     bought()
     expect(rig.input(deficit(10n ** 18n))).toEqual([])
@@ -218,7 +221,7 @@ describe('adopt', () => {
     ...{ kind: 'adopt', account: account.id, bot: 'eager', mint: MINT, tokens: 2_000_000n, decimals: 6, ...more },
   })
 
-  test('a position at the present price, with the exits of its bot', () => {
+  test('opens a position at the current price, with the exits of its bot', () => {
     rig.settle(1e-6)
     rig.input(adopt())
     expect(position()?.position).toMatchObject({
@@ -231,17 +234,17 @@ describe('adopt', () => {
   test.each([
     ['without a price', adopt({ mint: MINT_2 }), 'PRICE_UNKNOWN'],
     ['by nobody', adopt({ bot: 'nobody' }), 'PRICE_UNKNOWN'],
-  ])('%s it is refused', (_what, input, code) => {
+  ])('is refused %s', (_what, input, code) => {
     rig.settle(1e-6)
     expect(refusals(rig.input(input))).toEqual([code])
   })
-  test('what a bot holds is refused', () => {
+  test('is refused for a mint that a bot holds', () => {
     bought()
     expect(refusals(rig.input(adopt()))).toEqual(['MINT_OWNED'])
   })
 })
 
-test.each(['HELD', 'LATE_FILL', 'SERVICE_DUPLICATE', 'REVERSED'] as const)('%s is an alarm', (code) => {
+test.each(['HELD', 'LATE_FILL', 'SERVICE_DUPLICATE', 'REVERSED'] as const)('%s raises an alarm', (code) => {
   rig.input(gate(true))
   rig.settle(1e-6)
   const [order] = orders(rig.outputs) as [Order]
