@@ -137,7 +137,12 @@ test.each<[what: string, before: AccountMoney[], outputs: Output[], lines: RegEx
     threw,
     [/^EXITS ONLY dips since 12:00:30: strategies\/dips.ts:12:5: TypeError: x\\u001b.*until the next start$/],
   ],
-  ['a foreign transaction', [], [account({ foreign: ['sig1'] })], [/^FOREIGN TX since .*`sluice resume --accept sig1`$/]],
+  [
+    'a foreign transaction',
+    [],
+    [account({ foreign: ['sig1'] })],
+    [/^FOREIGN TX since .*`sluice resume --accept sig1`$/],
+  ],
   ['a deficit', [], [account({ quarantined: [MINT] })], [new RegExp(`^QUARANTINED since .*\\(${MINT}\\)$`)]],
   ['a pause', [], [account(PAUSED)], [/^LOSING STREAK since 12:00:30 until 12:02:00: /]],
   ['a pause that is over', [], [account({ results: { ...NO_RESULTS, pausedUntil: NOON + 60_000 } })], []],
