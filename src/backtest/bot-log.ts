@@ -6,42 +6,42 @@ import type { Fill, Order, OrderClass, OrderState } from '../engine/order.ts'
 import type { TradeSide } from '../market/block.ts'
 import type { Attempt } from '../orders/attempt.ts'
 
-/** What became of one order, and when. */
+/** An order and its outcome. */
 export interface OrderRecord {
   readonly id: string
   readonly mint: string
   readonly side: TradeSide
   readonly class: OrderClass
-  /** When it was decided. */
+  /** Time of the decision. */
   readonly time: Millis
-  /** The robust price then, SOL a token; null where there was none. */
+  /** Robust price of the decision, SOL per token; null if unknown. */
   readonly price: number | null
-  /** What a buy was to spend; null for a sale. */
+  /** Amount that a buy was to spend; null for a sale. */
   readonly lamports: number | null
   readonly reason: string
-  /** When its first attempt left; null while none has. */
+  /** Time of the first attempt; null before. */
   sentAt: Millis | null
   filledAt: Millis | null
   state: OrderState
   code: ErrorCode | ''
 }
 
-/** What happened in one transaction of ours, for a chart. */
+/** A fill, for a chart. */
 export interface FillMark {
   readonly mint: string
   readonly side: TradeSide
   readonly time: Millis
-  /** SOL a token, the fees of the trade inside. */
+  /** SOL per token, including the fees of the trade. */
   readonly price: number
   readonly lamports: number
   readonly reason: string
 }
 
-/** Everything that one bot's report needs and its sums do not tell. Grows with its orders, never with the tape. */
+/** Records of one bot for its report. Memory grows with its orders, not with the tape. */
 export class BotLog {
   readonly orders = new Map<string, OrderRecord>()
   readonly fills: FillMark[] = []
-  /** When requests went out, in order. */
+  /** Times of requests, in order. */
   readonly requestTimes: Millis[] = []
   /** Exit rules of the last position of each mint. */
   readonly exits = new Map<string, ExitRules>()
@@ -64,7 +64,7 @@ export class BotLog {
     this.orders.set(id, { id, mint, side, class: kind, time, price, lamports, reason, ...unset })
   }
 
-  /** Attempts are written at every step: the first time is when it leaves. */
+  /** Attempts are recorded at each state; the first `armed` is the time of sending. */
   attempt({ orderId, state, armedAt }: Attempt): void {
     if (state !== 'armed') return
     this.requestTimes.push(armedAt)

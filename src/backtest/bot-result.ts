@@ -97,13 +97,13 @@ export class BotResult {
   }
 }
 
-/** What the tokens cost more, or brought less, than at this price. */
+/** Lamports paid more, or received less, than at this price. */
 function slippageOf({ side, tokens, decimals, costs }: Fill, price: number): number {
   const decided = price * wholeTokens(tokens, decimals) * LAMPORTS_PER_SOL
   return Math.round(side === 'buy' ? costs.tradeLamports - decided : decided - costs.tradeLamports)
 }
 
-/** Counts one more under a name. */
+/** Adds 1 to a named count. */
 export function count(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1)
 }
@@ -113,7 +113,7 @@ export interface Cost {
   readonly name: keyof Fees
   readonly label: string
   readonly sol: number
-  /** Of what the decisions would have made without any cost; null where they would have made nothing. */
+  /** Share of the result that the decisions would have had without costs; null if that is not positive. */
   readonly percentOfGross: number | null
 }
 
@@ -123,10 +123,10 @@ const LABELS: Readonly<Record<keyof Fees, string>> = {
   slippage: 'delay and impact',
   network: 'base and priority fees',
   failed: 'failed transactions',
-  rent: 'rent not got back',
+  rent: 'rent not returned',
 }
 
-/** What stood between the prices that were decided on and the result. Gross less all costs is net. */
+/** Difference between the prices of the decisions and the result. Gross less all costs is net. */
 export interface CostTable {
   readonly grossSol: number
   readonly netSol: number

@@ -20,15 +20,12 @@ export interface Calibration {
   readonly model: (model: FillModel) => FillModel
 }
 
-/** A fill model as real attempts have it, and how far it is from the real fills. Reads the tape once. Throws
- *  SluiceError (exit 2) where nothing real was filled. */
+/** Fits the fill model to the journal's real attempts and measures its error on the real fills. Reads the tape once.
+ *  Throws SluiceError (exit 2) if the journal has no real fill. */
 export function calibrationOf(config: Config, market: Market, executions: readonly Execution[]): Calibration {
   const measured = measure(executions)
   if (measured.fills === 0)
-    throw new SluiceError(
-      'no real fill in the journal: --calibrate needs one that live bots have written',
-      ExitCode.usage,
-    )
+    throw new SluiceError('the journal has no real fill: --calibrate needs a journal of live bots', ExitCode.usage)
   const [bot] = config.bots
   const base = bot === undefined ? DEFAULT_FILL_MODEL : { ...DEFAULT_FILL_MODEL, ...modelPart(bot.paper) }
   const mints = new Mints()
@@ -43,7 +40,7 @@ export function calibrationOf(config: Config, market: Market, executions: readon
   }
 }
 
-/** What the tape did not hear: its gaps, what lies between two processes, and all before and after it. */
+/** Times without market data: gaps, time between two processes, and all before and after the tape. */
 function* unheardOf(market: Market): Generator<Unheard, void, undefined> {
   let heardTo = Number.NEGATIVE_INFINITY
   for (const item of market.history()) {

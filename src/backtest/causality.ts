@@ -12,26 +12,26 @@ import { runBacktest } from './run.ts'
 
 const CUTS = 5
 
-/** Whether what was decided before a moment hangs on what came after it. */
+/** Whether decisions depend on later market data. */
 export interface Causality {
   /** Rows after which the tape was cut. */
   readonly cuts: readonly number[]
-  /** Decisions and reports that were compared, over all cuts. */
+  /** Decisions and reports compared over all cuts. */
   readonly compared: number
-  /** The first that differs; null where none does. */
+  /** First difference; null if there is none. */
   readonly divergence: Divergence | null
 }
 
 interface Divergence {
   readonly cut: number
-  /** Null in its place: there was none. */
+  /** null if the entry is missing. */
   readonly whole: Entry | null
   readonly cutOff: Entry | null
 }
 
-/** Plays a tape whole, and again cut off at random rows: what a run decides, and how its orders are filled, up to a cut
- *  has to be the same whether there is a tape behind it or not. What differs has seen the future, or hangs on something
- *  beside its market. */
+/** Plays a tape completely, and again cut at random rows. All decisions and fills up to a cut must be the same with and
+ *  without the rest of the tape. A difference means that a strategy has seen the future, or depends on something
+ *  outside of its market. */
 export function verifyCausality(config: Config, market: Market, seed: number): Causality {
   const random = seededRandom(seed)
   const cuts = Array.from({ length: CUTS }, () => 1 + random.integer(Math.max(1, market.rows - 1)))
@@ -50,7 +50,7 @@ export function verifyCausality(config: Config, market: Market, seed: number): C
   return { cuts, compared, divergence: null }
 }
 
-/** `passed` is told when so many rows of `marks` are done, before anything that comes after them. */
+/** `passed` is called when a number of `marks` rows is done, before any later event. */
 function play(
   config: Config,
   market: Market,
@@ -89,7 +89,7 @@ function* markedItems(
   }
 }
 
-/** The tape up to a row. The last block holds nothing behind it. */
+/** The tape up to a row. The last block ends there. */
 function cutAt(market: Market, rows: number): Market {
   return {
     stretches: market.stretches,
@@ -115,7 +115,7 @@ function warmupOf(market: Market): Pick<Market, 'warmup'> {
   return market.warmup === undefined ? {} : { warmup: (mints, seconds) => market.warmup?.(mints, seconds) ?? [] }
 }
 
-/** Both runs once more, for their words. */
+/** Repeats both runs to get the text of the difference. */
 function divergenceOf(config: Config, market: Market, cut: number, index: number): Divergence {
   const [whole, cutOff] = [market, cutAt(market, cut)].map((one) => {
     const journal = new DecisionRecord(index)
@@ -125,33 +125,33 @@ function divergenceOf(config: Config, market: Market, cut: number, index: number
   return { cut, whole, cutOff }
 }
 
-/** Something that was decided, or that became of an order. */
+/** A decision or its outcome. */
 export interface Entry {
   readonly seq: Seq
   readonly time: Millis
-  /** As JSON. */
+  /** JSON. */
   readonly text: string
 }
 
-/** Everything that a run decides and everything that its executors report, in order: of each entry the hash of all up
- *  to it, so that two runs are compared without keeping either. */
+/** All decisions and execution reports in order, as a hash chain: two runs are compared without keeping their
+ *  entries. */
 class DecisionRecord implements Journal {
   readonly #hashes: number[] = []
   readonly #wanted: number
-  /** The entry that was asked for, once it has come. */
+  /** The wanted entry, once it has occurred. */
   entry: Entry | undefined
 
-  /** `wanted`: the index of the one entry that is kept. */
+  /** `wanted`: index of the one entry to keep. */
   constructor(wanted = -1) {
     this.#wanted = wanted
   }
 
-  /** How many there are by now. */
+  /** Number of entries so far. */
   get length(): number {
     return this.#hashes.length
   }
 
-  /** The first of `length` entries that are not the same in both; undefined where all are. */
+  /** First of `length` entries that differs; undefined if all are equal. */
   firstDifference(other: DecisionRecord, length: number): number | undefined {
     const isEqual = (index: number): boolean => this.#hashes[index] === other.#hashes[index]
     if (length === 0 || isEqual(length - 1)) return undefined

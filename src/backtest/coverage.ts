@@ -6,22 +6,22 @@ import type { FeedStatus } from '../engine/messages.ts'
 import type { Market } from '../journal/tape/market-tape.ts'
 import { dateTimeOf } from '../runtime/time-text.ts'
 
-/** What a recording tells of its feed, in order. Segment 0 is an import. */
+/** Recorded events of a feed, in order. Segment 0 is an import. */
 export type FeedEvent =
   | { readonly kind: 'began' | 'ended'; readonly segment: number; readonly time: Millis }
   | { readonly kind: 'feed'; readonly time: Millis; readonly status: FeedStatus; readonly confirmed: readonly string[] }
   | { readonly kind: 'gap'; readonly from: Millis; readonly to: Millis; readonly keys: readonly string[] }
 
-/** A segment from the moment its feed was first live, and how much of that a subscription key was there for. */
+/** A segment from the first time its feed was live, and the time covered by a subscription key. */
 export interface SegmentCoverage {
   readonly segment: number
   readonly from: Millis
   readonly to: Millis
   /** The key was confirmed at some time. */
   readonly isPresent: boolean
-  /** All of it but pauses. */
+  /** Recorded time without pauses, ms. */
   readonly recordedMs: number
-  /** Confirmed, live and no gap. */
+  /** Time confirmed, live and without a gap, ms. */
   readonly coveredMs: number
 }
 
@@ -31,27 +31,26 @@ export interface KeyCoverage {
 }
 
 export const FIREHOSES = ['trades', 'newTokens', 'priceUpdates']
-/** With less of a key than this, a bot sees another market than the one it would have traded on. */
+/** With a lower share of its key, a bot sees another market than it would have traded on. */
 const LEAST_SHARE = 0.95
 
-/** A feed comes back within a minute where it can: a longer gap is a pause, as if the recorder had been ended and
- *  started again. */
+/** A feed reconnects within a minute if it can. A longer gap counts as a pause of the recording. */
 const PAUSE_MS = 600_000
 
-/** The coverage of each key. Time before a segment's feed was first live counts as not recorded, as do pauses and the
- *  time between segments. */
+/** Coverage of each key. Time before a segment's feed was first live, pauses, and time between segments do not count as
+ *  recorded. */
 export function coverageOf(keys: readonly string[], events: Iterable<FeedEvent>): KeyCoverage[] {
   const watches = keys.map((key) => new KeyWatch(key))
   for (const event of events) for (const watch of watches) watch.take(event)
   return watches
 }
 
-/** Whether these keys bring what another would: trades of all tokens are those of one. */
+/** Whether these keys cover another key: trades of all tokens cover those of one. */
 function bring(keys: readonly string[], key: string): boolean {
   return keys.includes(key) || (!FIREHOSES.includes(key) && keys.includes('trades'))
 }
 
-/** The share of the recorded time that a key was there for, 0 to 1. */
+/** Share of the recorded time covered by a key, 0 to 1. */
 export function shareOf({ segments }: KeyCoverage): number {
   const sum = (of: (one: SegmentCoverage) => number): number => segments.reduce((total, one) => total + of(one), 0)
   const recordedMs = sum((one) => one.recordedMs)
@@ -59,7 +58,7 @@ export function shareOf({ segments }: KeyCoverage): number {
   return segments.some(({ isPresent }) => isPresent) ? 1 : 0
 }
 
-/** What is missing, in words; nothing where a bot with this key sees what it would have seen. */
+/** Missing data in words; empty if the recording has what a bot with this key would have received. */
 export function lackOf(coverage: KeyCoverage): string[] {
   const { key, segments } = coverage
   if (segments.length === 0) return [`${key}: the feed was never live`]
@@ -83,9 +82,9 @@ class KeyWatch implements KeyCoverage {
   readonly key: string
   readonly segments: SegmentCoverage[] = []
   #segment = 0
-  /** When the feed was first live in this segment. */
+  /** First time that the feed was live in this segment. */
   #liveAt: Millis | undefined
-  /** Since when the key has been there without a break. */
+  /** Start of the current uninterrupted coverage. */
   #since: Millis | undefined
   #isPresent = false
   #pausedMs = 0
@@ -127,7 +126,7 @@ class KeyWatch implements KeyCoverage {
     }
   }
 
-  /** A gap is told when it is over, and begins when the feed was last heard: before it was known to be down. */
+  /** A gap is recorded at its end. It begins when the feed was last live, before the loss was detected. */
   #cut(from: Millis, to: Millis): void {
     if (to - from >= PAUSE_MS && this.#liveAt !== undefined) this.#pausedMs += to - Math.max(from, this.#liveAt)
     const since = this.#since
@@ -160,14 +159,14 @@ class KeyWatch implements KeyCoverage {
   }
 }
 
-/** What a tape covers of what the bots need, and in words what it lacks. Throws SluiceError (exit 2) where there is no
- *  bot or no row, and, unless `partial`, where something is lacking. */
+/** Coverage of the keys that the bots need, and missing data in words. Throws SluiceError (exit 2) without bots or
+ *  rows, and, unless `partial`, if data is missing. */
 export function tapeCoverage(
   { bots, wallet }: Pick<Config, 'bots' | 'wallet'>,
   market: Market,
   partial: boolean,
 ): { coverage: KeyCoverage[]; lacks: string[] } {
-  if (bots.length === 0) throw new SluiceError('there is no bot in the configuration', ExitCode.usage)
+  if (bots.length === 0) throw new SluiceError('the configuration has no bot', ExitCode.usage)
   if (market.rows === 0) throw new SluiceError('the tape is empty: no market row was recorded', ExitCode.usage)
   const coverage = coverageOf(keysOf({ bots, wallet }), feedEvents(market))
   const lacks = coverage.flatMap(lackOf)
@@ -175,11 +174,11 @@ export function tapeCoverage(
   return { coverage, lacks }
 }
 
-/** Throws SluiceError (exit 2) where something is lacking. */
+/** Throws SluiceError (exit 2) if data is missing. */
 export function refuseLacks(lacks: readonly string[]): void {
   if (lacks.length === 0) return
   throw new SluiceError(
-    `the tape does not cover what the bots need; --partial goes on all the same\n${lacks.map((lack) => `  ${lack}`).join('\n')}`,
+    `the tape does not cover what the bots need; --partial runs anyway\n${lacks.map((lack) => `  ${lack}`).join('\n')}`,
     ExitCode.usage,
   )
 }
@@ -196,15 +195,15 @@ function* feedEvents(market: Market): Generator<FeedEvent, void, undefined> {
   }
 }
 
-/** Live, a key is confirmed a moment after it is wanted. */
+/** Live, a subscription is confirmed with this delay, ms. */
 const GRACE_MS = 10000
 
-/** Single mints that the bots want, against those that were being recorded then: a tape of chosen tokens knows only
- *  what its own bot watched. */
+/** Compares the mints that the bots want with those recorded at that time: a tape of single tokens holds only those
+ *  that its own bot watched. */
 export class WatchedMints {
   /** Wanted at any time. */
   readonly wanted = new Set<string>()
-  /** Wanted while they were not being recorded. */
+  /** Wanted while not recorded. */
   readonly absent = new Set<string>()
   readonly #missingSince = new Map<string, Millis>()
   #wants: readonly string[] = []
@@ -215,8 +214,8 @@ export class WatchedMints {
     return this.#wants.filter((key) => !FIREHOSES.includes(key))
   }
 
-  /** The whole set of keys from now on. It changes with nearly every order, by a key or two: those that stay keep their
-   *  order, so that what is gone and what is new shows in one pass. */
+  /** Replaces the wanted keys. Most orders change one or two; the others keep their order, so one pass finds the
+   *  changes. */
   want(time: Millis, keys: readonly string[]): void {
     const before = this.#wants
     this.#wants = keys
@@ -233,7 +232,7 @@ export class WatchedMints {
     }
   }
 
-  /** The keys recorded from now on; undefined while nothing is, which is a gap and told as one. */
+  /** Replaces the recorded keys; undefined while nothing is recorded, which is a gap and reported as one. */
   record(time: Millis, keys: readonly string[] | undefined): void {
     this.#recorded = keys
     for (const mint of this.#missingSince.keys()) if (this.#isRecorded(mint)) this.#found(mint, time)

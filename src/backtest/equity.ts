@@ -4,13 +4,12 @@ import { isUnsellable, type Position, sellingText } from '../engine/accounting/p
 import { markTrips } from '../engine/accounting/round-trip.ts'
 import type { BotResult } from './bot-result.ts'
 
-/** What a bot is worth over time: its money, and what selling all that it holds would bring. Samples in the order of
- *  time, lamports. */
+/** Equity of a bot over time: its balance plus the liquidation value of its positions. Samples by time, lamports. */
 export class Equity {
   readonly times: Millis[] = []
   readonly lamports: number[] = []
 
-  /** Of one instant the last sample counts. */
+  /** A second sample of the same instant replaces the first. */
   sample(time: Millis, lamports: number): void {
     if (this.times.at(-1) === time) this.lamports[this.lamports.length - 1] = lamports
     else {
@@ -20,10 +19,10 @@ export class Equity {
   }
 }
 
-/** A fall from a high to the low after it. */
+/** A drawdown from a high to the low after it. */
 export interface Drawdown {
   readonly lamports: number
-  /** Of the high. */
+  /** Share of the high. */
   readonly share: number
   readonly highLamports: number
   readonly lowLamports: number
@@ -33,7 +32,7 @@ export interface Drawdown {
 
 type Samples = Pick<Equity, 'times' | 'lamports'>
 
-/** The deepest in lamports; undefined where it never fell. */
+/** Largest drawdown in lamports; undefined if the equity never fell. */
 export function maxDrawdown({ times, lamports }: Samples): Drawdown | undefined {
   let deepest: Drawdown | undefined
   let high = 0
@@ -48,7 +47,7 @@ export function maxDrawdown({ times, lamports }: Samples): Drawdown | undefined 
   return deepest
 }
 
-/** The longest time below an earlier high, ms: to the end where it was not reached again. */
+/** Longest time below an earlier high, ms; until the end if the high was not reached again. */
 export function longestUnderwaterMs({ times, lamports }: Samples): Millis {
   let longest = 0
   let high = 0
@@ -59,7 +58,7 @@ export function longestUnderwaterMs({ times, lamports }: Samples): Millis {
   return longest
 }
 
-/** The largest fall below an earlier high as a share of that high, of every sample; 0 where there was none. */
+/** Fall below the earlier high as a share of it, for each sample; 0 at a high. */
 export function drawdowns({ lamports }: Samples): number[] {
   let high = Number.NEGATIVE_INFINITY
   return lamports.map((value) => {
@@ -70,7 +69,7 @@ export function drawdowns({ lamports }: Samples): number[] {
 
 const DAY: Millis = 86_400_000
 
-/** The equity at the end of each UTC day that it was sampled in, days since 1970. */
+/** Equity at the end of each UTC day with a sample; days since 1970. */
 export function dailyCloses({ times, lamports }: Samples): { readonly day: number; readonly lamports: number }[] {
   const closes = new Map<number, number>()
   for (let at = 0; at < times.length; at++) closes.set(Math.floor((times[at] as Millis) / DAY), lamports[at] as number)
@@ -85,22 +84,22 @@ interface Sampled {
   readonly equity: Equity
 }
 
-/** Looks at what every bot is worth, in even steps of the tape's time. Looking changes nothing. What was still under
- *  way when the tape ended counts at its end: nothing is known of the time behind it. */
+/** Samples the equity of every bot in equal steps of the tape's time, without side effects. Orders that are open when
+ *  the tape ends count at its end. */
 export class EquitySampler {
   readonly #bots: readonly Sampled[]
   readonly #clock: Clock
   readonly #worth: (position: Position) => number
   #to: Millis = 0
 
-  /** `worth`: what selling a position now would bring, lamports. */
+  /** `worth`: liquidation value, lamports. */
   constructor(bots: readonly Sampled[], clock: Clock, worth: (position: Position) => number) {
     this.#bots = bots
     this.#clock = clock
     this.#worth = worth
   }
 
-  /** From now on, until `to`. */
+  /** Starts sampling, until `to`. */
   start(to: Millis): void {
     this.#to = to
     const stepMs = Math.max(1, Math.ceil((to - this.#clock.now()) / SAMPLES))
@@ -111,7 +110,7 @@ export class EquitySampler {
     next()
   }
 
-  /** Nothing happens any more: what is left is worth what it is worth. */
+  /** Takes the last sample and values open positions. */
   end(): void {
     this.#sample()
     for (const { result } of this.#bots) {

@@ -20,13 +20,13 @@ import { type Backtest, type BotOutcome, runBacktest } from './run.ts'
 const STRESS = [2, 4]
 const SIZES = [0.5, 2, 5]
 const SEEDS = 100
-/** In one engine at once: each has a state for every token, and more of them wait for the memory. */
+/** Bots in one engine: each has state for every token, so more of them need too much memory. */
 const SEEDS_A_RUN = 5
 
 export interface ExtraOptions {
-  /** Told how many rows of all the runs together are done; how many there will be is `extraRows`. */
+  /** Called with the number of rows done over all runs; `extraRows` is the total. */
   readonly progress: (rows: number) => void
-  /** By what the backtest itself was filled, made of what is assumed. */
+  /** The fill model of the backtest; these runs vary it. */
   readonly model: (assumed: FillModel) => FillModel
 }
 
@@ -35,8 +35,7 @@ export function extraRows(config: Config, market: Market): number {
   return market.rows * (STRESS.length + SIZES.length + 3 + config.bots.length * (SEEDS / SEEDS_A_RUN))
 }
 
-/** Further runs of a backtest that was logged, by bot: at other costs, at other sizes, and with entries left to
- *  chance. */
+/** Further runs of a logged backtest, by bot: with other costs, other sizes, and random entries. */
 export function extrasOf(
   config: Config,
   market: Market,
@@ -55,7 +54,7 @@ export function extrasOf(
     done += market.rows
     return found
   }
-  // One run after the other, and nothing of any kept but these figures: engines and logs are large.
+  // Runs one at a time and keeps only these figures: engines and logs are large.
   const stress = STRESS.map((factor) =>
     variedRuns(factor, run(config, { logged: true, model: (assumed) => stressed(model(assumed), factor) })),
   )
@@ -109,8 +108,8 @@ function variedRun(factor: number, bot: BotOutcome): VariedRun {
   }
 }
 
-/** What the entries are worth with the configured exits alone; null where the bot bought nothing. `entriesLamports`:
- *  what its own make so. */
+/** Result of the entries with the configured exits only; null if the bot bought nothing. `entriesLamports`: result of
+ *  the bot's own entries with these exits. */
 function byChance(
   config: Config,
   bot: BotConfig,
@@ -125,7 +124,7 @@ function byChance(
   const { params } = bot.strategy.strategy
   const strategy = randomEntries({ params, sol, entries: buys.length, rows, exits: [...(log?.exits.values() ?? [])] })
   const bots = Array.from({ length: SEEDS }, (_, seed): BotConfig => {
-    const name = `${bot.name} by chance ${seed + 1}`
+    const name = `${bot.name} random ${seed + 1}`
     const paper = { ...bot.paper, seed: deriveSeed(bot.paper.seed, name) }
     return { ...bot, name, params: null, strategy: { ...bot.strategy, name: strategy.name, strategy }, paper }
   })
@@ -166,7 +165,7 @@ function withoutSales(config: Config): Config {
   return { ...config, bots }
 }
 
-/** The money and its limits grow with the orders, so that only the market can refuse them. */
+/** Money and limits grow with the orders, so that only the market can refuse them. */
 function sized(config: Config, factor: number): Config {
   const times = <T extends Lamports | null>(amount: T): T =>
     amount === null ? amount : (lamports(Math.round(amount * factor)) as T)

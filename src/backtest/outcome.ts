@@ -10,60 +10,60 @@ import type { Equity } from './equity.ts'
 import type { ReplayedStart } from './replay/recorded-start.ts'
 
 export interface BacktestOptions {
-  /** Go on with a tape that does not cover what the bots need. */
+  /** Run although the tape does not cover what the bots need. */
   readonly partial: boolean
-  /** Told now and then how many rows are done. */
+  /** Called from time to time with the number of rows done. */
   readonly progress?: (rows: number) => void
-  /** Is told everything but the rows. */
+  /** Receives all events except the rows. */
   readonly journal?: Journal | undefined
-  /** When so many rows are done, what each bot has made of them is noted. */
+  /** After this number of rows, the result of each bot is noted. */
   readonly splitRow?: number | undefined
-  /** A strategy that throws takes only its own bot out. */
+  /** A strategy that throws ends its own bot only. */
   readonly tolerant?: boolean
-  /** Keep what a report needs: each bot's orders, trips and equity. */
+  /** Keep the input of a report: orders, round trips and equity of each bot. */
   readonly logged?: boolean
-  /** Bots that draw on one budget, as live ones do; else each has the plan for itself, as on paper. */
+  /** Bots that share one request budget, as live bots do; otherwise each has the whole plan, as on paper. */
   readonly oneBudget?: readonly string[]
-  /** Bots that share their money and what they hold, as live ones do; else each has its own, as on paper. */
+  /** Bots that share money and positions, as live bots do; otherwise each has its own, as on paper. */
   readonly oneWallet?: OneWallet
-  /** Fill by another model than the configuration's. */
+  /** Fill model in place of the configured one. */
   readonly model?: (model: FillModel) => FillModel
-  /** What another run knows of the same attempts. */
+  /** Outcomes of the same attempts in another run. */
   readonly measured?: Measurements
-  /** Begin with what a start of a run had, instead of with nothing, and hear what it was told. */
+  /** Start with the state and inputs of a recorded start. */
   readonly replayed?: ReplayedStart | undefined
-  /** At this time what each bot has made is noted, instead of at a row; and what positions of another run are worth. */
+  /** Note the results at this time instead of at a row, and value positions of another run then. */
   readonly note?: { readonly at: Millis; readonly foreign: readonly Position[] }
 }
 
 export interface OneWallet {
   readonly bots: readonly string[]
-  /** What it begins with; null: what the first of the bots has on paper. */
+  /** Starting balance; null: the paper balance of the first of these bots. */
   readonly lamports: Lamports | null
 }
 
 export const NO_WALLET: OneWallet = { bots: [], lamports: null }
 
-/** What came of a bot, and what it is worth. */
+/** Result and value of a bot. */
 export interface BotOutcome {
   readonly result: BotResult
   readonly startLamports: number
-  /** What selling its open positions at the end would bring. */
+  /** Liquidation value of its open positions at the end. */
   readonly valueLamports: number
-  /** Net result up to `splitRow`, or to the note, at what selling what was open then would have brought. */
+  /** Net result at `splitRow` or at the note, including the liquidation value of positions open then. */
   readonly splitLamports: number | undefined
-  /** What selling the positions that it has in the other run would have brought at the note. */
+  /** Liquidation value at the note of the positions that it has in the other run. */
   readonly foreignLamports: number
-  /** What its strategy threw; '' where it did not. */
+  /** Error of its strategy; '' if it threw none. */
   readonly threw: string
   readonly model: FillModel
-  /** How much of its fills hangs on depths that are only estimated. */
+  /** Dependence of its fills on estimated depths. */
   readonly depth: DepthUse | undefined
   /** Empty unless `logged`. */
   readonly equity: Equity
 }
 
-/** All that a backtest says: a function of tape, configuration, code and seed. */
+/** Result of a backtest: a function of tape, configuration, code and seed. */
 export interface Backtest {
   readonly rows: number
   readonly from: Millis
@@ -72,7 +72,7 @@ export interface Backtest {
   readonly gaps: number
   readonly gapMs: number
   readonly coverage: readonly KeyCoverage[]
-  /** What the tape lacks of what the bots need; empty unless `partial`. */
+  /** Data that the bots need and the tape lacks; empty unless `partial`. */
   readonly lacks: readonly string[]
   readonly mints: Pick<WatchedMints, 'wanted' | 'absent'>
   readonly plan: Plan

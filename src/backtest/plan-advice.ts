@@ -14,21 +14,21 @@ export interface PlanRun {
   readonly use: PlanUse
   readonly orders: number
   readonly netLamports: number
-  /** Against the same run without limits. */
+  /** Difference to the same run without limits. */
   readonly lostLamports: number
 }
 
 export interface PlanAdvice {
-  /** The cheapest first; the one that the configuration names is among them. */
+  /** Cheapest first, including the configured plan. */
   readonly runs: readonly PlanRun[]
-  /** The cheapest under which no exit waits; undefined where there is none. */
+  /** The cheapest plan under which no exit waits; undefined if there is none. */
   readonly advised: PlanRun | undefined
-  /** The most requests of any minute, had there been no limit. */
+  /** Most requests in any minute without a limit. */
   readonly peakPerMinute: number
 }
 
-/** Plays a tape under each plan, all bots of the configuration on one budget as they are live: what waits, what is
- *  refused, and what that costs. `partial` as in a backtest; the same errors. */
+/** Plays a tape under each plan, with all bots of the configuration on one budget as in live trading. Shows which
+ *  orders wait or are refused, and the cost. `partial` and errors as in a backtest. */
 export function advisePlan(config: Config, market: Market, partial: boolean): PlanAdvice {
   const { plan: configured } = config.service
   const { published } = venueOf(config.service).plans
@@ -52,7 +52,7 @@ export function advisePlan(config: Config, market: Market, partial: boolean): Pl
   return { runs, advised: runs.find(({ use }) => use.lateExits === 0), peakPerMinute: useOf(free).peakPerMinute }
 }
 
-/** Of all bots together. */
+/** Sum over all bots. */
 function useOf({ bots, plan }: Backtest): PlanUse {
   const logs = bots.flatMap(({ result }) => result.log ?? [])
   const orders = new Map(logs.flatMap((log) => [...log.orders]))

@@ -6,34 +6,33 @@ import type { Journal, JournalRecord } from '../orders/ports.ts'
 import { BotLog } from './bot-log.ts'
 import { BotResult, count } from './bot-result.ts'
 
-/** What only a restart reads, and a backtest has none: a bot's buys of the last hour are written anew with each of
- *  them. */
+/** Outputs that only a restart reads: they hold a bot's buys of the last hour and are large. */
 const FOR_RECOVERY: ReadonlySet<string> = new Set<Output['kind']>(['bot', 'keys'])
 
-/** The journal of a backtest: sums up what came of it, and hands all but the tape on to a file's where there is one.
- *  Nobody waits for a commit. */
+/** Journal of a backtest: sums up the results, and passes everything but the tape to a file's journal if there is one.
+ *  No caller waits for a commit. */
 export class BacktestResults implements Journal {
   readonly bots: readonly BotResult[]
-  /** Their numbers by name. */
+  /** Bot numbers by name. */
   readonly #numbers: ReadonlyMap<string, number>
-  /** Of the bot asked for last: what comes of one order is told on end. */
+  /** Bot of the last lookup: outputs of one order come in a row. */
   #last = 0
   readonly #journal: Journal | undefined
   readonly #orders = new OrderMarks()
-  /** Fills that are not final yet: each is told again when it is. */
+  /** Fills that are not final yet; each is reported again when it is. */
   readonly #provisional = new Set<string>()
   /** Orders, refusals, cancellations, alarms and notes. */
   decisions = 0
   readonly #alarms: string[] = []
 
-  /** `logged`: keep what a report needs. */
+  /** `logged`: keep the input of a report. */
   constructor(bots: readonly string[], logged: boolean, journal?: Journal) {
     this.#journal = journal
     this.bots = bots.map((name) => new BotResult(name, logged ? new BotLog(name) : undefined))
     this.#numbers = new Map(bots.map((name, number) => [name, number]))
   }
 
-  /** What a start took over from an earlier one: nothing of it is counted here, but what becomes of it is. */
+  /** Restores the state of a start. Earlier results are not counted; later changes are. */
   restore({ positions, orders, fills }: Pick<RecoveredMoney, 'positions' | 'orders' | 'fills'>): void {
     for (const position of positions) if (position.state !== 'closed') this.#of(position.bot).position(position)
     for (const { order } of orders) this.#orders.add(order.id, this.#numberOf(order.bot), order.price)
@@ -94,7 +93,7 @@ export class BacktestResults implements Journal {
       case 'position':
         this.#of(output.position.bot).position(output.position)
         break
-      default: // nothing that a result shows
+      default: // no other output is part of a result
     }
   }
 
@@ -134,7 +133,7 @@ export class BacktestResults implements Journal {
   #numberOf(bot: string): number {
     if (this.bots[this.#last]?.name === bot) return this.#last
     const number = this.#numbers.get(bot)
-    if (number === undefined) throw new Error(`no bot ${bot} in this backtest`)
+    if (number === undefined) throw new Error(`unknown bot in this backtest: ${bot}`)
     this.#last = number
     return number
   }
@@ -144,15 +143,14 @@ const GROWTH = 2
 const FIRST = 1024
 const OPEN = 1
 
-/** What the sums of a backtest need of each order: whose it is, the price that it was decided on, and whether it has
- *  ended. Ten bytes an order, side by side: what became of an order may be told minutes later, and a table of objects
- *  by id has to be searched and collected. */
+/** Bot, price of the decision and state of each order, in ten bytes per order: outcomes may come minutes later, and a
+ *  map of objects would be slower to search and collect. */
 class OrderMarks {
   #prices = new Float64Array(FIRST)
   #bots = new Uint16Array(FIRST)
   #flags = new Uint8Array(FIRST)
 
-  /** `bot`: a number of its own. `price`: null where there was none. */
+  /** `bot`: its number. `price`: null if unknown. */
   add(id: string, bot: number, price: number | null): void {
     const at = orderNumber({ id })
     if (at >= this.#prices.length) this.#grow(at)
@@ -161,7 +159,7 @@ class OrderMarks {
     this.#flags[at] = OPEN
   }
 
-  /** The number of its bot; undefined for an order of which nothing is known. */
+  /** Number of the order's bot; undefined for an unknown order. */
   botOf(id: string): number | undefined {
     const bot = this.#bots[orderNumber({ id })] ?? 0
     return bot === 0 ? undefined : bot - 1
@@ -172,7 +170,7 @@ class OrderMarks {
     return Number.isNaN(price) ? null : price
   }
 
-  /** True for the first time. */
+  /** Returns true at the first call for an order. */
   end(id: string): boolean {
     const at = orderNumber({ id })
     if (this.#flags[at] !== OPEN) return false

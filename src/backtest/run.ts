@@ -31,15 +31,15 @@ import { BacktestResults } from './results.ts'
 
 export type { Backtest, BacktestOptions, BotOutcome } from './outcome.ts'
 
-/** Of the single mints that bots watched or held, how many the tape may lack. */
+/** Share of the mints that bots watched or held which the tape may lack. */
 const MOST_ABSENT = 0.02
 const BOOT = 'simulated'
 
-/** The bots of a configuration over a tape, on virtual time, in one synchronous loop: the engine, runner, gateway and
- *  limiter of a live run, and the executor of a paper run. Throws SluiceError: exit 2 where the tape does not cover the
- *  bots' keys, exit 1 where a strategy throws or the journal turns out corrupt. */
+/** Runs the bots of a configuration over a tape, on simulated time, in one synchronous loop: the engine, runner,
+ *  gateway and limiter of a live run with the executor of a paper run. Throws SluiceError: exit 2 if the tape does not
+ *  cover the bots' keys, exit 1 if a strategy throws or the journal is corrupt. */
 export function runBacktest(config: Config, market: Market, options: BacktestOptions): Backtest {
-  // What a run has really heard is what its replay hears.
+  // A replay of a recorded run receives the inputs that the run received.
   const { coverage, lacks } =
     options.replayed === undefined ? tapeCoverage(config, market, options.partial) : { coverage: [], lacks: [] }
   const run = new Run(config, market, options)
@@ -48,7 +48,7 @@ export function runBacktest(config: Config, market: Market, options: BacktestOpt
   return run.report(coverage, [...lacks, ...run.lacks])
 }
 
-/** The same bots, some of them on the money of the first of these. */
+/** The same bots, some of them with the money of the first of these. */
 function inOneWallet(bots: readonly BotSettings[], { bots: some, lamports }: OneWallet = NO_WALLET): BotSettings[] {
   const first = bots.find(({ name }) => some.includes(name))
   return bots.map((bot) =>
@@ -116,7 +116,7 @@ class Run {
     this.#sampler?.end()
   }
 
-  /** Who shares a budget has the first one's. */
+  /** Bots that share a budget use that of the first one. */
   #restore(money: RecoveredMoney): void {
     const { oneBudget = [] } = this.#options
     const shared = oneBudget.length === 0 ? undefined : this.#limiter('shared')
@@ -126,7 +126,7 @@ class Run {
     this.#results.restore(money)
   }
 
-  /** What turned out to be missing on the way. */
+  /** Data found missing during the run. */
   get lacks(): string[] {
     const { wanted, absent } = this.#watched
     if (absent.size <= wanted.size * MOST_ABSENT) return []
@@ -163,7 +163,7 @@ class Run {
     return (this.#bots[index] as BotSettings).paperLamports
   }
 
-  /** Changes nothing. */
+  /** No side effects. */
   #note(foreign: readonly Position[]): void {
     this.#splitLamports = this.#results.bots.map((result) => result.walletLamports + this.#valueOf(result))
     for (const { name, account } of this.#bots) {
@@ -196,7 +196,7 @@ class Run {
       past: NO_PAST,
       route: ({ account }) => {
         const route = this.#paper.route(account)
-        if (route === undefined) throw new Error(`no executor for ${account}`)
+        if (route === undefined) throw new Error(`no executor for account ${account}`)
         return route
       },
       want: (keys) => this.#watched.want(clock.now(), keys),
@@ -237,7 +237,7 @@ class Run {
     })
   }
 
-  /** The tape as the runner's inputs. Between two segments nobody recorded: that is a gap as well. */
+  /** The tape as inputs of the runner. Time between two segments is a gap. */
   *#items(): Generator<TapeItem, void, undefined> {
     let endedAt: Millis | undefined
     let rows = 0
@@ -256,12 +256,12 @@ class Run {
         yield { kind: 'input', time: to, input: this.#gap({ from: endedAt, to, keys: FIREHOSES }) }
       }
     }
-    // Nothing is decided any more on a market that nobody knows; what is under way comes to its end.
+    // Without a known market nothing is decided; open orders still end.
     yield { kind: 'input', time: this.#clock.now(), input: { kind: 'command', command: { name: 'stop' } } }
     this.#segment.runner.stop()
   }
 
-  /** `before`: how many rows came before. What is noted at the split changes nothing. */
+  /** `before`: number of earlier rows. The note at the split has no side effects. */
   *#rowsOf(item: Extract<TapeItem, { kind: 'rows' }>, before: number): Generator<TapeItem, void, undefined> {
     const split = item.from + (this.#options.splitRow ?? Number.POSITIVE_INFINITY) - before
     const isHere = split > item.from && split <= item.to
@@ -279,7 +279,7 @@ class Run {
     return { kind: 'input', time, input: news }
   }
 
-  /** Whoever watches single tokens is told of a gap in all trades too. */
+  /** A bot that watches single tokens receives gaps in `trades` too. */
   #gap({ from, to, keys }: { from: Millis; to: Millis; keys: readonly string[] }): Input {
     this.#gaps++
     this.#gapMs += to - from

@@ -16,8 +16,8 @@ export interface Exported {
 
 type Message = Readonly<Record<string, unknown>>
 
-/** A tape as a new file of the service's messages, one a line, as `import` reads it; CSV where the file is named so.
- *  Throws SluiceError: exit 2 where the file is there already, else 1; then nothing is left of it. */
+/** Writes a tape as a new file of the service's messages, one per line, as `import` reads it; CSV by the file's ending.
+ *  Throws SluiceError: exit 2 if the file exists, otherwise exit 1; a partial file is deleted. */
 export function exportTape(market: Market, path: string): Exported {
   if (existsSync(path)) throw new SluiceError(`${path} already exists; choose a new file`, ExitCode.usage)
   const file = created(path)
@@ -50,7 +50,7 @@ export function exportTape(market: Market, path: string): Exported {
   return count
 }
 
-/** The time between two segments is a gap as well: nobody recorded then. */
+/** Time between two segments is a gap. */
 function* messagesOf(market: Market): Generator<{ kind: keyof Exported; message: Message }, void, undefined> {
   let endedAt: Millis | undefined
   for (const item of market.items(new Mints())) {

@@ -11,9 +11,9 @@ import type { Captured, CaptureImporter, Line } from '../venues/venue.ts'
 const { captures } = DEFAULT_VENUE
 
 export interface ImportOptions {
-  /** The first bad line ends it. */
+  /** The first bad line ends the import. */
   readonly strict: boolean
-  /** Told of each bad line. */
+  /** Called for each bad line. */
   readonly complain: (complaint: string) => void
 }
 
@@ -22,19 +22,19 @@ export interface Imported {
   readonly gaps: number
   readonly badLines: number
   readonly duplicates: number
-  /** Rows behind later ones: they count as arrived with those. */
+  /** Rows with a time before their predecessor: they count as received with it. */
   readonly late: number
-  /** Subscription keys that the tape covers, less its gaps. */
+  /** Subscription keys that the tape covers, except in its gaps. */
   readonly keys: readonly string[]
 }
 
-/** Captures of a feed, merged by time into a new journal. All of them are read twice: first for what they cover, so
- *  that a bad line of a strict import is found before anything is written. Throws SluiceError: exit 2 where the journal
- *  is there already, else 1. */
+/** Imports captures of a feed, merged by time, into a new journal. All files are read twice: first for their coverage,
+ *  so that a strict import finds a bad line before it writes anything. Throws SluiceError: exit 2 if the journal
+ *  exists, otherwise exit 1. */
 export async function importTape(files: readonly string[], path: string, options: ImportOptions): Promise<Imported> {
   if (existsSync(path)) throw new SluiceError(`${path} already exists; an import creates a new journal`, ExitCode.usage)
   const { keys, badLines } = lookAt(files, options)
-  if (keys.size === 0) throw new SluiceError(`${files.join(', ')}: no market message in it`)
+  if (keys.size === 0) throw new SluiceError(`${files.join(', ')}: no market message found`)
   let failure: Error | undefined
   const journal = openJournal(path, { onFailure: (error) => (failure = error) })
   let imported: Imported | undefined
@@ -61,7 +61,7 @@ function lookAt(
       const captured = reader.read(line)
       if (captured.kind === 'row') keys.add(captured.key)
       if (captured.kind !== 'bad') continue
-      const complaint = `${file}:${line.number}: no market message that fits: ${whyText(captured.why)}`
+      const complaint = `${file}:${line.number}: not a market message: ${whyText(captured.why)}`
       if (strict) throw new SluiceError(complaint)
       complain(complaint)
       badLines++
@@ -69,9 +69,9 @@ function lookAt(
   return { keys, badLines }
 }
 
-/** Where it is one word it names a field. */
+/** A single word names a field. */
 function whyText(why: string): string {
-  return /^\w+$/.test(why) ? `its ${why} is missing or wrong` : why
+  return /^\w+$/.test(why) ? `its ${why} is missing or invalid` : why
 }
 
 class Import {
@@ -138,7 +138,7 @@ class Import {
   }
 }
 
-/** A file, and the line of it that comes next: a row or a gap. */
+/** A file and its next line: a row or a gap. */
 class Source {
   line: Line | undefined
   time: Millis = 0
@@ -162,7 +162,7 @@ class Source {
   }
 }
 
-/** Of equal times the first file's. */
+/** Lines with equal times: the first file's comes first. */
 function earliest(sources: readonly Source[]): Source | undefined {
   let first: Source | undefined
   for (const source of sources)

@@ -44,7 +44,7 @@ const CONFIG = {
   ],
 }
 
-test('whatever numbers check accepts, a backtest comes to its end with whole amounts', async () => {
+test('a backtest with any numbers that check accepts ends with integer amounts', async () => {
   const path = journalPath()
   await writeTape(path, [{ time: T0, items: noisyMarket(2_000, 3, T0) }])
   let [run, orders] = [0, 0]

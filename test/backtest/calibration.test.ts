@@ -16,7 +16,7 @@ const T0 = 1_780_000_000_000
 const MINT = 'Azphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
 const folder = temporaryFolder()
 
-/** A journal of a run in which so many attempts were filled, two seconds after they left. */
+/** A journal of a run whose attempts were filled two seconds after they were sent. */
 async function recorded(executor: Attempt['executor'], count: number, tape?: readonly Recording[]): Promise<string> {
   const path = journalPath()
   await writeTape(path, tape ?? [{ time: T0, items: noisyMarket(2_000, 3, T0) }])
@@ -65,7 +65,7 @@ async function calibrate(...paths: string[]) {
   }
 }
 
-test("a journal's real fills set the model, and are compared with it", async () => {
+test("a journal's real fills calibrate the model and are compared with it", async () => {
   const { report, model } = await calibrate(await recorded('cloud', 25))
   expect(report.measured).toMatchObject({
     ...{ fills: 25, decided: 25, latencyMs: { p50: 2_000, p95: 2_000 }, landingFailurePercent: null },
@@ -78,7 +78,7 @@ test("a journal's real fills set the model, and are compared with it", async () 
   expect(found.venueFeePercent).toBeCloseTo(1, 9)
 })
 
-test('fills that fell into a gap, or between two recordings, are counted and not compared', async () => {
+test('fills in a gap or between two recordings are counted but not compared', async () => {
   const rows = noisyMarket(2_000, 3, T0)
   const before = (time: number) => rows.filter((row) => row.time < time)
   const between = (from: number, to: number) => rows.filter(({ time }) => time >= from && time < to)
@@ -110,9 +110,9 @@ test('fills that fell into a gap, or between two recordings, are counted and not
   expect(report.unheard).toBe(10)
 })
 
-test('what was simulated proves nothing', async () => {
+test('simulated fills cannot calibrate the model', async () => {
   await expect(calibrate(await recorded('paper', 25))).rejects.toMatchObject({
-    message: expect.stringContaining('no real fill in the journal'),
+    message: expect.stringContaining('the journal has no real fill'),
     exitCode: 2,
   })
 })

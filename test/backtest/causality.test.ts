@@ -48,7 +48,7 @@ export default defineStrategy({ name: '${name}', about: '', params: z.object({})
 
 const dips = { strategy: 'dip-buyer', params: { dropPercent: 10, sizeSol: 0.05 } }
 
-test('what hangs on nothing behind the cut is the same with and without it', async () => {
+test('causal decisions are the same with and without the tape after the cut', async () => {
   const { cuts, compared, divergence } = await verify(dips)
   expect(divergence).toBeNull()
   expect(cuts).toHaveLength(5)
@@ -56,7 +56,7 @@ test('what hangs on nothing behind the cut is the same with and without it', asy
   expect(compared).toBeGreaterThan(500)
 })
 
-test('a strategy that looks at later rows is caught, with what it decided', async () => {
+test('a strategy that reads later rows is detected, with its first different decision', async () => {
   const { rows } = Engine.prototype
   vi.spyOn(Engine.prototype, 'rows').mockImplementation(function (this: Engine, firstSeq, block, from, to) {
     Object.assign(seen, { block, row: from })
@@ -73,7 +73,7 @@ test('a strategy that looks at later rows is caught, with what it decided', asyn
   expect(divergence?.cutOff?.text ?? '').not.toBe(divergence?.whole?.text)
 })
 
-test('a fill at prices that are not there yet is caught', async () => {
+test('a fill at later prices is detected', async () => {
   const { observe } = PaperMarket.prototype
   const folded = new WeakMap<PaperMarket, { block: Block; to: number }>()
   vi.spyOn(PaperMarket.prototype, 'observe').mockImplementation(function (this: PaperMarket, block, _from, to) {
@@ -87,7 +87,7 @@ test('a fill at prices that are not there yet is caught', async () => {
   expect(`${divergence?.whole?.text} ${divergence?.cutOff?.text}`).toMatch(/"orderId":/)
 })
 
-test('so is one that remembers an earlier run', async () => {
+test('a strategy that remembers an earlier run is detected', async () => {
   const remembering = strategy('remembering', `if (++calls % 1000 === 0) bot.note(trade.mint, 'call ' + calls)`)
   const { divergence } = await verify(remembering)
   expect(divergence?.cutOff?.text).toMatch(/call \d+/)

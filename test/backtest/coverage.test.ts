@@ -17,9 +17,9 @@ const stale = (time: number, ...confirmed: string[]): FeedEvent => ({ kind: 'fee
 const gap = (from: number, to: number, ...keys: string[]): FeedEvent => ({ kind: 'gap', from, to, keys })
 
 test.each<[string, FeedEvent[], string, number, string[]]>([
-  ['all of it', [began(0), live(0, 'trades'), ended(1_000)], 'trades', 1, []],
+  ['a complete recording', [began(0), live(0, 'trades'), ended(1_000)], 'trades', 1, []],
   [
-    'the time before the feed was first live is not counted',
+    'time before the feed was first live does not count',
     [began(0), down(0), gap(0, 900, 'trades'), live(900, 'trades'), ended(1_000)],
     'trades',
     1,
@@ -34,32 +34,32 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
     0,
     ['newTokens: not in segment 1, 1970-01-01 00:00:00 to 1970-01-01 00:00:01 UTC'],
   ],
-  ['a token of all trades', [began(0), live(0, 'trades'), ended(1_000)], MINT, 1, []],
-  ['a token of its own', [began(0), live(0, MINT), ended(1_000)], MINT, 1, []],
-  ['all trades of a token', [began(0), live(0, MINT), ended(1_000)], 'trades', 0, ['trades: not in']],
+  ['a token, covered by all trades', [began(0), live(0, 'trades'), ended(1_000)], MINT, 1, []],
+  ['a token, covered by its own key', [began(0), live(0, MINT), ended(1_000)], MINT, 1, []],
+  ['all trades, not covered by a token', [began(0), live(0, MINT), ended(1_000)], 'trades', 0, ['trades: not in']],
   [
-    'a short gap, from when it was last heard',
+    'a short gap, from the last time the feed was live',
     [began(0), live(0, 'trades'), down(520), gap(500, 540, 'trades'), live(540, 'trades'), ended(1_000)],
     'trades',
     0.96,
     [],
   ],
   [
-    'a long one',
+    'a long gap',
     [began(0), live(0, 'trades'), down(520), gap(500, 600, 'trades'), live(600, 'trades'), ended(1_000)],
     'trades',
     0.9,
     ['trades: gaps are 10.0 % of the recorded time'],
   ],
   [
-    'a stale feed that comes back: the gap covers what was silent before it was known',
+    'a stale feed: the gap begins when the feed fell silent',
     [began(0), live(0, 'trades'), stale(700, 'trades'), gap(600, 750, 'trades'), live(750, 'trades'), ended(1_000)],
     'trades',
     0.85,
     ['trades: gaps are 15.0 %'],
   ],
   [
-    'a gap while it is live: rows that the disk had no room for',
+    'a gap while the feed is live: rows lost on a full disk',
     [began(0), live(0, 'trades'), gap(200, 400, 'trades', 'newTokens'), ended(1_000)],
     'trades',
     0.8,
@@ -73,21 +73,21 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
     [],
   ],
   [
-    'a key that comes late',
+    'a key that is confirmed late',
     [began(0), live(0, 'trades'), live(400, 'trades', 'newTokens'), ended(1_000)],
     'newTokens',
     0.6,
     ['newTokens: gaps are 40.0 %'],
   ],
   [
-    'two segments: the time between them is not recorded',
+    'the time between two segments does not count',
     [began(0), live(0, 'trades'), ended(1_000), began(9_000, 2), live(9_000, 'trades'), ended(9_500, 2)],
     'trades',
     1,
     [],
   ],
   [
-    'a segment without the key, however short, is another recording',
+    'a segment without the key is named, however short it is',
     [began(0), live(0, 'trades'), ended(100_000), began(200_000, 2), live(200_000, 'newTokens'), ended(200_001, 2)],
     'trades',
     100_000 / 100_001,
@@ -104,15 +104,15 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
     [],
   ],
   [
-    'a segment that was never live is none',
+    'a segment that was never live is left out',
     [began(0), ended(500), began(600, 2), live(600, 'trades'), ended(700, 2)],
     'trades',
     1,
     [],
   ],
-  ['one moment', [began(5, 0), live(5, 'trades'), ended(5, 0)], 'trades', 1, []],
+  ['a segment of one instant', [began(5, 0), live(5, 'trades'), ended(5, 0)], 'trades', 1, []],
   [
-    'one moment without it',
+    'an instant without the key',
     [began(5, 0), live(5, 'trades'), ended(5, 0)],
     'newTokens',
     0,
@@ -130,7 +130,7 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
 test.each([
   ['stopped', [], 'stop', 1],
   ['only halted', [], 'halt', 0.49],
-  ['stopped when nothing had been heard for long', [{ time: 4_950, input: feed('stale', ['trades']) }], 'stop', 0.49],
+  ['stopped after a long silence', [{ time: 4_950, input: feed('stale', ['trades']) }], 'stop', 0.49],
 ] as const)('a feed that is down to the end because the bots were %s', async (_, before, name, share) => {
   const at = (time: number) => ({ time, input: { kind: 'command', command: { name } } as const })
   const gap = { time: 5_000, input: { kind: 'gap', from: 4_900, to: 5_000, keys: ['trades'] } } as const

@@ -50,10 +50,10 @@ async function backtest(path: string, fills: Fill[] = [], strategy?: string): Pr
   }
 }
 
-/** What no market prints, alone among the rows of one: as prices, and as amounts that belong to none. */
+/** Impossible prices and amounts, each between rows of a normal market. */
 const HOSTILE = [0, -0, 1e308, -1e308, 5e-324, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -1]
 
-test('prices of 0, 1e308 and worse between the rows: every fill and every sum is of the market beside them', async () => {
+test('impossible prices between the rows affect no fill and no sum', async () => {
   const seed = 4
   const random = seededRandom(seed)
   const clean = noisyMarket(8_000, 9, T0)
@@ -80,7 +80,7 @@ test('prices of 0, 1e308 and worse between the rows: every fill and every sum is
   }
 })
 
-test('a block that was damaged in the middle of the tape ends it, with no result', async () => {
+test('a damaged block in the middle of the tape ends the backtest without a result', async () => {
   const path = journalPath()
   const rows = noisyMarket(3_000, 9, T0)
   await writeTape(
@@ -93,12 +93,12 @@ test('a block that was damaged in the middle of the tape ends it, with no result
   )
   db.close()
   await expect(backtest(path)).rejects.toMatchObject({
-    message: expect.stringMatching(/is corrupt: its tape up to/),
+    message: expect.stringMatching(/is corrupt: the checksum of its tape/),
     exitCode: 1,
   })
 })
 
-test('a column that is damaged, and that a strategy is the first to look at: no fault of the strategy', async () => {
+test("a damaged column that a strategy reads first is not counted as the strategy's error", async () => {
   const path = journalPath()
   await writeTape(path, [{ time: T0, items: noisyMarket(1_000, 9, T0) }])
   const db = new Database(path)
@@ -106,7 +106,7 @@ test('a column that is damaged, and that a strategy is the first to look at: no 
   db.close()
   await expect(backtest(path)).resolves.toBeDefined()
   await expect(backtest(path, [], LOOKS)).rejects.toMatchObject({
-    message: expect.stringMatching(/^(?!.*threw).*is corrupt: its tape up to/),
+    message: expect.stringMatching(/^(?!.*threw).*is corrupt: the checksum of its tape/),
     exitCode: 1,
   })
 })

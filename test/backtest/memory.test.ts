@@ -8,11 +8,11 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { usedBytes } from '../support/used-bytes.ts'
 
 const T0 = 1_780_000_000_000
-/** More for a longer look. */
+/** Raise for a longer test. */
 const ROWS = Number(process.env.MEMORY_ROWS ?? 200_000)
 const folder = temporaryFolder()
 
-test('a backtest holds no more of a long tape than of a short one', async () => {
+test('the memory of a backtest does not grow with the tape', async () => {
   const path = journalPath()
   await writeTape(path, [{ time: T0, items: noisyMarket(ROWS, 5, T0) }])
   const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }

@@ -15,7 +15,7 @@ import type { RoundTrip } from '../../src/engine/accounting/round-trip.ts'
 const T0 = 1_780_000_000_000
 const HOSTILE = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&\u202e`
 
-/** A report in which every text is written by an enemy. */
+/** A report whose texts are all hostile. */
 function hostileReport(): Report {
   const log = new BotLog(HOSTILE)
   const result = new BotResult(HOSTILE, log)
@@ -68,7 +68,7 @@ function hostileReport(): Report {
   }
 }
 
-/** A sweep of a bot, a param and a schema that an enemy has named. */
+/** A sweep whose names are all hostile. */
 function hostileSweep(): Sweep {
   const range = { name: HOSTILE, from: 0, to: 1, step: 1, isInteger: false }
   const amounts = { orders: 1, buys: 1, sells: 0, open: 1, realizedLamports: 0, feeLamports: 1e6, venueLamports: 0 }
@@ -94,7 +94,7 @@ const PAGES = [
   ['sweep', () => sweepPage(hostileSweep())],
 ] as const
 
-test.each(PAGES)('a stranger puts nothing into the page of a %s but text', (_name, pageOf) => {
+test.each(PAGES)('hostile texts stay text in the page of a %s', (_name, pageOf) => {
   const page = pageOf()
   expect(page).not.toMatch(/<script|<img|<iframe|<object|<embed|<link|<base|<form/i)
   expect(page.replace(/"[^"]*"/g, '""')).not.toMatch(/<[^>]*\son\w+=/i)
@@ -106,20 +106,20 @@ test.each(PAGES)('a stranger puts nothing into the page of a %s but text', (_nam
   const known =
     'html head meta title style body main h1 h2 h3 p span b div section table thead tbody tr th td code svg line rect path text ul li details summary'
   expect([...tags].filter((tag) => !known.split(' ').includes(tag))).toEqual([])
-  // Every opened element is closed, so nothing has broken out of its place.
+  // Every element is closed, so no text has become markup.
   for (const tag of ['section', 'div', 'table', 'svg', 'details', 'span', 'p', 'td', 'title', 'text'])
     expect(page.match(new RegExp(`<${tag}[ >]`, 'g'))?.length, tag).toBe(
       page.match(new RegExp(`</${tag}>`, 'g'))?.length,
     )
 })
 
-test.each(PAGES)('the page of a %s needs nothing from elsewhere, and its policy lets nothing in', (_name, pageOf) => {
+test.each(PAGES)('the page of a %s has no external resources, and its policy forbids them', (_name, pageOf) => {
   const page = pageOf()
   expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`)
   expect(page).not.toMatch(/https?:|\/\/\w|url\(|@import|\ssrc="|\shref="/)
 })
 
-test('a sweep shows each set, what is in the sample beside what is not, and what threw as no result', () => {
+test('a sweep page shows each set in and out of the sample, and sets that threw without a result', () => {
   const page = sweepPage(hostileSweep())
   expect(page).toContain('−0.0060') // the hold-out of the one set that has a result
   expect(page).toContain('Of the best 1 in the sample, 0 earned in the hold-out.')
@@ -127,7 +127,7 @@ test('a sweep shows each set, what is in the sample beside what is not, and what
   expect(page.match(/<td class="number">n\/a/g)).toHaveLength(2)
 })
 
-test('whatever is put into a template is text', () => {
+test('values in a template are escaped', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...`<>"'&;=/ax1\n\u202e\ud800é`), { maxLength: 12 }), (characters) => {
       const text = characters.join('')
@@ -139,7 +139,7 @@ test('whatever is put into a template is text', () => {
   )
 })
 
-test('a chart keeps its peaks, whatever is drawn, and its coordinates are numbers', () => {
+test('a chart keeps its peaks, and its coordinates are numbers', () => {
   const value = fc.double({ min: -1e6, max: 1e6, noNaN: true })
   fc.assert(
     fc.property(fc.array(value, { minLength: 2, maxLength: 50 }), fc.boolean(), (values, area) => {
@@ -153,5 +153,5 @@ test('a chart keeps its peaks, whatever is drawn, and its coordinates are number
   const heights = [...text.matchAll(/L[\d.]+ ([\d.]+)/g)].map(([, y]) => Number(y))
   expect(heights.length).toBeLessThan(1_200)
   expect(new Set(heights).size).toBe(2)
-  expect(chart([], { title: 'x', label: String }).text).toContain('Too little to draw')
+  expect(chart([], { title: 'x', label: String }).text).toContain('Too few points for a chart')
 })

@@ -12,7 +12,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const T0 = 1_780_000_000_000
 const folder = temporaryFolder()
 
-/** Buys whatever it does not hold and lets go of it a second later. */
+/** Buys every token that it does not hold and sells it a second later. */
 const EAGER = folder.write(
   'eager.ts',
   `import { defineStrategy, z } from 'sluice'
@@ -40,7 +40,7 @@ async function withMarket<T>(bots: number, plan: unknown, run: (config: Config, 
   }
 }
 
-test('several bots share a budget: Standard makes their exits late, Premium does not', async () => {
+test('with a shared budget, exits wait under Standard and not under Premium', async () => {
   await withMarket(12, 'auto', (config, market) => {
     const { runs, advised, peakPerMinute } = advisePlan(config, market, false)
     expect(runs.map(({ plan }) => plan.name)).toEqual(['Standard', 'Premium'])
@@ -53,7 +53,7 @@ test('several bots share a budget: Standard makes their exits late, Premium does
     expect(peakPerMinute).toBeGreaterThan(100)
     expect(peakPerMinute).toBeLessThan(1_000)
     expect(premium.lostLamports).toBe(0)
-    // What is lost is what the two runs differ by.
+    // The loss is the difference between the two runs.
     expect(standard.lostLamports).toBe(premium.netLamports - standard.netLamports)
     const alone = runBacktest({ ...config, service: { ...config.service, plan: 'premium' } }, market, {
       partial: false,
@@ -63,7 +63,7 @@ test('several bots share a budget: Standard makes their exits late, Premium does
   })
 })
 
-test('a plan of the configuration is among them; where none is enough, none is advised', async () => {
+test('the advice includes the configured plan, and names no plan if none is enough', async () => {
   const few = { requestsPerMinute: 10, connections: 1, messagesPerSecond: 10 }
   await withMarket(1, few, (config, market) => {
     const { runs, advised } = advisePlan(config, market, false)

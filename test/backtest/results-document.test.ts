@@ -41,12 +41,12 @@ test.each(examples)('%s', (_name, sql = '') => {
   expect(db.prepare(sql).all().length).toBeGreaterThan(0)
 })
 
-test('examples were found', () => {
+test('docs/backtest.md has examples', () => {
   expect(examples.length).toBe(document.split('```sql').length - 1)
   expect(examples.length).toBeGreaterThan(0)
 })
 
-test('its rows add up to what the backtest says, and none of them is of the market', () => {
+test("the rows of results.db add up to the backtest's figures and contain no market rows", () => {
   const [bot] = backtest.bots
   const count = (sql: string): unknown => db.prepare(sql).pluck().get()
   expect(count('SELECT count(*) FROM orders')).toBe(bot?.result.orders)

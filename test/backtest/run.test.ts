@@ -40,7 +40,7 @@ async function backtest(
   }
 }
 
-/** A strategy file of a test; gives its path. */
+/** Writes a strategy file and returns its path. */
 function strategy(name: string, keys: string[], body: string): string {
   const text = `import { defineStrategy, z } from 'sluice'
 export default defineStrategy({ name: '${name}', about: '', params: z.object({}), keys: ${JSON.stringify(keys)}, start: (_params, bot) => (${body}) })
@@ -52,7 +52,7 @@ const exits = { stopLossPercent: 20, takeProfitPercent: 30, trailingPercent: 15,
 const dips = { name: 'dips', strategy: 'dip-buyer', params: { dropPercent: 15, sizeSol: 0.05 }, exits }
 const trend = { name: 'trend', strategy: 'momentum', params: { minVolumeSol: 0 }, exits }
 
-/** What is told of a backtest beside its tape. */
+/** Inputs, outputs and records of a backtest. */
 class Witness implements Journal {
   readonly attempts = new Map<string, Attempt>()
   readonly fills = new Map<string, Fill>()
@@ -78,8 +78,8 @@ class Witness implements Journal {
 
 const market: Recording = { time: T0, items: noisyMarket(20_000, 3, T0) }
 
-describe('the books', () => {
-  test('fills and fees add up to the change of every wallet, and to what is said of it', async () => {
+describe('the sums of a backtest', () => {
+  test('fills and fees add up to the change of every wallet and to the reported figures', async () => {
     const journal = new Witness()
     const { bots } = await backtest([market], [dips, trend], { journal }, { paper: { balanceSol: 10 } })
     expect(journal.fills.size).toBeGreaterThan(100)
@@ -98,19 +98,19 @@ describe('the books', () => {
       expect(result.fees.failed).toBe(fees)
       expect(result.fees.network).toBe(fills.length * 505_000)
       expect(result.buys + result.sells).toBe(fills.length)
-      // The engine's own book of the wallet, kept from the same reports by other code.
+      // The engine's own account of the wallet, by independent code.
       const account = journal.outputs.findLast(
         (output) => output.kind === 'account' && output.money.account.endsWith(`|${result.name}`),
       )
       expect(account).toMatchObject({ money: { lamports: startLamports + change } })
-      // What went into what is still held, and what came of the rest.
+      // Cost of open positions, and profit of the others.
       const held = [...result.positions.values()].reduce((sum, { costLamports }) => sum + costLamports, 0)
       expect(result.walletLamports).toBe(result.realizedLamports - result.feeLamports - held)
       expect(result.fees.venue).toBeGreaterThan(0)
     }
   })
 
-  test('every order has an end, and is counted once', async () => {
+  test('every order ends and is counted once', async () => {
     const journal = new Witness()
     const { bots, decisions } = await backtest([market], [dips, trend], { journal })
     const isDecision = ({ kind }: Output) => ['order', 'cancel', 'refused', 'note', 'alarm'].includes(kind)
@@ -123,7 +123,7 @@ describe('the books', () => {
     expect(Math.max(...runAway)).toBeGreaterThan(0)
   })
 
-  test('what is open counts at what selling it would bring: less than its last price by fee and impact', async () => {
+  test('open positions count at their liquidation value: below the last price by fee and impact', async () => {
     const poll = { policy: 'poll', afterSeconds: 2 }
     const exits = { maxHoldSeconds: 100_000, whenStale: poll }
     const hold = { name: 'hold', strategy: 'dip-buyer', params: { sizeSol: 1 }, exits }
@@ -145,7 +145,7 @@ describe('the books', () => {
   })
 })
 
-test('the plan is Standard until the configuration says otherwise, and orders wait for it', async () => {
+test('the default plan is Standard, and orders wait for its limit', async () => {
   const eager = strategy(
     'eager',
     ['trades'],
@@ -170,7 +170,7 @@ describe('gaps and segments', () => {
   )
   const rows = (from: number) => noisyMarket(100, 3, from)
 
-  test('a strategy is told of every gap, between two segments too', async () => {
+  test('a strategy receives every gap, also between two segments', async () => {
     const journal = new Witness()
     const down = { time: T0 + 6_000, input: feed('down', []) }
     const gap: Input = { kind: 'gap', from: T0 + 5_900, to: T0 + 6_200, keys: ['trades'] }
@@ -200,7 +200,7 @@ describe('gaps and segments', () => {
     expect(count).toBe(4)
   })
 
-  test('nothing is bought while the feed was not live, nor after the tape', async () => {
+  test('no buys while the feed is down, nor after the tape', async () => {
     const journal = new Witness()
     const items = noisyMarket(3_000, 3, T0)
     const down = { time: T0 + 100_000, input: feed('down', []) }
@@ -222,7 +222,7 @@ describe('gaps and segments', () => {
     expect(journal.outputs).toContainEqual(expect.objectContaining({ kind: 'refused', code: 'FEED_DOWN' }))
   })
 
-  test('what falls due in a gap is not sold at a price from before it, but at the prices behind it', async () => {
+  test('an exit that falls due in a gap sells at prices after the gap', async () => {
     const journal = new Witness()
     const mint = 'Azphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
     const prints = (from: number, price: number): MarketRow[] =>
@@ -251,7 +251,7 @@ describe('gaps and segments', () => {
   })
 })
 
-describe('refused', () => {
+describe('a backtest is refused', () => {
   const all = noisyMarket(200, 3, T0)
 
   test.each<[string, Recording[], Section[], RegExp, number]>([
@@ -304,13 +304,13 @@ describe('refused', () => {
     await expect(backtest(recordings, bots)).rejects.toMatchObject({ message: expect.stringMatching(says), exitCode })
   })
 
-  test('--partial goes on, and says what is missing', async () => {
+  test('--partial runs and names the missing data', async () => {
     const { lacks, rows } = await backtest([{ time: T0, keys: ['newTokens'], items: all }], [dips], { partial: true })
     expect(lacks).toEqual([expect.stringMatching(/^trades: not in segment 1/)])
     expect(rows).toBe(200)
   })
 
-  test('tokens that a bot watches and the tape did not have', async () => {
+  test('a tape without the tokens that a bot watched is refused', async () => {
     const watcher = strategy('watcher', ['newTokens'], `{ onNewToken(event) { bot.watch(event.mint) } }`)
     const { mint } = all[0] as { mint: string }
     const items = [{ kind: 'newToken', time: T0 + 1, mint } as const, ...all.slice(1)]

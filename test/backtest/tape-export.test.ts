@@ -93,7 +93,7 @@ const WORLDS: [string, () => Promise<string[]>][] = [
 
 describe.each(WORLDS)('%s', (_name, record) => {
   test.each(['ndjson', 'csv'])(
-    'exported as %s and imported again: the same report, and the same file again',
+    'an export as %s and its import give the same report and the same file',
     async (format) => {
       const journals = await record()
       const [first, second] = [join(folder.path, `first.${format}`), join(folder.path, `second.${format}`)]
@@ -112,7 +112,7 @@ describe.each(WORLDS)('%s', (_name, record) => {
   )
 })
 
-test('a file that is there already is left alone; one that cannot be written is said', async () => {
+test('an existing file is kept; a file that cannot be written is named', async () => {
   const journal = journalPath()
   await writeTape(journal, [{ time: T0, items: noisyMarket(10, 5, T0) }])
   const mine = folder.write('mine.ndjson', 'mine')

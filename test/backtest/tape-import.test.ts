@@ -44,7 +44,7 @@ async function importing(files: string[], strict = false) {
   return { imported, complaints, items }
 }
 
-test('messages as they came, with when they arrived, and gaps between them', async () => {
+test('an import keeps messages, arrival times and gaps', async () => {
   const lines = [
     { receivedAt: 1_010, ...tradeAt(1_000) },
     launchAt(1_020),
@@ -69,7 +69,7 @@ test('messages as they came, with when they arrived, and gaps between them', asy
   expect(complaints).toEqual([])
 })
 
-test('files are merged by time; what is late arrives with what was before it; what came twice is taken once', async () => {
+test('files are merged by time; late messages count as received with their predecessor; repeated messages are imported once', async () => {
   const one = fileOf('one', [tradeAt(1_000), launchAt(1_001), tradeAt(5_000), tradeAt(4_000), tradeAt(6_000)])
   const other = fileOf('other', [launchAt(999), tradeAt(1_000), launchAt(3_000), tradeAt(5_500)])
   const { imported, items } = await importing([one, other])
@@ -91,7 +91,7 @@ test('files are merged by time; what is late arrives with what was before it; wh
   expect(imported).toMatchObject({ rows: 8, duplicates: 1, late: 1 })
 })
 
-test('a gap that two files tell is one', async () => {
+test('a gap in two files is imported once', async () => {
   const gap = JSON.stringify({ type: 'gap', from: 2_000, to: 3_000, keys: ['trades'] })
   const [one, other] = ['one', 'other'].map((name) => fileOf(name, [tradeAt(1_000), gap, tradeAt(4_000)])) as [
     string,
@@ -100,13 +100,13 @@ test('a gap that two files tell is one', async () => {
   expect((await importing([one, other])).imported).toMatchObject({ rows: 2, gaps: 1, duplicates: 3 })
 })
 
-test('bad lines are named and left out', async () => {
+test('bad lines are named and skipped', async () => {
   const bad = fileOf('bad', [tradeAt(1_000), '{"type":"tra', tradeAt(1_500, { price: 0 }), tradeAt(2_000)])
   const { imported, complaints } = await importing([bad])
   expect(imported).toMatchObject({ rows: 2, badLines: 2 })
   expect(complaints).toEqual([
-    `${bad}:2: no market message that fits: not JSON`,
-    `${bad}:3: no market message that fits: its price is missing or wrong`,
+    `${bad}:2: not a market message: not JSON`,
+    `${bad}:3: not a market message: its price is missing or invalid`,
   ])
 })
 
@@ -115,10 +115,10 @@ test.each<[string, () => string[], boolean, RegExp, number]>([
     'a bad line, strictly',
     () => [fileOf('strict', [tradeAt(1), 'x'])],
     true,
-    /strict:2: no market message that fits: not JSON/,
+    /strict:2: not a market message: not JSON/,
     1,
   ],
-  ['no message at all', () => [fileOf('empty', ['', '{"type":"pong"}'])], false, /no market message in it/, 1],
+  ['no message at all', () => [fileOf('empty', ['', '{"type":"pong"}'])], false, /no market message found/, 1],
   ['no file', () => [join(folder.path, 'none')], false, /none cannot be read/, 2],
 ])('%s: nothing is written', async (_name, files, strict, says, exitCode) => {
   const path = join(folder.path, 'refused', 'tape.db')
@@ -129,7 +129,7 @@ test.each<[string, () => string[], boolean, RegExp, number]>([
   expect(existsSync(path)).toBe(false)
 })
 
-test('a journal that is there already is left alone', async () => {
+test('an existing journal is kept', async () => {
   const path = folder.write('there/tape.db', 'mine')
   const files = [fileOf('again', [tradeAt(1)])]
   await expect(importTape(files, path, { strict: false, complain: () => {} })).rejects.toMatchObject({

@@ -3,11 +3,11 @@ import { WatchedMints } from '../../src/backtest/coverage.ts'
 
 test.each<[string, (watched: WatchedMints) => void, string[]]>([
   ['all trades were recorded', (w) => w.record(0, ['trades']), []],
-  ['it was recorded by itself', (w) => w.record(0, ['newTokens', 'mint']), []],
-  ['it was not', (w) => w.record(0, ['newTokens']), ['mint']],
-  ['nothing was: that is a gap', (w) => w.record(0, undefined), []],
+  ['its own key was recorded', (w) => w.record(0, ['newTokens', 'mint']), []],
+  ['it was not recorded', (w) => w.record(0, ['newTokens']), ['mint']],
+  ['nothing was recorded, which is a gap', (w) => w.record(0, undefined), []],
   [
-    'it was confirmed a moment after it was wanted',
+    'it was confirmed shortly after it was wanted',
     (w) => {
       w.record(0, ['newTokens'])
       w.want(1_000, ['newTokens', 'mint'])
@@ -16,7 +16,7 @@ test.each<[string, (watched: WatchedMints) => void, string[]]>([
     [],
   ],
   [
-    'it was given up before it was not wanted any more',
+    'its key ended before the bot stopped wanting it',
     (w) => {
       w.record(0, ['newTokens', 'mint'])
       w.want(1_000, ['newTokens', 'mint'])
@@ -25,7 +25,7 @@ test.each<[string, (watched: WatchedMints) => void, string[]]>([
     },
     ['mint'],
   ],
-])('a token that is wanted: %s', (_name, happen, absent) => {
+])('a wanted token is missing only if it was not recorded: %s', (_name, happen, absent) => {
   const watched = new WatchedMints()
   watched.want(0, ['newTokens', 'mint'])
   happen(watched)

@@ -87,7 +87,7 @@ test('a sweep has the same results as a backtest; after a kill it continues to t
   expect(html).toContain('in the hold-out')
 
   const other = await sweep('--range', 'dropPercent=5:6:1', '--out', out)
-  expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('holds another sweep') })
+  expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('has the results of another sweep') })
 })
 
 test('a strategy that throws in some sets excludes only those sets', async () => {
@@ -102,8 +102,10 @@ export default defineStrategy({ name: 'fragile', about: '', keys: ['trades'], pa
   const args = ['sweep', file, '--journal', journal, '--range', 'size=1:3:1', '--jobs', '1', '--hold-out', '0']
   const { code, stdout } = await sluice(args)
   expect(code).toBe(0)
-  expect(stdout).toMatch(/1 sets have no result, their strategy threw: \/\S+\/fragile\.ts:3:\d+: Error: too large <b>/)
-  expect(stdout).toContain('Nothing was held out')
+  expect(stdout).toMatch(
+    /1 set without a result, because the strategy threw: \/\S+\/fragile\.ts:3:\d+: Error: too large <b>/,
+  )
+  expect(stdout).toContain('There is no hold-out')
 })
 
 test('Ctrl-C reports the kept results, and that the same command continues', async () => {
@@ -120,7 +122,7 @@ test('Ctrl-C reports the kept results, and that the same command continues', asy
   expect(await one.ended).toBe(130)
   const kept = storedIn(join(out, 'sweep.db')).length
   expect(one.stderr).toContain(
-    `${kept} of 8001 sets are kept in ${join(out, 'sweep.db')}, and the same command goes on`,
+    `${kept} of 8001 sets are kept in ${join(out, 'sweep.db')}, and the same command computes the others`,
   )
   expect(one.stdout).toBe('')
 })

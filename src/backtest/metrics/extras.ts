@@ -2,20 +2,20 @@ import type { Json } from '../../base/json.ts'
 import type { ExitRules } from '../../engine/exits/exit-rules.ts'
 import type { Bot, Strategy } from '../../engine/strategy.ts'
 
-/** What further runs over the same tape say of a bot. SOL. */
+/** Figures of further runs of a bot over the same tape. SOL. */
 export interface BotExtras {
   /** All fees and the latency times a factor. */
   readonly stress: readonly VariedRun[]
   /** All orders, limits and the money times a factor; 1 is the run itself. */
   readonly sizes: readonly VariedRun[]
-  /** Without what kept it from trading. */
+  /** Without delay, and without limits. */
   readonly freed: readonly FreedRun[]
-  /** null where the bot bought nothing. */
+  /** null if the bot bought nothing. */
   readonly random: RandomEntries | null
 }
 
-/** What the bot would have made if every transaction landed in the slot after its decision, and if no limit of its own
- *  and no lack of money had refused it anything. */
+/** Result if every transaction landed in the slot after its decision (`delay`), or without the bot's own limits and
+ *  with enough money (`limits`). */
 export interface FreedRun {
   readonly of: 'delay' | 'limits'
   readonly netSol: number
@@ -26,34 +26,34 @@ export interface VariedRun {
   readonly factor: number
   readonly netSol: number
   readonly trades: number
-  /** Net of what was bought; null where nothing was. */
+  /** Net as a share of the amount bought; null if nothing was bought. */
   readonly percentOfBought: number | null
 }
 
-/** The same exits, size and number of entries, at prints that chance chose. Sales that the strategy decides itself are
- *  none of these exits. */
+/** Random entries with the same exits, average size and number. Sales by the strategy itself are not among these
+ *  exits. */
 export interface RandomEntries {
-  /** What the bot's own entries make with these exits alone: its result, where its strategy sells nothing itself. */
+  /** Result of the bot's own entries with these exits only: the bot's result if its strategy never sells. */
   readonly entriesSol: number
   readonly seeds: number
   readonly tradesPerSeed: number
   readonly p5Sol: number
   readonly medianSol: number
   readonly p95Sol: number
-  /** Of the seeds, how many made less than that. */
+  /** Percentage of the seeds with a lower result. */
   readonly beatenPercent: number
 }
 
-/** The same strategy, whose buys are `factor` times as large. */
+/** The same strategy with buys `factor` times as large. */
 export function scaledStrategy(strategy: Strategy, factor: number): Strategy {
   return changed(strategy, (bot) => ({
     buy: (token, options) => bot.buy(token, { ...options, sol: options.sol * factor }),
   }))
 }
 
-const ONLY_EXITS = { ok: false, code: 'LANE_BUSY', reason: 'only the exits sell' } as const
+const ONLY_EXITS = { ok: false, code: 'LANE_BUSY', reason: 'only exits may sell' } as const
 
-/** The same strategy without its own sales: only the exits sell. */
+/** The same strategy without its own sales: only exits sell. */
 export function entriesAlone(strategy: Strategy): Strategy {
   return changed(strategy, () => ({
     sell: () => ONLY_EXITS,
@@ -79,21 +79,21 @@ function changedBot(bot: Bot<unknown>, changes: Changes): Bot<unknown> {
 }
 
 export interface ChanceOptions {
-  /** The schema of whom it stands in for. */
+  /** Parameter schema of the strategy that it replaces. */
   readonly params: Strategy['params']
   readonly sol: number
   readonly entries: number
   readonly rows: number
-  /** Those that the positions of whom it stands in for had: chance takes one for each buy. */
+  /** Exit rules of the replaced bot's positions; each buy draws one. */
   readonly exits: readonly ExitRules[]
 }
 
-/** Buys for `sol` at a print that chance chooses, `entries` times in `rows` rows or so. */
+/** Buys for `sol` at random prints, about `entries` times in `rows` rows. */
 export function randomEntries({ params, sol, entries, rows, exits }: ChanceOptions): Strategy {
   const longest = Math.max(1, Math.round((2 * rows) / Math.max(1, entries)))
   return {
     name: 'random entries',
-    about: 'Buys at prints that chance chooses.',
+    about: 'Buys at random prints.',
     params,
     keys: ['trades'],
     start: (_params, bot) => {

@@ -10,24 +10,24 @@ import { reservesAt, solFor, tokensFor } from '../../solana/pool-depth.ts'
 export interface MissedEntry {
   readonly bot: string
   readonly mint: string
-  /** When it would have landed. */
+  /** Time at which it would have landed. */
   readonly time: Millis
   readonly lamports: number
   readonly exits: ExitRules
 }
 
-/** What a trade costs, each way. */
+/** Costs of a trade, each way. */
 export interface GhostCosts {
   readonly venueFeePercent: number
   readonly serviceFeePercent: number
   readonly networkFeeLamports: number
-  /** A token without a print for so long is worth nothing, ms. */
+  /** A token without a print for this long is worth nothing, ms. */
   readonly deadAfterMs: number
 }
 
 interface Ghost {
   readonly entry: MissedEntry
-  /** Left of them; 0 until there is a price at or after its time. */
+  /** Tokens left; 0 until the first price at or after the entry's time. */
   tokens: number
   bought: number
   stepsTaken: number
@@ -39,9 +39,9 @@ interface Ghost {
   readonly exitPrice: ExitPrice
 }
 
-/** What entries that were missed would have made: bought at the robust price when they would have landed, and sold at
- *  the one that an exit asked for, at once and without a bound. Kinder than a fill, so that nobody calls them losses
- *  who does not know. */
+/** Results that missed entries would have had: bought at the robust price when they would have landed, sold at the
+ *  robust price of the exit, at once and without a slippage bound. These fills are kinder than real ones, so the missed
+ *  profit is an upper bound. */
 export class Ghosts {
   readonly #mints: Mints
   readonly #costs: ReadonlyMap<string, GhostCosts>
@@ -71,7 +71,7 @@ export class Ghosts {
     }
   }
 
-  /** A token has a robust price after a print, SOL a token. */
+  /** Robust price of a token after a print, SOL per token. */
   price(token: TokenId, time: Millis, price: number, print: number): void {
     if (this.#waiting.size === 0) return
     let ghosts = this.#byToken.get(token)
@@ -86,7 +86,7 @@ export class Ghosts {
     )
   }
 
-  /** At the end of the tape: lamports by bot. Those that found no price made nothing. */
+  /** Results at the end of the tape, lamports by bot. An entry without a price counts as 0. */
   end(to: Millis): ReadonlyMap<string, number> {
     for (const ghosts of this.#byToken.values())
       for (const ghost of ghosts) {
@@ -96,7 +96,7 @@ export class Ghosts {
     return this.#net
   }
 
-  /** Whether it is over. */
+  /** Returns true when the position is closed. */
   #follow(ghost: Ghost, time: Millis, robust: number, print: number): boolean {
     const { entry } = ghost
     if (time < entry.time) return false
@@ -117,7 +117,7 @@ export class Ghosts {
     return true
   }
 
-  /** Whether the last of it is sold. */
+  /** Returns true when the last tokens are sold. */
   #takeSteps(ghost: Ghost, price: number, robust: number): boolean {
     const { exits } = ghost.entry
     const reached = stepsReached(exits, ghost.stepsTaken, ghost.averagePrice, price)
@@ -157,7 +157,7 @@ export class Ghosts {
 
   #costsOf({ entry }: Ghost): GhostCosts {
     const costs = this.#costs.get(entry.bot)
-    if (costs === undefined) throw new Error(`no costs of ${entry.bot}`)
+    if (costs === undefined) throw new Error(`no costs for bot ${entry.bot}`)
     return costs
   }
 }

@@ -4,12 +4,12 @@ import { utcDateOf } from '../../runtime/time-text.ts'
 import { DAY } from './facts.ts'
 import { mean, quantile, ratio, sum } from './statistics.ts'
 
-/** Of the tape's time, what comes after it is shown apart. */
+/** Share of the tape's time before the hold-out part. */
 const IN_SAMPLE = 0.7
-/** What brought back less than this share of what was paid has ended at nothing. */
+/** Trades that return less than this share of the amount paid count as total losses. */
 const NOTHING = 0.01
 
-/** Trades that have something in common. */
+/** Trades with a common property. */
 export interface Group {
   readonly name: string
   readonly trades: number
@@ -17,13 +17,13 @@ export interface Group {
   readonly medianSol: number | null
   /** Mean of the returns. */
   readonly averagePercent: number | null
-  /** What was won over what was lost; null where nothing was lost. */
+  /** Gains over losses; null without losses. */
   readonly profitFactor: number | null
   readonly winPercent: number | null
   readonly holdingSeconds: number | null
 }
 
-/** Trades by a name, the best group first. */
+/** Groups trades by a name, best group first. */
 export function groupsOf(trips: readonly RoundTrip[], nameOf: (trip: RoundTrip) => string): Group[] {
   const groups = new Map<string, RoundTrip[]>()
   for (const trip of trips) {
@@ -53,24 +53,25 @@ function groupOf(name: string, trips: readonly RoundTrip[]): Group {
   }
 }
 
-/** A number by itself, with its sign and exponent; not the digits of a name, such as `ema20`. */
+/** A standalone number with sign and exponent; digits within a name such as `ema20` do not count. */
 const NUMBER = /(?:(?<!\w)[-+])?(?<![\w.])\d+(?:\.\d+)?(?:e[-+]?\d+)?/gi
-/** What a conditional order puts before the reason that its strategy gave. */
+/** Prefix that a conditional order adds to the reason of its strategy. */
 const TRIGGER = /^[a-z]\d+ at \S+: /
 
-/** A reason with `n` for each of its numbers and without its details (what follows a colon), so that equal reasons are
- *  one. */
+/** A reason with `n` for each number and without the details after a colon, so that equal kinds of reasons group
+ *  together. */
 export function kindOf(reason: string): string {
   return reason.replace(TRIGGER, '').replace(/:.*$/s, '').replace(NUMBER, 'n')
 }
 
-/** The result without the best `count` tokens: those that earned, so that taking more away never flatters. */
+/** Result without the `count` tokens that earned most. Tokens with losses are never left out, so the result cannot
+ *  improve. */
 export function withoutBest(trips: readonly RoundTrip[], count: number): number {
   const sums = groupsOf(trips, ({ mint }) => mint).map(({ netSol }) => netSol)
   return sum(sums) - sum(sums.slice(0, count).filter((net) => net > 0))
 }
 
-/** Trades that were opened in the first part of the tape's time, and after it. */
+/** Trades opened in the first part of the tape's time, and after it. */
 export function splitInTime(
   trips: readonly RoundTrip[],
   from: Millis,
@@ -84,7 +85,7 @@ export function splitInTime(
   return { inSample: groupOf('in-sample', before), holdOut: groupOf('hold-out', after) }
 }
 
-/** Of the trades, how many have ended at nothing; 0 of none. */
+/** Share of the trades that ended as total losses; 0 without trades. */
 export function zeroShareOf(trips: readonly RoundTrip[]): number {
   const zeros = trips.filter(
     ({ soldLamports, valueLamports, boughtLamports }) => soldLamports + valueLamports <= boughtLamports * NOTHING,
@@ -101,7 +102,7 @@ export interface Periods {
   readonly byWeekday: Group[]
 }
 
-/** Trades by when they were opened, UTC. A week is named by its Monday. */
+/** Trades by the time at which they were opened, UTC. A week is named by its Monday. */
 export function periodsOf(trips: readonly RoundTrip[]): Periods {
   return {
     byDay: inOrder(groupsOf(trips, ({ openedAt }) => utcDateOf(openedAt))),

@@ -2,17 +2,17 @@ import type { Millis } from '../../base/units.ts'
 import type { BotLog, OrderRecord } from '../bot-log.ts'
 import { quantile } from './statistics.ts'
 
-/** How a bot got on with its plan. */
+/** A bot's use of its plan. */
 export interface PlanUse {
   readonly requests: number
-  /** The most in any minute, and as a share of the plan. */
+  /** Most requests in any minute, and as a share of the plan. */
   readonly peakPerMinute: number
   readonly peakPercent: number
-  /** Orders that had to wait for a request, and how long. */
+  /** Orders that waited for a request slot, and how long. */
   readonly delayed: number
   readonly medianDelayMs: number | null
   readonly longestDelayMs: number | null
-  /** Those of them that were to sell. */
+  /** Sales among them. */
   readonly lateExits: number
   /** Entries that waited too long. */
   readonly refused: number
@@ -44,7 +44,7 @@ function delayOf({ time, sentAt }: OrderRecord): Millis {
   return sentAt === null ? 0 : sentAt - time
 }
 
-/** The most of these times, which ascend, that lie within one window. */
+/** Most of these ascending times within one window. */
 function mostWithin(times: readonly Millis[], windowMs: Millis): number {
   let most = 0
   let first = 0

@@ -1,4 +1,4 @@
-// Of a list of numbers; undefined where there are too few of them.
+// Functions of a list of numbers; undefined for too few numbers.
 
 export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
@@ -8,14 +8,14 @@ export function mean(values: readonly number[]): number | undefined {
   return values.length === 0 ? undefined : sum(values) / values.length
 }
 
-/** Of a sample: divided by n - 1. */
+/** Sample standard deviation (n - 1). */
 export function deviation(values: readonly number[]): number | undefined {
   const middle = mean(values)
   if (middle === undefined || values.length < 2) return undefined
   return Math.sqrt(sum(values.map((value) => (value - middle) ** 2)) / (values.length - 1))
 }
 
-/** Root of the mean square of what is below nothing. */
+/** Root of the mean square of the values below 0. */
 export function downsideDeviation(values: readonly number[]): number | undefined {
   if (values.length < 2) return undefined
   return Math.sqrt(sum(values.map((value) => Math.min(0, value) ** 2)) / values.length)
@@ -31,12 +31,12 @@ export function quantile(values: readonly number[], share: number): number | und
   return low + ((sorted[below + 1] ?? low) - low) * (place - below)
 }
 
-/** Third standardised moment, of the population. */
+/** Third standardized moment of the population. */
 export function skewness(values: readonly number[]): number | undefined {
   return moment(values, 3)
 }
 
-/** Fourth standardised moment less 3, of the population. */
+/** Fourth standardized moment of the population, less 3. */
 export function excessKurtosis(values: readonly number[]): number | undefined {
   const fourth = moment(values, 4)
   return fourth === undefined ? undefined : fourth - 3
@@ -50,7 +50,7 @@ function moment(values: readonly number[], power: number): number | undefined {
   return sum(values.map((value) => (value - middle) ** power)) / values.length / variance ** (power / 2)
 }
 
-/** undefined over 0. */
+/** Returns undefined for a divisor of 0. */
 export function ratio(value: number | undefined, by: number | undefined): number | undefined {
   return value === undefined || by === undefined || by === 0 ? undefined : value / by
 }
@@ -63,7 +63,7 @@ export function normal(z: number): number {
   return z < 0 ? (1 - half) / 2 : (1 + half) / 2
 }
 
-/** The longest run of values that pass. */
+/** Longest run of values that pass. */
 export function longestRun(values: readonly number[], passes: (value: number) => boolean): number {
   let longest = 0
   let run = 0

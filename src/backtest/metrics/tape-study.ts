@@ -10,20 +10,20 @@ import { mean, quantile } from './statistics.ts'
 
 /** Points of a price chart. */
 const POINTS = 400
-/** A print further than this from the robust price is noise. */
+/** A print further from the robust price than this factor is noise. */
 const NOISE_FACTOR = 2
 
 const HASHED = ['time', 'stamp', 'kind', 'price', 'amount', 'size'] as const
 
-/** When a token is looked at. */
+/** Time in which a token's price is recorded. */
 export interface Window {
   readonly from: Millis
   readonly to: Millis
 }
 
-/** What a tape is like, apart from any bot: one pass over its rows. */
+/** Statistics of a tape, independent of bots, in one pass over its rows. */
 export class TapeStudy {
-  /** Prints of a size that counts, once there is a robust price, and those of them that are far off it. */
+  /** Prints of relevant size after the first robust price, and those of them that are noise. */
   sizedPrints = 0
   noisePrints = 0
   readonly #mints: Mints
@@ -31,14 +31,14 @@ export class TapeStudy {
   readonly #hashes: Hash[] = [...HASHED, 'token'].map(() => createHash('sha256'))
   readonly #ghosts: Ghosts
   readonly #excursions: Excursions
-  /** The first robust price of each token. */
+  /** First robust price of each token. */
   readonly #firstPrices: (number | undefined)[] = []
   readonly #windows: ReadonlyMap<string, Window>
-  /** What strangers call the tokens that are looked at. */
+  /** Names that creators gave to the charted tokens. */
   readonly names = new Map<string, { readonly symbol: string; readonly name: string }>()
   readonly #charts = new Map<TokenId, Chart | undefined>()
 
-  /** `windows`: the tokens whose price is wanted, and when. */
+  /** `windows`: tokens to chart, and when. */
   constructor(
     mints: Mints,
     units: UnitSettings,
@@ -73,14 +73,15 @@ export class TapeStudy {
     }
   }
 
-  /** Of the rows, wherever they lie: the same after an export and an import. */
+  /** Hash of the rows, independent of their blocks: equal after an export and an import. */
   hash(): string {
     const all = createHash('sha256')
     for (const hash of this.#hashes) all.update(hash.digest())
     return all.update(this.#mints.list.join(' ')).digest('hex')
   }
 
-  /** From the first robust price of a token to its last, as shares of the first; null where no token has one. */
+  /** Change from the first robust price of a token to its last, as shares of the first; null if no token has a
+   *  price. */
   marketChange(): { readonly tokens: number; readonly mean: number | null; readonly median: number | null } {
     const changes = this.#firstPrices.flatMap((first, token) => {
       const last = this.#prices.at(token)
@@ -94,7 +95,7 @@ export class TapeStudy {
     }
   }
 
-  /** Time and robust price, SOL a token. */
+  /** Time and robust price, SOL per token. */
   charts(): Map<string, [Millis, number][]> {
     const found = new Map<string, [Millis, number][]>()
     for (const [token, chart] of this.#charts)
@@ -125,7 +126,7 @@ export class TapeStudy {
   }
 }
 
-/** The last price of each of POINTS equal steps. */
+/** Last price of each of POINTS equal steps. */
 class Chart {
   readonly points: [Millis, number][] = []
   readonly #window: Window
@@ -149,18 +150,17 @@ function bytesOf(column: Float64Array | Uint8Array | Uint32Array): Uint8Array {
   return new Uint8Array(column.buffer, column.byteOffset, column.byteLength)
 }
 
-/** The trips of one token, oldest first. */
+/** Round trips of one token, oldest first. */
 interface Watch {
   readonly trips: readonly RoundTrip[]
-  /** The next one that has not begun. */
+  /** Next trip that has not begun. */
   next: number
   open: RoundTrip[]
-  /** What the last print left it at; undefined before there is one. */
+  /** Robust price after the last print; undefined before the first. */
   price: number | undefined
 }
 
-/** Marks on every trip the lowest and the highest robust price that stood while it was held, in one pass over the
- *  tape. */
+/** Sets the lowest and highest robust price of every round trip while it was held, in one pass over the tape. */
 export class Excursions {
   readonly #mints: Mints
   readonly #byMint = new Map<string, Watch>()
@@ -178,7 +178,7 @@ export class Excursions {
     for (const [mint, some] of sorted) this.#byMint.set(mint, { trips: some, next: 0, open: [], price: undefined })
   }
 
-  /** A token has a robust price after a print, SOL a token. Times never fall. */
+  /** Robust price of a token after a print, SOL per token. Times never decrease. */
   price(token: TokenId, time: Millis, price: number): void {
     const known = this.#byToken[token]
     const watch = known === undefined ? (this.#byMint.get(this.#mints.list[token] as string) ?? null) : known
@@ -190,12 +190,12 @@ export class Excursions {
     watch.price = price
   }
 
-  /** When the tape has ended: those that no print came after stood at the last price. */
+  /** Call at the end of the tape: trips without a later print keep the last price. */
   end(): void {
     for (const watch of this.#byMint.values()) this.#begin(watch, Number.POSITIVE_INFINITY)
   }
 
-  /** What has been opened before `time` found the price that stood then. */
+  /** Trips opened before `time` begin with the price at that time. */
   #begin(watch: Watch, time: Millis): void {
     for (; watch.next < watch.trips.length; watch.next++) {
       const trip = watch.trips[watch.next] as RoundTrip

@@ -5,15 +5,15 @@ import type { Measured } from '../../simulation/measurements.ts'
 import { FINALITY_MS } from '../../simulation/paper-executor.ts'
 import type { RecordedAttempt } from './run-record.ts'
 
-/** An attempt of a replay is that of the run in the same lane, where it was sent at most so much earlier or later. */
+/** Most time between an attempt of a replay and the attempt of the run in the same lane that matches it, ms. */
 const SAME_WITHIN_MS = 10_000
-/** Below this the two clocks only differ by what a machine takes: then it is told at the same instant. */
+/** Clock differences below this are noise: both count as the same instant. */
 const SAME_INSTANT_MS = 1_000
 
-/** What a replay may take over of an attempt from the run. */
+/** Property of an attempt that a replay may take from the run. */
 export type Factor = 'latency' | 'landing' | 'impact' | 'fees'
 
-/** An attempt that only one of the two has made. */
+/** An attempt that only one of the two made. */
 export interface Apart {
   readonly of: 'run' | 'replay'
   readonly time: Millis
@@ -21,7 +21,7 @@ export interface Apart {
   readonly side: TradeSide
 }
 
-/** What the run knows of each attempt of a replay. */
+/** Matches the attempts of a replay to those of the run. */
 export class AttemptMatches {
   used = 0
   readonly #free = new Map<string, RecordedAttempt[]>()
@@ -52,8 +52,7 @@ export class AttemptMatches {
     return this.#measured(nearest, attempt)
   }
 
-  /** The first attempt of a bot that was not matched, once the replay is over: from there on the two have gone their
-   *  own ways. */
+  /** First unmatched attempt of a bot after the replay: from there on the two diverged. */
   apart(bot: string): Apart | undefined {
     const left = [...this.#free.values()].flat().filter((one) => one.bot === bot)
     const all = [
@@ -67,9 +66,9 @@ export class AttemptMatches {
     const has = (factor: Factor): boolean => this.#factors.has(factor)
     if (toldAt === null || landing === null) return has('landing') ? { landing: 'open' } : {}
     const isSame = Math.abs(sentAt - armedAt) <= SAME_INSTANT_MS
-    // Of what never landed it is told late: that is no latency as long as it is drawn whether it lands.
+    // A transaction that never landed is reported late. While landing is still simulated, that time is no latency.
     const hasLanded = landing === 'filled' || landing === 'reverted'
-    // That it failed is told once it is final, that it was filled as soon as it is seen.
+    // A failure is reported once it is final, a fill as soon as it is seen.
     const finalMs = landing === 'reverted' ? FINALITY_MS : 0
     const fee = fill?.feeLamports ?? feeLamports
     return {

@@ -17,18 +17,18 @@ export type ByBot = ReadonlyMap<string, number>
 export const amount = (amounts: ByBot, bot: string): number => amounts.get(bot) ?? 0
 
 export interface Replay {
-  /** What the replay has made when the run ended, ... */
+  /** Result of the replay at the end of the run, ... */
   readonly net: ByBot
-  /** ... and once all of it had come to its end. */
+  /** ... and after all its orders ended. */
   readonly atEnd: ByBot
-  /** What selling then would have brought that the run itself held. */
+  /** Liquidation value at that time of the run's own positions. */
   readonly held: ByBot
   readonly matches: AttemptMatches
 }
 
 type More = Pick<BacktestOptions, 'oneBudget' | 'oneWallet' | 'replayed'>
 
-/** One replay over all of the tape, as the run's last start has it. */
+/** One replay over the whole tape with the start of the run's last segment. */
 export class WholeRun {
   readonly #market: Market
   readonly #recorded: RecordedStart
@@ -42,11 +42,11 @@ export class WholeRun {
 
   play(config: Config, more: More = {}, matches = new AttemptMatches([], [])): Replay {
     const { endedAt, held } = this.#recorded
-    // What a replay sends later the run never did.
+    // Orders that a replay sends later have no counterpart in the run.
     const measured: Measurements = (attempt) => (attempt.armedAt > endedAt ? undefined : matches.of(attempt))
     const backtest = runBacktest(config, this.#market, {
       ...{ partial: true, tolerant: true, model: () => this.#model, measured },
-      // One more than the last instant of the run, so that everything of it counts.
+      // Just after the run's last instant, so that all of it counts.
       ...{ note: { at: endedAt + 1, foreign: held }, ...more },
     })
     const byBot = (of: (bot: BotOutcome) => number): ByBot =>
@@ -67,12 +67,11 @@ export interface PlayedStart {
   readonly more: More
 }
 
-/** What else the run was told, and a backtest is not. */
+/** Inputs of the run that a backtest does not have. */
 export const BESIDE = ['operated', 'gated'] as const
 export type From = (typeof BESIDE)[number]
 
-/** Every start of the run replayed on its own: with its configuration, on the rows that it heard, with the money that
- *  it took over. */
+/** Replays each start of the run separately: with its configuration, rows and restored state. */
 export class RunInParts {
   readonly #starts: readonly PlayedStart[]
   readonly #record: RunRecord
@@ -84,8 +83,7 @@ export class RunInParts {
     this.#model = model
   }
 
-  /** What the run held at the end of a start is what the next one begins with: the replay of that one goes on from
-   *  there, whatever this one has made of it. */
+  /** Each start's replay begins with the state that the run recorded, whatever the previous replay ended with. */
   play(factors: readonly Factor[], told: readonly From[] = [...BESIDE]): Replay {
     const matches = new AttemptMatches(this.#record.attempts, factors)
     const net = new Map<string, number>()
@@ -101,7 +99,7 @@ export class RunInParts {
   }
 }
 
-/** undefined where the tape of one of them was dropped. */
+/** Returns undefined if the tape of a start was dropped. */
 export async function startsOf(
   live: JournalReader,
   segments: readonly Segment[],
@@ -128,7 +126,7 @@ function walletOf(start: StartInput, { walletLamports }: RunRecord): OneWallet {
   return { bots: liveBotsOf(start), lamports: walletLamports }
 }
 
-/** A replay, and what was exchanged in it that the one before did not have. */
+/** A replay and what it takes from the run in addition to the previous one. */
 export interface Step {
   readonly name: string
   readonly replay: Replay
@@ -136,16 +134,16 @@ export interface Step {
 
 export interface StepParts {
   readonly whole: WholeRun
-  /** undefined where the tape of a start was dropped: all of the run is replayed as one then. */
+  /** undefined if the tape of a start was dropped: the run is then replayed as a whole. */
   readonly parts: RunInParts | undefined
   readonly record: RunRecord
-  /** Of the backtest, and of the run. */
+  /** Results of the backtest and of the run. */
   readonly theirs: Config
   readonly ours: Config
 }
 
-/** From the backtest to the run: the backtest again, and then one thing after the other in it exchanged for what the
- *  run has measured. */
+/** Steps from the backtest to the run: the backtest again, then with one factor after the other replaced by the run's
+ *  measurements. */
 export function stepsOf({ whole, parts, record, theirs, ours }: StepParts): Step[] {
   const { start, plan } = record.starts.at(-1) as RecordedStart
   const asRun = { ...ours, service: { ...ours.service, plan } }
@@ -167,8 +165,7 @@ export function stepsOf({ whole, parts, record, theirs, ours }: StepParts): Step
   ]
 }
 
-/** What the run was that a backtest is not: begun more than once, operated, kept from buying until the chain was
- *  known. */
+/** Steps for restarts, operator commands and the wait for the chain, which a backtest does not have. */
 function besideSteps(parts: RunInParts, { starts }: RunRecord): Step[] {
   const has = (from: From): boolean => starts.some((one) => one[from].length > 0)
   const steps: Step[] = []

@@ -12,12 +12,12 @@ import { amount, type ByBot, RunInParts, type Step, startsOf, stepsOf, WholeRun 
 import { configOf } from './recorded-start.ts'
 import { type RecordedStart, RunRecord } from './run-record.ts'
 
-/** What the difference between a run and its backtest is made of; lamports. */
+/** Difference between a run and its backtest by factor, lamports. */
 export interface Difference {
   readonly liveLamports: number
   readonly backtestLamports: number
   readonly factors: readonly { readonly name: string; readonly lamports: number }[]
-  /** What no factor explains. */
+  /** Difference that no factor explains. */
   readonly residualLamports: number
 }
 
@@ -25,40 +25,40 @@ export interface BotDifference extends Difference {
   readonly bot: string
   /** null: no bot of the run. */
   readonly mode: 'live' | 'paper' | null
-  /** The first transaction that only the run, or only the last replay, has sent; null where both sent the same. */
+  /** First transaction that only the run or only the last replay sent; null if both sent the same. */
   readonly apart: Apart | null
 }
 
 export interface Attribution extends Difference {
-  /** The same of each bot, of the run and of the backtest. */
+  /** Differences by bot. */
   readonly bots: readonly BotDifference[]
-  /** How often it was started. */
+  /** Number of starts. */
   readonly starts: number
-  /** Attempts of the run, and how many of them the last replay made too. */
+  /** Attempts of the run, and those that the last replay made too. */
   readonly attempts: number
   readonly matched: number
-  /** What cannot be exchanged, and so lies in the residual. */
+  /** Causes that cannot be measured, and so belong to the residual. */
   readonly notes: readonly string[]
 }
 
-/** Of report.json. */
+/** From report.json. */
 interface ReportedRun {
   readonly bots: readonly Pick<Report['bots'][number], 'name' | 'netSol'>[]
   readonly fillModel: Pick<Report['fillModel'], 'numbers'>
 }
 
-/** Why a run made other money than its backtest: the backtest is played again on the run's own tape, and one thing
- *  after the other in it is exchanged for what the run has measured. `backtest`: its report, and the start that its
- *  results hold. */
+/** Explains why a run and its backtest have different results: replays the backtest on the run's own tape and replaces
+ *  one factor after the other by the run's measurements. `backtest`: its report and the start in its results. */
 export async function attribute(
   live: JournalReader,
   backtest: { readonly report: ReportedRun; readonly start: StartInput },
 ): Promise<Attribution> {
   const segments = live.segments().filter(({ start: { bots } }) => bots.length > 0)
   const [first, last] = [segments[0], segments.at(-1)]
-  if (first === undefined || last === undefined) throw new SluiceError('no bot was started in it', ExitCode.usage)
+  if (first === undefined || last === undefined)
+    throw new SluiceError('the journal has no start with bots', ExitCode.usage)
   const record = recordOf(live, segments)
-  // What was recorded before the bots were started is theirs as a warm-up only.
+  // Rows from before the start serve as warm-up only.
   const market = windowOf(live.market(), first.time, Number.POSITIVE_INFINITY)
   const model = modelOf(backtest.report)
   const [theirs, ours] = [await configOf(backtest.start, model), await configOf(last.start, model)]
@@ -120,18 +120,18 @@ function summed(parts: readonly Difference[]): Difference {
   }
 }
 
-/** `code`: of the replays. `inParts`: each start was replayed on its own. */
+/** `code`: hash of the replaying code. `inParts`: each start was replayed separately. */
 function notesOf({ starts, moved }: RunRecord, code: string, backtestCode: string, inParts: boolean): string[] {
   const last = (starts.at(-1) as RecordedStart).start
-  const another = 'the code of Sluice or of a strategy was another one in'
+  const another = 'the code of Sluice or of a strategy has changed since'
   return [
-    ...(starts.every(({ start }) => start.code === code) ? [] : [`${another} the run than it is now`]),
-    ...(code === backtestCode ? [] : [`${another} the backtest than it is now`]),
-    ...(inParts ? [] : [`the tape of a start was dropped, so the ${starts.length} of them are replayed as one`]),
+    ...(starts.every(({ start }) => start.code === code) ? [] : [`${another} the run`]),
+    ...(code === backtestCode ? [] : [`${another} the backtest`]),
+    ...(inParts ? [] : [`the tape of a start was dropped, so the ${starts.length} starts are replayed as one`]),
     ...(inParts || starts.every(({ start }) => start.config === last.config)
       ? []
-      : ['the configuration changed between its starts; the last one is taken']),
-    ...(moved === 0 ? [] : [`${moved} times that tokens were adopted, or were fewer in the wallet than booked`]),
+      : ['the configuration changed between its starts; the last one is used']),
+    ...(moved === 0 ? [] : [`${moved} adoptions or missing tokens`]),
   ]
 }
 
@@ -146,7 +146,7 @@ function recordOf(live: JournalReader, segments: readonly Segment[]): RunRecord 
   return record
 }
 
-/** As the report states it. */
+/** As in the report. */
 function modelOf({ fillModel }: ReportedRun): FillModel {
   return { ...DEFAULT_FILL_MODEL, ...(fillModel.numbers as Partial<FillModel>) }
 }

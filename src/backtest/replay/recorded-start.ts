@@ -10,22 +10,22 @@ import type { BotSettings } from '../../engine/settings.ts'
 import type { FillModel } from '../../simulation/fill-model.ts'
 import type { Told } from './run-record.ts'
 
-/** What a replay takes over of a start of a run: its money, and what it is told from outside while it goes on. */
+/** State and outside inputs of a recorded start, for its replay. */
 export interface ReplayedStart {
   readonly start: StartInput
   readonly told: readonly Told[]
 }
 
-/** The same for bots that have other accounts in the replay. */
+/** The same for bots with other accounts in the replay. */
 export interface TakenOver {
   readonly money: RecoveredMoney
   readonly stopped: readonly StoppedBot[]
   readonly told: readonly Told[]
-  /** Fills among what is told: a wallet on paper has them from the beginning. */
+  /** Whether the inputs include fills: a paper wallet has them from the beginning. */
   readonly fills: readonly Fill[]
 }
 
-/** `bots`: of the replay, with the names that the run's have. */
+/** `bots`: those of the replay, with the names of the run's bots. */
 export function takenOver({ start, told }: ReplayedStart, bots: readonly BotSettings[]): TakenOver {
   const byName = new Map(bots.map(({ name, account }) => [name, account.id]))
   const heirs = new Map<string, Set<string>>()
@@ -49,7 +49,7 @@ export function takenOver({ start, told }: ReplayedStart, bots: readonly BotSett
   return {
     money: {
       ...money,
-      // Bots that share an account in the run and not in the replay have each what is in it.
+      // Bots that share an account in the run only have all of its balance each.
       accounts: money.accounts.flatMap((one) =>
         [...(heirs.get(one.account) ?? [])].map((account) => ({ ...one, account, slot: 0 })),
       ),
@@ -67,7 +67,7 @@ export function takenOver({ start, told }: ReplayedStart, bots: readonly BotSett
   }
 }
 
-/** The bots of a start, as a configuration that a backtest takes. */
+/** Bots of a start as a configuration for a backtest. */
 export async function configOf({ config, bots, plan, units, lists }: StartInput, model: FillModel): Promise<Config> {
   return {
     files: [],
@@ -78,7 +78,7 @@ export async function configOf({ config, bots, plan, units, lists }: StartInput,
     chain: { rpc: [], secondOpinionLamports: lamports(0) },
     wallet: {
       caps: { perTransaction: null, perHour: null, perDay: null },
-      limits: bots[0]?.walletLimits ?? NO_LIMITS, // of an older journal
+      limits: bots[0]?.walletLimits ?? NO_LIMITS, // absent in older journals
     },
     journal: { path: '', keepTapeDays: 1 },
     bots: await Promise.all(bots.map((bot) => botOf(bot, model))),
@@ -93,7 +93,7 @@ async function botOf(settings: BotSettings, { latencyMs, serviceFeePercent }: Fi
   const { limits, filters } = rest
   return {
     ...rest,
-    // What was not there yet in an older journal bound nothing.
+    // Limits that an older journal does not have did not apply.
     ...{ limits: { ...NO_LIMITS, ...limits }, filters: filters ?? NO_FILTERS },
     ...{ strategy: await loadStrategy(strategy), params, mode: 'paper', executor: 'cloud' },
     paper: { lamports: paperLamports, seed, latencyMs, serviceFeePercent },

@@ -7,20 +7,20 @@ import type { Plan } from '../../engine/settings.ts'
 import type { TradeSide } from '../../market/block.ts'
 import { BacktestResults } from '../results.ts'
 
-/** What a run's journal tells of one attempt. */
+/** Record of one attempt. */
 export interface RecordedAttempt {
   readonly bot: string
   readonly mint: string
   readonly side: TradeSide
-  /** When the engine was told that it is under way, ... */
+  /** When the engine took its first report, ... */
   readonly sentAt: Millis
-  /** ... and first what became of it; null where it was not told. */
+  /** ... and its outcome; null if it took none. */
   toldAt: Millis | null
   landing: 'filled' | 'reverted' | 'absent' | 'refused' | 'unsent' | null
-  /** Why it was refused; '' where it was not. */
+  /** Code of the refusal; '' without one. */
   code: ErrorCode | ''
   fill: Fill | null
-  /** Of one that failed. */
+  /** Fee of a failed attempt. */
   feeLamports: number | null
 }
 
@@ -29,40 +29,38 @@ export interface Told {
   readonly input: Input
 }
 
-/** One start of the run, up to its end. */
+/** One start of the run with its end. */
 export interface RecordedStart {
   readonly start: StartInput
-  /** The last plan that it heard of. */
+  /** Last plan received. */
   plan: Plan
-  /** When the last thing happened in it, ... */
+  /** Time of its last event, ... */
   endedAt: Millis
-  /** ... and what was held then. */
+  /** ... and positions held then. */
   held: readonly Position[]
-  /** What became of orders that an earlier start had decided. */
+  /** Outcomes of orders that an earlier start had decided. */
   readonly carried: Told[]
-  /** What a person did meanwhile: commands but the last one to stop, and lists that were changed. */
+  /** Operator commands other than the final stop, and changed lists. */
   readonly operated: Told[]
-  /** When the chain was known well enough to buy, and when it was not: as the audit said. */
+  /** When the audit opened and closed the gate for entries. */
   readonly gated: Told[]
 }
 
-/** A run that was really made, from what its journal holds: what it made of its money, and what became of each
- *  attempt. */
+/** A real run as recorded by its journal: its results and the outcome of each attempt. */
 export class RunRecord {
   readonly starts: RecordedStart[] = []
-  /** Of the orders that it decided; what an earlier start had decided and a later one sent again is in `carried`
-   *  alone. */
+  /** Attempts of orders decided in this start. Orders of an earlier start that were sent again are in `carried`. */
   readonly attempts: RecordedAttempt[] = []
-  /** What the wallet of live bots had when it was first read; null where it never was. */
+  /** First reading of the live wallet; null if it was never read. */
   walletLamports: Lamports | null = null
-  /** How often tokens came or went beside all orders. */
+  /** Times that tokens came or went without an order. */
   moved = 0
   readonly #results: BacktestResults
   readonly #orders = new Map<string, Order>()
   readonly #open = new Map<string, RecordedAttempt>()
-  /** Each fill that no fork took back, by order and signature; ... */
+  /** Fills by order and signature, without reversed ones; ... */
   readonly #fills = new Map<string, Fill>()
-  /** ... and what failed transactions cost, by bot. */
+  /** ... and fees of failed transactions by bot. */
   readonly #failed = new Map<string, number>()
 
   constructor(bots: readonly string[]) {
@@ -72,7 +70,7 @@ export class RunRecord {
   input(seq: Seq, time: Millis, input: Input): void {
     if (input.kind === 'start') this.#began(input, time)
     const current = this.starts.at(-1)
-    if (current === undefined) throw new Error('something happened before the first start')
+    if (current === undefined) throw new Error('the journal has an event before its first start')
     this.#results.input(seq, time, input)
     current.endedAt = time
     if (input.kind === 'report') this.#report(current, time, input)
@@ -89,13 +87,13 @@ export class RunRecord {
     if (output.kind === 'order') this.#orders.set(output.order.id, output.order)
   }
 
-  /** Nothing comes any more. */
+  /** Ends the record. */
   end(): void {
     const last = this.starts.at(-1)
     if (last !== undefined) last.held = this.#held()
   }
 
-  /** Change of its wallets by all transactions of a bot. */
+  /** Change of the wallets by all transactions of a bot. */
   netLamports(bot: string): number {
     let sum = -(this.#failed.get(bot) ?? 0)
     for (const fill of this.#fills.values()) if (fill.bot === bot) sum += fill.walletLamports
@@ -149,7 +147,7 @@ export class RunRecord {
     if (known.toldAt !== null) return
     if (fill !== undefined) Object.assign(known, { toldAt: time, landing: 'filled', fill })
     else if (feeLamports !== undefined) Object.assign(known, { toldAt: time, landing: 'reverted', feeLamports })
-    // A sale that another attempt of it has filled: this one is over, and nothing came of it.
+    // Another attempt filled the sale, so this attempt ended without effect.
     else if (state === 'not_executed' || code === 'ABSENT' || state === 'filled')
       Object.assign(known, { toldAt: time, landing: 'absent' })
     else if (state === 'refused' || state === 'failed') Object.assign(known, { toldAt: time, landing: 'refused', code })
@@ -157,7 +155,7 @@ export class RunRecord {
   }
 }
 
-/** Live accounts begin with a chain that nobody has read. */
+/** Live accounts start with the chain unread. */
 function closedGates({ bots }: StartInput, time: Millis): Told[] {
   const live = new Set(bots.flatMap(({ account: { mode, id } }) => (mode === 'live' ? [id] : [])))
   return [...live].map((account) => ({ time, input: { kind: 'gate', account, open: false } }))

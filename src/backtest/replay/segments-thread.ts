@@ -1,5 +1,4 @@
-// Where segments are repeated whose strategies had a thread of their own: what these leave behind for later must not
-// come here either.
+// Thread that replays segments whose strategies ran in a thread: timers that these leave behind end with it.
 import { parentPort, workerData } from 'node:worker_threads'
 import { type ExitCode, SluiceError } from '../../base/errors.ts'
 import { hardenGlobals, takeConsole } from '../../runtime/harden.ts'

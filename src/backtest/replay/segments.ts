@@ -7,7 +7,7 @@ import { type JournalReader, openReader } from '../../journal/reader/reader.ts'
 import type { Segment } from '../../journal/tape/segments.ts'
 import { Mints } from '../../market/mints.ts'
 
-/** What came of one segment: verified, or why it could not be. */
+/** Result of one segment: verified, or the reason why not. */
 export interface Outcome {
   readonly segment: number
   readonly skipped: string
@@ -16,8 +16,7 @@ export interface Outcome {
   readonly divergence: (Divergence & { segment: number }) | null
 }
 
-/** Repeats every recorded segment. All strategies are loaded before any of them runs: from then on nothing but their
- *  handlers does. */
+/** Replays every recorded segment. All strategies are loaded first; afterwards only their handlers run. */
 export async function replaySegments(journal: string, say: (outcome: Outcome) => void): Promise<void> {
   const reader = openReader(journal)
   try {
@@ -26,7 +25,7 @@ export async function replaySegments(journal: string, say: (outcome: Outcome) =>
       segments.push({ segment, strategies: segment.complete ? await recordedStrategies(segment) : new Map() })
     for (const { segment, strategies } of segments) {
       const nothing = { segment: segment.number, rows: 0, decisions: 0, divergence: null }
-      if (!segment.complete) say({ ...nothing, skipped: 'its tape is not there any more' })
+      if (!segment.complete) say({ ...nothing, skipped: 'its tape was dropped' })
       else if (typeof strategies === 'string') say({ ...nothing, skipped: strategies })
       else {
         const mints = new Mints()
@@ -44,13 +43,12 @@ export async function replaySegments(journal: string, say: (outcome: Outcome) =>
   }
 }
 
-/** The strategies that a segment was recorded with, by the names that its bots' settings use; or why they are not to be
- *  had. */
+/** Strategies of a segment by the names in its settings, or the reason why they cannot be loaded. */
 export async function recordedStrategies({ start }: Segment): Promise<ReadonlyMap<string, Strategy> | string> {
   try {
     const names = [...new Set(start.bots.map(({ strategy }) => strategy))]
     const loaded: LoadedStrategy[] = await Promise.all(names.map((name) => loadStrategy(name)))
-    if (codeHash(loaded) !== start.code) return 'it was recorded by other code: Sluice or a strategy has changed since'
+    if (codeHash(loaded) !== start.code) return 'other code recorded it: Sluice or a strategy has changed since'
     return new Map(loaded.map(({ name, strategy }) => [name, strategy]))
   } catch (error) {
     if (error instanceof SluiceError) return error.message
@@ -58,7 +56,7 @@ export async function recordedStrategies({ start }: Segment): Promise<ReadonlyMa
   }
 }
 
-/** The record of a segment in order, with the rows that the strategies were shown before the start right behind it. */
+/** Record of a segment in order, with the warm-up rows directly after the start. */
 export function* recordedEntries(
   reader: JournalReader,
   segment: Segment,

@@ -36,13 +36,12 @@ export interface TripRow {
   readonly feesSol: number
   readonly valueSol: number
   readonly netSol: number
-  /** How far the robust price was below and above what was paid a token, while it was held; null where there was
-   *  none. */
+  /** Excursions of the robust price below and above the price paid per token; null if no price is known. */
   readonly worstPercent: number | null
   readonly bestPercent: number | null
 }
 
-/** A fill, for a chart: SOL, and SOL a token. */
+/** A fill for a chart: SOL, and SOL per token. */
 export interface FillRow {
   readonly mint: string
   readonly side: TradeSide
@@ -52,21 +51,21 @@ export interface FillRow {
   readonly reason: string
 }
 
-/** What hangs on depths that are only estimated. */
+/** Dependence of the fills on estimated depths. */
 export interface DepthReport {
-  /** On the curve, whose depth follows from the price; sales into pools of unknown depth; and in pools whose depth
-   *  prints tell. */
+  /** Fills on the curve, whose depth follows from the price; sales into pools of unknown depth; and fills in pools
+   *  whose depth is estimated from prints. */
   readonly curveFills: number
   readonly assumedFills: number
   readonly estimatedFills: number
-  /** Of the estimates of a pool, the upper quarter over the lower one, by which orders are filled; geometric mean over
-   *  all fills there. */
+  /** Upper quartile of a pool's estimates over the lower one, which fills orders; geometric mean over the fills
+   *  there. */
   readonly spread: number | null
-  /** What the upper quarter would have brought more. */
+  /** Additional proceeds at the upper quartile. */
   readonly upperSol: number
 }
 
-/** Everything about one bot that its own run tells. */
+/** Report of one bot's own run. */
 export interface BotReport extends CostTable {
   readonly name: string
   readonly strategy: string
@@ -75,13 +74,13 @@ export interface BotReport extends CostTable {
   readonly orders: number
   readonly buys: number
   readonly sells: number
-  /** Orders that were not filled, and requests that became no orders, by why. */
+  /** Orders without a fill and requests that became no orders, by reason. */
   readonly notFilled: Readonly<Record<string, number>>
   readonly refused: Readonly<Record<string, number>>
   readonly withoutBest: readonly { readonly tokens: number; readonly netSol: number }[]
-  /** Of all trades. */
+  /** Share of all trades. */
   readonly endedAtZeroPercent: number | null
-  /** Entries that were decided and not filled, by why. */
+  /** Buys that were decided and not filled, by reason. */
   readonly missedEntries: Readonly<Record<string, number>>
   readonly inSample: Group
   readonly holdOut: Group
@@ -90,10 +89,10 @@ export interface BotReport extends CostTable {
   readonly metrics: readonly Metric[]
   readonly byEntry: readonly Group[]
   readonly byExit: readonly Group[]
-  /** By both together. */
+  /** By both reasons. */
   readonly byReasons: readonly Group[]
   readonly byToken: readonly Group[]
-  /** By the UTC day, week (its Monday), month and weekday on which they were opened, in their order. */
+  /** By the UTC day, week (its Monday), month and weekday of opening, in order. */
   readonly byDay: readonly Group[]
   readonly byWeek: readonly Group[]
   readonly byMonth: readonly Group[]
@@ -104,11 +103,11 @@ export interface BotReport extends CostTable {
   readonly equity: readonly (readonly [Millis, number])[]
 }
 
-/** `result` has to be logged. */
+/** `result` must be logged. */
 export function botReport(input: BotReportInput): BotReport {
   const { result, startLamports, valueLamports, from, to, equity } = input
   const { log } = result
-  if (log === undefined) throw new Error(`nothing was logged of ${result.name}`)
+  if (log === undefined) throw new Error(`no log of bot ${result.name}`)
   const { trips, strayFeeLamports } = log.money
   return {
     name: result.name,

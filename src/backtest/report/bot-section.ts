@@ -19,10 +19,10 @@ import {
 import { type Html, html, type Part } from './html.ts'
 import type { CalibrationReport, Report } from './report.ts'
 
-/** Rows of a long table that are shown. */
+/** Most rows of a long table. */
 const MOST_ROWS = 200
 
-/** Everything about one bot. */
+/** Section of one bot. */
 export function botSection(bot: BotReport, report: Report): Html {
   const none = bot.trips.length === 0
   return html`<section>
@@ -31,7 +31,7 @@ export function botSection(bot: BotReport, report: Report): Html {
 ${tiles(bot)}
 ${
   none
-    ? html`<p>It made no trade.</p>`
+    ? html`<p>The bot made no trade.</p>`
     : html`${curves(bot)}
 <div class="columns"><div>${costs(bot)}${sizeCurve(furtherOf(bot, report))}</div><div>${doubts(bot, report)}</div></div>`
 }
@@ -61,14 +61,14 @@ function tiles(bot: BotReport): Html {
   const tile = (label: string, content: Part): Html =>
     html`<div class="tile"><b>${content}</b><span>${label}</span></div>`
   return html`<div class="tiles">
-${tile('SOL net', sol(bot.netSol))}${tile('of the money', value('netProfitPercent'))}${tile('trades', value('trades'))}
+${tile('SOL net', sol(bot.netSol))}${tile('of the starting balance', value('netProfitPercent'))}${tile('trades', value('trades'))}
 ${tile('won', value('winRate'))}${tile('SOL, median trade', value('medianTrade'))}${tile('SOL, deepest fall', value('maxDrawdown'))}
 </div>`
 }
 
 function curves(bot: BotReport): Html {
   const label = (value: number): string => plain(value, 3)
-  return html`<h3>What it was worth, SOL; open positions at what selling them would have brought</h3>
+  return html`<h3>Equity, SOL; open positions at their liquidation value</h3>
 ${chart(bot.equity, { title: `Equity of ${bot.name}`, label })}
 <h3>Below its high, %</h3>
 ${chart(fallOf(bot.equity), { title: `Drawdown of ${bot.name}`, label: (value) => plain(value, 2), area: true, height: 150 })}`
@@ -88,7 +88,7 @@ function costs({ grossSol, netSol, costs: kinds }: BotReport): Html {
   const isGain = grossSol > 0
   const ofGross = (value: number): string => (isGain ? percentText((value / grossSol) * 100, 0) : '')
   return html`<h3>From gross to net</h3>
-${isGain ? '' : html`<p class="quiet">The decisions earned nothing before costs, so no cost has a share of it.</p>`}
+${isGain ? '' : html`<p class="quiet">The decisions earned nothing before costs, so costs have no share of it.</p>`}
 ${table(
   FIGURES.slice(0, isGain ? 3 : 2),
   [
@@ -99,14 +99,14 @@ ${table(
 )}`
 }
 
-/** How much of it may be luck, or a matter of costs. */
+/** Results that hint at luck or at sensitivity to costs. */
 function doubts(bot: BotReport, report: Report): Html {
   const { missedSol } = report
   const part = ({ name, trades, netSol, medianSol }: Group): [string, Html] => [
     `${name}, ${trades} trades, median ${signedSol(medianSol)}`,
     sol(netSol),
   ]
-  return html`<h3>How sure it is</h3>
+  return html`<h3>How reliable it is</h3>
 ${pairs([
   ...bot.withoutBest.map(({ tokens, netSol }): [Part, Part] => [
     tokens === 1 ? 'without the best token' : `without the best ${tokens} tokens`,
@@ -115,14 +115,14 @@ ${pairs([
   part({ ...bot.inSample, name: 'first 70 % of the time' }),
   part({ ...bot.holdOut, name: 'last 30 %, held out' }),
   ...furtherRows(bot, furtherOf(bot, report)),
-  ['trades that ended at nothing', percentText(bot.endedAtZeroPercent)],
+  ['trades that ended as total losses', percentText(bot.endedAtZeroPercent)],
   ['fill-model error, median', calibrationText(report.fillModel.calibration)],
   ...depthRows(bot),
-  ['entries missed would have made', sol(Object.hasOwn(missedSol, bot.name) ? missedSol[bot.name] : null)],
+  ['result of missed entries, if filled', sol(Object.hasOwn(missedSol, bot.name) ? missedSol[bot.name] : null)],
 ])}`
 }
 
-/** Between which depths the truth lies, and what hangs on it. */
+/** Range of the estimated depths, and its effect. */
 function depthRows({ depth }: BotReport): [Part, Part][] {
   const { curveFills, assumedFills, estimatedFills, spread, upperSol } = depth
   const fills = curveFills + assumedFills + estimatedFills
@@ -130,14 +130,17 @@ function depthRows({ depth }: BotReport): [Part, Part][] {
   if (estimatedFills === 0) return [estimated]
   return [
     estimated,
-    [`at the upper quarter of the estimates (${plain(spread, 1)} times the lower one) they bring more`, sol(upperSol)],
+    [
+      `at the upper quarter of the estimates (${plain(spread, 1)} times the lower one): additional proceeds`,
+      sol(upperSol),
+    ],
   ]
 }
 
 function calibrationText(calibration: CalibrationReport | null): string {
   if (calibration === null) return 'not measured (--calibrate)'
   const { compared, medianErrorPercent, p10ErrorPercent, p90ErrorPercent } = calibration
-  return `${percentText(medianErrorPercent)}, 80 of 100 in ${percentText(p10ErrorPercent)} to ${percentText(p90ErrorPercent)}, of ${compared} fills`
+  return `${percentText(medianErrorPercent)}, 80 % between ${percentText(p10ErrorPercent)} and ${percentText(p90ErrorPercent)}, of ${compared} fills`
 }
 
 function furtherOf({ name }: BotReport, { extras }: Report): BotExtras | undefined {
@@ -148,25 +151,23 @@ function furtherRows({ netSol: ownSol }: BotReport, further: BotExtras | undefin
   if (further === undefined) return []
   const { stress, freed, random } = further
   const rows = [
-    ...stress.map(({ factor, netSol }): [Part, Part] => [`fees and latency times ${factor}`, sol(netSol)]),
+    ...stress.map(({ factor, netSol }): [Part, Part] => [`fees and latency x ${factor}`, sol(netSol)]),
     ...freed.map(({ of, buys, netSol }): [Part, Part] => [`without ${of}: ${buys} buys`, sol(netSol)]),
   ]
   if (random === null) return rows
   const { entriesSol, seeds, medianSol, p5Sol, p95Sol, beatenPercent } = random
   return [
     ...rows,
-    ...(entriesSol === ownSol
-      ? []
-      : [['its own entries, sold by the exits alone', sol(entriesSol)] satisfies [Part, Part]]),
+    ...(entriesSol === ownSol ? [] : [['own entries, sold by exits only', sol(entriesSol)] satisfies [Part, Part]]),
     [`same exits, random entries: median of ${seeds}`, sol(medianSol)],
-    ['5 and 95 of 100 of them', html`${sol(p5Sol)} to ${sol(p95Sol)}`],
-    ['of them worse than its own entries', percentText(beatenPercent, 0)],
+    ['their 5 % and 95 % quantiles', html`${sol(p5Sol)} to ${sol(p95Sol)}`],
+    ['random runs below the own entries', percentText(beatenPercent, 0)],
   ]
 }
 
 function sizeCurve(further: BotExtras | undefined): Part {
   if (further === undefined) return ''
-  const columns = ['orders times', 'trades', 'net SOL', 'of what was bought'].map((head) => ({ head, number: true }))
+  const columns = ['order size x', 'trades', 'net SOL', 'of the amount bought'].map((head) => ({ head, number: true }))
   const rows = further.sizes.map(({ factor, trades: count, netSol, percentOfBought }): Part[] => {
     return [factor, count, sol(netSol), percentText(percentOfBought)]
   })
@@ -194,15 +195,18 @@ function plan({ plan: use }: BotReport): Html {
   return html`<h3>Plan</h3>
 ${pairs([
   ['requests', use.requests],
-  ['in the busiest minute', `${use.peakPerMinute}, ${percentText(use.peakPercent, 0)} of the plan`],
-  ['orders that had to wait', use.delayed],
-  ['of them to sell (late exits)', use.lateExits],
-  ['wait, median and longest', use.delayed === 0 ? 'none' : `${ms(use.medianDelayMs)}, ${ms(use.longestDelayMs)}`],
-  ['entries refused for it', use.refused],
+  ['most requests in a minute', `${use.peakPerMinute}, ${percentText(use.peakPercent, 0)} of the plan`],
+  ['orders that waited', use.delayed],
+  ['late exits among them', use.lateExits],
+  [
+    'waiting time, median and longest',
+    use.delayed === 0 ? 'none' : `${ms(use.medianDelayMs)}, ${ms(use.longestDelayMs)}`,
+  ],
+  ['entries refused after waiting', use.refused],
 ])}`
 }
 
-/** None where all trades were opened in the same one. */
+/** Empty if all trades were opened in one period. */
 function periods({ byDay, byWeek, byMonth, byWeekday }: BotReport): Part {
   const some: [string, readonly Group[]][] = [
     ['By day', byDay],
@@ -217,7 +221,7 @@ function folded(title: string, head: string, some: readonly Group[]): Html {
   return html`<details><summary>${title} (${some.length})</summary>${groupTable(head, some)}</details>`
 }
 
-/** A stranger's text, shown beside the key that nobody can choose. */
+/** The creator chose the symbol, so the mint is shown too. */
 function tokenName(mint: string, { names }: Report): Html {
   const symbol = (Object.hasOwn(names, mint) ? names[mint]?.symbol.slice(0, 20) : undefined) ?? ''
   return html`<span title="${mint}">${symbol === '' ? '' : `${symbol} `}<code>${shortMint(mint)}</code></span>`
@@ -240,7 +244,7 @@ ${chart(report.prices[name] ?? [], { title: `Price of ${name}`, marks: marks.get
 <p class="quiet">Robust price, SOL a token. ▲ bought, ▼ sold, at what was paid and got, fees of the trade inside; reasons on hovering, and in the table of all trades.</p></details>
 `,
   )}
-${drawn.length < bot.byToken.length ? html`<p class="quiet">Prices are drawn of the ${drawn.length} tokens that most was traded in.</p>` : ''}`
+${drawn.length < bot.byToken.length ? html`<p class="quiet">The charts show the ${drawn.length} tokens with the largest effect on the result.</p>` : ''}`
 }
 
 function trades(trips: readonly TripRow[], report: Report): Html {
@@ -263,7 +267,7 @@ function trades(trips: readonly TripRow[], report: Report): Html {
       ...[sol(trip.netSol), percentText(trip.worstPercent), percentText(trip.bestPercent)],
       ...[trip.entryReason, trip.exitReason],
     ])
-  return html`${trips.length > MOST_ROWS ? html`<p class="quiet">The last ${MOST_ROWS}; all are in report.json and results.db.</p>` : ''}${table(columns, rows)}`
+  return html`${trips.length > MOST_ROWS ? html`<p class="quiet">The last ${MOST_ROWS} trades; all trades are in report.json and results.db.</p>` : ''}${table(columns, rows)}`
 }
 
 function figures(metrics: readonly Metric[]): Html {
@@ -278,11 +282,11 @@ function unitOf({ unit }: Metric): string {
   return unit === 'SOL' ? ', SOL' : ''
 }
 
-/** Rows of a long table that are shown. */
+/** Most rows of a long table. */
 const MOST_GROUPS = 200
 const GROUP_FIGURES = ['trades', 'net SOL', 'median', 'average', 'won', 'profit factor', 'held']
 
-/** Trades by what they have in common. */
+/** Trades with a common property. */
 function groupTable(head: string, groups: readonly Group[], name: (text: string) => Part = (text) => text): Html {
   const columns: Column[] = [{ head }, ...GROUP_FIGURES.map((one) => ({ head: one, number: true }))]
   const half = MOST_GROUPS / 2
@@ -300,5 +304,5 @@ function groupTable(head: string, groups: readonly Group[], name: (text: string)
       seconds(group.holdingSeconds),
     ]),
   )}</div>
-${shown.length < groups.length ? html`<p class="quiet">The best and the worst ${half} of ${groups.length}.</p>` : ''}`
+${shown.length < groups.length ? html`<p class="quiet">The ${half} best and the ${half} worst of ${groups.length}.</p>` : ''}`
 }

@@ -10,21 +10,20 @@ import type { ReportRows } from '../../journal/reader/report-rows.ts'
 import { type Group, groupsOf, kindOf, withoutBest } from '../metrics/groups.ts'
 import { liquidationOf } from './liquidation-value.ts'
 
-/** What a bot has made with an account in all starts of a journal. Amounts in SOL, all fees inside. */
+/** Result of a bot with one account over all segments of a journal. SOL, after all fees. */
 export interface BotTrades {
   readonly bot: string
   readonly mode: Mode
   readonly account: string
-  /** Its first start, and how many there were. */
+  /** First start, and number of starts. */
   readonly since: Millis
   readonly starts: number
-  /** Change of the wallet by its transactions, and what selling now would bring that it holds. */
+  /** Result of its trades, including the liquidation value of open positions. */
   readonly netSol: number
-  /** Base and priority fees, tips, rent that did not come back; and of that for transactions that failed. */
+  /** Base and priority fees, tips and rent that was not returned; and the fees of failed transactions. */
   readonly feeSol: number
   readonly failedSol: number
-  /** What is held: how much of it, what it cost, and what selling it now would bring; nothing where no price of it is
-   *  known. */
+  /** Open positions: number, cost, liquidation value. Positions without a known price count as 0 and are `unpriced`. */
   readonly held: {
     readonly count: number
     readonly costSol: number
@@ -47,7 +46,7 @@ export interface BotTrades {
 
 type Starts = Pick<BotTrades, 'bot' | 'mode' | 'account' | 'since' | 'starts'>
 
-/** From the journal's books, so that forks, adopted tokens and failed transactions are in it. */
+/** From the journal's record, so forks, adopted tokens and failed transactions are included. */
 export function tradesOf(reader: JournalReader): BotTrades[] {
   const rows = reader.report()
   const fold = foldMovements(movementsOf(reader, rows))
@@ -60,7 +59,7 @@ export function tradesOf(reader: JournalReader): BotTrades[] {
   })
 }
 
-/** Each bot with each account that it had, in the order of their first starts. */
+/** Each bot with each of its accounts, by first start. */
 function startsOf({ segments }: ReportRows): Starts[] {
   const found = new Map<string, Starts>()
   for (const { start, time } of segments)

@@ -16,19 +16,19 @@ import type { Backtest } from '../run.ts'
 import { botReport } from './bot-report.ts'
 import type { CalibrationReport, Report, TapeReport } from './report.ts'
 
-/** Tokens whose prices are drawn: those that moved the result most. */
+/** Most charted tokens: those with the largest effect on the result. */
 const CHARTS_A_BOT = 30
-/** Shown before the first and after the last fill of a token, as a share of the time between, and at least so long. */
+/** Time shown before the first and after the last fill of a token: a share of the time between, and a minimum. */
 const MARGIN = 0.15
 const LEAST_MARGIN_MS: Millis = 20_000
 
-/** What else a report shows. */
+/** Optional parts of a report. */
 interface Beside {
   readonly extras: ReadonlyMap<string, BotExtras>
   readonly calibration: CalibrationReport | undefined
 }
 
-/** The report of a backtest that was logged. Reads the tape once more. */
+/** Report of a logged backtest. Reads the tape once more. */
 export function reportOf(config: Config, market: Market, backtest: Backtest, { extras, calibration }: Beside): Report {
   const mints = new Mints()
   const ghosts = new Ghosts(mints, missedEntries(backtest), ghostCosts(backtest))
@@ -87,7 +87,7 @@ function tapeReport(backtest: Backtest, study: TapeStudy): TapeReport {
 
 function fillModelOf({ bots }: Backtest): Omit<Report['fillModel'], 'calibration'> {
   const [first] = bots
-  if (first === undefined) throw new Error('a backtest without a bot')
+  if (first === undefined) throw new Error('the backtest has no bot')
   return { numbers: { ...first.model }, ...fillModelSentences(first.model) }
 }
 
@@ -128,7 +128,7 @@ function chartedWindows({ bots }: Backtest): Map<string, Window> {
   return windows
 }
 
-/** By what simulated orders are filled, in sentences: what is assumed, and what that cannot say. */
+/** Fill model in sentences: its assumptions and its limits. */
 export function fillModelSentences(model: FillModel): { readonly assumed: string[]; readonly limits: string[] } {
   const { latencyMs, landingFailurePercent, venueFeePercent, serviceFeePercent, deadAfterMs } = model
   const seconds = (ms: number): string => `${ms / 1000} s`
@@ -136,21 +136,21 @@ export function fillModelSentences(model: FillModel): { readonly assumed: string
   return {
     assumed: [
       `Half of the orders land within ${seconds(latencyMs.p50)} of being sent, 95 % within ${seconds(latencyMs.p95)}, plus one slot.`,
-      `${rounded(landingFailurePercent)} % never land where nobody else trades; with four prints a slot twice as many, with a quarter of the usual priority fee twice as many again.`,
-      'Each is filled at the worst sized print from its decision until it landed, never at the one that it was decided on; it fails, and pays its fee, where that is beyond its slippage. A print more than twice off its neighbours counts only once others confirm it.',
+      `${rounded(landingFailurePercent)} % of them never land in a quiet market; with four prints per slot twice as many, with a quarter of the usual priority fee twice as many again.`,
+      'An order is filled at the worst sized print between its decision and its landing, never at the print of the decision. Beyond its slippage it fails and pays its fee. A print more than twice off its neighbours counts only once others confirm it.',
       "Depth is a constant product: pump.fun's curve, inverted from the price, until a token was once dearer than the curve goes; then the lower quarter of what consecutive prints say of the pool, at most that of a fresh migration. Nothing is bought into a pool of which nothing is known (DEPTH_UNKNOWN).",
       "An order's own impact is paid in full and forgotten by the next one.",
-      `The venue takes ${rounded(venueFeePercent)} % each way and the service ${rounded(serviceFeePercent)} %; a transaction, failed ones too, costs ${formatSol(networkFee(null, model))} SOL where the service chooses the priority fee; a token account ${rent} SOL of rent until its last token is sold.`,
-      'After a gap of the feed nothing is filled at prices from before it: a sale waits for new prints.',
-      'A sale that takes half of a pool leaves what the pool has left, at once.',
-      `A token without a sized print for ${seconds(deadAfterMs)} is worth nothing, nor is one that twenty bought and nobody sold for a minute: that one cannot be sold at all.`,
-      'What is still open is counted at what selling it would bring, network fee and rent aside.',
+      `The venue takes ${rounded(venueFeePercent)} % each way and the service ${rounded(serviceFeePercent)} %. Each transaction, even a failed one, costs ${formatSol(networkFee(null, model))} SOL if the service chooses the priority fee. A token account costs ${rent} SOL of rent until its last token is sold.`,
+      'After a gap of the feed no order is filled at older prices: a sale waits for new prints.',
+      'Sales have price impact: each one is filled against the depth that the pool has left.',
+      `A token without a sized print for ${seconds(deadAfterMs)} is worth nothing. A token with twenty buyers and no sale for a minute cannot be sold.`,
+      'Open positions count at their liquidation value, before network fee and rent.',
     ],
     limits: [
-      'Nobody on the tape reacts to these orders.',
-      "The service's document names no fee: unless it was measured (--calibrate), what is charged is a guess (`paper.serviceFeePercent`).",
-      'Where the tape begins, strategies start without a warm-up; with --from they are shown that of the tape before it.',
-      'One tape is one market: parameters that were chosen on it will do worse on the next.',
+      'Traders on the tape do not react to these orders.',
+      "The service's document names no fee: unless it is measured (--calibrate), the fee is a guess (`paper.serviceFeePercent`).",
+      'Strategies start without a warm-up, because the tape begins there; with --from the warm-up is the tape before it.',
+      'One tape is one market: parameters chosen on it will do worse on the next one.',
     ],
   }
 }

@@ -4,7 +4,7 @@ import { type Html, html } from './html.ts'
 
 export type Points = readonly (readonly [Millis, number])[]
 
-/** Something that happened, on a line. */
+/** An event on a line. */
 export interface Mark {
   readonly time: Millis
   readonly value: number
@@ -13,9 +13,9 @@ export interface Mark {
 }
 
 export interface ChartOptions {
-  /** For whoever does not see it. */
+  /** Text alternative of the chart. */
   readonly title: string
-  /** Fill what lies between the line and 0. */
+  /** Fill the area between the line and 0. */
   readonly area?: boolean
   readonly marks?: readonly Mark[]
   readonly height?: number
@@ -27,13 +27,13 @@ const LEFT = 84
 const RIGHT = 12
 const TOP = 12
 const BOTTOM = 26
-/** More points than this are not seen. */
+/** Most points that can be distinguished. */
 const MOST_POINTS = 1_000
 
 /** A line over time, as SVG. */
 export function chart(points: Points, options: ChartOptions): Html {
   const { title, area = false, marks = [], height = 220, label } = options
-  if (points.length < 2) return html`<p class="quiet">Too little to draw.</p>`
+  if (points.length < 2) return html`<p class="quiet">Too few points for a chart.</p>`
   const values = [...points.map(([, value]) => value), ...marks.map(({ value }) => value), ...(area ? [0] : [])]
   const times = [...points.map(([time]) => time), ...marks.map(({ time }) => time)]
   const scale = new Scale(extent(times), extent(values), height)
@@ -77,7 +77,7 @@ class Scale {
     return rounded(TOP + (1 - (value - low) / (high - low)) * (this.#height - TOP - BOTTOM))
   }
 
-  /** Round values, about five of them. */
+  /** About five round values. */
   valueTicks(): number[] {
     const [low, high] = this.#value
     const raw = (high - low) / 5
@@ -112,7 +112,7 @@ function extent(values: readonly number[]): [number, number] {
   return [low, high]
 }
 
-/** Of each group of neighbours its lowest and its highest, in their order: no peak is lost. */
+/** Keeps the lowest and highest point of each group of neighbours, in order, so that no peak is lost. */
 function thinned(points: Points): Points {
   const group = Math.ceil((2 * points.length) / MOST_POINTS)
   if (group < 3) return points

@@ -2,17 +2,17 @@ import type { StartInput } from '../../engine/messages.ts'
 import type { Decision } from '../../engine/replay/verify.ts'
 import type { Report } from './report.ts'
 
-/** What a run was made of and what came of it, by name, so that two can stand side by side. */
+/** Inputs and results of a run by name, for a comparison. */
 export interface RunFacts {
-  /** A journal tells less than a report, and some of it otherwise. */
+  /** A journal has fewer facts than a report, and some differ in kind. */
   readonly source: 'report' | 'journal'
-  /** Configuration, code, tape, plan, fill model: what the results are a function of. */
+  /** Configuration, code, tape, plan and fill model. */
   readonly made: ReadonlyMap<string, string>
   /** By bot, then by name. */
   readonly results: ReadonlyMap<string, ReadonlyMap<string, number>>
 }
 
-/** Null in place of a value: that run has none. */
+/** null: the run does not have the value. */
 export interface Difference<T> {
   readonly what: string
   readonly a: T | null
@@ -27,7 +27,7 @@ export interface Comparison {
 export function compareRuns(a: RunFacts, b: RunFacts): Comparison {
   const none: ReadonlyMap<string, number> = new Map()
   return {
-    // What only one kind of source tells of any run is no difference between these two.
+    // Facts that only one kind of source has are no differences.
     differences: sideBySide(a.made, b.made).filter(
       (one) => one.a !== one.b && (a.source === b.source || (one.a !== null && one.b !== null)),
     ),
@@ -38,7 +38,7 @@ export function compareRuns(a: RunFacts, b: RunFacts): Comparison {
   }
 }
 
-/** How many decisions are the same from the start on, and the first of each that are not. */
+/** Number of equal decisions from the start, and the first pair that differs. */
 export function firstDifference(
   a: Iterable<Decision>,
   b: Iterable<Decision>,
@@ -54,7 +54,7 @@ export function firstDifference(
   }
 }
 
-/** Orders of two runs are numbered by each: what was decided, and when, tells whether it is the same. */
+/** Each run numbers its orders itself, so decisions are compared by content and time. */
 function isSame(a: Decision, b: Decision): boolean {
   return (
     a.time === b.time &&
@@ -74,10 +74,10 @@ function union(a: ReadonlyMap<string, unknown>, b: ReadonlyMap<string, unknown>)
   return [...new Set([...a.keys(), ...b.keys()])]
 }
 
-/** Those that a figure's name does not say. */
+/** Units of figures whose names do not contain one. */
 const UNITS: readonly string[] = ['SOL', '%', 's']
 
-/** Of report.json. */
+/** From report.json. */
 export function factsOfReport(report: Report): RunFacts {
   const { sluice, hashes, tape, plan, fillModel, bots } = report
   const made = new Map([
@@ -99,7 +99,7 @@ export function factsOfReport(report: Report): RunFacts {
       ['orders', orders],
       ['buys', buys],
       ['sales', sells],
-      // An instant is no result, and a difference of two says nothing.
+      // Instants are not results, and their difference has no meaning.
       ...metrics.flatMap(({ label, unit, value }): [string, number][] =>
         typeof value === 'number' && unit !== 'time'
           ? [[UNITS.includes(unit) ? `${label}, ${unit}` : label, value]]
@@ -111,7 +111,7 @@ export function factsOfReport(report: Report): RunFacts {
   return { source: 'report', made, results: new Map(results) }
 }
 
-/** What a journal knows: how its first start was made, and what its orders and fills add up to. */
+/** Facts of a journal: the inputs of its first start, and sums of its orders and fills. */
 export interface JournalFacts {
   readonly start: StartInput
   readonly orders: readonly { readonly bot: string }[]
@@ -150,7 +150,7 @@ export function factsOfJournal({ start, orders, fills }: JournalFacts): RunFacts
   return { source: 'journal', made, results: new Map(results) }
 }
 
-/** Every value in it with the way to it. */
+/** Every value with its path. */
 function flat(name: string, value: unknown): [string, string][] {
   if (typeof value !== 'object' || value === null) return value === undefined ? [] : [[name, String(value)]]
   return Object.entries(value).flatMap(([key, item]) => flat(`${name} ${key}`, item))

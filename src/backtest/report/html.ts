@@ -1,6 +1,6 @@
 import { printable } from '../../base/text.ts'
 
-/** A piece of a page that is written as it stands. */
+/** HTML that is written unescaped. */
 export class Html {
   readonly text: string
 
@@ -19,12 +19,12 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** Text for an element or a quoted attribute, whoever wrote it. */
+/** Escapes text for an element or a quoted attribute. */
 export function escapeHtml(text: string): string {
   return printable(text).replace(/[&<>"']/g, (character) => ENTITIES[character] as string)
 }
 
-/** A template in which every value is escaped, unless it is a piece of a page itself. */
+/** Template that escapes every value except Html. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(strings.map((text, at) => text + (at < parts.length ? textOf(parts[at] as Part) : '')).join(''))
 }
@@ -35,7 +35,7 @@ function textOf(part: Part): string {
   return typeof part === 'number' ? String(part) : part.map(textOf).join('')
 }
 
-/** A page as one file: no script, and nothing that is fetched. A browser holds it to that. */
+/** A page as one file, without scripts and external resources; its content security policy enforces both. */
 export function document(title: string, body: Html): string {
   return html`${new Html('<!doctype html>')}
 <html lang="en">
@@ -54,7 +54,7 @@ ${body}
 `.text
 }
 
-/** Two palettes, by what the reader's system wants; and none of it comes from elsewhere. */
+/** Light and dark palettes, by the reader's system. */
 const STYLE = new Html(`
 :root { color-scheme: light dark; --ground: #fbfaf8; --card: #ffffff; --ink: #1d2026; --quiet: #5f6672; --rule: #e2e0da; --accent: #2459b3; --gain: #12703c; --loss: #b3261e; --wash: #b3261e1f; }
 @media (prefers-color-scheme: dark) { :root { --ground: #14161a; --card: #1c1f25; --ink: #e7e8ea; --quiet: #9aa1ac; --rule: #31353d; --accent: #7fabf5; --gain: #5ecb8b; --loss: #ff8a80; --wash: #ff8a8026; } }

@@ -6,9 +6,9 @@ import { PaperExecutor } from '../../simulation/paper-executor.ts'
 import { PaperMarket } from '../../simulation/paper-market.ts'
 import { SimulatedClock } from '../../simulation/simulated-clock.ts'
 
-/** What selling so much of a mint at the end of a journal's tape would have brought, network fee and rent aside; 0
- *  where nobody has printed it for long, or nobody could sell it; undefined where the tape has nothing, or the unit of
- *  its prices is not proved. Reads so much of the tape that a token which is not in it is taken for dead. */
+/** Liquidation value at the end of a journal's tape, before network fee and rent: 0 for dead and unsellable tokens;
+ *  undefined without a tape, or while the price unit is unverified. Reads enough of the tape that a token without
+ *  prints there is dead. */
 export function liquidationOf(reader: JournalReader): Worth {
   const start = reader.segments().at(-1)?.start
   if (start === undefined) return () => undefined

@@ -10,7 +10,7 @@ export function reportPage(report: Report): string {
   const title = `Backtest of ${bots.map(({ name }) => name).join(', ')}`
   return document(
     title,
-    html`<p class="quiet">${dateTimeOf(tape.from)} to ${dateTimeOf(tape.to)} UTC, ${tape.rows} market rows. Simulated fills: what that assumes stands at the end.</p>
+    html`<p class="quiet">${dateTimeOf(tape.from)} to ${dateTimeOf(tape.to)} UTC, ${tape.rows} market rows. Fills are simulated; their assumptions are at the end.</p>
 ${groundLine(report)}
 ${warnings(report)}
 ${bots.length > 1 ? summary(report) : ''}
@@ -19,13 +19,13 @@ ${ground(report)}`,
   )
 }
 
-/** Whether what follows can be believed at all: the tape in a line; and what all of it is made of. */
+/** Summary of the tape and of the code, to judge the results by. */
 function groundLine({ tape, hashes }: Report): Html {
   const { gaps, gapSeconds, watchedTokens, missingTokens, noisePercent } = tape
   const { config, code, strategies, sluice } = hashes
   const short = (hash: string): Html => html`<code>${hash.slice(0, 8)}</code>`
   const own = Object.entries(strategies).map(([bot, hash]) => html`, strategy of ${bot} ${short(hash)}`)
-  return html`<p class="quiet">Tape: ${coverageOf(tape)} covered; gaps: ${gaps}, ${seconds(gapSeconds)} in all; ${missingTokens} of ${watchedTokens} watched tokens missing; ${percentText(noisePercent)} of the prints noise.
+  return html`<p class="quiet">Tape: ${coverageOf(tape)} covered; gaps: ${gaps}, ${seconds(gapSeconds)} in total; ${missingTokens} of ${watchedTokens} watched tokens missing; ${percentText(noisePercent)} of the prints noise.
 The market, each token from its first price to its last: mean ${change(tape.marketChangePercent)}, median ${change(tape.medianMarketChangePercent)}.</p>
 <p class="quiet">Made of tape ${short(hashes.tape)}, configuration ${short(config)}, deciding code ${short(code)}${own}, Sluice ${short(sluice)}.</p>`
 }
@@ -41,7 +41,7 @@ function coverageOf({ coveragePercent }: TapeReport): string {
 }
 
 function warnings({ tape: { lacks }, alarms }: Report): Html {
-  return html`${lacks.length === 0 ? '' : html`<div class="warn"><p><b>A part of the truth:</b> the tape does not cover what the bots need.</p>${list(lacks)}</div>`}
+  return html`${lacks.length === 0 ? '' : html`<div class="warn"><p><b>Incomplete data:</b> the tape does not cover what the bots need.</p>${list(lacks)}</div>`}
 ${alarms.length === 0 ? '' : html`<div class="warn"><p><b>Alarms</b></p>${list(alarms.slice(0, 50))}</div>`}`
 }
 
@@ -50,7 +50,7 @@ function list(lines: readonly string[]): Html {
 }
 
 function summary({ bots }: Report): Html {
-  const heads = ['net SOL', 'gross', 'trades', 'won', 'median trade', 'deepest fall', 'without the best 3']
+  const heads = ['net SOL', 'gross', 'trades', 'win rate', 'median trade', 'max drawdown', 'without the best 3']
   const rows = bots.map((bot): Part[] => {
     const value = (key: string): Part => {
       const metric = bot.metrics.find((one) => one.key === key)
@@ -71,7 +71,7 @@ function summary({ bots }: Report): Html {
   return table([{ head: 'bot' }, ...heads.map((head) => ({ head, number: true }))], rows)
 }
 
-/** What it all rests on. */
+/** Tape, code and model of the results. */
 function ground({ tape, plan, fillModel, hashes, sluice }: Report): Html {
   return html`<section>
 <h2>What it rests on</h2>
@@ -79,9 +79,9 @@ function ground({ tape, plan, fillModel, hashes, sluice }: Report): Html {
 ${pairs([
   ['market rows', tape.rows],
   ['segments', tape.segments],
-  ['gaps', `${tape.gaps}, ${seconds(tape.gapSeconds)} in all`],
-  ['covered, of the recorded time', coverageOf(tape)],
-  ['watched tokens that it lacks', `${tape.missingTokens} of ${tape.watchedTokens}`],
+  ['gaps', `${tape.gaps}, ${seconds(tape.gapSeconds)} in total`],
+  ['covered part of the recorded time', coverageOf(tape)],
+  ['watched tokens missing on the tape', `${tape.missingTokens} of ${tape.watchedTokens}`],
   ['prints more than twice off (noise)', `${percentText(tape.noisePercent)} of ${tape.sizedPrints}`],
   [`first to last price of ${tape.pricedTokens} tokens, mean`, change(tape.marketChangePercent)],
   ['the same, median', change(tape.medianMarketChangePercent)],
@@ -109,15 +109,15 @@ ${list(fillModel.limits)}
 function calibrationTable({ measured, lossFactor, compared, unheard, ...errors }: CalibrationReport): Html {
   const { medianErrorPercent, flatteredPercent } = errors
   const { latencyMs, landingFailurePercent, autoPriorityFeeLamports, venueFeePercent, serviceFeePercent } = measured
-  const few = 'too few to say'
+  const few = 'too few attempts'
   const latency = latencyMs && `half within ${latencyMs.p50} ms, 95 % within ${latencyMs.p95} ms`
   const percent = (value: number | null): string => (value === null ? few : percentText(value, 2))
-  return html`<h3>Measured at real fills, in the place of what is assumed</h3>
+  return html`<h3>Measured from real fills, in place of assumptions</h3>
 ${pairs([
   ['real fills, and attempts whose landing is known', `${measured.fills}, ${measured.decided}`],
   ['sending to landing', latency ?? few],
   ['never landed', percent(landingFailurePercent)],
-  ['as many times as alone, at the usual fee, by the crowd that they met and what they paid', plain(lossFactor, 2)],
+  ['losses relative to a quiet market at the usual fee', plain(lossFactor, 2)],
   [
     "priority fee of the service's choice, SOL",
     autoPriorityFeeLamports === null ? few : plain(autoPriorityFeeLamports / 1e9, 6),

@@ -5,16 +5,16 @@ import type { Plan } from '../../engine/settings.ts'
 import type { BotExtras } from '../metrics/extras.ts'
 import type { BotReport } from './bot-report.ts'
 
-/** What report.json holds, and report.html shows: a function of tape, configuration, code and seed. Times are ms since
+/** Content of report.json, shown by report.html: a function of tape, configuration, code and seed. Times are ms since
  *  1970, UTC. */
 export interface Report {
   readonly version: 1
-  /** Of Sluice. */
+  /** Version of Sluice. */
   readonly sluice: string
   readonly hashes: {
     readonly tape: string
     readonly config: string
-    /** Of all of Sluice, ... */
+    /** Hash of all of Sluice, ... */
     readonly sluice: string
     /** ... of its deciding code with all strategies, ... */
     readonly code: string
@@ -23,7 +23,7 @@ export interface Report {
   }
   readonly tape: TapeReport
   readonly plan: Pick<Plan, 'name' | 'requestsPerMinute'>
-  /** By what orders were filled: in numbers and in sentences. */
+  /** Fill model, in numbers and in sentences. */
   readonly fillModel: {
     readonly numbers: Readonly<Record<string, unknown>>
     readonly assumed: readonly string[]
@@ -32,21 +32,21 @@ export interface Report {
     readonly calibration: CalibrationReport | null
   }
   readonly bots: readonly BotReport[]
-  /** Of further runs over the same tape, by bot. */
+  /** Further runs over the same tape, by bot. */
   readonly extras: Readonly<Record<string, BotExtras>>
-  /** What the entries that were missed would have made, SOL, by bot: see docs/metrics.md. */
+  /** Results that missed entries would have had, SOL, by bot: see docs/metrics.md. */
   readonly missedSol: Readonly<Record<string, number>>
-  /** Robust prices of the tokens that were traded: time and SOL a token. */
+  /** Robust prices of traded tokens: time, and SOL per token. */
   readonly prices: Readonly<Record<string, readonly (readonly [Millis, number])[]>>
-  /** What strangers call them, where the tape says it: as they wrote it, so escape it. */
+  /** Names by their creators, unescaped. */
   readonly names: Readonly<Record<string, { readonly symbol: string; readonly name: string }>>
   readonly alarms: readonly string[]
 }
 
-/** The model beside real fills. An error is how much better the fill was than predicted, percent; below 0 the model
- *  flatters. */
+/** The model compared with real fills. An error is how much better the real fill was than predicted, percent; below 0
+ *  the model is too optimistic. */
 export interface CalibrationReport {
-  /** What was measured; null: too few, and the assumption stays. */
+  /** Measured values; null: too few attempts, so the assumption stays. */
   readonly measured: {
     readonly fills: number
     readonly decided: number
@@ -56,16 +56,16 @@ export interface CalibrationReport {
     readonly venueFeePercent: number | null
     readonly serviceFeePercent: number | null
   }
-  /** How many times as often as alone at the usual fee the model has these attempts lost: by this the measured loss is
-   *  divided. */
+  /** How many times more often than in a quiet market at the usual fee the model loses these attempts; the measured
+   *  losses are divided by it. */
   readonly lossFactor: number
   readonly compared: number
-  /** Fills that were under way while nobody heard the feed: of what they met nothing is known. */
+  /** Fills during a gap of the feed, which cannot be compared. */
   readonly unheard: number
   readonly medianErrorPercent: number | null
   readonly p10ErrorPercent: number | null
   readonly p90ErrorPercent: number | null
-  /** Of the fills, how many were worse than predicted. */
+  /** Share of the fills that were worse than predicted. */
   readonly flatteredPercent: number | null
 }
 
@@ -76,25 +76,24 @@ export interface TapeReport {
   readonly segments: number
   readonly gaps: number
   readonly gapSeconds: number
-  /** Of the recorded time, by key. */
+  /** Share of the recorded time, by key. */
   readonly coveragePercent: Readonly<Record<string, number>>
-  /** What the bots needed and it lacks; empty unless `--partial`. */
+  /** Data that the bots need and the tape lacks; empty unless `--partial`. */
   readonly lacks: readonly string[]
   readonly watchedTokens: number
   readonly missingTokens: number
   readonly sizedPrints: number
-  /** Of them, more than twice off the robust price. */
+  /** Prints more than twice off the robust price. */
   readonly noisePercent: number | null
-  /** Tokens that have a robust price, and how it changed from the first to the last of each: mean and median of
-   *  them. */
+  /** Tokens with a robust price, and the mean and median change from their first to their last. */
   readonly pricedTokens: number
   readonly marketChangePercent: number | null
   readonly medianMarketChangePercent: number | null
 }
 
-/** A report.json. Throws SluiceError (exit 2) where it is none, or of another version. */
+/** Reads report.json. Throws SluiceError (exit 2) if the file is not a report, or of another version. */
 export function readReport(path: string): Report {
-  const notOne = new SluiceError(`${path} is not the report of a backtest (backtest --out)`, ExitCode.usage)
+  const notOne = new SluiceError(`${path} is not a backtest report (backtest --out)`, ExitCode.usage)
   if (!existsSync(path)) throw notOne
   let report: unknown
   try {
@@ -105,6 +104,9 @@ export function readReport(path: string): Report {
   const { version, hashes, bots } = (report ?? {}) as Partial<Report>
   if (hashes === undefined || !Array.isArray(bots)) throw notOne
   if (version !== 1)
-    throw new SluiceError(`${path} is of another Sluice (version ${version}); make both again`, ExitCode.usage)
+    throw new SluiceError(
+      `${path} was written by another version of Sluice (report version ${version}); run both backtests again`,
+      ExitCode.usage,
+    )
   return report as Report
 }

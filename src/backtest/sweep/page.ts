@@ -9,7 +9,7 @@ import { sweepVerdict } from './verdict.ts'
 
 const MOST_MAPS = 6
 
-/** A sweep as one file: heat maps of every two swept params, in the sample and beside it, and all sets. */
+/** A sweep as one file: heat maps of each pair of swept params, in and out of the sample, and all sets. */
 export function sweepPage(sweep: Sweep): string {
   const { bot, strategy, ranges, rows, holdOutPercent, lacks } = sweep
   const results = ranked(sweep.results)
@@ -18,7 +18,7 @@ export function sweepPage(sweep: Sweep): string {
   return document(
     `${bot} (${strategy}): sweep of ${results.length} sets`,
     html`<p class="quiet">${rows} market rows${heldOut}.</p>
-${lacks.length === 0 ? '' : html`<div class="warn"><p><b>A part of the truth:</b> the tape does not cover what the bot needs.</p><ul>${lacks.map((lack) => html`<li>${lack}</li>`)}</ul></div>`}
+${lacks.length === 0 ? '' : html`<div class="warn"><p><b>Incomplete data:</b> the tape does not cover what the bot needs.</p><ul>${lacks.map((lack) => html`<li>${lack}</li>`)}</ul></div>`}
 ${sweepVerdict(sweep, valid).map((sentence) => html`<p>${sentence}</p>`)}
 ${pairsOf(ranges).map(([x, y]) => mapsOf(sweep, valid, x, y))}
 <p class="quiet">A cell is the median net result, SOL, of the sets in it; the number of sets where there are several.</p>
@@ -69,8 +69,7 @@ const BINS = 10
 const CELL = { width: 60, height: 30 }
 const LEFT = 84
 
-/** The median of `of`, lamports, over two swept params, or over one; with the number of sets where a cell holds
- *  several. */
+/** Median of `of`, lamports, over one or two swept params, with the number of sets in each cell. */
 function heatMap(results: readonly SetResult[], x: Range, y: Range | undefined, of: Figure): Html {
   const cells = cellsOf(results, axisOf(results, x), y && axisOf(results, y), of)
   const { columns, rows } = cells
@@ -87,13 +86,13 @@ ${rows.map((label, row) => html`<text class="tick" x="${LEFT - 8}" y="${top(row)
 
 type Figure = (result: SetResult) => number
 
-/** Where on an axis a set lies, and what stands beside it. */
+/** Position of a set on an axis, with its label. */
 interface Axis {
   readonly labels: readonly string[]
   at(result: SetResult): number
 }
 
-/** Each value its own place while there are few; else ten equal stretches. */
+/** One position per value, or ten equal ranges if there are many values. */
 function axisOf(results: readonly SetResult[], { name, from, to }: Range): Axis {
   const values = [...new Set(results.map((result) => paramOf(result, name)))].sort((a, b) => a - b)
   if (values.length <= MOST_VALUES)
@@ -106,9 +105,9 @@ function axisOf(results: readonly SetResult[], { name, from, to }: Range): Axis 
 interface Cells {
   readonly columns: readonly string[]
   readonly rows: readonly string[]
-  /** Median and number of the sets at a place; undefined where there is none. */
+  /** Median and number of the sets at a position; undefined without sets. */
   readonly at: (column: number, row: number) => { readonly lamports: number; readonly count: number } | undefined
-  /** The largest median either way. */
+  /** Largest absolute median. */
   readonly most: number
 }
 
@@ -131,7 +130,7 @@ function cellsOf(results: readonly SetResult[], x: Axis, y: Axis | undefined, of
   }
 }
 
-/** Its number stands in it, so that it is not told by colour alone. */
+/** The number is printed in the cell: not by colour alone. */
 function boxOf({ at, most }: Cells, column: number, row: number, top: number): Html {
   const cell = at(column, row)
   const left = LEFT + column * CELL.width
@@ -143,7 +142,7 @@ function boxOf({ at, most }: Cells, column: number, row: number, top: number): H
   return html`<rect class="${lamports >= 0 ? 'gain' : 'loss'}" fill-opacity="${strength}" x="${left}" y="${top}" width="${CELL.width - 1}" height="${CELL.height - 1}"><title>${formatSol(lamports)} SOL, ${count} sets</title></rect><text class="cell" x="${left + CELL.width / 2}" y="${top + 19}" text-anchor="middle">${text}</text>`
 }
 
-/** Two digits that count, and none beyond the ten-thousandth. */
+/** Two significant digits, at most four decimal places. */
 function shortSol(lamports: number): string {
   const sol = lamportsToSol(lamports)
   const text = String(Number(Number(sol.toPrecision(2)).toFixed(4)))

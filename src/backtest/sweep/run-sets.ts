@@ -5,29 +5,27 @@ import type { Market } from '../../journal/tape/market-tape.ts'
 import { runBacktest } from '../run.ts'
 import type { SetResult, SweepSet } from './sweep.ts'
 
-/** Bots of one engine. Each remembers every token: what twice as many know does not fit into a core's cache, and over a
- *  million rows they take as long a set, and twice the memory. */
+/** Bots of one engine. Each has state for every token: with twice as many, the state exceeds a core's cache, so that
+ *  each set takes as long, and twice the memory. */
 export const SETS_AN_ENGINE = 8
 
-/** What every set of a sweep has in common. */
+/** Common inputs of all sets of a sweep. */
 export interface SweepGround {
   readonly config: Config
-  /** Whose params are varied. */
+  /** The bot whose params are swept. */
   readonly bot: BotConfig
-  /** Rows before this one are in the sample, the others are held out; undefined: all are in it. */
+  /** First row of the hold-out; undefined: no hold-out. */
   readonly splitRow: number | undefined
 }
 
-/** The params of a bot with some values in place of its own; undefined where its strategy's schema does not take them
- *  together. */
+/** Params of a bot with some values replaced; undefined if the strategy's schema refuses them. */
 export function paramsOf({ strategy, params }: BotConfig, point: Readonly<Record<string, number>>): Json | undefined {
   const parsed = parseParams(strategy.strategy, { ...(params as Record<string, Json>), ...point })
   return parsed.ok ? (JSON.parse(JSON.stringify(parsed.value)) as Json) : undefined
 }
 
-/** Sets of params side by side, each a bot with an account of its own, in one engine over one pass of the tape. What
- *  comes of each is what would come of it alone: bots share the market and nothing else, and each draws from its own
- *  seed. */
+/** Runs sets of params as bots of one engine over one pass of the tape, each with its own account. Each result equals
+ *  that of a separate run: bots share only the market, and each has its own seed. */
 export function runSets(
   { config, bot, splitRow }: SweepGround,
   sets: readonly SweepSet[],

@@ -1,7 +1,7 @@
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { type Random, seededRandom } from '../../base/random.ts'
 
-/** What may be swept: a number of the params and where its schema ends. Infinite where there is no bound. */
+/** A numeric param with the bounds of its schema; infinite without a bound. */
 export interface Dimension {
   readonly name: string
   readonly min: number
@@ -9,7 +9,7 @@ export interface Dimension {
   readonly isInteger: boolean
 }
 
-/** A number from `from` to `to`, both in it; `step` 0: as many points as fit. */
+/** Numbers from `from` to `to`, inclusive; `step` 0: as many points as fit. */
 export interface Range {
   readonly name: string
   readonly from: number
@@ -21,12 +21,12 @@ export interface Range {
 /** Values of the swept params. */
 export type Point = Readonly<Record<string, number>>
 
-/** Of a grid whose steps are not named. */
+/** Sets of a grid without steps. */
 const USUAL_SETS = 64
 const MOST_SETS = 100_000
 
-/** `--range` texts (`name=from:to[:step]`) against what there is; without any, every number that has both bounds.
- *  Throws SluiceError (exit 2) that names what is wrong. */
+/** Parses `--range` texts (`name=from:to[:step]`) against the params; without any, takes every number with both bounds.
+ *  Throws SluiceError (exit 2) that names the error. */
 export function rangesOf(texts: readonly string[], dimensions: readonly Dimension[]): Range[] {
   if (texts.length > 0) {
     const ranges = texts.map((text) => rangeOf(text, dimensions))
@@ -36,7 +36,7 @@ export function rangesOf(texts: readonly string[], dimensions: readonly Dimensio
   }
   const bounded = dimensions.filter(({ min, max }) => Number.isFinite(min) && Number.isFinite(max) && min < max)
   if (bounded.length > 0) return bounded.map(({ min, max, ...rest }) => ({ ...rest, from: min, to: max, step: 0 }))
-  throw usage(`no number of the params has both bounds; name them: --range name=from:to (${namesOf(dimensions)})`)
+  throw usage(`no numeric param has both bounds; name the ranges: --range name=from:to (${namesOf(dimensions)})`)
 }
 
 function rangeOf(text: string, dimensions: readonly Dimension[]): Range {
@@ -49,29 +49,31 @@ function rangeOf(text: string, dimensions: readonly Dimension[]): Range {
     throw usage(`--range ${text}: expected name=from:to or name=from:to:step`)
   const dimension = dimensions.find((one) => one.name === name)
   if (dimension === undefined)
-    throw usage(`--range ${text}: the strategy has no number ${name} (${namesOf(dimensions)})`)
+    throw usage(`--range ${text}: the strategy has no numeric param ${name} (${namesOf(dimensions)})`)
   const { min, max, isInteger } = dimension
-  if (from > to || step < 0) throw usage(`--range ${text}: it has to go upwards`)
-  if (from < min || to > max) throw usage(`--range ${text}: the strategy takes ${name} from ${min} to ${max}`)
-  if (isInteger && ![from, to, step].every(Number.isInteger)) throw usage(`--range ${text}: ${name} is a whole number`)
+  if (from > to || step < 0) throw usage(`--range ${text}: expected from <= to and step >= 0`)
+  if (from < min || to > max) throw usage(`--range ${text}: ${name} must be between ${min} and ${max}`)
+  if (isInteger && ![from, to, step].every(Number.isInteger)) throw usage(`--range ${text}: ${name} must be an integer`)
   return { name, from, to, step, isInteger }
 }
 
-/** Every combination, the last range changing fastest. Ranges without a step share what makes about 64 sets. */
+/** Every combination, the last range varying fastest. Ranges without a step share about 64 sets. */
 export function gridOf(ranges: readonly Range[]): Point[] {
   const stepped = ranges.filter(({ step }) => step > 0).reduce((sets, range) => sets * valuesOf(range, 0).length, 1)
   const open = ranges.filter(({ step }) => step === 0).length
   const points = Math.max(2, Math.floor(Math.max(1, USUAL_SETS / stepped) ** (1 / Math.max(1, open)) + 1e-9))
   const sets = ranges.reduce((product, range) => product * valuesOf(range, points).length, 1)
   if (sets > MOST_SETS)
-    throw usage(`the grid has ${sets} sets, ${MOST_SETS} at most: larger steps, fewer ranges, or --random N`)
+    throw usage(
+      `the grid has ${sets} sets, at most ${MOST_SETS} are allowed: use larger steps, fewer ranges, or --random N`,
+    )
   let grid: Point[] = [{}]
   for (const range of ranges)
     grid = grid.flatMap((point) => valuesOf(range, points).map((value) => ({ ...point, [range.name]: value })))
   return grid
 }
 
-/** `count` points drawn evenly, none twice; fewer where there are not so many. */
+/** `count` distinct random points, or all if there are fewer. */
 export function drawnFrom(ranges: readonly Range[], count: number, seed: number): Point[] {
   const random = seededRandom(seed)
   const drawn = new Map<string, Point>()
@@ -99,7 +101,7 @@ function valuesOf({ from, to, step, isInteger }: Range, points: number): number[
   return isInteger ? [...new Set(values.map(Math.round))] : values
 }
 
-/** What a person would write: 0.3 and not 0.30000000000000004. */
+/** Rounds 0.30000000000000004 to 0.3. */
 function tidy(value: number): number {
   return Number(value.toPrecision(6))
 }

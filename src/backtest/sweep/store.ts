@@ -5,7 +5,7 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 import type { Json } from '../../base/json.ts'
 import type { SetResult } from './sweep.ts'
 
-/** "slsw": whose file it is. */
+/** Application id in the file's header: "slsw". */
 const APPLICATION_ID = 0x736c_7377
 const FORMAT = 1
 
@@ -39,11 +39,11 @@ interface ResultRow {
   readonly open: number
 }
 
-/** The results of a sweep in a file: what is in it is not computed again. */
+/** Results of a sweep in a file. Stored results are not computed again. */
 export class SweepStore {
   readonly #db: Database.Database
 
-  /** `what`: everything that the results are a function of. Throws SluiceError (exit 2) where the file is of another
+  /** `what`: hash of everything that the results depend on. Throws SluiceError (exit 2) if the file belongs to another
    *  sweep. */
   constructor(path: string, what: string) {
     mkdirSync(dirname(path), { recursive: true })
@@ -69,15 +69,15 @@ export class SweepStore {
       })()
     if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID) throw notOurs(path)
     if ((db.pragma('user_version', { simple: true }) as number) > FORMAT)
-      throw new SluiceError(`${path} is of a newer Sluice; update Sluice to go on with it`)
+      throw new SluiceError(`${path} was written by a newer version of Sluice; update Sluice to continue it`)
     if (db.prepare('SELECT what FROM sweep').pluck().get() === what) return
     throw new SluiceError(
-      `${path} holds another sweep (other params, tape, code or configuration); choose another folder`,
+      `${path} has the results of another sweep (other params, tape, code or configuration); choose another folder`,
       ExitCode.usage,
     )
   }
 
-  /** Those of one pass are durable together. */
+  /** Results of one pass become durable together. */
   add(results: readonly SetResult[]): void {
     const insert = this.#db.prepare(
       `INSERT OR REPLACE INTO result VALUES (@set, @params, @threw, @netLamports, @sampleLamports, @realizedLamports,
@@ -123,5 +123,5 @@ function readable<T>(path: string, run: () => T): T {
 }
 
 function notOurs(path: string): SluiceError {
-  return new SluiceError(`${path} is not the results of a sweep; choose another folder`, ExitCode.usage)
+  return new SluiceError(`${path} is not a results file of a sweep; choose another folder`, ExitCode.usage)
 }

@@ -1,17 +1,17 @@
 import type { Json } from '../../base/json.ts'
 import type { Range } from './space.ts'
 
-/** A sweep and what came of it. */
+/** A sweep and its results. */
 export interface Sweep {
   readonly bot: string
   readonly strategy: string
   readonly ranges: readonly Range[]
-  /** Points that the strategy's schema does not take. */
+  /** Points that the strategy's schema refuses. */
   readonly refused: number
   readonly rows: number
   readonly holdOutPercent: number
   readonly lacks: readonly string[]
-  /** As `ranked` has them. */
+  /** Ranked as by `ranked`. */
   readonly results: readonly SetResult[]
 }
 
@@ -19,17 +19,17 @@ export interface Sweep {
 export interface SweepSet {
   /** Counted from 1, in the order of the grid or of the draws. */
   readonly set: number
-  /** All of the bot's params, the swept ones among them. */
+  /** All params of the bot, including the swept ones. */
   readonly params: Json
 }
 
-/** What came of a set. */
+/** Result of a set. */
 export interface SetResult extends SweepSet {
-  /** Why there is none: what its strategy threw; '' where it did not. */
+  /** Error of the strategy that prevented a result; '' without one. */
   readonly threw: string
-  /** Change of the wallet, and what selling what is open would bring. */
+  /** Change of the wallet plus the liquidation value of open positions. */
   readonly netLamports: number
-  /** Of that, up to the split; all of it where nothing was held out. */
+  /** Part of it before the split; all of it without a hold-out. */
   readonly sampleLamports: number
   readonly orders: number
   readonly buys: number
@@ -37,19 +37,18 @@ export interface SetResult extends SweepSet {
   /** Positions that are not closed. */
   readonly open: number
   readonly realizedLamports: number
-  /** Base and priority fees, failed transactions' too, and rent. */
+  /** Network fees, those of failed transactions too, and rent. */
   readonly feeLamports: number
   readonly venueLamports: number
 }
 
-/** Whether it won or lost anything in the sample. Of one that did not, the sample says nothing: neither that it is
- *  good, nor that it is bad. */
+/** Returns whether the set has a result in the sample. Without trades there, the sample says nothing about it. */
 export function tradedInSample({ buys, sells, sampleLamports }: SetResult): boolean {
   return buys + sells > 0 && sampleLamports !== 0
 }
 
-/** Best in the sample first; behind them those that did not trade in it, which would else stand above all that lost;
- *  those that have no result last. */
+/** Best in the sample first, then sets without trades in the sample (they would rank above all losing sets), then sets
+ *  without a result. */
 export function ranked(results: readonly SetResult[]): SetResult[] {
   return [...results].sort(
     (one, other) =>
@@ -60,8 +59,8 @@ export function ranked(results: readonly SetResult[]): SetResult[] {
   )
 }
 
-/** Spearman's, of the sets that traded in the sample: whether what was better in it was better in the hold-out too. 1 always, 0 by chance,
- *  -1 never; undefined for fewer than three of them, or where all are equal. */
+/** Spearman's rank correlation of sample and hold-out over the sets that traded in the sample: 1 for the same order, 0
+ *  for chance, -1 for the reverse. undefined for fewer than three sets, or if all are equal. */
 export function rankCorrelation(results: readonly SetResult[]): number | undefined {
   const valid = results.filter((result) => result.threw === '' && tradedInSample(result))
   if (valid.length < 3) return undefined
@@ -74,13 +73,13 @@ export function rankCorrelation(results: readonly SetResult[]): number | undefin
   return spread === 0 ? undefined : product(sample, heldOut) / spread
 }
 
-/** From 0; equal values share the mean of their ranks. */
+/** Ranks from 0; equal values share the mean of their ranks. */
 function ranksOf(values: readonly number[]): number[] {
   const sorted = [...values].sort((a, b) => a - b)
   return values.map((value) => (sorted.indexOf(value) + sorted.lastIndexOf(value)) / 2)
 }
 
-/** The value of a swept param. */
+/** Value of a swept param. */
 export function paramOf({ params }: SweepSet, name: string): number {
   return (params as Readonly<Record<string, number>>)[name] as number
 }

@@ -1,5 +1,5 @@
-// A thread of a sweep: runs its sets over the tape that the main thread reads for all of them, pass after pass. It has
-// no event loop while it does: it sleeps on the bell. It ends when it is ended.
+// Thread of a sweep: runs its sets over the tape that the main thread reads for all threads, pass after pass. It has no
+// event loop during a pass and sleeps on the bell. The main thread terminates it.
 import { receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { SluiceError } from '../../base/errors.ts'
 import { loadConfig } from '../../config/load.ts'
@@ -24,11 +24,11 @@ function wait(): ToSweepThread {
   }
 }
 
-/** Each chunk is acknowledged when the one after it is asked for: by then it is done with. */
+/** A request for the next chunk acknowledges the previous one. */
 function next(): TapeChunk | undefined {
   say({ kind: 'ready' })
   const message = wait()
-  if (message.kind !== 'chunk') throw new Error('sets came in the midst of a pass')
+  if (message.kind !== 'chunk') throw new Error('received sets during a pass')
   return message.chunk
 }
 
@@ -54,7 +54,7 @@ function pass(on: SweepGround, sets: readonly SweepSet[], opened: OpenTape[]): r
   }
 }
 
-/** The results are told last: what fails while the tapes are closed fails the sweep, every time. */
+/** Reports the results last, so that an error while the tapes are closed always fails the sweep. */
 function closing(on: SweepGround, sets: readonly SweepSet[]): readonly SetResult[] {
   const opened: OpenTape[] = []
   try {
@@ -68,7 +68,7 @@ try {
   const on = await ground()
   for (;;) {
     const message = wait()
-    if (message.kind !== 'sets') throw new Error('a chunk came before its sets')
+    if (message.kind !== 'sets') throw new Error('received a chunk before its sets')
     say({ kind: 'done', results: closing(on, message.sets) })
   }
 } catch (error) {

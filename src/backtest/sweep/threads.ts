@@ -6,7 +6,7 @@ import { DecodedTape } from '../../journal/tape/shared-tape.ts'
 import type { SweepGround } from './run-sets.ts'
 import type { SetResult, SweepSet } from './sweep.ts'
 
-/** What a thread is started with. */
+/** Start parameters of a thread. */
 export interface SweepThreadStart extends Pick<Market, 'stretches' | 'rows'> {
   readonly files: readonly string[]
   readonly hash: string
@@ -14,11 +14,11 @@ export interface SweepThreadStart extends Pick<Market, 'stretches' | 'rows'> {
   readonly splitRow: number | undefined
   readonly journals: readonly string[]
   readonly port: MessagePort
-  /** Counted up when a message has to be looked at. */
+  /** Increases when the thread must read messages. */
   readonly bell: Int32Array
 }
 
-/** Sets for the next pass, then its chunks, the last message of a pass without one. */
+/** Sets of the next pass, then its chunks; the last message of a pass has no chunk. */
 export type ToSweepThread =
   | { readonly kind: 'sets'; readonly sets: readonly SweepSet[] }
   | { readonly kind: 'chunk'; readonly chunk?: TapeChunk }
@@ -28,12 +28,11 @@ export type FromSweepThread =
   | { readonly kind: 'done'; readonly results: readonly SetResult[] }
   | { readonly kind: 'failed'; readonly message: string; readonly exitCode: ExitCode | null }
 
-/** Chunks that a thread may have before it: so that it never waits for the disk, and the memory stays small. */
+/** Chunks queued per thread: enough that it never waits for the disk, few enough to keep memory small. */
 const AHEAD = 3
 
-/** Threads that run sets, each some of them, in one pass over the tape after the other. The tape is read and decoded
- *  here, once for all of them, and lies in memory that all threads see. They are started once: a thread takes longer to
- *  start than a short tape to be played. */
+/** Threads that each run some sets, pass after pass over the tape. This thread reads and decodes the tape once for all
+ *  of them, in shared memory. They are started once: starting a thread takes longer than playing a short tape. */
 export class SweepThreads {
   readonly #threads: readonly SweepThread[]
   readonly #tape: DecodedTape
@@ -50,8 +49,8 @@ export class SweepThreads {
     this.#threads = Array.from({ length: count }, () => new SweepThread(start))
   }
 
-  /** As `runSets`, each part in a thread of its own; at most as many parts as there are threads. Throws SluiceError as
-   *  a thread does. */
+  /** As `runSets`, each part in its own thread; at most as many parts as threads. Throws the SluiceError of a
+   *  thread. */
   async run(parts: readonly (readonly SweepSet[])[], progress: (rows: number) => void): Promise<SetResult[]> {
     const threads = this.#threads.slice(0, parts.length)
     const results = threads.map((thread, index) => thread.begin(parts[index] as readonly SweepSet[]))
@@ -65,7 +64,7 @@ export class SweepThreads {
     return (await Promise.all(results)).flat()
   }
 
-  /** Whatever they are at. */
+  /** Terminates the threads. */
   async end(): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.end()))
   }
@@ -75,9 +74,9 @@ class SweepThread {
   readonly #worker: Worker
   readonly #port: MessagePort
   readonly #bell = new Int32Array(new SharedArrayBuffer(4))
-  /** Of the pass that it is at. */
+  /** Results of the current pass. */
   #results = Promise.withResolvers<readonly SetResult[]>()
-  /** Chunks that it may still be given. */
+  /** Chunks that the thread may still receive. */
   #free = AHEAD - 1
   #mayGive: (() => void) | undefined
 
@@ -96,11 +95,11 @@ class SweepThread {
     })
     this.#worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData, transferList: [port2] })
     this.#worker.on('error', (error) => this.#results.reject(error))
-    // After everything that it said before.
-    port1.on('close', () => this.#results.reject(new Error('a thread of the sweep ended before its time')))
+    // Closes after all earlier messages.
+    port1.on('close', () => this.#results.reject(new Error('a sweep thread exited early')))
   }
 
-  /** The next pass: its chunks follow. What failed before this pass fails it. */
+  /** Begins the next pass; its chunks follow. An earlier failure fails it. */
   begin(sets: readonly SweepSet[]): Promise<readonly SetResult[]> {
     const before = this.#results
     this.#results = Promise.withResolvers()
@@ -110,7 +109,7 @@ class SweepThread {
     return this.#results.promise
   }
 
-  /** Throws what the thread failed with. */
+  /** Throws the error of the thread. */
   async give(message: ToSweepThread): Promise<void> {
     const turn = Promise.withResolvers<void>()
     this.#mayGive = turn.resolve
@@ -131,7 +130,7 @@ class SweepThread {
     Atomics.notify(this.#bell, 0)
   }
 
-  /** What fails is told where the results are waited for. */
+  /** Errors are reported where the results are awaited. */
   #watch(): void {
     this.#results.promise.catch(() => this.#mayGive?.())
   }

@@ -39,7 +39,7 @@ async function extras(bot: object) {
   }
 }
 
-test('the further runs: dearer ones, other sizes, and entries left to chance', async () => {
+test('further runs vary costs, sizes and entries', async () => {
   const { base, found, rows } = await extras({ params: { sizeSol: 0.05 } })
   const [bot] = base.bots as [Backtest['bots'][number]]
   const net = (bot.result.walletLamports + bot.valueLamports) / 1e9
@@ -65,11 +65,11 @@ test('the further runs: dearer ones, other sizes, and entries left to chance', a
   expect(random?.tradesPerSeed).toBeGreaterThan(0.3 * bot.result.buys)
   expect(random?.tradesPerSeed).toBeLessThan(3 * bot.result.buys)
   expect(rows.at(-1)).toBe(28 * 3_000)
-  expect(random?.entriesSol).toBe(net) // it sells nothing itself
+  expect(random?.entriesSol).toBe(net) // the strategy never sells
   expect((await extras({ params: { sizeSol: 0.05 } })).found).toEqual(found)
 })
 
-test("a strategy's own sales are none of the exits that chance is given: its entries are held against it with the exits alone", async () => {
+test('random entries get no sales of the strategy, and are compared with its entries under the exits alone', async () => {
   const params = { minVolumeSol: 0, minSlopePercent: 0, fast: 2, slow: 25, sampleSeconds: 0 }
   const { base, found } = await extras({ strategy: 'momentum', params })
   const [bot] = base.bots as [Backtest['bots'][number]]
@@ -80,7 +80,7 @@ test("a strategy's own sales are none of the exits that chance is given: its ent
   expect(found?.random?.beatenPercent).toBeLessThan(100)
 })
 
-test('chance gives each entry one of the exits that the positions had', () => {
+test("each random entry gets the exits of one of the bot's positions", () => {
   const kinds = [{ stopLossPercent: 1 }, { takeProfitPercent: 2 }]
   const params = z.object({})
   const strategy = randomEntries({ params, sol: 1, entries: 50, rows: 200, exits: kinds })
@@ -96,7 +96,7 @@ test('chance gives each entry one of the exits that the positions had', () => {
   expect(new Set(given)).toEqual(new Set(kinds))
 })
 
-test('a bot that buys nothing is compared with nothing', async () => {
+test('a bot without buys has no random entries', async () => {
   const { found } = await extras({ params: { sizeSol: 0.06 } }) // above its limit
   expect(found?.random).toBeNull()
   expect(found?.sizes.every(({ trades, percentOfBought }) => trades === 0 && percentOfBought === null)).toBe(true)
@@ -171,7 +171,7 @@ test.each([
     ],
     -1,
   ],
-])('what was missed and would have been %s', (_what, exits, prices, share) => {
+])('a missed entry that would have been %s', (_what, exits, prices, share) => {
   const mints = new Mints()
   const token = mints.intern('A')
   const entry: MissedEntry = {
@@ -182,7 +182,7 @@ test.each([
     exits: { windowPrints: 5, ...exits },
   }
   const ghosts = new Ghosts(mints, [entry], new Map([['b', COSTS]]))
-  ghosts.price(token, T0 - 1, 9e-8, 9e-8) // before it
+  ghosts.price(token, T0 - 1, 9e-8, 9e-8) // before its times time
   ghosts.price(mints.intern('B'), T0, 9e-8, 9e-8)
   ghosts.price(token, T0, 5e-8, 5e-8)
   for (const [second = 0, factor = 1] of prices.filter(([at = 0]) => at > 0))

@@ -105,7 +105,7 @@ test.each([
   else expect(found).toBe(value)
 })
 
-test('what was not sold counts at what it would bring', () => {
+test('an open trade counts at its liquidation value', () => {
   const open = trip(0, { closedAt: null, soldLamports: 0, valueLamports: 0.3 * SOL, feeLamports: 0 })
   expect(figures({ trips: [open] })).toMatchObject({
     openTrades: 1,
@@ -115,7 +115,7 @@ test('what was not sold counts at what it would bring', () => {
   })
 })
 
-test("what was sold in a second of the chain's that began before our fill is held for no time, not for less", () => {
+test('a sale whose block time is before our buy gives a holding time of 0, not a negative one', () => {
   const fold = new MoneyFold()
   fold.apply({ kind: 'fill', fill: fill(1, { side: 'buy', time: 1_000_900 }), reason: 'in' })
   fold.apply({ kind: 'fill', fill: fill(1, { side: 'sell', time: 1_000_000 }), reason: 'out' })
@@ -128,7 +128,7 @@ const moved = [
   trip(-0.25, { lowPrice: 0.6e-6, highPrice: 1.2e-6 }), // -40 %, +20 %; 45 given back
   trip(-0.1, { lowPrice: 0.5e-6, highPrice: 0.8e-6 }), // -50 %, never above; 10 given back
   trip(0.2, { lowPrice: 1.1e-6, highPrice: 1.3e-6 }), // never below, +30 %; 10 given back
-  trip(9), // nobody looked
+  trip(9), // no known price
 ]
 
 test.each([
@@ -144,7 +144,7 @@ test.each([
   expect(figures({ trips: five })[key]).toBeNull()
 })
 
-test('the prices that stood while a trade was held, those of other times and tokens left out', () => {
+test('excursions use the prices from the time in which a trade was held, of its token only', () => {
   const mints = new Mints()
   const [a, b] = [mints.intern('A'), mints.intern('B')]
   const at = (mint: string, openedAt: number, closedAt: number | null): RoundTrip =>
@@ -186,7 +186,7 @@ test('the prices that stood while a trade was held, those of other times and tok
   ])
 })
 
-test('trades by UTC day, week, month and weekday, in their order', () => {
+test('trades are grouped by UTC day, week, month and weekday, in order', () => {
   const on = (date: string): RoundTrip => trip(0.1, { openedAt: Date.parse(date) })
   // 2026-11-29 is a Sunday.
   const some = ['2026-12-01T00:00Z', '2026-11-29T23:59Z', '2026-11-30T12:00Z', '2026-11-23T00:00Z'].map(on)
@@ -238,7 +238,7 @@ describe('a year', () => {
   const equity = equityOf(...days)
   const many = Array.from({ length: 100 }, (_, n) => trip(n % 2 === 0 ? 0.1 : -0.05))
 
-  test('is said of 30 days and 100 trades, and of nothing less', () => {
+  test('yearly figures need 30 days and 100 trades', () => {
     const long = figures({ equity, trips: many, to: T0 + 40 * DAY })
     for (const key of ['sharpe', 'sortino', 'cagr', 'calmar', 'volatility', 'serenity']) {
       expect(long[key], key).toEqual(expect.any(Number))
@@ -247,7 +247,7 @@ describe('a year', () => {
     }
   })
 
-  test('is computed from the days, as another program would', () => {
+  test('yearly figures equal an independent computation from daily returns', () => {
     const values = days.map(([, sol]) => sol)
     const returns = values.map((sol, day) => sol / (values[day - 1] ?? 10) - 1)
     const middle = returns.reduce((a, b) => a + b) / 40
@@ -266,7 +266,7 @@ describe('a year', () => {
   })
 })
 
-test('the deepest fall and the longest time under water are those that trying every pair finds', () => {
+test('the maximum drawdown and the longest time below a high equal those of a search over all pairs', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 30 }), { minLength: 1, maxLength: 30 }), (values) => {
       const equity = equityOf(...values.map((sol, at) => [at * 1000, sol] as [number, number]))
@@ -289,7 +289,7 @@ test.each([
   ['two at once', [0, 10, 5, 15, 12, 20], 2],
   ['held to the end', [0, null, 1, null, 2, 3], 3],
   ['none', [], 0],
-])('open at once: %s', (_what, times, most) => {
+])('the most trades open at once: %s', (_what, times, most) => {
   const trips = Array.from({ length: times.length / 2 }, (_, n) => {
     const closedAt = times[n * 2 + 1] ?? null
     return trip(0, { openedAt: T0 + (times[n * 2] ?? 0), closedAt: closedAt === null ? null : T0 + closedAt })
@@ -297,12 +297,12 @@ test.each([
   expect(figures({ trips })).toMatchObject({ mostOpenTrades: most })
 })
 
-test('nothing is no number', () => {
+test('metrics without trades are null, never NaN', () => {
   for (const [key, value] of Object.entries(figures({}))) expect(Number.isNaN(value), key).toBe(false)
   expect(figures({})).toMatchObject({ trades: 0, winRate: null, profitFactor: null, expectancy: null, sqn: null })
 })
 
-test('groups, and what is left without the best tokens', () => {
+test('groups are ranked by net, and results without the best tokens never improve', () => {
   const groups = groupsOf(five, ({ mint }) => mint)
   expect(groups.map(({ name, trades }) => [name, trades])).toEqual([
     ['A', 1],
@@ -358,7 +358,7 @@ test('docs/metrics.md has a row for each metric, with its unit and formula, and 
   )
 })
 
-test('docs/metrics.md says of every figure of freqtrade, NautilusTrader and Jesse where it is, or why it is not', () => {
+test('docs/metrics.md maps every figure of freqtrade, NautilusTrader and Jesse, or says why it is missing', () => {
   const page = readFileSync(new URL('../../../docs/metrics.md', import.meta.url), 'utf8')
   const rows = page
     .slice(page.indexOf('## The figures of others'))

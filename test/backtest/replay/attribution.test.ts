@@ -19,7 +19,7 @@ const T0 = 1_780_000_000_000
 const QUIET_FROM = T0 + 200_000
 const folder = temporaryFolder()
 
-/** A market that moves, and then does not, so that everything comes to its end. */
+/** A market that moves and then stands still, so that all orders end. */
 function market(): MarketRow[] {
   const moving = noisyMarket(2_000, 5, T0)
   const last = new Map(moving.map((row) => [row.mint, row]))
@@ -39,7 +39,7 @@ async function configOf(params: object = {}, exits: object = EXITS): Promise<Con
   return loaded.config
 }
 
-/** Report and start of a backtest, as `backtest --out` leaves them. */
+/** Report and start of a backtest, as `backtest --out` writes them. */
 async function backtestOf(path: string, config: Config) {
   const reader = openReader(path)
   let start: StartInput | undefined
@@ -77,12 +77,12 @@ async function attributed(run: string, backtest: Awaited<ReturnType<typeof backt
 const gapOf = ({ liveLamports, backtestLamports }: Attribution) => liveLamports - backtestLamports
 const toleranceOf = (found: Attribution) => Math.max(100_000, Math.abs(gapOf(found)) * 0.01)
 
-/** What one run had otherwise than its backtest. */
+/** Differences of a run from its backtest. */
 interface World {
   readonly run?: Partial<SimulatedRun>
   readonly items?: (rows: readonly MarketRow[]) => Recording['items']
   readonly params?: object
-  /** Of both. */
+  /** For the run and the backtest. */
   readonly exits?: object
 }
 
@@ -109,7 +109,7 @@ const WORLDS: [string, World][] = [
   ['fees', { run: { model: (model) => ({ ...model, autoPriorityFeeLamports: lamports(5_000_000) }) } }],
 ]
 
-test.each(WORLDS)('where only the %s differs, that has the whole gap', async (name, world) => {
+test.each(WORLDS)('if only the %s differs, it explains the whole difference', async (name, world) => {
   const [whole, run] = [journalPath(), journalPath()]
   const rows = market()
   await writeTape(whole, [{ time: T0, items: rows }])
@@ -128,7 +128,7 @@ test.each(WORLDS)('where only the %s differs, that has the whole gap', async (na
   expect(found.notes).toEqual([])
 })
 
-test('where what was paid changes what was sold when, all parts together are still the whole gap', async () => {
+test('if fees change the time of sales, the factors together still explain the whole difference', async () => {
   const run = journalPath()
   const config = await configOf()
   await simulateRun(run, { time: T0, items: market(), config, model: (model) => ({ ...model, venueFeePercent: 4 }) })
@@ -137,18 +137,18 @@ test('where what was paid changes what was sold when, all parts together are sti
   expect(found.matched).toBe(found.attempts)
 })
 
-test('other code than that of the backtest is named, and so is what it is mixed with', async () => {
+test('a code change since the backtest is named together with the factor that contains it', async () => {
   const run = journalPath()
   const config = await configOf()
   await simulateRun(run, { time: T0, items: market(), config })
   const { report, start } = await backtestOf(run, config)
   const found = await attributed(run, { report, start: { ...start, code: 'another' } })
   expect(found.factors[0]?.name).toBe('tape, feed gaps, code')
-  expect(found.notes).toEqual([expect.stringContaining('another one in the backtest')])
+  expect(found.notes).toEqual([expect.stringContaining('has changed since the backtest')])
   expect(gapOf(found)).toBe(found.factors.reduce((total, factor) => total + factor.lamports, found.residualLamports))
 })
 
-test('a run that was started four times is replayed in four parts, each with its own configuration and what it took over', async () => {
+test('a run with four starts is replayed in four parts, each with its configuration and restored state', async () => {
   const [whole, run] = [journalPath(), journalPath()]
   const rows = market()
   await writeTape(whole, [{ time: T0, items: rows }])
@@ -179,7 +179,7 @@ test('a run that was started four times is replayed in four parts, each with its
   expect(found.matched).toBe(found.attempts)
 })
 
-test('what a person did meanwhile is a part of its own', async () => {
+test('operator commands are a factor of their own', async () => {
   const [whole, run] = [journalPath(), journalPath()]
   const rows = market()
   await writeTape(whole, [{ time: T0, items: rows }])
@@ -201,7 +201,7 @@ test('what a person did meanwhile is a part of its own', async () => {
   expect(Math.abs(found.residualLamports), JSON.stringify(found)).toBeLessThanOrEqual(toleranceOf(found))
 })
 
-test('where the tape of a start was dropped, the starts are replayed as one, and that is said', async () => {
+test('if the tape of a start was dropped, the starts are replayed as one, with a note', async () => {
   const run = journalPath()
   const config = await configOf()
   const rows = market()
@@ -217,7 +217,7 @@ test('where the tape of a start was dropped, the starts are replayed as one, and
   expect(gapOf(found)).toBe(found.factors.reduce((total, factor) => total + factor.lamports, found.residualLamports))
 })
 
-test('a run behind a recording is compared with itself: it began where its bots were started, with their warm-up', async () => {
+test('a run after a recording is compared from the start of its bots, with their warm-up', async () => {
   const run = journalPath()
   const config = await configOf()
   const rows = market()

@@ -8,7 +8,7 @@ const facts = (made: Record<string, string>, results: Record<string, Record<stri
   results: new Map(Object.entries(results).map(([bot, numbers]) => [bot, new Map(Object.entries(numbers))])),
 })
 
-test('what differs is named, what only one has too; results stand side by side', () => {
+test('differences and one-sided facts are named, and results are paired', () => {
   const a = facts({ code: 'x', plan: 'Standard', 'bot size': '1' }, { bot: { net: 1, orders: 3 }, gone: { net: 2 } })
   const b = facts({ code: 'x', plan: 'Premium' }, { bot: { net: 4, orders: 3 } })
   expect(compareRuns(a, b)).toEqual({
@@ -29,7 +29,7 @@ test('what differs is named, what only one has too; results stand side by side',
   })
 })
 
-test('what only a report tells, or only a journal, is no difference between the two', () => {
+test('facts that only a report or only a journal has are no differences', () => {
   const report = facts({ code: 'x', tape: 't' }, {})
   const journal: RunFacts = { ...facts({ code: 'y', 'bot mode': 'paper' }, {}), source: 'journal' }
   expect(compareRuns(report, journal).differences).toEqual([{ what: 'code', a: 'x', b: 'y' }])
@@ -42,8 +42,8 @@ describe('the first decision that differs', () => {
 
   test.each<[string, Decision[], Decision[], number, number | null, number | null]>([
     ['none', [at(1), at(2)], [at(1), at(2)], 2, null, null],
-    ['nothing at all', [], [], 0, null, null],
-    ['one goes on', [at(1)], [at(1), at(2)], 1, null, 2],
+    ['no decisions', [], [], 0, null, null],
+    ['one run has more', [at(1)], [at(1), at(2)], 1, null, 2],
     ['another time', [at(1), at(2)], [at(1), at(3)], 1, 2, 3],
     ['another reason', [at(1, { reason: 'x' })], [at(1)], 0, 1, 1],
     ['another bot', [at(1, { bot: 'x' })], [at(1)], 0, 1, 1],

@@ -48,7 +48,7 @@ async function backtestOf(bots: readonly object[], items: readonly MarketRow[]) 
   }
 }
 
-test('what a report says adds up, and looking changes nothing', async () => {
+test('the sums of a report agree, and logging changes no result', async () => {
   const { plain, logged, report } = await backtest()
   for (const [index, { result, startLamports, valueLamports, equity }] of logged.bots.entries()) {
     const before = plain.bots[index]
@@ -61,7 +61,7 @@ test('what a report says adds up, and looking changes nothing', async () => {
     expect(trips.length).toBeGreaterThan(10)
     expect(trips.reduce((sum, trip) => sum + netOf(trip), 0) - strayFeeLamports).toBe(net)
     expect(equity.lamports.at(-1)).toBe(startLamports + net)
-    expect(equity.times.at(-1)).toBe(logged.to) // nothing is drawn of the time behind the tape
+    expect(equity.times.at(-1)).toBe(logged.to) // the chart ends with the tape
     expect(equity.times.length).toBeGreaterThan(1_000)
     expect(equity.times.length).toBeLessThan(2_100)
 
@@ -96,7 +96,7 @@ test('what a report says adds up, and looking changes nothing', async () => {
   expect(JSON.stringify((await backtest()).report)).toBe(JSON.stringify(report))
 })
 
-test('what could not be sold is shown: as nothing, with why it should have been, and with an alarm', async () => {
+test('an unsellable position counts as 0, with the reason of its exit and an alarm', async () => {
   const mint = '6Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
   const trap = Array.from({ length: 200 }, (_, row): MarketRow => {
     return { kind: 'buy', time: T0 + row * 1_000, mint, price: (row < 30 ? 1 : 0.8) * 1e-7, sol: 0.1 }
@@ -109,20 +109,20 @@ test('what could not be sold is shown: as nothing, with why it should have been,
   expect(result?.byExit).toMatchObject([{ name: 'cannot be sold, tried n times', trades: 1 }])
   expect(report.alarms).toEqual([expect.stringMatching(`^trapped: UNSELLABLE, ${mint}: 3 sales in a row have failed`)])
   const text = backtestText(logged)
-  expect(text).toContain('worth 0 SOL if they were sold now; 1 of them could not be sold')
+  expect(text).toContain('worth 0 SOL if sold now; 1 of them cannot be sold')
   expect(text).toContain('UNSELLABLE')
 })
 
-test('the terminal says of a report what its first page says', async () => {
+test("the terminal summary has the figures of the report's first page", async () => {
   const { logged, report } = await backtest()
   const text = backtestText(logged, undefined, report)
   const { tape, hashes } = report
   expect(text).toContain(`first to last price of 8 tokens: mean ${tape.marketChangePercent?.toFixed(1)} %`)
-  expect(text).toContain(`${tape.noisePercent?.toFixed(1)} % of the prints noise`)
+  expect(text).toContain(`${tape.noisePercent?.toFixed(1)} % of the prints are noise`)
   for (const hash of [hashes.tape, hashes.config, hashes.code, hashes.sluice, ...Object.values(hashes.strategies)])
     expect(text).toContain(hash.slice(0, 8))
   for (const { endedAtZeroPercent, inSample, holdOut } of report.bots)
-    for (const part of [`${endedAtZeroPercent?.toFixed(1)} % at nothing`, inSample, holdOut])
+    for (const part of [`${endedAtZeroPercent?.toFixed(1)} % as total losses`, inSample, holdOut])
       expect(text).toContain(typeof part === 'string' ? part : `${part.trades} trades ${part.netSol.toFixed(4)} SOL`)
 })
 
@@ -139,19 +139,19 @@ describe('a tape', () => {
     return { hash: found.hash(), sized: found.sizedPrints, noise: found.noisePrints, change: found.marketChange() }
   }
 
-  test('is the same however it is cut into blocks, and another with another row', () => {
+  test('the hash of a tape is independent of its blocks and changes with a row', () => {
     const whole = study([0])
     expect(study([0, 1, 77, 400])).toEqual(whole)
     expect(study([0], [...rows.slice(0, -1)]).hash).not.toBe(whole.hash)
     expect(whole.sized).toBeGreaterThan(300)
   })
 
-  test('counts as noise what is more than twice off', () => {
+  test('prints more than twice off the robust price are noise', () => {
     const at = (price: number) => ({ time: T0, mint: 'A', price })
     expect(study([0], [1, 1, 1, 2.1, 1.9, 0.4, 1].map(at))).toMatchObject({ sized: 4, noise: 2 })
   })
 
-  test('changes from the first robust price of each token to its last', () => {
+  test('the market change runs from the first robust price of each token to its last', () => {
     const prints = (mint: string, prices: number[]) => prices.map((price) => ({ time: T0, mint, price }))
     const rows = [
       ...prints('A', [1, 1, 1, 3, 3, 3, 3, 3]), // 1 to 3
@@ -164,7 +164,7 @@ describe('a tape', () => {
   })
 })
 
-test('plan use: the busiest minute, who waited, and how long', () => {
+test('plan use has the busiest minute, the orders that waited and their times', () => {
   const log = new BotLog('bot')
   const order = (id: string, side: 'buy' | 'sell', time: number, sentAt: number | null) => {
     log.order(anOrder({ id, side, class: side === 'buy' ? 'entry' : 'exit', time }))

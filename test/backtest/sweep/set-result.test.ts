@@ -7,12 +7,12 @@ function result(set: number, sampleLamports: number, heldOut: number, threw = ''
   return { set, params: {}, threw, sampleLamports, netLamports: sampleLamports + heldOut, ...counts }
 }
 
-test('ranked by the sample alone; what threw comes last', () => {
+test('sets are ranked by the sample alone; sets that threw come last', () => {
   const all = [result(1, 5, 100), result(2, 9, -100), result(3, 99, 0, 'Error'), result(4, 5, 0)]
   expect(ranked(all).map(({ set }) => set)).toEqual([2, 1, 4, 3])
 })
 
-test('what did not trade in the sample stands behind all that lost in it, counts in no figure, and is told', () => {
+test('sets without trades in the sample rank below losing sets, count in no figure, and are mentioned', () => {
   const idle = { ...result(1, 0, 0), orders: 0, buys: 0 }
   const late = result(2, 0, 700)
   const all = [idle, late, result(3, -5, 1), result(4, -9, -1), result(5, 9, 0, 'Error')]
@@ -30,10 +30,10 @@ test('what did not trade in the sample stands behind all that lost in it, counts
     results: order,
   }
   const verdict = sweepVerdict(sweep, order.slice(0, 4)).join(' ')
-  expect(verdict).toContain('2 sets did not trade in the sample, and stand last.')
+  expect(verdict).toContain('2 sets did not trade in the sample, and rank last.')
   expect(verdict).toContain('Every set that traded lost')
   expect(verdict).toContain('Of the best 2 in the sample, 1 earned')
-  expect(sweepVerdict(sweep, [idle])).toEqual(['No set traded in the sample: there is nothing to choose by.'])
+  expect(sweepVerdict(sweep, [idle])).toEqual(['No set traded in the sample: the sweep gives no basis for a choice.'])
 })
 
 test.each([
@@ -47,7 +47,7 @@ test.each([
     1,
   ],
   [
-    'the other way round',
+    'the reverse order',
     [
       [1, 30],
       [2, 20],

@@ -13,7 +13,7 @@ const params = z.object({
 })
 const dimensions = paramBounds({ params } as never)
 
-test('the bounds are those of the schema; of an integer that has none, none', () => {
+test('dimensions have the bounds of the schema; an integer without bounds has none', () => {
   expect(dimensions).toEqual([
     { name: 'drop', min: 1, max: 90, isInteger: false },
     { name: 'size', min: 0.001, max: Number.POSITIVE_INFINITY, isInteger: false },
@@ -24,7 +24,7 @@ test('the bounds are those of the schema; of an integer that has none, none', ()
 })
 
 describe('ranges', () => {
-  test('without one: every number with both bounds', () => {
+  test('without ranges, every number with both bounds is swept', () => {
     expect(rangesOf([], dimensions).map(({ name, from, to }) => [name, from, to])).toEqual([
       ['drop', 1, 90],
       ['fast', 2, 5],
@@ -38,20 +38,20 @@ describe('ranges', () => {
     ['drop=1:', 'expected name=from:to'],
     ['drop=a:2', 'expected name=from:to'],
     ['drop=1:Infinity', 'expected name=from:to'],
-    ['Drop=1:2', 'the strategy has no number Drop (there are drop, size, fast, any, share)'],
-    ['name=1:2', 'the strategy has no number name'],
-    ['drop=20:10', 'it has to go upwards'],
-    ['drop=10:20:-1', 'it has to go upwards'],
-    ['drop=0:20', 'the strategy takes drop from 1 to 90'],
-    ['fast=2:3:0.5', 'fast is a whole number'],
+    ['Drop=1:2', 'the strategy has no numeric param Drop (there are drop, size, fast, any, share)'],
+    ['name=1:2', 'the strategy has no numeric param name'],
+    ['drop=20:10', 'expected from <= to and step >= 0'],
+    ['drop=10:20:-1', 'expected from <= to and step >= 0'],
+    ['drop=0:20', 'drop must be between 1 and 90'],
+    ['fast=2:3:0.5', 'fast must be an integer'],
   ])('refused: %s', (text, says) => {
     expect(() => rangesOf([text], dimensions)).toThrow(says)
   })
 
-  test('refused: the same twice, and nothing to sweep', () => {
+  test('a repeated range, and a schema without bounded numbers, are refused', () => {
     expect(() => rangesOf(['drop=1:2', 'drop=3:4'], dimensions)).toThrow('--range drop is given twice')
     expect(() => rangesOf([], [{ name: 'any', min: 0, max: Number.POSITIVE_INFINITY, isInteger: true }])).toThrow(
-      'no number of the params has both bounds; name them: --range name=from:to (there are any)',
+      'no numeric param has both bounds; name the ranges: --range name=from:to (there are any)',
     )
   })
 })
@@ -59,7 +59,7 @@ describe('ranges', () => {
 describe('a grid', () => {
   const grid = (...texts: string[]) => gridOf(rangesOf(texts, dimensions))
 
-  test('goes by its steps, both ends in it, without the noise of doubles', () => {
+  test('a grid includes both ends and has no rounding noise', () => {
     expect(grid('size=0.1:0.4:0.1', 'fast=2:4:2')).toEqual([
       { size: 0.1, fast: 2 },
       { size: 0.1, fast: 4 },
@@ -73,7 +73,7 @@ describe('a grid', () => {
     expect(grid('drop=5:5')).toEqual([{ drop: 5 }])
   })
 
-  test('without steps has about 64 sets, the ends among them', () => {
+  test('a grid without steps has about 64 sets, including the ends', () => {
     expect(grid('drop=1:64')).toHaveLength(64)
     expect(grid('drop=1:64')[63]).toEqual({ drop: 64 })
     expect(grid('drop=10:80', 'size=1:8')).toHaveLength(64)
@@ -82,15 +82,15 @@ describe('a grid', () => {
     expect(grid('fast=2:5')).toEqual([2, 3, 4, 5].map((fast) => ({ fast })))
   })
 
-  test('is refused where it is too large', () => {
-    expect(() => grid('drop=1:90:0.0001')).toThrow('the grid has 890001 sets, 100000 at most')
+  test('a grid that is too large is refused', () => {
+    expect(() => grid('drop=1:90:0.0001')).toThrow('the grid has 890001 sets, at most 100000 are allowed')
   })
 })
 
-describe('points by chance', () => {
+describe('random points', () => {
   const ranges = rangesOf(['drop=5:60', 'fast=2:5', 'size=0.1:0.5:0.1'], dimensions)
 
-  test('are those of their seed, inside the ranges, and none twice', () => {
+  test('random points depend on the seed, are within the ranges and distinct', () => {
     const drawn = drawnFrom(ranges, 200, 7)
     expect(drawnFrom(ranges, 200, 7)).toEqual(drawn)
     expect(drawnFrom(ranges, 200, 8)).not.toEqual(drawn)
@@ -105,7 +105,7 @@ describe('points by chance', () => {
     expect(Math.abs(mean - 32.5)).toBeLessThan(4)
   })
 
-  test('are fewer where there are no more', () => {
+  test('there are at most as many random points as grid points', () => {
     expect(drawnFrom(rangesOf(['fast=2:5'], dimensions), 50, 1)).toHaveLength(4)
   })
 })

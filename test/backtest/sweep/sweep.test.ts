@@ -16,7 +16,7 @@ const T0 = 1_780_000_000_000
 const ROWS = 6_000
 const folder = temporaryFolder()
 
-/** Draws, looks at what only some strategies read, keeps events, has timers and state, and interns mints of its own. */
+/** Draws random numbers, reads late columns, keeps events, has timers and state, and interns its own mints. */
 const CURIOUS = `import { defineStrategy, z } from 'sluice'
 export default defineStrategy({ name: 'curious', about: '', keys: ['trades'],
   params: z.object({ chance: z.number().min(0).max(1), sizeSol: z.number().min(0.001).max(1).default(0.02) }),
@@ -34,7 +34,7 @@ export default defineStrategy({ name: 'curious', about: '', keys: ['trades'],
 })
 `
 
-/** One config and one tape for all tests here. */
+/** One configuration and one tape for all tests here. */
 async function prepared(bot: object): Promise<{ config: Config; path: string }> {
   const path = journalPath()
   const items = noisyMarket(ROWS, 5, T0)
@@ -65,7 +65,7 @@ function setsFor({ bots: [bot] }: Config, points: readonly Record<string, number
   return points.map((point, index) => ({ set: index + 1, params: paramsOf(bot as never, point) as never }))
 }
 
-/** What comes of a set by a backtest of its own. */
+/** Result of a set in its own backtest. */
 function alone(config: Config, market: Market, { set, params }: SweepSet, splitRow: number): SetResult {
   const [bot] = config.bots as [Config['bots'][number]]
   const { bots } = runBacktest({ ...config, bots: [{ ...bot, params }] }, market, { partial: true, splitRow })
@@ -94,9 +94,9 @@ const curious = {
 
 test.each([
   ['a shipped strategy', dips],
-  ['one that draws, has timers, and reads what is not shared', curious],
+  ['a strategy that draws, has timers, and reads late columns', curious],
 ])(
-  'each set comes to what it comes to alone, to the lamport: in one engine, over shared memory, in threads: %s',
+  'a set has the same result alone, in one engine with others, over shared memory and in threads: %s',
   async (_, { bot, points }) => {
     const { config, path } = await prepared(bot)
     const [base] = config.bots as [Config['bots'][number]]
@@ -120,13 +120,13 @@ test.each([
       })
       expect(runSets(ground, sets, shared)).toEqual(expected)
       shared.close()
-      other.close() // as nobody can while it is being read
+      other.close() // would throw during a read
 
-      if (bot.name === 'dips') return // threads take a second to start: once is enough
+      if (bot.name === 'dips') return // threads take a second to start, so one strategy is enough
       const parts = [sets.filter((_set, index) => index % 2 === 0), sets.filter((_set, index) => index % 2 === 1)]
       const threads = new SweepThreads(ground, { paths: [path], market }, parts.length)
       try {
-        // A thread is kept from one pass to the next, and remembers nothing of the one before.
+        // A thread is reused for the next pass without state of the previous one.
         for (const pass of [parts, parts.toReversed()]) {
           const inThreads = await threads.run(pass, () => {})
           expect(inThreads.sort((one, other) => one.set - other.set)).toEqual(expected)

@@ -201,7 +201,7 @@ test('a strategy that has changed since: the market is known, what was kept is n
   folder.write('obedient.ts', OBEDIENT.replace('too thin', 'thin'))
   const text = await why(OTHER, { at: '12:00:51' })
   expect(text).toContain('robust price: 0.0000001 SOL a token')
-  expect(text).toContain('what its strategy kept for it is not known: it was recorded by other code')
+  expect(text).toContain('what its strategy kept for it is not known: other code recorded it')
 })
 
 test('a tape that was dropped: what was decided is known all the same', async () => {
