@@ -178,7 +178,7 @@ export class PaperExecutor implements Executor {
 
   /** Bounded by the price of the decision, so that a runaway price is missed like in reality. */
   #buy({ mint, size, slippagePercent, price }: Attempt, path: PricePath): Swap | undefined {
-    if (size.kind !== 'sol') throw new TypeError(`a buy is sized in SOL, not in ${size.kind}`)
+    if (size.kind !== 'sol') throw new TypeError(`the size of a buy must be in SOL, not in ${size.kind}`)
     return buy(size.lamports, slippagePercent, this.#pool(mint, price ?? path.first, path.high), this.#model)
   }
 

@@ -44,7 +44,7 @@ test('an unknown plan at a reconnect leaves the known plan in force, so that no 
   expect(take(trading.limiter, 300, 'entry')).toBe(300)
   trading.planNamed('Platinum')
   expect(trading.plan.name).toBe('Premium')
-  expect(trading.planNotice).toContain("the plan 'Platinum' is not known: running on Premium's limits")
+  expect(trading.planNotice).toContain("the plan 'Platinum' is unknown: running with the limits of Premium")
   expect(take(trading.limiter, 1, 'exit')).toBe(1)
   trading.planNamed('Premium')
   expect(trading.planNotice).toBe('')
@@ -63,7 +63,7 @@ test('an unknown plan at the first connection runs on Standard', () => {
   const { trading } = tradingWith(true)
   trading.planNamed('Platinum')
   expect(trading.plan.name).toBe('Standard')
-  expect(trading.planNotice).toContain("Standard's limits")
+  expect(trading.planNotice).toContain('limits of Standard')
 })
 
 test('a configured plan takes precedence over the plan that the service names', () => {

@@ -44,7 +44,7 @@ export class RecordedMarket implements Market {
       .filter((line) => line.trim() !== '')
     const events = lines.map(parseRecorded).filter((event) => event !== undefined)
     if (events.length === 0)
-      throw new Error(`${path} has no market messages: expected one JSON message a line, e.g. {"type":"trade", ...}`)
+      throw new Error(`${path} has no market messages: expected one JSON message per line, e.g. {"type":"trade", ...}`)
     this.skipped = lines.length - events.length
     this.#events = withoutStops(events.sort((a, b) => a.timestamp - b.timestamp))
     this.#emit = emit

@@ -89,7 +89,7 @@ export class Api {
   #token(mint: string): Answer {
     const { answers, market } = this.#options
     const token = market.token(mint)
-    return token ? answers.token(token) : answers.refusal('INVALID_MINT', 'no such token')
+    return token ? answers.token(token) : answers.refusal('INVALID_MINT', 'unknown token')
   }
 
   #portfolio(publicKey: string): Answer {

@@ -97,7 +97,7 @@ export class Pricing {
     const { publicKey, mint, amountSol, slippagePercent, priorityFeeSol = AUTOMATIC_PRIORITY_FEE_SOL } = request
     const { dialect, market } = this.#options
     const token = market.token(mint)
-    if (!token) return refused('INVALID_MINT', 'no such token')
+    if (!token) return refused('INVALID_MINT', 'unknown token')
     const spend = BigInt(solToLamports(amountSol))
     const opens = this.#holding(publicKey, mint) === undefined
     const quote = token.curve.quoteBuy(spend)
@@ -126,7 +126,7 @@ export class Pricing {
     const { publicKey, mint, slippagePercent, priorityFeeSol = AUTOMATIC_PRIORITY_FEE_SOL } = request
     const { dialect, market } = this.#options
     const token = market.token(mint)
-    if (!token) return refused('INVALID_MINT', 'no such token')
+    if (!token) return refused('INVALID_MINT', 'unknown token')
     const held = this.#holding(publicKey, mint) ?? 0n
     const tokens = this.#sellTokens(request, held)
     if (held === 0n || tokens > held)

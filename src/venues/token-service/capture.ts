@@ -201,7 +201,7 @@ export function* csvLinesOf(path: string): Generator<Line, void, undefined> {
     const cells = text === undefined ? undefined : cellsOf(text.replace(/\r$/, ''))
     if (columns === undefined) columns = columnsOf(path, cells)
     else if (cells?.length === 1 && cells[0] === undefined) continue
-    else yield lineOf(number, cells === undefined ? 'its quotes' : messageOf(columns, cells))
+    else yield lineOf(number, cells === undefined ? 'unpaired or misplaced quotes' : messageOf(columns, cells))
   }
 }
 
@@ -267,7 +267,7 @@ function columnsOf(path: string, cells: readonly (string | undefined)[] | undefi
   const names = cells?.map((cell) => (cell ?? '').replace(/^\ufeff/, '').trim()) ?? []
   const lacks = NEEDED.filter((name) => !names.includes(name))
   if (lacks.length === 0) return names
-  throw new SluiceError(`${path}:1: the first line has to name the columns; it lacks ${lacks.join(', ')}`)
+  throw new SluiceError(`${path}:1: the first line must name the columns; missing: ${lacks.join(', ')}`)
 }
 
 /** Returns the message, or the reason why the record is not one. */

@@ -48,12 +48,13 @@ export class Feed implements VenueFeed {
       notice: parts.on.notice,
     })
     this.#subscriber = new Subscriber({
+      venue,
       clock: parts.clock,
       send: (text) => this.#connection.send(text),
       complete: () => {
         if (this.state === 'subscribing') this.#goLive()
       },
-      unanswered: () => this.#connection.lose('subscribing is not answered'),
+      unanswered: () => this.#connection.lose(`${venue} does not answer subscriptions`),
       notice: parts.on.notice,
     })
   }
@@ -64,7 +65,7 @@ export class Feed implements VenueFeed {
   }
 
   start(sink: Sink): Stop {
-    if (this.state !== 'idle') throw new Error('a feed starts once')
+    if (this.state !== 'idle') throw new Error('the feed is already started')
     this.#sink = sink
     this.#coverage.start(sink, this.#now())
     this.#connection.start()

@@ -34,11 +34,11 @@ export function planOf(name: string, present: Plan = STANDARD): NamedPlan {
   if (tier === 'premium') return { plan: PREMIUM, notice: '' }
   const why =
     tier === 'enterprise'
-      ? 'the plan is Enterprise, but service.plan has no numbers for it'
-      : `the plan '${name.slice(0, 40)}' is not known`
-  const numbers = `${present.requestsPerMinute} requests a minute`
+      ? 'the plan is Enterprise, but service.plan does not configure its numbers'
+      : `the plan '${name.slice(0, 40)}' is unknown`
+  const numbers = `${present.requestsPerMinute} requests per minute`
   return {
     plan: present,
-    notice: `${why}: running on ${present.name}'s limits (${numbers}); set service.plan to the numbers of the plan`,
+    notice: `${why}: running with the limits of ${present.name} (${numbers}); set service.plan to the numbers of the plan`,
   }
 }

@@ -3,6 +3,8 @@ import { LONGEST_REDIAL_MS } from './connection.ts'
 import { messages } from './wire/requests.ts'
 
 export interface SubscriberParts {
+  /** Name of the venue for messages. */
+  readonly venue: string
   readonly clock: Clock
   readonly send: (text: string) => void
   /** Called when every wanted key is confirmed or dropped. */
@@ -114,7 +116,7 @@ export class Subscriber {
 
   #giveUp(keys: readonly string[]): void {
     for (const key of keys)
-      this.#parts.notice(`the service does not accept the subscription key ${key}; the key is dropped`)
+      this.#parts.notice(`${this.#parts.venue} does not accept the subscription key ${key}; the key is dropped`)
   }
 }
 

@@ -61,15 +61,15 @@ describe('a CSV file from another tool', () => {
       'a quote inside an unquoted cell makes the line bad',
       `${header}\n,tr"a"de,m,1,5\n,"trade"s,m,1,5`,
       [
-        [2, 'its quotes'],
-        [3, 'its quotes'],
+        [2, 'unpaired or misplaced quotes'],
+        [3, 'unpaired or misplaced quotes'],
       ],
     ],
     [
       'an unclosed quote makes one line bad',
       `${header}\n,"trade,m,1,5\n,trade,m,1,6`,
       [
-        [2, 'its quotes'],
+        [2, 'unpaired or misplaced quotes'],
         [3, trade(1, 6)],
       ],
     ],
@@ -78,14 +78,14 @@ describe('a CSV file from another tool', () => {
   })
 
   test('the error names the missing columns', () => {
-    expect(() => read('type,price\ntrade,1')).toThrow(/capture.csv:1: .* it lacks mint, timestamp$/)
-    expect(() => read('"type,mint')).toThrow('it lacks type, mint, timestamp')
+    expect(() => read('type,price\ntrade,1')).toThrow(/capture.csv:1: .* missing: mint, timestamp$/)
+    expect(() => read('"type,mint')).toThrow('missing: type, mint, timestamp')
   })
 
   test('an open quote does not swallow a long file', () => {
     const rows = Array.from({ length: 3_000 }, (_, n) => `,trade,m,1,${n}`)
     const found = read([header, ',"trade,m,1,5', ...rows].join('\n'))
-    expect(found[0]).toEqual([2, 'its quotes'])
+    expect(found[0]).toEqual([2, 'unpaired or misplaced quotes'])
     expect(found.slice(1)).toHaveLength(3_000)
   })
 

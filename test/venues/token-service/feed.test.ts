@@ -230,7 +230,7 @@ describe('keys', () => {
     service.last.open()
     service.last.say(authenticated)
     seconds(33)
-    expect(told.at(-1)).toMatch(/subscribing is not answered/)
+    expect(told.at(-1)).toMatch(/the service does not answer subscriptions/)
     expect(feed.state).toBe('waiting')
   })
 

@@ -210,9 +210,9 @@ describe('plans', () => {
     expect(planOf(name)).toEqual({ plan, notice: '' })
   })
   test.each(['Enterprise', 'Gold', ''])("'%s' at a reconnect keeps the plan and gives a notice", (name) => {
-    expect(planOf(name, PREMIUM)).toEqual({ plan: PREMIUM, notice: expect.stringContaining("Premium's limits") })
+    expect(planOf(name, PREMIUM)).toEqual({ plan: PREMIUM, notice: expect.stringContaining('limits of Premium') })
   })
   test.each(['Enterprise', 'Gold', ''])("'%s' runs on Standard and gives a notice", (name) => {
-    expect(planOf(name)).toEqual({ plan: STANDARD, notice: expect.stringContaining("Standard's limits") })
+    expect(planOf(name)).toEqual({ plan: STANDARD, notice: expect.stringContaining('limits of Standard') })
   })
 })
