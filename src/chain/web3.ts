@@ -129,9 +129,8 @@ export type NotCompiled = { readonly ok: false; readonly reason: string | undefi
 /** Fills the entries of a lookup table that a message does not use: no account has this address. */
 const UNUSED_ENTRY = new PublicKey(new Uint8Array(32).fill(255))
 
-/** Compiles the message anew, with more instructions at its end. An account stays where it was, in the message or in
- *  its lookup table; one that no instruction names is dropped. `accounts`: of the old message, looked-up ones
- *  included. */
+/** Compiles the message again, with more instructions at its end. An account stays in the message or in its lookup
+ *  table; one that no instruction lists is dropped. `accounts`: of the old message, looked-up ones included. */
 export function withInstructions(
   { message, messageBytes }: Pick<TransactionBytes, 'message' | 'messageBytes'>,
   accounts: readonly string[],
@@ -171,7 +170,7 @@ export function newMessage(
   )
 }
 
-/** Runs web3.js's compiler and holds its bytes against what was asked for, as our reader reads them. */
+/** Runs the compiler of web3.js, and compares its result with the expected instructions, as our reader reads it. */
 function compiled(
   expected: readonly string[],
   addressOf: (table: string, place: number) => string | undefined,

@@ -3,9 +3,9 @@ const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const DIGITS = new Int8Array(256).fill(-1)
 for (let digit = 0; digit < ALPHABET.length; digit++) DIGITS[ALPHABET.charCodeAt(digit)] = digit
 
-// Four digits make a group below 2^24, and three bytes a limb of 24 bits: 22 groups of 22 limbs hold a signature, and
-// the sum of their products stays below 2^53. So a text is a product with a table of the powers of 58^4, and the carry
-// is done once, at the end.
+// Four digits form a group below 2^24, and three bytes form a limb of 24 bits. 22 groups and 22 limbs hold a signature,
+// and the sums of their products stay below 2^53. Decoding is thus a product with a table of the powers of 58^4, with
+// one carry pass at the end.
 const LIMBS = 22
 const MAX_BYTES = 64
 const POWERS = new Float64Array(LIMBS * LIMBS)
@@ -17,15 +17,15 @@ for (let group = 0; group < LIMBS; group++) {
 
 const sums = new Float64Array(LIMBS)
 
-/** The bytes of a base58 text when it is exactly `length` bytes (at most 64) long, else undefined. */
+/** Decodes a base58 text. Returns undefined unless it holds exactly `length` bytes (at most 64). */
 export function decodeBase58(text: string, length: number): Uint8Array | undefined {
-  // A byte is worth at least one digit and at most 1.37 digits.
+  // A byte needs between 1 and 1.37 digits.
   if (length > MAX_BYTES || text.length < length || text.length > Math.ceil(length * 1.3658)) return undefined
   sums.fill(0)
   for (let end = text.length, row = 0; end > 0; end -= 4, row += LIMBS) {
     const value = groupOf(text, end)
     if (value < 0) return undefined
-    // A group reaches as many limbs as there are groups up to it.
+    // Group n affects the lowest n + 1 limbs.
     for (let limb = 0; limb * LIMBS <= row; limb++)
       sums[limb] = (sums[limb] as number) + value * (POWERS[row + limb] as number)
   }
@@ -33,7 +33,7 @@ export function decodeBase58(text: string, length: number): Uint8Array | undefin
   return writeLimbs(bytes) && leadingZeros(bytes) === leadingOnes(text) ? bytes : undefined
 }
 
-/** The number of the four digits that end at `end`, or fewer at the text's start; -1 where one is none. */
+/** Value of the up to four digits that end at `end`; -1 if one of them is not a base58 digit. */
 function groupOf(text: string, end: number): number {
   let value = 0
   for (let at = end > 4 ? end - 4 : 0; at < end; at++) {
@@ -44,7 +44,7 @@ function groupOf(text: string, end: number): number {
   return value
 }
 
-/** Carries from limb to limb and writes the bytes, last first; false when the number needs more of them. */
+/** Propagates the carry and writes the bytes, last first. Returns false if the number needs more bytes. */
 function writeLimbs(bytes: Uint8Array): boolean {
   let carry = 0
   let at = bytes.length
@@ -58,7 +58,7 @@ function writeLimbs(bytes: Uint8Array): boolean {
   return carry === 0
 }
 
-/** Every leading zero byte is written as one '1'; where the two differ, the text has another length. */
+/** Each leading zero byte is written as one '1'; if the counts differ, the text has another length. */
 function leadingOnes(text: string): number {
   let ones = 0
   while (text[ones] === '1') ones++
@@ -71,8 +71,8 @@ function leadingZeros(bytes: Uint8Array): number {
   return zeros
 }
 
-/** The bytes of a base58 text of any length up to `most` bytes, or undefined. Takes time by the square of the length:
- *  not for keys. */
+/** Decodes a base58 text of up to `most` bytes; undefined if it is longer or invalid. Its time grows with the square of
+ *  the length, so keys use `decodeBase58`. */
 export function decodeLongBase58(text: string, most: number): Uint8Array | undefined {
   if (text.length > Math.ceil(most * 1.3658)) return undefined
   const bytes: number[] = []
@@ -109,18 +109,18 @@ export function encodeBase58(bytes: Uint8Array): string {
   return text
 }
 
-/** A Solana public key or mint: base58 of 32 bytes. */
+/** Whether a value is a Solana public key: base58 of 32 bytes. */
 export function isPublicKey(text: unknown): text is string {
   return typeof text === 'string' && text.length >= 32 && text.length <= 44 && decodeBase58(text, 32) !== undefined
 }
 
-/** A Solana transaction signature: base58 of 64 bytes. */
+/** Whether a value is a Solana transaction signature: base58 of 64 bytes. */
 export function isSignature(text: unknown): text is string {
   return typeof text === 'string' && text.length >= 64 && text.length <= 88 && decodeBase58(text, 64) !== undefined
 }
 
-/** The entries of a list: one base58 key of 32 bytes a line, `#` begins a comment. The line that is none, counted from
- *  1. */
+/** Reads a list with one base58 key a line; `#` begins a comment. Returns the number of the first invalid line,
+ *  from 1. */
 export function readList(
   text: string,
   isKey: (text: string) => boolean,

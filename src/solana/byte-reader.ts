@@ -1,7 +1,7 @@
-/** The bytes are not what they have to be; caught where they came in and told as a refusal. */
+/** The bytes do not have the expected layout. The readers of transactions turn it into a refusal. */
 export class Malformed extends Error {}
 
-/** Reads bytes from the front; whatever reaches beyond the end is malformed. Numbers are little-endian. */
+/** Reads bytes from the front; throws Malformed beyond the end. Numbers are little-endian. */
 export class ByteReader {
   readonly #bytes: Uint8Array
   readonly #view: DataView
@@ -21,12 +21,12 @@ export class ByteReader {
   }
 
   peek(): number {
-    if (this.left < 1) throw new Malformed('the bytes end too early')
+    if (this.left < 1) throw new Malformed('the data ends too early')
     return this.#bytes[this.#at] as number
   }
 
   bytes(length: number): Uint8Array {
-    if (length > this.left) throw new Malformed('the bytes end too early')
+    if (length > this.left) throw new Malformed('the data ends too early')
     this.#at += length
     return this.#bytes.subarray(this.#at - length, this.#at)
   }
@@ -45,17 +45,16 @@ export class ByteReader {
     return this.#view.getBigUint64(this.#at - 8, true)
   }
 
-  /** Solana's compact-u16: seven bits a byte, at most three bytes, and never longer than needed. */
+  /** Reads Solana's compact-u16: seven bits a byte, at most three bytes, in the shortest form. */
   compact(): number {
     let value = 0
     for (let index = 0; index < 3; index++) {
       const byte = this.byte()
       value |= (byte & 127) << (7 * index)
       if (byte >= 128) continue
-      if ((byte === 0 && index > 0) || value > 0xffff)
-        throw new Malformed('a length that is not written as it has to be')
+      if ((byte === 0 && index > 0) || value > 0xffff) throw new Malformed('a length is not in the shortest form')
       return value
     }
-    throw new Malformed('a length that is not written as it has to be')
+    throw new Malformed('a length is not in the shortest form')
   }
 }

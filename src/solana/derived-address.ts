@@ -1,15 +1,15 @@
-/** SHA-256 of the joined parts; a pure row knows no cryptography, so the caller hands it in. */
+/** SHA-256 of the concatenated parts. Pure rows may not import cryptography, so the caller passes it. */
 export type Digest = (...parts: Uint8Array[]) => Uint8Array
 
 const MARK = Uint8Array.from('ProgramDerivedAddress', (letter) => letter.charCodeAt(0))
 
-/** The 32 bytes of the address that a program derives from seeds: the first off the curve, counting the bump down
- *  (nobody has its key). */
+/** Address that a program derives from seeds: the first one off the ed25519 curve, with the bump counting down from
+ *  255. */
 export function derivedAddress(seeds: readonly Uint8Array[], program: Uint8Array, digest: Digest): Uint8Array {
   return derivation(seeds, program, digest).address
 }
 
-/** The same with its bump, which the program needs to sign for it. */
+/** Derives an address and the bump that the program needs to sign for it. */
 export function derivation(
   seeds: readonly Uint8Array[],
   program: Uint8Array,

@@ -1,25 +1,24 @@
 import { PROGRAMS } from './programs.ts'
-import type { AccountState } from './token-account.ts'
+import { type AccountState, MINT_BYTES, TOKEN_ACCOUNT_BYTES } from './token-account.ts'
 
-// spl-token state.rs: a mint has 82 bytes. In Token-2022 one with extensions is filled up to the length of a token
-// account, then says what it is, then lists them: type, length (both u16), value (spl-token-2022 extension/mod.rs).
-const MINT_BYTES = 82
-const DECIMALS_AT = 44
+// A mint has 82 bytes (spl-token state.rs). A Token-2022 mint with extensions is padded to the length of a token
+// account, then has one byte for its kind, then the extensions: u16 type, u16 length, value (spl-token-2022
+// extension/mod.rs).
+export const DECIMALS_AT = 44
 const INITIALIZED_AT = 45
 const MINT_AUTHORITY_AT = 0
 const FREEZE_AUTHORITY_AT = 46
-const KIND_AT = 165
+const KIND_AT = TOKEN_ACCOUNT_BYTES
 const KIND_MINT = 1
 const KEY_BYTES = 32
 
-/** Extensions of mints that take nothing from a holder: close authority (of an empty mint), confidential transfers,
- *  interest and scale of what is shown, pointers and metadata, groups. */
+/** Extensions that cannot harm a holder: close authority (only of an empty mint), confidential transfers, interest and
+ *  UI amounts, pointers, metadata, groups. */
 const HARMLESS = new Set([3, 4, 10, 16, 18, 19, 20, 21, 22, 23, 24, 25])
 
-/** What the value of an extension means; undefined where it is there and empties itself: nobody may use it, now or
- *  later. */
+/** Reads an extension's value; undefined if no key can use the extension, now or later. */
 const READERS: Readonly<Record<number, (value: Uint8Array) => MintTrait | undefined>> = {
-  // Who may change the fee; later 18 bytes each for the fee until and since an epoch, percent in hundredths last.
+  // The fee authority; then 18 bytes each for the older and the newer fee, which end with its basis points.
   1: (value) => (isSet(value, 0) || isAny(value, 88, 2) || isAny(value, 106, 2) ? 'transferFee' : undefined),
   6: ([state]) => (state === 2 ? 'defaultAccountState' : undefined),
   9: () => 'nonTransferable',
@@ -30,7 +29,7 @@ const READERS: Readonly<Record<number, (value: Uint8Array) => MintTrait | undefi
 
 const NO_MINT: MintFacts = { program: 'none', traits: [] }
 
-/** Reads an account as a mint; whatever cannot be read as one is none. */
+/** Reads an account as a mint; `program` is `none` if it is not a mint. */
 export function mintFactsOf(account: AccountState): MintFacts {
   if (!isMint(account)) return NO_MINT
   const { owner, data } = account
@@ -43,7 +42,7 @@ export function mintFactsOf(account: AccountState): MintFacts {
   return { program: isOld ? 'token' : 'token-2022', traits: [...traits] }
 }
 
-/** How many decimals a mint has; undefined where it is none. */
+/** Decimals of a mint; undefined if the account is not a mint. */
 export function mintDecimalsOf(account: AccountState): number | undefined {
   return isMint(account) ? account.data[DECIMALS_AT] : undefined
 }
@@ -55,7 +54,7 @@ function isMint({ owner, data }: AccountState): boolean {
   return data[INITIALIZED_AT] === 1
 }
 
-/** It says what it is. */
+/** Whether the account has the kind byte that follows a token account's length. */
 function isLong(data: Uint8Array): boolean {
   return data.length > KIND_AT && data[KIND_AT] === KIND_MINT
 }
@@ -80,7 +79,7 @@ function unknown(type: number): MintTrait | undefined {
   return HARMLESS.has(type) ? undefined : 'unknownExtension'
 }
 
-/** There is a key, and not the one of all zeros that stands for none. */
+/** Whether an authority is set; all zeros stand for none. */
 function isSet(value: Uint8Array, at: number): boolean {
   return isAny(value, at, KEY_BYTES)
 }
@@ -89,7 +88,7 @@ function isAny(value: Uint8Array, at: number, length: number): boolean {
   return value.subarray(at, at + length).some((byte) => byte !== 0)
 }
 
-/** What whoever made a token can still do to those who hold it; each a switch of `tokenChecks`. */
+/** Powers that a mint's authorities keep over its holders; each is a switch of `tokenChecks`. */
 export const MINT_TRAITS = [
   'freezeAuthority',
   'mintAuthority',
@@ -104,9 +103,9 @@ export const MINT_TRAITS = [
 
 export type MintTrait = (typeof MINT_TRAITS)[number]
 
-/** A mint as the chain has it. */
+/** Facts about a mint, read from its account. */
 export interface MintFacts {
-  /** The token program that it belongs to; `none`: it is no mint of either. */
+  /** Token program of the mint; `none` if the account is not a mint. */
   readonly program: 'token' | 'token-2022' | 'none'
   readonly traits: readonly MintTrait[]
 }

@@ -8,7 +8,7 @@ const VIRTUAL_SOL = sol(CURVE_START.virtualSol)
 export const CURVE_PRODUCT = VIRTUAL_SOL * tokens(CURVE_START.virtualTokens)
 /** Constant product of the pool that a token migrates to, at its start. */
 export const POOL_PRODUCT = sol(POOL_START.virtualSol) * tokens(POOL_START.virtualTokens)
-/** Last price of the bonding curve, SOL per token. A token that has reached it has left the curve for good. */
+/** Last price of the bonding curve, SOL per token. A token that has reached it has left the curve permanently. */
 export const GRADUATION_PRICE = 4.1088e-7
 
 /** Fee of each trade, as a share: of the curve and of the lowest pool tiers. */

@@ -1,4 +1,4 @@
-/** Programs and mints by Solana's own addresses. */
+/** Addresses of programs. */
 export const PROGRAMS = {
   system: '11111111111111111111111111111111',
   token: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
@@ -13,13 +13,13 @@ export const PROGRAMS = {
   pumpFees: 'pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ',
 } as const
 
-/** Slot and time of the bank that an account was read of. */
+/** Sysvar with the slot and time of the bank that an account was read from. */
 export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111'
 
-/** Wrapped SOL. */
+/** Mint of wrapped SOL. */
 export const WSOL_MINT = 'So11111111111111111111111111111111111111112'
 
-/** Money itself, not a token to trade: feeds have named them as the mint of a launch (5 % of launches in a real
+/** Mints that are currencies and never traded. Feeds have named them as the mint of a launch (5 % of launches in a
  *  recording). */
 export const DENIED_MINTS: ReadonlySet<string> = new Set([
   'So11111111111111111111111111111111111111112', // wSOL

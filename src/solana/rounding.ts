@@ -1,29 +1,29 @@
-// How far above what was asked an honest transaction may end, in lamports. A request names SOL as a decimal; a
-// transaction holds whole numbers. A builder may round each conversion down, to the nearest or up, and may compute in
-// floating point, where a whole number can come out a hair too large and be rounded up to the next. So each conversion
-// adds at most one unit of what it yields:
+// Upper bounds, in lamports, of how far an honest transaction may exceed its request. A request names SOL as a
+// decimal; a transaction holds integers. A builder may round each conversion down, to nearest or up, and may use
+// floating point, which can turn an exact integer into the next one. Each conversion therefore adds at most one unit of
+// its result:
 //
-//   amount           lamports of the decimal                                   + 1 lamport
-//   amount, slippage the amount times (1 + slippage)                           + 1 lamport
-//   priority fee     lamports of the decimal                                   + 1 lamport
-//                    micro-lamports a compute unit: fee * 1e6 / limit          + 1 micro-lamport for each unit of the limit
+//   amount           lamports of the decimal                                + 1 lamport
+//   amount, slippage amount times (1 + slippage)                            + 1 lamport
+//   priority fee     lamports of the decimal                                + 1 lamport
+//                    micro-lamports per compute unit: fee * 1e6 / limit     + 1 micro-lamport per unit of the limit
 //
-// The chain charges ceil(limit * price / 1e6), so the last of these adds up to ceil(limit / 1e6) lamports: one, or two
-// above a million units. Nobody gains anything from these lamports but the validator, who gets the fee.
+// The chain charges ceil(limit * price / 1e6), so the last one adds up to ceil(limit / 1e6) lamports: one, or two above
+// a million compute units. These lamports go to the validator, so no builder gains from them.
 
-/** The most compute units that a transaction may ask for. */
+/** Most compute units that a transaction may request (Agave: MAX_COMPUTE_UNIT_LIMIT). */
 export const MOST_COMPUTE_UNITS = 1_400_000n
 
-/** The most that an order may pay beyond its amount, slippage and fee because of rounding: 1 for the amount grows to
- *  less than 2 with a slippage of 50 percent, 1 for the slippage, and 3 for the fee. */
+/** Most lamports that an order may pay beyond its amount, slippage and fee because of rounding: 1 for the amount, which
+ *  grows to less than 2 with a slippage of 50 percent, 1 for the slippage, and 3 for the fee. */
 export const MOST_ROUNDING = 6
 
-/** Of an amount of lamports or base units that was asked for. */
+/** Upper bound of an amount, lamports or base units, after rounding. */
 export function mostAmount(asked: bigint): bigint {
   return asked + 1n
 }
 
-/** Of a priority fee that was asked for, where the transaction may use so many compute units. */
+/** Upper bound of a priority fee after rounding. `units`: compute units that the transaction may use. */
 export function mostFee(asked: bigint, units: bigint): bigint {
   return asked + 1n + (units + 999_999n) / 1_000_000n
 }

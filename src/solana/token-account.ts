@@ -2,15 +2,15 @@ import { decodeBase58, encodeBase58 } from './base58.ts'
 import { TOKEN_DECIMALS, TOKEN_SUPPLY } from './constants.ts'
 import { PROGRAMS } from './programs.ts'
 
-/** Bytes of the SPL token program's accounts (spl-token state.rs): token accounts of 165 bytes, mints of 82. */
+/** Lengths of accounts of the token program (spl-token state.rs). */
 export const TOKEN_ACCOUNT_BYTES = 165
 export const MINT_BYTES = 82
-/** Behind the bytes that both programs share, Token-2022 says what kind of account it is. */
+/** Token-2022 stores the kind of an account behind the bytes that both programs share. */
 const TOKEN_2022_ACCOUNT = 2
-/** The kind, and that the owner cannot change: what an associated account of Token-2022 has on top. */
+/** Kind, and the ImmutableOwner extension: the bytes that an associated Token-2022 account has in addition. */
 const TOKEN_2022_MORE_BYTES = 5
 
-/** How long an associated token account is. */
+/** Length of an associated token account, bytes. */
 export function tokenAccountBytes(program: string): number {
   return TOKEN_ACCOUNT_BYTES + (program === PROGRAMS.token2022 ? TOKEN_2022_MORE_BYTES : 0)
 }
@@ -24,7 +24,7 @@ export function encodeTokenAccount({ mint, owner, amount }: TokenState): Uint8Ar
   return data
 }
 
-/** Undefined when the bytes are not a token account; one of Token-2022 is longer, and says so. */
+/** Reads the bytes of a token account; undefined if they are not one. */
 export function decodeTokenAccount(data: Uint8Array): TokenState | undefined {
   const isToken = data.length === TOKEN_ACCOUNT_BYTES || data[TOKEN_ACCOUNT_BYTES] === TOKEN_2022_ACCOUNT
   if (!isToken) return undefined
@@ -36,7 +36,7 @@ export function decodeTokenAccount(data: Uint8Array): TokenState | undefined {
   }
 }
 
-/** A mint as launches leave it: whole supply made, nobody can mint more or freeze. */
+/** A mint as launches leave it: the whole supply minted, no mint or freeze authority. */
 export function encodeMint(): Uint8Array {
   const data = Buffer.alloc(MINT_BYTES)
   data.writeBigUInt64LE(TOKEN_SUPPLY, 36)
@@ -45,29 +45,29 @@ export function encodeMint(): Uint8Array {
   return data
 }
 
-/** A token account's content; `amount` in base units. */
+/** Content of a token account; `amount` in base units. */
 export interface TokenState {
   mint: string
   owner: string
   amount: bigint
 }
 
-/** An account of the chain, as a node tells it. */
+/** An account, as a node reports it. */
 export interface AccountState {
   readonly lamports: bigint
-  /** The program that it belongs to. */
+  /** Owner program. */
   readonly owner: string
-  /** It is a program itself. */
+  /** Whether the account is a program. */
   readonly executable: boolean
   readonly data: Uint8Array
 }
 
-/** What a token account holds, and who may do what with it (spl-token state.rs: 165 bytes, the same in Token-2022). */
+/** Balance and rights of a token account (spl-token state.rs: 165 bytes, the same in Token-2022). */
 export interface TokenAccount {
   readonly mint: string
   readonly owner: string
   readonly tokens: bigint
-  /** Who else may move or close it, and whether it is frozen: as bytes, to be compared. */
+  /** Delegate, state, delegated amount and close authority as hex, to be compared. */
   readonly rights: string
 }
 
@@ -79,17 +79,17 @@ export function tokenAccountOf(account: AccountState | null): TokenAccount | und
     mint: encodeBase58(data.subarray(0, 32)),
     owner: encodeBase58(data.subarray(32, 64)),
     tokens: Buffer.from(data).readBigUInt64LE(64),
-    // The delegate, the state, what is delegated, and who may close; whether it wraps SOL, in between, is no right.
+    // The native flag in between is not a right.
     rights: Buffer.concat([
       ...[rightsAt(data, 72), data.subarray(108, 109), data.subarray(121, 129), rightsAt(data, 129)],
     ]).toString('hex'),
   }
 }
 
-/** `rights` of an account that only its owner may touch. */
+/** `rights` of an account that only its owner may move or close. */
 export const OWNER_ONLY = `0001${'00'.repeat(8)}00`
 
-/** A COption<Pubkey>: what stands in an empty one means nothing. */
+/** Bytes of a COption<Pubkey>; the bytes of an empty one are undefined, so they are left out. */
 function rightsAt(data: Uint8Array, at: number): Uint8Array {
   return data[at] === 0 ? Uint8Array.of(0) : data.subarray(at, at + 36)
 }

@@ -1,26 +1,24 @@
 import type { Refusal } from '../base/errors.ts'
 import { decodeBase58, encodeBase58 } from './base58.ts'
 import { ByteReader, Malformed } from './byte-reader.ts'
+import { MOST_ACCOUNTS, PACKET_BYTES } from './constants.ts'
 
-/** What fits into a packet, and so into a transaction of these versions. */
-const MOST_BYTES = 1_232
-
-/** A transaction as it travels: signatures, and the message that they sign. */
+/** A transaction in wire form: signatures, and the message that they sign. */
 export interface TransactionBytes {
-  /** One for each signer, all zeros where nobody has signed yet. */
+  /** One per signer; all zeros if that signer has not signed yet. */
   readonly signatures: readonly Uint8Array[]
   readonly message: Message
-  /** What is signed. */
+  /** The signed bytes. */
   readonly messageBytes: Uint8Array
 }
 
 export interface Message {
   readonly version: 'legacy' | 0
-  /** The first so many keys sign. */
+  /** Number of signers: the first keys. */
   readonly signers: number
-  /** Of the signers the last so many are not written to. */
+  /** Number of readonly signers: the last of the signers. */
   readonly readonlySigners: number
-  /** Of the others the last so many are not. */
+  /** Number of readonly accounts that do not sign: the last keys. */
   readonly readonlyOthers: number
   /** Base58. */
   readonly keys: readonly string[]
@@ -30,14 +28,14 @@ export interface Message {
 }
 
 export interface Instruction {
-  /** Place in `keys`. */
+  /** Index into `keys`. */
   readonly program: number
-  /** Places in `keys`, and after them in what the lookups give: all writable ones first. */
+  /** Indexes into `keys`, followed by the looked-up accounts, writable ones first. */
   readonly accounts: readonly number[]
   readonly data: Uint8Array
 }
 
-/** Places in a lookup table. */
+/** Indexes into a lookup table. */
 export interface Lookup {
   readonly table: string
   readonly writable: readonly number[]
@@ -48,13 +46,14 @@ export type Decoded = { readonly ok: true; readonly transaction: TransactionByte
 export type DecodedMessage = { readonly ok: true; readonly message: Message } | NotDecoded
 type NotDecoded = { readonly ok: false } & Refusal
 
-/** Reads a legacy or version 0 transaction, and refuses everything that a validator would, or that reads in more than
- *  one way. What is accepted is, written again, the same bytes. */
+/** Reads a legacy or version 0 transaction. Refuses what a validator would refuse, and every encoding that is not
+ *  canonical: an accepted transaction encodes to the same bytes. */
 export function decodeTransaction(bytes: Uint8Array): Decoded {
   return unlessMalformed<Decoded>(() => {
     const version = versionAhead(bytes)
     if (version !== undefined) return refuseVersion(version)
-    if (bytes.length > MOST_BYTES) throw new Malformed(`${bytes.length} bytes, and at most ${MOST_BYTES} travel`)
+    if (bytes.length > PACKET_BYTES)
+      throw new Malformed(`it has ${bytes.length} bytes, and at most ${PACKET_BYTES} fit into a packet`)
     const reader = new ByteReader(bytes)
     const signatures = times(reader.compact(), () => reader.bytes(64))
     const messageBytes = bytes.subarray(reader.at)
@@ -62,21 +61,22 @@ export function decodeTransaction(bytes: Uint8Array): Decoded {
     if (!decoded.ok) return decoded
     const { message } = decoded
     if (signatures.length !== message.signers)
-      throw new Malformed(`${signatures.length} signatures for ${message.signers} signers`)
+      throw new Malformed(`it has ${signatures.length} signatures for ${message.signers} signers`)
     return { ok: true, transaction: { signatures, message, messageBytes } }
   })
 }
 
-/** Reads what is signed of such a transaction, by the same rules. */
+/** Reads the message of a transaction, by the same rules. */
 export function decodeMessage(bytes: Uint8Array): DecodedMessage {
   return unlessMalformed<DecodedMessage>(() => {
     const reader = new ByteReader(bytes)
     const first = reader.peek()
     if (first > 128) return refuseVersion(first - 128)
-    if (bytes.length > MOST_BYTES) throw new Malformed(`${bytes.length} bytes, and at most ${MOST_BYTES} travel`)
+    if (bytes.length > PACKET_BYTES)
+      throw new Malformed(`it has ${bytes.length} bytes, and at most ${PACKET_BYTES} fit into a packet`)
     const message = readMessage(reader)
-    if (reader.left > 0) throw new Malformed(`${reader.left} bytes follow after its end`)
-    if (!isSameBytes(encodeMessage(message), bytes)) throw new Malformed('written again, it is not the same bytes')
+    if (reader.left > 0) throw new Malformed(`${reader.left} bytes follow its end`)
+    if (!isSameBytes(encodeMessage(message), bytes)) throw new Malformed('its encoding is not canonical')
     return { ok: true, message }
   })
 }
@@ -86,17 +86,17 @@ function unlessMalformed<T>(decode: () => T): T | NotDecoded {
     return decode()
   } catch (error) {
     if (!(error instanceof Malformed)) throw error
-    return { ok: false, code: 'TX_MALFORMED', reason: `no transaction: ${error.message}` }
+    return { ok: false, code: 'TX_MALFORMED', reason: `not a transaction: ${error.message}` }
   }
 }
 
-/** Since version 1 the version stands before everything else; before, no transaction began with so high a byte. */
+/** From version 1 on, a transaction begins with its version; the first byte of an older one is at most 128. */
 function versionAhead([first = 0]: Uint8Array): number | undefined {
   return first > 128 ? first - 128 : undefined
 }
 
 function refuseVersion(version: number): NotDecoded {
-  const reason = `a transaction of version ${version}; ask the builder for version 0 or a legacy one`
+  const reason = `transaction version ${version} is not supported: ask the builder for version 0 or legacy`
   return { ok: false, code: 'TX_VERSION', reason }
 }
 
@@ -123,28 +123,32 @@ function readLookup(reader: ByteReader): Lookup {
   return { table, writable, readonly: [...reader.bytes(reader.compact())] }
 }
 
-/** As a validator's `sanitize`. */
+/** Applies the checks of a validator's `sanitize`. */
 function checkMessage({ signers, readonlySigners, readonlyOthers, keys, instructions, lookups }: Message): void {
-  if (signers < 1 || readonlySigners >= signers) throw new Malformed('nobody signs who can pay the fee')
-  if (signers + readonlyOthers > keys.length) throw new Malformed('the header counts more accounts than there are')
-  if (new Set(keys).size !== keys.length) throw new Malformed('an account stands in it twice')
+  if (signers < 1 || readonlySigners >= signers) throw new Malformed('no writable signer can pay the fee')
+  if (signers + readonlyOthers > keys.length)
+    throw new Malformed('the header counts more accounts than the message lists')
+  if (new Set(keys).size !== keys.length) throw new Malformed('an account is listed twice')
   const total =
     keys.length + lookups.reduce((sum, { writable, readonly }) => sum + writable.length + readonly.length, 0)
-  if (total > 256) throw new Malformed('more accounts than can be counted')
+  if (total > MOST_ACCOUNTS)
+    throw new Malformed(`it has ${total} accounts, and at most ${MOST_ACCOUNTS} can be addressed`)
   for (const { writable, readonly } of lookups)
-    if (writable.length + readonly.length === 0) throw new Malformed('a lookup of nothing')
+    if (writable.length + readonly.length === 0) throw new Malformed('a lookup table is listed without entries')
   for (const { program, accounts } of instructions) {
-    if (program === 0 || program >= keys.length) throw new Malformed('a program that is no account of the message')
-    if (accounts.some((account) => account >= total)) throw new Malformed('an account that is not there')
+    if (program === 0 || program >= keys.length)
+      throw new Malformed('an instruction calls a program that the message does not list')
+    if (accounts.some((account) => account >= total))
+      throw new Malformed('an instruction uses an account index beyond the accounts')
   }
 }
 
-/** Whether the account at a place signs the message; looked-up accounts never do. */
+/** Whether the account at an index signs; looked-up accounts never do. */
 export function isSigner({ signers }: Message, place: number): boolean {
   return place < signers
 }
 
-/** Whether the account at a place may be written to. Looked-up accounts follow the keys, all writable ones first. */
+/** Whether the account at an index is writable. Looked-up accounts follow the keys, writable ones first. */
 export function isWritable(message: Message, place: number): boolean {
   const { keys, signers, readonlySigners, readonlyOthers, lookups } = message
   if (place < signers) return place < signers - readonlySigners
@@ -152,7 +156,7 @@ export function isWritable(message: Message, place: number): boolean {
   return place < keys.length + lookups.reduce((sum, { writable }) => sum + writable.length, 0)
 }
 
-/** The bytes of a transaction as they travel. */
+/** Wire form of a transaction. */
 export function encodeTransaction({
   signatures,
   message,
@@ -160,7 +164,7 @@ export function encodeTransaction({
   return joined([compact(signatures.length), ...signatures, encodeMessage(message)])
 }
 
-/** What is signed. */
+/** Wire form of a message, which is what a signer signs. */
 export function encodeMessage(message: Message): Uint8Array {
   const { version, signers, readonlySigners, readonlyOthers, keys, blockhash, instructions, lookups } = message
   const parts = [
@@ -190,7 +194,7 @@ function compact(value: number): Uint8Array {
   }
 }
 
-/** The 32 bytes of an address that is known to be one. */
+/** The 32 bytes of an address. Throws a RangeError if the text is not an address. */
 export function keyBytes(address: string): Uint8Array {
   const bytes = decodeBase58(address, 32)
   if (bytes === undefined) throw new RangeError(`not an address: ${address}`)

@@ -55,7 +55,7 @@ test('`sluice signer` under another user: its policy and caps bind every engine,
   expect(await process.ended).toBe(0)
   expect(process.stdout).toBe('')
   expect(process.stderr).toMatch(/signed order "order 0" attempt "attempt 0" bound 100000\n/)
-  expect(process.stderr).toMatch(/refused order "order 0" .*: SIGNER_REFUSED held against another policy/)
+  expect(process.stderr).toMatch(/refused order "order 0" .*: SIGNER_REFUSED the request names another policy/)
   for (const secret of SECRETS) expect(process.stderr).not.toContain(secret)
 })
 
@@ -86,7 +86,7 @@ test('doctor starts the signer and reports its problems', async () => {
 test.each<[string, string[], number, RegExp]>([
   ['no key named', ['--socket', socket], 2, /needs --socket and --key/],
   ['a folder that everybody may write to', ['--socket', '/tmp/signer.sock', '--key', keyPath], 4, /chmod 750/],
-  ['a file in place of the socket', ['--socket', keyPath, '--key', keyPath], 2, /is there, and is no socket/],
+  ['a file in place of the socket', ['--socket', keyPath, '--key', keyPath], 2, /exists and is not a socket/],
   ['a key that is none', ['--socket', socket, '--key', write('none', 'words')], 2, /expected a JSON array of 64 bytes/],
 ])('`sluice signer` does not start: %s', async (_what, args, code, because) => {
   const ended = await sluice(['signer', ...args], { XDG_STATE_HOME: join(folder, 'state') })

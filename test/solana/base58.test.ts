@@ -4,7 +4,7 @@ import { decodeBase58, encodeBase58, isPublicKey, isSignature } from '../../src/
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** By the definition: a number to the base of 58, a leading '1' for each leading zero byte. */
+/** Reference implementation: a number in base 58, with a leading '1' for each leading zero byte. */
 function decodeByDefinition(text: string, length: number): Uint8Array | undefined {
   let value = 0n
   for (const digit of text) {
@@ -26,7 +26,7 @@ const text = fc.oneof(
   fc.string({ unit: 'grapheme', minLength: 32, maxLength: 44 }),
 )
 
-test.each([1, 32, 64])('a text is %i bytes by the definition or not at all', (length) => {
+test.each([1, 32, 64])('a text decodes to %i bytes like the reference implementation, or is refused', (length) => {
   fc.assert(
     fc.property(text, (one) => {
       expect(decodeBase58(one, length)).toEqual(decodeByDefinition(one, length))
@@ -35,7 +35,7 @@ test.each([1, 32, 64])('a text is %i bytes by the definition or not at all', (le
   )
 })
 
-test('what was encoded comes back', () => {
+test('decoding reverts encoding', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1, maxLength: 64 }), (bytes) => {
       expect(decodeBase58(encodeBase58(bytes), bytes.length)).toEqual(bytes)
@@ -43,7 +43,7 @@ test('what was encoded comes back', () => {
   )
 })
 
-test('the greatest and the least key and signature', () => {
+test('the largest and smallest key and signature are valid', () => {
   for (const byte of [0, 255]) {
     expect(isPublicKey(encodeBase58(new Uint8Array(32).fill(byte)))).toBe(true)
     expect(isSignature(encodeBase58(new Uint8Array(64).fill(byte)))).toBe(true)

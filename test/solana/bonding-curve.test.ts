@@ -5,11 +5,11 @@ import { Curve } from '../../src/solana/bonding-curve.ts'
 const product = ({ reserves }: Curve): bigint => reserves.virtualSol * reserves.virtualTokens
 
 describe('curve', () => {
-  test('a real buy: 5 SOL at launch brought 151,660,777.334045 tokens for 4.938271603 SOL (PumpPortal, 2026-07-03)', () => {
+  test('the curve quotes a real buy: 5 SOL at launch brought 151,660,777.334045 tokens for 4.938271603 SOL (PumpPortal, 2026-07-03)', () => {
     expect(new Curve().quoteBuy(5_000_000_000n)).toMatchObject({ sol: 4_938_271_603n, tokens: 151_660_777_334_045n })
   })
 
-  test('price and market cap from launch to the end', () => {
+  test('price and market cap match pump.fun from launch to the end', () => {
     const curve = new Curve()
     expect(curve.price).toBeCloseTo(2.7959e-8, 12)
     expect(curve.marketCapSol).toBeCloseTo(27.959, 3)
@@ -20,7 +20,7 @@ describe('curve', () => {
     expect(curve.price).toBeCloseTo(4.1078e-7, 10)
   })
 
-  test('k never falls, and nobody gains by buying and selling at once', () => {
+  test('the product of the reserves never falls, and a buy followed by a sale never gains', () => {
     const amount = bigInt({ min: 2n, max: 20_000_000_000n })
     void assert(
       property(array(tuple(boolean(), amount), { maxLength: 40 }), amount, (trades, spend) => {

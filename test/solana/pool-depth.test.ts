@@ -4,7 +4,7 @@ import { quoteBuy, quoteSell } from '../../src/engine/bots/bot-readings.ts'
 import type { Quote } from '../../src/engine/strategy.ts'
 import { reservesAt, solFor, tokensFor } from '../../src/solana/pool-depth.ts'
 
-// The launch state of pump.fun's bonding curve and its integer formulas: lamports and base units.
+// Launch state of pump.fun's bonding curve and its integer formulas, lamports and base units.
 const LAUNCH_SOL = 30_000_000_000n
 const LAUNCH_TOKENS = 1_073_000_000_000_000n
 const FEE_BPS = 125n
@@ -22,15 +22,15 @@ const near = (value: number, exact: bigint, unit: number): void => {
   expect(Math.abs(value - Number(exact) / unit)).toBeLessThanOrEqual((Number(exact) / unit) * 1e-6 + 3 / unit)
 }
 
-/** A state of the curve before it completes: SOL in it, the rest by the constant product. */
+/** A state of the curve before it completes: its SOL, and tokens by the constant product. */
 const state = fc.bigInt({ min: LAUNCH_SOL, max: 114_900_000_000n }).map((sol) => ({
   sol,
   tokens: (LAUNCH_SOL * LAUNCH_TOKENS) / sol,
   price: Number(sol) / 1e9 / (Number((LAUNCH_SOL * LAUNCH_TOKENS) / sol) / 1e6),
 }))
 
-describe('the curve behind a price', () => {
-  it('buys what the integer formula buys', () => {
+describe('the depth behind a price', () => {
+  it('gives a buy the tokens of the integer formula', () => {
     fc.assert(
       fc.property(state, fc.bigInt({ min: 10_000_000n, max: 5_000_000_000n }), ({ sol, tokens, price }, spend) => {
         near(tokensFor(Number(spend) / 1e9, reservesAt(price)), curveBuy(spend, sol, tokens), 1e6)
@@ -38,7 +38,7 @@ describe('the curve behind a price', () => {
     )
   })
 
-  it('sells for what the integer formula sells for', () => {
+  it('gives a sale the SOL of the integer formula', () => {
     fc.assert(
       fc.property(
         state,
@@ -58,18 +58,18 @@ describe('the curve behind a price', () => {
     [5, 15.2],
     [10, 26.6],
     [30, 53.3],
-  ])('%d SOL at the launch is %d percent of the supply', (sol, percent) => {
+  ])('%d SOL at the launch buys %d percent of the supply', (sol, percent) => {
     const tokens = tokensFor(sol, reservesAt(30 / 1_073_000_000))
     expect(Math.abs(tokens / 1e7 - percent)).toBeLessThan(percent * 0.01)
   })
 
-  it('has the depth of the pool once it has completed', () => {
+  it('is the depth of the pool after the curve has completed', () => {
     const { sol, tokens } = reservesAt(1e-6)
     expect((sol * tokens) / (84.99036 * 206_900_000)).toBeCloseTo(1, 9)
     expect(sol / tokens / 1e-6).toBeCloseTo(1, 9)
   })
 
-  it('never gives back more than was paid', () => {
+  it('never returns more than was paid', () => {
     const price = fc.double({ min: 1e-12, max: 1e3, noNaN: true })
     fc.assert(
       fc.property(price, fc.double({ min: 0.001, max: 100, noNaN: true }), (at, sol) => {
@@ -84,7 +84,7 @@ describe('the curve behind a price', () => {
 })
 
 describe('a quote', () => {
-  it('names impact and fees apart', () => {
+  it('reports impact and fees separately', () => {
     const quote = quoteBuy(1, 30 / 1_073_000_000) as Quote
     expect(quote).toMatchObject({ sol: 1, confidence: 'estimate' })
     expect(quote.tokens).toBeCloseTo(Number(curveBuy(1_000_000_000n, LAUNCH_SOL, LAUNCH_TOKENS)) / 1e6, -1)

@@ -3,6 +3,7 @@ import { JITO_TIPS } from '../../orders/builder-policy.ts'
 import type { WalletCosts } from '../../orders/wallet-audit.ts'
 import { decodeLongBase58, encodeBase58 } from '../../solana/base58.ts'
 import { BASE_FEE } from '../../solana/constants.ts'
+import { SYSTEM, TOKEN } from '../../solana/instructions.ts'
 import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
 import type { Call, LandedTransaction, TokenBalance } from './landed-transaction.ts'
 import { balanceChange } from './wallet-change.ts'
@@ -142,9 +143,8 @@ export interface Payment {
 const MOST_BYTES = 4 + 32 + 8 + 32 + 8 + 8 + 32
 /** Token and Token-2022. */
 const TOKEN_PROGRAMS: readonly string[] = [PROGRAMS.token, PROGRAMS.token2022]
-/** Numbers of instructions: solana-system-interface, spl-token-interface. */
-const SYSTEM = { create: 0, assign: 1, transfer: 2, createWithSeed: 3, allocate: 8 } as const
-const TOKEN = { initialize: 1, transfer: 3, transferChecked: 12, initialize2: 16, initialize3: 18, fees: 26 } as const
+/** TransferFeeExtension of Token-2022: TransferCheckedWithFee. */
+const TRANSFER_WITH_FEE = 26
 
 /** Token accounts of a wallet by address, with their mint: those of the balances, and those that lived within the
  *  transaction only. */
@@ -157,8 +157,8 @@ function ownTokenAccounts({ before, after, accounts, calls }: LandedTransaction,
     if (!TOKEN_PROGRAMS.includes(program)) continue
     const bytes = decodeLongBase58(data, 33)
     const [account = '', mint = '', third = ''] = keys
-    const isNamed = bytes?.[0] === TOKEN.initialize2 || bytes?.[0] === TOKEN.initialize3
-    const owner = bytes?.[0] === TOKEN.initialize ? third : isNamed ? encodeBase58(bytes.subarray(1)) : ''
+    const isNamed = bytes?.[0] === TOKEN.initializeAccount2 || bytes?.[0] === TOKEN.initializeAccount3
+    const owner = bytes?.[0] === TOKEN.initializeAccount ? third : isNamed ? encodeBase58(bytes.subarray(1)) : ''
     if (owner === wallet && !kept.has(account)) own.set(account, mint)
   }
   return own
@@ -180,7 +180,7 @@ export function tokenMove({ program, accounts, data }: Call): { from: string; to
   const kind = decodeLongBase58(data, MOST_BYTES)?.[0]
   const [from = '', second = '', third = ''] = accounts
   if (kind === TOKEN.transfer) return { from, to: second }
-  return kind === TOKEN.transferChecked || kind === TOKEN.fees ? { from, to: third } : undefined
+  return kind === TOKEN.transferChecked || kind === TRANSFER_WITH_FEE ? { from, to: third } : undefined
 }
 
 function systemPayment({ accounts: [from, to = ''], data }: Call, wallet: string): Omit<Payment, 'call'> | undefined {
@@ -188,7 +188,7 @@ function systemPayment({ accounts: [from, to = ''], data }: Call, wallet: string
   if (from !== wallet || bytes === undefined || bytes.length < 12) return undefined
   const kind = uint(bytes, 0, 4)
   if (kind === SYSTEM.transfer) return { to, lamports: uint(bytes, 4, 8), opens: false }
-  if (kind === SYSTEM.create) return { to, lamports: uint(bytes, 4, 8), opens: true }
+  if (kind === SYSTEM.createAccount) return { to, lamports: uint(bytes, 4, 8), opens: true }
   const seed = kind === SYSTEM.createWithSeed && bytes.length >= 44 ? uint(bytes, 36, 8) : undefined
   if (seed === undefined || bytes.length < 44 + seed + 8) return undefined
   return { to, lamports: uint(bytes, 44 + seed, 8), opens: true }

@@ -5,24 +5,23 @@ import { Malformed } from '../../solana/byte-reader.ts'
 import { type Answer, decodeAnswer, encodeRequest, FrameReader } from './frames.ts'
 import type { SignRequest, SignResult } from './signer.ts'
 
-/** A way to a signer. */
+/** A connection to a signer. */
 export interface Line {
   readonly stream: Duplex
-  /** Cuts it, so that nothing unanswered can be answered any more; done once the other side is gone, where it is
-   *  ours. */
+  /** Closes the line, so that no open request can be answered any more. Resolves once the other side has ended, if it
+   *  is a child. */
   cut(): Promise<unknown>
-  /** What happened to the other side, for people, where that is known once it is gone. */
+  /** Why the other side ended, for people; empty if unknown. */
   why(): string
 }
 
-/** How long a signer may take to begin, which is a process that starts beside others, and to answer. */
+/** Time limits, ms: for the hello of a process that may be starting, and for an answer. */
 const BEGIN_MS = 30_000
 export const ANSWER_MS = 2_000
-/** What an SPKI of an ed25519 key begins with. */
+/** Prefix of the SPKI encoding of an ed25519 key. */
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 
-/** One conversation with a signer, from its hello to its end. Its answers are believed only as far as they can be
- *  checked. */
+/** One conversation with a signer, from its hello to its end. Answers are verified, not trusted. */
 export class SignerClient {
   readonly #line: Line
   readonly #clock: Clock
@@ -34,7 +33,7 @@ export class SignerClient {
   #over: string | undefined
   #lastId = 0
 
-  /** `ended`: once, when it is over. */
+  /** `ended` is called once, at the end. */
   constructor(line: Line, clock: Clock, ended: (why: string) => void) {
     this.#line = line
     this.#clock = clock
@@ -45,10 +44,10 @@ export class SignerClient {
     line.stream.once('close', () => void this.end('it ended'))
   }
 
-  /** What the signer begins with. */
+  /** Waits for the first message of the signer. */
   begin(): Promise<Extract<Answer, { kind: 'hello' | 'failed' }>> {
     return new Promise((resolve) => {
-      const cancel = this.#clock.after(BEGIN_MS, () => void this.end(`it said nothing within ${BEGIN_MS / 1000} s`))
+      const cancel = this.#clock.after(BEGIN_MS, () => void this.end(`it sent no hello within ${BEGIN_MS / 1000} s`))
       this.#began = (begun) => {
         cancel()
         this.#began = undefined
@@ -73,12 +72,12 @@ export class SignerClient {
         this.#line.stream.write(encodeRequest(id, request))
       } catch (error) {
         if (!(error instanceof RangeError)) throw error
-        answer({ ok: false, code: 'SIGNER_REFUSED', reason: `it cannot be asked: ${error.message}` })
+        answer({ ok: false, code: 'SIGNER_REFUSED', reason: `invalid request: ${error.message}` })
       }
     })
   }
 
-  /** Cut first, so that what was asked and not answered stays unsigned. */
+  /** Closes the line first, so that a request without an answer stays unsigned. */
   end(why: string): Promise<unknown> {
     const cut = this.#line.cut()
     if (this.#over !== undefined) return cut
@@ -96,13 +95,13 @@ export class SignerClient {
       for (const bytes of this.#reader.take(chunk)) this.#hear(decodeAnswer(bytes))
     } catch (error) {
       if (!(error instanceof Malformed)) throw error
-      void this.end(`it sent what is no answer: ${error.message}`)
+      void this.end(`it sent an invalid answer: ${error.message}`)
     }
   }
 
   #hear(answer: Answer): void {
     if (answer.kind === 'hello' || answer.kind === 'failed') {
-      if (this.#began === undefined) throw new Malformed('a beginning in the middle')
+      if (this.#began === undefined) throw new Malformed('a second hello')
       if (answer.kind === 'hello') {
         const key = Buffer.concat([SPKI, answer.publicKey])
         this.#publicKey = createPublicKey({ key, format: 'der', type: 'spki' })
@@ -111,11 +110,11 @@ export class SignerClient {
       return
     }
     const waiting = this.#waiting.get(answer.id)
-    if (waiting === undefined) throw new Malformed('an answer that nobody asked for')
+    if (waiting === undefined) throw new Malformed('an answer without a request')
     if (answer.kind === 'refused') waiting.answer({ ok: false, code: answer.code, reason: answer.reason })
     else if (this.#isOver(waiting.request.message, answer.signature))
       waiting.answer({ ok: true, signature: answer.signature })
-    else throw new Malformed('a signature that is not over the message')
+    else throw new Malformed('a signature that is not valid for the message')
   }
 
   #isOver(message: Uint8Array, signature: Uint8Array): boolean {

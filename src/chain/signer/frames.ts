@@ -3,8 +3,8 @@ import { printable } from '../../base/text.ts'
 import { ByteReader, Malformed } from '../../solana/byte-reader.ts'
 import type { SignRequest } from './signer.ts'
 
-// How an engine and a signer talk: frames of a length (uint32, little-endian) and so many bytes. The signer begins with
-// `hello` or `failed`; then every request is answered, one by one. Both sides take the other for hostile.
+// Protocol between an engine and a signer: frames of a uint32 length (little-endian) and that many bytes. The signer
+// begins with `hello` or `failed`, then answers every request in order. Each side treats the other as hostile.
 
 export type Answer =
   | { readonly kind: 'hello'; readonly publicKey: Uint8Array }
@@ -17,18 +17,18 @@ export type RefusalCode = Extract<ErrorCode, 'SIGNER_REFUSED' | 'SIGNER_CAP'>
 const CODES: readonly RefusalCode[] = ['SIGNER_REFUSED', 'SIGNER_CAP']
 const KINDS = ['hello', 'failed', 'signed', 'refused'] as const
 const PROTOCOL = 1
-/** Neither a request nor an answer is longer. */
+/** Longest request or answer, bytes. */
 const MOST_BYTES = 4_096
 const MOST_TEXT = 255
-/** More lamports than there are. */
+/** Above the supply of SOL. */
 const MOST_LAMPORTS = 2n ** 60n
 const LENGTH_BYTES = 4
 
-/** Cuts what arrives into frames, holding on to no more than one that is not whole. */
+/** Splits a byte stream into frames. Keeps at most one incomplete frame. */
 export class FrameReader {
   #rest: Buffer = Buffer.alloc(0)
 
-  /** The frames that are whole now. Throws Malformed where one is announced that cannot be. */
+  /** Complete frames so far. Throws Malformed if an announced length is invalid. */
   take(chunk: Uint8Array): Uint8Array[] {
     const frames: Uint8Array[] = []
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
@@ -60,9 +60,9 @@ export function decodeRequest(bytes: Uint8Array): { readonly id: number; readonl
   const reader = new ByteReader(bytes)
   const id = reader.uint32()
   const flag = reader.byte()
-  if (flag > 1) throw new Malformed('a flag that is neither 0 nor 1')
+  if (flag > 1) throw new Malformed('a flag must be 0 or 1')
   const boundLamports = reader.uint64()
-  if (boundLamports > MOST_LAMPORTS) throw new Malformed('a bound of more lamports than there are')
+  if (boundLamports > MOST_LAMPORTS) throw new Malformed('the bound exceeds the supply of SOL')
   const [orderId, attemptId, policyHash] = [readText(reader), readText(reader), readText(reader)] as const
   const message = reader.bytes(reader.left)
   return { id, request: { orderId, attemptId, policyHash, boundLamports, guarded: flag === 1, message } }
@@ -81,9 +81,9 @@ export function encodeAnswer(answer: Answer): Buffer {
 export function decodeAnswer(bytes: Uint8Array): Answer {
   const reader = new ByteReader(bytes)
   const kind = KINDS[reader.byte()]
-  if (kind === undefined) throw new Malformed('an answer that is none')
+  if (kind === undefined) throw new Malformed('unknown kind of answer')
   if (kind === 'hello') {
-    if (reader.byte() !== PROTOCOL) throw new Malformed('a signer of another version')
+    if (reader.byte() !== PROTOCOL) throw new Malformed('the signer speaks another protocol version')
     return { kind, publicKey: exactly(reader, 32) }
   }
   if (kind === 'failed') {
@@ -94,27 +94,28 @@ export function decodeAnswer(bytes: Uint8Array): Answer {
   const id = reader.uint32()
   if (kind === 'signed') return { kind, id, signature: exactly(reader, 64) }
   const code = CODES[reader.byte()]
-  if (code === undefined) throw new Malformed('a refusal that is none')
+  if (code === undefined) throw new Malformed('unknown refusal code')
   return { kind, id, code, reason: readTail(reader) }
 }
 
 function frame(parts: readonly Uint8Array[]): Buffer {
   const length = parts.reduce((sum, part) => sum + part.length, 0)
-  if (length > MOST_BYTES) throw new RangeError(`a frame of ${length} bytes, and at most ${MOST_BYTES} travel`)
+  if (length > MOST_BYTES) throw new RangeError(`a frame of ${length} bytes, and at most ${MOST_BYTES} are allowed`)
   const head = Buffer.alloc(LENGTH_BYTES)
   head.writeUInt32LE(length)
   return Buffer.concat([head, ...parts])
 }
 
-/** A name: visible ASCII, so that it may stand in a log. */
+/** A name: visible ASCII, so that it can be logged. */
 function text(value: string): Buffer {
-  if (!/^[\x20-\x7e]{0,255}$/.test(value)) throw new RangeError(`not a name that travels: ${JSON.stringify(value)}`)
+  if (!/^[\x20-\x7e]{0,255}$/.test(value))
+    throw new RangeError(`a name must be up to 255 visible ASCII characters: ${JSON.stringify(value)}`)
   return Buffer.from(`${String.fromCharCode(value.length)}${value}`, 'latin1')
 }
 
 function readText(reader: ByteReader): string {
   const bytes = reader.bytes(reader.byte())
-  if (bytes.some((byte) => byte < 32 || byte > 126)) throw new Malformed('a name that is not visible ASCII')
+  if (bytes.some((byte) => byte < 32 || byte > 126)) throw new Malformed('a name must be visible ASCII')
   return Buffer.from(bytes).toString('latin1')
 }
 
@@ -122,13 +123,13 @@ function tail(reason: string): Buffer {
   return Buffer.from(reason.slice(0, MOST_TEXT))
 }
 
-/** The other side's words: nothing in them may steer a terminal. */
+/** Text of the other side, without characters that could control a terminal. */
 function readTail(reader: ByteReader): string {
   return printable(Buffer.from(reader.bytes(reader.left)).toString())
 }
 
 function exactly(reader: ByteReader, length: number): Uint8Array {
   const bytes = Uint8Array.from(reader.bytes(length))
-  if (reader.left > 0) throw new Malformed('bytes behind the answer')
+  if (reader.left > 0) throw new Malformed('bytes follow the answer')
   return bytes
 }

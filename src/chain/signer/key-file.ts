@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { ExitCode } from '../../base/errors.ts'
 import { encodeBase58 } from '../../solana/base58.ts'
 
-/** A wallet's key, which nothing but OpenSSL sees any more. */
+/** A wallet's key. Only OpenSSL holds its bytes. */
 export interface WalletKey {
   /** Base58. */
   readonly wallet: string
@@ -11,15 +11,15 @@ export interface WalletKey {
   readonly privateKey: KeyObject
 }
 
-/** What a PKCS #8 of an ed25519 key begins with. */
+/** Prefix of the PKCS #8 encoding of an ed25519 key. */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 const KEY_BYTES = 64
 const SEED_BYTES = 32
-/** 64 numbers with commas, and room for blanks. */
+/** Longest key file, bytes: 64 numbers with commas and spaces. */
 const MOST_BYTES = 4_096
 
-/** Reads what `solana-keygen` writes: a JSON array of 64 bytes, seed and public key. Throws a SignerFailure that names
- *  the file and what is wrong with it; never what stands in it. `wallet`: whose it has to be. */
+/** Reads a key file of `solana-keygen`: a JSON array of 64 bytes, seed and public key. Throws a SignerFailure that
+ *  names the file and the problem, never its content. `wallet`: the expected public key. */
 export function readKeyFile(path: string, wallet: string | undefined): WalletKey {
   const text = readOurs(path)
   const bytes = Buffer.alloc(KEY_BYTES)
@@ -38,7 +38,7 @@ function readOurs(path: string): Buffer {
   try {
     const { mode, uid, size } = checked(path, file)
     if (uid !== process.getuid?.())
-      throw new SignerFailure(`${path}: belongs to another user, and must be the signer's own`)
+      throw new SignerFailure(`${path}: belongs to another user; the signer's user must own it`)
     if ((mode & 0o077) !== 0) {
       const shown = (mode & 0o777).toString(8).padStart(4, '0')
       throw new SignerFailure(`${path}: others can read it (mode ${shown}); run: chmod 600 '${path}'`)
@@ -56,18 +56,19 @@ function open(path: string): number {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') throw new SignerFailure(`${path}: no such file`, ExitCode.usage)
-    throw new SignerFailure(`${path}: cannot be read (${code}); it must be the signer's own file, mode 0600`)
+    throw new SignerFailure(`${path}: cannot be read (${code}); the signer's user must own it, with mode 0600`)
   }
 }
 
 function checked(path: string, file: number): { mode: number; uid: number; size: number } {
   const status = fstatSync(file)
   if (!status.isFile() || status.size > MOST_BYTES)
-    throw new SignerFailure(`${path}: not a file that holds a keypair`, ExitCode.usage)
+    throw new SignerFailure(`${path}: not a keypair file`, ExitCode.usage)
   return status
 }
 
-/** Byte by byte, so that no text of it lies about. False where it is anything else than an array of so many bytes. */
+/** Parses the array byte by byte, so that no string of the key stays in memory. Returns false if it is anything but an
+ *  array of 64 bytes. */
 function parseBytes(text: Uint8Array, into: Uint8Array): boolean {
   let at = 0
   const blanks = (): void => {
@@ -106,14 +107,17 @@ function keyOf(path: string, bytes: Buffer, wanted: string | undefined): WalletK
   der.fill(0)
   const publicKey = createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(-32)
   if (!publicKey.equals(bytes.subarray(SEED_BYTES)))
-    throw new SignerFailure(`${path}: its public half does not belong to its private half`, ExitCode.usage)
+    throw new SignerFailure(`${path}: its public key does not match its private key`, ExitCode.usage)
   const wallet = encodeBase58(publicKey)
   if (wanted !== undefined && wallet !== wanted)
-    throw new SignerFailure(`${path}: the key of ${wallet}, and the wallet asked for is ${wanted}`, ExitCode.usage)
+    throw new SignerFailure(
+      `${path}: contains the key of ${wallet}, and the configured wallet is ${wanted}`,
+      ExitCode.usage,
+    )
   return { wallet, publicKey: Uint8Array.from(publicKey), privateKey }
 }
 
-/** Why a signer does not start; the message is for a person and never holds anything of a key. */
+/** Reason why a signer does not start, for a person. It never contains a part of the key. */
 export class SignerFailure extends Error {
   readonly exitCode: ExitCode
   constructor(message: string, exitCode: ExitCode = ExitCode.unsafe) {

@@ -12,17 +12,16 @@ import { childLine } from './start.ts'
 export interface ListeningSigner {
   /** Base58. */
   readonly wallet: string
-  /** Its exit code. */
+  /** Resolves with the exit code. */
   readonly ended: Promise<number>
   close(): void
 }
 
-/** The system's limit is 104 bytes on macOS and 108 on Linux. */
+/** Limit of the system: 104 bytes on macOS, 108 on Linux. */
 const LONGEST_SOCKET_PATH = 100
 
-/** Starts a signer for engines of other users. Its socket lies in a folder that nobody else may write to, so that
- *  nobody else can put one there, and its key too; its group may connect. Throws a SluiceError where it does not
- *  start. */
+/** Starts a signer for engines of other users. Only the signer's user may write to the folder of its socket and key, so
+ *  no other user can replace them; its group may connect. Throws a SluiceError if the signer does not start. */
 export async function listenAsSigner(
   launch: SignerLaunch & { readonly socketPath: string },
   clock: Clock,
@@ -49,19 +48,19 @@ export async function listenAsSigner(
 
 function checkFolder(path: string): void {
   if (Buffer.byteLength(path) > LONGEST_SOCKET_PATH)
-    throw new SluiceError(`${path}: too long for a socket, ${LONGEST_SOCKET_PATH} bytes at most`, ExitCode.usage)
+    throw new SluiceError(`${path}: a socket path has at most ${LONGEST_SOCKET_PATH} bytes`, ExitCode.usage)
   const folder = dirname(path)
   const status = statSync(folder, { throwIfNoEntry: false })
   if (!status?.isDirectory()) throw new SluiceError(`${folder}: no such folder`, ExitCode.usage)
   refuseWritable(folder, 'chmod 750')
 }
 
-/** What a signer that was killed left behind. */
+/** Removes the socket of a signer that was killed. */
 async function removeStale(path: string): Promise<void> {
   const status = lstatSync(path, { throwIfNoEntry: false })
   if (status === undefined) return
-  if (!status.isSocket()) throw new SluiceError(`${path}: is there, and is no socket`, ExitCode.usage)
-  if (await isAnswered(path)) throw new SluiceError(`${path}: a signer listens there already`, ExitCode.unsafe)
+  if (!status.isSocket()) throw new SluiceError(`${path}: exists and is not a socket`, ExitCode.usage)
+  if (await isAnswered(path)) throw new SluiceError(`${path}: another signer is already listening`, ExitCode.unsafe)
   unlinkSync(path)
 }
 

@@ -1,16 +1,17 @@
 import type { ErrorCode } from '../../base/errors.ts'
+import { CLEAR_CLOSE_AUTHORITY, SYSTEM, TOKEN } from '../../solana/instructions.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import type { Message } from '../../solana/transaction.ts'
+import { isSameBytes, type Message } from '../../solana/transaction.ts'
 
-/** An instruction as far as it can be read without the chain. */
+/** An instruction as far as it can be read without lookup tables. */
 export interface Step {
-  /** From 1, for people. */
+  /** From 1. */
   readonly place: number
-  /** Programs never stand in a lookup table. */
+  /** Programs are never looked up. */
   readonly program: string
-  /** Places among all accounts; two alike are one account. */
+  /** Indexes of accounts; equal indexes are the same account. */
   readonly places: readonly number[]
-  /** By address; undefined where it stands in a lookup table, so it is nobody who signs. */
+  /** By address; undefined if the account is looked up, and so cannot sign. */
   readonly accounts: readonly (string | undefined)[]
   readonly data: Uint8Array
 }
@@ -22,26 +23,26 @@ export function stepsOf({ keys, instructions }: Message): Step[] {
   }))
 }
 
-/** What was read so far of what the wallet would sign. */
+/** State of reading one message. */
 export class Findings {
   readonly wallet: string
-  /** Who signs, the wallet first. */
+  /** Signers, the wallet first. */
   readonly signers: ReadonlySet<string>
-  /** The wallet's own account of wrapped SOL. */
+  /** Address of the wallet's account of wrapped SOL. */
   readonly wrappedAccount: string
   readonly refusals: string[] = []
-  /** Lamports that leave the wallet for good. */
+  /** Lamports that leave the wallet for another account. */
   spent = 0n
-  /** Lamports that become the wallet's own wrapped SOL. */
+  /** Lamports that are wrapped for the wallet. */
   wrapped = 0n
-  /** What known trades cost at most: out of the wallet, and out of wrapped SOL. */
+  /** Upper bounds of the cost of known trades: out of the wallet, and out of wrapped SOL. */
   traded = 0n
   tradedWrapped = 0n
-  /** Instructions of programs that are not Solana's own. */
+  /** Number of instructions of trading programs. */
   trades = 0
-  /** Token accounts that are opened for the wallet. */
+  /** Number of token accounts that are opened for the wallet. */
   opened = 0
-  /** Accounts of wrapped SOL opened by a seed: whether they were made the wallet's. */
+  /** Accounts of wrapped SOL that a seed opened: whether they were initialized for the wallet. */
   readonly seeded = new Map<string, boolean>()
   computeLimit: number | undefined
   microLamports: bigint | undefined
@@ -52,39 +53,39 @@ export class Findings {
     this.wrappedAccount = wrappedAccount
   }
 
-  object(reason: string): void {
+  refuseFor(reason: string): void {
     this.refusals.push(reason)
   }
 
-  /** As readers that the verifier has too call it; a signer has one code for everything. */
+  /** Called by readers that the verifier shares. The signer has one code for every refusal. */
   refuse(_code: ErrorCode, reason: string): void {
-    this.object(reason)
+    this.refuseFor(reason)
   }
 
-  /** That belongs to whoever signs beside the wallet. */
+  /** Whether an address signs the transaction and is not the wallet. */
   isCoSigner(address: string | undefined): boolean {
     return address !== undefined && address !== this.wallet && this.signers.has(address)
   }
 }
 
-/** Whether an instruction only checks that so much is still there, or takes back rights to it: what guards at the end
- *  of a transaction do. */
+/** Kind of a guard: an instruction that only checks a balance, or revokes rights. undefined for all others. */
 export function guards(step: Step, wallet: string): 'lamports' | 'tokens' | undefined {
   const { program, data, accounts } = step
-  const isLamports = program === PROGRAMS.system && data.length === 12 && data[0] === 2 && accounts.length === 2
+  const isLamports =
+    program === PROGRAMS.system && data.length === 12 && data[0] === SYSTEM.transfer && accounts.length === 2
   if (isLamports && accounts.every((one) => one === wallet)) return 'lamports'
   if (program !== PROGRAMS.token && program !== PROGRAMS.token2022) return undefined
-  return isSelfTransfer(step, wallet) || takesBack(step, wallet) ? 'tokens' : undefined
+  return isSelfTransfer(step, wallet) || revokesRights(step, wallet) ? 'tokens' : undefined
 }
 
-/** Tokens from an account of the wallet to itself, checked: it fails where so many are not there. */
+/** A checked transfer of tokens from an account of the wallet to itself, which fails if they are not there. */
 function isSelfTransfer({ data, accounts, places }: Step, wallet: string): boolean {
-  return data[0] === 12 && places.length === 4 && places[0] === places[2] && accounts[3] === wallet
+  return data[0] === TOKEN.transferChecked && places.length === 4 && places[0] === places[2] && accounts[3] === wallet
 }
 
-/** Revoke, or SetAuthority of the right to close to nobody. */
-export function takesBack({ data, accounts }: Step, wallet: string): boolean {
-  const isRevoke = data.length === 1 && data[0] === 5
-  const isNobodyCloses = data.length === 3 && data[0] === 6 && data[1] === 3 && data[2] === 0
-  return (isRevoke || isNobodyCloses) && accounts.length === 2 && accounts[1] === wallet
+/** Whether the wallet revokes rights to its tokens: Revoke, or SetAuthority of the close authority to none. */
+export function revokesRights({ data, accounts }: Step, wallet: string): boolean {
+  const isRevoke = data.length === 1 && data[0] === TOKEN.revoke
+  const clearsCloseAuthority = isSameBytes(data, CLEAR_CLOSE_AUTHORITY)
+  return (isRevoke || clearsCloseAuthority) && accounts.length === 2 && accounts[1] === wallet
 }

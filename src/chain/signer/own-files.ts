@@ -4,9 +4,8 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 
 const OTHERS_WRITE = 0o022
 
-/** Throws a SluiceError where another user could put something else in the place of a file, or change it: the file and
- *  its folder must belong to this user or root, and neither group nor others may write there. What is not there is left
- *  to whoever reads it. */
+/** Throws a SluiceError if another user could replace or change a file: the file and its folder must belong to this
+ *  user or root, and neither group nor others may write to them. A missing file is left to its reader. */
 export function refuseChangeable(path: string): void {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return
   const file = realpathSync(path)
@@ -14,7 +13,7 @@ export function refuseChangeable(path: string): void {
   refuseWritable(dirname(file), 'chmod go-w')
 }
 
-/** As above, of a folder or a file by itself. */
+/** Checks one file or folder. */
 export function refuseWritable(path: string, remedy: string): void {
   const { uid, mode } = statSync(path)
   const isOurs = uid === process.getuid?.() || uid === 0
@@ -22,7 +21,7 @@ export function refuseWritable(path: string, remedy: string): void {
   const shown = (mode & 0o7777).toString(8).padStart(4, '0')
   const why = isOurs ? `other users can write to it (mode ${shown})` : 'it belongs to another user'
   throw new SluiceError(
-    `${path}: ${why}, so they could change what is signed here; make it the signer's own, and run: ${remedy} '${path}'`,
+    `${path}: ${why}, so they could control what is signed here; change its owner to the signer's user, and run: ${remedy} '${path}'`,
     ExitCode.unsafe,
   )
 }

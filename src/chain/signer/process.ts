@@ -1,6 +1,6 @@
-// The process that holds a wallet's key. It imports Node's own modules and files of ours that do the same: no package.
-// The one that starts it is at descriptor 3, as the engine that it signs for or, with --socket, to say how the start
-// went; its end is the end of this process.
+// The process that holds a wallet's key. It imports Node's own modules and files of Sluice that do the same, and no
+// package. Descriptor 3 is its parent: the engine that it signs for or, with --socket, the command that waits for the
+// result of its start. The process ends when its parent does.
 import { createServer, type Server, Socket } from 'node:net'
 import { parseArgs } from 'node:util'
 import { ExitCode } from '../../base/errors.ts'
@@ -9,9 +9,9 @@ import { readKeyFile, SignerFailure } from './key-file.ts'
 import { type Decision, decide, serve } from './serve.ts'
 import { Spending } from './spending.ts'
 
-/** Engines at one socket; more are turned away. */
+/** Most engines at one socket. */
 const MOST_ENGINES = 8
-/** Lines about strangers at the socket, a minute. */
+/** Most log lines a minute about unknown peers of the socket. */
 const MOST_LINES = 20
 
 const { values: given } = parseArgs({
@@ -29,16 +29,16 @@ const { values: given } = parseArgs({
 })
 
 process.umask(0o077)
-// A service manager sends what halts the engine to every process of the service.
+// A service manager sends the signal that halts the engine to every process of the service.
 for (const signal of ['SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => {})
-// A log on a full disk is no reason to end.
+// The signer continues if its log cannot be written.
 process.stderr.on('error', () => {})
 const parent = new Socket({ fd: 3, readable: true, writable: true })
 try {
   start()
 } catch (error) {
   const isKnown = error instanceof SignerFailure
-  const reason = isKnown ? error.message : `the signer does not start (${(error as NodeJS.ErrnoException).code})`
+  const reason = isKnown ? error.message : `the signer cannot start (${(error as NodeJS.ErrnoException).code})`
   const exitCode = isKnown ? error.exitCode : ExitCode.failed
   process.exitCode = exitCode
   parent.end(encodeAnswer({ kind: 'failed', exitCode, reason }))
@@ -64,8 +64,8 @@ function start(): void {
     },
   }
   if (socket === undefined) {
-    // A terminal's Ctrl-C and a stop of the service go to the whole group: the signer has to outlast the engine, which
-    // may still sell.
+    // Ctrl-C and a service stop signal the whole process group, and the signer has to outlast the engine, which may
+    // still sell.
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
     serve(parent, { ...conversation, over: (why) => end(why === '' ? 0 : 1, why) })
   } else listen(socket, conversation)
@@ -75,23 +75,23 @@ function listen(path: string, conversation: Omit<Parameters<typeof serve>[1], 'o
   let engines = 0
   const server: Server = createServer((engine) => {
     if (engines === MOST_ENGINES) {
-      say(`an engine was turned away: ${MOST_ENGINES} are connected`)
+      logLimited(`a connection was refused: ${MOST_ENGINES} engines are connected`)
       engine.destroy()
       return
     }
     engines++
     const over = (why: string): void => {
       engines--
-      if (why !== '') say(`an engine was cut off: ${why}`)
+      if (why !== '') logLimited(`a connection was closed: ${why}`)
     }
     serve(engine, { ...conversation, over })
   })
   server.on('error', (error: NodeJS.ErrnoException) => {
     process.exitCode = ExitCode.failed
-    const reason = `${path}: cannot listen there (${error.code})`
+    const reason = `${path}: cannot listen on it (${error.code})`
     parent.end(encodeAnswer({ kind: 'failed', exitCode: ExitCode.failed, reason }))
   })
-  // The owner and his group may connect, nobody else: the socket is made so, and never stands there otherwise.
+  // Only the owner and the group may connect; umask applies this from the creation of the socket on.
   process.umask(0o117)
   server.listen(path, () => {
     process.umask(0o077)
@@ -109,23 +109,23 @@ function capOf(text: string | undefined): bigint | null {
   return text === undefined ? null : BigInt(text)
 }
 
-/** What an engine cannot take back: what it had signed, and what it was refused. */
+/** Logs signatures and refusals, which an engine cannot change afterwards. */
 function log({ orderId, attemptId, boundLamports }: Parameters<typeof decide>[0], decision: Decision): void {
   const what = `order ${JSON.stringify(orderId)} attempt ${JSON.stringify(attemptId)} bound ${boundLamports}`
   if (decision.kind === 'signed') process.stderr.write(`${new Date().toISOString()} signed ${what}\n`)
-  else say(`refused ${what}: ${decision.code} ${decision.reason}`)
+  else logLimited(`refused ${what}: ${decision.code} ${decision.reason}`)
 }
 
 let lines = 0
 let minute = 0
 
-/** Strangers decide how often this is called. */
-function say(text: string): void {
+/** Peers decide how often this is called, so it is limited. */
+function logLimited(text: string): void {
   const now = Math.floor(Date.now() / 60_000)
   if (now !== minute) lines = 0
   minute = now
   if (++lines <= MOST_LINES) process.stderr.write(`${new Date().toISOString()} ${text}\n`)
-  else if (lines === MOST_LINES + 1) process.stderr.write('no more such lines within this minute\n')
+  else if (lines === MOST_LINES + 1) process.stderr.write('further lines are suppressed until the next minute\n')
 }
 
 function end(code: number, why: string): void {

@@ -7,22 +7,21 @@ import type { Signer, SignRequest, SignResult } from './signer.ts'
 export interface RunningSigner extends Signer {
   /** Base58. */
   readonly wallet: string
-  /** Ends it, where it is ours; what is not answered then is not signed. */
+  /** Ends the signer if it is a child. A request without an answer then stays unsigned. */
   close(): Promise<void>
 }
 
 export interface RunningParts {
   readonly dial: () => Line
-  /** Whose signatures are wanted; absent: whoever it is at first. */
+  /** Expected wallet; absent: the wallet of the first hello. */
   readonly wallet?: string
   readonly retries: Retries
   readonly clock: Clock
-  /** Told in one line when it goes down and comes back. */
+  /** Receives one line when the signer goes down or comes back. */
   readonly tell: (line: string) => void
 }
 
-/** How one that went down is tried again: at first at once, then so much later each, and never more often within a
- *  minute. */
+/** Restart policy: the first attempt at once, later ones with growing delays, and a limit per minute. */
 export interface Retries {
   readonly spacingMs: number
   readonly mostPerMinute: number
@@ -30,7 +29,7 @@ export interface Retries {
 
 const MINUTE_MS = 60_000
 
-/** Opens a way to a signer and keeps it open. Throws a SluiceError where it does not open at first. */
+/** Connects to a signer and reconnects. Throws a SluiceError if the first connection fails. */
 export async function keepRunning(parts: RunningParts): Promise<RunningSigner> {
   const signer = new KeptSigner(parts)
   try {
@@ -45,11 +44,11 @@ export async function keepRunning(parts: RunningParts): Promise<RunningSigner> {
 class KeptSigner implements RunningSigner {
   wallet = ''
   readonly #parts: RunningParts
-  /** The last one, from its first byte on; and once it has said hello, until its end. */
+  /** The newest connection, also before its hello. */
   #dialed: SignerClient | undefined
   #client: SignerClient | undefined
   #reopening: Promise<void> | undefined
-  /** Within the last minute. */
+  /** Times of the starts within the last minute. */
   #tries = 0
   #isWaiting = false
   #isClosed = false
@@ -80,8 +79,11 @@ class KeptSigner implements RunningSigner {
     }
     const found = encodeBase58(begun.publicKey)
     if (wallet !== '' && found !== wallet) {
-      await client.end('it signs for another wallet')
-      throw new SluiceError(`the signer signs for ${found}, and the wallet asked for is ${wallet}`, ExitCode.usage)
+      await client.end('the signer has the key of another wallet')
+      throw new SluiceError(
+        `the signer has the key of ${found}, and the configured wallet is ${wallet}`,
+        ExitCode.usage,
+      )
     }
     this.wallet = found
     if (!isGone && !this.#isClosed) this.#client = client
@@ -97,7 +99,7 @@ class KeptSigner implements RunningSigner {
     await this.#reopening
   }
 
-  /** As long as an answer would be waited for. */
+  /** Waits as long as for an answer. */
   #soon(done: Promise<void> | undefined): Promise<void> {
     return new Promise((resolve) => {
       const cancel = this.#parts.clock.after(ANSWER_MS, resolve)
@@ -148,7 +150,7 @@ class KeptSigner implements RunningSigner {
     try {
       await this.open()
       if (this.#client !== undefined) this.#parts.tell('the signer is up again')
-      else if (!this.#isClosed) this.#down('it ended as it began')
+      else if (!this.#isClosed) this.#down('it ended during its start')
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error
       if (!this.#isClosed) this.#down(error.message)

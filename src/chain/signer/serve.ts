@@ -10,15 +10,15 @@ import type { Spending } from './spending.ts'
 export interface Conversation {
   readonly publicKey: Uint8Array
   readonly decide: (request: SignRequest) => Decision
-  /** Once, when it is over: '' where the other side ended it in order. */
+  /** Called once at the end, with the reason; '' if the peer closed the connection. */
   readonly over: (why: string) => void
 }
 
-/** How a connection says that the other side is not there any more. */
+/** Error codes of a peer that has gone. */
 const GONE = ['EPIPE', 'ECONNRESET']
 
-/** Answers one engine, one request after the other, and lets others take their turn in between. Whoever sends what is
- *  no request is cut off; who does not read his answers is not read from either. */
+/** Answers one engine, one request at a time, and yields to other connections in between. An invalid request closes the
+ *  connection; a peer that does not read its answers is not read either. */
 export function serve(stream: Duplex, { publicKey, decide, over }: Conversation): void {
   const reader = new FrameReader()
   let why = ''
@@ -28,7 +28,7 @@ export function serve(stream: Duplex, { publicKey, decide, over }: Conversation)
   stream.once('close', () => over(why))
   stream.once('end', () => stream.destroy())
   const unlessMalformed = (run: () => void): void => {
-    // What was read before is still told after the end.
+    // Requests that were read before the end are still answered.
     if (stream.destroyed) return
     try {
       run()
@@ -64,7 +64,7 @@ export type Decision =
   | { readonly kind: 'signed'; readonly signature: Uint8Array }
   | { readonly kind: 'refused'; readonly code: RefusalCode; readonly reason: string }
 
-/** Decides on one request: reads it, counts it, and only then signs it. */
+/** Decides on one request: checks it, counts it, then signs it. */
 export function decide(request: SignRequest, key: WalletKey, rules: Rules, spending: Pick<Spending, 'take'>): Decision {
   const objection = refusalOf(request, rules)
   if (objection !== undefined) return { kind: 'refused', code: 'SIGNER_REFUSED', reason: objection }

@@ -1,24 +1,24 @@
 import type { Refusal } from '../../base/errors.ts'
 
-/** What holds the wallet's key. It reads the message itself and signs only what keeps to its rules and to the declared
- *  bound. Below the executor, so it answers by a promise, which never rejects. */
+/** Port to the holder of the wallet's key. It reads the message itself, and signs only within its rules and the
+ *  declared bound. Its promises never reject. */
 export interface Signer {
-  /** SIGNER_DOWN: nobody has a signature of it, and nobody gets one any more. */
+  /** SIGNER_DOWN: no signature exists, and none will be made. */
   sign(request: SignRequest): Promise<SignResult>
 }
 
 export interface SignRequest {
   orderId: string
   attemptId: string
-  /** The exact bytes to sign, prefix of the version included. */
+  /** The exact bytes to sign, version prefix included. */
   message: Uint8Array
-  /** What may leave the wallet at most if it lands, as the verifier found; counts against the caps. */
+  /** Upper bound of the lamports that may leave the wallet, from the verifier; counts against the caps. */
   boundLamports: bigint
-  /** Which policy of the builder it was held against. */
+  /** Hash of the policy that the verifier applied. */
   policyHash: string
-  /** The guards stand at its end, so the bound holds whatever the programs in it do. */
+  /** The message ends with guards, so the bound holds for opaque programs too. */
   guarded: boolean
 }
 
-/** `signature`: 64 bytes, checked against the wallet's public key. */
+/** `signature`: 64 bytes, verified with the wallet's public key. */
 export type SignResult = { ok: true; signature: Uint8Array } | ({ ok: false } & Refusal)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readSync, truncateSync, writeSync } from 'node:fs'
 import { SignerFailure } from './key-file.ts'
 
-/** The most that may be signed away by the declared bounds, lamports; null: no such cap. */
+/** Caps on the sum of the declared bounds, lamports; null: no cap. */
 export interface Caps {
   readonly perTransaction: bigint | null
   readonly perHour: bigint | null
@@ -12,7 +12,7 @@ export interface Caps {
 const MINUTE_MS = 60_000
 const HOUR = 60
 const DAY = 24 * HOUR
-/** A ring of minutes, longer than a day. */
+/** Minutes in the ring: more than a day. */
 const SLOTS = 1_500
 const SLOT_BYTES = 32
 const HEADER_BYTES = 64
@@ -20,21 +20,21 @@ const SUM_BYTES = 16
 const MARK = 'sluice signer 1\n'
 const MOST = 2n ** 64n - 1n
 
-/** What was signed away, minute by minute, in a file of fixed size that is synced before a signature leaves. One slot
- *  is written at once, within one sector. A minute counts as long as any part of it may lie within the window. */
+/** Sums of the bounds signed per minute, in a file of fixed size that is synced before a signature leaves. One slot is
+ *  one write, within one sector. A minute counts as long as any part of it may lie within the window. */
 export class Spending {
   readonly #file: number
   readonly #wallet: Uint8Array
   readonly #caps: Caps
   readonly #nowMs: () => number
-  /** By place in the ring. */
+  /** Sums by index in the ring. */
   readonly #minutes = new Float64Array(SLOTS)
   readonly #lamports = new BigUint64Array(SLOTS)
-  /** The latest minute that was ever seen: the clock may not go back. */
+  /** The latest minute seen, because the clock may go back. */
   #latest = 0
 
-  /** Opens or makes the file at `path`, 0600. Throws a SignerFailure where it is damaged, of another wallet, or open to
-   *  others. */
+  /** Opens or creates the file at `path`, mode 0600. Throws a SignerFailure if it is damaged, belongs to another
+   *  wallet, or is accessible to other users. */
   constructor(path: string, wallet: Uint8Array, caps: Caps, nowMs: () => number) {
     this.#wallet = wallet
     this.#caps = caps
@@ -48,20 +48,20 @@ export class Spending {
     }
   }
 
-  /** Counts so many lamports for good, or says why they may not be signed away. */
+  /** Counts a bound; returns the reason if it would exceed a cap. */
   take(lamports: bigint): string | undefined {
     const { perTransaction, perHour, perDay } = this.#caps
     const clock = Math.floor(this.#nowMs() / MINUTE_MS)
     const minute = Math.max(clock, this.#latest)
-    const behind = minute > clock ? `; the clock stands ${minute - clock} minutes behind what was counted last` : ''
+    const behind = minute > clock ? `; the clock is ${minute - clock} minutes behind the last count` : ''
     const over = (what: string, sum: bigint, cap: bigint | null) =>
       cap !== null && sum > cap
-        ? `${what} ${sum} lamports would be signed away, and at most ${cap} may be${behind}`
+        ? `the total ${what} would be ${sum} lamports, and the cap is ${cap}${behind}`
         : undefined
     const refusal =
-      over('in one transaction', lamports, perTransaction) ??
-      over('within an hour', this.#within(HOUR, minute) + lamports, perHour) ??
-      over('within a day', this.#within(DAY, minute) + lamports, perDay)
+      over('of one transaction', lamports, perTransaction) ??
+      over('of an hour', this.#within(HOUR, minute) + lamports, perHour) ??
+      over('of a day', this.#within(DAY, minute) + lamports, perDay)
     if (refusal === undefined) this.#count(minute, lamports)
     return refusal
   }
@@ -86,7 +86,7 @@ export class Spending {
     this.#lamports[slot] = sum < MOST ? sum : MOST
     const bytes = this.#encode(minute, this.#lamports[slot] as bigint)
     if (writeSync(this.#file, bytes, 0, SLOT_BYTES, HEADER_BYTES + slot * SLOT_BYTES) !== SLOT_BYTES)
-      throw new Error('the counters could not be written whole')
+      throw new Error('the counters were only partly written')
   }
 
   #encode(minute: number, lamports: bigint): Buffer {
@@ -100,7 +100,7 @@ export class Spending {
   #load(path: string): void {
     const { size, mode, uid } = fstatSync(this.#file)
     if (uid !== process.getuid?.() || (mode & 0o077) !== 0)
-      throw new SignerFailure(`${path}: must be the signer's own file, mode 0600`)
+      throw new SignerFailure(`${path}: the signer's user must own it, with mode 0600`)
     const header = Buffer.concat([Buffer.from(MARK), Buffer.alloc(16), this.#wallet])
     const bytes = Buffer.alloc(HEADER_BYTES + SLOTS * SLOT_BYTES)
     if (size === 0) {
@@ -111,13 +111,12 @@ export class Spending {
     if (size !== bytes.length || readSync(this.#file, bytes, 0, bytes.length, 0) !== bytes.length) throw damaged(path)
     if (!bytes.subarray(0, 32).equals(header.subarray(0, 32))) throw damaged(path)
     if (!bytes.subarray(0, HEADER_BYTES).equals(header))
-      throw new SignerFailure(`${path}: counts what another wallet has signed away; give each wallet a file of its own`)
+      throw new SignerFailure(`${path}: contains the counters of another wallet; use one state file per wallet`)
     for (let slot = 0; slot < SLOTS; slot++)
       this.#loadSlot(path, slot, bytes.subarray(HEADER_BYTES + slot * SLOT_BYTES).subarray(0, SLOT_BYTES))
   }
 
-  /** Written whole, so that on a full disk later counts find their place. A file of half its length would count as
-   *  damaged. */
+  /** Written at full size, so that later counts fit on a full disk. A file of another size counts as damaged. */
   #make(path: string, bytes: Buffer): void {
     let written = 0
     let reason = 'ENOSPC'
@@ -128,7 +127,7 @@ export class Spending {
     }
     if (written === bytes.length) return
     truncateSync(path)
-    throw new SignerFailure(`${path}: what was signed away cannot be kept there (${reason})`)
+    throw new SignerFailure(`${path}: the spending counters cannot be stored there (${reason})`)
   }
 
   #loadSlot(path: string, slot: number, bytes: Buffer): void {
@@ -142,19 +141,17 @@ export class Spending {
   }
 }
 
-/** Every write returns once it is on the disk: Node's permission model lets nobody call fsync. */
+/** Opens with O_DSYNC, because Node's permission model forbids fsync. */
 function open(path: string): number {
   const { O_RDWR, O_CREAT, O_DSYNC, O_NOFOLLOW } = constants
   try {
     return openSync(path, O_RDWR | O_CREAT | O_DSYNC | O_NOFOLLOW, 0o600)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new SignerFailure(`${path}: what was signed away cannot be kept there (${code})`)
+    throw new SignerFailure(`${path}: the spending counters cannot be stored there (${code})`)
   }
 }
 
 function damaged(path: string): SignerFailure {
-  return new SignerFailure(
-    `${path}: damaged, so what was signed away within the last day is not known; remove it to count from nothing`,
-  )
+  return new SignerFailure(`${path}: damaged, so the spending of the last day is unknown; remove it to start from zero`)
 }

@@ -10,9 +10,9 @@ import type { Line } from './client.ts'
 import { keepRunning, type Retries, type RunningSigner } from './running.ts'
 import type { Caps } from './spending.ts'
 
-/** A child that dies is started again at once; one that dies three times within a minute has a reason. */
+/** A child that dies is restarted at once, up to three times a minute. */
 export const RESTARTS: Retries = { spacingMs: 0, mostPerMinute: 3 }
-/** Somebody else starts it again, whenever that is. */
+/** A signer of another user is restarted by its owner, at any time. */
 export const RECONNECTS: Retries = { spacingMs: 1_000, mostPerMinute: 100 }
 
 interface Parts {
@@ -20,28 +20,28 @@ interface Parts {
   readonly tell: (line: string) => void
 }
 
-/** Starts a signer of our own, as a child that never outlives this process, and starts it again where it dies. Throws a
- *  SluiceError that says what is wrong with the key file. */
+/** Starts a signer as a child, which never outlives this process, and restarts it. Throws a SluiceError that names the
+ *  problem of the key file. */
 export function startSigner(launch: Omit<SignerLaunch, 'socketPath'>, { clock, tell }: Parts): Promise<RunningSigner> {
   const { wallet } = launch
   const dial = (): Line => childLine(launch)
   return keepRunning({ dial, retries: RESTARTS, clock, tell, ...(wallet !== undefined && { wallet }) })
 }
 
-/** Connects to `sluice signer --socket`, which another user may have started, and again where that ends. Throws a
- *  SluiceError where nobody listens there, or for another wallet. */
+/** Connects to a running `sluice signer --socket` and reconnects. Throws a SluiceError if it is not running, or has the
+ *  key of another wallet. */
 export async function connectSigner(socketPath: string, wallet: string, parts: Parts): Promise<RunningSigner> {
   checkSocket(socketPath)
   return keepRunning({ dial: () => socketLine(socketPath), retries: RECONNECTS, wallet, ...parts })
 }
 
-/** `gone`: its exit code. */
+/** `gone`: resolves with the exit code. */
 export function childLine(launch: SignerLaunch): Line & { readonly gone: Promise<number> } {
   const child = launchSigner(launch)
   let why = ''
   const gone = new Promise<number>((resolve) => {
     child.once('error', (error) => {
-      why = `it could not be started: ${error.message}`
+      why = `it cannot be started: ${error.message}`
       resolve(ExitCode.failed)
     })
     child.once('exit', (code, signal) => {
@@ -66,7 +66,7 @@ function socketLine(path: string): Line {
   const stream = connect(path)
   let why = ''
   stream.once('error', ({ code }: NodeJS.ErrnoException) => {
-    why = code === 'EACCES' ? notAllowed(path) : `nobody answers at ${path} (${code}); ${startIt(path)}`
+    why = code === 'EACCES' ? notAllowed(path) : `no signer answers at ${path} (${code}); ${startIt(path)}`
   })
   return {
     stream,
@@ -78,14 +78,17 @@ function socketLine(path: string): Line {
   }
 }
 
-/** What is not there yet may come. */
+/** A socket that does not exist may still appear. */
 function checkSocket(path: string): void {
   try {
     const status = lstatSync(path, { throwIfNoEntry: false })
     if (status === undefined) return
     if (!status.isSocket()) throw new SluiceError(`${path}: not a socket`, ExitCode.usage)
     if ((status.mode & 0o007) !== 0)
-      throw new SluiceError(`${path}: everybody may connect to it; let its group alone (mode 0660)`, ExitCode.unsafe)
+      throw new SluiceError(
+        `${path}: every user may connect to it; restrict it to its group (mode 0660)`,
+        ExitCode.unsafe,
+      )
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
     throw new SluiceError(notAllowed(path), ExitCode.usage)
@@ -93,36 +96,36 @@ function checkSocket(path: string): void {
 }
 
 function notAllowed(path: string): string {
-  return `${path}: this user may not connect to it; put him into the group of the signer`
+  return `${path}: this user may not connect to it; add the user to the signer's group`
 }
 
 function startIt(path: string): string {
   return `start it: sluice signer --socket ${path} --key FILE`
 }
 
-/** What a signer is started with; nothing of it can be changed while it runs. Paths are absolute. */
+/** Settings of a signer, fixed while it runs. Paths are absolute. */
 export interface SignerLaunch {
-  /** What `solana-keygen` wrote; the signer reads it, nobody else does. */
+  /** Key file of `solana-keygen`. Only the signer reads it. */
   readonly keyPath: string
-  /** Where it keeps what was signed away. */
+  /** File of the spending counters. */
   readonly stateFile: string
   readonly caps: Caps
-  /** Whose key it has to be; absent: anybody's. */
+  /** Expected wallet; absent: any. */
   readonly wallet?: string
-  /** Programs that may be called beside Solana's own; absent: any. */
+  /** Trading programs that may be called; absent: any. */
   readonly programs?: readonly string[]
-  /** The policy that requests have to name; absent: any. */
+  /** Policy hash that requests must name; absent: any. */
   readonly policyHash?: string
-  /** Where engines of other users may connect; absent: it signs for the process that started it. */
+  /** Socket for engines of other users; absent: it signs for its parent. */
   readonly socketPath?: string
 }
 
-/** The shell takes the right to dump core from itself, and becomes the signer: Node cannot, and a dump would hold the
- *  key. The environment is emptied once more, since a shell puts variables of its own there. */
+/** A core dump would hold the key. Node cannot disable dumps, so a shell does and then becomes the signer. `env -i`
+ *  removes the variables that the shell adds. */
 const WITHOUT_CORE = 'ulimit -c 0 && exec /usr/bin/env -i "$0" "$@"'
 
-/** Starts the process: no core dumps, an empty environment, nothing of our own arguments, no package, and of the disk
- *  its own files, the key and its state. It is talked to over descriptor 3, and ends when that does. */
+/** Starts the process: no core dumps, an empty environment, none of our arguments, no packages, and of the disk only
+ *  its own files, the key and its state. It talks over descriptor 3, and ends with it. */
 export function launchSigner(launch: SignerLaunch): ChildProcess {
   if (process.platform === 'win32')
     throw new SluiceError('the signer needs file modes that Windows does not have; use WSL', ExitCode.usage)
@@ -139,7 +142,7 @@ export function launchSigner(launch: SignerLaunch): ChildProcess {
     '--permission',
     ...readable.map((path) => `--allow-fs-read=${path}`),
     ...writable.map((path) => `--allow-fs-write=${path}`),
-    // Since Node 25 a socket of the file system counts as the network.
+    // From Node 25 on, a Unix socket counts as network.
     ...(process.allowedNodeEnvironmentFlags.has('--allow-net') && socketPath !== undefined ? ['--allow-net'] : []),
     '--disable-sigusr1',
     '--disallow-code-generation-from-strings',
@@ -171,23 +174,23 @@ function argumentsOf(launch: SignerLaunch, key: string, state: string): string[]
   ]
 }
 
-/** Made where it is not there. */
+/** Creates the file if it does not exist. */
 function folderOf(path: string): string {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     return realpathSync(dirname(path))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new SluiceError(`${path}: what was signed away cannot be kept there (${code})`, ExitCode.usage)
+    throw new SluiceError(`${path}: the spending counters cannot be stored there (${code})`, ExitCode.usage)
   }
 }
 
-/** Where a link leads; what is not there stays as it is, and the signer says so. */
+/** Resolves links; a missing file keeps its path, and the signer reports it. */
 function real(path: string): string {
   return existsSync(path) ? realpathSync(path) : path
 }
 
 function plain(path: string): string {
-  if (path.includes('*')) throw new SluiceError(`${path}: a path with * would open more than itself`, ExitCode.usage)
+  if (path.includes('*')) throw new SluiceError(`${path}: a path with * would match other files too`, ExitCode.usage)
   return path
 }

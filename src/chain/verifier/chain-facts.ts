@@ -1,19 +1,20 @@
 import type { AskedTrade } from '../../orders/asked-trade.ts'
+import { DECIMALS_AT } from '../../solana/mint.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { type AccountState, tokenAccountOf as tokenStateOf } from '../../solana/token-account.ts'
+import { type AccountState, TOKEN_ACCOUNT_BYTES, tokenAccountOf as tokenStateOf } from '../../solana/token-account.ts'
 import { tokenAccountOf } from '../addresses.ts'
 import { readAccounts } from '../rpc/accounts.ts'
 import { call, whole } from '../rpc/read.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 
-/** What is known of the chain; undefined where nobody asked it. */
+/** Facts about the chain; undefined if no node was asked. */
 export interface ChainFacts {
-  /** Rent of a token account of 165 bytes, lamports. */
+  /** Rent of a token account, lamports. */
   readonly rentLamports: bigint
-  /** Of the traded token, base units, in the wallet's associated account. */
+  /** The wallet's associated account of the traded token. */
   readonly holding?: Holding | undefined
   readonly walletLamports?: bigint | undefined
-  /** Guards at the end of the transaction will let no more leave the wallet, whatever an opaque program in it does. */
+  /** Upper bound of the lamports that the guards let leave the wallet, even by an opaque program. */
   readonly guardLamports?: bigint | undefined
 }
 
@@ -22,19 +23,16 @@ export interface Holding {
   readonly decimals: number
   /** Token or Token-2022. */
   readonly program: string
-  /** The associated account, which need not be there yet. */
+  /** Address of the associated account, which may not exist yet. */
   readonly account: string
 }
-
-const TOKEN_ACCOUNT_BYTES = 165
-const DECIMALS_AT = 44
 
 export async function readRent(rpc: Rpc): Promise<bigint> {
   return BigInt(whole(await call(rpc, 'getMinimumBalanceForRentExemption', [TOKEN_ACCOUNT_BYTES])))
 }
 
-/** What the wallet has, in one call, with other accounts that will be needed. Unread where nobody can say. `rent`: a
- *  call of its own, or known already. */
+/** Reads the wallet, its token accounts of the mint and `others` in one call. `rent`: reads the rent, or returns a
+ *  known one. Throws Unread if the node does not answer. */
 export async function readFacts(
   rpc: Rpc,
   { wallet, mint }: AskedTrade,
@@ -50,7 +48,7 @@ export async function readFacts(
 interface Known {
   readonly wallet: string
   readonly mint: string
-  /** The wallet's account for the mint under Token, and under Token-2022. */
+  /** The wallet's associated account under Token, then under Token-2022. */
   readonly associated: readonly string[]
   readonly rentLamports: bigint
 }

@@ -6,38 +6,39 @@ const HEAP = 1
 const LIMIT = 2
 const PRICE = 3
 const LOADED_BYTES = 4
-/** What an instruction may use at most where no limit was set. */
-const USUAL_UNITS = 200_000n
+/** Compute units of each instruction if the transaction sets no limit (Agave). */
+const DEFAULT_UNITS = 200_000n
 
-/** What was asked for so far. */
+/** Compute budget read so far. */
 export type ComputeAsked = Pick<Reading, 'computeLimit' | 'microLamports' | 'refuse'>
 
-/** Limit and price, once each: together they are the priority fee, which is paid even where the transaction fails. */
+/** Reads limit and price, which must be set at most once. Together they give the priority fee, which is paid even if
+ *  the transaction fails. */
 export function readComputeBudget({ place, data }: Pick<Step, 'place' | 'data'>, reading: ComputeAsked): void {
   const reader = new ByteReader(data)
   const kind = reader.byte()
   if (kind === LIMIT) {
     if (reading.computeLimit !== undefined)
-      reading.refuse('COMPUTE_BUDGET', `instruction ${place} sets the limit again`)
+      reading.refuse('COMPUTE_BUDGET', `instruction ${place} sets the compute limit a second time`)
     reading.computeLimit = reader.uint32()
   } else if (kind === PRICE) {
     if (reading.microLamports !== undefined)
-      reading.refuse('COMPUTE_BUDGET', `instruction ${place} sets the price again`)
+      reading.refuse('COMPUTE_BUDGET', `instruction ${place} sets the compute unit price a second time`)
     reading.microLamports = reader.uint64()
   } else if (kind === HEAP || kind === LOADED_BYTES) reader.uint32()
-  else reading.refuse('COMPUTE_BUDGET', `instruction ${place}, Compute Budget number ${kind}: cannot be read`)
-  if (reader.left > 0) throw new Malformed('a compute budget of another shape')
+  else reading.refuse('COMPUTE_BUDGET', `instruction ${place}, Compute Budget ${kind}: unknown instruction`)
+  if (reader.left > 0) throw new Malformed('bytes follow the arguments of a compute budget instruction')
 }
 
 type Limited = Pick<ComputeAsked, 'computeLimit'>
 
-/** How many compute units the transaction may use. `steps`: instructions that may use units. */
+/** Compute units that the transaction may use. `steps`: instructions other than those of the compute budget. */
 export function computeUnits({ computeLimit }: Limited, steps: number): bigint {
-  const asked = computeLimit === undefined ? USUAL_UNITS * BigInt(steps) : BigInt(computeLimit)
+  const asked = computeLimit === undefined ? DEFAULT_UNITS * BigInt(steps) : BigInt(computeLimit)
   return asked < MOST_COMPUTE_UNITS ? asked : MOST_COMPUTE_UNITS
 }
 
-/** What the priority fee is at most, lamports. */
+/** Upper bound of the priority fee, lamports. */
 export function priorityFee(asked: Omit<ComputeAsked, 'refuse'>, steps: number): bigint {
   const { microLamports = 0n } = asked
   return (computeUnits(asked, steps) * microLamports + 999_999n) / 1_000_000n

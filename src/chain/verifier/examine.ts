@@ -33,7 +33,7 @@ export interface ExamineParts {
   readonly transaction: TransactionBytes
   readonly asked: AskedTrade
   readonly policy: BuilderPolicy
-  /** Absent: no node is asked, and the examination lists what is unknown for that reason. */
+  /** Absent: no node is asked, and the examination lists the facts that are unknown for that reason. */
   readonly chain?: ChainAccess
   /** Last block height at which it may land, according to the builder. */
   readonly lastValidBlockHeight?: number | undefined

@@ -8,46 +8,44 @@ import { creatorVaultOf, volumeAccumulatorOf } from '../addresses.ts'
 
 type States = ReadonlyMap<string, AccountState | null>
 
-/** What a program that is not understood is handed. */
+/** Accounts that a transaction passes to an opaque program. */
 export interface Handed {
-  /** Of all accounts of the message. */
+  /** States of all accounts of the message. */
   readonly states: States
-  /** Those that may be written to. */
+  /** Writable accounts. */
   readonly writable: readonly string[]
-  /** The wallet's token accounts that the trade may use. */
+  /** Token accounts of the wallet that the trade may use. */
   readonly own: readonly string[]
   readonly asked: AskedTrade
   readonly policy: BuilderPolicy
 }
 
-/** An account that the wallet commands, or may command. */
+/** An account over which the wallet has, or may have, authority. */
 export interface Exposure {
   readonly address: string
   readonly state: AccountState
   readonly kind: 'names the wallet' | 'holds SOL'
 }
 
-/** A pump.fun curve: eight bytes, five u64, whether it is complete, then its creator. */
+/** Layout of a pump.fun curve: 8 bytes of discriminator, five u64, a flag, then the creator. */
 const CREATOR_AT = 49
 
-/** What a program that is not understood could take with the wallet's signature, although neither bound nor guard
- *  counts it. It may leave all of that alone in a simulation, so it must not be handed it at all: what `exposuresIn`
- *  finds, and programs that the policy does not name. */
+/** Refuses accounts and programs that would let an opaque program use the wallet's signature beyond bound and guards. A
+ *  simulation does not reveal this, because the program may behave differently later. */
 export function exposedBy(handed: Handed, mayCall: readonly string[]): Refusal[] {
   const callable = [...handed.states].flatMap(([address, state]): Refusal[] => {
     if (state?.executable !== true || mayCall.includes(address)) return []
-    return [{ code: 'INNER_PROGRAM', reason: `${address} could be called by a program that is not understood` }]
+    return [
+      { code: 'INNER_PROGRAM', reason: `an opaque program could call ${address}, which the policy does not list` },
+    ]
   })
   return [...callable, ...exposuresIn(handed).map(refusalOf)]
 }
 
-/** Two kinds of accounts:
- *
- *  - those that name the wallet anywhere: as owner, delegate or authority of tokens, a mint, a nonce, a stake, a table, a multisig. Which field
- *    it is does not matter: wherever a program keeps who may command an account, it keeps the key. They need not be writable, since a multisig
- *    or a mint with a permanent delegate decides over other accounts;
- *  - those of the System program that hold SOL. One that the wallet opened by a seed is the wallet's to empty, and its address, a hash, does
- *    not tell. So the policy has to say which are somebody else's. */
+/** Accounts over which the wallet has authority. Some contain the wallet's key, as owner, delegate or authority of
+ *  tokens, mints, nonces, stakes, tables or multisigs. They count even if readonly, because a multisig or a permanent
+ *  delegate decides over other accounts. The others are System accounts with SOL: the wallet may have derived them from
+ *  a seed, which an address does not show. The policy lists those of third parties. */
 export function exposuresIn(handed: Handed): Exposure[] {
   const { states, writable, asked } = handed
   const wallet = Buffer.from(keyBytes(asked.wallet))
@@ -64,23 +62,22 @@ export function exposuresIn(handed: Handed): Exposure[] {
 function refusalOf({ address, state, kind }: Exposure): Refusal {
   const tokens = tokenAccountOf(state)
   const holds = tokens === undefined ? '' : ` and holds ${tokens.tokens} of ${tokens.mint}`
-  const what = kind === 'holds SOL' ? 'holds SOL and may be one that the wallet opened by a seed' : `${kind}${holds}`
-  const otherwise = 'if that cannot cost the wallet anything, list it in opaqueAccounts of the policy'
-  const reason = `a program that is not understood could take what is in ${address}, which ${what}; ${otherwise}`
+  const what = kind === 'holds SOL' ? 'holds SOL and may be derived from the wallet by a seed' : `${kind}${holds}`
+  const remedy = 'if the wallet cannot lose anything by it, list it in opaqueAccounts of the policy'
+  const reason = `an opaque program could empty ${address}, which ${what}: ${remedy}`
   return { code: 'ACCOUNT_FOREIGN', reason }
 }
 
-/** The wallet's own account of the traded token, which guards hold, or of wrapped SOL, which is not kept between
- *  trades. A right to any other empty account would wait for what is bought next. */
+/** Whether an account is the wallet's own of the traded token, which guards protect, or of wrapped SOL, which is empty
+ *  between trades. A right to any other empty account would apply to later purchases. */
 function isTraded(address: string, state: AccountState, { own, asked }: Handed): boolean {
   const tokens = tokenAccountOf(state)
   if (tokens === undefined || tokens.owner !== asked.wallet || !own.includes(address)) return false
   return tokens.mint === asked.mint || (tokens.mint === WSOL_MINT && tokens.tokens === 0n)
 }
 
-/** What the policy says is somebody else's, who signs himself, and what pump.fun and PumpSwap keep: the record of the
- *  wallet's volume, which pays nobody but the wallet, and the vaults of creators, whose addresses follow from the
- *  curves and so from no seed. */
+/** Accounts without risk: those listed in the policy, the wallet's volume records of pump.fun and PumpSwap, which pay
+ *  the wallet only, and creator vaults, whose addresses are derived from the curves. */
 function harmlessIn({ states, asked, policy }: Handed): ReadonlySet<string> {
   const { opaqueAccounts, feeAccounts, tips, coSigners } = policy
   const vaults = [...states.values()].flatMap((state) => {

@@ -2,6 +2,7 @@ import type { Refusal } from '../../base/errors.ts'
 import type { AskedTrade } from '../../orders/asked-trade.ts'
 import type { BuilderPolicy } from '../../orders/builder-policy.ts'
 import { MOST_ACCOUNTS, PACKET_BYTES } from '../../solana/constants.ts'
+import { CLEAR_CLOSE_AUTHORITY, SYSTEM, TOKEN } from '../../solana/instructions.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { encodeTransaction, type TransactionBytes } from '../../solana/transaction.ts'
 import { type NewInstruction, withInstructions } from '../web3.ts'
@@ -26,11 +27,7 @@ export interface Guards {
 }
 
 const MOST_UINT64 = 2n ** 64n - 1n
-const SYSTEM_TRANSFER = 2
-const TOKEN_TRANSFER_CHECKED = 12
-const TOKEN_REVOKE = Uint8Array.of(5)
-/** SetAuthority of the close authority to none. It fails if another key holds that authority. */
-const TOKEN_CLEAR_CLOSE_AUTHORITY = Uint8Array.of(6, 3, 0)
+const REVOKE = Uint8Array.of(TOKEN.revoke)
 
 /** A transaction with all accounts of its message. */
 interface Guarded {
@@ -71,8 +68,8 @@ function guardInstructions(wallet: string, { floorLamports, tokens }: Guards): N
   return [
     holdsFloor,
     { program, accounts: [account, meta(mint), account, signer], data: transferChecked(tokens) },
-    { program, accounts: [account, signer], data: TOKEN_REVOKE },
-    { program, accounts: [account, signer], data: TOKEN_CLEAR_CLOSE_AUTHORITY },
+    { program, accounts: [account, signer], data: REVOKE },
+    { program, accounts: [account, signer], data: CLEAR_CLOSE_AUTHORITY },
   ]
 }
 
@@ -88,14 +85,14 @@ function uint64(amount: bigint): bigint {
 
 function systemTransfer(lamports: bigint): Uint8Array {
   const data = Buffer.alloc(12)
-  data.writeUInt32LE(SYSTEM_TRANSFER)
+  data.writeUInt32LE(SYSTEM.transfer)
   data.writeBigUInt64LE(uint64(lamports), 4)
   return data
 }
 
 function transferChecked({ amount, decimals }: { amount: bigint; decimals: number }): Uint8Array {
   const data = Buffer.alloc(10)
-  data.writeUInt8(TOKEN_TRANSFER_CHECKED)
+  data.writeUInt8(TOKEN.transferChecked)
   data.writeBigUInt64LE(uint64(amount), 1)
   data.writeUInt8(decimals, 9)
   return data

@@ -9,7 +9,7 @@ import type { ChainFacts } from './chain-facts.ts'
 import { computeUnits, priorityFee } from './compute-budget.ts'
 import { type Reading, sol, type Trade } from './reading.ts'
 
-/** Part of what may leave the wallet at most. */
+/** A part of the bound. */
 export interface Part {
   readonly what: string
   readonly lamports: bigint
@@ -21,8 +21,7 @@ const HUNDRED = 100n
 /** Percentages have at most six decimals. */
 const FINE = 1_000_000
 
-/** Adds up what was read, holds it against the order and the policy, and says what may leave the wallet at most; null:
- *  no bound. */
+/** Compares a reading with the order and the policy, and adds up the bound; null if there is no bound. */
 export function judge(
   reading: Reading,
   signers: number,
@@ -32,7 +31,10 @@ export function judge(
   const [trade] = reading.trades
   const count = reading.trades.length + reading.opaque.length
   if (count !== 1)
-    reading.refuse('TRADE_COUNT', count === 0 ? 'nothing is traded' : `${count} trades in one transaction`)
+    reading.refuse(
+      'TRADE_COUNT',
+      count === 0 ? 'the transaction contains no trade' : `the transaction contains ${count} trades`,
+    )
   if (trade !== undefined && count === 1) judgeTrade(trade, reading, facts)
   judgeSeeded(reading, trade)
   const parts = [
@@ -49,12 +51,12 @@ export function judge(
   return { parts: [], bound: judgeOpaque(reading, facts), orderedLamports }
 }
 
-/** What the order means a buy to cost, with all that can be read beside its trade; null for a sale. */
-function orderedOf({ asked }: Reading, beside: bigint): bigint | null {
-  return asked.side === 'buy' ? mostCost(asked) + beside : null
+/** Upper bound of the cost of an opaque buy, with the costs that can be read; null for a sale. */
+function orderedOf({ asked }: Reading, readable: bigint): bigint | null {
+  return asked.side === 'buy' ? mostCost(asked) + readable : null
 }
 
-/** What a buy may cost with its slippage, however its builder rounds. */
+/** Upper bound of a buy's cost with its slippage and rounding. */
 function mostCost({ lamports, slippagePercent }: AskedBuy): bigint {
   return mostAmount(share(mostAmount(BigInt(lamports)), 100 + slippagePercent))
 }
@@ -62,25 +64,27 @@ function mostCost({ lamports, slippagePercent }: AskedBuy): bigint {
 function judgeTrade(trade: Trade, reading: Reading, facts: ChainFacts): void {
   const { asked } = reading
   const { name, side, exact, lamports, tokens } = trade
-  if (side !== asked.side) reading.refuse('WRONG_SIDE', `${name}, and the order is to ${asked.side}`)
+  if (side !== asked.side)
+    reading.refuse('WRONG_SIDE', `the transaction is a ${name}, and the order is a ${asked.side}`)
   else if (asked.side === 'buy') {
     const most = exact === 'in' ? mostAmount(BigInt(asked.lamports)) : mostCost(asked)
     if (lamports > most)
-      reading.refuse('AMOUNT_OVER', `${name} may cost ${sol(lamports)} SOL, the order allows ${sol(most)}`)
-    if (tokens === 0n) reading.refuse('MIN_OUT', `${name} is content with no tokens at all`)
+      reading.refuse('AMOUNT_OVER', `${name} may cost ${sol(lamports)} SOL, and the order allows ${sol(most)} SOL`)
+    if (tokens === 0n) reading.refuse('MIN_OUT', `${name} accepts a minimum output of 0 tokens`)
   } else {
     const most = tokensAsked(reading, facts)
-    if (most === undefined) reading.refuse('SELL_UNBOUNDED', `${name} sells ${tokens}; ${whyUnbounded(reading)}`)
+    if (most === undefined)
+      reading.refuse('SELL_UNBOUNDED', `${name} sells ${tokens} base units; ${whyUnbounded(reading)}`)
     else if (most !== null && tokens > most)
-      reading.refuse('AMOUNT_OVER', `${name} sells ${tokens} base units, the order allows ${most}`)
-    if (lamports === 0n) reading.refuse('MIN_OUT', `${name} is content with no SOL at all`)
+      reading.refuse('AMOUNT_OVER', `${name} sells ${tokens} base units, and the order allows ${most}`)
+    if (lamports === 0n) reading.refuse('MIN_OUT', `${name} accepts a minimum output of 0 SOL`)
   }
 }
 
-/** What an order is held against. */
+/** Order and policy. */
 type Terms = Pick<Reading, 'asked' | 'policy'>
 
-/** A trade of which nothing can be read but what it does when it is simulated: by so much the wallet would change. */
+/** Judges an opaque trade by the change of the wallet in the simulation. */
 export function judgeSimulated(
   terms: Terms,
   facts: ChainFacts,
@@ -89,19 +93,19 @@ export function judgeSimulated(
 ): Refusal[] {
   if (terms.asked.side === 'buy') {
     if (orderedLamports === null || -lamports <= orderedLamports) return []
-    const reason = `${sol(-lamports)} SOL would be paid, the order allows ${sol(orderedLamports)} with fees and rent`
+    const reason = `the simulated buy costs ${sol(-lamports)} SOL, and the order allows ${sol(orderedLamports)} SOL with fees and rent`
     return [{ code: 'AMOUNT_OVER', reason }]
   }
   const most = tokensAsked(terms, facts)
   if (most === null || (most !== undefined && -tokens <= most)) return []
   return [
     most === undefined
-      ? { code: 'SELL_UNBOUNDED', reason: `${-tokens} would be sold; ${whyUnbounded(terms)}` }
-      : { code: 'AMOUNT_OVER', reason: `${-tokens} base units would be sold, the order allows ${most}` },
+      ? { code: 'SELL_UNBOUNDED', reason: `the simulated sale takes ${-tokens} base units; ${whyUnbounded(terms)}` }
+      : { code: 'AMOUNT_OVER', reason: `the simulated sale takes ${-tokens} base units, and the order allows ${most}` },
   ]
 }
 
-/** Base units that may be sold at most; null: all there are; undefined: not known. */
+/** Upper bound of the base units to sell; null: the whole balance; undefined: unknown. */
 function tokensAsked({ asked, policy }: Terms, { holding }: ChainFacts): bigint | null | undefined {
   if (asked.side === 'buy' || asked.amount.kind === 'all') return null
   if (asked.amount.kind === 'percent') return holding && mostAmount(share(holding.tokens, asked.amount.percent))
@@ -113,74 +117,81 @@ function tokensAsked({ asked, policy }: Terms, { holding }: ChainFacts): bigint 
 
 function whyUnbounded({ asked, policy }: Terms): string {
   const isNumber = asked.side === 'sell' && asked.amount.kind === 'number'
-  if (isNumber && policy.sellNumber === null) return 'sellNumber of the policy has to say what a number counts'
-  return 'how many the order means depends on the wallet: give --rpc'
+  if (isNumber && policy.sellNumber === null) return 'the policy must set sellNumber, the unit of a sell amount'
+  return 'the order is a share of the balance, which was not read: give --rpc'
 }
 
-/** Fees by a transfer of their own. */
+/** Judges fees and tips, which are transfers of their own. */
 function judgeFees(reading: Reading, trade: Trade | undefined): Part[] {
   const { asked, policy } = reading
-  // What a sale by an opaque program brings is not to be read.
-  const brought = trade && expected(trade.lamports, asked.slippagePercent)
-  const moved = asked.side === 'buy' ? mostAmount(BigInt(asked.lamports)) : brought
+  // The proceeds of an opaque sale cannot be read.
+  const proceeds = trade && expected(trade.lamports, asked.slippagePercent)
+  const moved = asked.side === 'buy' ? mostAmount(BigInt(asked.lamports)) : proceeds
   for (const [address, lamports] of reading.fees) {
     const account = policy.feeAccounts.find((one) => one.address === address) as FeeAccount
     const cap = capOf(account, moved)
     if (lamports > cap)
-      reading.refuse('FEE_OVER', `${sol(lamports)} SOL to ${address}, and at most ${sol(cap)} are allowed`)
+      reading.refuse('FEE_OVER', `the fee to ${address} is ${sol(lamports)} SOL, and the policy allows ${sol(cap)} SOL`)
   }
   const most = BigInt(policy.tips.maxLamports)
-  if (reading.tips > most) reading.refuse('TIP_OVER', `${sol(reading.tips)} SOL, and at most ${sol(most)} are allowed`)
+  if (reading.tips > most)
+    reading.refuse('TIP_OVER', `the tips are ${sol(reading.tips)} SOL, and the policy allows ${sol(most)} SOL`)
   return [
     ...[...reading.fees].map(([address, lamports]) => ({ what: `fee to ${address}`, lamports })),
     { what: 'tips', lamports: reading.tips },
   ]
 }
 
-/** What a sale should bring by its own least, which may have been rounded down, and slippage. The least is the
- *  builder's number, so it counts twice at most: else a high slippage would multiply the fee. */
+/** Expected proceeds of a sale, from its minimum output, which may have been rounded down, and the slippage. The
+ *  builder chooses the minimum, so it is scaled up at most twice: otherwise a high slippage would multiply the fee. */
 function expected(least: bigint, slippagePercent: number): bigint {
   const kept = BigInt(Math.round(Math.max(50, 100 - slippagePercent) * FINE))
   return (mostAmount(least) * HUNDRED * BigInt(FINE) + kept - 1n) / kept
 }
 
-/** Where nobody knows what is moved, a percentage of it is no cap, and the one in SOL counts alone. */
+/** Cap of a fee, lamports. If the traded amount is unknown, a percentage is no cap, and only the cap in SOL counts. */
 function capOf({ maxPercent, maxLamports }: FeeAccount, moved: bigint | undefined): bigint {
-  // services round up
+  // Services round their fee up.
   const byPercent = maxPercent === null || moved === undefined ? undefined : share(moved, maxPercent) + 1n
   if (maxLamports === null) return byPercent ?? 0n
   return byPercent === undefined || byPercent > BigInt(maxLamports) ? BigInt(maxLamports) : byPercent
 }
 
-/** The policy's cap is exact; an order at the cap may round above it like any other. */
+/** Judges the priority fee. The policy's cap is exact; a fee below it may exceed the order's by rounding. */
 function judgePriority(reading: Reading, steps: number): bigint {
   const lamports = priorityFee(reading, steps)
   const cap = BigInt(reading.policy.maxPriorityFeeLamports)
   const asked = reading.asked.priorityFeeLamports
   const most = asked === null || BigInt(asked) > cap ? cap : mostFee(BigInt(asked), computeUnits(reading, steps))
-  if (lamports > most) reading.refuse('PRIORITY_FEE', `${sol(lamports)} SOL, and at most ${sol(most)} are allowed`)
+  if (lamports > most)
+    reading.refuse('PRIORITY_FEE', `the priority fee is ${sol(lamports)} SOL, and at most ${sol(most)} SOL is allowed`)
   return lamports
 }
 
-/** What is wrapped stays the wallet's, but more than the trade needs has no reason. */
+/** Wrapped SOL stays the wallet's, but a trade needs only its own amount. */
 function judgeWrapped(reading: Reading, trade: Trade | undefined, rentLamports: bigint): void {
   const needed = trade?.side === 'buy' && trade.wraps ? trade.lamports : 0n
   const most = needed + rentLamports * BigInt(reading.seeded.size)
   if (reading.wrapped > most)
-    reading.refuse('AMOUNT_OVER', `${sol(reading.wrapped)} SOL are wrapped, the trade needs at most ${sol(most)}`)
+    reading.refuse(
+      'AMOUNT_OVER',
+      `${sol(reading.wrapped)} SOL is wrapped, and the trade needs at most ${sol(most)} SOL`,
+    )
 }
 
-/** At most one, for a trade that wraps, and the wallet's. */
+/** Allows one seeded account, initialized for the wallet, in a trade that uses wrapped SOL. */
 function judgeSeeded(reading: Reading, trade: Trade | undefined): void {
   const { seeded } = reading
   for (const [address, isOurs] of seeded)
-    if (!isOurs)
-      reading.refuse('ACCOUNT_OPENED', `${address} is opened and belongs to nobody: whoever comes first takes it`)
+    if (!isOurs) reading.refuse('ACCOUNT_OPENED', `${address} is opened without an owner, so anyone could take it`)
   if (seeded.size > (trade?.wraps ? 1 : 0))
-    reading.refuse('ACCOUNT_OPENED', `${seeded.size} accounts for wrapped SOL are opened, more than the trade needs`)
+    reading.refuse(
+      'ACCOUNT_OPENED',
+      `${seeded.size} accounts for wrapped SOL are opened, which is more than the trade needs`,
+    )
 }
 
-/** Of accounts that are still there afterwards, and of those that the program may open. */
+/** Rent of accounts that remain open, and of those that the program may open. */
 function rentOf(reading: Reading, rentLamports: bigint): bigint {
   const bytes = BigInt(TOKEN_ACCOUNT_BYTES + ACCOUNT_OVERHEAD_BYTES)
   const extendedBytes = BigInt(EXTENDED_BYTES + ACCOUNT_OVERHEAD_BYTES)
@@ -192,24 +203,27 @@ function rentOf(reading: Reading, rentLamports: bigint): bigint {
   return rents.reduce((sum, rent) => sum + rent, others)
 }
 
-/** Whatever its arguments say, a program that gets the wallet as a signer can take all that is in it. */
+/** Bounds an opaque program, which can take the whole balance because the wallet signs for it. */
 function judgeOpaque(reading: Reading, { walletLamports, guardLamports }: ChainFacts): bigint | null {
   if (guardLamports !== undefined) return guardLamports
   const most = reading.policy.maxWalletLamports
   const because =
     most === null
-      ? 'the policy sets no maxWalletSol'
+      ? 'the policy does not set maxWalletSol'
       : walletLamports === undefined
-        ? 'what the wallet holds is not known: give --rpc'
+        ? 'the balance of the wallet was not read: give --rpc'
         : walletLamports > BigInt(most)
           ? `the wallet holds ${sol(walletLamports)} SOL, more than maxWalletSol`
           : ''
   if (because !== '')
-    reading.refuse('OPAQUE_UNBOUNDED', `${reading.opaque.join(', ')} is not understood, and ${because}`)
+    reading.refuse(
+      'OPAQUE_UNBOUNDED',
+      `the instructions of ${reading.opaque.join(', ')} cannot be read, and ${because}`,
+    )
   return walletLamports ?? null
 }
 
-/** So many percent, rounded down; the percentage is a float of few places. */
+/** A percentage of an amount, rounded down. `percent` has at most six decimals. */
 export function share(amount: bigint, percent: number): bigint {
   return (amount * BigInt(Math.round(percent * FINE))) / (HUNDRED * BigInt(FINE))
 }

@@ -1,32 +1,31 @@
 import type { Trade } from './reading.ts'
 
-/** Where things stand in an instruction of a trading program. */
+/** Layout of an instruction of a trading program; numbers are account indexes. */
 export interface Layout {
   readonly name: string
   readonly side: Trade['side']
   readonly exact: Trade['exact']
-  /** Behind the discriminator stand two u64: the SOL first, or the tokens. */
+  /** The discriminator is followed by two u64. This is the first one; the other is the second. */
   readonly first: 'lamports' | 'tokens'
-  /** Least and most bytes of data: older and newer clients differ in a flag at the end that decides about points, not
-   *  about money. */
+  /** Range of the data's length: older and newer clients differ in a trailing flag that does not affect money. */
   readonly bytes: readonly [number, number]
-  /** Least number of accounts; what follows are fee recipients and records that the program checks itself. */
+  /** Minimum number of accounts. The others are fee recipients and records that the program itself checks. */
   readonly accounts: number
   readonly mint: number
-  /** undefined: it knows nothing but SOL. */
+  /** undefined if the program trades against SOL only. */
   readonly quoteMint?: number
   readonly pool: number
   readonly user: number
-  /** Token account of the user, and the program that it is of. */
+  /** Token account of the user; `tokenProgram` is its program. */
   readonly account: number
   readonly tokenProgram: number
-  /** The user's account of wrapped SOL. */
+  /** Wrapped SOL account of the user. */
   readonly quoteAccount?: number
   readonly wraps: boolean
 }
 
-// github.com/pump-fun/pump-public-docs @1b82215: idl/pump.json, idl/pump_amm.json. Since April 2026 accounts follow
-// after those of the IDL.
+// github.com/pump-fun/pump-public-docs @1b82215: idl/pump.json, idl/pump_amm.json. Since April 2026 more accounts
+// follow those of the IDL.
 
 const pump = { wraps: false, mint: 2, pool: 3, account: 5, user: 6 } as const
 const pumpBuy = { ...pump, side: 'buy', bytes: [24, 26], accounts: 16, tokenProgram: 8 } as const
@@ -47,7 +46,7 @@ const exactTokens = { exact: 'out', first: 'tokens' } as const
 const exactLamports = { exact: 'in', first: 'lamports' } as const
 const sale = { side: 'sell', exact: 'in', first: 'tokens', bytes: [24, 24] } as const
 
-/** By the first eight bytes of the data, hex. */
+/** Layouts by discriminator, the first eight bytes of the data in hex. */
 export const LAYOUTS: Readonly<Record<'pump' | 'pump-swap', Readonly<Record<string, Layout>>>> = {
   pump: {
     '66063d1201daebea': { ...pumpBuy, ...exactTokens, name: 'pump buy' },

@@ -4,55 +4,54 @@ import type { BuilderPolicy } from '../../orders/builder-policy.ts'
 import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
 import { tokenAccountOf } from '../addresses.ts'
 
-/** An instruction with its accounts by address. Whoever signs the transaction signs every instruction that names
- *  him. */
+/** An instruction with its accounts by address. A signer of the transaction signs every instruction that lists it. */
 export interface Step {
-  /** From 1, for people. */
+  /** From 1. */
   readonly place: number
   readonly program: string
   readonly accounts: readonly string[]
   readonly data: Uint8Array
 }
 
-/** What a trading program was told, in its own words. */
+/** A trade, read from the arguments of a trading program. */
 export interface Trade {
-  /** As `pump buy`. */
+  /** For example `pump buy`. */
   readonly name: string
   readonly side: 'buy' | 'sell'
   readonly mint: string
-  /** Which amount is exact: what goes in, or what comes out. */
+  /** The exact amount: the input or the output. */
   readonly exact: 'in' | 'out'
-  /** A buy costs at most so much; a sale gives at least so much. */
+  /** Upper bound of a buy's cost; lower bound of a sale's proceeds. */
   readonly lamports: bigint
-  /** A buy gives at least so many; a sale takes exactly so many. Base units. */
+  /** Base units: lower bound of a buy's tokens; the exact number that a sale takes. */
   readonly tokens: bigint
-  /** The SOL comes from, or goes to, an account of wrapped SOL. */
+  /** The SOL side is an account of wrapped SOL. */
   readonly wraps: boolean
 }
 
-/** What has been read of a transaction so far. Readers of the single programs write into it; the judge adds it up. */
+/** State of reading one transaction. The readers of the programs write into it, and the judge adds it up. */
 export class Reading {
   readonly asked: AskedTrade
   readonly policy: BuilderPolicy
-  /** Who signs beside the wallet, and may. */
+  /** Allowed signers other than the wallet. */
   readonly coSigners: ReadonlySet<string>
   readonly refusals: Refusal[] = []
-  /** For people: what of it nobody here can read. */
+  /** Parts that no reader understands, as sentences for a person. */
   readonly notUnderstood: string[] = []
   readonly trades: Trade[] = []
-  /** SOL to strangers by address. */
+  /** Transfers to fee accounts of the policy: lamports by address. */
   readonly fees = new Map<string, bigint>()
   tips = 0n
-  /** SOL put into the wallet's own wrapped SOL, the rent of seeded accounts included. */
+  /** Lamports put into wrapped SOL of the wallet, including the rent of seeded accounts. */
   wrapped = 0n
-  /** The wallet's own token accounts that a trade may use, by address. */
+  /** The wallet's token accounts that a trade may use, by address. */
   readonly own = new Map<string, { readonly mint: string; readonly program: string }>()
-  /** Accounts of wrapped SOL opened by a seed: whether they were made the wallet's. */
+  /** Accounts of wrapped SOL that a seed opened: whether they were initialized for the wallet. */
   readonly seeded = new Map<string, boolean>()
-  /** Associated accounts that the wallet pays the rent of, by address: the token program. */
+  /** Associated accounts whose rent the wallet pays: token program by address. */
   readonly opened = new Map<string, string>()
   readonly closed = new Set<string>()
-  /** Programs that are not understood and get hold of the wallet. */
+  /** Opaque programs that are passed the wallet. */
   readonly opaque: string[] = []
   computeLimit: number | undefined
   microLamports: bigint | undefined
@@ -75,12 +74,12 @@ export class Reading {
     this.refusals.push({ code, reason })
   }
 
-  /** The wallet's own account of wrapped SOL. */
+  /** Whether an address is an account of wrapped SOL of the wallet. */
   isWrapped(address: string | undefined): boolean {
     return address !== undefined && this.own.get(address)?.mint === WSOL_MINT
   }
 
-  /** SOL leaves the wallet by a transfer. */
+  /** Records a transfer of SOL out of the wallet. */
   pay(place: number, to: string, lamports: bigint): void {
     const { feeAccounts, tips } = this.policy
     if (to === this.wallet) return
@@ -90,12 +89,12 @@ export class Reading {
     else
       this.refuse(
         'SOL_TRANSFER',
-        `instruction ${place} sends ${sol(lamports)} SOL to ${to}, which the policy does not name`,
+        `instruction ${place} sends ${sol(lamports)} SOL to ${to}, which the policy does not allow`,
       )
   }
 }
 
-/** Lamports as SOL, of a stranger's number too, which may be more than there is. */
+/** Formats lamports as SOL. The number may come from a third party and exceed the supply of SOL. */
 export function sol(lamports: bigint): string {
   const digits = (lamports < 0n ? -lamports : lamports).toString().padStart(10, '0')
   const fraction = digits.slice(-9).replace(/0+$/, '')

@@ -13,34 +13,34 @@ import { share } from './judge.ts'
 import { sol, type Trade } from './reading.ts'
 import type { Verdict } from './verify.ts'
 
-/** What the chain, as it is now, would make of a transaction. */
+/** Result of a simulation. */
 export interface Simulation {
   readonly refusals: readonly Refusal[]
   readonly notUnderstood: readonly string[]
-  /** By how much the wallet's SOL and its tokens of the mint would change; undefined where it fails. */
+  /** Change of the wallet's SOL and of its tokens of the mint; undefined if the transaction fails. */
   readonly lamports?: bigint
   readonly tokens?: bigint
 }
 
-/** What a simulation starts from. */
+/** Inputs of a simulation. */
 export interface Ground {
-  /** All of the message, looked-up ones included. */
+  /** All accounts of the message, looked-up ones included. */
   readonly accounts: readonly string[]
-  /** One at which the chain knew its blockhash. */
+  /** A slot at which the node knew the blockhash. */
   readonly slot: number
-  /** Accounts as they were read already. */
+  /** Accounts that were read before. */
   readonly before: ReadonlyMap<string, AccountState | null>
 }
 
-/** Programs that every trade may call from inside. */
-export const USUAL_INNER: readonly string[] = [
+/** Inner programs that every trade may call. */
+export const ALWAYS_INNER: readonly string[] = [
   ...[PROGRAMS.system, PROGRAMS.token, PROGRAMS.token2022, PROGRAMS.associatedToken, PROGRAMS.memo, PROGRAMS.memo1],
   PROGRAMS.pumpFees,
 ]
 
-/** Runs it on a node without signing it: nothing fails, nothing beyond the bound leaves, what has to arrive does, and
- *  nobody gets a right to an account of the wallet. A program can behave otherwise when it is sent, so this comes on
- *  top of what was read. Unread where the node cannot simulate. */
+/** Simulates a transaction on a node, unsigned. It must not fail, lose more than the bound, gain less than the trade
+ *  promises, or give anyone rights to an account of the wallet. A program can behave differently when it is sent, so
+ *  the simulation only adds to the static checks. Throws Unread if the node cannot simulate. */
 export async function simulateTransaction(
   rpc: Rpc,
   transaction: TransactionBytes,
@@ -55,7 +55,7 @@ export async function simulateTransaction(
   const { accounts: read } = await readAccounts(rpc, unread)
   const was = new Map([...before, ...unread.map((address, index) => [address, read[index] ?? null] as const)])
   const states = new Map(accounts.map((address) => [address, was.get(address) ?? null]))
-  const mayCall = [...USUAL_INNER, ...policy.innerPrograms, ...policy.programs.map(({ id }) => id)]
+  const mayCall = [...ALWAYS_INNER, ...policy.innerPrograms, ...policy.programs.map(({ id }) => id)]
   const handed = { states, writable: touched, own: verdict.own, asked, policy }
   const exposed = isOpaque ? exposedBy(handed, [...mayCall, PROGRAMS.computeBudget]) : []
   if (exposed.length > 0) return { refusals: exposed, notUnderstood: [] }
@@ -66,19 +66,20 @@ export async function simulateTransaction(
   }
   const { value } = record(await call(rpc, 'simulateTransaction', [bytes, how]))
   const answer = record(value)
-  const { err, accounts: told, innerInstructions, logs } = answer
+  const { err, accounts: returned, innerInstructions, logs } = answer
   if (err != null) {
     const last = Array.isArray(logs) ? logs.filter((line) => typeof line === 'string').at(-1) : undefined
     const reason = `${errorText(err).slice(0, 200)}${last === undefined ? '' : `; ${String(last).slice(0, 200)}`}`
     const code = codeOf(err) === 'SLIPPAGE_EXCEEDED' ? 'SLIPPAGE_EXCEEDED' : 'SIMULATION_FAILED'
     return { refusals: [{ code, reason }], notUnderstood: [] }
   }
-  if (!Array.isArray(told) || told.length !== touched.length) throw new Unread('simulateTransaction: no accounts')
-  const began = beginningsOf(answer, accounts, was)
+  if (!Array.isArray(returned) || returned.length !== touched.length)
+    throw new Unread('simulateTransaction: no accounts')
+  const started = startStatesOf(answer, accounts, was)
   const changes = touched.map((address, index) => ({
     address,
-    before: began.get(address) ?? null,
-    after: accountOf(told[index]),
+    before: started.get(address) ?? null,
+    after: accountOf(returned[index]),
   }))
   return judgeChanges(changes, innerProgramsOf(innerInstructions, accounts), asked, mayCall, verdict)
 }
@@ -106,7 +107,10 @@ function judgeChanges(
     if (address === asked.wallet) {
       lamports += (after?.lamports ?? 0n) - (before?.lamports ?? 0n)
       if (after === null || after.owner !== PROGRAMS.system || after.data.length > 0)
-        refuse('ACCOUNT_CHANGED', `the wallet would belong to ${after?.owner ?? 'nobody'}`)
+        refuse(
+          'ACCOUNT_CHANGED',
+          after === null ? 'the wallet would be closed' : `the wallet would be owned by ${after.owner}`,
+        )
       continue
     }
     const [was, is] = [tokenAccountOf(before), tokenAccountOf(after)]
@@ -122,64 +126,68 @@ function judgeChanges(
   if (bound === null || -lamports > bound)
     refuse(
       'SIMULATION_LOSS',
-      `${sol(-lamports)} SOL would leave, and at most ${bound === null ? 'nothing' : sol(bound)} may`,
+      `${sol(-lamports)} SOL would leave the wallet, and ${bound === null ? 'no bound is known' : `the bound is ${sol(bound)} SOL`}`,
     )
   if (trade !== undefined) judgeOut(trade, asked, { lamports: lamports + rent, tokens }, refuse)
   else judgeDirection(asked, { lamports, tokens }, refuse)
-  const notUnderstood = inner === undefined ? ['the node does not tell which programs were called from inside'] : []
+  const notUnderstood = inner === undefined ? ['the node does not report inner instructions'] : []
   for (const program of inner ?? [])
-    if (!mayCall.includes(program)) refuse('INNER_PROGRAM', `${program} is called from inside`)
+    if (!mayCall.includes(program))
+      refuse('INNER_PROGRAM', `the transaction calls ${program} from inside, which the policy does not list`)
   return { refusals, notUnderstood, lamports, tokens }
 }
 
 type Token = ReturnType<typeof tokenAccountOf>
 
-/** What must not happen to an account of the wallet, in words. */
+/** Describes a forbidden change of an account of the wallet; undefined if the change is allowed. */
 function changeOf(was: Token, is: Token, asked: AskedTrade): string | undefined {
   if (is === undefined) {
     const isEmpty = was === undefined || was.tokens === 0n || asked.side === 'sell' || was.mint !== asked.mint
-    return isEmpty ? undefined : 'would be gone'
+    return isEmpty ? undefined : 'would be closed'
   }
-  if (is.owner !== asked.wallet) return `would belong to ${is.owner}`
+  if (is.owner !== asked.wallet) return `would be owned by ${is.owner}`
   const isTraded = is.mint === asked.mint || is.mint === WSOL_MINT
   if (!isTraded && is.tokens < (was?.tokens ?? 0n)) return `would lose tokens of ${is.mint}`
-  // Such a right may be older than this transaction: an opaque program got the account while nothing was in it.
+  // Such a right may be older than this transaction: an opaque program may have got it while the account was empty.
   const isLeft = is.mint === WSOL_MINT && is.tokens > 0n
-  if (isLeft && is.rights !== OWNER_ONLY) return 'would keep SOL that somebody else may move'
+  if (isLeft && is.rights !== OWNER_ONLY) return 'would keep SOL that another key may move'
   const rights = was?.rights ?? OWNER_ONLY
-  return is.rights === rights ? undefined : 'could be moved, closed or frozen by somebody else'
+  return is.rights === rights ? undefined : 'would change its delegate, close authority or frozen state'
 }
 
 type Deltas = { readonly lamports: bigint; readonly tokens: bigint }
 type Refuse = (code: ErrorCode, reason: string) => void
 
-/** What arrives, against what the transaction itself asks for and against what the chain would give now: a bound far
- *  from that invites others to trade in between. Since it was built the market may have come our way by as much as the
- *  order lets it go the other way. */
+/** Compares the simulated result with the minimum output of the transaction, and that minimum with the market: a
+ *  minimum far from the market invites others to trade in between. Since the transaction was built, the market may have
+ *  moved in our favour by as much as the slippage. */
 function judgeOut(trade: Trade, asked: AskedTrade, { lamports, tokens }: Deltas, refuse: Refuse): void {
   const down = Math.max(0, 100 - asked.slippagePercent)
   const up = 100 + asked.slippagePercent
   if (asked.side === 'buy') {
     if (tokens < trade.tokens)
-      refuse('SIMULATION_LOSS', `${tokens} tokens would arrive, and at least ${trade.tokens} have to`)
+      refuse(
+        'SIMULATION_LOSS',
+        `${tokens} base units would arrive, and the transaction promises at least ${trade.tokens}`,
+      )
     if (trade.exact === 'in' && trade.tokens < share(share(tokens, down), down))
-      refuse('MIN_OUT', `at least ${trade.tokens} tokens, where the market gives ${tokens} now`)
+      refuse('MIN_OUT', `the minimum output is ${trade.tokens} base units, and the market now gives ${tokens}`)
     if (trade.exact === 'out' && trade.lamports > share(share(-lamports, up), up))
-      refuse('MIN_OUT', `at most ${sol(trade.lamports)} SOL, where the market wants ${sol(-lamports)} now`)
+      refuse('MIN_OUT', `the maximum cost is ${sol(trade.lamports)} SOL, and the market now asks ${sol(-lamports)} SOL`)
     return
   }
   if (-tokens > trade.tokens)
-    refuse('SIMULATION_LOSS', `${-tokens} tokens would leave, and at most ${trade.tokens} may`)
+    refuse('SIMULATION_LOSS', `${-tokens} base units would leave, and the transaction sells ${trade.tokens}`)
   if (trade.lamports < share(share(lamports, down), down))
-    refuse('MIN_OUT', `at least ${sol(trade.lamports)} SOL, where the market gives ${sol(lamports)} now`)
+    refuse('MIN_OUT', `the minimum output is ${sol(trade.lamports)} SOL, and the market now gives ${sol(lamports)} SOL`)
 }
 
-/** Nothing is known of the trade but that it should be one. */
+/** Checks the direction of an opaque trade. */
 function judgeDirection({ side }: AskedTrade, { lamports, tokens }: Deltas, refuse: Refuse): void {
   if (side === 'buy' ? tokens <= 0n : tokens >= 0n || lamports <= 0n)
     refuse(
       'SIMULATION_LOSS',
-      `the wallet would ${tokens <= 0n ? 'lose' : 'get'} ${tokens < 0n ? -tokens : tokens} tokens`,
+      `the wallet's tokens would change by ${tokens} base units and its SOL by ${sol(lamports)}, which is not a ${side}`,
     )
 }
 
@@ -188,12 +196,12 @@ export function writableOf(message: Message, accounts: readonly string[]): strin
   return accounts.filter((_address, place) => isWritable(message, place))
 }
 
-/** undefined where the node says nothing about them. */
+/** Programs called from inside; undefined if the node does not report them. */
 export function innerProgramsOf(inner: unknown, accounts: readonly string[]): Set<string> | undefined {
   if (!Array.isArray(inner)) return undefined
   const called = inner.flatMap((group) => {
     const { instructions } = record(group)
-    if (!Array.isArray(instructions)) throw new Unread('simulateTransaction: inner instructions that are none')
+    if (!Array.isArray(instructions)) throw new Unread('simulateTransaction: invalid inner instructions')
     return instructions.map((instruction) => {
       const { programId, programIdIndex } = record(instruction)
       return typeof programId === 'string' ? programId : String(accounts[whole(programIdIndex)])
@@ -206,11 +214,10 @@ type States = ReadonlyMap<string, AccountState | null>
 const TOKENS_AT = 64
 const MOST_UINT64 = 2n ** 64n - 1n
 
-/** Accounts as a simulation began with them, where the node tells the balances from before it (`preBalances`,
- *  `preTokenBalances`; Agave from 3.0 on): what was read in a call of its own may be older, and what another order of
- *  the wallet took in between would look like this one's. `accounts`: all of the message, in the order of the
- *  balances. */
-export function beginningsOf(
+/** Accounts at the start of the simulation, from the balances that the node reports (`preBalances`, `preTokenBalances`;
+ *  Agave from 3.0 on). Accounts read by an earlier call may be older, and another order's change in between would look
+ *  like this one's. `accounts`: all of the message, in the order of the balances. */
+export function startStatesOf(
   value: Readonly<Record<string, unknown>>,
   accounts: readonly string[],
   read: States,
@@ -224,13 +231,13 @@ export function beginningsOf(
       const index = accounts.indexOf(address)
       return [
         address,
-        index < 0 || state === null ? state : beganAs(state, BigInt(preBalances[index]), tokens.get(index)),
+        index < 0 || state === null ? state : startedAs(state, BigInt(preBalances[index]), tokens.get(index)),
       ]
     }),
   )
 }
 
-function beganAs(state: AccountState, lamports: bigint, tokens: bigint | undefined): AccountState | null {
+function startedAs(state: AccountState, lamports: bigint, tokens: bigint | undefined): AccountState | null {
   if (lamports === 0n) return null
   if (tokens === undefined) return { ...state, lamports }
   const data = Buffer.from(state.data)
@@ -238,7 +245,7 @@ function beganAs(state: AccountState, lamports: bigint, tokens: bigint | undefin
   return { ...state, lamports, data }
 }
 
-/** Base units by the place of their account. */
+/** Base units by account index. */
 function tokensOf(balances: unknown): Map<number, bigint> {
   const found = new Map<number, bigint>()
   if (!Array.isArray(balances)) return found

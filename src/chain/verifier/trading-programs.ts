@@ -5,18 +5,19 @@ import { bondingCurveOf, canonicalPoolOf } from '../addresses.ts'
 import { LAYOUTS, type Layout } from './program-layouts.ts'
 import type { Reading, Step } from './reading.ts'
 
-/** A trade by a program whose layout is known: its amounts, and that every account in it is the one that it has to
- *  be. */
+/** Reads a trade by a program whose layout is known: its amounts, and each of its accounts. */
 export function readVenue(step: Step, decode: 'pump' | 'pump-swap', reading: Reading): void {
   const { place, accounts, data } = step
   const layout = LAYOUTS[decode][Buffer.from(data.subarray(0, 8)).toString('hex')]
   if (layout === undefined) {
-    reading.refuse('INSTRUCTION_UNKNOWN', `instruction ${place}: ${decode} is asked for something else than a trade`)
+    reading.refuse('INSTRUCTION_UNKNOWN', `instruction ${place} of ${decode} is not a trade`)
     return
   }
   const [least, most] = layout.bytes
   if (data.length < least || data.length > most || accounts.length < layout.accounts)
-    throw new Malformed(`${layout.name} of another shape`)
+    throw new Malformed(
+      `${layout.name} with ${data.length} bytes of data and ${accounts.length} accounts, which is not its layout`,
+    )
   const reader = new ByteReader(data.subarray(8))
   const [one, two] = [reader.uint64(), reader.uint64()]
   const mint = accounts[layout.mint] as string
@@ -32,56 +33,55 @@ function checkMints({ place, accounts }: Step, { mint, quoteMint }: Layout, read
   if (accounts[mint] !== reading.asked.mint)
     reading.refuse(
       'WRONG_MINT',
-      `instruction ${place} trades ${accounts[mint]}, the order is for ${reading.asked.mint}`,
+      `instruction ${place} trades ${accounts[mint]}, and the order is for ${reading.asked.mint}`,
     )
   if (quoteMint !== undefined && accounts[quoteMint] !== WSOL_MINT)
-    reading.refuse('WRONG_MINT', `instruction ${place} trades against ${accounts[quoteMint]}, not against SOL`)
+    reading.refuse('WRONG_MINT', `instruction ${place} trades against ${accounts[quoteMint]} instead of SOL`)
 }
 
 function checkPool({ place, accounts, program }: Step, decode: string, layout: Layout, reading: Reading): void {
   const pool = accounts[layout.pool] as string
   const mint = accounts[layout.mint] as string
-  const usual = decode === 'pump' ? bondingCurveOf(mint, program) : canonicalPoolOf(mint, program)
-  if (pool === usual || reading.policy.pools.includes(pool)) return
-  reading.refuse('POOL_UNKNOWN', `instruction ${place} trades with the pool ${pool}; the mint's own is ${usual}`)
+  const expected = decode === 'pump' ? bondingCurveOf(mint, program) : canonicalPoolOf(mint, program)
+  if (pool === expected || reading.policy.pools.includes(pool)) return
+  reading.refuse('POOL_UNKNOWN', `instruction ${place} uses the pool ${pool}, and the pool of the mint is ${expected}`)
 }
 
-/** The wallet's accounts stand where they belong, and nowhere else. */
+/** Checks that the wallet's accounts are in their places, and in no others. */
 function checkAccounts({ place, accounts }: Step, layout: Layout, reading: Reading): void {
   const foreign = (what: string) => reading.refuse('ACCOUNT_FOREIGN', `instruction ${place}: ${what}`)
   const { user, account, quoteAccount } = layout
   if (accounts[user] !== reading.wallet) foreign(`the trader is ${accounts[user]}, not the wallet`)
   const tokens = reading.own.get(accounts[account] as string)
   if (tokens === undefined || tokens.mint !== accounts[layout.mint] || tokens.program !== accounts[layout.tokenProgram])
-    foreign(`the token account is ${accounts[account]}, which is not the wallet's own`)
+    foreign(`the token account ${accounts[account]} is not the wallet's`)
   if (quoteAccount !== undefined && !reading.isWrapped(accounts[quoteAccount]))
-    foreign(`the wrapped SOL is ${accounts[quoteAccount]}, which is not the wallet's own`)
+    foreign(`the wrapped SOL account ${accounts[quoteAccount]} is not the wallet's`)
   const places = [user, account, quoteAccount]
   const stray = accounts.find(
     (one, index) => !places.includes(index) && (one === reading.wallet || reading.own.has(one)),
   )
-  if (stray !== undefined) foreign(`${stray} is the wallet's and stands where it does not belong`)
+  if (stray !== undefined) foreign(`${stray} belongs to the wallet and is used in an unexpected place`)
 }
 
 type Opaque = Extract<TradingProgram, { decode: 'opaque' }>
 
-/** A program that the policy names without a layout: that it is about the right token and wallet is all that can be
- *  read. */
+/** Reads an instruction of an opaque program. Only its first bytes, its mint and its user can be checked. */
 export function readOpaque({ place, accounts, data }: Step, program: Opaque, reading: Reading): void {
   const { mint, side } = reading.asked
   const start = Buffer.from(data).toString('hex')
   const begins = (beginnings: readonly string[]) => beginnings.some((one) => start.startsWith(one))
   if (begins(side === 'buy' ? program.sell : program.buy))
-    reading.refuse('WRONG_SIDE', `instruction ${place} is no ${side} by the policy`)
+    reading.refuse('WRONG_SIDE', `instruction ${place} is not a ${side} according to the policy`)
   else if (!begins(program[side]))
     reading.refuse(
       'INSTRUCTION_UNKNOWN',
-      `instruction ${place} begins with ${start.slice(0, 16)}, which the policy does not name`,
+      `instruction ${place} begins with ${start.slice(0, 16)}, which the policy does not list`,
     )
   if (accounts[program.mintIndex] !== mint)
     reading.refuse(
       'WRONG_MINT',
-      `instruction ${place} is about ${accounts[program.mintIndex]}, the order is for ${mint}`,
+      `instruction ${place} trades ${accounts[program.mintIndex]}, and the order is for ${mint}`,
     )
   if (accounts[program.userIndex] !== reading.wallet)
     reading.refuse(
@@ -91,6 +91,6 @@ export function readOpaque({ place, accounts, data }: Step, program: Opaque, rea
   reading.opaque.push(program.id)
   const held = accounts.filter((one) => reading.own.has(one)).length
   reading.notUnderstood.push(
-    `instruction ${place}: ${data.length} bytes for ${program.id}, which gets the wallet and ${held} of its token accounts`,
+    `instruction ${place}: ${data.length} bytes for the opaque program ${program.id}, which is passed the wallet and ${held} of its token accounts`,
   )
 }

@@ -13,25 +13,24 @@ import { readAssociated, readSystem, readToken } from './solana-programs.ts'
 import { readOpaque, readVenue } from './trading-programs.ts'
 
 export interface Verdict {
-  /** Empty: everything in it is understood, allowed and within the order. */
+  /** Empty if every instruction is understood, allowed, and within the order. */
   readonly refusals: readonly Refusal[]
-  /** The one trade in it; undefined where it cannot be read. */
+  /** The trade; undefined if no instruction can be read as one. */
   readonly trade: Trade | undefined
-  /** What may leave the wallet at most, lamports, whatever the market does until it executes; null: no bound is
-   *  known. */
+  /** Upper bound of the lamports that may leave the wallet, for any market movement; null if no bound is known. */
   readonly bound: bigint | null
-  /** What a buy by an opaque program that no guards bound may cost in the simulation, lamports; null: `bound` says it
-   *  all. */
+  /** Upper bound, lamports, of the simulated cost of an unguarded buy by an opaque program; null if `bound` is
+   *  enough. */
   readonly orderedLamports: bigint | null
   readonly parts: readonly Part[]
   readonly notUnderstood: readonly string[]
-  /** The wallet's own token accounts that it may touch. */
+  /** The wallet's token accounts that the transaction may use. */
   readonly own: readonly string[]
-  /** Those that it closes. */
+  /** Accounts of the wallet that the transaction closes. */
   readonly closed: readonly string[]
 }
 
-/** Of what could not be looked at. */
+/** Verdict on a transaction that could not be verified. */
 export const NOTHING_FOUND: Omit<Verdict, 'refusals'> = {
   trade: undefined,
   bound: null,
@@ -42,8 +41,8 @@ export const NOTHING_FOUND: Omit<Verdict, 'refusals'> = {
   closed: [],
 }
 
-/** Holds a transaction against the order and the policy without asking anybody. `accounts`: those of the message, then
- *  those that its lookups give, writable ones first; undefined where they were not resolved. */
+/** Compares a transaction with the order and the policy, without I/O. `accounts`: keys of the message, then looked-up
+ *  accounts, writable ones first; undefined if the lookup tables were not read. */
 export function verifyTransaction(
   transaction: TransactionBytes,
   accounts: readonly string[] | undefined,
@@ -53,11 +52,11 @@ export function verifyTransaction(
 ): Verdict {
   const { message } = transaction
   const signers = message.keys.slice(0, message.signers)
-  // The wallet is nobody's co-signer, whatever the policy lists.
+  // The wallet is never a co-signer, even if the policy lists it.
   const coSigners = new Set(signers.filter((key) => key !== asked.wallet && policy.coSigners.includes(key)))
   const reading = new Reading(asked, policy, coSigners)
   reading.refusals.push(...checkSignatures(transaction, asked.wallet, policy.coSigners))
-  if (DENIED_MINTS.has(asked.mint)) reading.refuse('MINT_DENIED', `the order is for ${asked.mint}`)
+  if (DENIED_MINTS.has(asked.mint)) reading.refuse('MINT_DENIED', `the order trades ${asked.mint}, which is a currency`)
   if (accounts === undefined) return { ...NOTHING_FOUND, refusals: reading.refusals }
   const steps = message.instructions.map(({ program, accounts: places, data }, index) => ({
     place: index + 1,
@@ -69,7 +68,7 @@ export function verifyTransaction(
   const working = steps.filter(({ program }) => program !== PROGRAMS.computeBudget).length
   const { parts, bound, orderedLamports } = judge(reading, message.signers, working, facts)
   const { refusals, notUnderstood, trades, own, closed } = reading
-  // Where anything is refused, what was added up is not all that could leave.
+  // After a refusal the sum may lack a part.
   const holds = refusals.length === 0 ? bound : null
   const ours = { own: [...own.keys()], closed: [...closed] }
   return { refusals, trade: trades[0], bound: holds, orderedLamports, parts, notUnderstood, ...ours }
@@ -84,7 +83,7 @@ function readStep(step: Step, reading: Reading): void {
   }
 }
 
-/** Solana's own programs, each by its own rules whatever the policy. */
+/** Readers of Solana's own programs; they apply under every policy. */
 const READERS: Readonly<Record<string, (step: Step, reading: Reading) => void>> = {
   [PROGRAMS.system]: readSystem,
   [PROGRAMS.token]: readToken,
@@ -100,21 +99,21 @@ function readProgram(step: Step, reading: Reading): void {
   const program = reading.policy.programs.find(({ id }) => id === step.program)
   if (read !== undefined) read(step, reading)
   else if (program === undefined)
-    reading.refuse('PROGRAM_UNKNOWN', `instruction ${step.place} calls ${step.program}, which the policy does not name`)
+    reading.refuse('PROGRAM_UNKNOWN', `instruction ${step.place} calls ${step.program}, which the policy does not list`)
   else if (program.decode === 'opaque') readOpaque(step, program, reading)
   else readVenue(step, program.decode, reading)
 }
 
-/** It moves nothing; but what is written there the wallet says. */
+/** A memo moves nothing, but the wallet signs its text, so a person is shown it. */
 function readMemo({ place, data }: Step, reading: Reading): void {
   const text = new TextDecoder().decode(data)
   reading.notUnderstood.push(`instruction ${place} writes a memo: ${JSON.stringify(text.slice(0, 120))}`)
 }
 
-/** What an SPKI of an ed25519 key begins with. */
+/** Prefix of the SPKI encoding of an ed25519 key. */
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 
-/** The wallet pays and has not signed; whoever else signs is listed and has. */
+/** Checks that the wallet pays and has not signed yet, and that every other signer is listed and has signed. */
 function checkSignatures(
   { signatures, message, messageBytes }: TransactionBytes,
   wallet: string,
@@ -125,14 +124,15 @@ function checkSignatures(
   for (const [index, signature] of signatures.entries()) {
     const signer = message.keys[index] as string
     const isEmpty = signature.every((byte) => byte === 0)
-    if (index === 0 && signer !== wallet) refuse('FEE_PAYER', `the fee is paid by ${signer}, the wallet is ${wallet}`)
+    if (index === 0 && signer !== wallet) refuse('FEE_PAYER', `the fee payer is ${signer}, and the wallet is ${wallet}`)
     if (signer === wallet) {
       if (!isEmpty)
-        refuse('SIGNATURE_PRESENT', "the wallet's own signature stands there already, and nobody here made it")
-    } else if (!coSigners.includes(signer)) refuse('CO_SIGNER', `${signer} signs too and is not in coSigners`)
-    else if (isEmpty) refuse('CO_SIGNER', `${signer} has to sign too and has not`)
+        refuse('SIGNATURE_PRESENT', "the wallet's signature is already filled in, and Sluice did not make it")
+    } else if (!coSigners.includes(signer))
+      refuse('CO_SIGNER', `${signer} is a signer and is not in coSigners of the policy`)
+    else if (isEmpty) refuse('CO_SIGNER', `the signature of ${signer} is missing`)
     else if (!verify(null, messageBytes, publicKey(signer), signature))
-      refuse('CO_SIGNER', `the signature of ${signer} is not over this message`)
+      refuse('CO_SIGNER', `the signature of ${signer} is not valid for this message`)
   }
   return refusals
 }

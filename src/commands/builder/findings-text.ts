@@ -7,7 +7,7 @@ import type { Range, Sample } from '../../chain/learner/sample.ts'
 import type { Upgrader } from '../../chain/learner/upgrades.ts'
 import type { Examination } from '../../chain/verifier/examine.ts'
 import { sol } from '../../chain/verifier/reading.ts'
-import { USUAL_INNER } from '../../chain/verifier/simulate.ts'
+import { ALWAYS_INNER } from '../../chain/verifier/simulate.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 
 /** Of programs that people know by name. */
@@ -55,7 +55,7 @@ export function findingsText(findings: Findings, upgraders: ReadonlyMap<string, 
     ...section(
       'programs called from inside',
       inner.map(({ id, samples: count }) => {
-        const who = USUAL_INNER.includes(id) ? '' : `: ${upgraderText(upgraders.get(id))}`
+        const who = ALWAYS_INNER.includes(id) ? '' : `: ${upgraderText(upgraders.get(id))}`
         return `${named(id)} ${times(count)}${who}`
       }),
     ),

@@ -7,7 +7,7 @@ import type { Sample } from '../../chain/learner/sample.ts'
 import { readUpgraders } from '../../chain/learner/upgrades.ts'
 import { examine } from '../../chain/verifier/examine.ts'
 import { GuardRoom } from '../../chain/verifier/guard-room.ts'
-import { USUAL_INNER } from '../../chain/verifier/simulate.ts'
+import { ALWAYS_INNER } from '../../chain/verifier/simulate.ts'
 import { loadPolicy, policyText } from '../../config/policy.ts'
 import { formatErrors } from '../../config/yaml/errors.ts'
 import { type Chain, withSamples } from '../../live/learn-builder/access.ts'
@@ -87,7 +87,7 @@ async function learn(
 
 /** Programs other than Solana's own. */
 function foreignPrograms({ programs, inner }: Findings): string[] {
-  const called = inner.map(({ id }) => id).filter((id) => !USUAL_INNER.includes(id))
+  const called = inner.map(({ id }) => id).filter((id) => !ALWAYS_INNER.includes(id))
   return [...new Set([...programs.map(({ id }) => id), ...called])]
 }
 

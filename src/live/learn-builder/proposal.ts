@@ -1,7 +1,7 @@
 import { lamportsToSol } from '../../base/units.ts'
 import type { Findings, ProgramFinding } from '../../chain/learner/findings.ts'
 import type { Payment } from '../../chain/learner/payments.ts'
-import { USUAL_INNER } from '../../chain/verifier/simulate.ts'
+import { ALWAYS_INNER } from '../../chain/verifier/simulate.ts'
 import type { PolicyInput } from '../../config/policy.ts'
 import { BUILT_IN_POLICY, PRESETS } from '../../orders/builder-policy.ts'
 
@@ -14,7 +14,7 @@ export interface Proposal {
 export function proposalOf(findings: Findings): Proposal {
   const trading = findings.programs.filter(isTrading)
   const others = findings.programs.filter((one) => !isTrading(one))
-  const named = [...USUAL_INNER, ...trading.map(({ id }) => id)]
+  const named = [...ALWAYS_INNER, ...trading.map(({ id }) => id)]
   const inner = findings.inner.map(({ id }) => id).filter((id) => !named.includes(id))
   const tips = findings.payments.filter(({ isTip }) => isTip)
   const opaque = trading.filter(({ decode }) => decode === 'opaque')

@@ -9,7 +9,7 @@ import { RECONNECTS, RESTARTS } from '../../../src/chain/signer/start.ts'
 import { buy, PAIR, WALLET } from './requests.ts'
 import { settle, socketPair } from './socket-pair.ts'
 
-// The engine's end of a conversation, without a process: the signer can be hostile, and time can be set.
+// The engine's side of a conversation, without a process: the signer may be hostile, and the test sets the time.
 
 const KEY = PAIR.publicKey.toBytes()
 const { request, signature } = buy(1_000)
@@ -37,7 +37,7 @@ class ManualClock implements Clock {
   }
 }
 
-/** An engine whose signers are played by `behave`, one for each time that it dials. */
+/** An engine whose signers are simulated by `behave`, once per connection. */
 async function engine(behave: (far: Duplex, dialled: number) => void, retries = RESTARTS) {
   const clock = new ManualClock()
   const told: string[] = []
@@ -55,14 +55,14 @@ async function engine(behave: (far: Duplex, dialled: number) => void, retries = 
 }
 
 test.each<[string, (far: Duplex) => void]>([
-  ['a signature that is not over the message', (far) => far.write(signed(1, new Uint8Array(64).fill(1)))],
+  ['an invalid signature', (far) => far.write(signed(1, new Uint8Array(64).fill(1)))],
   ['a signature of another message', (far) => far.write(signed(1, buy(1_000, 1).signature))],
-  ['an answer that nobody asked for', (far) => far.write(signed(2))],
+  ['an answer without a request', (far) => far.write(signed(2))],
   ['a second hello', (far) => far.write(hello)],
   ['a frame of 4 GiB', (far) => far.write(Buffer.from([255, 255, 255, 255, 1]))],
-  ['an answer that is none', (far) => far.write(Buffer.from([1, 0, 0, 0, 9]))],
-  ['half an answer and its end', (far) => far.end(signed(1).subarray(0, 40))],
-  ['its end', (far) => far.end()],
+  ['an answer of an unknown kind', (far) => far.write(Buffer.from([1, 0, 0, 0, 9]))],
+  ['half an answer and the end', (far) => far.end(signed(1).subarray(0, 40))],
+  ['the end of the connection', (far) => far.end()],
 ])('what a signer must not do ends it, and nothing is signed: %s', async (_name, behave) => {
   const { signer, told } = await engine((far, dialled) => {
     far.write(hello)
@@ -74,7 +74,7 @@ test.each<[string, (far: Duplex) => void]>([
   await signer.close()
 })
 
-test('an answer in single bytes is an answer', async () => {
+test('an answer that arrives byte by byte is accepted', async () => {
   const { signer } = await engine((far) => {
     far.write(hello)
     far.once('data', () => {
@@ -85,7 +85,7 @@ test('an answer in single bytes is an answer', async () => {
   await signer.close()
 })
 
-test('what a refusal says can not steer a terminal', async () => {
+test('the reason of a refusal cannot control a terminal', async () => {
   const reason = 'no\u001b[2J\u202e!'
   const { signer } = await engine((far) => {
     far.write(hello)
@@ -96,7 +96,7 @@ test('what a refusal says can not steer a terminal', async () => {
   await signer.close()
 })
 
-test('no answer within two seconds: it is cut off, all that waits is down, and it is tried again', async () => {
+test('without an answer for two seconds, the connection is closed, open requests fail, and the engine reconnects', async () => {
   const { signer, clock, far } = await engine((other) => void other.write(hello))
   const waiting = [signer.sign(request), signer.sign(buy(1_000, 1).request)]
   clock.pass(2_000)
@@ -107,7 +107,7 @@ test('no answer within two seconds: it is cut off, all that waits is down, and i
   await signer.close()
 })
 
-test('it is started again three times a minute and not more, and again when the minute is over', async () => {
+test('a signer is restarted at most three times a minute', async () => {
   const { signer, clock, far, told } = await engine((other) => void other.write(hello))
   for (let deaths = 1; deaths <= 3; deaths++) {
     far.at(-1)?.end()
@@ -126,7 +126,7 @@ test('it is started again three times a minute and not more, and again when the 
   const answer = signer.sign(request)
   far.at(-1)?.write(signed(1))
   expect(await answer).toEqual({ ok: true, signature })
-  // The minute is a new one.
+  // A new minute begins.
   const before = far.length
   far.at(-1)?.end()
   await settle()
@@ -134,7 +134,7 @@ test('it is started again three times a minute and not more, and again when the 
   await signer.close()
 })
 
-test('a socket that nobody answers at is tried again each second, and its fall is told once', async () => {
+test('a socket without a listener is retried each second, and its failure is reported once', async () => {
   const { signer, clock, far, told } = await engine((other, dialled) => {
     if (dialled === 1 || dialled === 8) other.write(hello)
     else other.end()
@@ -150,7 +150,7 @@ test('a socket that nobody answers at is tried again each second, and its fall i
   await signer.close()
 })
 
-test('a request that comes while it is started again waits for it', async () => {
+test('a request during a restart waits for it', async () => {
   let begin = () => {}
   const { signer, far } = await engine((other, dialled) => {
     if (dialled === 1) other.write(hello)
@@ -170,18 +170,18 @@ test.each<[string, (far: Duplex) => void, RegExp]>([
   [
     'another wallet',
     (far) => far.write(encodeAnswer({ kind: 'hello', publicKey: new Uint8Array(32) })),
-    /signs for 1111/,
+    /has the key of 1111/,
   ],
   ['a failure', (far) => far.write(encodeAnswer({ kind: 'failed', exitCode: 4, reason: 'a reason' })), /^a reason$/],
-  ['its end', (far) => far.end(), /it ended/],
-  ['another protocol', (far) => far.write(Buffer.from([34, 0, 0, 0, 0, 2, ...KEY])), /another version/],
-])('it does not begin with %s', async (_name, behave, because) => {
+  ['the end of the connection', (far) => far.end(), /it ended/],
+  ['another protocol', (far) => far.write(Buffer.from([34, 0, 0, 0, 0, 2, ...KEY])), /another protocol version/],
+])('a conversation that begins with %s fails', async (_name, behave, because) => {
   await expect(engine(behave)).rejects.toThrow(because)
 })
 
 test.each<[string, Partial<SignRequest>]>([
   ['a message of a megabyte', { message: new Uint8Array(1_000_000) }],
-  ['a bound below nothing', { boundLamports: -1n }],
+  ['a negative bound', { boundLamports: -1n }],
   ['a name of several lines', { orderId: 'a\nb' }],
 ])('what cannot be asked is refused, and asks nothing: %s', async (_name, changed) => {
   const { signer } = await engine((far) => {

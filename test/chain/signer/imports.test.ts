@@ -5,7 +5,7 @@ import { readSources } from '../../support/architecture.ts'
 
 const sources = new Map(readSources('src').map((one) => [one.path, one]))
 
-/** What a module loads when it runs: types are gone by then. */
+/** Modules that a module loads at run time; type imports do not count. */
 function loads(tree: ts.SourceFile): string[] {
   return tree.statements.flatMap((statement) => {
     if (ts.isImportDeclaration(statement) && statement.importClause?.phaseModifier !== ts.SyntaxKind.TypeKeyword)

@@ -14,7 +14,7 @@ function read(text: string, wanted?: string, mode = 0o600) {
   return readKeyFile(folder.write(`${++files}.json`, text, mode), wanted)
 }
 
-test('what solana-keygen writes is read, and is the wallet', () => {
+test('a file of solana-keygen gives the wallet', () => {
   const key = read(JSON.stringify(bytes), wallet)
   expect(key.wallet).toBe(wallet)
   expect(Buffer.from(key.publicKey).equals(pair.publicKey.toBytes())).toBe(true)
@@ -24,20 +24,20 @@ test('what solana-keygen writes is read, and is the wallet', () => {
 const other = bytes.with(40, (bytes[40] as number) ^ 1)
 
 test.each<[string, string, RegExp]>([
-  ['nothing', '', /64 bytes/],
-  ['no JSON', 'secret words of a person', /64 bytes/],
-  ['a text', JSON.stringify('5Kd3NBUAdUnhyzenEwVLy9pBKxSwXvE9FMPyR4UKZvpe6E3AgLr'), /64 bytes/],
-  ['an object', JSON.stringify({ secretKey: bytes }), /64 bytes/],
+  ['an empty file', '', /64 bytes/],
+  ['a file that is not JSON', 'secret words of a person', /64 bytes/],
+  ['a JSON string', JSON.stringify('5Kd3NBUAdUnhyzenEwVLy9pBKxSwXvE9FMPyR4UKZvpe6E3AgLr'), /64 bytes/],
+  ['a JSON object', JSON.stringify({ secretKey: bytes }), /64 bytes/],
   ['the seed alone', JSON.stringify(bytes.slice(0, 32)), /64 bytes/],
   ['one byte more', JSON.stringify([...bytes, 1]), /64 bytes/],
-  ['no byte', JSON.stringify(bytes.with(3, 256)), /64 bytes/],
-  ['a sign', JSON.stringify(bytes.with(3, -1)), /64 bytes/],
+  ['a number above a byte', JSON.stringify(bytes.with(3, 256)), /64 bytes/],
+  ['a negative number', JSON.stringify(bytes.with(3, -1)), /64 bytes/],
   ['a fraction', JSON.stringify(bytes).replace(',', '.0,'), /64 bytes/],
   ['two numbers without a comma', `[${bytes.join(',').replace(',', ' ')}]`, /64 bytes/],
   ['a comma at the end', `[${bytes.join(',')},]`, /64 bytes/],
-  ['something behind it', `${JSON.stringify(bytes)}x`, /64 bytes/],
-  ['a public half of somebody else', JSON.stringify(other), /public half/],
-  ['more than a keypair takes', ' '.repeat(5_000), /not a file that holds a keypair/],
+  ['text after the array', `${JSON.stringify(bytes)}x`, /64 bytes/],
+  ['a public key of another pair', JSON.stringify(other), /public key/],
+  ['a file that is too long', ' '.repeat(5_000), /not a keypair file/],
 ])('refused, and never shown: %s', (_name, text, because) => {
   let said = ''
   try {
@@ -49,16 +49,18 @@ test.each<[string, string, RegExp]>([
   for (const part of [bytes.slice(0, 4).join(','), 'secret words', '5Kd3NB']) expect(said).not.toContain(part)
 })
 
-test('the key of another wallet is refused, and both are named', () => {
+test('the key of another wallet is refused, and the message names both wallets', () => {
   const asked = Keypair.fromSeed(new Uint8Array(32).fill(8)).publicKey.toBase58()
-  expect(() => read(JSON.stringify(bytes), asked)).toThrow(`the key of ${wallet}, and the wallet asked for is ${asked}`)
+  expect(() => read(JSON.stringify(bytes), asked)).toThrow(
+    `the key of ${wallet}, and the configured wallet is ${asked}`,
+  )
 })
 
 test.each([0o640, 0o604, 0o620, 0o666, 0o610])('a file that others may touch is refused: %o', (mode) => {
   expect(() => read(JSON.stringify(bytes), wallet, mode)).toThrow(/others can read it \(mode 0\d+\); run: chmod 600/)
 })
 
-test('no file, and a folder', () => {
+test('a missing file and a folder are refused', () => {
   expect(() => readKeyFile(join(folder.path, 'nothing'), undefined)).toThrow('no such file')
-  expect(() => readKeyFile(folder.path, undefined)).toThrow('not a file')
+  expect(() => readKeyFile(folder.path, undefined)).toThrow('not a keypair file')
 })

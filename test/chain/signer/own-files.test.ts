@@ -21,19 +21,19 @@ function fileWith(mode: number, folderMode: number): string {
 }
 
 test.each<[string, number, number, boolean]>([
-  ['nobody else can write', 0o644, 0o755, true],
-  ['nobody else can read', 0o600, 0o700, true],
-  ['everybody can write', 0o666, 0o755, false],
-  ['the group can write', 0o620, 0o700, false],
-  ['everybody can replace it', 0o600, 0o777, false],
-  ['the group can replace it', 0o600, 0o770, false],
-])('%s', (_what, mode, folderMode, accepted) => {
+  ['only its owner can write', 0o644, 0o755, true],
+  ['only its owner can read', 0o600, 0o700, true],
+  ['every user can write', 0o666, 0o755, false],
+  ['its group can write', 0o620, 0o700, false],
+  ['every user can replace', 0o600, 0o777, false],
+  ['its group can replace', 0o600, 0o770, false],
+])('a file that %s is accepted or refused', (_what, mode, folderMode, accepted) => {
   const check = () => refuseChangeable(fileWith(mode, folderMode))
   if (accepted) expect(check).not.toThrow()
   else expect(check).toThrow(/other users can write to it .* chmod go-w/)
 })
 
-test('a link is no way around it; what is not there is left to whoever reads it', () => {
+test('a link does not bypass the check, and a missing file passes it', () => {
   const link = join(folder.path, 'link.yaml')
   symlinkSync(fileWith(0o666, 0o700), link)
   expect(() => refuseChangeable(link)).toThrow(/other users can write to it/)
@@ -41,13 +41,13 @@ test('a link is no way around it; what is not there is left to whoever reads it'
 })
 
 test.each([
-  ['a policy that everybody can write', ['--policy', fileWith(0o666, 0o700)], /policy\.yaml: other users can write/],
+  ['a policy that every user can write', ['--policy', fileWith(0o666, 0o700)], /policy\.yaml: other users can write/],
   [
-    'a policy in a folder that everybody can write',
+    'a policy in a folder that every user can write',
     ['--policy', fileWith(0o600, 0o777)],
     /own \d+: other users can write/,
   ],
-  ['a key in a folder that everybody can write', ['--key', fileWith(0o600, 0o777)], /own \d+: other users can write/],
+  ['a key in a folder that every user can write', ['--key', fileWith(0o600, 0o777)], /own \d+: other users can write/],
 ])('`sluice signer` refuses %s: exit 4', async (_what, args, line) => {
   let said = ''
   vi.spyOn(console, 'error').mockImplementation((text) => {

@@ -18,7 +18,7 @@ test.each(Object.keys(SHAPES))('what the verifier lets pass at its bound is sign
   }
 })
 
-/** What an order is for, and what the policy says, is known to the verifier only. */
+/** Families that only the verifier can refuse, because the signer knows neither the order nor the policy. */
 const BEYOND_THE_SIGNER = [
   'the SOL of a stranger is counted',
   'seeded accounts that the trade does not need',
@@ -46,12 +46,12 @@ const BEYOND_THE_SIGNER = [
   'our own signature stands there',
 ]
 
-test('what is beyond the signer is named by families that there are', () => {
+test('every family that only the verifier refuses exists', () => {
   expect(Object.keys(FAMILIES)).toEqual(expect.arrayContaining(BEYOND_THE_SIGNER))
 })
 
 test.each(Object.keys(FAMILIES).filter((name) => !BEYOND_THE_SIGNER.includes(name)))(
-  'refused by the signer alone, where the bound leaves no lamport to spare: %s',
+  'the signer alone refuses this family, with the tightest bound: %s',
   (name) => {
     for (let seed = 0; seed < EACH; seed++) {
       const draft = spoiled(name, seed)

@@ -6,13 +6,13 @@ import type { SignRequest } from '../../../src/chain/signer/signer.ts'
 import { buy, PAIR } from './requests.ts'
 import { settle, socketPair } from './socket-pair.ts'
 
-// The signer's end of a conversation, without a process: the engine can be hostile.
+// The signer's side of a conversation, without a process: the engine may be hostile.
 
 const KEY = PAIR.publicKey.toBytes()
 const { request, signature } = buy(1_000)
 const hello = encodeAnswer({ kind: 'hello', publicKey: KEY })
 
-/** A signer that signs everything, and what an engine hears of it. */
+/** A signer that signs everything, and the bytes that its engine receives. */
 function signerAlone() {
   const [near, far] = socketPair()
   const heard: Buffer[] = []
@@ -27,7 +27,7 @@ function signerAlone() {
   return { near, far, asked, over, heard: () => Buffer.concat(heard).subarray(hello.length) }
 }
 
-test('a request is read as it was written, in whatever pieces it comes', () => {
+test('a request is read correctly, however its bytes are split', () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 600 }), { minLength: 1, maxLength: 8 })
   const names = fc.stringMatching(/^[ -~]{0,40}$/)
   const anyRequest = fc.record({
@@ -51,16 +51,16 @@ test('a request is read as it was written, in whatever pieces it comes', () => {
   fc.assert(property, { numRuns: 30 })
 })
 
-test('what is no request ends the conversation and is never decided on', async () => {
+test('an invalid request closes the connection and reaches no decision', async () => {
   const whole = encodeRequest(1, request)
   const spoilt: [string, Uint8Array][] = [
     ['4 GiB', Buffer.from([255, 255, 255, 255])],
-    ['nothing', Buffer.alloc(4)],
-    ['too long', Buffer.from([1, 16, 0, 0])],
+    ['an empty frame', Buffer.alloc(4)],
+    ['a frame that is too long', Buffer.from([1, 16, 0, 0])],
     ['a flag of 2', Buffer.from(whole).fill(2, 8, 9)],
-    ['more lamports than there are', Buffer.from(whole).fill(255, 9, 17)],
-    ['a name that is no text', Buffer.from(whole).fill(7, 18, 20)],
-    ['an end too early', Buffer.from([3, 0, 0, 0, 1, 2, 3])],
+    ['a bound above the supply of SOL', Buffer.from(whole).fill(255, 9, 17)],
+    ['a name with control characters', Buffer.from(whole).fill(7, 18, 20)],
+    ['a frame that is too short', Buffer.from([3, 0, 0, 0, 1, 2, 3])],
   ]
   for (const [name, bytes] of spoilt) {
     const { near, asked, over } = signerAlone()
@@ -72,7 +72,7 @@ test('what is no request ends the conversation and is never decided on', async (
   }
 })
 
-test('garbage is never signed, and never ends in anything but an end', async () => {
+test('random bytes are never signed, and only close the connection', async () => {
   const garbage = fc.array(fc.uint8Array({ minLength: 1, maxLength: 300 }), { minLength: 1, maxLength: 5 })
   const property = fc.asyncProperty(garbage, async (chunks) => {
     const { near, asked, heard } = signerAlone()
@@ -85,7 +85,7 @@ test('garbage is never signed, and never ends in anything but an end', async () 
   await fc.assert(property, { numRuns: 30 })
 })
 
-test('half a request is waited for, and its end is the end', async () => {
+test('half a request waits for its rest, and the end of the stream closes the connection', async () => {
   const { near, asked, over } = signerAlone()
   near.write(encodeRequest(1, request).subarray(0, 100))
   await settle()
@@ -97,7 +97,7 @@ test('half a request is waited for, and its end is the end', async () => {
   expect(over).toHaveLength(1)
 })
 
-test('an engine that asks without end leaves others their turn', async () => {
+test('an engine with endless requests does not block other engines', async () => {
   const { near, asked } = signerAlone()
   const other = signerAlone()
   near.write(Buffer.concat(Array.from({ length: 1_000 }, (_none, id) => encodeRequest(id, request))))
@@ -108,7 +108,7 @@ test('an engine that asks without end leaves others their turn', async () => {
   for (const one of [near, other.near]) one.destroy()
 })
 
-test('nothing is counted or signed for an engine that is gone', async () => {
+test('requests of a disconnected engine are neither counted nor signed', async () => {
   const { near, asked } = signerAlone()
   near.write(Buffer.concat(Array.from({ length: 1_000 }, (_none, id) => encodeRequest(id, request))))
   await settle()
@@ -120,7 +120,7 @@ test('nothing is counted or signed for an engine that is gone', async () => {
   expect(atItsEnd).toBeLessThan(100)
 })
 
-test('who floods and does not read his answers is not read from either', async () => {
+test('an engine that sends but does not read its answers is no longer read', async () => {
   const { near, far, asked } = signerAlone()
   near.removeAllListeners('data').pause()
   const one = encodeRequest(1, request)

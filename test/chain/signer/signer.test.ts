@@ -25,7 +25,7 @@ const folder = temporaryFolder()
 const keyPath = folder.write('id.json', JSON.stringify([...PAIR.secretKey]))
 const system = new SystemClock()
 afterAll(() => system.stop())
-/** Nobody has to be quick on a busy machine; what is tried again each second is tried sooner. */
+/** Retry interval that is shortened for tests. */
 const clock: Clock = { now: () => system.now(), after: (ms, run) => system.after(ms > 1_000 ? 5 * ms : 100, run) }
 let names = 0
 
@@ -36,7 +36,7 @@ function launch(changed: Partial<SignerLaunch> = {}): SignerLaunch {
 
 interface Opened {
   readonly signer: RunningSigner
-  /** As kill -9 would. */
+  /** Kills the signer with SIGKILL. */
   kill(): Promise<unknown>
 }
 
@@ -53,7 +53,7 @@ async function child(changed?: Partial<SignerLaunch>): Promise<Opened> {
   return { signer, kill: async () => lines.at(-1)?.cut() }
 }
 
-/** A process at a socket, restarted by somebody else. */
+/** A process at a socket, restarted by the test. */
 async function atSocket(changed?: Partial<SignerLaunch>): Promise<Opened> {
   const socketPath = join(folder.path, `${++names}.sock`)
   const parts = { ...launch(changed), socketPath }
@@ -76,7 +76,7 @@ describe.each([
   ['a child', child],
   ['a process at a socket', atSocket],
 ])('%s', (_name, open) => {
-  test('signs what web3.js signs, in any number at once, refuses, and keeps its caps over restarts', async () => {
+  test('gives the signatures of web3.js to concurrent requests, refuses, and keeps its caps over restarts', async () => {
     const caps = { perTransaction: 200_000n, perHour: 900_000n, perDay: null }
     const { signer, kill } = await open({ caps })
     expect(signer.wallet).toBe(WALLET)
@@ -86,7 +86,11 @@ describe.each([
 
     const lied = { ...buy(95_000).request, boundLamports: 99_999n }
     expect(await signer.sign(lied)).toMatchObject({ ok: false, code: 'SIGNER_REFUSED' })
-    const large = { ok: false, code: 'SIGNER_CAP', reason: expect.stringContaining('in one transaction 200001') }
+    const large = {
+      ok: false,
+      code: 'SIGNER_CAP',
+      reason: expect.stringContaining('of one transaction would be 200001'),
+    }
     expect(await signer.sign(buy(195_001).request)).toEqual(large)
 
     await kill()
@@ -98,7 +102,7 @@ describe.each([
   })
 })
 
-test('killed in the middle of requests, each is signed or nobody has a signature of it, and it goes on', async () => {
+test('a signer that is killed between requests has signed each one or none of it, and recovers', async () => {
   const { signer, kill } = await child()
   const buys = Array.from({ length: 40 }, (_none, nonce) => buy(1_000, nonce))
   // Where this process stood still all of them are answered: then it is killed again.
@@ -118,20 +122,24 @@ test('killed in the middle of requests, each is signed or nobody has a signature
 test.each<[string, Partial<SignerLaunch>, RegExp]>([
   ['no key file', { keyPath: join(folder.path, 'none.json') }, /none\.json: no such file/],
   [
-    'a key that others can read',
+    'a key that other users can read',
     { keyPath: folder.write('open.json', '[]', 0o644) },
     /others can read it \(mode 0644\)/,
   ],
-  ['no key', { keyPath: folder.write('word.json', 'words words') }, /expected a JSON array of 64 bytes/],
-  ['another wallet', { wallet: keypair('another').publicKey.toBase58() }, /the key of .* the wallet asked for is/],
+  ['a file without a key', { keyPath: folder.write('word.json', 'words words') }, /expected a JSON array of 64 bytes/],
+  [
+    'the key of another wallet',
+    { wallet: keypair('another').publicKey.toBase58() },
+    /the key of .* the configured wallet is/,
+  ],
   ['damaged counters', { stateFile: folder.write('bad.caps', 'x') }, /damaged/],
-  ['a folder for counters that is a file', { stateFile: join(keyPath, 'x/y') }, /cannot be kept there/],
-  ['a path that opens more than itself', { keyPath: join(folder.path, '*') }, /would open more/],
-])('does not start: %s', async (_name, changed, because) => {
+  ['a folder for counters that is a file', { stateFile: join(keyPath, 'x/y') }, /cannot be stored there/],
+  ['a path with a wildcard', { keyPath: join(folder.path, '*') }, /would match other files/],
+])('the signer does not start with %s', async (_name, changed, because) => {
   await expect(startSigner(launch(changed), { clock, tell: () => {} })).rejects.toThrow(because)
 })
 
-test('nothing but its own files, the key and its state; no other process; no environment; no key in its arguments', () => {
+test('the signer can use only its own files, key and state; it has no child processes, no environment, and no key in its arguments', () => {
   const parts = launch()
   const process = launchSigner(parts)
   process.kill('SIGKILL')
@@ -169,21 +177,21 @@ test.skipIf(process.platform !== 'linux')('its environment is empty, and it ends
   const stream = started.stdio[3] as Duplex
   await new Promise((resolve) => stream.once('data', resolve))
   expect(readFileSync(`/proc/${started.pid}/environ`, 'utf8')).toBe('')
-  // What a terminal or a service manager sends to the whole group does not end it before its engine.
+  // Signals to the whole process group do not end the signer before its engine.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) started.kill(signal)
   stream.write(Buffer.from([20, 0, 0]))
   stream.end()
   expect(await gone).toBe(0)
 })
 
-test('a frame of 4 GiB ends it, and one of its lines says so', async () => {
+test('a frame of 4 GiB ends the signer, which logs the reason', async () => {
   const started = launchSigner(launch())
   const gone = new Promise((resolve) => started.once('exit', resolve))
   ;(started.stdio[3] as NodeJS.WritableStream).write(Buffer.from([255, 255, 255, 255, 0]))
   expect(await gone).toBe(1)
 })
 
-test('at a socket: for its owner and group; hostile engines are cut off, and the others go on', async () => {
+test('a socket is open to owner and group; hostile engines are disconnected, and the others continue', async () => {
   const socketPath = join(folder.path, `${++names}.sock`)
   const listening = await listenAsSigner({ ...launch(), socketPath }, clock)
   expect(statSync(socketPath).mode & 0o777).toBe(0o660)
@@ -200,21 +208,23 @@ test('at a socket: for its owner and group; hostile engines are cut off, and the
   await cutOff(Buffer.from([255, 255, 255, 255]))
   await cutOff(Buffer.alloc(100_000, 0))
   expect(await signer.sign(buy(1_000).request)).toMatchObject({ ok: true })
-  await expect(listenAsSigner({ ...launch(), socketPath }, clock)).rejects.toThrow('listens there already')
+  await expect(listenAsSigner({ ...launch(), socketPath }, clock)).rejects.toThrow(
+    'another signer is already listening',
+  )
   await signer.close()
   listening.close()
   expect(await listening.ended).toBe(0)
   await expect(connectSigner(socketPath, WALLET, { clock, tell: () => {} })).rejects.toThrow(/nobody answers at/)
 })
 
-test("what is no socket, or is everybody's, is not connected to", async () => {
+test('a file that is not a socket, or a socket open to all users, is refused', async () => {
   const parts = { clock, tell: () => {} }
   await expect(connectSigner(keyPath, WALLET, parts)).rejects.toThrow('not a socket')
   const path = join(folder.path, 'open.sock')
   const server = createServer().listen(path)
   await new Promise((resolve) => server.once('listening', resolve))
   chmodSync(path, 0o666)
-  await expect(connectSigner(path, WALLET, parts)).rejects.toThrow('everybody may connect')
+  await expect(connectSigner(path, WALLET, parts)).rejects.toThrow('every user may connect')
   server.close()
 })
 

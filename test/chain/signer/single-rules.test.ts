@@ -16,24 +16,24 @@ const bound = boundOf(draft)
 test('the bound counts every lamport that can be read: buy, transfers, priority fee, base fee', () => {
   const least = leastBoundOf(draft, user)
   expect(refusalOf(requestOf(draft, least), rules)).toBeUndefined()
-  expect(refusalOf(requestOf(draft, least - 1n), rules)).toMatch(`bound to ${least - 1n}`)
+  expect(refusalOf(requestOf(draft, least - 1n), rules)).toMatch(`the bound of the order is ${least - 1n} lamports`)
   expect(least).toBeLessThanOrEqual(bound)
   const dearer = { ...draft, instructions: [...draft.instructions, parts.transfer(user, new PublicKey(9), 7)] }
   expect(leastBoundOf(dearer, user)).toBe(least + 7n)
 })
 
 test.each<[string, Partial<SignRequest>, Partial<Rules>, RegExp]>([
-  ['another wallet', {}, { wallet: PublicKey.default.toBase58() }, /the fee is paid by/],
+  ['another wallet', {}, { wallet: PublicKey.default.toBase58() }, /the fee payer is/],
   ['another policy', { policyHash: 'another' }, {}, /another policy/],
-  ['a program that it was not started for', {}, { programs: new Set() }, /not started for/],
-  ['guards that are not there', { guarded: true }, {}, /no guard/],
-  ['nothing', { message: new Uint8Array() }, {}, /no transaction/],
-  ['a whole transaction in place of a message', { message: compile(draft).bytes }, {}, /no transaction|version|fee/],
-])('refused: %s', (_name, request, changed, because) => {
+  ['a program that the signer was not started with', {}, { programs: new Set() }, /not started with/],
+  ['claimed guards that are missing', { guarded: true }, {}, /claims guards/],
+  ['an empty message', { message: new Uint8Array() }, {}, /not a transaction/],
+  ['a whole transaction in place of a message', { message: compile(draft).bytes }, {}, /not a transaction|version|fee/],
+])('the signer refuses %s', (_name, request, changed, because) => {
   expect(refusalOf({ ...requestOf(draft, bound), ...request }, { ...rules, ...changed })).toMatch(because)
 })
 
-test('without a list of programs any may be called, and without a policy any may be named', () => {
+test('a signer without programs and policy accepts any program and any policy hash', () => {
   const anything = { ...rules, programs: null, policyHash: null }
   expect(refusalOf({ ...requestOf(draft, bound), policyHash: '' }, anything)).toBeUndefined()
 })
@@ -104,23 +104,31 @@ const closing = (to = user, authority = user): TransactionInstruction =>
 const stranger = new PublicKey(6)
 
 test.each<[string, Draft['instructions'], RegExp | undefined]>([
-  ['one account', [closing()], undefined],
-  ['two, of both token programs', [closing(), parts.closeAccount(own, user, user, parts.TOKEN_2022)], undefined],
+  ['of one account', [closing()], undefined],
+  [
+    'of two accounts, one of each token program',
+    [closing(), parts.closeAccount(own, user, user, parts.TOKEN_2022)],
+    undefined,
+  ],
   ['with a compute budget', [...parts.budget(20_000, 0), closing()], undefined],
-  ['to somebody else', [closing(stranger)], /not to the wallet/],
-  ['one to the wallet, one to somebody else', [closing(), closing(stranger)], /not to the wallet/],
-  ['and a transfer', [closing(), parts.transfer(user, user, 1)], /0 trades/],
-  ['and another token instruction', [closing(), revoke], /0 trades/],
-  ['with bytes behind it', [parts.instruction(parts.TOKEN, [9, 0], [own, user, parts.signer(user)])], /0 trades/],
-  ['nothing but a compute budget', parts.budget(20_000, 0), /0 trades/],
-  ['a fee beyond the bound', [...parts.budget(200_000, 1_000_000), closing()], /would leave the wallet/],
-])('rent given back, %s', (_name, instructions, because) => {
+  ['to another owner', [closing(stranger)], /closed to another owner/],
+  ['of one account to the wallet and one to another owner', [closing(), closing(stranger)], /closed to another owner/],
+  ['with a transfer', [closing(), parts.transfer(user, user, 1)], /0 trades/],
+  ['with another token instruction', [closing(), revoke], /0 trades/],
+  [
+    'with bytes after its number',
+    [parts.instruction(parts.TOKEN, [9, 0], [own, user, parts.signer(user)])],
+    /0 trades/,
+  ],
+  ['that is only a compute budget', parts.budget(20_000, 0), /0 trades/],
+  ['with a fee beyond the bound', [...parts.budget(200_000, 1_000_000), closing()], /would leave the wallet/],
+])('a message that closes accounts, %s, is signed or refused by its rules', (_name, instructions, because) => {
   const refusal = refusalOf(requestOf({ ...draft, instructions }, 5_000n), rules)
   if (because === undefined) expect(refusal).toBeUndefined()
   else expect(refusal).toMatch(because)
 })
 
-// One rule at a time, at a bound that would let everything pass.
+// Each case breaks one rule, with a bound that allows everything.
 const plenty = 10n ** 12n
 const thief = new PublicKey(7)
 const co = CO_SIGNER.publicKey
@@ -128,7 +136,7 @@ const wsol = parts.ata(user, parts.WSOL)
 const other = (index: number) => keypair(`signer ${index}`).publicKey
 const takes = (account: PublicKey) => parts.instruction(parts.TOKEN, [18, ...user.toBytes()], [account, parts.WSOL])
 
-/** An account opened by a seed, and made the wallet's. */
+/** Opens an account by a seed and initializes it for the wallet. */
 function seeded(changed: Partial<Parameters<typeof SystemProgram.createAccountWithSeed>[0]> = {}, seed = 'x') {
   const how = {
     ...{ fromPubkey: user, basePubkey: user, seed, space: 165, programId: parts.TOKEN, lamports: Number(RENT) },
@@ -140,25 +148,33 @@ function seeded(changed: Partial<Parameters<typeof SystemProgram.createAccountWi
 
 test.each<[string, TransactionInstruction[], RegExp | undefined]>([
   ['a seeded account of the wallet', seeded(), undefined],
-  ['one of another base', seeded({ basePubkey: co, newAccountPubkey: seededAccount(co, 'x') }), /none for wrapped SOL/],
-  ['one that another pays', seeded({ fromPubkey: co }), /none for wrapped SOL/],
   [
-    'one of another program',
+    'a seeded account of another base',
+    seeded({ basePubkey: co, newAccountPubkey: seededAccount(co, 'x') }),
+    /not for wrapped SOL/,
+  ],
+  ['a seeded account that another key pays', seeded({ fromPubkey: co }), /not for wrapped SOL/],
+  [
+    'a seeded account of another program',
     seeded({ programId: parts.TOKEN_2022, newAccountPubkey: seededAccount(user, 'x', parts.TOKEN_2022) }),
-    /none for wrapped SOL/,
+    /not for wrapped SOL/,
   ],
-  ['one of another size', seeded({ space: 200 }), /none for wrapped SOL/],
-  ['one at another address', seeded({ newAccountPubkey: thief }), /none for wrapped SOL/],
-  ['two of them', [...seeded(), ...seeded({}, 'y')], /none for wrapped SOL/],
-  ["one that is made the wallet's twice", [...seeded(), takes(seededAccount(user, 'x'))], /not new/],
+  ['a seeded account of another size', seeded({ space: 200 }), /not for wrapped SOL/],
+  ['a seeded account at another address', seeded({ newAccountPubkey: thief }), /not for wrapped SOL/],
+  ['two seeded accounts', [...seeded(), ...seeded({}, 'y')], /not for wrapped SOL/],
+  ['a seeded account that is initialized twice', [...seeded(), takes(seededAccount(user, 'x'))], /not new/],
   ['four signers', [1, 2, 3].map((index) => parts.transfer(other(index), user, 1)), undefined],
-  ['five signers', [1, 2, 3, 4].map((index) => parts.transfer(other(index), user, 1)), /5 sign it, and at most 4/],
+  ['five signers', [1, 2, 3, 4].map((index) => parts.transfer(other(index), user, 1)), /5 signers, and at most 4/],
   [
-    'a transfer with bytes behind it',
+    'a transfer with bytes after its amount',
     [system(2, Uint8Array.of(...parts.u64(5), 0), [parts.signer(user), thief])],
-    /another shape/,
+    /unexpected accounts or data/,
   ],
-  ['a transfer with a third account', [system(2, parts.u64(5), [parts.signer(user), thief, co])], /another shape/],
+  [
+    'a transfer with a third account',
+    [system(2, parts.u64(5), [parts.signer(user), thief, co])],
+    /unexpected accounts or data/,
+  ],
   [
     'three token accounts',
     [1, 2, 3].map((index) => parts.openAta(user, user, address(`${index}`))).slice(1),
@@ -172,24 +188,24 @@ test.each<[string, TransactionInstruction[], RegExp | undefined]>([
   [
     'RecoverNested of the wallet',
     [parts.instruction(parts.ASSOCIATED, [2], [parts.signer(user), own, user, thief, thief, parts.TOKEN])],
-    /opens no account of the wallet/,
+    /does not open an account of the wallet/,
   ],
-  ['a closing that another decides', [parts.closeAccount(own, user, co)], /and not to the wallet/],
+  ['a closing with another authority', [parts.closeAccount(own, user, co)], /closed to another owner/],
   ['a closing by the wallet', [parts.closeAccount(wsol, user, user)], undefined],
   [
-    'a transfer to itself that nobody signs',
+    'a transfer to itself without a signature of its authority',
     [parts.instruction(parts.TOKEN, [3, ...parts.u64(1)], [own, own, thief])],
     /leave/,
   ],
-  ['a right taken back', [revoke, nobodyCloses], undefined],
-  ['a right that another takes back', [parts.instruction(parts.TOKEN, [5], [own, parts.signer(co)])], /number 5/],
-  ['an owner who is nobody', [parts.instruction(parts.TOKEN, [6, 2, 0], [own, parts.signer(user)])], /number 6/],
+  ['a revoked right', [revoke, nobodyCloses], undefined],
+  ['a right that another key revokes', [parts.instruction(parts.TOKEN, [5], [own, parts.signer(co)])], /number 5/],
+  ['an account without an owner', [parts.instruction(parts.TOKEN, [6, 2, 0], [own, parts.signer(user)])], /number 6/],
   [
-    'a thief who may close',
+    'a close authority for a thief',
     [parts.instruction(parts.TOKEN, [6, 3, 1, ...thief.toBytes()], [own, parts.signer(user)])],
     /number 6/,
   ],
-])('by one rule alone: %s', (_name, added, because) => {
+])('one rule decides on %s', (_name, added, because) => {
   const message = { ...draft, instructions: [...draft.instructions, ...added] }
   const refusal = refusalOf(requestOf(message, plenty), rules)
   if (because === undefined) expect(refusal).toBeUndefined()
@@ -200,18 +216,18 @@ test.each<[string, TransactionInstruction[], bigint]>([
   ['SOL to a stranger', [parts.transfer(user, thief, 7)], 7n],
   ['SOL from the wallet to itself', [parts.transfer(user, user, plenty)], 0n],
   ['SOL that is wrapped and not traded', [parts.transfer(user, wsol, 7)], 7n],
-  ['SOL of a co-signer, and his base fee', [parts.transfer(co, thief, 7)], 5_000n],
+  ['SOL of a co-signer, and the base fee of that signature', [parts.transfer(co, thief, 7)], 5_000n],
   ['a seeded account with its rent', seeded(), 0n],
   ['a seeded account with more', seeded({ lamports: Number(RENT) + 7 }), 7n],
   ['SOL put into it later', [...seeded(), parts.transfer(user, seededAccount(user, 'x'), 7)], 7n],
-])('what counts as leaving: %s', (_name, added, more) => {
-  // A price of its own would count each instruction.
+])('the bound counts %s', (_name, added, more) => {
+  // With a compute price, each instruction would add to the priority fee.
   const plain = { ...draft, instructions: draft.instructions.slice(2) }
   const message = { ...plain, instructions: [...plain.instructions, ...added] }
   expect(leastBoundOf(message, user) - leastBoundOf(plain, user)).toBe(more)
 })
 
-test('wrapped SOL that a trade takes is counted once, whether it is wrapped now or was before', () => {
+test('wrapped SOL that a trade takes is counted once, wrapped by this message or before it', () => {
   const { mint } = draft.drawn
   const swap = parts.pumpSwap('buy', { user, mint, one: 1n, two: 1_000_000n })
   const least = (...wrapping: TransactionInstruction[]) =>

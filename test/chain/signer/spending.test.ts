@@ -14,7 +14,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const START = 1_800_000_000_000
 
-/** A file, and whoever counts in it anew with each `open`, at a time that the test sets. */
+/** A counter file, opened again by each `open`, on a clock that the test sets. */
 function rig(caps: Partial<Caps>) {
   const path = join(folder.path, `${++files}.caps`)
   const clock = { now: START }
@@ -22,65 +22,65 @@ function rig(caps: Partial<Caps>) {
   return { path, clock, open }
 }
 
-test('one transaction, an hour and a day have their caps, each to the lamport', () => {
+test('the caps of a transaction, an hour and a day are exact to the lamport', () => {
   const { clock, open } = rig({ perTransaction: 100n, perHour: 250n, perDay: 400n })
   const spending = open()
-  expect(spending.take(101n)).toMatch('in one transaction 101 lamports')
+  expect(spending.take(101n)).toMatch('of one transaction would be 101 lamports')
   for (const lamports of [100n, 100n, 50n]) expect(spending.take(lamports)).toBeUndefined()
-  expect(spending.take(1n)).toMatch('within an hour 251 lamports would be signed away, and at most 250 may be')
+  expect(spending.take(1n)).toMatch('the total of an hour would be 251 lamports, and the cap is 250')
   clock.now += HOUR + MINUTE
   expect(spending.take(100n)).toBeUndefined()
-  expect(spending.take(51n)).toMatch('within a day 401 lamports')
+  expect(spending.take(51n)).toMatch('of a day would be 401 lamports')
   expect(spending.take(50n)).toBeUndefined()
   clock.now += DAY + MINUTE
   expect(spending.take(100n)).toBeUndefined()
 })
 
-test('what was refused is not counted', () => {
+test('a refused amount is not counted', () => {
   const spending = rig({ perHour: 10n }).open()
   for (let count = 0; count < 5; count++) expect(spending.take(11n)).toBeDefined()
   expect(spending.take(10n)).toBeUndefined()
 })
 
-test('a restart forgets nothing, and each count is on the disk before it is taken', () => {
+test('a restart keeps every count, because each is on disk before it is granted', () => {
   const { path, open } = rig({ perDay: 30n })
   for (let count = 0; count < 3; count++) {
-    // Whoever counted before was killed: nothing of his was closed.
+    // The earlier process was killed without closing anything.
     expect(open().take(10n)).toBeUndefined()
   }
-  expect(open().take(1n)).toMatch('within a day 31')
+  expect(open().take(1n)).toMatch('of a day would be 31')
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-test('a clock that goes back frees nothing, and is named', () => {
+test('a clock that goes back before a start frees no cap, and the reason names it', () => {
   const { clock, open } = rig({ perHour: 10n })
   expect(open().take(10n)).toBeUndefined()
   clock.now -= 3 * HOUR
-  expect(open().take(1n)).toMatch('the clock stands 180 minutes behind')
+  expect(open().take(1n)).toMatch('the clock is 180 minutes behind')
   clock.now += 3 * HOUR + 59 * MINUTE
-  expect(open().take(1n)).toMatch('within an hour')
+  expect(open().take(1n)).toMatch('of an hour')
   clock.now += 2 * MINUTE
   expect(open().take(1n)).toBeUndefined()
 })
 
-test('a clock that goes back while it counts frees nothing either', () => {
+test('a clock that goes back during a run frees no cap', () => {
   const { clock, open } = rig({ perHour: 10n })
   const spending = open()
   expect(spending.take(10n)).toBeUndefined()
   clock.now -= 3 * HOUR
-  expect(spending.take(1n)).toMatch('the clock stands 180 minutes behind')
+  expect(spending.take(1n)).toMatch('the clock is 180 minutes behind')
 })
 
-test('a minute of long ago is not counted with one that takes its place in the file', () => {
+test('a new minute replaces the old one in its slot of the file', () => {
   const { clock, open } = rig({ perHour: 10n })
   const spending = open()
   for (let round = 0; round < 2; round++, clock.now += 1_500 * MINUTE) expect(spending.take(6n)).toBeUndefined()
   clock.now -= 1_500 * MINUTE
   expect(spending.take(4n)).toBeUndefined()
-  expect(spending.take(1n)).toMatch('within an hour 11')
+  expect(spending.take(1n)).toMatch('of an hour would be 11')
 })
 
-test('no window of an hour or a day holds more than its cap, whenever it is restarted', () => {
+test('no window of an hour or a day exceeds its cap, across restarts', () => {
   const step = fc.record({
     ms: fc.integer({ min: 0, max: 40 * MINUTE }),
     lamports: fc.bigInt({ min: 1n, max: 60n }),
@@ -102,7 +102,7 @@ test('no window of an hour or a day holds more than its cap, whenever it is rest
       expect(within(HOUR)).toBeLessThanOrEqual(100n)
       expect(within(DAY)).toBeLessThanOrEqual(400n)
     }
-    // Nor is it stingy: a minute after the day everything is free again.
+    // One minute after the day, the full cap is available again.
     clock.now += DAY + MINUTE
     expect(spending.take(50n)).toBeUndefined()
     spending.close()
@@ -111,27 +111,27 @@ test('no window of an hour or a day holds more than its cap, whenever it is rest
 })
 
 test.each<[string, (path: string) => void, RegExp]>([
-  ['others may write it', (path) => chmodSync(path, 0o660), /mode 0600/],
-  ['it is shorter', (path) => truncateSync(path, 1_000), /damaged/],
-  ['it is something else', (path) => writeFileSync(path, 'x'.repeat(48_064)), /damaged/],
+  ['is writable for other users', (path) => chmodSync(path, 0o660), /mode 0600/],
+  ['is truncated', (path) => truncateSync(path, 1_000), /damaged/],
+  ['has other content', (path) => writeFileSync(path, 'x'.repeat(48_064)), /damaged/],
   [
-    'a count was changed',
+    'has a changed count',
     (path) => {
       const bytes = readFileSync(path)
       const slot = 64 + 32 * (Math.floor(START / MINUTE) % 1_500)
       bytes.writeUInt8(bytes.readUInt8(slot + 8) ^ 1, slot + 8)
       writeFileSync(path, bytes)
     },
-    /damaged.*remove it to count from nothing/,
+    /damaged.*remove it to start from zero/,
   ],
-])('it does not begin where %s', (_name, spoil, because) => {
+])('a counter file that %s is refused', (_name, spoil, because) => {
   const { path, open } = rig({})
   open().take(5n)
   spoil(path)
   expect(open).toThrow(because)
 })
 
-test('each wallet has a file of its own', () => {
+test('a file of another wallet is refused', () => {
   const { open } = rig({})
   open().take(5n)
   expect(() => open(new Uint8Array(32).fill(4))).toThrow('another wallet')

@@ -1,6 +1,6 @@
 import { PublicKey } from '@solana/web3.js'
 import { expect, test } from 'vitest'
-import { beginningsOf } from '../../../src/chain/verifier/simulate.ts'
+import { startStatesOf } from '../../../src/chain/verifier/simulate.ts'
 import { type AccountState, tokenAccountOf } from '../../../src/solana/token-account.ts'
 import { plainAccount, tokenAccount } from './scripted-node.ts'
 
@@ -15,12 +15,12 @@ const amount = (accountIndex: number, value: string) => ({ accountIndex, uiToken
 
 test('the balances that the simulation began with stand in for those that were read before', () => {
   const value = { preBalances: [7, 3, 0, 1], preTokenBalances: [amount(1, '9')] }
-  const began = beginningsOf(value, [wallet, own, other, 'program'], read)
+  const began = startStatesOf(value, [wallet, own, other, 'program'], read)
   expect(began.get(wallet)).toEqual({ ...plainAccount(7n), executable: false })
   expect(tokenAccountOf(began.get(own) ?? null)).toMatchObject({ tokens: 9n, mint: key.toBase58() })
   expect(began.get(own)?.lamports).toBe(3n)
   expect(began.get(other)).toBe(null)
-  expect(beginningsOf({ preBalances: [7, 0, 0, 1] }, [wallet, own, other, 'program'], read).get(own)).toBe(null)
+  expect(startStatesOf({ preBalances: [7, 0, 0, 1] }, [wallet, own, other, 'program'], read).get(own)).toBe(null)
 })
 
 test.each([
@@ -28,11 +28,11 @@ test.each([
   ['says less than there is', { preBalances: [7, 3, 0] }],
   ['says what are no balances', { preBalances: [7, '3', -1, 1] }],
 ])('where the node %s, what was read counts', (_what, value) => {
-  expect(beginningsOf(value, [wallet, own, other, 'program'], read)).toBe(read)
+  expect(startStatesOf(value, [wallet, own, other, 'program'], read)).toBe(read)
 })
 
 test("more tokens than there can be are nobody's word: what was read counts", () => {
   const value = { preBalances: [7, 3, 0, 1], preTokenBalances: [amount(1, '9'.repeat(20))] }
-  const began = beginningsOf(value, [wallet, own, other, 'program'], read)
+  const began = startStatesOf(value, [wallet, own, other, 'program'], read)
   expect(tokenAccountOf(began.get(own) ?? null)).toMatchObject({ tokens: 5n })
 })

@@ -235,7 +235,7 @@ describe('on a node that simulates', () => {
     await look({ ...draft, asked: { ...draft.asked, mint: thief.toBase58() } }, script)
     expect(script.asked).not.toContain('simulateTransaction')
     const silent = await look(draft, { ...script, inner: null })
-    expect(silent.notUnderstood).toEqual(['the node does not tell which programs were called from inside'])
+    expect(silent.notUnderstood).toEqual(['the node does not report inner instructions'])
   })
 })
 

@@ -1,0 +1,29 @@
+import { type ByteReader, Malformed } from '../../solana/byte-reader.ts'
+import { readCreateWithSeed } from '../../solana/instructions.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import { TOKEN_ACCOUNT_BYTES } from '../../solana/token-account.ts'
+import { seededAddress } from '../addresses.ts'
+
+/** An account that a CreateAccountWithSeed opens. */
+export interface SeededAccount {
+  readonly address: string | undefined
+  readonly lamports: bigint
+  /** The wallet pays for it and derives it, and it has the owner and length of a token account. */
+  readonly isTokenAccountOfWallet: boolean
+}
+
+/** Reads a CreateAccountWithSeed. `reader` stands behind the instruction number; `accounts`: undefined for those in a
+ *  lookup table, which the signer cannot read. */
+export function readSeededAccount(
+  reader: ByteReader,
+  accounts: readonly (string | undefined)[],
+  wallet: string,
+): SeededAccount {
+  const { base, seed, lamports, space, owner } = readCreateWithSeed(reader)
+  const [from, address, third = base, ...more] = accounts
+  if (more.length > 0) throw new Malformed('CreateAccountWithSeed has more than three accounts')
+  const isWallets = from === wallet && base === wallet && third === wallet
+  const isToken = owner === PROGRAMS.token && space === BigInt(TOKEN_ACCOUNT_BYTES)
+  const isDerived = address === seededAddress(base, seed, owner)
+  return { address, lamports, isTokenAccountOfWallet: isWallets && isToken && isDerived }
+}
