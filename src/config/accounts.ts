@@ -11,8 +11,8 @@ export interface Resolved {
   readonly cluster: string
   /** Public key of the wallet. */
   readonly wallet: string
-  /** `live` only with `--live`. Without it a live bot runs on paper, unless the service is the sandbox, which has no real
-   *  money. */
+  /** `live` only with `--live`. Without it a live bot runs on paper, unless the service is the sandbox, which has no
+   *  real money. */
   readonly allow: Mode
 }
 

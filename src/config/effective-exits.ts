@@ -20,8 +20,8 @@ export interface EffectiveExits {
   readonly overriddenExits: readonly OverriddenExit[]
 }
 
-/** Merges exits by name: the bot overrides the file's defaults, which override the strategy. `none` removes an exit. With
- *  `exits: strategy` at a bot the strategy overrides the defaults. */
+/** Merges exits by name: the bot overrides the file's defaults, which override the strategy. `none` removes an exit.
+ *  With `exits: strategy` at a bot the strategy overrides the defaults. */
 export function effectiveExits(
   bot: BotExitsInput | undefined,
   strategy: ExitRules,
@@ -66,7 +66,7 @@ export function overriddenText(exits: readonly OverriddenExit[]): string {
   return exits.map(({ exit, strategy, file }) => `${exit} ${shown(file)} instead of ${shown(strategy)}`).join(', ')
 }
 
-/** One line about all bots whose strategy has overridden exits; undefined if there are none. */
+/** One line about all bots whose strategy has overridden exits; undefined without overridden exits. */
 export function overriddenNote(bots: readonly (EffectiveExits & { readonly name: string })[]): string | undefined {
   const changed = bots.filter(({ overriddenExits }) => overriddenExits.length > 0)
   if (changed.length === 0) return undefined

@@ -6,8 +6,8 @@ import type { BuilderPolicy } from '../orders/builder-policy.ts'
 import type { Config } from './config.ts'
 import { DECIDING_ROWS, MANIFEST, SOURCE_ENDING, SOURCES } from './files.ts'
 
-/** Hash of the settings that affect decisions. Secrets and paths are left out, so the hash stays the same when a key or a
- *  folder moves. */
+/** Hash of the settings that affect decisions. Secrets and paths are left out, so the hash stays the same when a key
+ *  or a folder moves. */
 export function configHash({ service, chain, wallet, bots, lists }: Omit<Config, 'hash' | 'warnings'>): string {
   const {
     apiKey: _,

@@ -71,8 +71,8 @@ export interface ConfigSchema {
   readonly broken: readonly { readonly name: string; readonly why: string }[]
 }
 
-/** JSON Schema of a configuration in `cwd`, with the strategies that are named there and those at the given paths. Throws
- *  a SluiceError if one of the given paths cannot be loaded. */
+/** JSON Schema of a configuration in `cwd`, with the strategies that are named there and those at the given paths.
+ *  Throws a SluiceError if one of the given paths cannot be loaded. */
 export async function configSchema(given: readonly string[], cwd: string): Promise<ConfigSchema> {
   const strategies: LoadedStrategy[] = []
   const broken: { name: string; why: string }[] = []

@@ -7,8 +7,8 @@ import { found, nearest, parseWith } from './yaml/wording.ts'
 
 const MOST_BYTES = 1_048_576
 
-/** One file, checked on its own. Sections and bots that do not fit the schema are absent, so that the others can still be
- *  checked. */
+/** One file, checked on its own. Sections and bots that do not fit the schema are absent, so that the others can
+ *  still be checked. */
 export interface ConfigFile {
   readonly document: ConfigDocument
   readonly sections: Omit<FileInput, 'bots'>

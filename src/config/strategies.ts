@@ -143,8 +143,8 @@ const OFFERED = ['zod', 'trading-signals']
 const strategyFiles = new Set<string>()
 let installed = false
 
-/** Loads the file at `url` and its relative imports as ES modules, regardless of any package.json, and resolves `sluice`
- *  to this package, regardless of any node_modules. */
+/** Loads the file at `url` and its relative imports as ES modules, regardless of any package.json, and resolves
+ *  `sluice` to this package, regardless of any node_modules. */
 export function admitStrategy(url: string): void {
   strategyFiles.add(url)
   if (installed) return

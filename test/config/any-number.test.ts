@@ -45,7 +45,7 @@ const orders = { slippagePercent: 5, priorityFeeSol: 0.001, ttlSeconds: 2, maxEv
 const exitOrders = { slippageLadder: [5, 15], priorityFeeLadderSol: [0.0001, 0.001], retrySeconds: 3 }
 const filters = { minLiquiditySol: 1, minAgeSeconds: 5, maxPoolSharePercent: 10 }
 
-/** Every number that a file may have. */
+/** A file with every number that a configuration can have. */
 const CONFIG = {
   service: {
     baseUrl: 'https://x.io/api',
@@ -92,7 +92,7 @@ function load(config: object): Promise<LoadResult> {
   return loadConfig(['any.yaml'], { cwd: folder.path })
 }
 
-/** Amounts are whole lamports and times whole milliseconds, exactly; nothing is infinite. */
+/** Expects whole lamports, whole milliseconds, and finite numbers. */
 function expectExact(value: unknown, path: Path = []): void {
   if (typeof value === 'number') {
     const name = String(path.at(-1))
@@ -102,11 +102,11 @@ function expectExact(value: unknown, path: Path = []): void {
     for (const [key, one] of Object.entries(value)) expectExact(one, [...path, key])
 }
 
-test('the whole configuration is right', async () => {
+test('the complete configuration is valid', async () => {
   expect(await load(CONFIG)).toMatchObject({ ok: true })
 })
 
-test('whatever numbers a file has, check says what is wrong, or shows exact amounts and times', async () => {
+test('check reports an error or shows exact amounts and times for any numbers in a file', async () => {
   let right = 0
   const numRuns = 400
   await fc.assert(
@@ -124,7 +124,7 @@ test('whatever numbers a file has, check says what is wrong, or shows exact amou
   expect(right).toBeGreaterThan(numRuns / 20)
 })
 
-test('whatever numbers a policy has, it is refused or its amounts are exact', () => {
+test('a policy with any numbers is refused, or its amounts are exact', () => {
   fc.assert(
     fc.property(changedNumbers(POLICY), (policy) => {
       expectExact(loadPolicy(folder.write('policy.yaml', stringify(policy))))
@@ -137,14 +137,14 @@ test.each<[Path]>([
   [['bots', 1, 'limits', 'maxSolPerHour']],
   [['wallet', 'limits', 'maxExposureSol']],
   [['wallet', 'caps', 'maxSolPerDay']],
-])('100,000 SOL at %j is refused, with its bound', async (path) => {
+])('100,000 SOL at %j is refused with the allowed range', async (path) => {
   const loaded = await load(withNumber(CONFIG, path, () => 100_000))
   expect(loaded.ok ? [] : loaded.errors.map(({ message }) => message)).toEqual([
     expect.stringMatching(/^expected at least [\d.]+ and at most 10000, found 100000$/),
   ])
 })
 
-test('limits that multiply to more than any wallet holds are shown as no limit', async () => {
+test('limits whose product exceeds any wallet are shown as no limit', async () => {
   const wide = { maxOpenPositions: 10_000, maxSolPerMint: 10_000 }
   const bots = [{ name: 'dips', strategy: 'dip-buyer', params: { sizeSol: 1e300 }, limits: wide }]
   const loaded = await load({ service: 'sandbox', bots })

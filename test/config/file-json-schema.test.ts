@@ -23,22 +23,22 @@ export default defineStrategy({ name: '${name}', about: 'About ${name}.', params
   schema = JSON.parse(text)
 })
 
-test.each(examples)('config/%s fits', (name) => {
+test.each(examples)('config/%s fits the schema', (name) => {
   expect(fits(schema, parse(readFileSync(join(root, 'config', name), 'utf8')))).toBe(true)
 })
 
 const bot = (more: object) => ({ service: 'sandbox', bots: [{ name: 'a', strategy: 'dip-buyer', ...more }] })
 
 test.each<[string, object]>([
-  ['a bot and nothing else', bot({})],
+  ['a bot without further keys', bot({})],
   ['params of its strategy', bot({ params: { dropPercent: 15, sizeSol: 0.1 } })],
   ['a strategy of this project', bot({ strategy: 'mine', params: { inner: { n: 2 } } })],
   ['a strategy by its path', bot({ strategy: './elsewhere/other.ts', params: { inner: { n: 2 } } })],
-  ['a path that was not given', bot({ strategy: '../x.ts', params: { anything: 1 } })],
-  ['a strategy that cannot be loaded now', bot({ strategy: 'broken', params: { anything: 1 } })],
-  ['exits away', bot({ exits: 'none' })],
-  ['one exit away', bot({ exits: { stopLossPercent: 'none', maxHoldSeconds: 5 } })],
-])('%s fits', (_what, value) => {
+  ['a path that was not passed', bot({ strategy: '../x.ts', params: { anything: 1 } })],
+  ['a strategy that cannot be loaded', bot({ strategy: 'broken', params: { anything: 1 } })],
+  ['all exits removed', bot({ exits: 'none' })],
+  ['one exit removed', bot({ exits: { stopLossPercent: 'none', maxHoldSeconds: 5 } })],
+])('%s fits the schema', (_what, value) => {
   expect(fits(schema, value)).toBe(true)
 })
 
@@ -46,10 +46,10 @@ test.each<[string, object]>([
   ['an unknown key at the top', { ...bot({}), bot: [] }],
   ['an unknown key of a bot', bot({ limit: {} })],
   ['no name', { bots: [{ strategy: 'dip-buyer' }] }],
-  ['a strategy that there is not', bot({ strategy: 'dip-byer' })],
-  ['a param that the strategy has not', bot({ params: { size: 1 } })],
+  ['an unknown strategy', bot({ strategy: 'dip-byer' })],
+  ['an unknown param', bot({ params: { size: 1 } })],
   ['a param out of its range', bot({ params: { dropPercent: 95 } })],
-  ['a param of another kind', bot({ params: { dropPercent: '15' } })],
+  ['a param of another type', bot({ params: { dropPercent: '15' } })],
   ['a param of another strategy', bot({ strategy: 'momentum', params: { dropPercent: 15 } })],
   ['a wrong key deeper in the params', bot({ strategy: 'mine', params: { inner: { n: 2, m: 1 } } })],
   ['a param missing that has no default', bot({ strategy: './elsewhere/other.ts', params: {} })],
@@ -59,11 +59,11 @@ test.each<[string, object]>([
   ['another service', { ...bot({}), service: 'sandbx' }],
   ['a service without its address', { ...bot({}), service: { wsUrl: 'wss://x' } }],
   ['bots as a map', { service: 'sandbox', bots: { a: 1 } }],
-])('%s does not', (_what, value) => {
+])('%s does not fit the schema', (_what, value) => {
   expect(fits(schema, value)).toBe(false)
 })
 
-test('an editor shows what a strategy is about, and speaks of the range of an exit, not of the word `none`', () => {
+test('an editor shows the description of a strategy, and the range of an exit before the word `none`', () => {
   expect(JSON.stringify(schema)).toContain('"About mine."')
   const { properties } = schema as { properties: { defaults: { properties: Record<string, unknown> } } }
   const { anyOf } = properties.defaults.properties.exits as { anyOf: Record<string, unknown>[] }

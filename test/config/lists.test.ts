@@ -23,7 +23,7 @@ test('lists are read with the configuration, and change its hash', async () => {
 test.each([
   ['no such file', '{ allowMints: none.txt }', '', '3:63 bots[0].filters.allowMints: none.txt: no such file'],
   [
-    'a line that is no key',
+    'a line without a key',
     '{ denyCreators: bad.txt }',
     '',
     '3:65 bots[0].filters.denyCreators: bad.txt:2: expected one base58 key of 32 bytes per line, or a comment after #',
@@ -40,7 +40,7 @@ test.each([
     '',
     '3:72 bots[0].filters.maxPoolSharePercent: expected at least 0.01 and at most 100',
   ],
-  ['a misspelt one', '{ denyMint: a.txt }', '', '3:51 bots[0].filters.denyMint: unknown key; did you mean denyMints?'],
+  ['a misspelt list', '{ denyMint: a.txt }', '', '3:51 bots[0].filters.denyMint: unknown key; did you mean denyMints?'],
 ])('%s', async (_what, filters, defaults, expected) => {
   folder.write('bad.txt', `${MINT}\nnonsense\n`)
   const result = await load(filters, defaults)

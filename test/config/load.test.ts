@@ -43,7 +43,7 @@ test.each(shipped.filter((name) => name !== 'builder-policy.example.yaml'))(
   },
 )
 
-test('the least there can be takes every default', async () => {
+test('a minimal file has every default', async () => {
   const config = await load(bots('{ name: a, strategy: dip-buyer }'))
   expect(config).toMatchObject({
     service: { kind: 'sandbox', plan: 'auto', share: 1, lateMs: 120_000 },
@@ -64,7 +64,7 @@ test('the least there can be takes every default', async () => {
   })
 })
 
-test('a service is as written, its key a place', async () => {
+test('a service keeps its addresses, and its key is a reference', async () => {
   const { service, chain } = await load(
     `service:
   baseUrl: https://x.io/api/
@@ -108,15 +108,15 @@ test.each<[string, string, string, object]>([
     { stopLossPercent: 20, takeProfitPercent: 80, maxHoldSeconds: 1800 },
   ],
   ['the defaults', 'dip-buyer', '{}', { stopLossPercent: 40, takeProfitPercent: 80 }],
-  ['none takes one away', 'dip-buyer', '{ stopLossPercent: none }', { takeProfitPercent: 80 }],
-  ['none takes all away', 'launch-sniper', 'none', {}],
+  ['none removes one exit', 'dip-buyer', '{ stopLossPercent: none }', { takeProfitPercent: 80 }],
+  ['none removes all exits', 'launch-sniper', 'none', {}],
 ])('exits: %s', async (_what, strategy, exits, effective) => {
   const defaults = 'defaults: { exits: { stopLossPercent: 40, takeProfitPercent: 80 } }\n'
   const config = await load(defaults + bots(`{ name: a, strategy: ${strategy}, exits: ${exits} }`))
   expect(config.bots[0]?.exits).toEqual(effective)
 })
 
-test('none among the defaults takes away exits of strategies, unless the bot asks for them', async () => {
+test('none in the defaults removes exits of strategies, unless the bot has `exits: strategy`', async () => {
   const exitsOf = async (defaults: string, bot = '') =>
     (await load(`defaults: { exits: ${defaults} }\n${bots(`{ name: a, strategy: momentum${bot} }`)}`)).bots[0]?.exits
   expect(await exitsOf('none')).toEqual({})
@@ -124,7 +124,7 @@ test('none among the defaults takes away exits of strategies, unless the bot ask
   expect(await exitsOf('none', ', exits: strategy')).toEqual({ stopLossPercent: 20, maxHoldSeconds: 1800 })
 })
 
-test('every bot is named whose strategy has exits that the defaults override, and nothing else', async () => {
+test('the note lists exactly the bots whose strategy has overridden exits', async () => {
   const text = `defaults:
   exits: { stopLossPercent: 5, takeProfitPercent: 60, trailingPercent: none, maxHoldSeconds: 900 }
 ${bots(
@@ -143,7 +143,7 @@ ${bots(
   expect(config.bots[1]?.exitSources).toEqual({
     ...{ stopLossPercent: 'bot', trailingPercent: 'bot', takeProfitPercent: 'defaults', maxHoldSeconds: 'defaults' },
   })
-  // Where an exit comes from decides nothing.
+  // The origin of an exit does not affect the hash.
   const spelled = 'exits: { stopLossPercent: 25, takeProfitPercent: 60, trailingPercent: 25, maxHoldSeconds: 300 }'
   const [own, written] = [
     bots('{ name: a, strategy: launch-sniper }'),
@@ -152,7 +152,7 @@ ${bots(
   expect((await load(own)).hash).toBe((await load(written)).hash)
 })
 
-test('a live bot needs a way out, whichever place sets it', async () => {
+test('a live bot needs an exit that ends a losing position, set at any place', async () => {
   const faults = async (defaults: string, bot: string) => {
     const result = await tryLoad(`defaults: { exits: ${defaults} }\n${LIVE}bots: [{ name: a, mode: live, ${bot} }]\n`)
     return result.ok ? [] : result.errors.map(({ path }) => path)
@@ -184,7 +184,7 @@ test('orders, exitOrders and limits: the bot over the defaults, key by key', asy
   })
 })
 
-test('anchors, aliases and merges work', async () => {
+test('anchors, aliases and merges are resolved', async () => {
   const text = bots(
     '&first { name: a, strategy: dip-buyer, params: &params { sizeSol: 0.1 }, exits: { stopLossPercent: 5 } }',
     '{ <<: *first, name: b, params: { <<: *params, dropPercent: 30 } }',
@@ -196,7 +196,7 @@ test('anchors, aliases and merges work', async () => {
   })
 })
 
-test('several files are one configuration; what one leaves out another gives', async () => {
+test('several files form one configuration, and each may leave sections to another', async () => {
   const config = await load(
     `${LIVE}journal: { path: one.db }\npaper: { balanceSol: 3 }\nbots: [{ name: a, strategy: dip-buyer }]\n`,
     `${REMOTE}journal: { path: ./one.db }\nbots: [{ name: b, strategy: dip-buyer }]\n`,
@@ -209,7 +209,7 @@ test('several files are one configuration; what one leaves out another gives', a
   ])
 })
 
-test('files that disagree on what they share are refused, each at its line', async () => {
+test('files with different shared sections are refused, each at its line', async () => {
   const result = await tryLoad(
     `${LIVE}journal: { path: one.db }\nbots: [{ name: a, strategy: dip-buyer }]\n`,
     'service: sandbox\nchain: { rpc: [{ url: env:OTHER }] }\njournal: { path: two.db }\nbots: [{ name: a, strategy: dip-buyer }]\n',
@@ -232,7 +232,7 @@ test('files that disagree on what they share are refused, each at its line', asy
   })
 })
 
-test('a bot whose strategy there is not is judged in all that its strategy cannot put right', async () => {
+test('a bot without its strategy is checked for errors that no strategy can fix', async () => {
   const faults = (bot: string) => tryLoad(`${REMOTE}bots:\n  - ${bot}\n`)
   const missing = { path: 'bots[0].strategy', message: expect.stringMatching(/did you mean dip-buyer/) }
   const wrong = `{ name: a, strategy: dip-byer, mode: live, params: { anything: 1 },
@@ -249,7 +249,7 @@ test('a bot whose strategy there is not is judged in all that its strategy canno
       { path: 'bots[0].limits.maxSlippagePercent' },
     ],
   })
-  // The defaults go before whatever exits the strategy has, unless the bot says otherwise.
+  // The defaults override the exits of the strategy, unless the bot has `exits: strategy`.
   const far = (bot: string) =>
     tryLoad(
       `${LIVE}defaults: { exits: { takeProfitPercent: 50, breakEvenAtPercent: 40 } }\nbots: [{ name: a, strategy: dip-byer, ${bot} }]\n`,
@@ -264,7 +264,7 @@ test('a bot whose strategy there is not is judged in all that its strategy canno
     ],
   })
   expect(await far('exits: strategy')).toMatchObject({ errors: [missing] })
-  // Which stop a live bot has, and what a trailing stop's arm belongs to, its strategy may say.
+  // The strategy may set the stop-loss of a live bot, and the trailing stop of an arm.
   const live = 'mode: live, exits: { trailingArmPercent: 20 }'
   expect(await tryLoad(`${LIVE}bots: [{ name: a, strategy: dip-byer, ${live} }]\n`)).toEqual({
     ok: false,
@@ -272,14 +272,14 @@ test('a bot whose strategy there is not is judged in all that its strategy canno
   })
 })
 
-test('two loopback RPCs are two', async () => {
+test('two loopback RPCs stay two', async () => {
   const rpc = (port: number) => `${REMOTE}chain: { rpc: [{ url: "http://127.0.0.1:${port}" }] }\n`
   expect(await tryLoad(rpc(8899), rpc(8899))).toMatchObject({ ok: true })
   expect(await tryLoad(rpc(8899), rpc(8900))).toMatchObject({ ok: false, errors: [{ path: 'chain' }] })
 })
 
 test.each<[string, (name: string) => string | undefined, string]>([
-  ['a file that is not there', () => undefined, 'no such file; did you mean demo.yaml?'],
+  ['a missing file', () => undefined, 'no such file; did you mean demo.yaml?'],
   ['a folder', (name) => folder.write(`${name}/x`, ''), 'expected a file, found a directory or device'],
   [
     'a file that is not UTF-8',
@@ -287,7 +287,7 @@ test.each<[string, (name: string) => string | undefined, string]>([
     'expected UTF-8 text',
   ],
   [
-    'a file that is much too long',
+    'a file that is too long',
     () => folder.write('demo.yml', ' '.repeat(1_100_000)),
     'expected a file of at most 1 MiB',
   ],
@@ -326,7 +326,7 @@ test.each([
   expect(structuredClone(result.settings)).toEqual(JSON.parse(JSON.stringify(result.settings)))
 })
 
-test('the hash changes with what decides, and with nothing else', async () => {
+test('the hash changes with settings that affect decisions, and with no others', async () => {
   const hash = async (text: string) => (await load(text)).hash
   const before = await hash(LIVE + ROBOT)
   expect(before).toMatch(/^[0-9a-f]{64}$/)
@@ -344,7 +344,7 @@ test.each<[string, string, string]>([
     '3:84 bots[0].exits.trailingPercent: the trailing stop (15 %) always acts before the stop-loss (20 %); remove one, or set trailingArmPercent',
   ],
   [
-    'a take-profit that fees eat',
+    'a take-profit that fees consume',
     bots('{ name: a, strategy: dip-buyer, exits: { takeProfitPercent: 10 } }'),
     '3:65 bots[0].exits.takeProfitPercent: 10 % is less than twice the 8.8 % that fees and rent cost: raise it, or buy larger amounts',
   ],
@@ -369,12 +369,12 @@ test.each<[string, string, string]>([
     'service: sandbox\nwallet: {}\n',
     '2:1 wallet: ignored: the sandbox has its own; remove the section',
   ],
-])('worth a second look: %s', async (_what, text, warning) => {
+])('a warning: %s', async (_what, text, warning) => {
   const { warnings } = await load(text)
   expect(warnings.map(({ line, column, path, message }) => `${line}:${column} ${path}: ${message}`)).toEqual([warning])
 })
 
-test('what the limits allow beyond the caps of the signer is worth a second look', async () => {
+test('limits above the caps of the signer give a warning', async () => {
   const key = LIVE.replace(
     'wallet: {',
     'wallet: { keypair: "file:k", caps: { maxSolPerTransaction: 0.1, maxSolPerHour: 1 },',

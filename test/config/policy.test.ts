@@ -12,7 +12,7 @@ function load(yaml: string) {
   return loadPolicy(folder.write('builder-policy.yaml', yaml))
 }
 
-test('every key has its meaning', () => {
+test('every key is read', () => {
   const result = load(`
 programs: [pump, { id: ${key}, decode: pump-swap }, { id: ${key}, decode: opaque, buy: [66063d12], mintIndex: 2, userIndex: 6 }]
 innerPrograms: [${key}]
@@ -56,32 +56,32 @@ sellNumber: tokens
   })
 })
 
-test('what is absent is as without a file, and that is strict', () => {
+test('an absent key has the strict default', () => {
   const result = load('programs: [pump, pump-swap]\n')
   expect(result.ok && { ...result.policy, name: 'built in' }).toEqual(BUILT_IN_POLICY)
   expect(BUILT_IN_POLICY).toMatchObject({ feeAccounts: [], coSigners: [], maxWalletLamports: null, sellNumber: null })
   expect(JITO_TIPS.every(isPublicKey)).toBe(true)
 })
 
-/** Everything that is said of a file, and nothing else. */
+/** All errors of a file. */
 const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   ['a list', '- pump\n', '1:1 : expected a map that begins with `programs:`, found a list'],
   ['a typing error', 'programs: [pump]\nfeeAcounts: []\n', '2:1 feeAcounts: unknown key; did you mean feeAccounts?'],
   [
-    'a preset that there is not',
+    'an unknown preset',
     'programs: [pumpp]\n',
     /^1:12 programs\[0\]: expected pump.*found "pumpp"; did you mean pump\?$/,
   ],
   ['no programs at all', 'programs: []\n', '1:11 programs: expected at least 1 entry, found an empty list'],
-  ['an address that is none', 'coSigners: [abc]\n', '1:13 coSigners[0]: expected an address: base58 of 32 bytes'],
+  ['an invalid address', 'coSigners: [abc]\n', '1:13 coSigners[0]: expected an address: base58 of 32 bytes'],
   [
     'a fee without a cap',
     `feeAccounts:\n  - address: ${key}\n`,
     '2:5 feeAccounts[0]: expected a cap: maxPercent, maxSol or both',
   ],
-  ['a layout that there is not', `programs: [{ id: ${key}, decode: raydium }]\n`, /^1:\d+ programs\[0\]/],
+  ['an unknown layout', `programs: [{ id: ${key}, decode: raydium }]\n`, /^1:\d+ programs\[0\]/],
   [
-    'an opaque program without its places',
+    'an opaque program without its account indexes',
     `programs:\n  - { id: ${key}, decode: opaque, buy: [zz] }\n`,
     '2:79 programs[0].buy[0]: expected bytes in hex, as in 66063d1201daebea',
     '2:5 programs[0].mintIndex: missing; expected a number',
@@ -95,7 +95,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   ],
 ]
 
-test.each(table)('%s is said with its place', (_what, yaml, ...errors) => {
+test.each(table)('%s is reported with its position', (_what, yaml, ...errors) => {
   const result = load(yaml)
   const said = result.ok
     ? []
@@ -109,11 +109,11 @@ function exactly(text: string): RegExp {
   return new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`)
 }
 
-test('a file that is not there', () => {
+test('a missing file is reported', () => {
   expect(loadPolicy('/nowhere/builder-policy.yaml')).toMatchObject({ ok: false, errors: [{ message: 'no such file' }] })
 })
 
-test('the example is a policy', () => {
+test('the example is a valid policy', () => {
   const example = new URL('../../config/builder-policy.example.yaml', import.meta.url)
   expect(loadPolicy(fileURLToPath(example))).toMatchObject({ ok: true, policy: { rentAccounts: 2, coSigners: [] } })
 })

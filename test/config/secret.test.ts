@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const folder = temporaryFolder()
 const { path: cwd } = folder
 
-test('a variable is read when it is asked for, and again when it changed', () => {
+test('a variable is read on demand, and again after a change', () => {
   const secret = secretFrom('env:SLUICE_TEST_KEY', cwd)
   vi.stubEnv('SLUICE_TEST_KEY', ' first \n')
   expect(secret.read()).toBe('first')
@@ -17,12 +17,12 @@ test('a variable is read when it is asked for, and again when it changed', () =>
   expect(secret.read()).toBe('second')
 })
 
-test('a file is read from the working directory, without the line end', () => {
+test('a file is read relative to the working directory, without its line end', () => {
   folder.write('keys/api', 'from a file\n')
   expect(secretFrom('file:keys/api', cwd).read()).toBe('from a file')
 })
 
-test('what is printed is where it comes from', () => {
+test('a printed secret shows its source', () => {
   vi.stubEnv('SLUICE_TEST_KEY', 'hidden')
   const secret = secretFrom('env:SLUICE_TEST_KEY', cwd)
   secret.read()
@@ -45,25 +45,25 @@ test.each<[string, () => string, string, number]>([
   ['no file', () => 'file:nothing', `file:${cwd}/nothing: no such file`, 2],
   ['a folder', () => 'file:.', 'expected a regular file of at most 64 KiB', 2],
   ['a file that is empty', () => `file:${folder.write('empty', '\n')}`, 'the file is empty', 2],
+  ['a file that is too long', () => `file:${folder.write('long', 'x'.repeat(70_000))}`, 'expected a regular file', 2],
   [
-    'a file that is much too long',
-    () => `file:${folder.write('long', 'x'.repeat(70_000))}`,
-    'expected a regular file',
-    2,
-  ],
-  [
-    'a file that the group can read',
+    'a file that its group can read',
     () => `file:${folder.write('group', 'k', 0o640)}`,
     'others can read it (mode 0640)',
     4,
   ],
-  ['a file that all can read', () => `file:${folder.write('all', 'k', 0o644)}`, `run: chmod 600 '${cwd}/all'`, 4],
+  [
+    'a file that every user can read',
+    () => `file:${folder.write('all', 'k', 0o644)}`,
+    `run: chmod 600 '${cwd}/all'`,
+    4,
+  ],
 ])('%s is refused', (_what, reference, says, exitCode) => {
   const secret = secretFrom(reference(), cwd)
   expect(() => secret.read()).toThrow(expect.objectContaining({ message: expect.stringContaining(says), exitCode }))
 })
 
-test('~ is the home directory, a relative path starts at the working directory', () => {
+test('~ is the home directory, and a relative path starts at the working directory', () => {
   expect(expandPath('~/a', '/work')).toBe(`${homedir()}/a`)
   expect(expandPath('a/../b', '/work')).toBe('/work/b')
   expect(expandPath('/a', '/work')).toBe('/a')
@@ -79,7 +79,7 @@ async function rpc(written: string): Promise<Secret> {
   return result.config.chain.rpc[0]?.url as Secret
 }
 
-test('an RPC address is checked when it is read, and not repeated', async () => {
+test('an RPC address is checked when it is read, and its error does not repeat it', async () => {
   const secret = await rpc('env:SLUICE_TEST_RPC')
   vi.stubEnv('SLUICE_TEST_RPC', 'https://rpc.io/?api-key=hidden')
   expect(secret.read()).toBe('https://rpc.io/?api-key=hidden')
@@ -89,13 +89,13 @@ test('an RPC address is checked when it is read, and not repeated', async () => 
   )
 })
 
-test('an RPC on loopback may stand in the file', async () => {
+test('an RPC address on loopback can be written in the file', async () => {
   expect((await rpc('http://127.0.0.1:8899')).read()).toBe('http://127.0.0.1:8899')
   await expect(rpc('http://127.0.0.1.x.io')).rejects.toThrow('expected env:NAME or file:PATH')
   await expect(rpc('"http://127.0.0.1:8899/?key=1"')).rejects.toThrow('expected env:NAME or file:PATH')
 })
 
-test('no secret is read by loading', async () => {
+test('loading a configuration reads no secret', async () => {
   folder.write('key', 'open to all', 0o644)
   folder.write(
     'live.yaml',

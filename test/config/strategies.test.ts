@@ -9,7 +9,7 @@ const folder = temporaryFolder()
 const { path: cwd } = folder
 const root = join(import.meta.dirname, '../..')
 
-/** A strategy file without imports: inside vitest `sluice` is vitest's affair; from a process it is tried below. */
+/** A strategy file without imports: in vitest its alias resolves `sluice`. A test below imports it from a process. */
 function strategy(changes: string, kept = ['name', 'about', 'params', 'keys', 'start']): string {
   const parts: Record<string, string> = {
     name: `name: 'own'`,
@@ -24,7 +24,7 @@ function strategy(changes: string, kept = ['name', 'about', 'params', 'keys', 's
 
 let count = 0
 async function problem(text: string): Promise<string> {
-  const name = `s${count++}.ts` // a module is imported once a name
+  const name = `s${count++}.ts` // a module is cached by its name
   const file = folder.write(name, text)
   try {
     await loadStrategy(`./${name}`, cwd)
@@ -40,8 +40,8 @@ async function problem(text: string): Promise<string> {
 const without = (key: string) => ['name', 'about', 'params', 'keys', 'start'].filter((other) => other !== key)
 
 test.each<[string, string, string]>([
-  ['all that is needed', strategy(''), 'none'],
-  ['all that is possible', strategy('warmup: 60, exits: { stopLossPercent: 5 }, token: () => 0'), 'none'],
+  ['a strategy with the required keys', strategy(''), 'none'],
+  ['a strategy with all keys', strategy('warmup: 60, exits: { stopLossPercent: 5 }, token: () => 0'), 'none'],
   ['no default export', 'export const a = 1\n', 'no default export; write: export default defineStrategy({ ... })'],
   ['a function', 'export default () => 1\n', 'expected a map, found () => 1'],
   ['no name', strategy('', without('name')), 'name: missing; expected text'],
@@ -51,7 +51,7 @@ test.each<[string, string, string]>([
     strategy('params: { size: 1 }', without('params')),
     'params: expected z.object({ ... })',
   ],
-  ['a schema of another kind', strategy('params: z.number()', without('params')), 'params: expected z.object({ ... })'],
+  ['a schema of another type', strategy('params: z.number()', without('params')), 'params: expected z.object({ ... })'],
   ['no start', strategy('', without('start')), 'start: expected the function start(params, bot)'],
   ['no keys', strategy('keys: []', without('keys')), 'keys: expected at least 1 entry, found an empty list'],
   [
@@ -83,12 +83,12 @@ test.each<[string, string, string]>([
   ],
   ['a file that throws text', `throw 'no luck'\n`, 'no luck'],
   [
-    'a file that throws what cannot be shown',
+    'a file that throws a value without text',
     `throw { get message() { throw 1 }, get code() { throw 2 }, toString() { throw 3 } }\n`,
     'the strategy threw a value that cannot be printed',
   ],
   [
-    'a package that is not there',
+    'a missing package',
     `import 'sluice-nothing'\nexport default {}\n`,
     expect.stringContaining('sluice-nothing') as unknown as string,
   ],
@@ -96,7 +96,7 @@ test.each<[string, string, string]>([
   expect(await problem(text)).toEqual(message)
 })
 
-test('a name is looked for in the working directory first, then in the package', async () => {
+test('a name is searched in the working directory, then in the package', async () => {
   folder.write('strategies/own.ts', strategy(''))
   folder.write('strategies/momentum.ts', strategy(''))
   expect(await loadStrategy('own', cwd)).toMatchObject({ name: 'own', file: join(cwd, 'strategies/own.ts') })
@@ -104,7 +104,7 @@ test('a name is looked for in the working directory first, then in the package',
   expect((await loadStrategy('dip-buyer', cwd)).file).toBe(join(root, 'strategies/dip-buyer.ts'))
 })
 
-test('the code hash follows what is written, not where', () => {
+test('the code hash depends on the content of the files, not on their folder', () => {
   const files = (from: string, size: string) => {
     folder.write(`${from}/part.ts`, `export const size = ${size}\n`)
     return [
@@ -118,7 +118,7 @@ test('the code hash follows what is written, not where', () => {
   expect(codeHash([])).not.toBe(before)
 })
 
-test('a file outside the repository imports sluice, zod and trading-signals, under whatever package.json', () => {
+test('a file outside the repository imports sluice, zod and trading-signals under any package.json', () => {
   folder.write('package.json', '{ "type": "commonjs" }')
   folder.write('mine/size.ts', 'export const size: number = 0.25\n')
   folder.write(
@@ -149,7 +149,7 @@ export default defineStrategy({
   ])
 })
 
-test('what it imports as sluice is this very package', () => {
+test('its import of sluice resolves to this package', () => {
   folder.write(
     'same.ts',
     `import { defineStrategy, z } from 'sluice'

@@ -17,7 +17,7 @@ function frame(path: string, name: string): string {
 }
 
 test.each<[what: string, frames: string[], place: string | undefined, stack: string[]]>([
-  ['nothing', [], undefined, []],
+  ['an empty stack', [], undefined, []],
   ['frames of Node only', ['    at node:internal/process:1:2', '    at JSON.parse (<anonymous>)'], undefined, []],
   [
     'the innermost file of the strategy comes first; Sluice and Node are left out',
@@ -80,7 +80,7 @@ test.each<[what: string, frames: string[], place: string | undefined, stack: str
     'dips.ts?v=1:3:4',
     ['onTrade (dips.ts?v=1:3:4)'],
   ],
-  ['code made of text has no place', ['    at eval (eval at f (file:///x.ts:1:1), <anonymous>:1:7)'], undefined, []],
+  ['evaluated code has no position', ['    at eval (eval at f (file:///x.ts:1:1), <anonymous>:1:7)'], undefined, []],
   [
     'a shipped strategy',
     [frame(join(ROOT, 'strategies/dip-buyer.ts'), '')],
@@ -91,12 +91,12 @@ test.each<[what: string, frames: string[], place: string | undefined, stack: str
   expect(read(frames.join('\n'))).toEqual(place === undefined ? undefined : { place, stack })
 })
 
-test('a stack without end shows its first frames', () => {
+test('an endless stack shows its first frames', () => {
   const deep = Array.from({ length: 100 }, () => own('strategies/dips.ts', 'again'))
   expect(read(deep.join('\n'))?.stack).toHaveLength(5)
 })
 
-test('lines of TypeScript are those of the file, and a schema that throws has its place', async () => {
+test('a schema that throws is reported with its line in the TypeScript file', async () => {
   const folder = temporaryFolder()
   const zod = JSON.stringify(join(ROOT, 'node_modules/zod/index.js'))
   folder.write(

@@ -12,13 +12,13 @@ function bot(limits: Partial<Limits>, more: object = {}): BotConfig {
 }
 
 const wallet = (limits: object = {}) => ({ ...NO_LIMITS, ...limits })
-/** The highest priority fee, the base fee, the rent of the token account, and what a builder may add by rounding. */
+/** Highest priority fee, base fee, rent of the token account, and rounding by a builder. */
 const FEES = 10_000_000 + 5_000 + 2_039_280 + 6
-/** One lamport more: Sluice rounds the amount up. */
+/** One lamport more, because Sluice rounds the amount up. */
 const each = FEES + 1
 
-// By hand: SOL x 1.01 for the service x 1.5 for a slippage of 50 %, or what is set, and the fees of each buy of 0.001
-// SOL, or what is set.
+// Computed by hand: SOL x 1.01 for the service x 1.5 for a slippage of 50 % (or the configured one), and the fees
+// of each buy of 0.001 SOL (or the configured minimum).
 test.each<[string, Partial<Limits>, Partial<WalletLimits>, object]>([
   [
     'no limits: what the service takes',
@@ -64,7 +64,7 @@ test.each<[string, Partial<Limits>, Partial<WalletLimits>, object]>([
     { largestBuy: sol(0.2), exposure: sol(0.6), loss: sol(0.909) + 6 * each },
   ],
   [
-    'all at once',
+    'the exposure of all positions',
     { maxExposureLamports: sol(0.5), minLamportsPerOrder: sol(0.1) },
     {},
     { exposure: sol(0.5), loss: sol(0.7575) + 5 * each },
@@ -79,7 +79,7 @@ test.each<[string, Partial<Limits>, Partial<WalletLimits>, object]>([
   expect(worstCaseOf(bot(limits), wallet(shared), 'auto')).toMatchObject(worst)
 })
 
-test('all bots of a wallet: their sum, or what the wallet may', () => {
+test('all bots of a wallet: their sum, or the limits of the wallet', () => {
   const one = bot({ maxLamportsPerHour: sol(1), maxLamportsPerOrder: sol(0.1), minLamportsPerOrder: sol(0.1) })
   const other = bot({ maxLamportsPerHour: sol(2), maxLamportsPerOrder: sol(0.5), minLamportsPerOrder: sol(0.2) })
   const worst = (shared: object) => worstTogether([one, other], wallet(shared), 'auto')
@@ -91,7 +91,7 @@ test('all bots of a wallet: their sum, or what the wallet may', () => {
   expect(worst({ maxExposureLamports: sol(1) })).toMatchObject({ exposure: sol(1), loss: sol(1.515) + 10 * each })
 })
 
-test('the plan bounds a buy too', () => {
+test('the plan bounds a buy', () => {
   const plan = { name: 'custom', requestsPerMinute: 1, connections: 1, messagesPerSecond: 1, maxBuyLamports: sol(5) }
   expect(worstCaseOf(bot({}), NO_LIMITS, plan).largestBuy).toBe(sol(5))
 })
@@ -105,7 +105,7 @@ test.each([
   expect(breakEvenPercent(sol(size), sol(fee))).toBeCloseTo(percent, 1)
 })
 
-test('fees are judged by the size that the strategy buys, else by the largest allowed', () => {
+test('break-even uses the size of the strategy, otherwise the largest allowed buy', () => {
   const usual = (config: BotConfig) => usualBuyOf(config, worstCaseOf(config, NO_LIMITS, 'auto'))
   expect(usual(bot({ maxLamportsPerOrder: sol(1) }, { params: { sizeSol: 0.1 } }))).toBe(sol(0.1))
   expect(usual(bot({ maxLamportsPerOrder: sol(1) }, { params: { sizeSol: 3 } }))).toBe(sol(1))

@@ -59,9 +59,9 @@ function placeOf(yaml: string, offset: number): string {
   return `${lines.length}:${(lines.at(-1)?.length ?? 0) + 1}`
 }
 
-/** The error that says it where it stands. Where the syntax breaks there is no path, and a parser may know of it on the
- *  next line only, or later, and then says which line it came from; a line that fits elsewhere is a key of a map that
- *  it was not meant for. */
+/** The error at the position of the mistake. A syntax error has no path. If the parser notices it on a later
+ *  line, its message names the line of the mistake. A line that is valid at another place may become a key of another
+ *  map. */
 function errorOf({ yaml, offsets, path: expected }: Wrong, errors: readonly ConfigError[]): ConfigError | undefined {
   const places = offsets.map((offset) => placeOf(yaml, offset))
   if (expected !== undefined)
@@ -80,11 +80,11 @@ function isSame(yaml: string, source: string): boolean {
   }
 }
 
-test('the sources are right', async () => {
+test('the sources are valid', async () => {
   for (const yaml of SOURCES) expect(await errorsOf(yaml)).toEqual([])
 })
 
-/** So many wrong files, the rules in turn. */
+/** Generates wrong files; the rules take turns. */
 function* wrongFiles(): Generator<Wrong & { readonly rule: string }> {
   const random = seededRandom(SEED)
   const sources = SOURCES.map((yaml) => new YamlSource(yaml))
@@ -99,7 +99,7 @@ function* wrongFiles(): Generator<Wrong & { readonly rule: string }> {
   }
 }
 
-test('everything wrong is said with its place and its path, and nine of ten typing errors are understood', async () => {
+test('every mistake is reported with its position and path, and nine of ten typing errors get the right suggestion', async () => {
   const missed: string[] = []
   const misunderstood: string[] = []
   let typos = 0

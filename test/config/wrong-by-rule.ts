@@ -1,24 +1,24 @@
 import type { Random } from '../../src/base/random.ts'
 import { type Entry, type Path, pathText, YamlSource } from './yaml-source.ts'
 
-/** A configuration that somebody got wrong, and what has to be said of it. */
+/** A configuration with a mistake, and the error that is expected. */
 export interface Wrong {
-  /** What was done, for people. */
+  /** Description of the mistake. */
   readonly what: string
   readonly yaml: string
-  /** Where it stands: at one of these offsets of `yaml`. */
+  /** Offsets in `yaml` at which the error may be reported. */
   readonly offsets: readonly number[]
   /** As in `bots[0].params`; undefined where the syntax breaks: then it counts that the place is on the line, or names
    *  it. */
   readonly path: string | undefined
-  /** The word that was meant, where one was mistyped. */
+  /** The right word, if the mistake is a typing error. */
   readonly meant?: string
 }
 
-/** undefined where the dice made nothing wrong of it. */
+/** Returns undefined if the random change is no mistake. */
 type Rule = (source: YamlSource, random: Random) => Wrong | undefined
 
-/** Keys whose value is one of some words. */
+/** Keys whose value is a word of a list. */
 const CHOICES = [
   ...['mode', 'executor', 'plan', 'priorityFeeSol', 'when', 'freezeAuthority', 'cluster', 'strategy', 'service'],
   ...['tradePrice', 'tradeAmount', 'priceUpdate', 'sell'],
@@ -29,7 +29,7 @@ const REQUIRED = [
 ]
 const WRONG_NUMBERS = ['-1', '-0.5', '.nan', '.inf', '-.inf', '1e15']
 const WRONG_KINDS = ['{ a: 1 }', '[1, 2]', 'true', '~', 'many']
-/** Right by themselves or nearly so, and wrong beside what the examples have; `inside`: where in the value. */
+/** Sections that are wrong only in combination with the examples; `inside`: position in the value. */
 const NONSENSE: readonly { key: string; value: string; inside?: Path }[] = [
   { key: 'stopLossPercent', value: '100' },
   { key: 'stopLossPercent', value: '80' },
@@ -92,7 +92,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
     const isWhole = typeof entry.value === 'object'
     const value = pick(isWhole ? ['true', '7', 'many'] : WRONG_KINDS, random)
     const isRight = value === 'many' && typeof entry.value === 'string' && !CHOICES.includes(entry.key)
-    const isBranch = value === '{ a: 1 }' && entry.key === 'plan' // a map is right there, only not this one
+    const isBranch = value === '{ a: 1 }' && entry.key === 'plan' // a map is allowed there, but not this one
     return isRight || isBranch ? undefined : wrongValue(source, entry, value)
   },
   'out of range': (source, random) => {
@@ -106,7 +106,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
     const entry = pick(parts, random)
     const next = source.beside(entry).find(({ keyAt }) => keyAt > entry.keyAt)
     const { keyAt, to } = entry
-    // On a line of its own it is commented out; in braces, or behind a dash, it is taken away.
+    // A key on its own line is commented out; in braces, or after a dash, it is removed.
     const isLine = /^ *$/.test(source.lead(entry))
     const isFollowed = source.yaml.startsWith(', ', to)
     const range = { from: keyAt, to: isFollowed ? to + 2 : to }
@@ -172,12 +172,12 @@ function pick<T>(of: readonly T[], random: Random): T {
   return of[random.integer(of.length)] as T
 }
 
-/** What YAML takes for a text that begins with a letter. */
+/** Text that begins with a letter, as YAML reads it. */
 function isWord(text: string): boolean {
   return /^[A-Za-z]/.test(text) && !/^(true|false|null)$/i.test(text)
 }
 
-/** A letter struck wrong, left out, doubled, added or swapped; or the word as another language writes it. */
+/** A typing error: a letter changed, left out, doubled, added or swapped, or the notation of another language. */
 function mistype(word: string, random: Random): string {
   const at = random.integer(Math.max(1, word.length - 1))
   const letter = String.fromCharCode(97 + random.integer(26))

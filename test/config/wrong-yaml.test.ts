@@ -10,9 +10,9 @@ const bot = (keys: string) => sandbox(`bots:\n  - { name: a, strategy: dip-buyer
 const remote = (keys: string) => `service: { baseUrl: https://x.io/api, wsUrl: wss://x.io/api/data, ${keys} }\n`
 const privateKey = '5KQwrPbwdL6PhXujxW37FSSQZ1JiwsST4cqQzDeyXtP79zkvFD3bHSQm9GqZ4xdQ1kZ7R2yDqWvCmX8nR4tJ6sLp'
 
-/** Everything that is said of a file, and nothing else: `line:column path: message`. FOLDER is where the file lies. */
+/** All errors of a file: `line:column path: message`. FOLDER is the folder of the file. */
 const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
-  ['nothing at all', '', '1:1 service: missing; expected sandbox or a map with baseUrl, wsUrl and apiKey'],
+  ['an empty file', '', '1:1 service: missing; expected sandbox or a map with baseUrl, wsUrl and apiKey'],
   ['only a comment', '# later\n', '1:1 service: missing; expected sandbox or a map with baseUrl, wsUrl and apiKey'],
   ['a list', '- service: sandbox\n', '1:1 : expected a map that begins with `service:`, found a list'],
   ['a word', 'sandbox\n', '1:1 : expected a map that begins with `service:`, found "sandbox"'],
@@ -29,13 +29,17 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '1:10 : expected one value, found a second `: ` or an indented key',
   ],
   ['a key without a colon', 'service: sandbox\nbots\n', '2:1 : expected `key: value`'],
-  ['a reserved sign', 'service: @sandbox\n', '1:10 : not YAML: plain value cannot start with reserved character @'],
+  [
+    'a reserved character',
+    'service: @sandbox\n',
+    '1:10 : not YAML: plain value cannot start with reserved character @',
+  ],
   [
     'a second document',
     'service: sandbox\n---\nservice: sandbox\n',
     '2:1 : a second document begins here; write one document per file',
   ],
-  ['nesting without end', `service: ${'['.repeat(5000)}`, /^1:\d+ : the file is nested too deeply$/],
+  ['endless nesting', `service: ${'['.repeat(5000)}`, /^1:\d+ : the file is nested too deeply$/],
   [
     'aliases that multiply',
     sandbox(
@@ -44,7 +48,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '1:1 : excessive alias count indicates a resource exhaustion attack',
   ],
   ['an unknown tag', 'service: !env NAME\n', '1:10 : not YAML: unresolved tag: !env'],
-  ['an alias of nothing', 'service: *other\n', '1:10 service: the alias has no anchor &other before it'],
+  ['an alias without an anchor', 'service: *other\n', '1:10 service: the alias has no anchor &other before it'],
   [
     'an alias inside its anchor',
     'service: sandbox\nbots: &all [*all]\n',
@@ -153,7 +157,11 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     remote('plan: premuim'),
     '1:73 service.plan: expected auto, standard, premium or a map, found "premuim"; did you mean premium?',
   ],
-  ['a plan of no kind', remote('plan: 3'), '1:73 service.plan: expected auto, standard, premium or a map, found 3'],
+  [
+    'a plan of another type',
+    remote('plan: 3'),
+    '1:73 service.plan: expected auto, standard, premium or a map, found 3',
+  ],
   [
     'a plan without its numbers',
     remote('plan: { requestsPerMinute: 100 }'),
@@ -167,7 +175,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   ],
   ['more than the whole plan', remote('share: 2'), '1:74 service.share: expected at least 0.01 and at most 1, found 2'],
   [
-    'a unit that is none',
+    'an unknown unit',
     remote('units: { tradePrice: sool, sell: token }'),
     '1:88 service.units.tradePrice: expected auto or sol, found "sool"; did you mean sol?',
     '1:100 service.units.sell: expected auto, tokens or baseUnits, found "token"; did you mean tokens?',
@@ -178,7 +186,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '1:76 service.units.pricUpdate: unknown key; did you mean priceUpdate?',
   ],
   [
-    'no time for a late answer',
+    'lateSeconds of zero',
     remote('lateSeconds: 0'),
     '1:80 service.lateSeconds: expected at least 1 and at most 86400, found 0',
   ],
@@ -188,7 +196,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '2:23 chain.rpc[0].url: expected env:NAME or file:PATH, not the address itself, which may contain a key: store it in an environment variable or in a file with mode 0600',
   ],
   [
-    'an RPC that is no map',
+    'an RPC that is not a map',
     `${remote('plan: auto')}chain: { rpc: [env:RPC_URL] }\n`,
     '2:16 chain.rpc[0]: expected a map, found "env:RPC_URL"',
   ],
@@ -198,7 +206,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '2:15 chain.rpc: expected at least 1 entry, found an empty list',
   ],
   [
-    'a cluster that is none',
+    'an unknown cluster',
     `${remote('plan: auto')}chain: { rpc: [{ url: env:RPC_URL }], cluster: mainnet }\n`,
     '2:48 chain.cluster: expected mainnet-beta, testnet, devnet or a genesis hash; did you mean mainnet-beta?',
   ],
@@ -238,7 +246,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '2:33 wallet.caps: not allowed with wallet.signer: pass the caps to `sluice signer`, where this process cannot change them',
   ],
   [
-    'a cap of nothing',
+    'a cap of zero',
     sandbox('wallet: { keypair: "file:k", caps: { maxSolPerHour: 0 } }\n'),
     '2:53 wallet.caps.maxSolPerHour: expected at least 0.000001 and at most 10000, found 0',
   ],
@@ -255,7 +263,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   ],
   ['half a seed', sandbox('paper: { seed: 1.5 }\n'), '2:16 paper.seed: expected a whole number, found 1.5'],
   [
-    'percentiles upside down',
+    'a p95 below the p50',
     sandbox('paper: { latency: { p50Seconds: 4, p95Seconds: 1 } }\n'),
     '2:48 paper.latency.p95Seconds: expected at least p50Seconds: p95Seconds is the latency of the slowest 5 %',
   ],
@@ -290,7 +298,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '3:26 bots[0].strategy: no strategy of this name in strategies/; did you mean dip-buyer?',
   ],
   [
-    'a strategy that is like no other',
+    'an unknown strategy without a similar name',
     sandbox('bots:\n  - { name: a, strategy: arbitrage }\n'),
     '3:26 bots[0].strategy: no strategy of this name in strategies/; expected one of dip-buyer, launch-sniper, momentum, probe',
   ],
@@ -300,12 +308,12 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '3:26 bots[0].strategy: expected the name of a strategy, or a path; a path begins with ./ (did you mean ./strategies/dip-buyer.ts?)',
   ],
   [
-    'a path to nothing',
+    'a path without a file',
     sandbox('bots:\n  - { name: a, strategy: ./nowhere.ts }\n'),
     '3:26 bots[0].strategy: no such file: FOLDER/nowhere.ts',
   ],
   [
-    'a strategy that is no script',
+    'a strategy that is not a script',
     sandbox('bots:\n  - { name: a, strategy: ./wrong.yaml }\n'),
     '3:26 bots[0].strategy: expected a file that ends in .ts, .mts, .js, .mjs',
   ],
@@ -342,7 +350,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   ],
   ['a misspelt key', bot('stratgy: x'), '3:37 bots[0].stratgy: unknown key; did you mean strategy?'],
   [
-    'an exit beside exits',
+    'an exit outside of exits',
     bot('stopLossPercent: 20'),
     '3:37 bots[0].stopLossPercent: unknown key; did you mean exits.stopLossPercent?',
   ],
@@ -352,7 +360,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '3:63 bots[0].exits.stopLossPercent: expected at least 0.01 and less than 100, found -20',
   ],
   [
-    'a stop-loss of everything',
+    'a stop-loss of 100 %',
     bot('exits: { stopLossPercent: 100 }'),
     '3:63 bots[0].exits.stopLossPercent: expected at least 0.01 and less than 100, found 100',
   ],
@@ -382,12 +390,12 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '3:113 bots[0].exits.takeProfitSteps[1].atPercent: expected more than 50, found 20: write the steps in ascending order',
   ],
   [
-    'steps that sell more than there is',
+    'steps that sell more than 100 %',
     bot('exits: { takeProfitSteps: [{ atPercent: 20, sellPercent: 60 }, { atPercent: 50, sellPercent: 50 }] }'),
     '3:130 bots[0].exits.takeProfitSteps[1].sellPercent: expected steps of at most 100 % together, found 110 %',
   ],
   [
-    'a step of more than everything',
+    'a step of more than 100 %',
     bot('exits: { takeProfitSteps: [{ atPercent: 20, sellPercent: 101 }] }'),
     '3:94 bots[0].exits.takeProfitSteps[0].sellPercent: expected at least 0.01 and at most 100, found 101',
   ],
@@ -422,7 +430,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '3:59 bots[0].exits.idleSeconds: expected at least 0.001 and at most 1000000000, found -5',
   ],
   [
-    'a stale policy that nobody has',
+    'an unknown stale policy',
     bot('exits: { whenStale: { policy: panic, afterSeconds: 5 } }'),
     '3:67 bots[0].exits.whenStale.policy: expected hold, poll or flatten, found "panic"',
   ],
@@ -432,12 +440,12 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '3:87 bots[0].exits.whenStale.afterSeconds: expected at least 1, found 0.5',
   ],
   [
-    'a silence that would never end',
+    'an idle time that is too short',
     bot('exits: { idleSeconds: 0.001 }'),
     '3:59 bots[0].exits.idleSeconds: expected at least 1, found 0.001',
   ],
   [
-    'a pool that nobody can read',
+    'a pool poll without an RPC',
     `${remote('apiKey: env:KEY')}bots:\n  - { name: a, strategy: dip-buyer, exits: { whenStale: { policy: poll, afterSeconds: 5 } } }\n`,
     '3:67 bots[0].exits.whenStale.policy: poll reads pools over RPC: set chain.rpc',
   ],
@@ -453,12 +461,12 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '3:67 bots[0].orders.slippageLadder[1]: expected at least 0.1 and at most 50, found 60',
   ],
   [
-    'a ladder of buys beside a slippage',
+    'a ladder of buys in addition to a slippage',
     bot('orders: { slippagePercent: 5, slippageLadder: [5, 10] }'),
     '3:83 bots[0].orders.slippageLadder: expected either slippageLadder or slippagePercent: the first step of the ladder is the slippage of the first try',
   ],
   [
-    'a ladder of buys whose last step the limit never lets pass',
+    'a ladder of buys whose last step exceeds the limit',
     bot('orders: { slippageLadder: [1, 2, 9] }, limits: { maxSlippagePercent: 5 }'),
     '3:106 bots[0].limits.maxSlippagePercent: below the 9 % of orders.slippageLadder: those buys would be refused; raise this or lower that',
   ],
@@ -468,7 +476,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '3:63 bots[0].orders.priorityFeeSol: expected at least 0.00001 and at most 0.01, found 0.5',
   ],
   [
-    'a priority fee of no kind',
+    'an unknown priority fee',
     bot('orders: { priorityFeeSol: automatic }'),
     '3:63 bots[0].orders.priorityFeeSol: expected auto or a number, found "automatic"; did you mean auto?',
   ],
@@ -488,17 +496,17 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '3:71 bots[0].exitOrders.slippageLadder[1]: expected a number, found "lots"',
   ],
   [
-    'a look at mints at no time',
+    'an unknown time of the token checks',
     bot('tokenChecks: { when: never }'),
     '3:58 bots[0].tokenChecks.when: expected before, after or off, found "never"',
   ],
   [
-    'a switch that is none',
+    'a switch with an unknown value',
     bot('tokenChecks: { freezeAuthority: no }'),
     '3:69 bots[0].tokenChecks.freezeAuthority: expected refuse or allow, found "no"',
   ],
   [
-    'a trait that mints do not have',
+    'an unknown mint trait',
     bot('tokenChecks: { freezAuthority: allow }'),
     '3:52 bots[0].tokenChecks.freezAuthority: unknown key; did you mean freezeAuthority?',
   ],
@@ -508,7 +516,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '3:63 bots[0].limits.maxSolPerOrder: expected at least 0.001 and at most 10000, found 0.0001',
   ],
   [
-    'no positions',
+    'a limit of zero positions',
     bot('limits: { maxOpenPositions: 0 }'),
     '3:65 bots[0].limits.maxOpenPositions: expected at least 1 and at most 10000, found 0',
   ],
@@ -533,17 +541,17 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '3:82 bots[0].limits.minSolPerOrder: exceeds maxSolPerOrder (1): every buy would be refused',
   ],
   [
-    'a slippage that the limit never lets pass',
+    'a slippage that exceeds the limit',
     bot('limits: { maxSlippagePercent: 2 }'),
     '3:67 bots[0].limits.maxSlippagePercent: below the 5 % of orders.slippagePercent: those buys would be refused; raise this or lower that',
   ],
   [
-    'a streak of no losses',
+    'a streak of zero losses',
     bot('limits: { maxLosingStreak: 0 }'),
     '3:64 bots[0].limits.maxLosingStreak: expected at least 1 and at most 1000, found 0',
   ],
   [
-    'a pause of no time',
+    'a negative pause',
     bot('limits: { streakPauseSeconds: -1 }'),
     '3:67 bots[0].limits.streakPauseSeconds: expected at least 0.001 and at most 2592000, found -1',
   ],
@@ -553,7 +561,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '3:47 bots[0].limits.maxSolPerOder: unknown key; did you mean maxSolPerOrder?',
   ],
   [
-    'a live bot without a way out',
+    'a live bot without an exit',
     bot('mode: live'),
     '3:5 bots[0].exits: a live bot needs an exit that ends a losing position: set exits.stopLossPercent or exits.maxHoldSeconds, or write `exits: none`',
   ],

@@ -2,20 +2,20 @@ import { isMap, isScalar, isSeq, type Pair, parseDocument, type Scalar } from 'y
 
 export type Path = readonly (string | number)[]
 
-/** A key with its value, as they lie in the text. */
+/** A key and its value, by their offsets in the text. */
 export interface Entry {
   readonly path: Path
   readonly key: string
   readonly keyAt: number
-  /** Of the value, without what only closes its block. */
+  /** End of the value, without the end of its block. */
   readonly from: number
   readonly to: number
   readonly value: unknown
-  /** Where the map around it begins. */
+  /** Start of the map that contains it. */
   readonly above: number
 }
 
-/** A configuration's text, taken apart. */
+/** The text of a configuration, split into entries. */
 export class YamlSource {
   readonly yaml: string
   readonly entries: readonly Entry[]
@@ -25,17 +25,17 @@ export class YamlSource {
     this.entries = [...entriesOf(parseDocument(yaml).contents, [], yaml)]
   }
 
-  /** The text with the value of an entry replaced, or what lies between two offsets. */
+  /** The text with the value of an entry, or a range, replaced. */
   with({ from, to }: { readonly from: number; readonly to: number }, by: string): string {
     return this.yaml.slice(0, from) + by + this.yaml.slice(to)
   }
 
-  /** What stands on the line before an entry's key. */
+  /** Text on the line before an entry's key. */
   lead({ keyAt }: Entry): string {
     return this.yaml.slice(this.yaml.lastIndexOf('\n', keyAt) + 1, keyAt)
   }
 
-  /** The entries of the same map. */
+  /** Entries of the same map. */
   beside({ path }: Entry): Entry[] {
     return this.entries.filter((other) => pathText(other.path.slice(0, -1)) === pathText(path.slice(0, -1)))
   }

@@ -215,8 +215,8 @@ export function defOf(schema: unknown): Record<string, unknown> | undefined {
   return (schema as { _zod?: { def?: Record<string, unknown> } } | null | undefined)?._zod?.def
 }
 
-/** Most similar candidate; undefined if none is similar. Ignores case, `-`, `_` and spaces. A word that begins or ends a
- *  candidate counts as similar (`stopLoss`, `percent`). */
+/** Most similar candidate; undefined if none is similar. Ignores case, `-`, `_` and spaces. A word that begins or
+ *  ends a candidate counts as similar (`stopLoss`, `percent`). */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const bare = plain(word)
   let best: string | undefined

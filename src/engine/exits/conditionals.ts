@@ -116,8 +116,8 @@ export class Conditionals {
     else this.#buy(order)
   }
 
-  /** Cancels the conditional sales of a closed position. Its strategy is notified at once and may buy again, so a caller
-   *  calls this last. */
+  /** Cancels the conditional sales of a closed position. Its strategy is notified at once and may buy again, so a
+   *  caller calls this last. */
   positionClosed({ account, mint }: Position): void {
     for (const order of this.#watch.ordersOf(mint))
       if (order.action.side === 'sell' && order.account === account)

@@ -14,7 +14,7 @@ export function readDefaultExits(defaults: ExitRules): ExitRules | string {
   return rules
 }
 
-/** The given exits, merged over `defaults`. A returned text says what is wrong with them. */
+/** The given exits, merged over `defaults`. A returned text describes the problem. */
 export function readExits(exits: unknown, defaults: ExitRules = {}): ExitRules | string {
   const given = readGiven(exits)
   if (typeof given === 'string') return given

@@ -16,7 +16,7 @@ export interface ExitProblem {
 interface ExitRow<Value> {
   /** Accepts the value in a configuration and in a strategy file. Absent: the exit is only for a single order. */
   readonly schema?: z.ZodType<Value>
-  /** Reads a value of any type that a strategy passes at run time. A returned text says what is wrong with it. */
+  /** Reads a value of any type that a strategy passes at run time. A returned text describes the problem. */
   readonly read: (value: unknown, name: string) => Value | string
   /** Sentence of `check`. */
   readonly text?: (value: Value, rules: ExitRules) => string
@@ -262,7 +262,7 @@ function problem(path: ExitProblem['path'], message: string, other?: keyof ExitR
   return { path, message, ...(other !== undefined && { other }) }
 }
 
-/** A number, or the type of any other value. */
+/** Text for a value: a number itself, the type for other values. */
 export function describe(value: unknown): string {
   if (typeof value === 'number') return String(value)
   if (value === undefined || value === null) return 'nothing'

@@ -216,8 +216,8 @@ export class Exits {
     this.#state.emit({ kind: 'alarm', bot, code: 'UNSELLABLE', reason })
   }
 
-  /** The timer may belong to an earlier position in the same mint, or to one that a fork took back and restored: then it
-   *  is set again. */
+  /** The timer may belong to an earlier position in the same mint, or to one that a fork took back and restored: then
+   *  it is set again. */
   #holdEnded(position: Position): void {
     const dueAt = holdEnds(position)
     if (dueAt === undefined || position.tokens === 0n) return

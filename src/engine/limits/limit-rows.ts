@@ -103,7 +103,7 @@ interface LimitRow<Value> extends SettingRow<Value, Limits> {
   ) => LimitProblem | undefined
 }
 
-/** The service takes no smaller buy, so a lower bound would stop all entries without saying so. */
+/** The service takes no smaller buy, so a lower bound would silently stop all entries. */
 const buySol = z.number().min(0.001).max(MOST_SOL)
 const lossSol = z.number().min(LEAST_SOL).max(MOST_SOL)
 

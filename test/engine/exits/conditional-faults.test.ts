@@ -8,8 +8,7 @@ import { type BotOptions, type EngineRig, fillOf, MINT, orders } from '../../sup
 import { RecordedMoney } from '../../support/recorded-money.ts'
 import { TalkingBot } from '../../support/talking-bot.ts'
 
-// Conditional orders where something goes wrong: late fills, forks, clocks, restarts, and strategies that ask while
-// they are told.
+// Faults around conditional orders: late fills, forks, clocks, restarts, and strategies that place orders in a handler.
 
 const BUY = { sol: 0.1, reason: 'told to' }
 const LIMIT = { ...BUY, atPrice: 0.8e-6, scaleIn: true }
@@ -40,7 +39,7 @@ function restart(
   return again
 }
 
-/** A limit buy of which so many orders have ended without a fill. */
+/** A limit buy after this many orders without a fill. */
 function failed(talk: TalkingBot, times: number): Order[] {
   talk.ask((bot, token) => bot.limitBuy(token, LIMIT))
   const ended: Order[] = []
@@ -53,15 +52,15 @@ function failed(talk: TalkingBot, times: number): Order[] {
   return ended
 }
 
-describe('a fill that comes late', () => {
-  it.each([1, 2, 3])('of one of its orders is what a limit buy was for: try %d of 3', (which) => {
+describe('a late fill', () => {
+  it.each([1, 2, 3])('of any of its orders ends a limit buy: try %d of 3', (which) => {
     const talk = settled()
     const order = failed(talk, 3)[which - 1] as Order
     expect(states(talk.rig.fill(order, 0.7e-6))).toEqual(['c1 done'])
     expect(orders(talk.rig.trade(0.7e-6, { ms: 60_000 }))).toEqual([])
   })
 
-  it.each([1, 2, 3])('after a restart, too: try %d of 3', (which) => {
+  it.each([1, 2, 3])('ends a limit buy after a restart: try %d of 3', (which) => {
     const talk = settled()
     const order = failed(talk, 3)[which - 1] as Order
     const again = restart(talk)
@@ -71,7 +70,7 @@ describe('a fill that comes late', () => {
     expect(orders(again.rig.settle(0.7e-6))).toEqual([])
   })
 
-  it('calls off the order that was made in its place', () => {
+  it('cancels the order that replaced it', () => {
     const talk = settled()
     const [first] = failed(talk, 1) as [Order]
     const [second] = orders(talk.rig.trade(0.7e-6, { ms: 5_000 })) as [Order]
@@ -82,7 +81,7 @@ describe('a fill that comes late', () => {
 })
 
 describe('a fill that a fork takes back', () => {
-  it('leaves its limit buy done: it may come again, and nothing is bought in its place', () => {
+  it('leaves its limit buy done, because the transaction may land again', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, LIMIT))
     const [order] = orders(talk.rig.settle(0.7e-6)) as [Order]
@@ -95,8 +94,8 @@ describe('a fill that a fork takes back', () => {
   })
 })
 
-describe('an order that is called off', () => {
-  it('ends its limit buy with it', () => {
+describe('a cancelled order', () => {
+  it('ends its limit buy', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, LIMIT))
     const [order] = orders(talk.rig.settle(0.7e-6)) as [Order]
@@ -106,13 +105,13 @@ describe('an order that is called off', () => {
   })
 })
 
-describe('who may not buy', () => {
+describe('a conditional buy waits', () => {
   const told = new Error('thrown by the test')
   it.each<[what: string, stop: (talk: TalkingBot) => unknown]>([
-    ['is halted', ({ rig }) => rig.input({ kind: 'command', command: { name: 'halt' } })],
-    ['is flattened', ({ rig }) => rig.input({ kind: 'command', command: { name: 'flatten' } })],
-    ['is stopping', ({ rig }) => rig.input({ kind: 'command', command: { name: 'stop' } })],
-    ['has an old feed', ({ rig }) => rig.input({ kind: 'feed', status: 'stale', confirmed: [] })],
+    ['while the bot is halted', ({ rig }) => rig.input({ kind: 'command', command: { name: 'halt' } })],
+    ['after a flatten', ({ rig }) => rig.input({ kind: 'command', command: { name: 'flatten' } })],
+    ['while the bot stops', ({ rig }) => rig.input({ kind: 'command', command: { name: 'stop' } })],
+    ['while the feed is stale', ({ rig }) => rig.input({ kind: 'feed', status: 'stale', confirmed: [] })],
     [
       'threw',
       (talk) =>
@@ -120,7 +119,7 @@ describe('who may not buy', () => {
           throw told
         }),
     ],
-  ])('buys nothing by what waits, whoever %s', (_what, stop) => {
+  ])('sends no order %s', (_what, stop) => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, LIMIT))
     talk.ask((bot, token) => bot.dca(token, { ...BUY, everySeconds: 60, times: 3 }))
@@ -133,7 +132,7 @@ describe('who may not buy', () => {
 })
 
 describe('a bracket', () => {
-  it('is not bought into what is held, whose exits it would not change', () => {
+  it('is refused for a held token, because it cannot change the exits of the position', () => {
     const talk = settled()
     const ends = { stopPrice: 0.5e-6, takeProfitPrice: 2e-6, scaleIn: true }
     for (const atPrice of [undefined, 0.8e-6])
@@ -145,9 +144,9 @@ describe('a bracket', () => {
   })
 })
 
-describe('a schedule and a limit of one name', () => {
+describe('a schedule and a limit buy of one group', () => {
   const both = { ...BUY, oneCancelsOther: 'either' }
-  /** Fires what is due within so many seconds. */
+  /** Fires the timers of the next seconds. */
   const pass = (talk: TalkingBot, seconds: number): Output[] => {
     talk.rig.now += seconds * 1_000
     const timers = recorded(talk.rig).timers
@@ -155,7 +154,7 @@ describe('a schedule and a limit of one name', () => {
       .filter(({ at }) => at <= talk.rig.now)
       .flatMap(({ id }) => talk.rig.input({ kind: 'timer', id }))
   }
-  /** Its last instalment falls due while the limit's order is out. */
+  /** The last installment is due while the order of the limit buy is open. */
   const meeting = (): { talk: TalkingBot; first: Order; limit: Order } => {
     const talk = settled()
     talk.ask((bot, token) => bot.dca(token, { ...both, everySeconds: 60, times: 2 }))
@@ -167,13 +166,13 @@ describe('a schedule and a limit of one name', () => {
     return { talk, first, limit }
   }
 
-  it('do not both buy: the last instalment waits for what the limit became', () => {
+  it('do not both buy: the last installment waits for the outcome of the limit buy', () => {
     const { talk, limit } = meeting()
     expect(states(talk.rig.fill(limit, 0.7e-6))).toEqual(['c2 done', 'c1 cancelled'])
     expect(orders(pass(talk, 600))).toEqual([])
   })
 
-  it('the last instalment is made once that has ended without', () => {
+  it('the last installment is bought after the limit buy ended without a fill', () => {
     const { talk, limit } = meeting()
     talk.rig.report(limit, 'expired', { code: 'TTL' })
     const outputs = pass(talk, 5)
@@ -181,8 +180,8 @@ describe('a schedule and a limit of one name', () => {
   })
 })
 
-describe('its time', () => {
-  it('is over by the clock, whether a timer said so or not: a machine that slept', () => {
+describe('an expiry', () => {
+  it('follows the clock if the timer is late, as after a machine slept', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...LIMIT, forSeconds: 30 }))
     talk.rig.now += 86_400_000
@@ -190,7 +189,7 @@ describe('its time', () => {
     expect([orders(outputs), states(outputs)]).toEqual([[], ['c1 expired']])
   })
 
-  it('has a timer after a restart, though a process of another account fired and forgot it', () => {
+  it('has a timer after a restart, even if a process of another account cleared it', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...LIMIT, forSeconds: 30 }))
     talk.ask((bot, token) => bot.dca(token, { ...BUY, everySeconds: 60, times: 3 }))
@@ -200,8 +199,8 @@ describe('its time', () => {
   })
 })
 
-describe('whose money it is', () => {
-  it('a bot that has another wallet now buys nothing with it for the old one', () => {
+describe('a bot with a new wallet', () => {
+  it('buys nothing for conditional orders of its old wallet', () => {
     const talk = settled({ wallet: 'old' })
     talk.ask((bot, token) => bot.limitBuy(token, LIMIT))
     const again = restart(talk, { wallet: 'new' })
@@ -210,8 +209,8 @@ describe('whose money it is', () => {
   })
 })
 
-describe('a strategy that asks in the handler that tells it', () => {
-  it('has its new position on record after the old one, not before', () => {
+describe('a strategy that places an order in a handler', () => {
+  it('records its new position after the old one', () => {
     const talk = new TalkingBot({}, (bot) => ({
       onOrder: ({ id }, token) => {
         if (id === 'c1') bot.buy(token, BUY)

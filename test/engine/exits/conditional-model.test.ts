@@ -17,7 +17,7 @@ const RUNS = Number(process.env.SLUICE_CONDITIONAL_RUNS ?? 250)
 const SEED = Number(process.env.SLUICE_SEED ?? 1)
 
 const LADDER = { slippageLadder: [5, 15, 30, 50], retryMs: 3_000 } as const
-/** How a sale may end without having sold. */
+/** Ends of a sale without a fill. */
 const FAILURES = [
   ['refused', 'RATE_LIMIT_EXCEEDED'],
   ['expired', 'TTL'],
@@ -26,7 +26,7 @@ const FAILURES = [
   ['not_executed', 'ABSENT'],
 ] as const
 
-/** Odd shares and times, so that no price lies exactly on a level, and nothing is due at one instant. */
+/** Odd shares and times, so that no price equals a level exactly, and no two timers are due at the same time. */
 function exitsOf(random: Random): ReferenceExits {
   const one = (most: number): number => 3.7 + Math.floor(random.next() * most) * 1.37
   const step = one(15)
@@ -54,7 +54,7 @@ function wishOf(random: Random, price: number): Wish {
   return { kind, atPrice, percent, forSeconds, group: ['', 'one', 'two'][Math.floor(random.next() * 3)] as string }
 }
 
-/** The engine with a chain that answers at once. */
+/** The engine with a chain that executes orders at once. */
 class Played {
   readonly recorded = new RecordedMoney()
   readonly exits: ReferenceExits
@@ -99,7 +99,7 @@ class Played {
     this.rig = this.#start(now)
   }
 
-  /** Timers that are due within `ms`, each at its time, then a print. */
+  /** Fires the timers of the next `ms`, each at its time, then prints a trade. */
   print(price: number, ms: number, answers: Answers): Expected[] {
     const until = this.rig.now + ms
     const found: Expected[] = []
@@ -117,13 +117,13 @@ class Played {
     return [...this.recorded.timers.values()].sort((one, other) => one.at - other.at || one.id - other.id)[0]
   }
 
-  /** All that goes out, and what follows from what became of it. */
+  /** Executes all orders, and the orders that follow from their reports. */
   #carryOut(outputs: readonly Output[], answers: Answers): Expected[] {
     const found: Expected[] = []
     let out = orders(outputs)
     while (out.length > 0) {
       const [order] = out as [Order]
-      // A full exit overtakes what goes out beside it in the same print.
+      // A full exit overtakes other sales of the same print.
       const isOvertaken = order.size.kind === 'percent' && out.some(({ size }) => size.kind === 'all')
       const executed = isOvertaken ? 0 : answers()
       const rest = out.slice(1)
@@ -170,7 +170,7 @@ function expectSame(got: readonly Expected[], expected: readonly Expected[], abo
   if (!isSame) expect.fail(`${about}: ${JSON.stringify(got)}, expected ${JSON.stringify(expected)}`)
 }
 
-it(`exits and conditional orders do what a plain list of rules does (${RUNS} scenarios)`, { timeout: 600_000 }, () => {
+it(`exits and conditional orders act like a reference of plain rules (${RUNS} scenarios)`, { timeout: 600_000 }, () => {
   const counts = { wishes: 0, buys: 0, parts: 0, all: 0, again: 0 }
   for (let seed = SEED; seed < SEED + RUNS; seed++) {
     const random = seededRandom(seed)
@@ -202,8 +202,7 @@ it(`exits and conditional orders do what a plain list of rules does (${RUNS} sce
     expect({ what, isEnough: count > RUNS / 2 }).toEqual({ what, isEnough: true })
 })
 
-/** What becomes of the orders of one step, told to whoever asks first and again to the second: all, nothing, or a
- *  part. */
+/** Outcomes of the orders of one step: filled, failed or partly filled. Engine and reference get the same ones. */
 function answersOf(random: Random): () => Answers {
   const seed = random.integer(2 ** 31)
   return () => {

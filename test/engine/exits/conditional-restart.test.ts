@@ -9,8 +9,7 @@ import { type BotOptions, type EngineRig, fillOf, MINT, MINT_2 as OTHER, orders 
 import { RecordedMoney } from '../../support/recorded-money.ts'
 import { TalkingBot } from '../../support/talking-bot.ts'
 
-// Conditional orders over a restart, at any point of what they do: what the rows say is all that the next process
-// knows.
+// Conditional orders across a restart at any point: the next process knows only the rows.
 
 const BUY = { sol: 0.1, reason: 'told to' }
 const UNKNOWN = { code: 'ANSWER_LOST', reason: 'ECONNRESET' } as const
@@ -21,7 +20,7 @@ function settled(): TalkingBot {
   return talk
 }
 
-/** What the journal of a process knows, and how much of what was decided it has taken. */
+/** The journal of a process, and the number of outputs that it contains. */
 const journals = new WeakMap<EngineRig, { recorded: RecordedMoney; taken: number }>()
 
 function journalOf(rig: EngineRig, recorded = new RecordedMoney()): RecordedMoney {
@@ -45,7 +44,7 @@ function restarted({ rig }: TalkingBot, afterMs = 0, options: BotOptions = {}): 
 const states = (outputs: readonly Output[]): string[] =>
   outputs.flatMap((output) => (output.kind === 'conditional' ? [`${output.order.id} ${output.order.state}`] : []))
 
-/** Fires what is due by then, in order, each at its time; what that gave. */
+/** Fires the timers up to a time, in order. Returns the outputs. */
 function pass({ rig }: TalkingBot, ms: number): Output[] {
   const until = rig.now + ms
   const given: Output[] = []
@@ -59,7 +58,7 @@ function pass({ rig }: TalkingBot, ms: number): Output[] {
   return given
 }
 
-/** Without what stands in the way of one that waits: that is said once, and again after a restart. */
+/** Removes refusals of waiting orders: they are reported once, and again after a restart. */
 function acted(output: Output): Output[] {
   if (output.kind === 'refused') return []
   return [output.kind === 'conditional' ? { ...output, order: { ...output.order, code: '' } } : output]
@@ -71,7 +70,7 @@ describe('1,000 conditional orders', () => {
     return `6${letter}zphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump`
   })
 
-  /** Of every kind, none of them due at 1e-6. */
+  /** Orders of every kind that are not due at 1e-6. */
   function place(bot: Bot<unknown>, count: number, random: () => number): void {
     for (let index = 0; index < count; index++) {
       const mint = MINTS[index % MINTS.length] as string
@@ -94,7 +93,7 @@ describe('1,000 conditional orders', () => {
     }
   }
 
-  /** A market and a chain that answers at once; what all of it gave. */
+  /** Runs a market and a chain that answers at once. Returns the outputs. */
   function live({ rig }: TalkingBot, random: () => number, rows: number): Output[] {
     const given: Output[] = []
     for (let row = 0; row < rows; row++) {
@@ -118,7 +117,7 @@ describe('1,000 conditional orders', () => {
     return given
   }
 
-  it.each([1, 2])('are the same and do the same after a restart at any point: seed %i', (seed) => {
+  it.each([1, 2])('act the same after a restart at any point: seed %i', (seed) => {
     const { next } = seededRandom(seed)
     const options: BotOptions = { paperSol: 1_000, exits: { windowPrints: 5, stopLossPercent: 25 } }
     const talk = new TalkingBot(options)
@@ -139,7 +138,7 @@ describe('1,000 conditional orders', () => {
     const after = moneyOf(again.rig)
     expect(after).toEqual(before)
     expect(before.conditionals.length).toBeGreaterThan(800)
-    // Both know the prices of one moment, at which nothing is due, and then live through the same.
+    // Both engines know the prices of a time at which nothing is due, and then get the same inputs.
     for (const one of [talk, again]) for (const mint of MINTS) one.rig.settle(1e-6, mint)
     const shown = [talk, again].map((one) => one.ask((bot) => bot.orders().map((order) => ({ ...order, code: '' }))))
     expect(shown[1]).toEqual(shown[0])
@@ -162,7 +161,7 @@ describe('a restart in the middle of a schedule', () => {
     return talk
   }
 
-  it('makes the instalments that are left, each at its time, and no other', () => {
+  it('buys the remaining installments, each at its time, and no others', () => {
     const talk = schedule()
     const [first] = orders(pass(talk, 0)) as [Order]
     talk.rig.fill(first, 1e-6)
@@ -177,7 +176,7 @@ describe('a restart in the middle of a schedule', () => {
     expect([orders(outputs).length, states(outputs)]).toEqual([1, ['c1 done']])
   })
 
-  it('leaves out what was due meanwhile, but for one', () => {
+  it('skips all but one of the installments that were due meanwhile', () => {
     const talk = schedule()
     const [first] = orders(pass(talk, 0)) as [Order]
     talk.rig.fill(first, 1e-6)
@@ -187,14 +186,14 @@ describe('a restart in the middle of a schedule', () => {
     expect(orders(pass(again, 50_000))).toEqual([])
   })
 
-  it('does not make the one again whose order is in doubt', () => {
+  it('does not repeat an installment whose order is undecided', () => {
     const talk = schedule()
     const [first] = orders(pass(talk, 0)) as [Order]
     talk.rig.report(first, 'working', UNKNOWN)
     const again = restarted(talk, 30_000)
     again.rig.settle(1e-6)
     expect(orders(pass(again, 29_000))).toEqual([])
-    // Its lane is closed: the next one is left out, not made up for.
+    // The lane is closed, so the next installment is skipped.
     expect(orders(pass(again, 2_000))).toEqual([])
     again.rig.fill(first, 1e-6)
     const outputs = pass(again, 600_000)
@@ -202,8 +201,8 @@ describe('a restart in the middle of a schedule', () => {
   })
 })
 
-describe('a restart while one of two is in doubt', () => {
-  /** Either of two prices, in tokens of their own: nothing but their name keeps one from following the other. */
+describe('a restart while one of a pair is undecided', () => {
+  /** Two limit buys in different tokens: only the group keeps both from buying. */
   const doubted = (): { again: TalkingBot; order: Order } => {
     const talk = settled()
     talk.rig.settle(1e-6, OTHER)
@@ -222,20 +221,20 @@ describe('a restart while one of two is in doubt', () => {
     return { again, order }
   }
 
-  it('the other one goes once it is proved that it cannot execute', () => {
+  it('the other one buys once the first is proved dead', () => {
     const { again, order } = doubted()
     again.rig.report(order, 'not_executed', { code: 'ABSENT' })
     expect(orders(again.rig.settle(0.7e-6, OTHER)).map(({ mint }) => mint)).toEqual([OTHER])
   })
 
-  it('the other one ends with its fill', () => {
+  it('the fill of the first ends the other one', () => {
     const { again, order } = doubted()
     expect(states(again.rig.fill(order, 0.7e-6))).toEqual(['c1 done', 'c2 cancelled'])
     expect(orders(again.rig.settle(0.6e-6, OTHER))).toEqual([])
   })
 })
 
-describe('a restart while the entry of a bracket is in doubt', () => {
+describe('a restart while the entry of a bracket is undecided', () => {
   const doubted = (): { again: TalkingBot; order: Order } => {
     const talk = settled()
     const ends = { stopPrice: 0.6e-6, takeProfitPrice: 2e-6 }
@@ -243,20 +242,20 @@ describe('a restart while the entry of a bracket is in doubt', () => {
     const [order] = orders(talk.rig.settle(0.7e-6)) as [Order]
     talk.rig.report(order, 'working', UNKNOWN)
     const again = restarted(talk, 5_000)
-    // Below its stop, and nothing is held by all that is known.
+    // Below the stop, and no position is known.
     again.rig.settle(0.5e-6)
     expect(orders(again.rig.outputs)).toEqual([])
     return { again, order }
   }
 
-  it('its fill has both ends, and one that is due acts on the next price', () => {
+  it('its fill has both exits, and a due one acts on the next price', () => {
     const { again, order } = doubted()
     again.rig.fill(order, 0.7e-6)
     const [sale] = orders(again.rig.trade(0.5e-6)) as [Order]
     expect([sale.side, sale.size.kind, sale.reason.split(':')[0]]).toEqual(['sell', 'all', 'stop'])
   })
 
-  it('once it is proved dead it goes again at its price, with both ends', () => {
+  it('after the proof that it is dead, it buys again at its price, with both exits', () => {
     const { again, order } = doubted()
     expect(states(again.rig.report(order, 'not_executed', { code: 'ABSENT' }))).toEqual(['c1 waiting'])
     const [second] = orders([1, 2, 3].flatMap(() => again.rig.trade(0.7e-6, { ms: 2_000 }))) as [Order]

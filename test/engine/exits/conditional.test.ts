@@ -10,14 +10,14 @@ import { TalkingBot } from '../../support/talking-bot.ts'
 const BUY = { sol: 0.1, reason: 'told to' }
 const SELL = { percent: 50, reason: 'half' }
 
-/** With a robust price of 1e-6, and what its strategy heard of orders. */
+/** A bot with a robust price of 1e-6, and the reports to its strategy. */
 function settled(heard: OrderView[] = []): TalkingBot {
   const talk = new TalkingBot({}, () => ({ onOrder: (order) => void heard.push(order) }))
   talk.rig.settle(1e-6)
   return talk
 }
 
-/** Holds what 0.1 SOL bought at 1e-6. */
+/** A bot that holds tokens bought with 0.1 SOL at 1e-6. */
 function holding(heard: OrderView[] = []): TalkingBot {
   const talk = settled(heard)
   talk.ask((bot, token) => bot.buy(token, BUY))
@@ -42,7 +42,7 @@ function wake(talk: TalkingBot, id: string): Output[] {
   return talk.rig.input({ kind: 'timer', id: timer.id })
 }
 
-/** Another process goes on with what the journal knows. */
+/** A process that restarts from the journal. */
 function restart(talk: TalkingBot, heard: OrderView[] = []): TalkingBot {
   const recorded = new RecordedMoney()
   for (const output of talk.rig.outputs) recorded.output(output)
@@ -51,7 +51,7 @@ function restart(talk: TalkingBot, heard: OrderView[] = []): TalkingBot {
 }
 
 describe('a limit buy', () => {
-  it('waits for the robust price, and is done when its order is filled', () => {
+  it('waits for the robust price, and is done when its order fills', () => {
     const heard: OrderView[] = []
     const talk = settled(heard)
     const id = idOf(talk.ask((bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.8e-6 })))
@@ -65,13 +65,13 @@ describe('a limit buy', () => {
     expect(waiting(talk)).toEqual([])
   })
 
-  it('one print is not enough', () => {
+  it('does not act on a single print', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.8e-6 }))
     expect(asked(talk.rig.trade(0.1e-6))).toEqual([])
   })
 
-  it('goes again after an order that failed, each time later, five times at most', () => {
+  it('is retried after a failed order, with growing waits, at most five times', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.8e-6 }))
     const waits: number[] = []
@@ -88,7 +88,7 @@ describe('a limit buy', () => {
     expect(states(talk.rig.report(order, 'expired', { code: 'TTL' }))).toEqual(['c1 failed'])
   })
 
-  it('is not made while the limits refuse it, which is said once, and is when they do not', () => {
+  it('waits while a limit refuses it, reported once, and buys afterwards', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.8e-6 }))
     talk.rig.input({ kind: 'command', command: { name: 'halt' } })
@@ -97,7 +97,7 @@ describe('a limit buy', () => {
     expect(asked(talk.rig.trade(0.7e-6))).toEqual(['buy sol'])
   })
 
-  it('expires, and may be cancelled; then it is no more', () => {
+  it('expires or is cancelled, and then does nothing', () => {
     const heard: OrderView[] = []
     const talk = settled(heard)
     talk.ask((bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.8e-6, forSeconds: 30 }))
@@ -109,11 +109,11 @@ describe('a limit buy', () => {
   })
 })
 
-describe('what is held', () => {
+describe('conditional sales', () => {
   it.each<[what: 'limitSell' | 'stopSell', price: number]>([
     ['limitSell', 1.5e-6],
     ['stopSell', 0.5e-6],
-  ])('%s sells a part, and sees it through', (what, price) => {
+  ])('%s sells a part, and retries until it fills', (what, price) => {
     const talk = holding()
     talk.ask((bot, token) => bot[what](token, { ...SELL, atPrice: price }))
     const outputs = talk.rig.settle(price)
@@ -124,7 +124,7 @@ describe('what is held', () => {
     expect(asked(talk.rig.input({ kind: 'timer', id: retry?.id ?? 0 }))).toEqual(['sell 50'])
   })
 
-  it('of a pair one sells and the other ends', () => {
+  it('the first of a pair sells and ends the other', () => {
     const talk = holding()
     const pair = { ...SELL, oneCancelsOther: 'half' }
     talk.ask((bot, token) => [
@@ -136,7 +136,7 @@ describe('what is held', () => {
     expect(asked(talk.rig.settle(3e-6))).toEqual([])
   })
 
-  it('sells what was bought once, however many parts are due at once', () => {
+  it('several parts that are due at once never sell more than the position', () => {
     const talk = holding()
     talk.ask((bot, token) => [1, 2, 3].map(() => bot.limitSell(token, { ...SELL, atPrice: 1.5e-6 })))
     expect(asked(talk.rig.settle(1.5e-6))).toEqual(['sell 50'])
@@ -147,7 +147,7 @@ describe('what is held', () => {
     expect(asked(outputs)).toEqual(['sell all'])
   })
 
-  it('what waits to sell ends with the position, and what is to be bought with a flatten', () => {
+  it('sales end with the position, buys end with a flatten', () => {
     const talk = holding()
     talk.ask((bot, token) => bot.limitSell(token, { ...SELL, atPrice: 9e-6 }))
     talk.ask((bot) => bot.limitBuy(MINT_2, { ...BUY, atPrice: 0.5e-6 }))
@@ -159,7 +159,7 @@ describe('what is held', () => {
 })
 
 describe('one cancels the other', () => {
-  it('of two buys, once one is filled; while its order is out the other does nothing', () => {
+  it('the fill of one buy ends the other, which waits while the order is open', () => {
     const talk = settled()
     talk.rig.settle(1e-6, MINT_2)
     const pair = { ...BUY, atPrice: 0.8e-6, oneCancelsOther: 'either' }
@@ -189,7 +189,7 @@ describe('a bracket', () => {
     ])
   })
 
-  it('from a price on, with its exits over a restart', () => {
+  it('buys from a price on, and keeps its exits across a restart', () => {
     const talk = settled()
     expect(idOf(talk.ask((bot, token) => bot.bracket(token, { ...BUY, ...ends, atPrice: 0.9e-6 })))).toBe('c1')
     const again = restart(talk)
@@ -202,7 +202,7 @@ describe('a bracket', () => {
     { stopPrice: 1e-6, takeProfitPrice: 2e-6 },
     { stopPrice: 0.5e-6, takeProfitPrice: 1e-6 },
     { stopPrice: Number.NaN, takeProfitPrice: 2e-6 },
-  ])('with its ends elsewhere is refused: %j', (wrong) => {
+  ])('whose prices do not enclose the present price is refused: %j', (wrong) => {
     expect(settled().ask((bot, token) => bot.bracket(token, { ...BUY, ...wrong }))).toMatchObject({
       code: 'REQUEST_INVALID',
     })
@@ -210,7 +210,7 @@ describe('a bracket', () => {
 })
 
 describe('a schedule', () => {
-  it('buys the same again and again, leaves out what is refused or dear, and ends', () => {
+  it('buys each installment, skips refused and expensive ones, and ends', () => {
     const heard: OrderView[] = []
     const talk = settled(heard)
     talk.ask((bot, token) => bot.dca(token, { ...BUY, everySeconds: 60, times: 4, maxPrice: 1.5e-6 }))
@@ -226,7 +226,7 @@ describe('a schedule', () => {
     expect(heard.at(-1)).toMatchObject({ id: 'c1', state: 'done' })
   })
 
-  it('goes on after a restart where it was', () => {
+  it('continues after a restart', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.dca(token, { ...BUY, everySeconds: 60, times: 2 }))
     wake(talk, 'c1')
@@ -237,7 +237,7 @@ describe('a schedule', () => {
 })
 
 describe('after a restart', () => {
-  it('what waits is listed, acts on prices newer than the start alone, and numbers go on', () => {
+  it('waiting orders are listed, act only on newer prices, and new ids follow the old ones', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.8e-6 }))
     const again = restart(talk)
@@ -247,7 +247,7 @@ describe('after a restart', () => {
     expect(idOf(again.ask((bot) => bot.limitBuy(MINT_2, { ...BUY, atPrice: 1e-7 }), 0.7e-6))).toBe('c2')
   })
 
-  it('one whose order is out hears of it', () => {
+  it('an order that is open receives its report', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.8e-6 }))
     const [order] = orders(talk.rig.settle(0.7e-6)) as [Order]
@@ -257,22 +257,26 @@ describe('after a restart', () => {
   })
 })
 
-describe('what is no request', () => {
+describe('an invalid request is refused', () => {
   type Ask = (bot: Bot<unknown>, token: Token<unknown>) => Placed
   it.each<[what: string, ask: Ask, code: string]>([
-    ['no price', (bot, token) => bot.limitBuy(token, { ...BUY, atPrice: Number.NaN }), 'REQUEST_INVALID'],
+    ['a missing price', (bot, token) => bot.limitBuy(token, { ...BUY, atPrice: Number.NaN }), 'REQUEST_INVALID'],
     ['a negative time', (bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 1, forSeconds: -1 }), 'REQUEST_INVALID'],
     ['an amount out of range', (bot, token) => bot.limitBuy(token, { ...BUY, sol: 1e5, atPrice: 1 }), 'AMOUNT_RANGE'],
-    ['no position', (bot, token) => bot.limitSell(token, { ...SELL, atPrice: 1 }), 'NO_POSITION'],
+    ['a sale without a position', (bot, token) => bot.limitSell(token, { ...SELL, atPrice: 1 }), 'NO_POSITION'],
     [
       'a name that is none',
       (bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 1, oneCancelsOther: 7 as never }),
       'REQUEST_INVALID',
     ],
-    ['no instalments', (bot, token) => bot.dca(token, { ...BUY, everySeconds: 5, times: 0 }), 'REQUEST_INVALID'],
-    ['half an instalment', (bot, token) => bot.dca(token, { ...BUY, everySeconds: 5, times: 0.5 }), 'REQUEST_INVALID'],
-    ['too often', (bot, token) => bot.dca(token, { ...BUY, everySeconds: 0.1, times: 2 }), 'REQUEST_INVALID'],
-    ['no mint', (bot) => bot.limitBuy('x', { ...BUY, atPrice: 1 }), 'MINT_INVALID'],
+    ['no installments', (bot, token) => bot.dca(token, { ...BUY, everySeconds: 5, times: 0 }), 'REQUEST_INVALID'],
+    ['half an installment', (bot, token) => bot.dca(token, { ...BUY, everySeconds: 5, times: 0.5 }), 'REQUEST_INVALID'],
+    [
+      'an interval that is too short',
+      (bot, token) => bot.dca(token, { ...BUY, everySeconds: 0.1, times: 2 }),
+      'REQUEST_INVALID',
+    ],
+    ['an invalid mint', (bot) => bot.limitBuy('x', { ...BUY, atPrice: 1 }), 'MINT_INVALID'],
     [
       'exits that are none',
       (bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 1, exits: { stopLossPercent: 200 } }),
@@ -289,14 +293,14 @@ describe('what is no request', () => {
     [{ percent: 0.11 }, 'c1'],
     [{ tokens: 100 }, 'REQUEST_INVALID'],
     [{ tokens: 101 }, 'c1'],
-  ])('a part that would count as sold before it is: %j of 100,000', (size, answer) => {
+  ])('a part that rounding would count as sold: %j of 100,000', (size, answer) => {
     const talk = holding()
     expect(idOf(talk.ask((bot, token) => bot.stopSell(token, { ...size, atPrice: 0.5e-6, reason: 'part' })))).toBe(
       answer,
     )
   })
 
-  it('more than anybody means', () => {
+  it('more waiting orders than the maximum are refused', () => {
     const talk = settled()
     const answers = talk.ask((bot) =>
       Array.from({ length: 2_001 }, () => bot.limitBuy(MINT, { ...BUY, atPrice: 1e-9 }).ok),

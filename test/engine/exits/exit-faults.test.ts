@@ -8,7 +8,7 @@ import { TalkingBot } from '../../support/talking-bot.ts'
 const BUY = { sol: 0.1, reason: 'told to' }
 const HELD = 100_000_000_000n
 
-/** Holds what 0.1 SOL bought at 1e-6. */
+/** A bot that holds tokens bought with 0.1 SOL at 1e-6. */
 function holding(options: BotOptions = {}): TalkingBot {
   const talk = new TalkingBot(options)
   talk.rig.settle(1e-6)
@@ -20,7 +20,7 @@ function holding(options: BotOptions = {}): TalkingBot {
 const asked = (outputs: readonly Output[]): string[] =>
   orders(outputs).map(({ side, size }) => `${side} ${size.kind === 'percent' ? size.percent : size.kind}`)
 
-/** Fires timers of exits until this time. */
+/** Fires the timers of exits until this time. */
 function runTo(talk: TalkingBot, time: number): Output[] {
   const { rig } = talk
   const fired: Output[] = []
@@ -36,8 +36,8 @@ function runTo(talk: TalkingBot, time: number): Output[] {
   return fired
 }
 
-describe('a part that is due', () => {
-  it('is sold though its sale failed and the strategy then gave the position other exits', () => {
+describe('a partial sale that is due', () => {
+  it('is retried after a failure, even if the strategy replaces the exits', () => {
     const talk = holding()
     talk.ask((bot, token) => bot.stopSell(token, { atPrice: 0.8e-6, percent: 50, reason: 'half' }))
     const [order] = orders(talk.rig.settle(0.7e-6)) as [Order]
@@ -46,7 +46,7 @@ describe('a part that is due', () => {
     expect(asked(runTo(talk, talk.rig.now + 10_000))).toEqual(['sell 50'])
   })
 
-  it('does not wait for the next try of another part that cannot be sold', () => {
+  it('does not wait for the retry of an earlier part', () => {
     const talk = holding()
     talk.ask((bot, token) => bot.limitSell(token, { atPrice: 1.5e-6, percent: 10, reason: 'dear' }))
     talk.ask((bot, token) => bot.stopSell(token, { atPrice: 0.8e-6, percent: 50, reason: 'half' }))
@@ -63,7 +63,7 @@ describe('a part that is due', () => {
     expect(asked(runTo(talk, talk.rig.now + 200_000))).toEqual(['sell 60'])
   })
 
-  it('and is out while the exits are changed does not count for the new steps', () => {
+  it('does not count towards new steps if the exits change while it is open', () => {
     const talk = holding({ exits: { takeProfitSteps: [{ atPercent: 20, sellPercent: 30 }] } })
     const [order] = orders(talk.rig.settle(1.3e-6)) as [Order]
     const takeProfitSteps = [{ atPercent: 50, sellPercent: 50 }]
@@ -73,8 +73,8 @@ describe('a part that is due', () => {
   })
 })
 
-describe('a token that nobody trades', () => {
-  it('is idle when it is, though the feed was down when that was looked at first', () => {
+describe('a token without trades', () => {
+  it('is sold as idle later if the feed was down at the first check', () => {
     const talk = holding({ exits: { idleSeconds: 60, whenStale: { policy: 'flatten', afterSeconds: 3_600 } } })
     const { now } = talk.rig
     runTo(talk, now + 30_000)
@@ -102,7 +102,7 @@ it('a token whose prints give no price, because a fill contradicts their unit, i
   expect(orders(seen)).toMatchObject([{ time: boughtAt + 50_000, reason: 'no price for 50 s' }])
 })
 
-describe('rows that the feed shows anew, though they are older than what was seen', () => {
+describe('repeated rows, older than rows seen before', () => {
   const old = (talk: TalkingBot, price: number): Output[] =>
     Array.from({ length: 30 }, () => talk.rig.trade(price, { ms: 1, lateMs: 120_000 })).flat()
   const exits = { stopLossPercent: 20, trailingPercent: 20, windowPrints: 21 } as const
@@ -119,7 +119,7 @@ describe('rows that the feed shows anew, though they are older than what was see
     expect(asked(Array.from({ length: 11 }, () => talk.rig.trade(0.7e-6)).flat())).toEqual(['sell all'])
   })
 
-  it('sell nothing after a restart either, where the warm-up shows what was seen', () => {
+  it('sell nothing after a restart with a warm-up', () => {
     const talk = holding({ exits })
     const recorded = new RecordedMoney()
     for (const output of talk.rig.outputs) recorded.output(output)
@@ -129,7 +129,7 @@ describe('rows that the feed shows anew, though they are older than what was see
     expect(asked(Array.from({ length: 11 }, () => again.rig.trade(0.7e-6)).flat())).toEqual(['sell all'])
   })
 
-  it('are none where what was seen before had a wrong stamp: half a minute later they count', () => {
+  it('count after 30 s if the newest row had a wrong timestamp', () => {
     const talk = holding({ exits })
     for (let print = 0; print < 4; print++) talk.rig.trade(1e-6, { lateMs: -3_600_000 })
     const sold: number[] = []
@@ -139,7 +139,7 @@ describe('rows that the feed shows anew, though they are older than what was see
     expect(sold).toEqual([41_000])
   })
 
-  it('are none where the service falls behind: what comes late, in its order, counts', () => {
+  it('do not include rows that arrive late, but in order', () => {
     const talk = holding({ exits })
     const lateMs = 60_000
     talk.rig.now += lateMs
@@ -147,8 +147,8 @@ describe('rows that the feed shows anew, though they are older than what was see
   })
 })
 
-describe('a position that nothing could sell for hours', () => {
-  /** Its next try is more than an hour off. */
+describe('a position whose sales failed for hours', () => {
+  /** The next try is more than an hour away. */
   const stuck = (): TalkingBot => {
     const talk = holding({ exits: { stopLossPercent: 20 } })
     let [order] = orders(talk.rig.settle(0.7e-6)) as [Order]
@@ -161,7 +161,7 @@ describe('a position that nothing could sell for hours', () => {
     return talk
   }
 
-  it('is tried at once after a restart: what kept it from being sold may have been mended', () => {
+  it('is retried at once after a restart, because the reason of the failures may be gone', () => {
     const { rig } = stuck()
     const recorded = new RecordedMoney()
     for (const output of rig.outputs) recorded.output(output)
@@ -169,7 +169,7 @@ describe('a position that nothing could sell for hours', () => {
     expect(asked(runTo(again, again.rig.now + 3_000))).toEqual(['sell all'])
   })
 
-  it('is tried at once when an operator says so, and not sooner again for that', () => {
+  it('is retried at once by a sale of the operator, without a shorter wait afterwards', () => {
     const talk = stuck()
     const [order] = orders(talk.rig.input({ kind: 'command', command: { name: 'sell', mint: MINT } })) as [Order]
     expect(order).toMatchObject({ side: 'sell', size: { kind: 'all' } })
@@ -179,7 +179,7 @@ describe('a position that nothing could sell for hours', () => {
 })
 
 describe('results', () => {
-  it('stand whatever prices are printed: what nobody could pay is no reason to end', () => {
+  it('stay finite at any printed price', () => {
     const talk = new TalkingBot({ paperSol: 100, limits: { maxDrawdownLamports: 1e9 as never } })
     const mints = Array.from({ length: 12 }, (_, n) => MINT.replace('6Fz', `6${'ABCDEGHJKLMN'[n]}z`))
     for (const mint of mints) {
@@ -192,7 +192,7 @@ describe('results', () => {
     expect(talk.ask((bot, token) => bot.buy(token, BUY))).toEqual({ ok: true, id: 'o13' })
   })
 
-  it('count a position once that a fork gave back, and that was sold again: no streak ends by that', () => {
+  it('count a position once if a fork restores it and it is sold again; the losing streak stays unchanged', () => {
     const limits = { maxLosingStreak: 2, streakPauseMs: 3_600_000 }
     const talk = holding({ limits })
     const sell = (): Order => {

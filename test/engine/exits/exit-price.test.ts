@@ -6,7 +6,7 @@ import type { Order } from '../../../src/engine/order.ts'
 import { orders } from '../../support/engine-rig.ts'
 import { TalkingBot } from '../../support/talking-bot.ts'
 
-/** The same, from a list of all there was. */
+/** Reference: the median from a list of all prints. */
 function reference(prints: readonly { price: number; time: number }[], window: number, now: number): number {
   const last = prints.slice(-window).reverse()
   const fresh = last.filter(({ time }, place) => place < 5 || time >= now - 60_000)
@@ -14,7 +14,7 @@ function reference(prints: readonly { price: number; time: number }[], window: n
   return sorted[Math.ceil(sorted.length / 2) - 1] as number
 }
 
-it('is the median of the last prints that are not too old, whatever comes, and however seldom and over however many it is asked for', () => {
+it('the price of the exits is the median of the last prints that are not too old, for any prints and queries', () => {
   const window = fc.constantFrom(...EXIT_WINDOWS.filter((one) => one > 5))
   const print = fc.record({
     price: fc.integer({ min: 1, max: 50 }),
@@ -50,7 +50,7 @@ describe('an exit', () => {
     talk.rig.fill(orders(talk.rig.outputs)[0] as Order, 1e-6)
     return talk
   }
-  /** After how many prints it goes. */
+  /** Number of prints after which the exit is due. */
   function printsUntil(talk: TalkingBot, ms: number): number {
     for (let prints = 1; prints < 30; prints++) if (orders(talk.rig.trade(0.5e-6, { ms })).length > 0) return prints
     return Number.POSITIVE_INFINITY
@@ -60,11 +60,11 @@ describe('an exit', () => {
     [5, 100, 3],
     [21, 100, 11],
     [21, 20_000, 5],
-  ])('of %i prints, one every %i ms, goes after %i of them', (windowPrints, ms, prints) => {
+  ])('with a window of %i prints, one every %i ms, is due after %i of them', (windowPrints, ms, prints) => {
     expect(printsUntil(holding(windowPrints), ms)).toBe(prints)
   })
 
-  it('after a gap waits for prints of its own, and then goes at once', () => {
+  it('after a gap waits for new prints, and is then due at once', () => {
     const talk = holding(21)
     talk.rig.input({ kind: 'gap', from: talk.rig.now, to: talk.rig.now, keys: ['trades'] })
     expect(printsUntil(talk, 100)).toBe(3)

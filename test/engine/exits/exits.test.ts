@@ -14,7 +14,7 @@ import { TalkingBot } from '../../support/talking-bot.ts'
 
 const BOUGHT = 100_000_000_000n // base units: 0.1 SOL at 1e-6
 
-/** Holds what 0.1 SOL bought at 1e-6, with these exits. */
+/** A bot that holds tokens bought with 0.1 SOL at 1e-6, with these exits. */
 function holding(exits: ExitRules, money = NO_MONEY): TalkingBot {
   const talk = new TalkingBot({ exits, money })
   talk.rig.settle(1e-6)
@@ -28,7 +28,7 @@ const sales = (outputs: readonly Output[]): [size: string | number, reason: stri
     .filter(({ side }) => side === 'sell')
     .map(({ size, reason }) => [size.kind === 'percent' ? size.percent : size.kind, reason.split(':')[0] as string])
 
-/** Sold as asked, at `price`. */
+/** Fills a sale at `price`. */
 function execute(talk: TalkingBot, order: Order, price: number): Output[] {
   const held = positionOf(talk).tokens
   const tokens = order.size.kind === 'percent' ? (held * BigInt(Math.round(order.size.percent * 100))) / 10_000n : held
@@ -51,7 +51,7 @@ function fire(talk: TalkingBot, what: string): Output[] {
   return talk.rig.input({ kind: 'timer', id })
 }
 
-describe('what is sold when', () => {
+describe('an exit sells at its price', () => {
   const steps = [
     { atPercent: 20, sellPercent: 30 },
     { atPercent: 50, sellPercent: 30 },
@@ -60,20 +60,25 @@ describe('what is sold when', () => {
     ['a stop-loss', { stopLossPercent: 20 }, [0.9, 0.81, 0.8], [['all', 'stop-loss']]],
     ['a take-profit', { takeProfitPercent: 50 }, [1.49, 1.51], [['all', 'take-profit']]],
     ['a trailing stop', { trailingPercent: 15 }, [2, 1.71, 1.69], [['all', 'trailing stop']]],
-    ['a trailing stop that is not armed', { trailingPercent: 15, trailingArmPercent: 50 }, [1.4, 1.1, 0.5], []],
     [
-      'one that is armed',
+      'a trailing stop that is not armed sells nothing',
+      { trailingPercent: 15, trailingArmPercent: 50 },
+      [1.4, 1.1, 0.5],
+      [],
+    ],
+    [
+      'a trailing stop that is armed',
       { trailingPercent: 15, trailingArmPercent: 50 },
       [1.51, 1.3, 1.28],
       [['all', 'trailing stop']],
     ],
-    ['break-even that was never above', { breakEvenAtPercent: 20 }, [1.19, 0.9], []],
+    ['break-even sells nothing if the price was never above its level', { breakEvenAtPercent: 20 }, [1.19, 0.9], []],
     ['break-even', { breakEvenAtPercent: 20 }, [1.21, 1.01, 0.99], [['all', 'break-even']]],
-    ['no step', { takeProfitSteps: steps }, [1.19, 0.5], []],
+    ['a step that is not reached sells nothing', { takeProfitSteps: steps }, [1.19, 0.5], []],
     ['a step', { takeProfitSteps: steps }, [1.21], [[30, 'take-profit step 1 of 2']]],
     ['two steps at once', { takeProfitSteps: steps }, [1.6], [[60, 'take-profit step 2 of 2']]],
     [
-      'a step, and the stop for the rest',
+      'a step, then the stop-loss for the remaining tokens',
       { takeProfitSteps: steps, stopLossPercent: 20 },
       [1.21, 0.7],
       [
@@ -82,7 +87,7 @@ describe('what is sold when', () => {
       ],
     ],
     [
-      'the last step of all',
+      'a step of 100 % sells all',
       { takeProfitSteps: [{ atPercent: 20, sellPercent: 100 }] },
       [1.21],
       [['all', 'take-profit step 1 of 1']],
@@ -98,7 +103,7 @@ describe('what is sold when', () => {
     expect(sales(seen)).toEqual(sold)
   })
 
-  it('each step sells its share of what was bought, whatever was sold before', () => {
+  it('each step sells its share of the bought tokens, regardless of earlier sales', () => {
     const talk = holding({ takeProfitSteps: [...steps, { atPercent: 100, sellPercent: 40 }] })
     const left: bigint[] = []
     for (const price of [1.3, 1.6, 2.1])
@@ -109,7 +114,7 @@ describe('what is sold when', () => {
     expect(left).toEqual([70n, 40n, 0n])
   })
 
-  it('what the strategy sold by itself counts for the steps', () => {
+  it('sales of the strategy count towards the steps', () => {
     const talk = holding({ takeProfitSteps: steps })
     talk.ask((bot, token) => bot.sell(token, { percent: 30, reason: 'mine' }))
     execute(talk, orders(talk.rig.outputs).at(-1) as Order, 1e-6)
@@ -121,7 +126,7 @@ describe('what is sold when', () => {
 describe('a step that fails', () => {
   const exits: ExitRules = { takeProfitSteps: [{ atPercent: 20, sellPercent: 50 }], stopLossPercent: 20 }
 
-  it('is tried again, further up the ladder, though the price is gone; and over a restart', () => {
+  it('is retried further up the ladder, even if the price has fallen, and across a restart', () => {
     const talk = holding(exits)
     const [first] = orders(talk.rig.settle(1.3e-6)) as [Order]
     expect(first.slippagePercents).toEqual([5, 15, 30, 50])
@@ -145,13 +150,13 @@ describe('a step that fails', () => {
     expect(sales(talk.rig.settle(0.7e-6))).toEqual([['all', 'stop-loss']])
   })
 
-  it('cannot be called off by the strategy', () => {
+  it('cannot be cancelled by the strategy', () => {
     const talk = holding(exits)
     const [step] = orders(talk.rig.settle(1.3e-6)) as [Order]
     expect(talk.ask((bot) => bot.cancel(step.id), 1.3e-6)).toBe(false)
   })
 
-  it('is sold again when a fork takes its sale back, and not a second time', () => {
+  it('is sold again if a fork takes its sale back, but not a second time', () => {
     const talk = holding(exits)
     const [step] = orders(talk.rig.settle(1.3e-6)) as [Order]
     const fill = fillOf(step, 1.3e-6, talk.rig.now, { tokens: BOUGHT / 2n, final: false })
@@ -162,11 +167,11 @@ describe('a step that fails', () => {
   })
 })
 
-describe('the longest hold', () => {
+describe('maxHoldSeconds', () => {
   it.each([
     ['behind', 10_000, 60_000],
     ['in step with', -2_000, 58_000],
-  ])('is no longer where our clock is %s the chain', (_what, aheadMs, leftMs) => {
+  ])('counts from the fill if our clock is %s the chain', (_what, aheadMs, leftMs) => {
     const talk = new TalkingBot({ exits: { maxHoldSeconds: 60 } })
     talk.rig.settle(1e-6)
     talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason: 'told to' }))
@@ -178,17 +183,17 @@ describe('the longest hold', () => {
   })
 })
 
-describe('a token that nobody trades', () => {
+describe('a token without trades', () => {
   const feed = (status: 'live' | 'down'): Input => ({ kind: 'feed', status, confirmed: [] })
 
-  it('is sold when it was idle for so long, counted from its last print', () => {
+  it('is sold after idleSeconds since its last print', () => {
     const talk = holding({ idleSeconds: 60 })
     talk.rig.trade(1e-6, { ms: 40_000 })
     expect(sales(fire(talk, 'quiet'))).toEqual([])
     expect(sales(fire(talk, 'quiet'))).toEqual([['all', 'idle']])
   })
 
-  it('is not called idle while the feed is down, nor by what was not seen', () => {
+  it('does not count as idle while the feed is down or during a gap', () => {
     const talk = holding({ idleSeconds: 60 })
     talk.rig.input(feed('down'))
     expect(sales(fire(talk, 'quiet'))).toEqual([])
@@ -202,7 +207,7 @@ describe('a token that nobody trades', () => {
   it.each<[ExitRules['whenStale'], unknown]>([
     [{ policy: 'flatten', afterSeconds: 30 }, [['all', 'no price for 30 s']]],
     [{ policy: 'hold', afterSeconds: 30 }, []],
-  ])('with the feed down: %j', (whenStale, sold) => {
+  ])('is sold by whenStale while the feed is down: %j', (whenStale, sold) => {
     const talk = holding({ ...(whenStale && { whenStale }), maxHoldSeconds: 900 })
     talk.rig.input(feed('down'))
     const hasTimer = talk.rig.outputs.some(
@@ -211,18 +216,18 @@ describe('a token that nobody trades', () => {
     expect(hasTimer ? sales(fire(talk, 'quiet')) : []).toEqual(sold)
   })
 
-  it('with both, each has its own time', () => {
+  it('is sold by the exit whose own time is over: idleSeconds, whenStale', () => {
     const talk = holding({ idleSeconds: 20, whenStale: { policy: 'flatten', afterSeconds: 50 } })
     const boughtAt = talk.rig.now
     talk.rig.input(feed('down'))
-    // The time of the other one, twice: the feed may be live again.
+    // The timer of idleSeconds fires twice without effect, because the feed is down.
     for (const _look of [1, 2]) expect(sales(fire(talk, 'quiet'))).toEqual([])
     expect(sales(fire(talk, 'quiet'))).toEqual([['all', 'no price for 50 s']])
     expect(talk.rig.now - boughtAt).toBe(50_000)
   })
 })
 
-it('steps begin anew with what comes in after everything was sold', () => {
+it('steps start again for tokens that arrive after everything was sold', () => {
   const talk = holding({ takeProfitSteps: [20, 50].map((atPercent) => ({ atPercent, sellPercent: 50 })) })
   const { rig } = talk
   const done = (order: Order, price: number, tokens: bigint): Output[] =>
@@ -244,21 +249,25 @@ it('steps begin anew with what comes in after everything was sold', () => {
   expect(positionOf(talk)).toMatchObject({ tokens: BOUGHT, steps: { taken: 1, tokens: BOUGHT } })
 })
 
-describe('exits that make no sense together', () => {
+describe('exits that contradict each other are refused', () => {
   const step = (atPercent: number, sellPercent: number) => ({ atPercent, sellPercent })
   const cases: [what: string, exits: ExitRules, path: string][] = [
     ['steps out of order', { takeProfitSteps: [step(50, 10), step(50, 10)] }, 'takeProfitSteps.1.atPercent'],
-    ['more than everything', { takeProfitSteps: [step(5, 60), step(50, 41)] }, 'takeProfitSteps.1.sellPercent'],
-    ['a part that is none', { takeProfitSteps: [step(5, 0.1)] }, 'takeProfitSteps.0.sellPercent'],
-    ['a stop above the profit', { stopLossPercent: 60, takeProfitPercent: 50 }, 'stopLossPercent'],
-    ['nothing to arm', { trailingArmPercent: 10 }, 'trailingArmPercent'],
+    ['steps of more than 100 %', { takeProfitSteps: [step(5, 60), step(50, 41)] }, 'takeProfitSteps.1.sellPercent'],
+    ['a step that is too small', { takeProfitSteps: [step(5, 0.1)] }, 'takeProfitSteps.0.sellPercent'],
+    ['a stop-loss above the take-profit', { stopLossPercent: 60, takeProfitPercent: 50 }, 'stopLossPercent'],
+    ['an arm without a trailing stop', { trailingArmPercent: 10 }, 'trailingArmPercent'],
     [
-      'armed after the end',
+      'an arm at the take-profit',
       { trailingPercent: 5, trailingArmPercent: 50, takeProfitPercent: 50 },
       'trailingArmPercent',
     ],
-    ['break-even after the end', { breakEvenAtPercent: 50, takeProfitPercent: 20 }, 'breakEvenAtPercent'],
-    ['a step after the end', { takeProfitSteps: [step(50, 10)], takeProfitPercent: 20 }, 'takeProfitSteps.0.atPercent'],
+    ['break-even above the take-profit', { breakEvenAtPercent: 50, takeProfitPercent: 20 }, 'breakEvenAtPercent'],
+    [
+      'a step above the take-profit',
+      { takeProfitSteps: [step(50, 10)], takeProfitPercent: 20 },
+      'takeProfitSteps.0.atPercent',
+    ],
   ]
   it.each(cases)('%s', (_what, exits, path) => {
     expect(exitProblems(exits).map((problem) => problem.path.join('.'))).toEqual([path])
@@ -268,14 +277,14 @@ describe('exits that make no sense together', () => {
     expect(placed).toMatchObject({ ok: false, code: 'REQUEST_INVALID', reason: expect.stringContaining(`${path}: `) })
   })
 
-  it('counts what the bot has beside the order', () => {
+  it('exits of the order are merged with those of the bot before the check', () => {
     const talk = new TalkingBot({ exits: { takeProfitPercent: 20 } })
     talk.rig.settle(1e-6)
     const exits = { takeProfitSteps: [step(10, 50), step(30, 50)] }
     expect(talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason: 'x', exits }))).toMatchObject({ ok: false })
   })
 
-  it('anything at all is read, or refused with a text', () => {
+  it('a value of any type is read, or refused with a text', () => {
     const value = fc.oneof(
       fc.double(),
       fc.constantFrom(undefined, null, 'x', [], {}, [{}], [null], true),

@@ -11,7 +11,7 @@ const BUY: BuyOptions = { sol: 0.1, reason: 'told to' }
 const HALF: SellOptions = { percent: 50, reason: 'half' }
 const ALL: SellOptions = { all: true, reason: 'all' }
 
-/** Asks for one of these at every print with a price, while there are any. */
+/** Makes the next of these requests at every print with a price. */
 function puppet(wishes: Wish[]) {
   return defineStrategy({
     name: 'puppet',
@@ -33,7 +33,7 @@ function rigOf(wishes: Wish[], money: RecoveredMoney = NO_MONEY): EngineRig {
   return new EngineRig([puppet(wishes) as never], [botSettings('puppet', { exits: { stopLossPercent: 20 } })], money)
 }
 
-/** Holds tokens that 0.1 SOL bought, then wishes for more. */
+/** A bot that holds tokens bought with 0.1 SOL, then makes these requests. */
 function holding(...then: Wish[]): { rig: EngineRig; tokens: bigint; wishes: Wish[] } {
   const wishes: Wish[] = [BUY]
   const rig = rigOf(wishes)
@@ -50,7 +50,7 @@ const states = (outputs: readonly Output[]): string[] =>
 const cancels = (outputs: readonly Output[]): string[] =>
   outputs.flatMap((output) => (output.kind === 'cancel' ? [output.orderId] : []))
 
-it('a full exit goes out with what it needs to go again without proof, and no other order does', () => {
+it('a full exit carries the settings for attempts without proof, and no other order does', () => {
   const { rig } = holding(HALF)
   const [half] = orders(rig.trade(1e-6))
   const [exit] = orders(rig.settle(0.5e-6))
@@ -60,7 +60,7 @@ it('a full exit goes out with what it needs to go again without proof, and no ot
 })
 
 describe('a full exit and a partial sale', () => {
-  /** Half of a position is being sold. */
+  /** A position with an open sale of one half. */
   function halved(): { rig: EngineRig; half: Order; tokens: bigint } {
     const { rig, tokens } = holding(HALF)
     const [half] = orders(rig.trade(1e-6)) as [Order]
@@ -72,7 +72,7 @@ describe('a full exit and a partial sale', () => {
     ['accepted', true],
     ['working', false],
     ['held', false],
-  ])('that is %s: the exit goes at once', (state, isCalledOff) => {
+  ])('that is %s: the exit is sent at once', (state, isCalledOff) => {
     const { rig, half } = halved()
     if (state !== 'accepted') rig.report(half, state)
     const outputs = rig.settle(0.5e-6)
@@ -80,7 +80,7 @@ describe('a full exit and a partial sale', () => {
     expect(cancels(outputs)).toEqual(isCalledOff ? [half.id] : [])
   })
 
-  it('the position is closed by both fills, in any order', () => {
+  it('both fills close the position, in any order', () => {
     for (const order of ['half first', 'exit first']) {
       const { rig, half, tokens } = halved()
       rig.report(half, 'working')
@@ -94,7 +94,7 @@ describe('a full exit and a partial sale', () => {
     }
   })
 
-  it('the exit fails while the other one is undecided: it goes on, one try counted for one order', () => {
+  it('an exit that fails while the partial sale is undecided is retried, one try for each order', () => {
     const { rig, half } = halved()
     rig.report(half, 'working')
     let [exit] = orders(rig.settle(0.5e-6)) as [Order]
@@ -134,7 +134,7 @@ it.each([
 })
 
 describe('a full exit that is not proved', () => {
-  /** A position closed by the first fill of its exit, of which so many attempts are still out. */
+  /** A position closed by the first fill of its exit, with this many attempts undecided. */
   function closed(unproved: number) {
     const { rig, tokens, wishes } = holding()
     const [exit] = orders(rig.settle(0.5e-6)) as [Order]
@@ -147,7 +147,7 @@ describe('a full exit that is not proved', () => {
     [0, 1],
     [1, 0],
     [4, 0],
-  ])('%i attempts out: %i buys of its mint', (unproved, buys) => {
+  ])('with %i undecided attempts allows %i buys of its mint', (unproved, buys) => {
     const { rig, wishes } = closed(unproved)
     wishes.push(BUY)
     const outputs = rig.trade(0.5e-6)
@@ -155,7 +155,7 @@ describe('a full exit that is not proved', () => {
     expect(refusals(outputs)).toEqual(buys === 0 ? ['EXIT_UNPROVED'] : [])
   })
 
-  it('closes the buy lane over a restart, until the last of its attempts is proved', () => {
+  it('closes the buy lane across a restart, until its last attempt is proved', () => {
     const { rig: before, exit, fill } = closed(2)
     const accounts = before.outputs.flatMap((output) => (output.kind === 'account' ? [output.money] : [])).slice(-1)
     const money: RecoveredMoney = { ...NO_MONEY, nextOrder: 10, orders: [{ order: exit, state: 'filled' }], accounts }

@@ -11,7 +11,7 @@ import { TalkingBot } from '../../support/talking-bot.ts'
 const EVERY_S = 20
 const POLL = { whenStale: { policy: 'poll', afterSeconds: EVERY_S } } as const
 
-/** A position of 0.1 SOL at 1e-6, and a chain whose pool says what a test says. */
+/** A position of 0.1 SOL at 1e-6, and a chain whose pool has the price of the test. */
 class Quiet {
   readonly talk: TalkingBot
   slot = 100
@@ -26,12 +26,12 @@ class Quiet {
     this.talk.rig.trade(1e-6)
   }
 
-  /** Timers fire until one of them asks for the pool; whether one did. */
+  /** Fires timers until one of them requests the pool. Returns whether one did. */
   ask(): boolean {
     return this.fire() || this.fire()
   }
 
-  /** The next timer at its time; whether it asked. */
+  /** Fires the next timer. Returns whether it requested the pool. */
   fire(): boolean {
     const { rig } = this.talk
     const timer = this.#timer
@@ -64,7 +64,7 @@ class Quiet {
     )
   }
 
-  /** Reads the pool at a price: what is sold, or said. */
+  /** Delivers a reading at a price. Returns the sales and alarms. */
   read(price: number, more: { slot?: number; ageMs?: number } = {}): string[] {
     const { slot = ++this.slot, ageMs = 1_000 } = more
     const time = this.talk.rig.now - ageMs
@@ -77,7 +77,7 @@ class Quiet {
     })
   }
 
-  /** Asks and reads, once for each price. */
+  /** Requests and delivers a reading for each price. */
   rounds(...prices: number[]): string[] {
     return prices.flatMap((price) => (this.ask() ? this.read(price) : ['did not ask']))
   }
@@ -88,10 +88,10 @@ class Quiet {
   }
 }
 
-describe('a held token that the feed is silent about', () => {
+describe('a held token without prints', () => {
   it.each<[what: string, exits: ExitRules, prices: number[], done: string[]]>([
     ['a stop-loss on the second reading', { stopLossPercent: 20 }, [0.7e-6, 0.7e-6], ['all stop-loss']],
-    ['none on a reading by itself', { stopLossPercent: 20 }, [0.7e-6, 1e-6, 1e-6, 0.7e-6, 1e-6], []],
+    ['a single reading below the stop sells nothing', { stopLossPercent: 20 }, [0.7e-6, 1e-6, 1e-6, 0.7e-6, 1e-6], []],
     ['a take-profit', { takeProfitPercent: 50 }, [3e-6, 1.6e-6], ['all take-profit']],
     ['a trailing stop on what was read', { trailingPercent: 20 }, [2e-6, 2e-6, 1.5e-6, 1.5e-6], ['all trailing stop']],
     ['no trailing stop from a high that one reading made', { trailingPercent: 20 }, [9e-6, 1e-6, 1e-6], []],
@@ -101,12 +101,12 @@ describe('a held token that the feed is silent about', () => {
       [1.3e-6, 1.3e-6],
       ['percent take-profit step 1 of 1'],
     ],
-    ['nothing where it fell too little', { stopLossPercent: 20 }, [0.85e-6, 0.85e-6, 0.85e-6], []],
+    ['nothing if the price fell too little', { stopLossPercent: 20 }, [0.85e-6, 0.85e-6, 0.85e-6], []],
   ])('%s', (_what, exits, prices, done) => {
     expect(new Quiet(exits).rounds(...prices)).toEqual(done)
   })
 
-  it('is asked for after so long a silence, and then as often; soon where the next reading decides', () => {
+  it('has its pool read after afterSeconds, then at that interval, and sooner if the next reading decides', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     const { rig } = quiet.talk
     const printedAt = rig.now
@@ -120,7 +120,7 @@ describe('a held token that the feed is silent about', () => {
     expect((quiet.nextAskAt as number) - rig.now).toBe(1_000)
   })
 
-  it('is asked for while the feed is down too, however often that comes and goes', () => {
+  it('has its pool read while the feed is down, regardless of gaps', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     const { rig } = quiet.talk
     rig.input({ kind: 'feed', status: 'down', confirmed: [] })
@@ -132,7 +132,7 @@ describe('a held token that the feed is silent about', () => {
     expect([quiet.ask(), quiet.read(0.5e-6), quiet.rounds(0.5e-6, 0.5e-6)]).toEqual([true, [], ['all stop-loss']])
   })
 
-  it('is not asked for while it is traded, and prints decide again from the next one on', () => {
+  it('has no pool readings while it is traded, and prints decide again', () => {
     const quiet = new Quiet({ trailingPercent: 20, stopLossPercent: 50 })
     const { rig } = quiet.talk
     rig.now += 15_000
@@ -154,7 +154,7 @@ describe('a held token that the feed is silent about', () => {
     },
   )
 
-  it('an answer that nobody asked for, or that a print has overtaken, is nothing', () => {
+  it('ignores a reading that was not requested, or that a print has overtaken', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     for (let times = 0; times < 3; times++) expect(quiet.read(0.1e-6)).toEqual([])
     quiet.ask()
@@ -162,7 +162,7 @@ describe('a held token that the feed is silent about', () => {
     for (let times = 0; times < 3; times++) expect(quiet.read(0.1e-6)).toEqual([])
   })
 
-  it('a reading of the same slot, or an older one, counts once', () => {
+  it('counts readings of the same slot, or of an older one, once', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     quiet.ask()
     const { slot } = quiet
@@ -170,7 +170,7 @@ describe('a held token that the feed is silent about', () => {
     expect(quiet.read(0.5e-6, { slot: slot + 1 })).toEqual(['all stop-loss'])
   })
 
-  it('a slot that cannot be, said once, does not keep what follows from counting', () => {
+  it('counts later readings after a single reading with an impossible slot', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     quiet.ask()
     expect(quiet.read(1e-6, { slot: Number.MAX_SAFE_INTEGER })).toEqual([])
@@ -181,7 +181,7 @@ describe('a held token that the feed is silent about', () => {
     expect(quiet.talk.rig.now - from).toBeLessThanOrEqual(100_000)
   })
 
-  it('prints that give no price, too few since a gap, are silence too', () => {
+  it('treats prints without a price, too few since a gap, as silence', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     const { rig } = quiet.talk
     rig.input({ kind: 'gap', from: rig.now - 1, to: rig.now, keys: ['trades'] })
@@ -203,7 +203,7 @@ describe('a held token that the feed is silent about', () => {
     expect(quiet.read(0.5e-6, { ageMs })).toEqual(said)
   })
 
-  it('is held where nobody can say its price; each reason is said once, and it goes on being asked for', () => {
+  it('stays open without a price; each reason is reported once, and the readings continue', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     const silent = { code: 'POOL_SILENT', reason: 'RPC 1: no answer' } as const
     const unreadable = { code: 'POOL_UNREADABLE', reason: 'none' } as const
@@ -216,7 +216,7 @@ describe('a held token that the feed is silent about', () => {
     expect(quiet.rounds(0.5e-6, 0.5e-6)).toEqual(['all stop-loss'])
   })
 
-  it('no exit of another kind waits for it', () => {
+  it('is sold by other exits without a reading', () => {
     const quiet = new Quiet({ maxHoldSeconds: 30 })
     quiet.ask()
     const { rig } = quiet.talk
@@ -227,7 +227,7 @@ describe('a held token that the feed is silent about', () => {
     expect([quiet.read(0.1e-6), quiet.ask()]).toEqual([[], false])
   })
 
-  it('is asked for after a restart, from rows', () => {
+  it('has its pool read after a restart, from rows', () => {
     const before = new Quiet({ stopLossPercent: 20 })
     const recorded = new RecordedMoney()
     for (const output of before.talk.rig.outputs) recorded.output(output)
@@ -236,13 +236,13 @@ describe('a held token that the feed is silent about', () => {
     expect(quiet.rounds(0.5e-6)).toEqual(['all stop-loss'])
   })
 
-  it('a stop order of its strategy goes by it too', () => {
+  it('triggers a stop order of its strategy by the readings', () => {
     const quiet = new Quiet({})
     quiet.talk.ask((bot, token) => bot.stopSell(token, { atPrice: 0.8e-6, percent: 50, reason: 'half' }))
     expect(quiet.rounds(0.7e-6, 0.7e-6)).toEqual(['percent c1 at 7.00000e-7'])
   })
 
-  it('is worth what its pool says, however long nobody has traded it; and nothing once that is not read either', () => {
+  it('is valued by its pool without trades, and is worthless without readings', () => {
     const quiet = new Quiet({})
     const { rig } = quiet.talk
     const profit = (): number | undefined => {
@@ -261,14 +261,14 @@ describe('a held token that the feed is silent about', () => {
     expect([quiet.rounds(0.6e-6), ((profit() as number) - before).toFixed(2)]).toEqual([[], '-0.04'])
   })
 
-  it('is told to sell at the price that was read', () => {
+  it('is sold at the price of the reading', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     quiet.rounds(0.7e-6, 0.6e-6)
     expect(orders(quiet.said).map(({ price }) => price)).toEqual([0.7e-6])
   })
 })
 
-it('other policies ask for nothing', () => {
+it('other policies request no readings', () => {
   for (const policy of ['hold', 'flatten'] as const)
     expect(new Quiet({ whenStale: { policy, afterSeconds: 10 } }).nextAskAt).toBeUndefined()
 })

@@ -16,7 +16,7 @@ const lists = new Map([
   ['mints.txt', new Set([MINT])],
   ['makers.txt', new Set(['maker'])],
 ])
-// At 1e-7 SOL a token the curve has sqrt(30 x 1.073e9 x 1e-7) = 56.74 SOL, 30 of them virtual: 26.74 are there.
+// At 1e-7 SOL per token the curve has sqrt(30 x 1.073e9 x 1e-7) = 56.74 SOL. 30 of them are virtual, so 26.74 are real.
 const token: Candidate = {
   ...{ mint: MINT, amount: solToLamports(0.1), now: NOW, price: 1e-7, creator: 'maker' },
   ...{ launch: { creator: 'maker', time: NOW - 60_000 }, seenAt: NOW },
@@ -25,45 +25,70 @@ const token: Candidate = {
 type Row = [string, Partial<EntryFilters>, Partial<Candidate>, string | undefined]
 
 test.each<Row>([
-  ['nothing asked', {}, {}, undefined],
-  ['a mint that is denied', { denyMints: 'mints.txt' }, {}, 'MINT_LISTED'],
-  ['another one', { denyMints: 'mints.txt' }, { mint: MINT_2 }, undefined],
-  ['a mint that is allowed', { allowMints: 'mints.txt' }, {}, undefined],
-  ['another one', { allowMints: 'mints.txt' }, { mint: MINT_2 }, 'MINT_UNLISTED'],
+  ['without filters a buy passes', {}, {}, undefined],
+  ['a denied mint is refused', { denyMints: 'mints.txt' }, {}, 'MINT_LISTED'],
+  ['a mint that is not denied passes', { denyMints: 'mints.txt' }, { mint: MINT_2 }, undefined],
+  ['an allowed mint passes', { allowMints: 'mints.txt' }, {}, undefined],
+  ['a mint that is not allowed is refused', { allowMints: 'mints.txt' }, { mint: MINT_2 }, 'MINT_UNLISTED'],
   ...(['allowMints', 'denyMints', 'allowCreators', 'denyCreators'] as const).map(
     (list) => ['a list that nobody has read allows nothing', { [list]: 'none.txt' }, {}, 'LIST_UNREAD'] satisfies Row,
   ),
-  ['a creator that is denied', { denyCreators: 'makers.txt' }, {}, 'CREATOR_LISTED'],
-  ['another one', { denyCreators: 'makers.txt' }, { creator: 'other' }, undefined],
-  ['a creator that is allowed', { allowCreators: 'makers.txt' }, {}, undefined],
-  ['another one', { allowCreators: 'makers.txt' }, { creator: 'other' }, 'CREATOR_UNLISTED'],
-  ['one that nobody knows', { denyCreators: 'makers.txt' }, { creator: '' }, 'CREATOR_UNKNOWN'],
-  ['who may pass', { denyCreators: 'makers.txt', unknownCreators: 'allow' }, { creator: '' }, undefined],
-  ['old enough', { minAgeMs: 60_000 }, {}, undefined],
-  ['a millisecond too young', { minAgeMs: 60_001 }, {}, 'TOKEN_YOUNG'],
-  ['not announced, and seen just now', { minAgeMs: 1 }, { launch: undefined }, 'TOKEN_YOUNG'],
-  ['not announced, and seen long ago', { minAgeMs: 5 }, { launch: undefined, seenAt: NOW - 5 }, undefined],
-  ['enough in the pool', { minLiquidityLamports: solToLamports(26.7) }, {}, undefined],
-  ['too little in it', { minLiquidityLamports: solToLamports(26.8) }, {}, 'LIQUIDITY_LOW'],
-  ['a pool that it left the curve for', { minLiquidityLamports: solToLamports(84) }, { price: 4.2e-7 }, undefined],
-  ['a share of it', { maxPoolSharePercent: 0.38 }, {}, undefined],
-  ['a larger one', { maxPoolSharePercent: 0.37 }, {}, 'POOL_SHARE'],
-  ['any share of an empty one', { maxPoolSharePercent: 100 }, { price: 1e-9 }, 'POOL_SHARE'],
+  ['a denied creator is refused', { denyCreators: 'makers.txt' }, {}, 'CREATOR_LISTED'],
+  ['a creator that is not denied passes', { denyCreators: 'makers.txt' }, { creator: 'other' }, undefined],
+  ['an allowed creator passes', { allowCreators: 'makers.txt' }, {}, undefined],
+  [
+    'a creator that is not allowed is refused',
+    { allowCreators: 'makers.txt' },
+    { creator: 'other' },
+    'CREATOR_UNLISTED',
+  ],
+  ['an unknown creator is refused', { denyCreators: 'makers.txt' }, { creator: '' }, 'CREATOR_UNKNOWN'],
+  [
+    'an unknown creator passes with unknownCreators: allow',
+    { denyCreators: 'makers.txt', unknownCreators: 'allow' },
+    { creator: '' },
+    undefined,
+  ],
+  ['a token that is old enough passes', { minAgeMs: 60_000 }, {}, undefined],
+  ['a token that is a millisecond too young is refused', { minAgeMs: 60_001 }, {}, 'TOKEN_YOUNG'],
+  [
+    'without an announcement, the age counts from the first row: just now',
+    { minAgeMs: 1 },
+    { launch: undefined },
+    'TOKEN_YOUNG',
+  ],
+  [
+    'without an announcement, the age counts from the first row: long ago',
+    { minAgeMs: 5 },
+    { launch: undefined, seenAt: NOW - 5 },
+    undefined,
+  ],
+  ['a pool with enough SOL passes', { minLiquidityLamports: solToLamports(26.7) }, {}, undefined],
+  ['a pool with too little SOL is refused', { minLiquidityLamports: solToLamports(26.8) }, {}, 'LIQUIDITY_LOW'],
+  [
+    'the SOL of a migrated pool is estimated from its price',
+    { minLiquidityLamports: solToLamports(84) },
+    { price: 4.2e-7 },
+    undefined,
+  ],
+  ['a buy of an allowed pool share passes', { maxPoolSharePercent: 0.38 }, {}, undefined],
+  ['a buy of a larger pool share is refused', { maxPoolSharePercent: 0.37 }, {}, 'POOL_SHARE'],
+  ['any buy from an empty pool is refused', { maxPoolSharePercent: 100 }, { price: 1e-9 }, 'POOL_SHARE'],
 ])('%s', (_what, filters, more, code) => {
   expect(checkFilters({ ...NO_FILTERS, ...filters }, lists, { ...token, ...more })?.code).toBe(code)
 })
 
-test('a list: a key a line, comments and blank lines aside; the line that is none', () => {
+test('a list has one key per line, comments and blank lines; an invalid line is reported', () => {
   const read = (text: string) => readList(text, (entry) => entry.length === 3)
   expect(read('# mine\nabc\r\n\n  def  # why\n')).toEqual(['abc', 'def'])
   expect(read('abc\nde\n')).toEqual({ line: 2 })
   expect(read('')).toEqual([])
 })
 
-describe('in the engine', () => {
+describe('filters in the engine', () => {
   const buy = (talk: TalkingBot): Placed => talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason: 'told to' }))
 
-  it('a list that changes counts from then on; exits never ask it', () => {
+  it('a changed list applies to later buys, and to no exit', () => {
     const talk = new TalkingBot({ filters: { denyMints: 'deny.txt' } })
     talk.rig.settle(1e-6)
     talk.rig.input({ kind: 'list', name: 'deny.txt', entries: [MINT] })
@@ -72,7 +97,7 @@ describe('in the engine', () => {
     expect(buy(talk)).toMatchObject({ ok: true })
   })
 
-  it('wants announcements where a filter asks for them, and knows who made what and when', () => {
+  it('a filter that needs announcements subscribes to them, and decides by creator and age', () => {
     const talk = new TalkingBot({ filters: { denyCreators: 'makers.txt', minAgeMs: 600_000 } })
     expect(talk.rig.outputs).toContainEqual({ kind: 'keys', want: expect.arrayContaining(['newTokens', 'trades']) })
     talk.rig.input({ kind: 'list', name: 'makers.txt', entries: ['maker'] })

@@ -15,7 +15,7 @@ import { TalkingBot } from '../../support/talking-bot.ts'
 const reason = 'told to'
 const DAY = 86_400_000
 
-describe('limits', () => {
+describe('checkLimits', () => {
   const sol = solToLamports
   const now = 20_000 * DAY + 14 * 3_600_000
   const none = {
@@ -33,27 +33,97 @@ describe('limits', () => {
     ...{ resultLamports: 0, drawdownLamports: 0, unknownPositions: () => 0, deadPositions: () => 0, pausedUntil: 0 },
   }
   const tables: [name: string, limits: object, exposure: object, code: string | undefined][] = [
-    ['an order of exactly its bound', { maxLamportsPerOrder: sol(0.1) }, {}, undefined],
-    ['an order one lamport above', { maxLamportsPerOrder: lamports(99_999_999) }, {}, 'ORDER_LIMIT'],
-    ['an hour that it fills', { maxLamportsPerHour: sol(0.3) }, { hourLamports: sol(0.2) }, undefined],
-    ['an hour that it overflows', { maxLamportsPerHour: sol(0.3) }, { hourLamports: sol(0.2) + 1 }, 'HOUR_LIMIT'],
-    ['the last position', { maxOpenPositions: 2 }, { openPositions: 1 }, undefined],
-    ['one position too many', { maxOpenPositions: 2 }, { openPositions: 2 }, 'POSITIONS_LIMIT'],
-    ['more of a position', { maxOpenPositions: 2 }, { openPositions: 2, newPosition: false }, undefined],
-    ['a mint up to its bound', { maxLamportsPerMint: sol(0.2) }, { mintLamports: sol(0.1) }, undefined],
-    ['a mint beyond it', { maxLamportsPerMint: sol(0.2) }, { mintLamports: sol(0.1) + 1 }, 'MINT_LIMIT'],
-    ['a loss below its bound', { maxDailyLossLamports: sol(0.5) }, { resultLamports: -sol(0.5) + 1 }, undefined],
-    ['a loss of exactly its bound', { maxDailyLossLamports: sol(0.5) }, { resultLamports: -sol(0.5) }, 'LOSS_LIMIT'],
-    ['a day that it fills', { maxLamportsPerDay: sol(1) }, { todayLamports: sol(0.9) }, undefined],
-    ['a day that it overflows', { maxLamportsPerDay: sol(1) }, { todayLamports: sol(0.9) + 1 }, 'DAY_LIMIT'],
-    ['a creator up to its bound', { maxLamportsPerCreator: sol(1) }, { creatorLamports: sol(0.9) }, undefined],
-    ['a creator beyond it', { maxLamportsPerCreator: sol(1) }, { creatorLamports: sol(0.9) + 1 }, 'CREATOR_LIMIT'],
-    ['all up to its bound', { maxExposureLamports: sol(1) }, { exposureLamports: sol(0.9) }, undefined],
-    ['all beyond it', { maxExposureLamports: sol(1) }, { exposureLamports: sol(0.9) + 1 }, 'EXPOSURE_LIMIT'],
-    ['a fall below its bound', { maxDrawdownLamports: sol(1) }, { drawdownLamports: sol(1) - 1 }, undefined],
-    ['a fall of its bound', { maxDrawdownLamports: sol(1) }, { drawdownLamports: sol(1) }, 'DRAWDOWN_LIMIT'],
-    ['a pause', { maxLosingStreak: 3 }, { pausedUntil: now + 1 }, 'LOSING_STREAK'],
-    ['a pause that is over', { maxLosingStreak: 3 }, { pausedUntil: now }, undefined],
+    ['a buy of exactly maxLamportsPerOrder passes', { maxLamportsPerOrder: sol(0.1) }, {}, undefined],
+    [
+      'a buy one lamport above maxLamportsPerOrder is refused',
+      { maxLamportsPerOrder: lamports(99_999_999) },
+      {},
+      'ORDER_LIMIT',
+    ],
+    ['a buy that fills the hour passes', { maxLamportsPerHour: sol(0.3) }, { hourLamports: sol(0.2) }, undefined],
+    [
+      'a buy that exceeds the hour is refused',
+      { maxLamportsPerHour: sol(0.3) },
+      { hourLamports: sol(0.2) + 1 },
+      'HOUR_LIMIT',
+    ],
+    ['a buy that opens the last position passes', { maxOpenPositions: 2 }, { openPositions: 1 }, undefined],
+    [
+      'a buy that opens one position too many is refused',
+      { maxOpenPositions: 2 },
+      { openPositions: 2 },
+      'POSITIONS_LIMIT',
+    ],
+    [
+      'a buy that adds to a position passes',
+      { maxOpenPositions: 2 },
+      { openPositions: 2, newPosition: false },
+      undefined,
+    ],
+    [
+      'a buy up to the bound of the mint passes',
+      { maxLamportsPerMint: sol(0.2) },
+      { mintLamports: sol(0.1) },
+      undefined,
+    ],
+    [
+      'a buy beyond the bound of the mint is refused',
+      { maxLamportsPerMint: sol(0.2) },
+      { mintLamports: sol(0.1) + 1 },
+      'MINT_LIMIT',
+    ],
+    [
+      'a loss below the daily limit passes',
+      { maxDailyLossLamports: sol(0.5) },
+      { resultLamports: -sol(0.5) + 1 },
+      undefined,
+    ],
+    [
+      'a loss of exactly the daily limit refuses buys',
+      { maxDailyLossLamports: sol(0.5) },
+      { resultLamports: -sol(0.5) },
+      'LOSS_LIMIT',
+    ],
+    ['a buy that fills the day passes', { maxLamportsPerDay: sol(1) }, { todayLamports: sol(0.9) }, undefined],
+    [
+      'a buy that exceeds the day is refused',
+      { maxLamportsPerDay: sol(1) },
+      { todayLamports: sol(0.9) + 1 },
+      'DAY_LIMIT',
+    ],
+    [
+      'a buy up to the bound of the creator passes',
+      { maxLamportsPerCreator: sol(1) },
+      { creatorLamports: sol(0.9) },
+      undefined,
+    ],
+    [
+      'a buy beyond the bound of the creator is refused',
+      { maxLamportsPerCreator: sol(1) },
+      { creatorLamports: sol(0.9) + 1 },
+      'CREATOR_LIMIT',
+    ],
+    [
+      'a buy up to the exposure limit passes',
+      { maxExposureLamports: sol(1) },
+      { exposureLamports: sol(0.9) },
+      undefined,
+    ],
+    [
+      'a buy beyond the exposure limit is refused',
+      { maxExposureLamports: sol(1) },
+      { exposureLamports: sol(0.9) + 1 },
+      'EXPOSURE_LIMIT',
+    ],
+    ['a drawdown below its limit passes', { maxDrawdownLamports: sol(1) }, { drawdownLamports: sol(1) - 1 }, undefined],
+    [
+      'a drawdown of exactly its limit refuses buys',
+      { maxDrawdownLamports: sol(1) },
+      { drawdownLamports: sol(1) },
+      'DRAWDOWN_LIMIT',
+    ],
+    ['a losing-streak pause refuses buys', { maxLosingStreak: 3 }, { pausedUntil: now + 1 }, 'LOSING_STREAK'],
+    ['a pause that has ended refuses nothing', { maxLosingStreak: 3 }, { pausedUntil: now }, undefined],
   ]
   it.each(tables)('%s', (_name, limits, exposure, code) => {
     const veto = checkLimits({ ...NO_LIMITS, ...limits }, { ...none, ...exposure })
@@ -62,7 +132,7 @@ describe('limits', () => {
 
   const veto = (limits: object, use: object): string | undefined =>
     checkLimits({ ...NO_LIMITS, ...limits }, { ...none, ...use })?.reason
-  it('say which one it is, how much of it is used, and when it is free again', () => {
+  it('a refusal gives the limit, its used part, and the time at which there is room again', () => {
     expect(veto({ maxLamportsPerHour: sol(1) }, { hourLamports: sol(0.95) })).toBe(
       '0.95 of 1 SOL per hour are used (limits.maxSolPerHour); 0.1 more fit at 14:01:40 UTC (in 2 min)',
     )
@@ -82,22 +152,22 @@ describe('limits', () => {
   })
 })
 
-describe('ranges', () => {
+describe('checkRanges', () => {
   const { plan } = startInput([])
   const tables: [name: string, sol: number, orders: object, code: string | undefined][] = [
-    ['the least buy', 0.001, {}, undefined],
-    ['less', 0.000_999_999, {}, 'AMOUNT_RANGE'],
-    ['the most that the plan takes', 100, {}, undefined],
-    ['more', 100.000_000_001, {}, 'AMOUNT_RANGE'],
-    ['slippage 0.1', 1, { slippagePercent: 0.1 }, undefined],
-    ['slippage below', 1, { slippagePercent: 0.09 }, 'SLIPPAGE_RANGE'],
-    ['slippage 50', 1, { slippagePercent: 50 }, undefined],
-    ['slippage above', 1, { slippagePercent: 50.1 }, 'SLIPPAGE_RANGE'],
-    ['slippage NaN', 1, { slippagePercent: Number.NaN }, 'SLIPPAGE_RANGE'],
-    ['the least fee', 1, { priorityFeeLamports: lamports(10_000) }, undefined],
-    ['less', 1, { priorityFeeLamports: lamports(9_999) }, 'FEE_RANGE'],
-    ['the highest fee', 1, { priorityFeeLamports: lamports(10_000_000) }, undefined],
-    ['more', 1, { priorityFeeLamports: lamports(10_000_001) }, 'FEE_RANGE'],
+    ['the smallest buy of the document passes', 0.001, {}, undefined],
+    ['a smaller buy is refused', 0.000_999_999, {}, 'AMOUNT_RANGE'],
+    ['the largest buy of the plan passes', 100, {}, undefined],
+    ['a larger buy is refused', 100.000_000_001, {}, 'AMOUNT_RANGE'],
+    ['slippage of 0.1 % passes', 1, { slippagePercent: 0.1 }, undefined],
+    ['slippage below 0.1 % is refused', 1, { slippagePercent: 0.09 }, 'SLIPPAGE_RANGE'],
+    ['slippage of 50 % passes', 1, { slippagePercent: 50 }, undefined],
+    ['slippage above 50 % is refused', 1, { slippagePercent: 50.1 }, 'SLIPPAGE_RANGE'],
+    ['slippage NaN is refused', 1, { slippagePercent: Number.NaN }, 'SLIPPAGE_RANGE'],
+    ['the lowest priority fee passes', 1, { priorityFeeLamports: lamports(10_000) }, undefined],
+    ['a lower priority fee is refused', 1, { priorityFeeLamports: lamports(9_999) }, 'FEE_RANGE'],
+    ['the highest priority fee passes', 1, { priorityFeeLamports: lamports(10_000_000) }, undefined],
+    ['a higher priority fee is refused', 1, { priorityFeeLamports: lamports(10_000_001) }, 'FEE_RANGE'],
   ]
   it.each(tables)('%s', (_name, sol, more, code) => {
     expect(
@@ -105,7 +175,7 @@ describe('ranges', () => {
     ).toBe(code)
   })
 
-  it('the worst cost of a buy and of a sale', () => {
+  it('the worst cost of a buy contains slippage, fees and rent, that of a sale only fees', () => {
     expect(worstCost(solToLamports(1), 10, lamports(50_000))).toBe(
       1.1e9 * 1.01 + 50_000 + BASE_FEE + TOKEN_ACCOUNT_RENT + MOST_ROUNDING,
     )
@@ -114,7 +184,7 @@ describe('ranges', () => {
   })
 })
 
-describe('exits', () => {
+describe('dueExit and due exits', () => {
   const all: ExitRules = { stopLossPercent: 20, takeProfitPercent: 50, trailingPercent: 10 }
   const tables: [
     name: string,
@@ -147,13 +217,13 @@ describe('exits', () => {
       'trailing stop: -80.0 % from the high, +100.0 % from the average price',
     ],
     ['no exits', {}, 1, 10, 0.001, undefined],
-    ['what was had for nothing', { stopLossPercent: 20, takeProfitPercent: 50 }, 0, 1, 1, undefined],
+    ['no exit is due for tokens that cost nothing', { stopLossPercent: 20, takeProfitPercent: 50 }, 0, 1, 1, undefined],
   ]
   it.each(tables)('%s', (_name, rules, average, high, price, why) => {
     expect(dueExit(rules, average, high, price)).toBe(why)
   })
 
-  /** Holds tokens that 0.1 SOL bought at 1e-6. */
+  /** A bot that holds tokens bought with 0.1 SOL at 1e-6. */
   function holding(options: object): TalkingBot {
     const talk = new TalkingBot(options)
     talk.rig.settle(1e-6)
@@ -163,7 +233,7 @@ describe('exits', () => {
   }
   const timersOf = (talk: TalkingBot) => talk.rig.outputs.flatMap((one) => (one.kind === 'timer' ? [one.timer] : []))
 
-  it('a longest hold that ends while a part is being sold is not forgotten', () => {
+  it('a maxHoldSeconds exit that is due during a partial sale follows after it', () => {
     const talk = holding({ exits: { maxHoldSeconds: 60 } })
     talk.ask((bot, token) => bot.sell(token, { percent: 50, reason }))
     const half = orders(talk.rig.outputs)[1] as Order
@@ -175,7 +245,7 @@ describe('exits', () => {
     expect(exits).toMatchObject([{ size: { kind: 'all' }, reason: 'held for 60 s' }])
   })
 
-  it('of a position whose bot is not configured any more are sent by another bot of the wallet', () => {
+  it('another bot of the wallet sends the exits of a position whose bot is no longer configured', () => {
     const gone = { account: botSettings('told', { wallet: 'w' }).account.id, bot: 'gone', mint: MINT }
     const held = {
       ...newPosition(gone, 1_780_000_000_000 - 50_000, { stopLossPercent: 20, maxHoldSeconds: 60 }),
@@ -187,7 +257,7 @@ describe('exits', () => {
     expect(orders(talk.rig.settle(0.5e-6))).toMatchObject([{ bot: 'gone', side: 'sell', size: { kind: 'all' } }])
   })
 
-  it('after a restart: what stood in the way and what nothing opens any more is put right', () => {
+  it('a restart sends an exit that is due, and closes a position without an opening order', () => {
     const owner = { account: botSettings('told').account.id, bot: 'told', mint: MINT }
     const closing = {
       ...newPosition(owner, 0, { stopLossPercent: 20 }),
@@ -204,7 +274,7 @@ describe('exits', () => {
     expect(opening.ask((bot) => bot.positions())).toEqual([])
   })
 
-  it('cannot be called off by the strategy, and keep what it asked for as it was then', () => {
+  it('a strategy can neither cancel an exit nor change its rules through shared objects', () => {
     const talk = holding({ exits: { stopLossPercent: 20 } })
     const mine = { stopLossPercent: 30, windowPrints: 5 as const }
     talk.ask((bot, token) => bot.setExits(token, mine))
@@ -216,11 +286,11 @@ describe('exits', () => {
   })
 })
 
-describe('the UTC day', () => {
+describe('the result of the UTC day', () => {
   const MIDNIGHT = Math.ceil(1_780_000_000_000 / DAY) * DAY
   const limits = { maxDailyLossLamports: solToLamports(0.05) as never }
 
-  /** Shortly before midnight it holds what 0.1 SOL bought at 1e-6. */
+  /** A bot that holds tokens bought with 0.1 SOL at 1e-6, a minute before midnight. */
   function evening(): TalkingBot {
     const talk = new TalkingBot({ limits })
     talk.rig.now = MIDNIGHT - 60_000
@@ -231,7 +301,7 @@ describe('the UTC day', () => {
   }
   const profit = (talk: TalkingBot, price: number) => talk.ask((bot) => bot.budget().profitTodaySol, price)
 
-  it('begins at midnight with what is held marked as it stands then, though nobody asks before noon', () => {
+  it('begins at midnight with positions marked at their price then, even if the first query is at noon', () => {
     const talk = evening()
     talk.rig.settle(0.5e-6)
     expect(profit(talk, 0.5e-6)).toBeLessThan(-0.04)
@@ -243,7 +313,7 @@ describe('the UTC day', () => {
     expect(profit(talk, 0.25e-6)).toBeLessThan(-0.02)
   })
 
-  it('counts a loss of the morning though the first buy comes after it', () => {
+  it('counts a loss of the morning if the first buy follows later', () => {
     const talk = evening()
     talk.rig.now = MIDNIGHT + 1_000
     talk.ask((bot, token) => bot.sell(token, { all: true, reason }))
@@ -254,7 +324,7 @@ describe('the UTC day', () => {
     expect(placed).toMatchObject({ ok: false, code: 'LOSS_LIMIT' })
   })
 
-  it('does not begin with a gain because a restart knows no prices', () => {
+  it('does not begin with a gain after a restart without prices', () => {
     const talk = evening()
     const held = talk.rig.outputs.findLast((output) => output.kind === 'position')?.position as never
     const again = new TalkingBot({ limits, money: { ...NO_MONEY, positions: [held] } })
@@ -266,7 +336,7 @@ describe('the UTC day', () => {
     })
   })
 
-  it('survives a price that no pool can pay', () => {
+  it('stays finite at a price that no pool can pay', () => {
     const talk = evening()
     talk.rig.settle(9e8)
     expect(profit(talk, 9e8)).toBeGreaterThan(0)
@@ -274,7 +344,7 @@ describe('the UTC day', () => {
     expect(() => talk.rig.trade(9e8)).not.toThrow()
   })
 
-  it('a halt holds for accounts that join later', () => {
+  it('a halt applies to accounts that are added later', () => {
     const account = { account: 'paper|test||other', lamports: lamports(1), slot: 0, halted: true }
     const talk = new TalkingBot({ money: { ...NO_MONEY, accounts: [account] } })
     talk.rig.settle(1e-6)

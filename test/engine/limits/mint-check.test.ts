@@ -28,7 +28,7 @@ function rigWith(tokenChecks: TokenChecks, mode: Mode = 'live'): EngineRig {
   return rig
 }
 
-test('each trait has its own code, and each can be allowed', () => {
+test('each trait has its own error code and its own switch', () => {
   const all: MintFacts = { program: 'token-2022', traits: MINT_TRAITS }
   const codes = MINT_TRAITS.map((trait) => {
     const others = MINT_TRAITS.filter((other) => other !== trait)
@@ -41,23 +41,23 @@ test('each trait has its own code, and each can be allowed', () => {
   expect(mintRefusal({ program: 'none', traits: [] }, { when: 'after', allow: MINT_TRAITS })?.code).toBe('MINT_PROGRAM')
 })
 
-describe('once a mint was read', () => {
+describe('a buy of a mint that was read', () => {
   const asked = (rig: EngineRig, mint: string): string | undefined =>
     orders(rig.settle(1e-6, mint)).length > 0 ? 'ordered' : refusals(rig.outputs).at(-1)
 
   test.each<[string, TokenChecks, Mode, string]>([
-    ['what the bot refuses is not bought', { when: 'before', allow: [] }, 'live', 'FREEZE_AUTHORITY'],
-    ['nor where it is looked at afterwards', { when: 'after', allow: [] }, 'live', 'FREEZE_AUTHORITY'],
-    ['what it allows is', { when: 'before', allow: ['freezeAuthority'] }, 'live', 'ordered'],
-    ['nothing is looked at', { when: 'off', allow: [] }, 'live', 'ordered'],
-    ['on paper it does not matter', { when: 'before', allow: [] }, 'paper', 'ordered'],
+    ['is refused for a trait that the bot refuses', { when: 'before', allow: [] }, 'live', 'FREEZE_AUTHORITY'],
+    ['is refused for such a trait with when: after, too', { when: 'after', allow: [] }, 'live', 'FREEZE_AUTHORITY'],
+    ['is sent for a trait that the bot allows', { when: 'before', allow: ['freezeAuthority'] }, 'live', 'ordered'],
+    ['is sent with when: off', { when: 'off', allow: [] }, 'live', 'ordered'],
+    ['is sent on paper', { when: 'before', allow: [] }, 'paper', 'ordered'],
   ])('%s', (_what, checks, mode, expected) => {
     const rig = rigWith(checks, mode)
     rig.input({ kind: 'mint', mint: MINT, facts: FREEZABLE })
     expect([asked(rig, MINT), asked(rig, MINT_2)]).toEqual([expected, 'ordered'])
   })
 
-  test('an authority that was given up counts no more', () => {
+  test('an authority that was given up no longer refuses a buy', () => {
     const rig = rigWith({ when: 'before', allow: [] })
     rig.input({ kind: 'mint', mint: MINT, facts: FREEZABLE })
     rig.input({ kind: 'mint', mint: MINT, facts: { program: 'token', traits: [] } })
@@ -65,7 +65,7 @@ describe('once a mint was read', () => {
   })
 })
 
-describe('what was bought before anybody knew', () => {
+describe('a mint that fails its check after the buy', () => {
   function held(checks: TokenChecks, isFilled = true): { rig: EngineRig; order: Order } {
     const rig = rigWith(checks)
     const [order] = orders(rig.settle(1e-6)) as [Order]
@@ -73,7 +73,7 @@ describe('what was bought before anybody knew', () => {
     return { rig, order }
   }
 
-  test('is sold whole, and a person is told', () => {
+  test('is sold completely, and an alarm is raised', () => {
     const { rig } = held({ when: 'after', allow: [] })
     const outputs = rig.input({ kind: 'mint', mint: MINT, facts: FREEZABLE })
     const reason = expect.stringContaining('FREEZE_AUTHORITY')
@@ -82,7 +82,7 @@ describe('what was bought before anybody knew', () => {
     expect(rig.input({ kind: 'mint', mint: MINT_2, facts: FREEZABLE })).toEqual([])
   })
 
-  test('what is still on its way is called off, and sold where it comes all the same', () => {
+  test('has its open buy cancelled, and a late fill of that buy sold', () => {
     const { rig, order } = held({ when: 'after', allow: [] }, false)
     const outputs = rig.input({ kind: 'mint', mint: MINT, facts: FREEZABLE })
     expect(outputs).toContainEqual({ kind: 'cancel', orderId: order.id, code: 'FREEZE_AUTHORITY' })
@@ -90,11 +90,11 @@ describe('what was bought before anybody knew', () => {
   })
 
   test.each<[string, TokenChecks, MintFacts]>([
-    ['harmless', { when: 'after', allow: [] }, { program: 'token', traits: [] }],
+    ['without traits', { when: 'after', allow: [] }, { program: 'token', traits: [] }],
     ['allowed', { when: 'after', allow: ['freezeAuthority'] }, FREEZABLE],
-    ['held since before it was looked at', { when: 'before', allow: [] }, FREEZABLE],
+    ['bought before the check was configured', { when: 'before', allow: [] }, FREEZABLE],
     ['off', { when: 'off', allow: [] }, FREEZABLE],
-  ])('is kept: %s', (_what, checks, facts) => {
+  ])('is held: %s', (_what, checks, facts) => {
     const { rig } = held(checks)
     expect(orders(rig.input({ kind: 'mint', mint: MINT, facts }))).toEqual([])
   })

@@ -6,13 +6,13 @@ import type { Order, OrderState } from '../../../src/engine/order.ts'
 
 const HOUR = 3_600_000
 const BOT = { account: 'a', bot: 'b' }
-/** Without what the book knows of the order. */
+/** Follows an order that the book does not contain. */
 const follow = (spending: Spending, id: string, state: OrderState): void =>
   spending.follow(id, state, undefined, undefined)
 const ask = (spending: Spending, id: string, time: number, sol: number, of = BOT): void =>
   spending.ask({ id, time, ...of } as Order, solToLamports(sol))
 
-test('the hour slides: what is 60 minutes old is forgotten, what is a millisecond younger counts', () => {
+test('a spend counts for 60 minutes, and no longer', () => {
   const spending = new Spending()
   const bot = spending.of(BOT)
   ask(spending, 'o1', 0, 1)
@@ -24,7 +24,7 @@ test('the hour slides: what is 60 minutes old is forgotten, what is a millisecon
   expect(bot.hour(3 * HOUR)).toBe(0)
 })
 
-test('what was not bought does not count, what turns out to have been does, once', () => {
+test('a spend that did not execute stops counting; a late execution counts once', () => {
   const spending = new Spending()
   const bot = spending.of(BOT)
   ask(spending, 'o1', 0, 1)
@@ -37,11 +37,11 @@ test('what was not bought does not count, what turns out to have been does, once
   ).toEqual([1, 0, 0, 1, 1, 1, 1, 0].map(solToLamports))
   follow(spending, 'o99', 'filled')
   expect(bot.hour(HOUR)).toBe(0)
-  follow(spending, 'o1', 'filled') // over an hour ago: of no hour any more
+  follow(spending, 'o1', 'filled') // over an hour ago: it counts in no hour
   expect(bot.hour(HOUR)).toBe(0)
 })
 
-test('each bot has its own hour, and a restart goes on with it', () => {
+test('each bot has its own hour, which continues after a restart', () => {
   const before = new Spending()
   ask(before, 'o1', 0, 1)
   ask(before, 'o2', 5, 2, { account: 'a', bot: 'c' })
@@ -58,7 +58,7 @@ test('each bot has its own hour, and a restart goes on with it', () => {
   expect(after.of(BOT).hour(10)).toBe(solToLamports(5))
 })
 
-test('the running sum is the sum, whatever happens in whatever order', () => {
+test('the running sum equals the sum of the entries after any sequence of events', () => {
   const step = fc.record({
     ms: fc.integer({ min: 0, max: HOUR / 3 }),
     bot: fc.constantFrom('b', 'c'),

@@ -6,8 +6,8 @@ import { MINT, MINT_2 } from '../../support/engine-rig.ts'
 const sol = solToLamports
 const MIDNIGHT = Math.ceil(1_780_000_000_000 / 86_400_000) * 86_400_000
 
-describe('what all bots of a wallet may do together', () => {
-  it('the hour: what one bot asked for is gone for the other, also when the first is not configured any more', () => {
+describe('the limits of a wallet', () => {
+  it('count the hour of all bots together, also of a bot that is no longer configured', () => {
     const options = { walletLimits: { maxLamportsPerHour: sol(0.25) } }
     const crew = new Crew(options)
     expect([crew.bought('a', MINT, 0.1), crew.bought('b', MINT_2, 0.1), crew.bought('a', MINT_3, 0.1)]).toEqual([
@@ -26,7 +26,7 @@ describe('what all bots of a wallet may do together', () => {
     expect(after.bought('c', '9Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump', 0.1)).toBe('PRICE_UNKNOWN')
   })
 
-  it('the day begins anew at midnight, restarts or not; what was not bought is given back', () => {
+  it('reset the day at midnight, also across restarts; a buy that did not execute stops counting', () => {
     const options = { walletLimits: { maxLamportsPerDay: sol(0.2) } }
     const crew = new Crew(options)
     crew.rig.now = MIDNIGHT - 7_200_000
@@ -40,7 +40,7 @@ describe('what all bots of a wallet may do together', () => {
     const after = crew.restarted(options)
     for (const each of [crew, after]) {
       each.rig.settle(1e-6, MINT_3)
-      each.rig.report(unknown, 'failed') // asked for two hours ago: of the day, not of the hour
+      each.rig.report(unknown, 'failed') // asked for two hours ago: it counts in the day, not in the hour
       expect(each.bought('a', MINT_3, 0.11)).toBe('DAY_LIMIT')
       expect(each.bought('a', MINT_3, 0.1)).toBe('')
       expect(each.bought('b', MINT_2, 0.01)).toBe('DAY_LIMIT')
@@ -50,7 +50,7 @@ describe('what all bots of a wallet may do together', () => {
     }
   })
 
-  it('exposure: held ones at cost, open and unknown ones at what they ask for', () => {
+  it('count positions at cost, open and unknown buys with the SOL they ask for', () => {
     const crew = new Crew({ walletLimits: { maxExposureLamports: sol(0.25) } })
     expect(crew.bought('a', MINT, 0.1)).toBe('')
     expect(crew.buy('b', MINT_2, 0.1).ok).toBe(true)
@@ -60,7 +60,7 @@ describe('what all bots of a wallet may do together', () => {
     expect(crew.bought('a', MINT_3, 0.06)).toBe('')
   })
 
-  it('positions of all bots count', () => {
+  it('count the positions of all bots', () => {
     const crew = new Crew({ walletLimits: { maxOpenPositions: 2 } })
     expect([crew.bought('a', MINT, 0.1), crew.bought('b', MINT_2, 0.1), crew.bought('b', MINT_3, 0.1)]).toEqual([
       ...['', ''],
@@ -68,7 +68,7 @@ describe('what all bots of a wallet may do together', () => {
     ])
   })
 
-  it('a loss of one bot stops the other on that day', () => {
+  it('stop all bots for the day after a loss of one bot', () => {
     const crew = new Crew({ walletLimits: { maxDailyLossLamports: sol(0.05) } })
     crew.bought('a', MINT, 0.1)
     crew.sold('a', MINT, 0.4e-6)
@@ -78,8 +78,8 @@ describe('what all bots of a wallet may do together', () => {
     )
   })
 
-  it('leaves the fees of one sale of every position in the wallet, or what it is told to leave', () => {
-    const rounding = 6e-9 // what a builder may add
+  it('leave minBalanceSol in the wallet, by default the fees of one sale of every position', () => {
+    const rounding = 6e-9 // rounding by a builder
     const cost = 0.1 * 1.05 * 1.01 + 0.01 + 0.000005 + 0.00203928 + rounding
     const exit = 0.010005 + rounding
     const with_ = (paperSol: number, walletLimits = {}) => new Crew({ paperSol, walletLimits })
@@ -102,7 +102,7 @@ describe('a losing streak', () => {
     return crew
   }
 
-  it('pauses that bot, says so once, and ends by itself; a restart changes nothing', () => {
+  it('pauses the bot with one alarm, and the pause ends by itself, also across a restart', () => {
     const crew = lost(new Crew(options))
     const alarms = crew.rig.outputs.filter((output) => output.kind === 'alarm')
     expect(alarms).toMatchObject([{ bot: 'a', code: 'LOSING_STREAK', reason: expect.stringMatching(/^2 positions/) }])
@@ -114,7 +114,7 @@ describe('a losing streak', () => {
     expect(after.bought('a', MINT, 0.1)).toBe('')
   })
 
-  it('is broken by a gain, and ended by a person', () => {
+  it('is reset by a profit; `resume` ends its pause', () => {
     const crew = new Crew(options)
     for (const price of [0.9e-6, 1.2e-6, 0.9e-6]) {
       expect(crew.bought('a', MINT, 0.1)).toBe('')
@@ -127,7 +127,7 @@ describe('a losing streak', () => {
     expect(crew.bought('a', MINT_3, 0.1)).toBe('')
   })
 
-  it('of the wallet counts what all bots lose', () => {
+  it('of the wallet counts the losses of all bots', () => {
     const crew = new Crew({ walletLimits: options.limits })
     crew.bought('a', MINT, 0.1)
     crew.sold('a', MINT, 0.9e-6)
@@ -140,14 +140,14 @@ describe('a losing streak', () => {
 describe('a drawdown', () => {
   const options = { limits: { maxDrawdownLamports: sol(0.1) } }
 
-  it('is measured from the highest realised result, what is held marked at what selling brings; over days and restarts', () => {
+  it('is measured from the highest realized result, with positions at liquidation value, across days and restarts', () => {
     const crew = new Crew(options)
     crew.bought('a', MINT, 0.1)
     crew.sold('a', MINT, 2e-6) // + 0.1
     expect(crew.bought('a', MINT, 0.1)).toBe('')
     crew.sold('a', MINT, 0.05e-6) // - 0.095: 0.005 in all
     expect(crew.bought('a', MINT, 0.1)).toBe('')
-    crew.rig.settle(0.9e-6, MINT) // less than half of 0.01 more, with the venue's fee: beyond the bound
+    crew.rig.settle(0.9e-6, MINT) // 0.005 less, and the venue's fee: beyond the bound
     crew.rig.now += 2 * 86_400_000
     for (const mint of [MINT, MINT_2]) crew.rig.settle(0.9e-6, mint)
     expect(crew.bought('a', MINT_2, 0.01)).toBe('DRAWDOWN_LIMIT')
@@ -160,13 +160,13 @@ describe('a drawdown', () => {
   })
 })
 
-describe('a creator', () => {
-  it('whose tokens are held is counted once for all of them, and all that nobody knows are counted as one', () => {
+describe('maxLamportsPerCreator', () => {
+  it('adds up all tokens of a creator, and all tokens of unknown creators', () => {
     const options = { limits: { maxLamportsPerCreator: sol(0.15) } }
     const crew = new Crew(options)
     crew.rig.newToken(MINT, 10, 'maker')
     crew.rig.newToken(MINT_2, 10, 'maker')
-    crew.rig.newToken(MINT_2, 10, 'somebody else') // said again: the first counts
+    crew.rig.newToken(MINT_2, 10, 'somebody else') // a second announcement: the first one counts
     expect(crew.bought('a', MINT, 0.1)).toBe('')
     expect(crew.bought('a', MINT_2, 0.1)).toBe('CREATOR_LIMIT')
     expect(crew.bought('a', MINT_3, 0.1)).toBe('') // unknown

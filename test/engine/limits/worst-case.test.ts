@@ -14,7 +14,7 @@ import { botSettings, EngineRig, fillOf, startInput } from '../../support/engine
 import { RecordedMoney } from '../../support/recorded-money.ts'
 
 const MINTS = ['6', '7', '8'].map((first) => `${first}Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump`)
-const EVENING = 20_601 * DAY + 23 * HOUR // of the day on which a rig begins
+const EVENING = 20_601 * DAY + 23 * HOUR // of the first day of a rig
 const { plan } = startInput([])
 
 const amount = (min: number, max: number) => fc.integer({ min: min * 1e3, max: max * 1e3 }).map((sol) => sol / 1e3)
@@ -54,12 +54,12 @@ const step = fc.record({
     { weight: 2, arbitrary: fc.tuple(fc.constant('sell' as const), fc.constantFrom(50, 100), fc.constant({})) },
     { weight: 1, arbitrary: fc.tuple(fc.constant('restart' as const), fc.constant(0), fc.constant({})) },
   ),
-  /** What becomes of the oldest open order, if anything does. */
+  /** Outcome of the oldest open order, if there is one. */
   outcome: fc.constantFrom<OrderState | ''>('filled', 'filled', 'filled', 'filled', 'working', 'failed', 'held', ''),
 })
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-/** Bots of one wallet that ask for anything, and everything that ever left it. */
+/** Bots of one wallet that request anything, and a record of all SOL that left the wallet. */
 class Wallet {
   readonly bots: readonly BotSettings[]
   readonly #recorded = new RecordedMoney()
@@ -89,14 +89,14 @@ class Wallet {
     this.#settle(outcome)
   }
 
-  /** Every buy, with what it may take. */
+  /** Every buy, with its worst cost. */
   buys(bot: string | null): { order: Order; state: OrderState }[] {
     return [...this.#recorded.orders.values()].filter(
       ({ order }) => order.side === 'buy' && (bot === null || order.bot === bot),
     )
   }
 
-  /** What is held, at cost. */
+  /** Cost of the open positions. */
   heldLamports(bot: string | null): number {
     return [...this.#recorded.positions.values()]
       .filter((position) => position.state !== 'closed' && (bot === null || position.bot === bot))
@@ -141,7 +141,7 @@ const within = (used: number, bound: number | null, what: string): void => {
   if (bound !== null) expect(used, what).toBeLessThanOrEqual(bound)
 }
 
-/** Never more than `check` says: an order, any hour, any day, and at once. */
+/** Compares spending per order, hour, day and at once with the worst case of `check`. */
 function judge(wallet: Wallet, bot: string | null, worst: WorstCase, limits: readonly Limits[]): void {
   const all = wallet.buys(bot)
   for (const { order } of all) within(order.reserveLamports, worst.perOrder, 'one buy')
@@ -164,10 +164,10 @@ function judge(wallet: Wallet, bot: string | null, worst: WorstCase, limits: rea
   within(wallet.heldLamports(bot) + reserves(open), worst.loss, 'all to zero')
 }
 
-/** More for a longer look. */
+/** Raise it for a longer run. */
 const numRuns = Number(process.env.MODEL_RUNS ?? 60)
 
-test('no sequence of requests gets more out of a wallet than `check` says', () => {
+test('no sequence of requests spends more of a wallet than the worst case of `check`', () => {
   let orders = 0
   fc.assert(
     fc.property(
