@@ -1,8 +1,8 @@
-// Control characters and DEL (C0, C1); soft hyphen, zero-width and bidirectional marks; line and paragraph separators;
-// the byte order mark; annotation marks; lone surrogates; tags and variation selectors, which hide text in plain sight.
+// Matches control characters and DEL (C0, C1); soft hyphen, zero-width and bidirectional marks; line and paragraph
+// separators; the byte order mark; annotation marks; lone surrogates; tags and variation selectors, which hide text.
 const HIDDEN =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is for
-  // biome-ignore lint/suspicious/noMisleadingCharacterClass: each stands for itself
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the purpose of this expression
+  // biome-ignore lint/suspicious/noMisleadingCharacterClass: each character is matched on its own
   /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]|\p{Surrogate}/gu
 
 /** Untrusted text as one line that is safe on a terminal: control characters, line ends, invisible characters and

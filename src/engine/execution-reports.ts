@@ -88,12 +88,12 @@ export class ExecutionReports {
 
   /** Updates the position from its tokens and open orders, then its exits. Returns the position if this closed it. */
   #follow(
-    about: Pick<Order, 'account' | 'mint' | 'bot'>,
+    subject: Pick<Order, 'account' | 'mint' | 'bot'>,
     ended: Order | undefined,
     moved: boolean,
   ): Position | undefined {
     const { book } = this.#state
-    const position = book.positions.get(about)
+    const position = book.positions.get(subject)
     if (position === undefined) return undefined
     const before = position.state
     book.settle(position)
@@ -139,13 +139,13 @@ export class ExecutionReports {
     })
   }
 
-  #notify(report: ExecutionReport, about: Order | Fill, booking: Booking | undefined): void {
-    const runner = this.#parts.bots.of(about.bot)
+  #notify(report: ExecutionReport, subject: Order | Fill, booking: Booking | undefined): void {
+    const runner = this.#parts.bots.of(subject.bot)
     if (runner === undefined) return
     const { orderId, state, code, reason } = report
-    const view = runner.viewOf(this.#state.mints.intern(about.mint))
+    const view = runner.viewOf(this.#state.mints.intern(subject.mint))
     if (booking !== undefined) runner.guard(() => runner.handlers.onFill?.(fillView(booking.fill), view))
-    const { mint, side } = about
+    const { mint, side } = subject
     runner.guard(() => runner.handlers.onOrder?.(orderView({ id: orderId, mint, side }, state, code, reason), view))
   }
 }

@@ -281,7 +281,7 @@ export class TranslatedBlock implements Block {
   readonly kind: Uint8Array
   readonly token: Uint32Array
   length = 0
-  readonly #theirs: Uint32Array
+  readonly #sourceTokens: Uint32Array
   readonly #tokens: readonly TokenId[]
 
   /** `tokens`: numbers of this thread by numbers of the other; it may grow. `block` must use the mints of this
@@ -299,13 +299,14 @@ export class TranslatedBlock implements Block {
     this.extra2 = block.extra2
     this.kind = block.kind
     this.token = new Uint32Array(block.capacity)
-    this.#theirs = block.token
+    this.#sourceTokens = block.token
     this.#tokens = tokens
   }
 
   /** Rows up to `to` (exclusive) are complete. */
   translate(to: number): void {
-    for (let row = this.length; row < to; row++) this.token[row] = this.#tokens[this.#theirs[row] as number] as TokenId
+    for (let row = this.length; row < to; row++)
+      this.token[row] = this.#tokens[this.#sourceTokens[row] as number] as TokenId
     this.length = to
   }
 }

@@ -105,8 +105,8 @@ function testOrder({ id, time, mint, side, size, reason }: Order): TestOrder {
 /** A decision as a line of a golden file: time, kind, amount, reason. Returns undefined for an output that is not a
  *  decision. */
 function decisionLine(time: Millis, output: Output): string | undefined {
-  const said = decided(output)
-  return said && JSON.stringify({ time: new Date(time).toISOString(), ...said })
+  const decision = decided(output)
+  return decision && JSON.stringify({ time: new Date(time).toISOString(), ...decision })
 }
 
 function decided(output: Output): object | undefined {

@@ -3,7 +3,7 @@ import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
-/** A source file, and what the rules need to know of it. Paths are relative to the repository, with slashes. */
+/** A source file with the data that the rules need. Paths are relative to the repository, with slashes. */
 export interface Source {
   path: string
   text: string
@@ -13,7 +13,7 @@ export interface Source {
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** The rows of the house, from the top. A folder of `src/` imports only from rows below its own, never from its own
+/** The rows of folders, from the top. A folder of `src/` imports only from rows below its own, never from its own
  *  row. */
 export const ROWS: readonly (readonly string[])[] = [
   ['main.ts', 'index.ts', 'testing.ts'],
@@ -28,7 +28,7 @@ export const ROWS: readonly (readonly string[])[] = [
   ['base'],
 ]
 
-/** Pure rows: synchronous, deterministic, no clock, no I/O. Each with the npm packages that it may use. */
+/** Pure rows (synchronous, deterministic, no clock, no I/O), with the npm packages that each may use. */
 const PURE: Readonly<Record<string, readonly string[]>> = {
   base: [],
   solana: [],
@@ -38,13 +38,13 @@ const PURE: Readonly<Record<string, readonly string[]>> = {
 }
 const PACKAGES_OF_STRATEGIES = ['sluice', 'trading-signals']
 
-/** The ports name the promises of the outside world as types. No pure row holds such a value. */
+/** Ports name the promises of the outside world as types; no pure row holds such a value. */
 const PORTS = ['src/base/machine.ts']
 
-/** Lines of a function: what fits on a screen. */
+/** Maximum lines of a function. */
 const LONGEST_FUNCTION = 70
 
-/** What the determinism bans name, and what to do instead. */
+/** Names that the determinism bans forbid, with the replacement. */
 const fromTheRunner = 'time comes from the runner: take `now`, or the time of the row or input, as an argument'
 const seeded = 'use the seeded generator (base/random, `bot.random()` in a strategy)'
 const synchronous = 'pure rows and strategies are synchronous: return an output or an effect, and let an adapter wait'
@@ -117,7 +117,7 @@ function relativeImport(path: string, target: string): string | undefined {
   return `${why}: move what both need into a row below, or take it as a value or a function from above`
 }
 
-/** Counted from the top; undefined for a folder without a row. */
+/** Index of the row, from the top; undefined for a folder without a row. */
 function rowOf(folder: string): number | undefined {
   const row = ROWS.findIndex((folders) => folders.includes(folder))
   return row < 0 ? undefined : row
@@ -136,8 +136,7 @@ function packageImport(path: string, specifier: string): string | undefined {
   return `${from}/ uses ${allowed.length === 0 ? 'no package' : `only ${allowed.join(', ')}`}: ${noWorld}`
 }
 
-/** Every cycle once, as a path that ends where it began. Type-only imports count: a cycle of types is still one thing
- *  in two files. */
+/** Every import cycle once, as a path that ends where it began. Type-only imports count, too. */
 export function cycles(sources: Source[]): string[] {
   const byPath = new Map(sources.map((one) => [one.path, one]))
   const done = new Set<string>()
@@ -156,7 +155,8 @@ export function cycles(sources: Source[]): string[] {
   return found.map((cycle) => `${cycle}: move what both need into the file that needs less, or into one of its own`)
 }
 
-/** Same rows and inputs, same outputs: pure rows and strategies may not see time, chance, the machine or a promise. */
+/** Pure rows and strategies may not use time, randomness, the machine or promises, so that equal inputs give equal
+ *  outputs. */
 export function determinismBans(sources: Source[]): string[] {
   return sources.filter(({ path }) => folderOf(path) === 'strategies' || isPure(path)).flatMap(bansIn)
 }
@@ -193,7 +193,7 @@ function banOf(node: ts.Node, path: string): { what: string; instead: string } |
   return { what: name, instead: bannedNames[name] ?? '' }
 }
 
-/** Functions that do not fit on a screen. */
+/** Functions that are too long. */
 export function tooLong(sources: Source[]): string[] {
   return sources.flatMap(({ path, tree }) => {
     const found: string[] = []
@@ -217,7 +217,7 @@ export function leftForLater(sources: Source[]): string[] {
   )
 }
 
-/** The folder of `src/` that a file stands in; the name of a file that stands in `src/` itself. */
+/** The folder of `src/` that contains a file; the file's name for a file in `src/` itself. */
 function folderOf(path: string): string {
   const [top = '', folder = ''] = path.split('/')
   return top === 'src' ? folder : top

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-// Other numbers in a configuration, at every place where it has one.
+// Changes numbers of a configuration.
 
 export type Path = readonly (string | number)[]
 
@@ -19,7 +19,7 @@ export function withNumber<T>(of: T, [key, ...inside]: Path, change: (value: num
   return copy as T
 }
 
-/** Numbers that begin at what stands there, so that many of them fit. */
+/** Numbers close to the current one, so that many are valid. */
 type Change = (value: number) => number
 const change: fc.Arbitrary<Change> = fc.oneof(
   {

@@ -4,20 +4,20 @@ import { solToLamports } from '../../src/base/units.ts'
 import { type ConditionalOrder, type ConditionalState, isOver } from '../../src/engine/exits/conditional.ts'
 import { type Order, orderNumber } from '../../src/engine/order.ts'
 
-/** What the journal says of one conditional order: all that was ever said of it. */
+/** The journal's record of one conditional order. */
 interface Story {
   readonly said: ConditionalOrder[]
-  /** Orders that it became. */
+  /** Orders placed for it. */
   readonly orders: Set<string>
-  /** An operator's `flatten` ended it: what it had out by then may still buy, and is sold. */
+  /** An operator's `flatten` ended it: its open order may still buy, and the tokens are sold. */
   isFlattened: boolean
 }
 
 export interface ConditionalFigures {
   readonly conditionals: number
-  /** Bought, or put on record as an exit, or an instalment of it was ordered. */
+  /** Bought, recorded as an exit, or one of its instalments was ordered. */
   readonly triggered: number
-  /** Ended, or tried and ended, without: cancelled, expired, failed. */
+  /** Ended without an execution: cancelled, expired, failed. */
   readonly cancelled: number
   readonly standing: number
 }
@@ -53,8 +53,8 @@ export function conditionalFigures(db: Database): ConditionalFigures {
   }
 }
 
-/** Everything in which conditional orders did what they must not. `executions`: of an order, on the chain; undefined
- *  where it may not be believed that it is one at most. */
+/** Violations of the rules of conditional orders. `executions`: number of executions of an order on the chain;
+ *  undefined if an order may execute more than once. */
 export function conditionalComplaints(db: Database, executions: ((orderId: string) => number) | undefined): string[] {
   const stories = [...storiesIn(db)]
   return [
@@ -64,7 +64,7 @@ export function conditionalComplaints(db: Database, executions: ((orderId: strin
   ]
 }
 
-/** It ends once, or stands. */
+/** It ends at most once. */
 function lifeComplaints(id: string, { said }: Story): string[] {
   const end = said.findIndex(({ state }) => isOver(state))
   if (end >= 0 && end < said.length - 1)
@@ -72,7 +72,7 @@ function lifeComplaints(id: string, { said }: Story): string[] {
   return (said[0] as ConditionalOrder).state === 'waiting' ? [] : [`${id} begins as ${said[0]?.state}`]
 }
 
-/** The row that a start goes by is what was said last. */
+/** The row that a start reads equals the last output. */
 function rowComplaints(db: Database, id: string, { said }: Story): string[] {
   const rows = db
     .prepare('SELECT open, state FROM conditional_order WHERE open IN (0, 1) AND number = ?')
@@ -84,7 +84,7 @@ function rowComplaints(db: Database, id: string, { said }: Story): string[] {
     : [`${id} was said to be ${state}, and is ${JSON.stringify(rows)}`]
 }
 
-/** A limit buys once at most, a schedule no more often and no more than it says, and what was bought is done. */
+/** A limit buys at most once, a schedule at most as often as configured, and an executed order is done. */
 function buyComplaints(
   db: Database,
   id: string,
@@ -108,7 +108,7 @@ function buyComplaints(
   ]
 }
 
-/** A process that ended may not have heard of a fill that it wrote down; the next one tells it. */
+/** A process may end before it takes a fill that it recorded; the next one takes it. */
 function isToldOf(state: ConditionalState): boolean {
   return state === 'done' || state === 'working'
 }
@@ -122,8 +122,8 @@ function sizeOf(db: Database, orderId: string): number | undefined {
   return size.kind === 'sol' ? size.lamports : undefined
 }
 
-/** Of one name one is done at most, and nothing else of it has bought. A schedule's instalments end nothing before its
- *  last one. */
+/** At most one order of a group is done, and no other has bought. Instalments of a schedule before the last end
+ *  nothing. */
 function rivalComplaints(stories: readonly [string, Story][], executions: (orderId: string) => number): string[] {
   const groups = new Map<string, [string, Story][]>()
   for (const one of stories) {

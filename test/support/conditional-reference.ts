@@ -1,8 +1,8 @@
 import type { ExitRules } from '../../src/engine/exits/exit-rules.ts'
 import { NEVER, type SalesModel } from './sales-model.ts'
 
-// When conditional orders and exits of one token should do what, written from docs/exits.md and not from the engine:
-// plain numbers, ms.
+// Reference model of conditional orders and exits of one token, written from docs/exits.md and not from the engine.
+// Plain numbers, times in ms.
 
 export type ReferenceExits = Required<Omit<ExitRules, 'stopPrice' | 'takeProfitPrice' | 'whenStale' | 'windowPrints'>>
 export type Wish = { kind: 'limitBuy' | 'limitSell' | 'stopSell'; atPrice: number; percent: number } & Terms
@@ -20,7 +20,7 @@ export class ConditionalReference {
     this.#exits = exits
   }
 
-  /** How what is held is sold; undefined where nothing is. */
+  /** Sales of the position; undefined without one. */
   get sales(): SalesModel | undefined {
     return this.#held?.sales
   }
@@ -31,7 +31,7 @@ export class ConditionalReference {
     this.#waiting.push({ ...wish, tries: 0, notBefore: 0, endsAt, isOver: false })
   }
 
-  /** What time alone sets off. */
+  /** Triggers that depend on time only. */
   timers(): Timer[] {
     const held = this.#held
     if (held === undefined) return []
@@ -41,12 +41,12 @@ export class ConditionalReference {
     return [...exits, { at: sales.retryAt, fire: () => sales.retry() }]
   }
 
-  /** Somebody printed, or begins to look: it is not idle. */
+  /** A print, or the begin of watching: the token is not idle. */
   seen(now: number): void {
     if (this.#held !== undefined) this.#held.printedAt = now
   }
 
-  /** A robust price: asks for the sales that are due, and says which one buys. */
+  /** Takes in a robust price: requests the sales that are due, and returns the order that buys. */
   priced(price: number, now: number): Waiting | undefined {
     if (this.#held !== undefined) this.#exitAt(this.#held, price)
     let buyer: Waiting | undefined

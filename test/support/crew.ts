@@ -7,14 +7,14 @@ import { RecordedMoney } from './recorded-money.ts'
 
 export const MINT_3 = '8Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
 const reason = 'told to'
-export const TOKENS = 100_000_000_000n // what 0.1 SOL buys at 1e-6
+export const TOKENS = 100_000_000_000n // tokens bought for 0.1 SOL at 1e-6
 
 interface Wish {
   price?: number
   scaleIn?: boolean
 }
 
-/** Bots of one wallet that do what they are told. */
+/** Bots of one wallet that follow the test's commands. */
 export class Crew {
   readonly rig: EngineRig
   readonly recorded = new RecordedMoney()
@@ -42,7 +42,7 @@ export class Crew {
     for (const mint of [MINT, MINT_2, MINT_3]) this.rig.settle(1e-6, mint)
   }
 
-  /** On a print of it at `price`. */
+  /** On a print at `price`. */
   buy(name: string, mint: string, amount: number, { price = 1e-6, ...options }: Wish = {}): Placed {
     let placed: Placed | undefined
     this.#next = [name, (bot) => (placed = bot.buy(mint, { sol: amount, reason, ...options }))]
@@ -51,7 +51,7 @@ export class Crew {
     return placed as Placed
   }
 
-  /** The code of a refusal; '' for an order, which is filled. */
+  /** Code of a refusal; '' for an order, which is then filled. */
   bought(name: string, mint: string, amount: number, wish?: Wish): string {
     const placed = this.buy(name, mint, amount, wish)
     if (!placed.ok) return placed.code
@@ -59,7 +59,7 @@ export class Crew {
     return ''
   }
 
-  /** Sells all at so much a token. */
+  /** Sells everything at a price, SOL per token. */
   sold(name: string, mint: string, price: number): void {
     this.#next = [name, (bot) => bot.sell(mint, { all: true, reason })]
     this.rig.trade(1e-6, { mint })
@@ -68,7 +68,7 @@ export class Crew {
     this.rig.report(order, 'filled', { fill: fillOf(order, price, this.rig.now, { tokens: TOKENS }), unproved: 0 })
   }
 
-  /** The last timer of that name fires, when it is due. */
+  /** Fires the last timer of that name, at its due time. */
   fire(name: string): void {
     const timers = this.rig.outputs.flatMap((output) => (output.kind === 'timer' ? [output.timer] : []))
     const timer = timers.findLast((one) => one.name === name) as Timer
@@ -80,7 +80,7 @@ export class Crew {
     return orders(this.rig.outputs).at(-1) as Order
   }
 
-  /** Another process goes on with what was written down. */
+  /** A new process continues from the journal. */
   restarted(options: Omit<BotOptions, 'name'>, names?: string[]): Crew {
     for (const output of this.rig.outputs.slice(this.#seen)) this.recorded.output(output)
     this.#seen = this.rig.outputs.length

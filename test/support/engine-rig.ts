@@ -47,7 +47,7 @@ export function botSettings(strategy: string, options: BotOptions = {}): BotSett
     tokenChecks: DEFAULT_TOKEN_CHECKS,
     filters: { ...NO_FILTERS, ...options.filters },
     exitOrders: { slippageLadder: [5, 15, 30, 50], priorityFeeLadder: [], retryMs: 3000 },
-    // Few prints, so that a test needs few.
+    // A small window, so that a test needs few prints.
     exits: { windowPrints: 5, ...options.exits },
     limits: { ...NO_LIMITS, ...options.limits },
     walletLimits: { ...NO_LIMITS, ...options.walletLimits },
@@ -77,12 +77,12 @@ export function startInput(bots: readonly BotSettings[], money = NO_MONEY): Star
   }
 }
 
-/** An engine with its driver: rows in, outputs out, one seq and one time. */
+/** An engine with a driver that feeds rows and inputs, with one seq and one time. */
 export class EngineRig {
   readonly mints = new Mints()
   readonly engine: Engine
   readonly outputs: Output[] = []
-  /** Who runs, and how many handlers did, as a watchdog sees it. */
+  /** Running bot and count of handlers, as a watchdog sees them. */
   readonly cells = new Int32Array(2)
   block: LiveBlock
   seq = 0
@@ -111,7 +111,7 @@ export class EngineRig {
     return this.#drain()
   }
 
-  /** A trade of `sol` at `price` SOL a token, `ms` after the row before. */
+  /** Adds a trade of `sol` at `price` SOL per token, `ms` after the previous row. */
   trade(
     price: number,
     options: { mint?: string; sol?: number; ms?: number; side?: 'buy' | 'sell'; lateMs?: number } = {},
@@ -124,12 +124,12 @@ export class EngineRig {
     return this.#take()
   }
 
-  /** Enough prints at one price for a robust price. */
+  /** Adds enough prints at one price for a robust price. */
   settle(price: number, mint = MINT): Output[] {
     return [1, 2, 3, 4, 5].flatMap(() => this.trade(price, { mint }))
   }
 
-  /** Shows the strategies five prints of before the start. */
+  /** Warms the strategies up with five prints. */
   warm(price: number, mint = MINT): void {
     const numbers = { price, amount: 1, size: 1 / price, marketCap: price * 1e9, extra: 5, extra2: 0.0005 }
     for (let print = 0; print < 5; print++) {
@@ -138,12 +138,12 @@ export class EngineRig {
     }
   }
 
-  /** Goes on in an empty block when this one is full. */
+  /** Continues in an empty block when this one is full. */
   nextBlock(): void {
     this.block = new LiveBlock(this.mints.list)
   }
 
-  /** What nobody needs gives its number back, as between two blocks of the feed. */
+  /** Releases unused token numbers, as between two blocks of the feed. */
   giveBack(): void {
     this.mints.giveBack(() => false)
     this.nextBlock()
@@ -163,7 +163,7 @@ export class EngineRig {
     return this.#take()
   }
 
-  /** The order is executed at `price`, fees aside. */
+  /** Executes an order at `price`, without fees. */
   fill(order: Order, price: number, options: { final?: boolean; signature?: string } = {}): Output[] {
     return this.report(order, 'filled', { fill: fillOf(order, price, this.now, options) })
   }
@@ -197,7 +197,7 @@ export class EngineRig {
   }
 }
 
-/** What the order asks for, executed at `price`: a buy's SOL, a sale of `tokens` whole tokens (all that a test
+/** The fill of an order at `price`: the SOL of a buy, or `tokens` whole tokens of a sale (default: all that a test
  *  bought). */
 export function fillOf(
   order: Order,

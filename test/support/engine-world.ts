@@ -27,7 +27,7 @@ import { RecordedMoney } from './recorded-money.ts'
 
 export const WORLD_MINTS = ['6', '7', '8'].map((first) => `${first}Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump`)
 
-/** Does at every print what the print's `slippage` says, so that what it wants is in the stream and not in its
+/** On every print makes the request that the print's `slippage` encodes, so that requests are in the stream and not in
  *  memory. */
 const puppet = defineStrategy({
   name: 'puppet',
@@ -94,12 +94,11 @@ export interface Print {
   readonly ms: number
 }
 
-/** An engine, what a journal knows of it, and a chain that says what became of orders. Everything that must always hold
- *  is checked at every step. */
+/** An engine with its journal and a chain that decides about orders. Checks the invariants at every step. */
 export class EngineWorld {
   readonly recorded = new RecordedMoney()
   readonly outputs: Output[] = []
-  /** Everything that was decided, as it was when it was decided. */
+  /** All decisions, copied when they were emitted. */
   readonly texts: string[] = []
   readonly mints = new Mints()
   engine: Engine
@@ -108,7 +107,7 @@ export class EngineWorld {
   #block = new LiveBlock(this.mints.list, 64)
   readonly #bots: readonly BotSettings[]
   readonly #limits: ReadonlyMap<string, LimitReference>
-  /** What the chain's transactions did to each wallet. */
+  /** Effects of the chain's transactions on each wallet. */
   readonly #wallets: Map<string, number>
   readonly #executed = new Map<string, Fill>()
   readonly #reopened = new Set<string>()
@@ -124,7 +123,7 @@ export class EngineWorld {
     this.restart()
   }
 
-  /** Another process goes on with what the journal knows: prices are forgotten, and what the strategy remembers. */
+  /** A new process continues from the journal: prices and the memory of the strategy are lost. */
   restart(): void {
     if (this.seq > 0) for (const position of this.engine.takeMarks()) this.recorded.mark(position)
     this.engine = new Engine(this.mints, new Map([['puppet', puppet]]))
@@ -151,7 +150,7 @@ export class EngineWorld {
     return this.#drain()
   }
 
-  /** The next timer that is due within `ms`, at its time. */
+  /** Fires the next timer that is due within `ms`, at its due time. */
   timer(ms: number): Input | undefined {
     const timers = [...this.recorded.timers.values()].map((timer) => ({ id: timer.id, at: dueOf(timer) }))
     const next = timers.sort((one, other) => one.at - other.at || one.id - other.id)[0]
@@ -160,8 +159,8 @@ export class EngineWorld {
     return { kind: 'timer', id: next.id }
   }
 
-  /** A report on the order chosen by `which`: a legal move, chosen by `choice`; undefined while there is nothing to
-   *  say. */
+  /** A report on the order selected by `which`: an allowed move, selected by `choice`; undefined without an allowed
+   *  move. */
   report(which: number, choice: number, price: number): Input | undefined {
     const all = [...this.recorded.orders.values()]
     const chosen = all[Math.floor(which * all.length)]
@@ -192,14 +191,14 @@ export class EngineWorld {
     if (state !== 'filled')
       return choice % 3 === 0 && this.recorded.mayExecute(order) ? fill(choice % 2 === 0) : undefined
     if (executed === undefined) return say('working', { reversed: `signature-${order.id}` })
-    // One order executed twice, as no service should let happen.
+    // One order that executed twice, a fault of the service.
     if (choice === 11 && order.side === 'buy')
       return say('filled', { fill: { ...this.#fillOf(order, price, true), signature: `signature-${order.id}-again` } })
     const again = say('filled', { fill: { ...executed, final: choice % 2 === 0 } })
     return executed.final || choice % 3 !== 0 ? again : say('working', { reversed: executed.signature })
   }
 
-  /** What the order asks for, or less, or more: the chain decides. */
+  /** Executed size: the requested one, or less, or more, as the chain decides. */
   #fillOf(order: Order, price: number, final: boolean): Fill {
     const held = this.recorded.positions.get(`${order.account}|${order.mint}`)?.tokens ?? 0n
     const { size } = order
@@ -209,7 +208,7 @@ export class EngineWorld {
     return fillOf(order, price, this.now, { final, signature, ...(tokens !== undefined && { tokens }) })
   }
 
-  /** What the chain knows, and what the limits have to count. */
+  /** State of the chain, which the limits must reproduce. */
   #learn(report: ExecutionReport): void {
     const { orderId, fill, reversed, feeLamports } = report
     const order = this.recorded.orders.get(orderId)?.order

@@ -2,8 +2,8 @@ import { type Position, stepTokensDue } from '../../src/engine/accounting/positi
 import { pollSeconds, quietLimits } from '../../src/engine/exits/exit-rules.ts'
 import { isFullExit, type Order } from '../../src/engine/order.ts'
 
-/** What a position lacks of what sees its exits through. `open`: orders that are out. `hasTimer`: whether one of this
- *  name is set for a bot. */
+/** Missing timers and orders of a position's exits. `open`: open orders. `hasTimer`: whether a timer of this name is
+ *  set for a bot. */
 export function exitComplaints(
   { account, bot, mint, tokens, exits, exiting, ...rest }: Position,
   open: readonly Order[],

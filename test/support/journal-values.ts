@@ -10,21 +10,21 @@ import { Mints } from '../../src/market/mints.ts'
 import type { Attempt } from '../../src/orders/attempt.ts'
 import { encodeBase58 } from '../../src/solana/base58.ts'
 
-/** What a test writes into a journal. */
+/** Sample values for journals. */
 
 export const ACCOUNT = 'live|host|genesis|wallet'
 
-/** No reserve file, and no look at the disk that this machine's own fullness could change. */
+/** No reserve file and no check of the disk, so that a full disk of the test machine has no effect. */
 export const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
 
-/** A base58 key, or a signature with `bytes` 64, that a number names. */
+/** A base58 key derived from a number; with `bytes` 64, a signature. */
 export function keyOf(number: number, bytes = 32): string {
   const raw = new Uint8Array(bytes).fill(7)
   new DataView(raw.buffer).setUint32(bytes - 4, number)
   return encodeBase58(raw)
 }
 
-/** Trades 10 ms apart, from row number `from` on: row `n` is of the mint n modulo 3. */
+/** Trades, 10 ms apart, beginning with row number `from`; row n has mint n modulo 3. */
 export function trades(count: number, from = 0, mints = new Mints()): LiveBlock {
   const block = new LiveBlock(mints.list, count)
   for (let n = from; n < from + count; n++) {
@@ -39,7 +39,7 @@ export function timeOf(row: number): number {
   return 1_780_000_000_000 + row * 10
 }
 
-/** Everything of a block that a reader can see, row by row. */
+/** All values of a block that a reader can see, row by row. */
 export function contentOf(blocks: Iterable<Block>): unknown[] {
   const rows: unknown[] = []
   for (const block of blocks)

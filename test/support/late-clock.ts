@@ -6,8 +6,8 @@ interface Timer {
   readonly run: () => void
 }
 
-/** A clock on an event loop that is late: what became due meanwhile fires in any order, as from Node's own lists of
- *  timers, which are one for each duration and drained one after the other. */
+/** A clock on a delayed event loop: overdue timers fire in any order. Node keeps one list of timers for each duration
+ *  and drains the lists one after the other. */
 export class LateClock implements Clock {
   readonly #timers = new Set<Timer>()
   #now: number
@@ -26,7 +26,8 @@ export class LateClock implements Clock {
     return () => void this.#timers.delete(timer)
   }
 
-  /** The loop stands still for so long. Then it fires what is due; `first` says which duration's list goes first. */
+  /** Blocks the loop for this long, then fires the overdue timers. `first`: the duration whose list is drained
+   *  first. */
   stall(ms: number, first: (one: number, other: number) => number): void {
     this.#now += ms
     const due = [...this.#timers].filter(({ at }) => at <= this.#now)

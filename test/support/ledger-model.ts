@@ -7,7 +7,7 @@ import type { Journal } from '../../src/orders/ports.ts'
 import type { WalletTransaction } from '../../src/orders/wallet-audit.ts'
 import { fill, keyOf } from './journal-values.ts'
 
-/** Something that happens to a wallet. */
+/** An event in the life of a wallet. */
 export type Happening =
   | {
       readonly kind: 'trade'
@@ -16,7 +16,7 @@ export type Happening =
       readonly tokens: number
       readonly parts: readonly number[]
     }
-  /** A fork takes the n-th fill that is not final back; `again`: it lands in another block, with other amounts. */
+  /** A fork removes the n-th provisional fill; `again`: the transaction lands in another block, with other amounts. */
   | { readonly kind: 'fork'; readonly n: number; readonly again: readonly number[] | null }
   | { readonly kind: 'final'; readonly n: number }
   | { readonly kind: 'failed'; readonly fee: number }
@@ -26,7 +26,7 @@ export type Happening =
       readonly change: number
       readonly fee: number
     }
-  /** No node lists it; later, maybe, one does. */
+  /** No node lists the transaction yet; one may later. */
   | { readonly kind: 'opaque'; readonly change: number; readonly listed: boolean }
   | { readonly kind: 'audit' }
   | { readonly kind: 'restart' }
@@ -69,9 +69,9 @@ export const happenings = fc.array(
 
 const FUNDS = 10_000_000_000
 
-/** A wallet on a chain, and a journal that is told of it as the gateway and the audit would. */
+/** A wallet on a chain, and a journal that receives reports as from gateway and audit. */
 export class LedgerModel {
-  /** By signature: what of it stands on the chain. */
+  /** Transactions that stand on the chain, by signature. */
   readonly fills = new Map<string, Fill>()
   readonly others = new Map<string, WalletTransaction>()
   readonly account: string
@@ -81,7 +81,7 @@ export class LedgerModel {
   #number: number
   #unaudited: WalletTransaction[] = []
 
-  /** `run`: of several in one journal, each has an account and orders of its own. */
+  /** `run`: index among several runs in one journal; each has its own account and orders. */
   constructor(journal: () => Journal, run: number) {
     this.#journal = journal
     this.account = `live|host|genesis|wallet${run}`
@@ -90,8 +90,7 @@ export class LedgerModel {
     this.audit()
   }
 
-  /** What the chain says that the wallet holds, finally; by addition of what stands, and nothing of what the ledger
-   *  does. */
+  /** Tokens of the wallet on the final chain, computed by addition and without the ledger. */
   get lamports(): number {
     let sum = FUNDS
     for (const { walletLamports, final } of this.fills.values()) if (final) sum += walletLamports
@@ -115,9 +114,9 @@ export class LedgerModel {
     else this.#opaque(what.change, what.listed)
   }
 
-  /** The chain is final up to here: every other fill that was not becomes it, some in another block with other amounts,
-   *  some as failed; of those that do not, nothing is in the wallet. `all`: none is left open. The engine hears of it
-   *  afterwards. */
+  /** The chain is final up to here: every other provisional fill becomes final, some in another block with other
+   *  amounts, some as failed; failed ones leave nothing in the wallet. `all`: no fill stays provisional. The engine
+   *  receives the reports afterwards. */
   audit(all = false): void {
     const open = [...this.fills.values()].filter(({ final }) => !final)
     const untold: ExecutionReport[] = []
@@ -149,7 +148,7 @@ export class LedgerModel {
     for (const one of numbered) this.#journal().input(one.id, this.#slot * 400, one)
   }
 
-  /** On the fork that lasts. */
+  /** On the surviving fork. */
   #failedAfterAll({ signature, slot, attemptId, time }: Fill): void {
     this.fills.delete(signature)
     const about = { account: this.account, signature, slot: slot + 1, attemptId, time, after: slot }
@@ -196,7 +195,7 @@ export class LedgerModel {
     this.fills.set(one.signature, one)
     this.#journal().write({ kind: 'fill', fill: one })
     this.#report({ orderId: one.orderId, fill: one })
-    // Whatever is said twice is booked once.
+    // Repeated reports are booked once.
     this.#journal().write({ kind: 'fill', fill: one })
   }
 
@@ -226,7 +225,7 @@ export class LedgerModel {
     const row = this.#land({ class: 'opaque', lamports: lamports(change), signature: `?${this.#slot}` })
     this.audit()
     if (!listed) return
-    // It was three transactions; one of them is seen now, and the rest stays dark.
+    // Three transactions moved the tokens; one becomes visible now.
     this.#land({ class: 'inflow', lamports: lamports(7) })
     const explained = { ...row, lamports: lamports(change - 7) }
     this.others.set(row.signature, explained)

@@ -14,7 +14,7 @@ interface Held {
   readonly cost: number
 }
 
-/** What a bot's limits allow, worked out again from nothing but orders, reports and positions. */
+/** Reference model of a bot's limits, computed from orders, reports and positions. */
 export class LimitReference {
   readonly #limits: Limits
   readonly #asked: Asked[] = []
@@ -24,7 +24,7 @@ export class LimitReference {
     this.#limits = limits
   }
 
-  /** What a buy breaks; '' for none. `held` is what the bot had before it. */
+  /** The limit that a buy violates; '' if none. `held`: positions of the bot before the buy. */
   objection(order: Order, held: readonly Held[]): string {
     if (order.size.kind !== 'sol') return 'a buy is sized in SOL'
     const { lamports } = order.size
@@ -43,8 +43,7 @@ export class LimitReference {
     return ''
   }
 
-  /** What is over and was not bought does not count; what is bought counts from when it was asked for, whenever that is
-   *  learned. */
+  /** Ended orders without a fill do not count; filled ones count from the time of the request. */
   report({ orderId, state }: ExecutionReport): void {
     if (['failed', 'refused', 'expired', 'cancelled', 'not_executed'].includes(state)) this.#over.add(orderId)
     else this.#over.delete(orderId)

@@ -5,7 +5,7 @@ const T0 = Date.UTC(2026, 10, 22, 12, 0, 0)
 const PRICE = 1e-7
 const [FIRST, SECOND, THIRD, FOURTH] = [keyOf(1), keyOf(2), keyOf(3), keyOf(4)]
 
-/** Buys at every print of this size. */
+/** Buys on every print of this size. */
 const TOLD_SOL = 0.77
 export const TOLD = `import { defineStrategy, z } from 'sluice'
 export default defineStrategy({
@@ -21,7 +21,7 @@ export default defineStrategy({
 })
 `
 
-/** Bots that lose alike, each with one bound; `free` has none. */
+/** Bots with equal losses and one limit each; `free` has none. */
 export const LIMITS: Readonly<Record<string, object>> = {
   streak: { maxLosingStreak: 2, streakPauseSeconds: 36_000 },
   drawdown: { maxDrawdownSol: 0.05 },
@@ -35,7 +35,7 @@ function prints(second: number, mint: string, prices: readonly number[], sol = 1
 
 const five = (price: number): number[] => Array<number>(5).fill(price)
 
-/** Bought, and sold by its stop-loss at less than half. */
+/** A position that its stop-loss sells at less than half of the cost. */
 function loss(second: number, mint: string): MarketRow[] {
   return [
     ...prints(second, mint, five(1)),
@@ -45,7 +45,8 @@ function loss(second: number, mint: string): MarketRow[] {
   ]
 }
 
-/** Two losses, then further wishes. Killed at any row from `BOUGHT` on, there is the second one to come, or to hold. */
+/** Two losses, then further requests. Killed at any row from `BOUGHT` on, the second loss is still to come or to be
+ *  kept. */
 export const LOSSES: readonly MarketRow[] = [
   ...loss(0, FIRST),
   ...loss(30, SECOND),
@@ -54,7 +55,7 @@ export const LOSSES: readonly MarketRow[] = [
 ]
 export const BOUGHT = LOSSES.findIndex(({ time }) => time === T0 + 40_000)
 
-/** So long after the start: the rest of a loss, where it is not sold yet, and a wish. */
+/** Time after the start: the remaining loss, if it is not sold yet, and a request. */
 export function wishAt(seconds: number): MarketRow[] {
   return [
     ...prints(seconds, SECOND, [...five(0.4), ...five(0.4)]),

@@ -2,7 +2,7 @@ import { type Block, RowKind, type TokenDetails } from '../../src/market/block.t
 import { LiveBlock } from '../../src/market/live-block.ts'
 import { Mints } from '../../src/market/mints.ts'
 
-/** A market row as a test writes it down. */
+/** A market row in the notation of tests. */
 export type MarketRow = TradeRow | NewTokenRow
 
 interface TradeRow {
@@ -26,7 +26,7 @@ interface NewTokenRow {
   details?: Partial<TokenDetails>
 }
 
-/** Rows as a block. A trade is of 1 SOL where it does not say, and its price is SOL a token. */
+/** Builds a block. Default size of a trade: 1 SOL. Prices are SOL per token. */
 export function blockOf(rows: readonly MarketRow[], mints = new Mints()): Block {
   const block = new LiveBlock(mints.list, Math.max(1, rows.length))
   for (const row of rows) {

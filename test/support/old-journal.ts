@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { checksumOf, LATE_COLUMNS, SCAN_COLUMNS } from '../../src/journal/tape/block-row.ts'
 
-/** Makes the blocks of a tape what they were before the columns that few look at had a checksum of their own. */
+/** Converts the blocks of a tape to the old format, without a separate checksum of the rarely read columns. */
 export function oldBlocks(db: Database): void {
   db.exec('UPDATE block SET format = 1')
   const columns = [...SCAN_COLUMNS.slice(0, -1), ...LATE_COLUMNS, 'mints']
@@ -13,7 +13,7 @@ export function oldBlocks(db: Database): void {
   for (const values of blocks) update.run(checksumOf(values), values[0])
 }
 
-/** Makes a journal what it was before it had a ledger, and all that came after that. */
+/** Converts a journal to the version before the ledger. */
 export function forgetLedger(db: Database): void {
   oldBlocks(db)
   db.exec(`

@@ -2,8 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-// Commands find the processes of their user: those that this test starts, and none of another test, nor of whoever runs
-// the tests.
+// Gives each test its own runtime directory, so that commands find only the processes that the test started.
 const path = join(tmpdir(), `sluice-runtime-${process.pid}`)
 if (process.env.XDG_RUNTIME_DIR !== path) {
   mkdirSync(path, { recursive: true, mode: 0o700 })

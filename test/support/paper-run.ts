@@ -20,12 +20,12 @@ import { feed } from './recorded-tape.ts'
 
 const KEYS = ['trades', 'newTokens', 'priceUpdates']
 
-/** What happens, in the order of time: rows of the market, and inputs from elsewhere. */
+/** Events in the order of time: rows of the market, and other inputs. */
 export type Happening = MarketRow | { readonly time: number; readonly input: Input }
 
-/** Runs the bots of a configuration on paper, on virtual time and from what the journal holds, as one process would,
- *  and records all of it: the same journal, whenever and wherever. `drain`: what is under way comes to its end; `stop`:
- *  the process ends as if it were killed, with all that it had to write; `kill -9`: this very process is. */
+/** Runs the bots of a configuration on paper, on virtual time and from the state of the journal, as one process does,
+ *  and records everything. The resulting journal is the same every time. `drain`: open orders end first. `stop`: ends
+ *  as if killed, with all writes done. `kill -9`: kills the current process. */
 export async function recordPaperRun(
   journalPath: string,
   configFile: string,
@@ -82,6 +82,7 @@ export async function recordPaperRun(
   await journal.close()
   if (ending === 'drain') return
   const db = new Database(journalPath)
-  db.exec('UPDATE segment SET ended = NULL WHERE number = (SELECT max(number) FROM segment)') // what a killed process never says
+  // A killed process does not record its end.
+  db.exec('UPDATE segment SET ended = NULL WHERE number = (SELECT max(number) FROM segment)')
   db.close()
 }

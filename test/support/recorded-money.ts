@@ -7,7 +7,7 @@ import type { Input, Output } from '../../src/engine/messages.ts'
 import { type Fill, isFullExit, isOpen, type Order } from '../../src/engine/order.ts'
 import { NO_MONEY, type RecoveredMoney } from '../../src/engine/recovered-money.ts'
 
-/** Money as a journal knows it: from inputs and outputs as they were written down, and from nothing else. */
+/** Money as a journal restores it, computed from recorded inputs and outputs only. */
 export class RecordedMoney {
   readonly orders = new Map<string, RecoveredMoney['orders'][number]>()
   /** The last record of each position, by account and mint; closed ones stay. */
@@ -75,7 +75,7 @@ export class RecordedMoney {
     }
   }
 
-  /** Of an order that has ended: any but a full exit that is proved, whose lane would be closed for ever. */
+  /** Reports on an ended order must not reopen its lane; full exits under proof are the exception. */
   mayExecute(order: Order): boolean {
     return !isFullExit(order) || (this.#unproved.get(order.id) ?? 0) > 0
   }
@@ -125,7 +125,7 @@ export class RecordedMoney {
     }
   }
 
-  /** A closed position is another one than the next in the same mint. */
+  /** A closed position and the next one in the same mint are separate. */
   #position(position: Position): void {
     const key = `${position.account}|${position.mint}`
     if (this.positions.get(key)?.state === 'closed') this.positions.delete(key)

@@ -12,8 +12,8 @@ const MINTS = Array.from(
   (_, index) => `${'123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefgh'[index]}zphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump`,
 )
 
-/** Drives two shipped strategies over a seeded market of `rows` rows, answers their orders, and returns the hash of
- *  every output. */
+/** Runs two shipped strategies over a seeded market of `rows` rows, answers their orders, and returns the hash of all
+ *  outputs. */
 export function runHash(rows: number, seed: number): { hash: string; orders: number; fills: number } {
   const random = seededRandom(seed)
   const hash = createHash('sha256')

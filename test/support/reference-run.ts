@@ -1,13 +1,13 @@
 import { ConditionalReference, type ReferenceExits, type Waiting, type Wish } from './conditional-reference.ts'
 import { type Answers, type Sale, type SalesLadder, SalesModel } from './sales-model.ts'
 
-/** An order that went out. */
+/** An order that was sent. */
 export type Expected = 'buy' | Sale
 
 const BUY_SOL = 0.1
 
-/** The reference of conditional orders and the model of sales through one token's prints, every order answered before
- *  anything else happens. */
+/** Runs the reference of conditional orders and the model of sales over one token's prints; every order is answered at
+ *  once. */
 export class ReferenceRun {
   readonly #rules: ConditionalReference
   readonly #ladder: SalesLadder
@@ -19,14 +19,14 @@ export class ReferenceRun {
     this.#ladder = ladder
   }
 
-  /** Prices are forgotten, and nobody has looked at the token before. */
+  /** Forgets the prices and the history of the token. */
   restart(): void {
     this.#prints = []
     this.#rules.seen(this.#now)
   }
 
-  /** Time passes, then a print comes: what went out, in order. The strategy sees the print after what it set off, and
-   *  before any of that is answered. */
+  /** Advances the time and adds a print; returns the orders sent, in order. The strategy sees the print after its
+   *  effects and before the answers. */
   print(print: number, ms: number, answers: Answers, wish: Wish | undefined): Expected[] {
     const until = this.#now + ms
     const done: Expected[] = []

@@ -1,33 +1,33 @@
-/** A sale of a share of what is held, percent, with the slippage that it allows, percent. */
+/** A sale of a percentage of the position, with its slippage, percent. */
 export interface Sale {
   readonly share: number
   readonly slippage: number
 }
 
-/** How what did not sell goes out again. */
+/** Retry rules of unsold amounts. */
 export interface SalesLadder {
   readonly slippageLadder: readonly number[]
   readonly retryMs: number
 }
 
-/** What becomes of an order: how much of it is executed, 0 to 1. Why it was not all does not matter. */
+/** Outcome of an order: the executed share, 0 to 1, for any cause. */
 export type Answers = () => number
 
 export const NEVER = Number.POSITIVE_INFINITY
 
-/** How what a bot holds of one token should be sold, written from docs/exits.md and not from the engine: plain numbers,
- *  times in ms, and every sale answered before anything else happens. It knows nothing of why. */
+/** Reference model of the sales of one position, written from docs/exits.md and not from the engine. Plain numbers,
+ *  times in ms, every sale answered at once. It does not know why a sale is due. */
 export class SalesModel {
   readonly #ladder: SalesLadder
   readonly #bought: number
   #held: number
-  /** Of what was bought, so far. */
+  /** Share of the tokens bought, so far. */
   #asked = 0
   #isExiting = false
-  /** Sales since the last one that sold something. */
+  /** Sales since the last one with a fill. */
   #tries = 0
   #retryAt = NEVER
-  /** All of it goes beside a part, and then the part is called off. */
+  /** A full exit goes next to a partial sale, which is then cancelled. */
   #out: Sale[] = []
 
   constructor(ladder: SalesLadder, tokens: number) {
@@ -36,7 +36,7 @@ export class SalesModel {
     this.#held = tokens
   }
 
-  /** All of it is to go. */
+  /** The whole position must be sold. */
   get isExiting(): boolean {
     return this.#isExiting
   }
@@ -50,7 +50,7 @@ export class SalesModel {
     if (!this.#out.some(({ share }) => share === 100)) this.#send(100)
   }
 
-  /** So many percent of what was bought, beside all that was asked for before. */
+  /** Sells a percentage of the tokens bought, in addition to earlier requests. */
   sellOfBought(percent: number): void {
     this.#asked += (this.#bought * percent) / 100
     this.#sellDue()
@@ -68,7 +68,7 @@ export class SalesModel {
     else this.#sellDue()
   }
 
-  /** What went out, in order, until nothing is on its way; `isSold`: nothing is held any more. */
+  /** Orders sent, in order, until none is open; `isSold`: the position is sold. */
   answer(now: number, answers: Answers): { sales: Sale[]; isSold: boolean } {
     const sales: Sale[] = []
     for (let sale = this.#out.shift(); sale !== undefined; sale = this.#out.shift()) {
@@ -83,7 +83,7 @@ export class SalesModel {
     return { sales, isSold: false }
   }
 
-  /** What was asked for and nothing sold yet; a share goes out with two decimals of a percent. */
+  /** Requested and unsold amount; a percentage has two decimals. */
   #sellDue(): void {
     if (this.#isExiting) return
     this.#retryAt = NEVER
@@ -98,8 +98,7 @@ export class SalesModel {
     this.#out.push({ share, slippage: slippageLadder[Math.min(this.#tries++, slippageLadder.length - 1)] as number })
   }
 
-  /** After a sale that left something to sell: at once where it sold what it could and was a part, else later and
-   *  later. */
+  /** After an incomplete sale: immediately if a partial sale filled, otherwise with growing delays. */
   #goOn(now: number): void {
     if (!this.#isExiting && this.#tries === 0) this.#sellDue()
     else if (this.#isExiting || this.#isDue())

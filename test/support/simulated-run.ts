@@ -21,15 +21,15 @@ import { feed, type Recording } from './recorded-tape.ts'
 
 export interface SimulatedRun extends Recording {
   readonly config: Config
-  /** By what its orders are filled. */
+  /** The executor of its orders. */
   readonly model?: (model: FillModel) => FillModel
   readonly plan?: Plan
-  /** Rows a commit, as a process that listens for long makes them; all at once where it is left out. */
+  /** Rows per commit, as in a long-running process; default: all at once. */
   readonly rowsACommit?: number
 }
 
-/** A paper run on virtual time, journaled as one that was really made, behind what the journal holds already: it ends
- *  with its last item, whatever is under way. */
+/** A paper run on virtual time, journaled like a real one and appended to the journal. It ends with its last item, even
+ *  if orders are open. */
 export async function simulateRun(path: string, run: SimulatedRun): Promise<void> {
   const { config, time, items, keys = ['trades', 'newTokens'], model = (one) => one } = run
   const onFailure = (error: Error): never => {

@@ -3,18 +3,18 @@ import { closeSync, mkdtempSync, openSync, rmSync, statfsSync, truncateSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A file system of a certain size, and another program that fills it. */
+/** A file system of limited size, and another program that fills it. */
 export interface SmallDisk {
   readonly folder: string
   freeBytes(): number
-  /** The other program writes until only so many bytes are free: at once, in blocks, to the last one. */
+  /** The other program writes until only this many bytes are free: at once, in blocks, to the last one. */
   fillTo(freeBytes: number): void
-  /** It removes what it wrote. */
+  /** The other program removes its files. */
   empty(): void
   unmount(): void
 }
 
-/** What `open` makes in the system's folder for such files lies on this disk. */
+/** Makes the temporary files of `open` lie on this disk. */
 export async function onDisk<T>({ folder }: SmallDisk, open: () => Promise<T>): Promise<T> {
   const { TMPDIR } = process.env
   process.env.TMPDIR = folder
@@ -26,8 +26,8 @@ export async function onDisk<T>({ folder }: SmallDisk, open: () => Promise<T>): 
   }
 }
 
-/** Mounts one, in memory, or ext4 on a loop device with SLUICE_SMALL_DISK=ext4; a text that says why not where this
- *  machine does not let us. */
+/** Mounts a disk in memory, or ext4 on a loop device with SLUICE_SMALL_DISK=ext4. Returns a text with the reason if the
+ *  machine does not allow it. */
 export function mountSmallDisk(mebibytes: number): SmallDisk | string {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-small-disk-'))
   const mount =
@@ -57,7 +57,7 @@ function mountMemory(mebibytes: number, folder: string): SpawnSyncReturns<string
   return spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', folder], { encoding: 'utf8' })
 }
 
-/** The image has no name any more once it is mounted, and goes with the mount. */
+/** The image is unlinked once it is mounted, and disappears with the mount. */
 function mountImage(mebibytes: number, folder: string): SpawnSyncReturns<string> {
   const image = `${folder}.ext4`
   writeFileSync(image, '')

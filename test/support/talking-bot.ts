@@ -2,15 +2,15 @@ import { z } from 'zod'
 import { type Bot, defineStrategy, type Handlers, type Strategy, type Token } from '../../src/engine/strategy.ts'
 import { type BotOptions, botSettings, EngineRig } from './engine-rig.ts'
 
-/** What a strategy does at its next trade. */
+/** Action of the strategy at its next trade. */
 export type Act = (bot: Bot<unknown>, token: Token<unknown>) => void
 
-/** A rig whose strategy does what it is told: in `start`, and then at the next trade or timer. */
+/** A rig whose strategy runs the test's callbacks: in `start`, and then at the next trade or timer. */
 export class TalkingBot {
   readonly rig: EngineRig
   /** Names of the timers that fired. */
   readonly fired: string[] = []
-  /** Trades that it was shown. */
+  /** Number of trades seen. */
   trades = 0
   next: Act | undefined
   atTimer: Act | undefined
@@ -44,7 +44,7 @@ export class TalkingBot {
     this.rig = new EngineRig([strategy as never], [botSettings('told', options)], options.money, options.now)
   }
 
-  /** Does it at a trade; what that gave back. */
+  /** Runs a callback at a trade and returns its result. */
   ask<T>(act: (bot: Bot<unknown>, token: Token<unknown>) => T, price = 1e-6): T {
     let answer: T | undefined
     let isDone = false
@@ -57,7 +57,7 @@ export class TalkingBot {
     return answer as T
   }
 
-  /** Does it at a trade, where it may throw: the reason of the alarm, '' for none. */
+  /** Runs a callback at a trade that may throw; returns the reason of the alarm, or ''. */
   dare(act: Act): string {
     this.next = act
     const alarm = this.rig.trade(1e-6).find((output) => output.kind === 'alarm')

@@ -1,18 +1,18 @@
 import type { Attempt } from '../../src/orders/attempt.ts'
 
-/** What a wallet holds of each mint, and so what can be sold: the chain refuses to sell what is not there. */
+/** Token balances of a wallet. Like the chain, it refuses to sell tokens that are not held. */
 export class TokenChain {
   readonly #held = new Map<string, number>()
-  /** What each attempt that has executed moved, as long as no fork takes it back. */
+  /** Effect of each executed attempt, until a fork removes it. */
   readonly #moved = new Map<string, number>()
   readonly #each: number
 
-  /** `each`: held of every mint at first, and brought by each buy. */
+  /** `each`: initial balance of every mint, and amount of each buy. */
   constructor(each: number) {
     this.#each = each
   }
 
-  /** Executes an attempt, once; false where there is nothing to sell. */
+  /** Executes an attempt once; returns false if there is nothing to sell. */
   execute({ id, mint, side, size }: Attempt): boolean {
     if (this.#moved.has(id)) return true
     const held = this.held(mint)
@@ -23,7 +23,7 @@ export class TokenChain {
     return true
   }
 
-  /** A fork takes a sale back; a buy is soon back, whatever was sold of it. */
+  /** A fork removes a sale; a removed buy returns soon, even if its tokens were sold. */
   takeBack({ id, mint, side }: Attempt): void {
     const moved = this.#moved.get(id)
     if (moved === undefined || side === 'buy') return

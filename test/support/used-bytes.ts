@@ -4,19 +4,19 @@ import { runInNewContext } from 'node:vm'
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** What is in use, garbage aside: objects, and what lies beside the heap, such as columns. */
+/** Memory in use after garbage collection: the heap, and memory outside of it, such as columns. */
 export function usedBytes(): number {
   collect()
-  collect() // what the first round has freed frees more
+  collect() // the first round makes more memory collectable
   const { heapUsed, external } = process.memoryUsage()
   return heapUsed + external
 }
 
 const PASSES = 7
 
-/** How much more is in use for each further thing that came and went, bytes. `pass` lets so many come and go, numbered
- *  from `from` on; `first` passes fill whatever remembers the last of them. Then the least of three readings is held
- *  against the least of three later ones: what the machine compiles meanwhile comes and goes too. */
+/** Bytes in use for each further item that came and went. `pass` runs that many items, numbered from `from` on; the
+ *  `first` passes fill caches of the last items. Compares the lowest of the last three readings with the lowest of the
+ *  first three: memory of compiled code fluctuates. */
 export async function bytesLeftBehind(
   first: number,
   things: number,

@@ -106,10 +106,10 @@ export class Book {
 
   /** Records the number of attempts of a full exit that are not proved. */
   prove(orderId: string, order: Order | undefined, unproved: number): void {
-    const about = order ?? this.#unproved.find(orderId)
-    if (about === undefined) return
-    if (unproved === 0) this.#unproved.delete(about)
-    else this.#unproved.set(about)
+    const exit = order ?? this.#unproved.find(orderId)
+    if (exit === undefined) return
+    if (unproved === 0) this.#unproved.delete(exit)
+    else this.#unproved.set(exit)
   }
 
   /** Worst-case cost of the open orders of an account, lamports. */

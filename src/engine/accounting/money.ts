@@ -152,7 +152,7 @@ function legOf(movement: TokenMovement, held: TokenAmount): Leg {
   return { time, tokens, isBuy: true, reason: 'adopted', lamports: costLamports, feeLamports: 0 }
 }
 
-const LOST = 'taken by somebody else'
+const LOST = 'left the wallet without an order'
 
 function decimalsOf(movement: Movement): number {
   if (movement.kind === 'fill') return movement.fill.decimals
@@ -178,9 +178,9 @@ export interface Profit {
   readonly bot: string
   /** Sum of the gains of its sales, first in, first out, after network fees of buy and sale. */
   readonly realizedLamports: Lamports
-  /** Liquidation value less cost and fees of what is held; null if a price is unknown. */
+  /** Liquidation value less cost and fees of the positions; null if a price is unknown. */
   readonly unrealizedLamports: Lamports | null
-  /** Cost of what is held, including the fees of its buys. */
+  /** Cost of the positions, including the fees of their buys. */
   readonly heldLamports: Lamports
   /** Cost of tokens that left the wallet without an order of ours. */
   readonly lostLamports: Lamports

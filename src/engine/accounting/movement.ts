@@ -36,9 +36,9 @@ export function holderOf(movement: Movement): Holder {
   return movement.kind === 'fill' ? movement.fill : movement
 }
 
-/** Movements of one wallet and mint in the order of the chain: by slot, and within a slot a buy before a sale that could
- *  sell it. Movements without a slot are placed by time. Failed transactions come last: one may precede the first fill
- *  of its mint, and its fee still belongs to that position. */
+/** Sorts the movements of one wallet and mint as on the chain: by slot, and within a slot a buy before a sale that
+ *  could sell it. Movements without a slot are placed by time. Failed transactions come last: one may precede the first
+ *  fill of its mint, and its fee still belongs to that position. */
 export function inOrder(movements: readonly Movement[]): Movement[] {
   const fills = movements.flatMap((one) => (one.kind === 'fill' ? [one] : []))
   fills.sort((a, b) => a.fill.slot - b.fill.slot || rankOf(a.fill) - rankOf(b.fill) || compare(a.fill, b.fill))

@@ -44,8 +44,8 @@ export function returnOf(trip: RoundTrip): number {
   return trip.boughtLamports > 0 ? netOf(trip) / trip.boughtLamports : 0
 }
 
-/** How far the robust price moved below (`worst`, at most 0) and above (`best`, at least 0) the price paid per token, as
- *  shares of it. The price paid includes the fees of venue and service. undefined if no price is known. */
+/** Lowest (`worst`, at most 0) and highest (`best`, at least 0) move of the robust price from the price paid per token,
+ *  as shares of the latter. The price paid includes the fees of venue and service. undefined if no price is known. */
 export function excursionOf(trip: RoundTrip): { readonly worst: number; readonly best: number } | undefined {
   const { boughtLamports, boughtTokens, lowPrice, highPrice } = trip
   const paid = boughtLamports / LAMPORTS_PER_SOL / boughtTokens

@@ -165,12 +165,12 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   }
 
   note(mint: string, why: string): void {
-    const about = readText(mint, LONGEST_MINT)
+    const text = readText(mint, LONGEST_MINT)
     const reason = readText(why)
     this.#charge(1 + (reason?.length ?? 0) / CHARACTERS_A_REQUEST)
-    if (about === undefined || reason === undefined)
+    if (text === undefined || reason === undefined)
       throw new TypeError('bot.note requires a mint and a reason, both strings')
-    this.#state.emit({ kind: 'note', bot: this.name, mint: about, code: '', reason })
+    this.#state.emit({ kind: 'note', bot: this.name, mint: text, code: '', reason })
   }
 
   /** Charges the firing of a timer. Returns false if the timers of the bot fire too often. */
@@ -229,8 +229,8 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     const view = this.isMint(mint) ? this.#host.viewOf(this.#state.mints.intern(mint)) : undefined
     const now = this.#state.now
     if (view?.refused?.code !== code || now - view.refused.at >= SAME_REFUSAL_MS) {
-      const about = readText(mint, LONGEST_MINT) ?? ''
-      this.#state.emit({ kind: 'refused', bot: this.name, mint: about, code, reason })
+      const text = readText(mint, LONGEST_MINT) ?? ''
+      this.#state.emit({ kind: 'refused', bot: this.name, mint: text, code, reason })
       if (view !== undefined) view.refused = { code, at: now }
     }
     return { ok: false, code, reason }

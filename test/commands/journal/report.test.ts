@@ -114,7 +114,7 @@ describe('a journal with adopted tokens and a deficit', () => {
     expect(dips?.held).toEqual({ count: 1, costSol: 2, valueSol: 0, unpriced: 1 })
     expect(dips?.byExit.map(({ name, trades, netSol }) => [name, trades, netSol])).toEqual([
       ['rose n %', 1, 1.998],
-      ['taken by somebody else', 1, -4.001],
+      ['left the wallet without an order', 1, -4.001],
     ])
     expect(idle).toMatchObject({ bot: 'idle', orders: 0, trades: null, netSol: 0 })
   })
