@@ -4,7 +4,8 @@ import type { Rpc } from './rpc.ts'
 
 const MOST_ASKED = 100
 
-/** As asked, null where there is nothing at an address. Unread where nobody can say. */
+/** Reads accounts in the order of the addresses; null if an account does not exist. Throws Unread if no node
+ *  answers. */
 export async function readAccounts(
   rpc: Rpc,
   addresses: readonly string[],
@@ -16,19 +17,19 @@ export async function readAccounts(
     const how = { commitment: 'confirmed', encoding: 'base64' }
     const { context, value } = record(await call(rpc, 'getMultipleAccounts', [asked, how]))
     if (!Array.isArray(value) || value.length !== asked.length)
-      throw new Unread('not as many accounts as were asked for')
+      throw new Unread('the answer has another number of accounts than the request')
     accounts.push(...value.map(accountOf))
     slot = whole(record(context).slot)
   }
   return { slot, accounts }
 }
 
-/** One account of an answer in base64. */
+/** Reads one account of a base64 answer. */
 export function accountOf(value: unknown): AccountState | null {
   if (value === null) return null
   const { lamports, owner, executable, data } = record(value)
   if (!Array.isArray(data) || typeof data[0] !== 'string' || data[1] !== 'base64' || typeof owner !== 'string')
-    throw new Unread('an account that is none')
+    throw new Unread('invalid account in the answer')
   return {
     lamports: BigInt(whole(lamports)),
     owner,

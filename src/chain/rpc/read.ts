@@ -5,9 +5,9 @@ import { HIGHEST_TRANSACTION_VERSION, type LandedTransaction, readTransaction } 
 import type { Rpc } from './rpc.ts'
 import { RPC_BEHIND, RPC_UNSUPPORTED_VERSION } from './rpc-errors.ts'
 
-/** A node could not be asked, or answered with what is no answer: nothing is known. */
+/** A node did not answer, or its answer is invalid, so nothing is known. */
 export class Unread extends Error {
-  /** It has not come to the slot that was asked for. */
+  /** The node has not reached the requested slot. */
   readonly behind: boolean
   constructor(reason: string, behind = false) {
     super(reason)
@@ -17,7 +17,7 @@ export class Unread extends Error {
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized'
 
-/** Of one bank: a slot, and the blocks up to it. */
+/** Slot and block height of one bank. */
 export interface Head {
   readonly slot: number
   readonly height: number
@@ -27,7 +27,7 @@ export interface Head {
 export interface Listed {
   readonly signature: string
   readonly slot: number
-  /** It landed and failed. */
+  /** Whether it landed and failed. */
   readonly failed: boolean
   readonly time: Millis | null
 }
@@ -50,7 +50,7 @@ export async function readBalance(
   return { slot: whole(record(context).slot), lamports: lamports(whole(value)) }
 }
 
-/** Newest first; those before `before` and after `until`. */
+/** Lists signatures, newest first: before `before` and after `until`. */
 export async function listSignatures(
   rpc: Rpc,
   wallet: string,
@@ -63,16 +63,16 @@ export async function listSignatures(
     wallet,
     { ...options(commitment, minContextSlot), ...paging },
   ])
-  if (!Array.isArray(rows)) throw new Unread('no list of signatures')
+  if (!Array.isArray(rows)) throw new Unread('the answer is not a list of signatures')
   return rows.map((row) => {
     const { signature, slot, err, blockTime } = record(row)
-    if (!isSignature(signature)) throw new Unread('a signature that is none')
+    if (!isSignature(signature)) throw new Unread('invalid signature in the answer')
     const time = Number.isSafeInteger(blockTime) ? (blockTime as number) * 1_000 : null
     return { signature, slot: whole(slot), failed: err != null, time }
   })
 }
 
-/** null: the node does not have it (yet). `unreadable`: it has, and nobody here can read it. */
+/** Returns null if the node does not have the transaction yet; `unreadable` if it cannot be parsed. */
 export async function readLanded(
   rpc: Rpc,
   signature: string,
@@ -87,12 +87,12 @@ export async function readLanded(
   return transaction?.signature === signature ? transaction : 'unreadable'
 }
 
-/** The oldest slot that the node still has. */
+/** Oldest slot that the node still has. */
 export async function readFirstSlot(rpc: Rpc): Promise<number> {
   return whole(await call(rpc, 'getFirstAvailableBlock', []))
 }
 
-/** When a slot was, as voted by validators. */
+/** Time of a slot, as voted by validators. */
 export async function readBlockTime(rpc: Rpc, slot: number): Promise<Millis> {
   return whole(await call(rpc, 'getBlockTime', [slot])) * 1_000
 }
@@ -102,13 +102,13 @@ export interface Holding {
   readonly decimals: number
 }
 
-/** What a wallet holds, by mint. */
+/** Token balances of a wallet by mint. */
 export async function readHoldings(rpc: Rpc, wallet: string, minContextSlot?: number): Promise<Map<string, Holding>> {
   const holdings = new Map<string, Holding>()
   for (const programId of TOKEN_PROGRAMS) {
     const how = { ...options('finalized', minContextSlot), encoding: 'jsonParsed' }
     const { value } = record(await call(rpc, 'getTokenAccountsByOwner', [wallet, { programId }, how]))
-    if (!Array.isArray(value)) throw new Unread('no list of token accounts')
+    if (!Array.isArray(value)) throw new Unread('the answer is not a list of token accounts')
     for (const row of value) {
       const { mint, tokens, decimals } = holdingOf(row)
       holdings.set(mint, { tokens: (holdings.get(mint)?.tokens ?? 0n) + tokens, decimals })
@@ -122,14 +122,14 @@ function holdingOf(row: unknown): Holding & { mint: string } {
   const { mint, tokenAmount } = record(record(record(data).parsed).info)
   const { amount, decimals } = record(tokenAmount)
   if (!isPublicKey(mint) || typeof amount !== 'string' || !/^\d{1,20}$/.test(amount))
-    throw new Unread('no token account')
+    throw new Unread('invalid token account in the answer')
   return { mint, tokens: BigInt(amount), decimals: whole(decimals) }
 }
 
-/** Behind one address there may be nodes that know more and such that know less. */
+/** One address may lead to several nodes, of different age. */
 const TRIES_BEHIND = 4
 
-/** The answer; an Unread where there is none. */
+/** Returns the answer; throws Unread on an error. */
 export async function call(rpc: Rpc, method: string, params: readonly unknown[]): Promise<unknown> {
   let result = await rpc(method, params)
   for (let tries = 1; !result.ok && result.code === RPC_BEHIND && tries < TRIES_BEHIND; tries++)
@@ -143,11 +143,11 @@ function options(commitment: Commitment, minContextSlot?: number): object {
 }
 
 export function record(value: unknown): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) throw new Unread('not what a node answers')
+  if (typeof value !== 'object' || value === null) throw new Unread('the answer is not an object')
   return value as Record<string, unknown>
 }
 
 export function whole(value: unknown): number {
-  if (!Number.isSafeInteger(value) || (value as number) < 0) throw new Unread('a number that is none')
+  if (!Number.isSafeInteger(value) || (value as number) < 0) throw new Unread('invalid number in the answer')
   return value as number
 }

@@ -1,18 +1,17 @@
-/** Whom an error of JSON-RPC is about. `call`: what was asked; every node would answer the same. `elsewhere`: this node
- *  does not have what was asked for, and another one may; nothing is wrong with it. `ill`: the node itself; it is
- *  better left alone for a while. */
+/** Scope of a JSON-RPC error. `call`: the request; every node would answer the same. `elsewhere`: this node lacks the
+ *  data, and another may have it. `ill`: the node itself, which then rests for a while. */
 export type RpcErrorKind = 'call' | 'elsewhere' | 'ill'
 
-/** Codes of our own, outside JSON-RPC's range: nobody could be asked, or nobody answered. */
+/** Codes of Sluice, outside the range of JSON-RPC: no node was reachable, or none answered. */
 export const RPC_UNREACHABLE = 1
-/** The provider serves another chain than ours: it is asked nothing more. */
+/** The provider serves another cluster and is not used. */
 export const RPC_OTHER_CLUSTER = 2
-/** The node has not come to the `minContextSlot` that was asked for. */
+/** The node has not reached `minContextSlot`. */
 export const RPC_BEHIND = -32_016
-/** The transaction is newer than the version that was asked for. */
+/** The transaction version is newer than requested. */
 export const RPC_UNSUPPORTED_VERSION = -32_015
 
-/** The codes that Solana's nodes document (rpc-client-api, custom_error.rs), those of JSON-RPC itself, and our own. */
+/** Codes that Solana documents (rpc-client-api, custom_error.rs), those of JSON-RPC, and our own. */
 const KINDS: ReadonlyMap<number, RpcErrorKind> = new Map([
   [RPC_UNREACHABLE, 'elsewhere'],
   [RPC_OTHER_CLUSTER, 'elsewhere'],
@@ -44,7 +43,7 @@ const KINDS: ReadonlyMap<number, RpcErrorKind> = new Map([
   [-32_021, 'elsewhere'], // no slot history
 ])
 
-/** An unknown code is taken for an answer: to ask on would only repeat the call at every provider. */
+/** An unknown code counts as an answer: retrying would only repeat the call at every provider. */
 export function kindOfRpcError(code: number): RpcErrorKind {
   return KINDS.get(code) ?? 'call'
 }
