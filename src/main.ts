@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { helpText } from './commands/help.ts'
 
-// Help and version answer at once; the parser is loaded for a command, and a command's own modules by that command.
+// Help and version need no other module. A command loads the parser, and the parser loads the command's modules.
 const [first, ...rest] = process.argv.slice(2)
 
 if (first === undefined) {
@@ -21,14 +21,13 @@ if (first === undefined) {
   process.exitCode = await parse(first === 'help' ? [...rest.slice(0, 1), '--help'] : [first, ...rest])
 }
 
-/** From now on space for new objects stays as small as it is. Left to itself V8 takes 70 MB for it, whatever lives.
- *  Call it before anything is loaded: what it once took it keeps. */
+/** Keeps V8's space for new objects at its present size; by default it grows to 70 MB. Must run before other modules
+ *  load, because V8 does not return this memory. */
 export function keepNewSpaceSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1')
 }
 
-/** And V8 collects sooner: the heap grows by half of what lives in it. For commands whose memory has to be small and
- *  whose speed nobody measures. */
+/** Also lets V8 collect garbage sooner, at one and a half times the live heap. Saves memory and costs speed. */
 export function keepHeapSmall(): void {
   keepNewSpaceSmall()
   setFlagsFromString('--heap-growing-percent=50')

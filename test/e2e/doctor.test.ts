@@ -78,8 +78,8 @@ describe.concurrent('a healthy setup', () => {
     expect(visit.of('sell number')).toMatch(/^warn: unit unknown/)
     expect(visit.of('portfolio')).toMatch(/contains the requested key.*is the balance in SOL/)
     expect(visit.of('token info')).toMatch(/contains the requested key/)
-    expect(visit.of('requests')).toBe('ok: 2 of 100 requests of the last minute are used')
-    expect(visit.of('rpc 1 methods')).toBe('ok: all 8 methods answer, minContextSlot is kept')
+    expect(visit.of('requests')).toBe('ok: 2 of 100 requests of the last minute used')
+    expect(visit.of('rpc 1 methods')).toBe('ok: all 8 methods answer, minContextSlot is honoured')
     expect(visit.of('wallet')).toMatch(/^ok: \w+: 20 SOL, 0 tokens$/)
     expect(visit.of('clock')).toMatch(/^ok: /)
     expect(venue.requests).toHaveLength(2)
@@ -106,7 +106,7 @@ describe.concurrent('a healthy setup', () => {
     expect((await doctor(venue)).of('portfolio')).not.toMatch(/unchanged/)
     const second = await doctor(venue)
     expect(second.of('portfolio')).toMatch(/unchanged$/)
-    expect(second.of('requests')).toBe('ok: 4 of 100 requests of the last minute are used')
+    expect(second.of('requests')).toBe('ok: 4 of 100 requests of the last minute used')
     expect(second.of('journal')).toMatch(/^ok: .*: intact, not in use$/)
     for (const end of ['', '.lock']) expect(statSync(`${venue.journal}${end}`).mode & 0o077).toBe(0)
   })
@@ -164,7 +164,7 @@ describe.concurrent('the service', () => {
 
   test('does not tell what the number of a sale counts, but the configuration does', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished, { config: { service: { units: { sell: 'baseUnits' } } } })
-    expect((await doctor(venue)).of('sell number')).toBe('ok: counts base units, says service.units.sell')
+    expect((await doctor(venue)).of('sell number')).toBe('ok: in base units, according to service.units.sell')
   })
 })
 

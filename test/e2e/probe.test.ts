@@ -103,7 +103,7 @@ describe.concurrent('a probe proves on the chain the facts that the document lea
     const { stage, quiet } = await openBusyStage({ dialect }, onTestFinished)
     const { code, ok, proved, probe, stderr } = await probeOf(stage)
     expect({ code, ok, stderr }).toEqual({ code: 0, ok: true, stderr: '' })
-    expect(probe).toBe(`ok: ${orders} orders, all of them final`)
+    expect(probe).toBe(`ok: all ${orders} orders are final`)
     expect(proved).toMatchObject({ tradeAmount: 'sol', sales: ['number', 'percent', 'all'], ...expected })
     for (const ms of Object.values(proved?.latencyMs ?? {})) expect(ms).toBeGreaterThan(0)
     const { fills, orders: booked } = stage.books()
@@ -117,7 +117,7 @@ describe.concurrent('a probe proves on the chain the facts that the document lea
 
   test.for<[Dialect['sellNumber'], Partial<ServiceProof>, says: RegExp]>([
     ['baseUnits', { sellNumber: 'baseUnits', sales: ['number', 'percent', 'all'] }, /^ok: 5 orders/],
-    ['tokens', { sellNumber: null, sales: ['percent', 'all'] }, /^warn: 5 orders, .* number counts is not proved$/],
+    ['tokens', { sellNumber: null, sales: ['percent', 'all'] }, /^warn: all 5 orders .* number is not proved$/],
   ])('%s, and the first number is refused', async ([sellNumber, expected, says], { onTestFinished }) => {
     const { stage, quiet } = await openBusyStage({ dialect: { sellNumber } }, onTestFinished)
     stage.sandbox.faults.set({ kind: 'serverError', status: 400, target: '/trade/sell' })
@@ -226,7 +226,7 @@ describe.concurrent('a probe, or a number, in trouble', () => {
     await kill(one)
     see()
     const { code, proved, probe } = await probeOf(stage)
-    expect({ code, probe }).toEqual({ code: 0, probe: 'ok: 5 orders, all of them final' })
+    expect({ code, probe }).toEqual({ code: 0, probe: 'ok: all 5 orders are final' })
     expect(proved).toMatchObject({ sellNumber: 'tokens', sales: ['number', 'percent', 'all'] })
     quiet()
     expect(await stage.complaints()).toEqual([])
@@ -245,7 +245,7 @@ describe.concurrent('a probe, or a number, in trouble', () => {
     await running.stop()
     const { code, probe } = await probeOf(stage)
     expect(code).toBe(1)
-    expect(probe).toMatch(/^fail: the wallet holds this token already/)
+    expect(probe).toMatch(/^fail: the wallet already holds this token/)
     expect(stage.books().orders).toHaveLength(1)
   })
 

@@ -11,7 +11,7 @@ export interface Written {
   readonly kept: readonly string[]
 }
 
-/** Writes the files that do not exist and never changes one that does. Throws SluiceError if a file cannot be written. */
+/** Writes the files that do not exist yet. Throws SluiceError if a file cannot be written. */
 export function writeNew(folder: string, files: NewFiles): Written {
   const written: string[] = []
   const kept: string[] = []

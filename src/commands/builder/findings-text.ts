@@ -10,7 +10,7 @@ import { sol } from '../../chain/verifier/reading.ts'
 import { ALWAYS_INNER } from '../../chain/verifier/simulate.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 
-/** Of programs that people know by name. */
+/** Names of well-known programs. */
 const NAMES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(PROGRAMS).map(([name, id]) => [id, name])),
   [PROGRAMS.bondingCurve]: 'pump.fun',
@@ -20,7 +20,7 @@ const NAMES: Readonly<Record<string, string>> = {
   L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95: 'Lighthouse',
 }
 
-/** What was asked for, what came, and what the chain would make of it. */
+/** Request, transaction and simulation of each sample. */
 export function samplesText(samples: readonly (Sample | string)[], asked: readonly string[]): string[] {
   return samples.map((sample, index) => {
     const what = `${index + 1}. ${asked[index]}`
@@ -29,44 +29,44 @@ export function samplesText(samples: readonly (Sample | string)[], asked: readon
     const { message, messageBytes } = transaction
     const version = message.version === 0 ? 'version 0' : 'legacy'
     const run = simulated === undefined ? `not simulated: ${printable(problem)}` : 'simulated'
-    return `${what}: ${version}, ${messageBytes.length} bytes, ${message.signers} to sign${feeText(sample)}; ${run}`
+    return `${what}: ${version}, ${messageBytes.length} bytes, ${message.signers} signers${feeText(sample)}; ${run}`
   })
 }
 
-/** How the builder rounds a fee that it was asked for. */
+/** Difference between requested and actual priority fee. */
 function feeText(sample: Sample): string {
   const { priorityFeeLamports: asked } = sample.asked
   if (asked === null) return ''
   const over = priorityOf(sample) - BigInt(asked)
-  const apart = over < 0n ? `${-over} lamports below` : `${over} lamports above`
-  return `, priority fee ${over === 0n ? 'as asked' : `${apart} what was asked`}`
+  const difference = over < 0n ? `${-over} lamports below` : `${over} lamports above`
+  return `, priority fee ${over === 0n ? 'as requested' : `${difference} the requested fee`}`
 }
 
-/** The one table: everything that stands in the samples. */
+/** Everything that the samples contain. */
 export function findingsText(findings: Findings, upgraders: ReadonlyMap<string, Upgrader> = new Map()): string[] {
   const { samples, programs, native, inner, payments, coSigners, tables, priorityLamports, opened, handed } = findings
   const isOpaque = programs.some(({ decode }) => decode === 'opaque')
   const times = (count: number): string => (count === samples ? 'in all' : `in ${count} of ${samples}`)
   return [
-    ...section('programs that the message calls', [
+    ...section('programs called by the message', [
       ...programs.flatMap((one) => [...programText(one, times), `  ${upgraderText(upgraders.get(one.id))}`]),
       ...native.map(({ id, samples: count }) => `${named(id)} ${times(count)}`),
     ]),
     ...section(
-      'programs called from inside',
+      'programs called by other programs',
       inner.map(({ id, samples: count }) => {
-        const who = ALWAYS_INNER.includes(id) ? '' : `: ${upgraderText(upgraders.get(id))}`
-        return `${named(id)} ${times(count)}${who}`
+        const upgrade = ALWAYS_INNER.includes(id) ? '' : `: ${upgraderText(upgraders.get(id))}`
+        return `${named(id)} ${times(count)}${upgrade}`
       }),
     ),
     ...section(
-      'SOL by transfers of the message',
+      'SOL transfers of the message',
       payments.map((one) => `${paymentText(one)} ${times(one.samples)}`),
     ),
     ...section('priority fee', [`${rangeText(priorityLamports)} SOL`]),
     ...section(
-      'who signs beside the wallet',
-      coSigners.map(({ key, samples: count, signed }) => `${key} ${times(count)}, has signed ${signed}`),
+      'signers other than the wallet',
+      coSigners.map(({ key, samples: count, signed }) => `${key} ${times(count)}, signed ${signed}`),
     ),
     ...section(
       'lookup tables',
@@ -89,7 +89,7 @@ export function findingsText(findings: Findings, upgraders: ReadonlyMap<string, 
   ]
 }
 
-/** What `verify-tx` would say of each sample under the proposed policy. */
+/** Verdict of `verify-tx` on a sample under the proposed policy. */
 export function verdictLine(
   number: number,
   { refusals, notUnderstood }: Pick<Examination, 'refusals' | 'notUnderstood'>,
@@ -98,7 +98,7 @@ export function verdictLine(
   return [
     `${number}. ${verdict}`,
     ...refusals.map(({ code, reason }) => `   ${code}: ${ERRORS[code]}; ${printable(reason)}`),
-    ...notUnderstood.map((what) => `   not understood: ${printable(what)}`),
+    ...notUnderstood.map((what) => `   unknown: ${printable(what)}`),
   ]
 }
 
@@ -109,7 +109,7 @@ export function section(title: string, lines: readonly string[]): string[] {
 function programText(finding: ProgramFinding, times: (count: number) => string): string[] {
   const { id, decode, samples, buy, sell, mint, wallet, tokenAccount, unreadBytes, repeated } = finding
   const place = (what: string, at: number | undefined): string =>
-    `${what} ${at === undefined ? 'at no fixed place' : `at ${at}`}`
+    `${what} ${at === undefined ? 'at varying positions' : `at ${at}`}`
   const beginnings = [
     ...(buy.length > 0 ? [`buy ${buy.join(', ')}`] : []),
     ...(sell.length > 0 ? [`sell ${sell.join(', ')}`] : []),
@@ -117,26 +117,26 @@ function programText(finding: ProgramFinding, times: (count: number) => string):
   const unread =
     unreadBytes.most === 0n
       ? ''
-      : `; ${unreadBytes.least === unreadBytes.most ? '' : `${unreadBytes.least} to `}${unreadBytes.most} bytes that nobody can explain`
+      : `; ${unreadBytes.least === unreadBytes.most ? '' : `${unreadBytes.least} to `}${unreadBytes.most} unexplained bytes`
   return [
-    `${named(id)} ${times(samples)}${repeated ? ', several times in one' : ''}: ${decode === 'opaque' ? 'its layout is not known' : `read as ${decode}`}`,
-    `  data begins: ${beginnings.join('; ')}${unread}`,
+    `${named(id)} ${times(samples)}${repeated ? ', several times in one transaction' : ''}: ${decode === 'opaque' ? 'unknown layout' : `read as ${decode}`}`,
+    `  data begins with: ${beginnings.join('; ')}${unread}`,
     `  accounts: ${place('mint', mint)}, ${place('wallet', wallet)}, ${place("wallet's token account", tokenAccount)}`,
   ]
 }
 
 function upgraderText(upgrader: Upgrader): string {
-  if (upgrader === undefined) return 'whether it can be changed is not known'
-  return upgrader === '' ? 'nobody can change it' : `can be changed by ${upgrader}`
+  if (upgrader === undefined) return 'upgrade authority unknown'
+  return upgrader === '' ? 'cannot be upgraded' : `can be upgraded by ${upgrader}`
 }
 
 function paymentText({ to, isTip, lamports, percent, isFixed }: Payment): string {
   const kind =
     percent !== undefined
-      ? `${percent} % of what is spent`
+      ? `${percent} % of the amount`
       : isFixed
         ? 'always the same'
-        : 'neither fixed nor a percentage'
+        : 'neither fixed nor proportional'
   return `${isTip ? 'tip to Jito' : 'to'} ${to}: ${rangeText(lamports)} SOL, ${kind},`
 }
 

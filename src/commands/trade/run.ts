@@ -7,7 +7,7 @@ import { confirm } from '../terminal.ts'
 import { checkText } from './check-text.ts'
 import { configOf, runBots } from './run-bots.ts'
 
-/** Runs the bots of one or several files. Bots with `mode: live` trade real money only with --live and a confirmation. */
+/** Runs the bots of one or several files. Bots with `mode: live` trade only with --live and a confirmation. */
 export const command = defineCommand({
   options: {
     live: flag('let bots with `mode: live` trade real money'),

@@ -9,22 +9,22 @@ import { durationOf, stampOf } from '../../runtime/time-text.ts'
 import { headLines, pageOf, paragraph, stepsJson } from './page.ts'
 import { codeText, inOrder, orderText, plain, priceText, type Step } from './words.ts'
 
-/** What a conditional order waited for, and what it became. */
+/** A conditional order with its history. */
 export interface ConditionalStory {
   readonly order: ConditionalOrder
   readonly token: FoundToken
   readonly steps: readonly Step[]
 }
 
-/** undefined: the journal has no such one. */
+/** Returns undefined if the journal has no conditional order of this id. */
 export function conditionalStory(reader: JournalReader, id: string): ConditionalStory | undefined {
   return reader.look((history, tape) => {
-    const said = history.conditionals({ id })
-    const order = said.at(-1)?.order
+    const records = history.conditionals({ id })
+    const order = records.at(-1)?.order
     if (order === undefined) return undefined
-    const became = history.ordersOf(order.mint).filter((other) => isOf(other.order, said))
+    const became = history.ordersOf(order.mint).filter((other) => isOf(other.order, records))
     const steps = inOrder([
-      ...conditionalSteps(said),
+      ...conditionalSteps(records),
       ...became.map((other) => ({ at: other.order.time, what: 'then', text: orderText(other) })),
     ])
     const waits = isOver(order.state) ? [] : [{ at: null, what: 'waits', text: waitsFor(order) }]
@@ -32,65 +32,68 @@ export function conditionalStory(reader: JournalReader, id: string): Conditional
   })
 }
 
-/** The conditional order that an order came of, as it was placed. */
+/** The placement of the conditional order that created an order. */
 export function conditionalBehind(order: Order, history: History): Step[] {
-  // What it sells is an exit of the position, and the reason names it.
+  // A conditional sale is an exit of the position; its reason begins with the id.
   const named = order.side === 'sell' ? /^(c\d{1,15}) at /.exec(order.reason)?.[1] : undefined
-  const said = named === undefined ? history.conditionals({ orderId: order.id }) : history.conditionals({ id: named })
-  const last = said.find((one) => one.order.bot === order.bot && one.order.mint === order.mint)?.order
+  const records =
+    named === undefined ? history.conditionals({ orderId: order.id }) : history.conditionals({ id: named })
+  const last = records.find((one) => one.order.bot === order.bot && one.order.mint === order.mint)?.order
   if (last === undefined) return []
   return [{ at: order.time, what: last.id, text: `placed ${stampOf(last.time)}: ${conditionText(last)}` }]
 }
 
-/** One order after the other of a token: placed, waiting again, over. */
-export function conditionalSteps(said: readonly RecordedConditional[]): Step[] {
+/** States of the conditional orders of a token: placed, waiting again, ended. */
+export function conditionalSteps(records: readonly RecordedConditional[]): Step[] {
   const before = new Map<string, ConditionalOrder>()
-  return said.flatMap(({ time, order }) => {
+  return records.flatMap(({ time, order }) => {
     const { id, state, code, orderId } = order
     const known = before.get(id)
     before.set(id, order)
     const why = code === '' ? '' : `: ${codeText(code, '')}`
-    if (known === undefined) return [{ at: time, what: id, text: `${order.bot} placed it: ${conditionText(order)}` }]
-    if (orderId !== known.orderId) return [{ at: time, what: id, text: `fired, and became ${orderId}` }]
-    return [{ at: time, what: id, text: `${state === 'waiting' ? 'waits again' : state}${why}` }]
+    if (known === undefined) return [{ at: time, what: id, text: `placed by ${order.bot}: ${conditionText(order)}` }]
+    if (orderId !== known.orderId) return [{ at: time, what: id, text: `fired and became ${orderId}` }]
+    return [{ at: time, what: id, text: `${state === 'waiting' ? 'waiting again' : state}${why}` }]
   })
 }
 
-function isOf({ id, bot, reason }: Order, said: readonly RecordedConditional[]): boolean {
-  return said.some(({ order }) => order.orderId === id || (order.bot === bot && reason.startsWith(`${order.id} at `)))
+function isOf({ id, bot, reason }: Order, records: readonly RecordedConditional[]): boolean {
+  return records.some(
+    ({ order }) => order.orderId === id || (order.bot === bot && reason.startsWith(`${order.id} at `)),
+  )
 }
 
 function conditionText({ when, action, reason, expiresAt, time, oneCancelsOther }: ConditionalOrder): string {
   const what = action.side === 'buy' ? `buy for ${plain(action.options.sol)} SOL` : `sell ${saleText(action.options)}`
   const until = expiresAt === null ? '' : `, for ${durationOf(expiresAt - time)}`
-  const name = oneCancelsOther === '' ? '' : `, one of "${oneCancelsOther}"`
+  const name = oneCancelsOther === '' ? '' : `, one-cancels-other group "${oneCancelsOther}"`
   return `${what} ${whenText(when)}${until}${name}: ${reason}`
 }
 
 function whenText(when: ConditionalOrder['when']): string {
   if (when.kind !== 'every')
-    return `once the price is ${priceText(when.price)} or ${when.kind === 'below' ? 'less' : 'more'}`
-  const dear = when.maxPrice === null ? '' : `, unless it is above ${priceText(when.maxPrice)}`
-  return `every ${durationOf(when.everyMs)}, ${when.left} more times${dear}`
+    return `once the price is at ${priceText(when.price)} or ${when.kind === 'below' ? 'below' : 'above'}`
+  const cap = when.maxPrice === null ? '' : `, unless the price is above ${priceText(when.maxPrice)}`
+  return `every ${durationOf(when.everyMs)}, ${when.left} more times${cap}`
 }
 
 function saleText(options: object): string {
   const { percent, tokens } = options as { percent?: number; tokens?: number }
-  if (percent !== undefined) return `${plain(percent)} % of it`
-  return tokens === undefined ? 'all of it' : `${plain(tokens)} tokens`
+  if (percent !== undefined) return `${plain(percent)} % of the position`
+  return tokens === undefined ? 'the whole position' : `${plain(tokens)} tokens`
 }
 
 function waitsFor({ state, orderId, when, code, notBefore, time }: ConditionalOrder): string {
-  if (state === 'working') return `for what becomes of ${orderId}; \`sluice why ${orderId}\``
+  if (state === 'working') return `for the outcome of ${orderId}; see \`sluice why ${orderId}\``
   const again = notBefore > time ? `, not before ${stampOf(notBefore)}` : ''
-  const refused = code === '' ? '' : `; the last time: ${codeText(code, '')}`
+  const refused = code === '' ? '' : `; last attempt: ${codeText(code, '')}`
   return `to fire ${whenText(when)}${again}${refused}`
 }
 
 export function conditionalLines({ order, token, steps }: ConditionalStory, columns: number): string[] {
   const { id, bot, action, account, time, state, code } = order
   return [
-    styleText('bold', printable(`${id}  ${bot} waits to ${action.side}`)),
+    styleText('bold', printable(`${id}  conditional ${action.side} by ${bot}`)),
     ...headLines(token, columns - 2).map((line) => `  ${line}`),
     ...paragraph(`${account.split('|', 1)[0]}, ${stampOf(time)}`, columns, 2),
     ...paragraph(`${state}${code === '' ? '' : `: ${codeText(code, '')}`}`, columns, 2),

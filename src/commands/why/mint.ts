@@ -1,3 +1,4 @@
+import { counted } from '../../base/text.ts'
 import { formatSol, lamportsToSol, type Millis, wholeTokens } from '../../base/units.ts'
 import { isOpen } from '../../engine/order.ts'
 import type { History, RecordedFill, RecordedOrder, Word } from '../../journal/reader/history.ts'
@@ -5,18 +6,18 @@ import type { JournalReader } from '../../journal/reader/reader.ts'
 import type { FoundToken } from '../../journal/tape/tape-search.ts'
 import { clockOf, stampOf } from '../../runtime/time-text.ts'
 import { conditionalSteps } from './conditional.ts'
-import { positionStep, toldAt, waitingText } from './order.ts'
+import { positionStep, reportedAt, waitingText } from './order.ts'
 import { headLines, pageOf, paragraph, stepsJson } from './page.ts'
 import { codeText, inOrder, priceText, type Step, signedSol, sizeText } from './words.ts'
 
-/** All that was decided of a token, and what came of it. */
+/** Decisions about a token and their outcomes. */
 export interface MintStory {
   readonly token: FoundToken
   readonly steps: readonly Step[]
   readonly counts: { readonly orders: number; readonly fills: number; readonly refused: number; readonly notes: number }
 }
 
-/** `bot`: of this one only. */
+/** `bot`: restricts the story to one bot. */
 export function mintStory(reader: JournalReader, mint: string, bot: string | undefined): MintStory {
   return reader.look((history, tape) => {
     const isMine = (one: { readonly bot: string }): boolean => bot === undefined || one.bot === bot
@@ -25,7 +26,7 @@ export function mintStory(reader: JournalReader, mint: string, bot: string | und
     const positions = history.positionsOf(mint).filter(({ position }) => isMine(position))
     const fills = orders.flatMap(({ order }) => {
       const reports = history.reportsOf(order)
-      return history.fillsOf(order.id).map((fill) => ({ ...fill, at: toldAt(fill, reports) }))
+      return history.fillsOf(order.id).map((fill) => ({ ...fill, at: reportedAt(fill, reports) }))
     })
     const steps = inOrder([
       ...orders.flatMap((recorded) => orderSteps(recorded, history)),
@@ -47,7 +48,7 @@ function botStep({ at, what, text }: Step, bot: string): Step {
   return { at, what, text: `${bot}: ${text}` }
 }
 
-/** That it was decided, and how it ended or what it waits for. */
+/** The decision, and the end of the order or the event that it waits for. */
 function orderSteps(recorded: RecordedOrder, history: History): Step[] {
   const { order, state, code, outcome } = recorded
   const made: Step = {
@@ -58,7 +59,7 @@ function orderSteps(recorded: RecordedOrder, history: History): Step[] {
   if (state === 'filled') return [made]
   if (isOpen(state)) {
     const waits = waitingText(recorded, history.attemptsOf(order.id), history.progressOf(order.id))
-    return [made, { at: null, what: order.id, text: `${state}; waits ${waits}` }]
+    return [made, { at: null, what: order.id, text: `${state}; waiting ${waits}` }]
   }
   const end = history.reportsOf(order).findLast(({ report }) => report.state === state)
   const text = `${state}${code === '' ? '' : `: ${codeText(code, outcome)}`}`
@@ -70,11 +71,11 @@ function fillStep({ fill, reversed, at }: RecordedFill & { readonly at: Millis }
   const whole = wholeTokens(tokens, decimals)
   const paid = priceText(lamportsToSol(tradeLamports) / whole)
   const verb = side === 'buy' ? 'bought' : 'sold'
-  const text = `${verb} ${whole} tokens for ${formatSol(tradeLamports)} SOL, ${paid}; the wallet ${signedSol(walletLamports)}`
-  return { at, what: orderId, text: reversed ? `${text}; taken back by a fork` : text }
+  const text = `${verb} ${whole} tokens for ${formatSol(tradeLamports)} SOL, ${paid}; wallet ${signedSol(walletLamports)}`
+  return { at, what: orderId, text: reversed ? `${text}; reversed by a fork` : text }
 }
 
-/** The same answer again and again is one line. */
+/** Consecutive equal decisions, shown as one line. */
 interface Group {
   readonly first: Word
   readonly last: Millis
@@ -102,25 +103,30 @@ function groupsOf(words: readonly Word[]): Group[] {
 
 function wordStep({ first, last, count }: Group): Step {
   const { kind, bot, code, reason, time } = first
-  const again = count === 1 ? '' : ` (${count} times up to ${clockOf(last)})`
-  const said = kind === 'note' ? reason : `${code}: ${reason}`
-  return { at: time, what: kind, text: `${bot}: ${said}${again}` }
+  const again = count === 1 ? '' : ` (${count} times until ${clockOf(last)})`
+  const decision = kind === 'note' ? reason : `${code}: ${reason}`
+  return { at: time, what: kind, text: `${bot}: ${decision}${again}` }
 }
 
-/** The last ones; --json has all. */
-const MOST_STEPS = 200
+/** Older steps are only in --json. */
+const MAX_STEPS = 200
 
 export function mintLines({ token, steps, counts }: MintStory, columns: number): string[] {
   const zero = steps[0]?.at ?? null
-  const shown = steps.slice(-MOST_STEPS)
-  const sums = `${counts.orders} orders, ${counts.fills} fills, ${counts.refused} refusals, ${counts.notes} notes`
+  const shown = steps.slice(-MAX_STEPS)
+  const sums = [
+    counted(counts.orders, 'order'),
+    counted(counts.fills, 'fill'),
+    counted(counts.refused, 'refusal'),
+    counted(counts.notes, 'note'),
+  ].join(', ')
   const head = [...headLines(token, columns), ...paragraph(sums, columns, 2)]
   const ask =
-    'No bot asked for anything of it. --at TIME says what there was to see then, and what each bot kept for it.'
+    'No bot decided anything about this token. --at TIME shows the market and the state of each bot at a time.'
   if (shown.length === 0) return [...head, ...paragraph(ask, columns, 2)]
   const since = zero === null ? [] : paragraph(`since ${stampOf(zero)}`, columns, 2)
   const left = steps.length - shown.length
-  const earlier = left === 0 ? [] : paragraph(`${left} earlier lines are left out; --json has all`, columns, 2)
+  const earlier = left === 0 ? [] : paragraph(`${left} earlier lines are omitted; --json has all`, columns, 2)
   return [...head, ...since, ...earlier, '', ...pageOf(shown, zero ?? 0, columns)]
 }
 

@@ -1,7 +1,7 @@
 import { inspect, styleText } from 'node:util'
 import { recordedEntries, recordedStrategies } from '../../backtest/replay/segments.ts'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
-import { printable } from '../../base/text.ts'
+import { counted, printable } from '../../base/text.ts'
 import type { Millis } from '../../base/units.ts'
 import type { Position } from '../../engine/accounting/position.ts'
 import { SAME_REFUSAL_MS } from '../../engine/bots/bot.ts'
@@ -20,31 +20,31 @@ import { type Instant, readInstant } from './instant.ts'
 import { headLines, paragraph } from './page.ts'
 import { eventText, exitsText, lateText, orderText, plain, priceText } from './words.ts'
 
-/** One that did not end in order and was heard of so lately may still run: a market can be quiet. */
+/** A process without an end record may still run if its last record is this recent: a market can be quiet. */
 const STILL_RUNS_MS = 600_000
-/** Characters that are shown of what a strategy keeps. */
+/** Longest text of a strategy's state, characters. */
 const LONGEST_STATE = 600
 
-/** What one bot did about a token at a time, and what it knew. */
+/** Decision and state of one bot about a token at a time. */
 export interface BotMoment {
   readonly bot: string
-  /** The answer in a word: what it came to. */
+  /** The decision in one word. */
   readonly verdict: 'asked' | 'refused' | 'noted' | 'held' | 'exits-only' | 'not shown' | 'nothing'
-  /** The answer in a sentence, then what speaks to it, most important first. */
+  /** The decision as a sentence, then its evidence, most important first. */
   readonly lines: readonly string[]
 }
 
-/** Why a token was bought, or not, at a time. */
+/** Why a token was bought or not bought at a time. */
 export interface Moment {
   readonly token: FoundToken
   readonly instant: Instant
   readonly segment: number
-  /** What there was to see: the last row, the price, the feed. */
+  /** Last row, robust price and feed status. */
   readonly market: readonly string[]
   readonly bots: readonly BotMoment[]
 }
 
-/** Throws SluiceError (exit 2) where the time or the bot is not one of the journal's. */
+/** Throws SluiceError (exit 2) if the journal does not cover the time or has no such bot. */
 export async function momentOf(
   reader: JournalReader,
   mint: string,
@@ -59,10 +59,10 @@ export async function momentOf(
   const segment = segmentAt(runs, instant)
   const bots = segment.start.bots.filter(({ name }) => bot === undefined || name === bot)
   if (bots.length === 0) throw noBot(segment, bot)
-  const { glimpse, doubt } = await repeated(reader, segment, mint, instant.to)
+  const { snapshot, doubt } = await repeated(reader, segment, mint, instant.to)
   return reader.look((history, tape) => ({
     ...{ token: tape.nameOf(mint), instant, segment: segment.number },
-    market: marketLines(tape.lastRowOf(mint, instant.to), instant, glimpse, doubt),
+    market: marketLines(tape.lastRowOf(mint, instant.to), instant, snapshot, doubt),
     bots: bots.map((settings) =>
       botMoment(
         history,
@@ -70,14 +70,14 @@ export async function momentOf(
         segment,
         mint,
         instant,
-        doubt === '' ? glimpse?.bots.get(settings.name) : undefined,
+        doubt === '' ? snapshot?.bots.get(settings.name) : undefined,
         doubt,
       ),
     ),
   }))
 }
 
-/** When each process began, and when it ended or was last heard of. */
+/** A segment with its end, or the time of its last record. */
 interface Run {
   readonly segment: Segment
   readonly end: Millis
@@ -97,48 +97,49 @@ function isIn({ segment, end }: Run, { from, to }: Instant): boolean {
   return segment.time <= to && end >= from
 }
 
-/** The last process that ran then. */
+/** The last segment that covers the time. */
 function segmentAt(runs: readonly Run[], instant: Instant): Segment {
   const run = runs.findLast((one) => isIn(one, instant))
   if (run !== undefined) return run.segment
   const before = runs.findLast(({ end }) => end < instant.from)
   const next = runs.find(({ segment }) => segment.time > instant.to)
-  const how = before?.segment.ended === null ? 'was last heard of (crashed or killed)' : 'ended'
+  const how = before?.segment.ended === null ? 'crashed or was killed after its last record of' : 'ended'
   const parts = [
     ...(before === undefined ? [] : [`segment ${before.segment.number} ${how} ${stampOf(before.end)}`]),
     ...(next === undefined ? [] : [`segment ${next.segment.number} began ${stampOf(next.segment.time)}`]),
   ]
-  const advice = parts.length === 0 ? 'there are only imported rows' : `${parts.join(', ')}; give a time within one`
-  throw new SluiceError(`no process ran then: ${advice}`, ExitCode.usage)
+  const advice =
+    parts.length === 0 ? 'the journal has only imported rows' : `${parts.join(', ')}; choose a time within a segment`
+  throw new SluiceError(`no process ran at that time: ${advice}`, ExitCode.usage)
 }
 
 function noBot({ number, start }: Segment, bot: string | undefined): SluiceError {
   const names = start.bots.map(({ name }) => name).join(', ')
   const message =
     names === ''
-      ? `no bot ran then: segment ${number} only recorded`
-      : `no bot ${bot} ran in segment ${number}; there were ${names}`
+      ? `no bot ran at that time: segment ${number} only recorded`
+      : `segment ${number} has no bot ${bot}; its bots are ${names}`
   return new SluiceError(printable(message), ExitCode.usage)
 }
 
-/** The segment up to the time, by its own strategies; where they are not to be had, what does not hang on them.
- *  `doubt`: why what the strategies kept is not known; '' where it is. */
+/** Replays the segment up to the time with its own strategies. Without them, only the market part is replayed, and
+ *  `doubt` explains why the strategies' state is unknown. */
 async function repeated(
   reader: JournalReader,
   segment: Segment,
   mint: string,
   time: Millis,
-): Promise<{ glimpse: Snapshot | undefined; doubt: string }> {
-  if (!segment.complete) return { glimpse: undefined, doubt: 'its tape is not there any more' }
+): Promise<{ snapshot: Snapshot | undefined; doubt: string }> {
+  if (!segment.complete) return { snapshot: undefined, doubt: 'the tape was deleted' }
   const recorded = await recordedStrategies(segment)
   const mints = new Mints()
   const entries = recordedEntries(reader, segment, mints)
-  if (typeof recorded !== 'string') return { glimpse: snapshotAt(entries, mints, recorded, mint, time), doubt: '' }
+  if (typeof recorded !== 'string') return { snapshot: snapshotAt(entries, mints, recorded, mint, time), doubt: '' }
   const silent = new Map(segment.start.bots.map(({ strategy }) => [strategy, silentStrategy(strategy)]))
-  return { glimpse: snapshotAt(marketOf(entries), mints, silent, mint, time), doubt: recorded }
+  return { snapshot: snapshotAt(marketOf(entries), mints, silent, mint, time), doubt: recorded }
 }
 
-/** Without what was decided and what came of it, which other code could not follow. */
+/** Market entries without decisions and reports, which the silent strategies could not reproduce. */
 function* marketOf(entries: Iterable<Entry>): Generator<Entry, void, undefined> {
   for (const entry of entries) {
     if (entry.kind === 'warm' || entry.kind === 'rows') yield entry
@@ -151,22 +152,22 @@ function* marketOf(entries: Iterable<Entry>): Generator<Entry, void, undefined> 
 function marketLines(
   found: FoundRow | undefined,
   { to }: Instant,
-  glimpse: Snapshot | undefined,
+  snapshot: Snapshot | undefined,
   doubt: string,
 ): string[] {
-  if (found === undefined && glimpse === undefined) return [`last row, robust price and feed: not known, ${doubt}`]
+  if (found === undefined && snapshot === undefined) return [`last row, robust price and feed: unknown, ${doubt}`]
   const lines: string[] = []
-  if (found === undefined) lines.push('last row: none of it was on the tape by then')
+  if (found === undefined) lines.push('last row: none yet on the tape')
   else {
     const time = found.block.time[found.row] as number
     const event = eventText(eventOf(found.block, found.row))
-    const late = lateText('; it came ', glimpse?.eventAgeMs)
+    const late = lateText('; arrived ', snapshot?.eventAgeMs)
     lines.push(`last row: ${event}; seq ${found.seq}, ${stampOf(time)}, ${durationOf(to - time)} before${late}`)
   }
-  if (glimpse === undefined) return [...lines, `robust price and feed: not known, ${doubt}`]
-  const none = 'none: it takes three prints of 0.01 SOL or more since the start or the last gap, and a proved unit'
-  lines.push(`robust price: ${glimpse.price === undefined ? none : priceText(glimpse.price)}`)
-  lines.push(`feed: ${glimpse.feed}`)
+  if (snapshot === undefined) return [...lines, `robust price and feed: unknown, ${doubt}`]
+  const none = 'none: needs three prints of 0.01 SOL or more since the start or the last gap, and a proved unit'
+  lines.push(`robust price: ${snapshot.price === undefined ? none : priceText(snapshot.price)}`)
+  lines.push(`feed: ${snapshot.feed}`)
   return lines
 }
 
@@ -176,7 +177,7 @@ function botMoment(
   segment: Segment,
   mint: string,
   { from, to }: Instant,
-  glimpse: BotSnapshot | undefined,
+  snapshot: BotSnapshot | undefined,
   doubt: string,
 ): BotMoment {
   const { name: bot, account } = settings
@@ -187,7 +188,7 @@ function botMoment(
   const broke = history.breakOf(bot, segment.firstSeq, to)
   const position = history.positionAt(mint, account.id, { time: to })
   const isHeld = position !== undefined && position.state !== 'closed' && position.bot === bot
-  const known = glimpse === undefined ? [`what its strategy kept for it is not known: ${doubt}`] : glimpseLines(glimpse)
+  const known = snapshot === undefined ? [`state of the strategy: unknown, ${doubt}`] : stateLines(snapshot)
   const earlier = word === undefined ? earlierLines(history.lastWord(mint, bot, from - 1), { from, to }) : []
   const held = isHeld ? [heldText(position)] : []
   const moment = (verdict: BotMoment['verdict'], ...lines: string[]): BotMoment => ({
@@ -198,56 +199,56 @@ function botMoment(
   if (orders.length > 0)
     return moment(
       'asked',
-      ...orders.map(askedText),
-      ...(word === undefined ? [] : [`also: ${saidText(words, word, to)}`]),
+      ...orders.map(orderedText),
+      ...(word === undefined ? [] : [`also ${decisionText(words, word, to)}`]),
     )
-  if (word !== undefined) return moment(word.kind === 'note' ? 'noted' : 'refused', saidText(words, word, to))
+  if (word !== undefined) return moment(word.kind === 'note' ? 'noted' : 'refused', decisionText(words, word, to))
   if (broke !== undefined)
     return moment(
       'exits-only',
-      `asked for nothing: its strategy threw or was stopped ${stampOf(broke.time)}, and since then it only closes what it holds: ${broke.reason}`,
+      `no decision: the strategy threw or was stopped at ${stampOf(broke.time)}, and the bot only exits since then: ${broke.reason}`,
     )
   if (isHeld)
     return moment(
       'held',
       position.state === 'opening'
-        ? 'asked for nothing: a buy of it was under way already'
-        : 'asked for nothing: it was in it already',
+        ? 'no decision: a buy was already in progress'
+        : 'no decision: the bot already held a position',
     )
-  if (glimpse?.shown === 0)
+  if (snapshot?.shown === 0)
     return moment(
       'not shown',
-      `asked for nothing: its strategy, which is shown ${glimpse.keys.join(', ')}, had seen no row of it in this segment`,
+      `no decision: the strategy subscribes to ${snapshot.keys.join(', ')} and had received no row of this token in this segment`,
     )
-  return moment('nothing', 'asked for nothing')
+  return moment('nothing', 'no decision')
 }
 
 function earlierLines(before: Word | undefined, { from, to }: Instant): string[] {
   if (before === undefined) return []
   const isNear = before.kind === 'refused' && from - before.time <= SAME_REFUSAL_MS
-  const hidden = isNear ? '; it may have asked again: the same answer is not written twice within a second' : ''
-  return [`its last word on it before: ${wordText(before, to)}${hidden}`]
+  const hidden = isNear ? '; later equal refusals within a second are not recorded' : ''
+  return [`previous decision: ${wordText(before, to)}${hidden}`]
 }
 
 function heldText({ state, openedAt, exits }: Position): string {
-  return `it had a position in it (${state}) since ${stampOf(openedAt)}; exits: ${exitsText(exits)}`
+  return `position (${state}) since ${stampOf(openedAt)}; exits: ${exitsText(exits)}`
 }
 
-function askedText(recorded: RecordedOrder): string {
-  return `asked, and it became an order: ${orderText(recorded)}; \`sluice why ${recorded.order.id}\``
+function orderedText(recorded: RecordedOrder): string {
+  return `ordered: ${orderText(recorded)}; see \`sluice why ${recorded.order.id}\``
 }
 
-function saidText(words: readonly Word[], word: Word, to: Millis): string {
-  const times = words.length === 1 ? '' : `; ${words.length} answers then, this is the last`
-  return `${word.kind === 'note' ? 'decided against it' : 'asked, and was refused'}: ${wordText(word, to)}${times}`
+function decisionText(words: readonly Word[], word: Word, to: Millis): string {
+  const times = words.length === 1 ? '' : `; the last of ${words.length} decisions in this time`
+  return `${word.kind === 'note' ? 'decided against an order' : 'refused'}: ${wordText(word, to)}${times}`
 }
 
 function wordText({ kind, code, reason, time, seq }: Word, to: Millis): string {
-  const said = kind === 'note' ? reason : `${code}: ${reason}`
-  return `${said} (${stampOf(time)}, seq ${seq}, ${durationOf(to - time)} before)`
+  const decision = kind === 'note' ? reason : `${code}: ${reason}`
+  return `${decision} (${stampOf(time)}, seq ${seq}, ${durationOf(to - time)} before)`
 }
 
-function glimpseLines({ shown, state, wallet, budget }: BotSnapshot): string[] {
+function stateLines({ shown, state, wallet, budget }: BotSnapshot): string[] {
   const kept = inspect(state, {
     depth: 4,
     breakLength: Number.POSITIVE_INFINITY,
@@ -255,11 +256,11 @@ function glimpseLines({ shown, state, wallet, budget }: BotSnapshot): string[] {
     maxStringLength: 200,
   })
   const sol =
-    wallet.sol === undefined ? 'unread' : `${plain(wallet.sol)} SOL, of it ${plain(wallet.reservedSol)} reserved`
+    wallet.sol === undefined ? 'unknown' : `${plain(wallet.sol)} SOL, ${plain(wallet.reservedSol)} of it reserved`
   const halted = budget.halted ? ', entries halted' : ''
   return [
-    `its strategy had been shown ${shown} rows of it, and kept for it: ${state === undefined ? 'nothing' : kept.slice(0, LONGEST_STATE)}`,
-    `its money: wallet ${sol}; asked ${plain(budget.solThisHour)} SOL within the hour, today ${plain(budget.profitTodaySol)} SOL${halted}`,
+    `state of the strategy after ${counted(shown, 'row')} of this token: ${state === undefined ? 'none' : kept.slice(0, LONGEST_STATE)}`,
+    `money: wallet ${sol}; ordered ${plain(budget.solThisHour)} SOL within the hour, profit today ${plain(budget.profitTodaySol)} SOL${halted}`,
   ]
 }
 

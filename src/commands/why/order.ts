@@ -33,16 +33,16 @@ import {
   sizeText,
 } from './words.ts'
 
-/** Where the state alone says too little. */
+/** Explanations of states. */
 const MEANING: Partial<Record<AttemptState, string>> = {
-  acked: 'acked: the service gave a signature',
-  landed: 'landed: seen on the chain, confirmed',
+  acked: 'acked: the service returned a signature',
+  landed: 'landed: confirmed on chain',
   filled: 'filled: final',
-  verified: 'verified: what was built is what was ordered',
-  unknown: 'unknown: it may or may not execute',
+  verified: 'verified: the transaction matches the order',
+  unknown: 'unknown: the attempt may or may not execute',
 }
 
-/** Why an order was made, and all that came of it. */
+/** An order from its cause to its outcome. */
 export interface OrderStory {
   readonly recorded: RecordedOrder
   readonly token: FoundToken
@@ -51,7 +51,7 @@ export interface OrderStory {
   readonly fills: readonly (FillRow & { readonly slot: number; readonly reversed: boolean })[]
 }
 
-/** undefined: the journal has no such order. */
+/** Returns undefined if the journal has no such order. */
 export function orderStory(reader: JournalReader, id: string): OrderStory | undefined {
   return reader.look((history, tape) => {
     const recorded = history.order(id)
@@ -65,7 +65,7 @@ export function orderStory(reader: JournalReader, id: string): OrderStory | unde
       ...attempts.flatMap((attempt) => attemptSteps(attempt)),
       ...cancelSteps(order, history),
       ...reportSteps(attempts, reports),
-      ...fills.flatMap((fill) => fillSteps(fill, order, toldAt(fill, reports))),
+      ...fills.flatMap((fill) => fillSteps(fill, order, reportedAt(fill, reports))),
       ...followingSteps(recorded, fills, history),
     ])
     const waiting = waitingText(recorded, attempts, history.progressOf(id))
@@ -79,8 +79,7 @@ export function orderStory(reader: JournalReader, id: string): OrderStory | unde
   })
 }
 
-/** The row or input that it was decided on, the price, the exit that fired, the reason, and what the limits let
- *  pass. */
+/** Cause, price, exit rule, reason and limits of the decision. */
 function decisionSteps(order: Order, history: History, tape: TapeSearch): Step[] {
   const { time, seq, price, eventAgeMs, side, reserveLamports, notAfter } = order
   const step = (what: string, text: string): Step => ({ at: time, what, text })
@@ -89,34 +88,34 @@ function decisionSteps(order: Order, history: History, tape: TapeSearch): Step[]
   const steps: Step[] = []
   if (found !== undefined) {
     const lagMs = (found.block.time[found.row] as number) - (found.block.stamp[found.row] as number)
-    const came = `; came ${durationOf(Math.max(0, lagMs))} after its timestamp${lateText(', ', eventAgeMs)}`
-    const lag = Number.isFinite(lagMs) ? came : ''
+    const arrival = `; arrived ${durationOf(Math.max(0, lagMs))} after its timestamp${lateText(', ', eventAgeMs)}`
+    const lag = Number.isFinite(lagMs) ? arrival : ''
     steps.push(step('market', `${eventText(eventOf(found.block, found.row))}; seq ${seq}${lag}`))
   } else if (input !== undefined) steps.push(step('input', `${inputText(input.input)}; seq ${seq}`))
-  else steps.push(step('market', `seq ${seq}, which is not on this journal's tape`))
-  const priced = input?.input.kind === 'pool' ? 'by its pool, the middle one of three readings,' : 'robust price'
+  else steps.push(step('market', `seq ${seq}, no longer on the tape`))
+  const priced = input?.input.kind === 'pool' ? 'median of three readings of the pool' : 'robust price'
   steps.push(step('price', price === null ? 'no robust price' : `${priced} ${priceText(price)}`))
   const before = history.positionAt(order.mint, order.account, { seq })
   if (side === 'sell' && before !== undefined) steps.push(step('exit', heldText(before, order)))
   steps.push(...conditionalBehind(order, history), step('decided', `${order.bot}: ${order.reason}`))
-  const least = notAfter === null ? 'goes however long it takes' : `not sent later than ${durationOf(notAfter - time)}`
-  const passed = order.class === 'entry' ? 'within every limit' : 'an exit, which no limit stops'
-  steps.push(step('risk', `${passed}; may take ${formatSol(reserveLamports)} SOL at worst; ${least}`))
+  const ttl = notAfter === null ? 'no time limit' : `sent within ${durationOf(notAfter - time)} or not at all`
+  const passed = order.class === 'entry' ? 'within all limits' : 'an exit, which limits do not stop'
+  steps.push(step('risk', `${passed}; costs at most ${formatSol(reserveLamports)} SOL; ${ttl}`))
   return steps
 }
 
 function heldText({ exiting, steps, averagePrice, highPrice, exits }: Position, { reason, price }: Order): string {
   const isExit = reason !== '' && (reason === exiting || reason === steps?.reason)
-  const by = isExit ? 'an exit of the position fired' : "the strategy's own sale"
+  const by = isExit ? 'exit rule of the position' : 'sale by the strategy'
   const change = price === null || averagePrice === 0 ? '' : `, now ${percentText(price / averagePrice)}`
   const prices = `average price ${priceText(averagePrice)}${change}, highest ${priceText(highPrice)}`
   return `${by}; ${prices}; exits: ${exitsText(exits)}`
 }
 
-/** What was asked, and each answer. */
+/** The request of an attempt, and each answer. */
 function attemptSteps(attempt: Attempt): Step[] {
   const { id, executor, side, size, slippagePercent, priorityFeeLamports, armedAt, waitedMs, trail } = attempt
-  const fee = priorityFeeLamports === null ? "of the service's choice" : `${formatSol(priorityFeeLamports)} SOL`
+  const fee = priorityFeeLamports === null ? 'automatic' : `${formatSol(priorityFeeLamports)} SOL`
   const line: Step[] =
     waitedMs === undefined
       ? []
@@ -126,7 +125,7 @@ function attemptSteps(attempt: Attempt): Step[] {
             what: 'line',
             text:
               waitedMs === 0
-                ? 'a request of the plan was free at once'
+                ? 'a request of the plan was free immediately'
                 : `waited ${durationOf(waitedMs)} for a request of the plan`,
           },
         ]
@@ -141,10 +140,10 @@ function attemptSteps(attempt: Attempt): Step[] {
   ]
 }
 
-/** What changed for the order, where its attempts have not said it already. */
+/** Changes of the order that its attempts do not show. */
 function reportSteps(attempts: readonly Attempt[], reports: readonly RecordedReport[]): Step[] {
   const steps: Step[] = []
-  const isTold = ({ attemptId, state, code, reversed, fill }: ExecutionReport): boolean =>
+  const isShown = ({ attemptId, state, code, reversed, fill }: ExecutionReport): boolean =>
     (state === 'filled' && code === '' && fill !== undefined) ||
     (state === 'working' &&
       reversed === undefined &&
@@ -152,9 +151,9 @@ function reportSteps(attempts: readonly Attempt[], reports: readonly RecordedRep
   let before = ''
   for (const { time, report } of reports) {
     const { state, code, reason } = report
-    const said = `${state}${code === '' ? '' : `: ${codeText(code, reason)}`}`
-    if (!isTold(report) && said !== before) steps.push({ at: time, what: 'order', text: said })
-    before = said
+    const change = `${state}${code === '' ? '' : `: ${codeText(code, reason)}`}`
+    if (!isShown(report) && change !== before) steps.push({ at: time, what: 'order', text: change })
+    before = change
   }
   return steps
 }
@@ -164,8 +163,8 @@ function cancelSteps(order: Order, history: History): Step[] {
   return cancel === undefined ? [] : [{ at: cancel.time, what: 'call off', text: codeText(cancel.code, '') }]
 }
 
-/** A block's time is another clock's, and to the second: what counts here is when we knew. */
-export function toldAt({ fill }: RecordedFill, reports: readonly RecordedReport[]): Millis {
+/** Time at which the engine learned of a fill. The block's time has another clock and only seconds. */
+export function reportedAt({ fill }: RecordedFill, reports: readonly RecordedReport[]): Millis {
   return reports.find(({ report }) => report.fill?.signature === fill.signature)?.time ?? fill.time
 }
 
@@ -175,7 +174,7 @@ function fillSteps({ fill, reversed }: RecordedFill, { price }: Order, at: Milli
   const against = price === null || !Number.isFinite(paid) ? '' : `, ${percentText(paid / price)} on the robust price`
   const verb = side === 'buy' ? 'bought' : 'sold'
   const amounts = `${verb} ${wholeTokens(tokens, decimals)} tokens for ${formatSol(tradeLamports)} SOL (${priceText(paid)}${against})`
-  const seen = reversed ? 'taken back by a fork' : final ? 'final' : 'confirmed, not final yet'
+  const seen = reversed ? 'reversed by a fork' : final ? 'final' : 'confirmed, not final yet'
   const named: readonly (readonly [string, number])[] = [
     ['venue fee', costs.venueFeeLamports],
     ['service fee', costs.serviceFeeLamports],
@@ -185,22 +184,22 @@ function fillSteps({ fill, reversed }: RecordedFill, { price }: Order, at: Milli
     ['rent paid', costs.rentPaidLamports],
     ['rent returned', -costs.rentReturnedLamports],
     ['wrapped', costs.wrappedLamports],
-    ['rest', costs.remainderLamports],
+    ['remainder', costs.remainderLamports],
   ]
   const parts = [['tokens', costs.tradeLamports] as const, ...named.filter(([, amount]) => amount !== 0)]
-  const unknown = costs.unknown.length === 0 ? '' : `; not told apart: ${costs.unknown.join(', ')}`
+  const unknown = costs.unknown.length === 0 ? '' : `; not itemized: ${costs.unknown.join(', ')}`
   return [
     { at, what: 'fill', text: `${amounts}; ${seen}` },
     {
       at,
       what: 'costs',
-      text: `${parts.map(([name, amount]) => `${name} ${formatSol(amount)}`).join(', ')}${unknown}; the wallet ${signedSol(walletLamports)}`,
+      text: `${parts.map(([name, amount]) => `${name} ${formatSol(amount)}`).join(', ')}${unknown}; wallet ${signedSol(walletLamports)}`,
     },
     { at, what: 'chain', text: `slot ${slot}, transaction ${signature}` },
   ]
 }
 
-/** What became of the position: later sales of it, and what it ended with. */
+/** Later orders of the position, and its end. */
 function followingSteps({ order }: RecordedOrder, fills: readonly RecordedFill[], history: History): Step[] {
   if (fills.every(({ reversed }) => reversed)) return []
   const position = history
@@ -216,62 +215,60 @@ function followingSteps({ order }: RecordedOrder, fills: readonly RecordedFill[]
   ]
 }
 
-/** What a position ended with, or what it is. */
+/** Result of a closed position, or the state of an open one. */
 export function positionStep({ position, closed }: RecordedPosition): Step {
   const { realizedLamports, feeLamports, openedAt, tokens, decimals, costLamports, exits } = position
   const why = sellingText(position)
-  const made = `${signedSol(realizedLamports)}, fees and rent ${formatSol(feeLamports)} SOL, so ${signedSol(realizedLamports - feeLamports)}`
+  const result = `realised ${signedSol(realizedLamports)}, fees and rent ${formatSol(feeLamports)} SOL, net ${signedSol(realizedLamports - feeLamports)}`
   if (closed !== null)
-    return { at: closed.time, what: 'closed', text: `after ${durationOf(closed.time - openedAt)}: ${made}` }
-  if (tokens === 0n) return { at: null, what: 'position', text: 'opening: nothing is held yet' }
-  const selling = why === '' ? '' : `; ${isUnsellable(position) ? why : `being sold: ${why}`}`
+    return { at: closed.time, what: 'closed', text: `after ${durationOf(closed.time - openedAt)}: ${result}` }
+  if (tokens === 0n) return { at: null, what: 'position', text: 'opening: no tokens yet' }
+  const selling = why === '' ? '' : `; ${isUnsellable(position) ? why : `selling: ${why}`}`
   const held = `${wholeTokens(tokens, decimals)} tokens held, cost ${formatSol(costLamports)} SOL; exits: ${exitsText(exits)}${selling}`
   return { at: null, what: 'position', text: held }
 }
 
-/** What an open order waits for, and what would decide it; '' where it is over and nothing of it can still execute. */
+/** The event that an open order waits for; '' if the order has ended and no attempt can still execute. */
 export function waitingText(
   { order, state, code }: RecordedOrder,
   attempts: readonly Attempt[],
   progress: string,
 ): string {
   const out = attempts.filter((attempt) => isUndecided(attempt.state))
-  const proof = progress === '' ? '' : `; so far: ${progress}`
+  const proof = progress === '' ? '' : `; progress: ${progress}`
   if (state === 'held')
-    return `for evidence, or a person: the chain contradicts itself${proof}; \`sluice resolve ${order.id}\` shows it and decides`
+    return `for evidence or for a person's decision, because the evidence is contradictory${proof}; see \`sluice resolve ${order.id}\``
   if (state === 'accepted') return lineText(order.notAfter === null ? null : order.notAfter - order.time, code)
   if (out.length === 0) return ''
-  const what = out.map((attempt) => `${attempt.id} ${outText(attempt)}`).join('; ')
-  const over = state === 'working' ? '' : `the order is ${state}, and `
-  return `${over}${what}${proof}`
+  const pending = out.map((attempt) => `${attempt.id} ${pendingText(attempt)}`).join('; ')
+  const over = state === 'working' ? '' : `the order is ${state}, but `
+  return `${over}${pending}${proof}`
 }
 
 function lineText(ttlMs: number | null, code: string): string {
   const bound =
     ttlMs === null
-      ? 'exits go before entries, and wait without bound'
-      : `given up (LIMIT_WAIT, TTL) ${durationOf(Math.min(ttlMs, 2000))} after the decision at the latest`
-  const again = code === '' ? '' : `; it goes again after ${codeText(code, '')}`
+      ? 'exits are sent before entries and wait without a time limit'
+      : `dropped (LIMIT_WAIT, TTL) at most ${durationOf(Math.min(ttlMs, 2000))} after the decision`
+  const again = code === '' ? '' : `; retry after ${codeText(code, '')}`
   return `for a free request of the plan; ${bound}${again}`
 }
 
-/** What an attempt that may still execute waits for. */
-function outText({ state, executor }: Attempt): string {
+/** The event that an undecided attempt waits for. */
+function pendingText({ state, executor }: Attempt): string {
   switch (state) {
     case 'armed':
-      return executor === 'paper'
-        ? 'is under way; its simulated fill decides'
-        : 'was sent or is about to be; its answer decides'
+      return executor === 'paper' ? 'is waiting for its simulated fill' : 'is being sent and waits for its answer'
     case 'acked':
-      return 'has a signature; seen on the chain decides, or the proof that it cannot land any more'
+      return 'has a signature and waits until it lands or is proved unable to land'
     case 'unknown':
-      return 'lost its answer: not sent again; a transaction of the wallet decides, or the proof that none can come any more'
+      return 'lost its answer and is not sent again; it waits for a transaction of the wallet, or for the proof that none can follow'
     case 'landed':
-      return 'was seen on the chain; its finality decides'
+      return 'landed and waits for finality'
     case 'undecided':
-      return 'is contradicted by the chain; later evidence or a person decides'
+      return 'has contradictory evidence; later evidence or a person decides'
     default:
-      return `is ${state}; landing decides, or the height at which it expires`
+      return `is ${state} and waits until it lands or expires`
   }
 }
 

@@ -8,21 +8,21 @@ import type { Step } from './words.ts'
 
 const NARROWEST = 80
 const WIDEST = 122
-/** Where nobody says how wide a line is. */
-const USUAL = 100
+/** Width without a terminal. */
+const DEFAULT_WIDTH = 100
 const SINCE = 8
 const CLOCK = 12
 const WHAT = 8
-/** Behind what stands before every text. */
+/** Width of the columns before the text. */
 const INDENT = SINCE + CLOCK + WHAT + 5
 
-/** How wide lines may be here. */
+/** Width of the lines for a terminal of this width. */
 export function pageColumns(columns: number | undefined): number {
-  return columns === undefined ? USUAL : Math.min(WIDEST, Math.max(NARROWEST, columns))
+  return columns === undefined ? DEFAULT_WIDTH : Math.min(WIDEST, Math.max(NARROWEST, columns))
 }
 
-/** Steps as lines: how long after `zero`, when by the clock, what, and the text in as many lines as it needs. A line
- *  says which day it is where that has changed. Every stranger's text in it is escaped. */
+/** Steps as lines: time since `zero`, time of day, kind, and the wrapped text. A change of the day adds a line with the
+ *  date. Foreign text is escaped. */
 export function pageOf(steps: readonly Step[], zero: Millis, columns: number): string[] {
   const lines: string[] = []
   let day = localDateOf(zero)
@@ -39,12 +39,12 @@ export function pageOf(steps: readonly Step[], zero: Millis, columns: number): s
   return lines
 }
 
-/** A line of words without times. */
+/** Wrapped text without times. */
 export function paragraph(text: string, columns: number, indent = 0): string[] {
   return wrapped(printable(text), columns - indent).map((line) => ' '.repeat(indent) + line)
 }
 
-/** What does not fit behind the indent begins further left: a signature stays whole, so that it can be copied. */
+/** Indents a line, less if it would not fit: a signature stays on one line, so that it can be copied. */
 function indented(line: string, columns: number): string {
   return ' '.repeat(Math.max(2, Math.min(INDENT, columns - line.length))) + line
 }
@@ -53,7 +53,7 @@ export function stepsJson(steps: readonly Step[], zero: Millis): object[] {
   return steps.map(({ at, what, text }) => ({ at, afterMs: at === null ? null : at - zero, what, text }))
 }
 
-/** A mint, and what whoever made it chose to call it. */
+/** A mint with the symbol and the name that its creator chose. */
 export function headLines({ mint, symbol, name }: FoundToken, columns: number): string[] {
   const words = [symbol, name === symbol ? '' : name].filter((word) => word !== '')
   return [styleText('bold', mint), ...(words.length === 0 ? [] : paragraph(words.join(', '), columns, 2))]

@@ -72,8 +72,8 @@ export type Target =
   | { readonly kind: 'order' | 'conditional'; readonly id: string }
   | { readonly kind: 'mint'; readonly mint: string }
 
-/** Finds an order by its id or the id of an attempt, and a mint by its address, a prefix, its symbol or its name. Throws
- *  SluiceError (exit 2) if nothing or more than one token matches. */
+/** Finds an order by its id or the id of an attempt, and a mint by address, prefix, symbol or name. Throws SluiceError
+ *  (exit 2) if nothing or more than one token matches. */
 export function targetOf(reader: JournalReader, about: string): Target {
   const id = /^(o\d{1,15})(?:\.\d{1,6})?$/.exec(about)?.[1]
   if (id !== undefined) return { kind: 'order', id }

@@ -10,7 +10,7 @@ import { durationOf } from '../../runtime/time-text.ts'
 
 const DIGITS = 6
 
-/** A number as plain decimals, to six places that count. */
+/** A number as plain decimals with six significant digits. */
 export function plain(value: number): string {
   if (!Number.isFinite(value)) return '?'
   if (value === 0) return '0'
@@ -20,7 +20,7 @@ export function plain(value: number): string {
 }
 
 export function priceText(price: number): string {
-  return `${plain(price)} SOL a token`
+  return `${plain(price)} SOL per token`
 }
 
 export function percentText(ratio: number): string {
@@ -33,9 +33,9 @@ export function signedSol(lamports: number): string {
   return `${lamports < 0 ? '' : '+'}${formatSol(lamports)} SOL`
 }
 
-/** Of a row that came late, behind `before`; '' of one that came as soon as any. */
+/** Delay of a row against the fastest rows, after the text `before`; '' for a row without delay. */
 export function lateText(before: string, eventAgeMs = 0): string {
-  return Math.round(eventAgeMs) === 0 ? '' : `${before}${durationOf(eventAgeMs)} later than usual`
+  return Math.round(eventAgeMs) === 0 ? '' : `${before}${durationOf(eventAgeMs)} late`
 }
 
 export function sizeText(size: Size): string {
@@ -43,15 +43,15 @@ export function sizeText(size: Size): string {
     case 'sol':
       return `for ${formatSol(size.lamports)} SOL`
     case 'all':
-      return 'all of it'
+      return 'the whole position'
     case 'percent':
-      return `${size.percent} % of it`
+      return `${size.percent} % of the position`
     case 'tokens':
       return `${plain(wholeTokens(size.tokens, size.decimals))} tokens`
   }
 }
 
-/** What the feed showed; the texts of a new token are a stranger's. */
+/** A market event. The texts of a new token come from its creator and are not escaped. */
 export function eventText(event: MarketEvent): string {
   switch (event.type) {
     case 'trade': {
@@ -65,15 +65,15 @@ export function eventText(event: MarketEvent): string {
   }
 }
 
-/** What else a decision was made on. */
+/** An input other than a market row. */
 export function inputText(input: Input): string {
   switch (input.kind) {
     case 'timer':
       return 'a timer'
     case 'report':
-      return `what became of ${input.report.orderId}: ${input.report.state}${input.report.code === '' ? '' : `, ${input.report.code}`}`
+      return `report of ${input.report.orderId}: ${input.report.state}${input.report.code === '' ? '' : `, ${input.report.code}`}`
     case 'command':
-      return `an operator's \`${input.command.name}\``
+      return `operator command \`${input.command.name}\``
     case 'gap':
       return 'the end of a gap in the feed'
     case 'pool':
@@ -86,13 +86,13 @@ export function inputText(input: Input): string {
 }
 
 function poolText(answer: PoolAnswer): string {
-  if ('code' in answer) return `its pool could not be read: ${answer.code}`
+  if ('code' in answer) return `the pool could not be read: ${answer.code}`
   const { lamports, tokens, decimals, slot } = answer
   const sides = `${formatSol(Number(lamports))} SOL against ${wholeTokens(tokens, decimals)} tokens`
-  return `its pool, read over RPC while the feed said nothing: ${priceText(poolPrice(answer))}, ${sides}, slot ${slot}`
+  return `the pool, read over RPC while the feed was silent: ${priceText(poolPrice(answer))}, ${sides}, slot ${slot}`
 }
 
-/** In an order that does not hang on who set which. */
+/** Sorted by name, so that the order does not depend on the source of each rule. */
 export function exitsText(rules: ExitRules): string {
   const parts = Object.entries(rules)
     .sort(([one], [other]) => (one < other ? -1 : 1))
@@ -100,28 +100,27 @@ export function exitsText(rules: ExitRules): string {
   return parts.length === 0 ? 'none' : parts.join(', ')
 }
 
-/** A code with what it means, and what was said with it where that is something else. */
+/** A code with its specific reason, if any, and its meaning. */
 export function codeText(code: string, reason: string): string {
   const meaning = Object.hasOwn(ERRORS, code) ? ERRORS[code as ErrorCode] : ''
-  const said = reason === meaning ? '' : reason
-  return [code, said, meaning].filter((part) => part !== '').join(': ')
+  const specific = reason === meaning ? '' : reason
+  return [code, specific, meaning].filter((part) => part !== '').join(': ')
 }
 
-/** An order in a line. */
+/** An order on one line. */
 export function orderText({ order, state, code }: RecordedOrder): string {
   return `${order.id} ${order.bot} ${order.side} ${sizeText(order.size)}: ${order.reason}: ${state}${code === '' ? '' : ` (${code})`}`
 }
 
-/** One link of the chain that an answer is: when, what kind of thing, and what happened, in words. `text` may hold a
- *  stranger's. */
+/** One line of an explanation. `text` may contain foreign text that is not escaped. */
 export interface Step {
-  /** null: it is as it is now. */
+  /** null: the present state. */
   readonly at: Millis | null
   readonly what: string
   readonly text: string
 }
 
-/** In the order of time, those of now last; what happened at once stays as it was told. */
+/** Sorted by time, the present state last. Steps of the same time keep their order. */
 export function inOrder(steps: readonly Step[]): Step[] {
   const timeOf = ({ at }: Step): number => at ?? Number.POSITIVE_INFINITY
   return [...steps].sort((one, other) => {

@@ -60,7 +60,7 @@ function parse(body: string): unknown {
 const MOST_FIELDS = 100
 const DEEPEST = 6
 
-/** Every field as `path type`, sorted; `[]` in a path is any item of a list. Returns [] if the value is not an object. */
+/** Every field as `path type`, sorted; `[]` in a path is any item of a list. Returns [] for any other value. */
 export function shapeOf(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
   const fields = new Set<string>()

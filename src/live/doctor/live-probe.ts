@@ -10,7 +10,7 @@ import type { SellUnit } from '../../orders/asked-trade.ts'
 import type { ServiceProof } from '../../orders/learned.ts'
 import { venueOf } from '../../venues/registry.ts'
 import { type RunningBots, startBots } from '../start-bots.ts'
-import { type HandParts, ProbeOrders, Stopped } from './probe-orders.ts'
+import { ProbeOrders, type ProbeOrdersParts, Stopped } from './probe-orders.ts'
 import {
   agrees,
   isShare,
@@ -26,35 +26,35 @@ export interface Probed {
   readonly mint: string
   readonly steps: readonly Step[]
   readonly proof: ServiceProof
-  /** What stopped it, or is still open; '' where it went through. */
+  /** Reason for an incomplete probe; '' if it is complete. */
   readonly problem: string
 }
 
-export interface ProbeParts extends HandParts {
+export interface ProbeParts extends ProbeOrdersParts {
   readonly config: Config
   readonly lamports: Lamports
-  /** '' on a sandbox: the one that is traded most. */
+  /** '' selects the most traded mint, on a sandbox only. */
   readonly mint: string
-  /** What a person has to hear of the log. */
+  /** Called with alarms and errors of the log. */
   readonly warn: (text: string) => void
 }
 
 const PRICE_WITHIN_MS = 90_000
-/** Prints after which a mint is one that is traded. */
+/** Minimum number of prints of a mint to select it. */
 const ENOUGH_PRINTS = 5
 const PERCENT = 40
 
-/** Buys a little, and sells it in every way that the document leaves open. Through the engine, gateway, executor,
- *  resolver and journal of every run, by a bot of its own, so that whatever happens is recorded, proved and taken up by
- *  the next start. */
+/** Buys a small amount and sells it in each form whose meaning the service's document leaves open. A bot places these
+ *  orders through the engine, gateway, executor, resolver and journal of every run, so the next start can resume them
+ *  after a crash. */
 export async function probeLive(parts: ProbeParts): Promise<Probed> {
   const { config } = parts
   if (config.bots.some(({ name }) => name === PROBE_BOT))
-    throw new SluiceError(`a bot is called ${PROBE_BOT}, as the probe's own: give it another name`, ExitCode.usage)
+    throw new SluiceError(`the bot name ${PROBE_BOT} is reserved for the probe: rename your bot`, ExitCode.usage)
   const watch = new ProbeWatch(PROBE_BOT, config.service.units, venueOf(config.service).probe)
   const running = await startBots(
     { ...config, bots: [await probeBot(parts.lamports)] },
-    { allow: 'live', logFormat: 'json', probe: watch, writeLog: (line) => tellGrave(line, parts.warn) },
+    { allow: 'live', logFormat: 'json', probe: watch, writeLog: (line) => reportErrors(line, parts.warn) },
   )
   const probe = new Probe(parts, running, watch)
   try {
@@ -67,8 +67,8 @@ export async function probeLive(parts: ProbeParts): Promise<Probed> {
 
 const ERROR_LEVEL = 50
 
-/** Alarms and errors of the log, of which a person has to hear. */
-function tellGrave(line: string, warn: (text: string) => void): void {
+/** Passes alarms and errors of the log on. */
+function reportErrors(line: string, warn: (text: string) => void): void {
   const { level, msg, ...fields } = JSON.parse(line) as { level: number; msg?: string; reason?: string }
   if (level >= ERROR_LEVEL) warn([msg, fields.reason].filter((text) => text !== undefined).join(': '))
 }
@@ -78,7 +78,7 @@ class Probe {
   readonly #running: RunningBots
   readonly #watch: ProbeWatch
   readonly #hands: ProbeOrders
-  /** Of this probe; not those that sell what an earlier one left. */
+  /** Orders of this probe, without sales of an earlier probe's tokens. */
   readonly #orders: ProbeOrder[] = []
   readonly #sales: ServiceProof['sales'][number][] = []
   #sellNumber: ServiceProof['sellNumber'] = null
@@ -107,8 +107,8 @@ class Probe {
       problem = error.message
     }
     if (this.#held() > 0n) {
-      const who = `the next probe sells it, or a live run on this journal within ${HOLD_SECONDS / 60} minutes`
-      problem += `${problem === '' ? '' : '; '}the wallet still holds some: ${who}`
+      const seller = `the next probe sells them, or a live run on this journal within ${HOLD_SECONDS / 60} minutes`
+      problem += `${problem === '' ? '' : '; '}the wallet still holds tokens: ${seller}`
     }
     const steps = this.#hands.steps()
     const proof = proofFrom(this.#watch, this.#fills(), steps, {
@@ -116,7 +116,7 @@ class Probe {
     })
     const { chain } = this.#running.world
     if (chain !== undefined && this.#orders.length > 0) {
-      // What was proved before stays proved where this probe did not come so far.
+      // An incomplete probe does not erase an earlier proof.
       const before = this.#isContradicted ? null : (chain.proof?.sellNumber ?? null)
       const value = { ...proof, sellNumber: proof.sellNumber ?? before }
       await this.#watch.keep({ about: chain.account, name: 'proof', time: Date.now(), value })
@@ -127,9 +127,9 @@ class Probe {
   async #trade(): Promise<void> {
     const { lamports: amount, say } = this.#parts
     say('waiting for the wallet, the feed and a price')
-    await this.#hands.until('a price that can be relied on', () => this.#chosen() !== '', PRICE_WITHIN_MS)
+    await this.#hands.until('a robust price', () => this.#chosen() !== '', PRICE_WITHIN_MS)
     this.#mint = this.#chosen()
-    await this.#sellLeft()
+    await this.#sellLeftover()
     await this.#refuseHeld()
     const before = this.#watch.priceOf(this.#mint)
     const bought = await this.#order(`buy ${formatSol(amount)} SOL`, 'buy', { sol: amount / 1e9 })
@@ -145,7 +145,7 @@ class Probe {
     await this.#hands.final(this.#orders)
   }
 
-  /** The given mint once it has a price; on a sandbox the one that is traded most. */
+  /** The given mint, or on a sandbox the most traded one, as soon as it has a price; '' before. */
   #chosen(): string {
     if (this.#parts.mint !== '') return this.#watch.priceOf(this.#parts.mint) === undefined ? '' : this.#parts.mint
     const [most] = [...this.#watch.prints].sort(([, a], [, b]) => b - a)
@@ -153,23 +153,23 @@ class Probe {
     return most[0]
   }
 
-  /** Of a probe that a crash ended. */
-  async #sellLeft(): Promise<void> {
+  /** Sells the tokens of a probe that crashed. */
+  async #sellLeftover(): Promise<void> {
     const positions = [...this.#running.stats.positions.values()]
     const left = positions.filter(({ bot, tokens }) => bot === PROBE_BOT && tokens > 0n)
     const orders: ProbeOrder[] = []
-    for (const { mint } of left) orders.push(await this.#hands.order('sell what was left', 'sell-all', { mint }))
+    for (const { mint } of left) orders.push(await this.#hands.order('sell leftover', 'sell-all', { mint }))
     if (orders.length > 0) await this.#hands.final(orders)
   }
 
-  /** What was there before would be sold too, and would make every number mean something else. */
+  /** Earlier tokens would be sold too and would distort the proof. */
   async #refuseHeld(): Promise<void> {
     const holding = await this.#running.world.chain?.wallet.byHand.holding(this.#mint)
     if (holding !== undefined && holding.tokens > 0n)
-      throw new Stopped('the wallet holds this token already; name another mint')
+      throw new Stopped('the wallet already holds this token; choose another mint')
   }
 
-  /** A third of it, as a number. */
+  /** Sells a third as a number. */
   async #sellNumberAs(written: Exclude<SellUnit, 'unproved'>, { decimals }: Fill): Promise<void> {
     const held = this.#held()
     const third = wholeTokens(held, decimals) / 3
@@ -180,7 +180,7 @@ class Probe {
     const sold = tokensOf(order)
     if (size?.kind !== 'tokens' || sold === 0n) return
     const counts = sellNumberOf({ written, asked: size.tokens, decimals, sold, held })
-    // Two sales that contradict each other prove nothing.
+    // Contradictory sales prove nothing.
     this.#isContradicted = this.#sellNumber !== null && this.#sellNumber !== counts
     this.#sellNumber = this.#isContradicted ? null : counts
     if (this.#sellNumber === (written === 'tokens' ? 'tokens' : 'baseUnits')) this.#sales.push('number')
@@ -211,12 +211,12 @@ class Probe {
   }
 }
 
-/** Whose orders and fills a probe's are. */
+/** Bot of the probe's orders and fills. */
 const PROBE_BOT = 'doctor'
-/** Whatever happens to this process, a run on its journal sells what is left after so long. */
+/** After a crash, a run on the journal sells the tokens after this time. */
 const HOLD_SECONDS = 600
 
-/** A bot that does what it is told, with no more money than that. */
+/** A bot that executes the probe's signals, limited to this amount. */
 async function probeBot(amount: Lamports): Promise<BotConfig> {
   return {
     name: PROBE_BOT,

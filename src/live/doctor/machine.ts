@@ -208,7 +208,7 @@ export interface JournalFinding {
   readonly exists: boolean
   /** Written by an older version. A run upgrades it; doctor does not. */
   readonly isOlder: boolean
-  /** Description of damage; '' if there is none. */
+  /** Description of damage; '' if the journal is intact. */
   readonly damage: string
   /** The process that writes it; '' if none does. */
   readonly holder: string

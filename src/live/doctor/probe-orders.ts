@@ -3,12 +3,12 @@ import type { RunningBots } from '../start-bots.ts'
 import type { ProbeOrder, ProbeWatch } from './probe-watch.ts'
 import { type Step, stepOf } from './probe-watch.ts'
 
-export interface HandParts {
-  /** Told every step once it is over. */
+export interface ProbeOrdersParts {
+  /** Called with each finished step. */
   readonly show: (step: Step) => void
-  /** A line for a person who waits. */
+  /** Called with a description of the current step. */
   readonly say: (text: string) => void
-  /** Ends with Ctrl-C. */
+  /** Resolves at Ctrl-C. */
   readonly interrupted: Promise<unknown>
 }
 
@@ -18,7 +18,7 @@ const ANSWER_WITHIN_MS = 10_000
 const ORDER_WITHIN_MS = 600_000
 const FINAL_WITHIN_MS = 120_000
 const LOOK_EVERY_MS = 50
-/** A refusal that time heals. */
+/** Temporary refusals: the request is repeated. */
 const TRANSIENT = new Set([
   'PRICE_UNKNOWN',
   'FEED_DOWN',
@@ -29,7 +29,7 @@ const TRANSIENT = new Set([
   'EXIT_UNPROVED',
 ])
 
-/** It cannot go on; what was found stands. */
+/** The probe cannot continue; its findings so far are valid. */
 export class Stopped extends Error {}
 
 interface Placed {
@@ -39,17 +39,16 @@ interface Placed {
   readonly reason?: string
 }
 
-/** Tells the probe's bot what to do, and waits for what comes of it. Everything throws `Stopped` once the process is to
- *  end. */
+/** Sends requests to the probe's bot and waits for the orders. Methods throw `Stopped` if the process must end. */
 export class ProbeOrders {
-  readonly #parts: HandParts
+  readonly #parts: ProbeOrdersParts
   readonly #running: RunningBots
   readonly #watch: ProbeWatch
   readonly #made: { readonly name: string; readonly id: string; readonly order: ProbeOrder }[] = []
   #ending = ''
   #hasEnded = false
 
-  constructor(parts: HandParts, running: RunningBots, watch: ProbeWatch) {
+  constructor(parts: ProbeOrdersParts, running: RunningBots, watch: ProbeWatch) {
     this.#parts = parts
     this.#running = running
     this.#watch = watch
@@ -57,17 +56,17 @@ export class ProbeOrders {
     void running.ended.then(({ message }) => this.#stop(message))
   }
 
-  /** Nothing stops it any more. */
+  /** Ignores later reasons to stop. */
   end(): void {
     this.#hasEnded = true
   }
 
-  /** All orders so far, as they are now. */
+  /** Present state of all orders. */
   steps(): Step[] {
     return this.#made.map(({ name, id, order }) => stepOf(name, id, order))
   }
 
-  /** One order, from the signal to its end; `made` is told of it as soon as there is one. */
+  /** Places one order and waits until it ends. Calls `made` as soon as the order exists. */
   async order(
     name: string,
     signal: string,
@@ -80,7 +79,7 @@ export class ProbeOrders {
     this.#made.push({ name, id, order })
     made(order)
     await this.until(
-      `the end of ${id}; it goes on being proved by the next run`,
+      `the end of ${id}; the next run continues to look for it`,
       () => !isOpen(order.state),
       ORDER_WITHIN_MS,
     )
@@ -88,9 +87,9 @@ export class ProbeOrders {
     return order
   }
 
-  /** Until nothing can take their fills back any more. */
+  /** Waits until all fills are final. */
   final(orders: readonly ProbeOrder[]): Promise<void> {
-    this.#parts.say('waiting until all of it is final')
+    this.#parts.say('waiting for finality')
     const isFinal = ({ state, fills }: ProbeOrder): boolean =>
       !isOpen(state) && [...fills.values()].every(({ final }) => final)
     return this.until('finality', () => orders.every(isFinal), FINAL_WITHIN_MS)
@@ -100,19 +99,19 @@ export class ProbeOrders {
     const end = performance.now() + withinMs
     while (!isSo()) {
       if (this.#ending !== '') throw new Stopped(this.#ending)
-      if (performance.now() > end) throw new Stopped(`it took too long: ${what}`)
+      if (performance.now() > end) throw new Stopped(`timeout while waiting for ${what}`)
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
     }
   }
 
-  /** The id of the order that the signal made; asked again while time may help. */
+  /** Places an order and returns its id. Repeats the request after a temporary refusal. */
   async #place(signal: string, data: { readonly [name: string]: string | number }): Promise<string> {
     for (const end = performance.now() + PLACED_WITHIN_MS; ; ) {
       const { ok, id = '', code = '', reason } = await this.#signal(signal, data)
       if (ok) return id
       if (!TRANSIENT.has(code) || performance.now() > end) throw new Stopped(`${code}, ${reason}`)
       const next = performance.now() + AGAIN_MS
-      await this.until('', () => performance.now() >= next, 2 * AGAIN_MS)
+      await this.until('the next try', () => performance.now() >= next, 2 * AGAIN_MS)
     }
   }
 

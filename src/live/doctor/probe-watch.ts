@@ -13,7 +13,7 @@ import type { Journal, JournalRecord } from '../../orders/ports.ts'
 import type { VenueProbe } from '../../venues/venue.ts'
 import type { Probe } from '../trading.ts'
 
-/** What became of an order of the probe; times are of `performance`. */
+/** State of an order of the probe. Times are of `performance.now()`. */
 export interface ProbeOrder {
   state: OrderState
   code: string
@@ -26,16 +26,16 @@ export interface ProbeOrder {
   finalAt: number | undefined
 }
 
-/** The probe's eyes: everything that is decided for its bot and what becomes of it, and what the service answers. */
+/** Observes the decisions for the probe's bot, its orders and fills, the feed, and the answers of the service. */
 export class ProbeWatch implements Probe {
   unit: SellUnit = 'unproved'
   signatureField = ''
   readonly orders = new Map<string, ProbeOrder>()
-  /** What the strategy said to each signal, in order. */
+  /** The strategy's answers to the signals, in order. */
   readonly answers: string[] = []
-  /** For what the feed quotes; the robust price may rest on the configuration. */
+  /** Proves the units of the quoted price without the configuration. */
   readonly quoted = new Prices({ tradePrice: 'auto', tradeAmount: 'auto' })
-  /** Prints of a sensible size, by mint. */
+  /** Number of valid prints by mint. */
   readonly prints = new Map<string, number>()
   readonly #bot: string
   readonly #venue: Pick<VenueProbe, 'signaturePathOf'>
@@ -84,7 +84,7 @@ export class ProbeWatch implements Probe {
     }
   }
 
-  /** Until it is durable. */
+  /** Writes a proof and waits until it is durable. */
   keep(learned: Learned): Promise<void> {
     this.#journal?.write({ kind: 'learned', learned })
     return new Promise((resolve) => this.#journal?.commit(resolve))
@@ -135,17 +135,17 @@ function newOrder(): ProbeOrder {
   return { state: 'accepted', code: '', reason: '', attempt: undefined, fills: new Map(), ...times }
 }
 
-/** One order of the probe, as it is shown. */
+/** Summary of one order of the probe. */
 export interface Step {
   readonly name: string
   readonly order: string
   readonly outcome: string
-  /** What the chain says was done; '' where nothing was. */
+  /** Amounts of the fills; '' without a fill. */
   readonly done: string
   readonly latencyMs: ServiceProof['latencyMs']
 }
 
-/** What the steps of a probe have shown so far. */
+/** Facts that the steps of a probe have proved so far. */
 export type Shown = Pick<ServiceProof, 'sellNumber' | 'tradeAmount' | 'sales'>
 
 export function stepOf(name: string, id: string, order: ProbeOrder): Step {
@@ -191,46 +191,45 @@ export function proofFrom(
   }
 }
 
-/** Base units. */
+/** Sum of the fills, base units. */
 export function tokensOf({ fills }: ProbeOrder): bigint {
   return [...fills.values()].reduce((sum, { tokens }) => sum + tokens, 0n)
 }
 
-// What a probe's executions prove, and nothing else.
-/** A sale of a number that was carried out. Base units throughout. */
+/** An executed sale of a number of tokens. All amounts are base units. */
 export interface NumberSale {
-  /** As what the number was written. */
+  /** Unit in which the request wrote the number. */
   readonly written: Exclude<SellUnit, 'unproved'>
-  /** What was meant. */
+  /** Intended amount. */
   readonly asked: bigint
   readonly decimals: number
   readonly sold: bigint
   readonly held: bigint
 }
 
-/** What the number must have counted for this to have been sold; null where more than one thing explains it. */
+/** Unit of the number that explains the sold amount; null if it is ambiguous. */
 export function sellNumberOf({ written, asked, decimals, sold, held }: NumberSale): ServiceProof['sellNumber'] {
   const scale = 10n ** BigInt(decimals)
-  if (sold === held || sold === 0n || scale === 1n) return null // a service may sell all where a number is too large
+  if (sold === held || sold === 0n || scale === 1n) return null // a service may cap a number at the whole holding
   const asTokens = written === 'tokens' ? asked : asked * scale
   const asUnits = written === 'tokens' ? asked / scale : asked
   if (isAsAsked(sold, asTokens)) return 'tokens'
   return isAsAsked(sold, asUnits) ? 'baseUnits' : null
 }
 
-/** Percent of what was held, within what a percentage of two decimals can say. */
+/** Whether the sale was this percentage of the holding, within the rounding of two decimals. */
 export function isShare(sold: bigint, held: bigint, percent: number): boolean {
   return held > 0n && Math.abs((Number(sold) / Number(held)) * 100 - percent) <= 0.02
 }
 
-/** A fill costs fees and moves the price, by less than this; another currency or unit differs by more. */
-const MOST_APART = 1.5
+/** Fees and price impact change the price by less than this factor; another currency or unit by more. */
+const MAX_RATIO = 1.5
 
-/** Whether our own buy paid what the feed says a token costs. */
+/** Whether the price of our own buy matches the price of the feed. */
 export function agrees(fillPrice: number, feedPrice: number | undefined): boolean {
   if (feedPrice === undefined || !(feedPrice > 0) || !(fillPrice > 0)) return false
   const ratio = fillPrice / feedPrice
-  return ratio < MOST_APART && ratio > 1 / MOST_APART
+  return ratio < MAX_RATIO && ratio > 1 / MAX_RATIO
 }
 
 export function median(values: readonly number[]): number | null {

@@ -5,7 +5,7 @@ import { ALWAYS_INNER } from '../../chain/verifier/simulate.ts'
 import type { PolicyInput } from '../../config/policy.ts'
 import { BUILT_IN_POLICY, PRESETS } from '../../orders/builder-policy.ts'
 
-/** What a policy would have to say to let exactly this pass, and what none could. */
+/** A policy that permits exactly the samples, and findings that no policy can permit. */
 export interface Proposal {
   readonly policy: PolicyInput
   readonly unsaid: readonly string[]
@@ -57,13 +57,13 @@ function programEntry({
   }
 }
 
-/** Accounts that hold SOL; what the fees and tips name need not be named again. */
+/** Accounts with SOL, except the recipients of fees and tips. */
 function strangersIn({ handed, payments }: Findings): string[] {
   const paid = payments.map(({ to }) => to)
   return handed.flatMap(({ address, namesWallet }) => (namesWallet || paid.includes(address) ? [] : [address]))
 }
 
-/** Of a sale by a program that cannot be read a percentage is no cap. */
+/** A percentage does not cap the fee of an opaque program's sale, whose proceeds are unknown. */
 function feeEntry(payment: Payment, isOpaque: boolean): NonNullable<PolicyInput['feeAccounts']>[number] {
   const { to, percent, lamports } = payment
   if (percent === undefined) return { address: to, maxSol: solOf(lamports.most) }
@@ -73,20 +73,21 @@ function feeEntry(payment: Payment, isOpaque: boolean): NonNullable<PolicyInput[
 
 function whyUnsaid({ id, repeated }: ProgramFinding): string {
   return repeated
-    ? `${id} is called several times in one transaction: no policy lets two trades pass`
-    : `${id} has mint and wallet at no place that is the same in all samples: no policy can name it`
+    ? `${id} is called several times in one transaction: no policy can permit two trades`
+    : `${id} has mint and wallet at different positions in the samples: no policy can describe it`
 }
 
 function unsaidOfHanded(findings: Findings): string[] {
   const others = strangersIn(findings)
   return [
     ...(others.length > 0
-      ? ['opaqueAccounts lists accounts that hold SOL: check that the wallet opened none of them by a seed']
+      ? ['opaqueAccounts lists accounts with SOL: check that none of them was derived from the wallet by a seed']
       : []),
     ...findings.handed
       .filter(({ namesWallet }) => namesWallet)
       .map(
-        ({ address }) => `${address} names the wallet, so it is refused: an opaque program could take what is in it`,
+        ({ address }) =>
+          `${address} names the wallet, so transactions with it are refused: an opaque program could empty it`,
       ),
   ]
 }
@@ -97,7 +98,7 @@ function unsaidOf(findings: Findings, opaque: readonly ProgramFinding[]): string
   return [
     ...(isCapped
       ? [
-          'of a sale by a program that cannot be read a percentage is no cap: its fees are capped by maxSol, here the largest seen; set it for your sizes',
+          "a percentage does not cap the fees of an opaque program's sale; maxSol does, and is set to the largest observed fee: adjust it to your sizes",
         ]
       : []),
     ...(opaque.length > 0 ? unsaidOfHanded(findings) : []),
@@ -105,22 +106,20 @@ function unsaidOf(findings: Findings, opaque: readonly ProgramFinding[]): string
       .filter(({ sell }) => sell.length === 0)
       .map(
         ({ id }) =>
-          `no sale by ${id} was seen, so none would be signed: name a mint that the wallet holds some of; no bot starts before`,
+          `no sample sells through ${id}, so no sale would be signed and no bot starts: add a mint that the wallet holds`,
       ),
     ...(opaque.length > 0 && coSigners.length > 0
       ? [
-          'guards cannot be added to what somebody else has signed: an opaque program then needs maxWalletSol, which only you can set',
+          'guards cannot be added to a transaction with another signature: an opaque program then needs maxWalletSol, which you must set',
         ]
       : []),
     ...coSigners
       .filter((one) => one.signed < one.samples)
-      .map(({ key }) => `${key} has to sign too and has not: such a transaction is refused`),
+      .map(({ key }) => `${key} must sign too but has not: such a transaction is refused`),
     ...(notSimulated > 0
-      ? [`${notSimulated} of ${samples} samples did not run: what they call and open is not known`]
+      ? [`${notSimulated} of ${samples} samples could not be simulated: their inner calls and new accounts are unknown`]
       : []),
-    ...(innerUntold
-      ? ['the node does not tell which programs are called from inside: innerPrograms may lack some']
-      : []),
+    ...(innerUntold ? ['the node does not report inner calls: innerPrograms may be incomplete'] : []),
   ]
 }
 

@@ -122,9 +122,9 @@ describe('a program of which nothing is known', () => {
     expect(policy.opaqueAccounts).toEqual([fees])
     expect(policyFrom(findings).opaqueAccounts).toEqual([fees])
     expect(unsaid).toEqual([
-      expect.stringContaining('check that the wallet opened none of them by a seed'),
+      expect.stringContaining('check that none of them was derived from the wallet by a seed'),
       expect.stringContaining(`${record} names the wallet`),
-      expect.stringMatching(/^no sale by/),
+      expect.stringMatching(/^no sample sells through/),
     ])
     expect(findingsText(findings).join('\n')).toContain(`${fees} holds SOL, in all`)
   })
@@ -133,7 +133,7 @@ describe('a program of which nothing is known', () => {
     const findings = findingsOf([sampleOf(opaque(1)), sampleOf(opaque(2, 0))])
     const { policy, unsaid } = proposalOf(findings)
     expect(policy.programs).toBe(undefined)
-    expect(unsaid).toEqual([expect.stringContaining('no policy can name it')])
+    expect(unsaid).toEqual([expect.stringContaining('no policy can describe it')])
   })
 
   test('that somebody else signs with cannot be guarded, and that is said', () => {
@@ -141,7 +141,7 @@ describe('a program of which nothing is known', () => {
     const gives = parts.transfer(CO_SIGNER.publicKey, draft.payer, 5_000)
     const signed = { ...draft, coSigners: [CO_SIGNER], instructions: [...draft.instructions, gives] }
     expect(proposalOf(findingsOf([sampleOf(signed)])).unsaid).toEqual([
-      expect.stringMatching(/^no sale by .* was seen/),
+      expect.stringMatching(/^no sample sells through /),
       expect.stringContaining('maxWalletSol'),
     ])
   })
@@ -208,7 +208,7 @@ describe('read from a node', () => {
       problem: 'it fails: {"InstructionError":[2,{"Custom":6002}]}',
     })
     expect(proposalOf(findingsOf([sample])).unsaid).toEqual([
-      '1 of 1 samples did not run: what they call and open is not known',
+      '1 of 1 samples could not be simulated: their inner calls and new accounts are unknown',
     ])
     const silent = scriptFor()
     silent.refuses = ['simulateTransaction']
@@ -219,7 +219,7 @@ describe('read from a node', () => {
     const script = scriptFor()
     script.inner = null
     const { unsaid } = proposalOf(findingsOf([(await read(script)) as Sample]))
-    expect(unsaid).toEqual([expect.stringContaining('innerPrograms may lack some')])
+    expect(unsaid).toEqual([expect.stringContaining('innerPrograms may be incomplete')])
   })
 })
 

@@ -44,7 +44,7 @@ test('--accept with another hash: exit 4, and the proposal stays', async () => {
 test('a configuration may name a policy file that does not exist yet', async () => {
   const config = [
     "service: { baseUrl: 'http://127.0.0.1:9/api', wsUrl: 'ws://127.0.0.1:9/api/data', apiKey: env:NO_SUCH_KEY, builderPolicy: none.yaml }",
-    'journal: { path: journal.db }',
+    `journal: { path: ${folder.path}/journal.db }`,
     'bots: [{ name: dips, strategy: dip-buyer, mode: paper, exits: { maxHoldSeconds: 60 } }]',
   ]
   const file = folder.write('bots.yaml', `${config.join('\n')}\n`)

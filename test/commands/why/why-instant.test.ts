@@ -26,34 +26,34 @@ describe('a time', () => {
     expect(readInstant(text, FIRST, LAST, ran)).toEqual({ from: at(from), to: at(from) + ms - 1 })
   })
   test.each<[text: string, message: string]>([
-    ['noon', '--at noon is no time; write 12:03, 12:03:10, 2026-11-22T12:03'],
-    ['24:00', 'is no time'],
-    ['12:60', 'is no time'],
-    ['12', 'is no time'],
-    ['', 'is no time'],
-    ['-5', 'is no time'],
+    ['noon', '--at noon is not a time; expected 12:03, 12:03:10, 2026-11-22T12:03'],
+    ['24:00', 'is not a time'],
+    ['12:60', 'is not a time'],
+    ['12', 'is not a time'],
+    ['', 'is not a time'],
+    ['-5', 'is not a time'],
     ['1795000000', 'looks like seconds since 1970; in milliseconds it is 1795000000000'],
-    ['2026-02-30T12:00', 'is no time'],
-    ['2026-11-21', 'is a whole day: write when on it, such as 2026-11-21T12:03'],
-    ['2026-11-25T12:00', 'is outside of what this journal holds, 2026-11-20 09:30:00.000 +01:00 to'],
-    ['1234567890123', 'is outside of what this journal holds'],
-  ])('%j is exit 2, and what to write', (text, message) => {
+    ['2026-02-30T12:00', 'is not a time'],
+    ['2026-11-21', 'is a date: add a time, such as 2026-11-21T12:03'],
+    ['2026-11-25T12:00', 'is outside of this journal, which covers 2026-11-20 09:30:00.000 +01:00 to'],
+    ['1234567890123', 'is outside of this journal'],
+  ])('%j: exit 2 with advice', (text, message) => {
     const read = (): unknown => readInstant(text, FIRST, LAST, ran)
     expect(read).toThrow(message)
     expect(read).toThrow(SluiceError)
   })
-  test('of day that several days have', () => {
+  test('a time of day that occurs on several days is refused', () => {
     expect(() => readInstant('12:03', FIRST, LAST, () => true)).toThrow(
-      '12:03 was on 3 days of this journal: write 2026-11-20T12:03:00 or 2026-11-21T12:03:00 or 2026-11-22T12:03:00',
+      '12:03 occurs on 3 days of this journal: write 2026-11-20T12:03:00 or 2026-11-21T12:03:00 or 2026-11-22T12:03:00',
     )
   })
-  test('of day that none has', () => {
+  test('a time of day outside of the journal is refused', () => {
     const morning = at('2026-11-20T10:00:00+01:00')
-    expect(() => readInstant('12:03', FIRST, morning, ran)).toThrow('is outside of what this journal holds')
+    expect(() => readInstant('12:03', FIRST, morning, ran)).toThrow('is outside of this journal')
   })
 })
 
-test('times as they are shown', () => {
+test('formats of times and durations', () => {
   const time = at('2026-11-22T12:03:04.120+01:00')
   expect([clockOf(time), stampOf(time)]).toEqual(['12:03:04.120', '2026-11-22 12:03:04.120 +01:00'])
   expect([0, 999.4, 1240, 99_900, 245_000, 8_040_000, 273_600_000].map(durationOf)).toEqual([

@@ -177,7 +177,7 @@ describe('golden texts', () => {
   })
 })
 
-test('as data: a line of JSON with the same steps, and what a stranger wrote escaped in it', async () => {
+test('--json prints one line with the same steps and escaped foreign text', async () => {
   const line = await why('o1', { json: true })
   expect(line).not.toContain('\u202e')
   const { symbol, steps, attempts, fills, eventAgeMs, ...rest } = JSON.parse(line)
@@ -191,31 +191,31 @@ test('as data: a line of JSON with the same steps, and what a stranger wrote esc
   expect(JSON.parse(await why(TOKEN, { json: true }))).toMatchObject({ kind: 'mint', orders: 3, fills: 3 })
 })
 
-test('a moment as data', async () => {
+test('--at with --json', async () => {
   const moment = JSON.parse(await why(OTHER, { at: '12:00:40', json: true }))
   expect(moment).toMatchObject({ kind: 'moment', mint: OTHER, from: T0 + 40_000, to: T0 + 40_999, segment: 1 })
   expect(moment.bots).toMatchObject([{ bot: 'bob', verdict: 'refused' }])
 })
 
-test('a strategy that has changed since: the market is known, what was kept is not', async () => {
+test('after a change of the strategy the market is known, but not the state of the strategy', async () => {
   folder.write('obedient.ts', OBEDIENT.replace('too thin', 'thin'))
   const text = await why(OTHER, { at: '12:00:51' })
-  expect(text).toContain('robust price: 0.0000001 SOL a token')
-  expect(text).toContain('what its strategy kept for it is not known: other code recorded it')
+  expect(text).toContain('robust price: 0.0000001 SOL per token')
+  expect(text).toContain('state of the strategy: unknown, ')
 })
 
-test('a tape that was dropped: what was decided is known all the same', async () => {
+test('without its tape a journal still explains the decisions', async () => {
   const db = new Database(conditional)
   db.exec('DELETE FROM block')
   db.close()
-  expect(await why('o1', { journal: conditional })).toContain("seq 9, which is not on this journal's tape")
+  expect(await why('o1', { journal: conditional })).toContain('seq 9, no longer on the tape')
   const moment = await why(TOKEN, { journal: conditional, at: '12:00:06' })
-  expect(moment).toContain('last row, robust price and feed: not known, its tape is not there any more')
-  expect(moment).toContain('asked, and it became an order: o1 bob buy')
+  expect(moment).toContain('last row, robust price and feed: unknown, the tape was deleted')
+  expect(moment).toContain('ordered: o1 bob buy')
 })
 
-describe('what is meant', () => {
-  test('a beginning, or what its creator called it, where only one token has it', async () => {
+describe('selection of an order or a token', () => {
+  test('a prefix or a name selects a token if it is unique', async () => {
     expect(await why(TOKEN.slice(0, -1).concat('2'))).toBe(await why(TOKEN))
     expect(await why('evil\u001b]0;owned\u0007')).toBe(await why(TOKEN))
   })
@@ -230,54 +230,60 @@ describe('what is meant', () => {
     ],
     ['o1', '--at and --bot apply to a token', { at: '12:00' }],
     ['o1', '--at and --bot apply to a token', { bot: 'bob' }],
-    [TOKEN, 'no process ran then: segment 1 ended 2026-11-22 12:0', { at: '12:05' }],
+    [TOKEN, 'no process ran at that time: segment 1 ended 2026-11-22 12:0', { at: '12:05' }],
     [TOKEN, 'segment 2 began 2026-11-22 12:10:00.000 +00:00', { at: '12:05' }],
-    [TOKEN, 'no bot alice ran in segment 1; there were bob', { at: '12:00', bot: 'alice' }],
-    [TOKEN, 'is outside of what this journal holds, 2026-11-22 12:00:00.000', { at: '11:59:59' }],
-  ])('%j: exit 2, and what to write', async (about, message, options = {}) => {
+    [TOKEN, 'segment 1 has no bot alice; its bots are bob', { at: '12:00', bot: 'alice' }],
+    [TOKEN, 'is outside of this journal, which covers 2026-11-22 12:00:00.000', { at: '11:59:59' }],
+  ])('%j: exit 2 with advice', async (about, message, options = {}) => {
     const error = await why(about, options).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(SluiceError)
     expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining(message) })
   })
 })
 
-describe('what an open order waits for, and what would decide it', () => {
+describe('the event that an open order waits for', () => {
   const recorded = (state: OrderState, more: Partial<Order> = {}): RecordedOrder => ({
     order: { ...order(1), notAfter: timeOf(0) + 2000, time: timeOf(0), ...more },
     ...{ state, code: '', outcome: '' },
   })
   const out = (state: AttemptState, executor: Attempt['executor'] = 'cloud'): Attempt => attempt(1, { state, executor })
   test.each<[what: string, order: RecordedOrder, attempts: Attempt[], progress: string, text: string]>([
-    ['a buy in the line', recorded('accepted'), [], '', 'given up (LIMIT_WAIT, TTL) 2 s after'],
-    ['an exit in the line', recorded('accepted', { notAfter: null }), [], '', 'wait without bound'],
+    ['a queued buy', recorded('accepted'), [], '', 'dropped (LIMIT_WAIT, TTL) at most 2 s after'],
+    ['a queued exit', recorded('accepted', { notAfter: null }), [], '', 'wait without a time limit'],
     [
-      'after a refusal',
+      'a refused attempt',
       { ...recorded('accepted'), code: 'RATE_LIMIT' },
       [out('refused')],
       '',
-      'goes again after RATE_LIMIT',
+      'retry after RATE_LIMIT',
     ],
-    ['sent', recorded('working'), [out('armed')], '', 'its answer decides'],
-    ['sent on paper', recorded('working'), [out('armed', 'paper')], '', 'its simulated fill decides'],
-    ['acknowledged', recorded('working'), [out('acked')], '4 of 200 blocks', 'so far: 4 of 200 blocks'],
-    ['in doubt', recorded('working'), [out('unknown')], '', 'not sent again; a transaction of the wallet decides'],
-    ['seen', recorded('working'), [out('landed')], '', 'its finality decides'],
-    ['signed here', recorded('working'), [out('sent', 'local')], '', 'the height at which it expires'],
-    ['held', recorded('held'), [out('undecided')], 'read twice', '`sluice resolve o1` shows it and decides'],
-    ['filled, not final', recorded('filled'), [out('landed')], '', 'the order is filled, and '],
-    ['contradicted', recorded('working'), [out('undecided')], '', 'later evidence or a person'],
+    ['an armed attempt', recorded('working'), [out('armed')], '', 'waits for its answer'],
+    ['an armed paper attempt', recorded('working'), [out('armed', 'paper')], '', 'waiting for its simulated fill'],
+    ['an acknowledged attempt', recorded('working'), [out('acked')], '4 of 200 blocks', 'progress: 4 of 200 blocks'],
+    [
+      'an unknown attempt',
+      recorded('working'),
+      [out('unknown')],
+      '',
+      'not sent again; it waits for a transaction of the wallet',
+    ],
+    ['a landed attempt', recorded('working'), [out('landed')], '', 'waits for finality'],
+    ['a locally signed attempt', recorded('working'), [out('sent', 'local')], '', 'until it lands or expires'],
+    ['a held order', recorded('held'), [out('undecided')], 'read twice', 'see `sluice resolve o1`'],
+    ['a filled order that is not final', recorded('filled'), [out('landed')], '', 'the order is filled, but '],
+    ['contradictory evidence', recorded('working'), [out('undecided')], '', 'later evidence or a person'],
   ])('%s', (_what, one, attempts, progress, text) => {
     expect(waitingText(one, attempts, progress)).toContain(text)
   })
-  test('nothing, where it is over', () => {
+  test('an ended order waits for nothing', () => {
     expect(waitingText(recorded('failed'), [out('reverted')], '')).toBe('')
   })
 })
 
-test('a position that cannot be sold says so', () => {
+test('an unsellable position shows the number of tries', () => {
   const exiting = 'stop-loss: -21 %'
   const text = (exitTries: number): string =>
     positionStep({ position: position(1, { state: 'closing', exiting, exitTries }), closed: null }).text
-  expect(text(1)).toMatch(/; being sold: stop-loss: -21 %$/)
+  expect(text(1)).toMatch(/; selling: stop-loss: -21 %$/)
   expect(text(4)).toMatch(/; cannot be sold, tried 4 times: stop-loss: -21 %$/)
 })
