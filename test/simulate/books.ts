@@ -19,7 +19,7 @@ interface FillRow {
   readonly final: number
 }
 
-/** Everything in which the journal is not in order once all is decided, or differs from the chain. */
+/** Errors in the journal after every order is decided, and differences between journal and chain. */
 export function audit(db: Database, chain: SimulatedChain, truth: Truth, kind: Kind): string[] {
   const fills = db.prepare('SELECT * FROM fill WHERE reversed = 0').all() as FillRow[]
   const alarms = db.prepare(`SELECT code, reason FROM output WHERE kind = 'alarm'`).all() as Alarm[]
@@ -40,14 +40,14 @@ export function audit(db: Database, chain: SimulatedChain, truth: Truth, kind: K
   ]
 }
 
-/** Where a builder only rounds, nothing is refused for that; where it charges more than the fee that was named, exits
- *  go with another one. */
+/** No transaction is refused because its builder rounds. If a builder charges more than the named fee, exits are
+ *  retried with another fee. */
 export function roundingComplaints(
   db: Database,
   { local: { rounding }, service }: Scenario,
   isForked: (attemptId: string) => boolean,
 ): string[] {
-  // What lies may have changed any number.
+  // A lie may have changed any amount.
   if (rounding === undefined || service.lies > 0) return []
   const attempts = db.prepare(`SELECT id, code FROM attempt WHERE code IN ('PRIORITY_FEE', 'AMOUNT_OVER')`)
   const refused = attempts.all() as { id: string; code: string }[]
@@ -58,9 +58,9 @@ export function roundingComplaints(
   return [
     ...refused
       .filter(({ code }) => !rounding.overcharges || code !== 'PRIORITY_FEE')
-      // A fork may have taken back the tokens of which the builder computed a share.
+      // A fork may have reversed the tokens that the builder took a share of.
       .filter(({ id, code }) => code !== 'AMOUNT_OVER' || !isForked(id))
-      .map(({ id, code }) => `${id} is refused with ${code}, and its builder only rounds`),
+      .map(({ id, code }) => `${id} is refused with ${code}, although its builder only rounds`),
     ...given.map((id) => `${id} is given up for its fee`),
   ]
 }
@@ -70,7 +70,7 @@ interface Alarm {
   readonly reason: string
 }
 
-/** `alarms`: an execution that nobody ordered like this counts as known where it was told as foreign. */
+/** `alarms`: an execution without a matching order counts as known if it was reported as foreign. */
 function fillComplaints(
   fills: readonly FillRow[],
   truth: Truth,
@@ -87,18 +87,18 @@ function fillComplaints(
     const line = lineOf(landed as LandedTransaction)
     const isForeign = alarms.some(({ code, reason }) => code === 'FOREIGN_TX' && reason.includes(signature))
     if (fill === undefined && isForeign) continue
-    if (fill === undefined) complaints.push(`${post.attemptId} executed as ${signature}, and is not booked`)
-    else if (fill.final !== 1) complaints.push(`${signature} of ${post.attemptId} is booked, and not as final`)
+    if (fill === undefined) complaints.push(`${post.attemptId} executed as ${signature}, but is not booked`)
+    else if (fill.final !== 1) complaints.push(`${signature} of ${post.attemptId} is booked, but not as final`)
     else if (`${fill.tokens} ${fill.wallet_lamports}` !== line)
       complaints.push(`${signature} is booked as ${fill.tokens} ${fill.wallet_lamports}, the chain has ${line}`)
   }
-  // What a second process bought may be booked as ours: the chain does not tell them apart.
+  // A buy of a second process may be booked as ours: the chain does not distinguish them.
   for (const { signature } of accompanied) known.delete(signature)
-  for (const signature of known.keys()) complaints.push(`${signature} is booked, and has not executed`)
+  for (const signature of known.keys()) complaints.push(`${signature} is booked, but has not executed`)
   return complaints
 }
 
-/** Base units that came to the wallet, or left it. */
+/** Base units that the wallet received or spent. */
 function movedOf({ tokens }: LandedTransaction, mint?: string): bigint {
   const own = tokens.find((one) => one.owner === WALLET && (mint === undefined || one.mint === mint))
   return (own?.post ?? 0n) - (own?.pre ?? 0n)
@@ -111,14 +111,14 @@ function lineOf(transaction: LandedTransaction): string {
   return `${moved < 0n ? -moved : moved} ${(use?.postLamports ?? 0) - (use?.preLamports ?? 0)}`
 }
 
-/** `mayHaveMore`: executions than were asked for. */
+/** `mayHaveMore`: more executions than orders are possible. */
 function orderComplaints(db: Database, fills: readonly FillRow[], mayHaveMore: boolean): string[] {
   const complaints: string[] = []
   const orders = db.prepare(`SELECT 'o' || number AS id, state FROM "order"`)
   for (const { id, state } of orders.all() as { id: string; state: OrderState }[]) {
     const own = fills.filter(({ order_id }) => order_id === id)
-    if (isOpen(state)) complaints.push(`${id} is ${state} in the end`)
-    // Of two executions a fork may take back the one that the order was filled by; the other one has been alarmed.
+    if (isOpen(state)) complaints.push(`${id} is still ${state} at the end`)
+    // Of two executions, a fork may reverse the one that filled the order; the other one has raised an alarm.
     const isExtra = mayHaveMore && own.length > 0
     if (state === 'filled' ? own.length === 0 : own.length > 0 && !isExtra)
       complaints.push(`${id} is ${state} with ${own.length} fills`)
@@ -127,11 +127,11 @@ function orderComplaints(db: Database, fills: readonly FillRow[], mayHaveMore: b
     id: string
     state: string
   }[]
-  for (const { id, state } of undecided) complaints.push(`${id} is ${state} in the end`)
+  for (const { id, state } of undecided) complaints.push(`${id} is still ${state} at the end`)
   return complaints
 }
 
-/** What executed beside what was asked has to be heard of. */
+/** Every surplus execution must raise an alarm. */
 function alarmComplaints(truth: Truth, alarms: readonly Alarm[], db: Database): string[] {
   const byOrder = new Map<string, Execution[]>()
   for (const execution of truth.successes(truth.posts)) {
@@ -143,14 +143,14 @@ function alarmComplaints(truth: Truth, alarms: readonly Alarm[], db: Database): 
   const late = alarms.filter(({ code }) => telling.has(code)).length + misattributed(db, truth)
   let extra = 0
   for (const executions of byOrder.values()) if (!executions[0]?.post.isFull) extra += executions.length - 1
-  if (late < extra) complaints.push(`${extra} executions too many, ${late} alarms`)
+  if (late < extra) complaints.push(`${extra} surplus executions, but ${late} alarms`)
   const untaken = db.prepare('SELECT count(*) FROM report WHERE taken = 0').pluck().get()
-  if (untaken !== 0) complaints.push(`${untaken} reports were never taken`)
+  if (untaken !== 0) complaints.push(`${untaken} reports were not taken by the engine`)
   return complaints
 }
 
-/** A second process that traded with the wallet has to be heard of, unless all that it did was taken for what orders
- *  waited for. */
+/** A second process that traded with the wallet must be reported, unless all of its trades were assigned to open
+ *  orders. */
 function companyComplaints(
   { accompanied }: SimulatedChain,
   fills: readonly FillRow[],
@@ -162,10 +162,10 @@ function companyComplaints(
   const isTaken = ({ signature }: LandedTransaction): boolean =>
     fills.some((fill) => fill.signature === signature && fillsOf(fill.order_id) === 1)
   const unheard = isHeard ? [] : accompanied.filter((one) => !isTaken(one) && movedOf(one) !== 0n)
-  return unheard.map(({ signature }) => `a second process made ${signature}, and nobody was told`)
+  return unheard.map(({ signature }) => `a second process made ${signature}, but no alarm reported it`)
 }
 
-/** Nothing costs more than was reserved for it. */
+/** No execution costs more than its reservation. */
 function spentComplaints(db: Database, truth: Truth): string[] {
   const reserved = db.prepare(`SELECT json_extract(json, '$.reserveLamports') FROM "order" WHERE number = ?`).pluck()
   return truth.successes(truth.posts).flatMap(({ post, landed }) => {
@@ -176,15 +176,14 @@ function spentComplaints(db: Database, truth: Truth): string[] {
   })
 }
 
-/** Executions that are not booked: a dishonest service's or a second process's, told as foreign. */
+/** Unbooked executions that were reported as foreign, by a dishonest service or a second process. */
 function foreignIn(fills: readonly FillRow[], truth: Truth, { accompanied }: SimulatedChain): LandedTransaction[] {
   const booked = new Set(fills.map(({ signature }) => signature))
   const own = truth.successes(truth.posts).flatMap(({ landed }) => landed ?? [])
   return [...own, ...accompanied].filter(({ signature }) => !booked.has(signature))
 }
 
-/** What is booked as held is there; more than that came from strangers, or from what is not booked, and less went with
- *  that. */
+/** Booked tokens equal the wallet's tokens, except for tokens from strangers and for unbooked executions. */
 function heldComplaints(
   db: Database,
   { ledger, gifts }: SimulatedChain,
@@ -201,27 +200,27 @@ function heldComplaints(
     const went = moved.reduce((sum, one) => (one < 0n ? sum - one : sum), 0n)
     return booked <= held + went && held <= booked + came
       ? []
-      : [`${booked} of ${mint.slice(0, 4)} are booked, ${held} are held, ${given} were given`]
+      : [`${booked} of ${mint.slice(0, 4)} are booked, ${held} are in the wallet, ${given} came from strangers`]
   })
 }
 
-/** The audit knows the wallet to the lamport, and the ledger has explained every one of them at every audit. */
+/** Audit and ledger equal the wallet to the lamport, at every audit. */
 function lamportComplaints(db: Database, { lamports }: SimulatedChain): string[] {
   const audited = db.prepare(`SELECT json_extract(json, '$.lamports') FROM wallet`).pluck().get()
   const posted = db.prepare('SELECT sum(wallet) FROM posting').pluck().get()
   const remainders = db.prepare('SELECT slot, remainder_lamports AS rest FROM audits WHERE rest <> 0').all()
   const unbalanced = db.prepare('SELECT posting FROM ledger GROUP BY posting HAVING sum(lamports) <> 0').pluck().all()
   return [
-    ...(audited === lamports ? [] : [`the audit knows of ${audited} lamports, the wallet has ${lamports}`]),
-    ...(posted === lamports ? [] : [`the ledger makes ${posted} lamports, the wallet has ${lamports}`]),
+    ...(audited === lamports ? [] : [`the audit has ${audited} lamports, the wallet has ${lamports}`]),
+    ...(posted === lamports ? [] : [`the ledger sums to ${posted} lamports, the wallet has ${lamports}`]),
     ...(remainders as { slot: number; rest: number }[]).map(
-      ({ slot, rest }) => `the ledger leaves ${rest} lamports over at slot ${slot}`,
+      ({ slot, rest }) => `the ledger leaves ${rest} lamports unexplained at slot ${slot}`,
     ),
     ...unbalanced.map((posting) => `posting ${posting} does not balance`),
   ]
 }
 
-/** Executions that are booked for another order than they were made for: which one it was, nobody could see. */
+/** Executions that are booked for another order than their own, because their evidence was ambiguous. */
 export function misattributed(db: Database, truth: Truth): number {
   const rows = db.prepare('SELECT signature, order_id FROM fill WHERE reversed = 0').all() as FillRow[]
   return rows.filter((row) => truth.executions.get(row.signature)?.post.orderId !== row.order_id).length

@@ -24,11 +24,10 @@ import type { Caller } from './service.ts'
 const HARD_LIMIT_MS = 60_000
 const PRIORITY_FEE_LAMPORTS = 100_000
 const UNIT_LIMIT = 200_000
-/** The verifier reads the chain at most so long before it refuses a share as too large. */
+/** Longest time for which the verifier reads the chain before it refuses a share as too large. */
 const CHECK_MS = 2_000
 
-/** What a builder may do that it must not; nothing of it may ever be signed, or it has to do what was ordered all the
- *  same. */
+/** Forbidden acts of a builder. The result must never be signed, unless it still matches the order. */
 const LIES = ['drains', 'approves', 'other side', 'more', 'no minimum', 'twice', 'other payer', 'garbage'] as const
 
 export interface BuilderParts {
@@ -41,30 +40,30 @@ export interface BuilderParts {
   readonly isCalm: () => boolean
   readonly note: (what: string) => void
   readonly answered: () => void
-  /** A request has come. */
+  /** A request has arrived. */
   readonly arrives: () => void
-  /** The key, which was refused, is good again. */
+  /** The refused key is accepted again. */
   readonly acceptKey: () => void
 }
 
-/** A trade as a builder puts it together. */
+/** The terms of a trade, as a builder computes them. */
 interface Draft {
   readonly side: 'buy' | 'sell'
   readonly mint: string
   readonly lamports: bigint
   readonly tokens: bigint
-  /** The priority fee that was named, SOL. */
+  /** The named priority fee, SOL. */
   readonly fee: number | undefined
 }
 
-/** The service as it only builds: POST /transaction/buy and /transaction/sell, behind a network that fails. */
+/** The building part of the service: POST /transaction/buy and /transaction/sell, behind a faulty network. */
 export class SimulatedBuilder {
-  /** What it did that it must not. */
+  /** Forbidden acts that it committed. */
   lies = 0
   readonly #parts: BuilderParts
-  /** Of what was built, in order. */
+  /** Built transactions, in order. */
   readonly #blockhashes: Blockhash[] = []
-  /** When each attempt was built and answered. */
+  /** Times at which each attempt was built and answered. */
   readonly #times = new Map<string, { built: number; answered: number }>()
 
   constructor(parts: BuilderParts) {
@@ -75,12 +74,12 @@ export class SimulatedBuilder {
     return (request) => new Promise((resolve) => this.#take(request, caller, resolve))
   }
 
-  /** The last height at which what has this blockhash may land; undefined where it was never handed out. */
+  /** Last height at which a transaction with this blockhash may land; undefined if the builder never used it. */
   lastHeightOf(blockhash: string): number | undefined {
     return this.#blockhashes.find((one) => one.blockhash === blockhash)?.lastValidBlockHeight
   }
 
-  /** Whether an attempt was built before this moment, and its check not over. */
+  /** Whether an attempt was built before this moment and is still being verified. */
   wasCheckedAt(attemptId: string, ms: number): boolean {
     const times = this.#times.get(attemptId)
     return times !== undefined && times.built <= ms && ms <= times.answered + CHECK_MS
@@ -145,7 +144,7 @@ export class SimulatedBuilder {
     return this.#built(draft, { ...(what === 'old' && first !== undefined && { blockhash: first }), offset })
   }
 
-  /** What was asked for, at the present price; undefined where nothing can be sold. */
+  /** The requested trade at the present price; undefined if the wallet has no tokens to sell. */
   #draft(side: Draft['side'], body: Record<string, unknown>): Draft | undefined {
     const { market, scenario } = this.#parts
     const fee = typeof body.priorityFee === 'number' ? body.priorityFee : undefined
@@ -213,7 +212,7 @@ export class SimulatedBuilder {
     const { mint, side, fee } = draft
     const { scenario, mutant } = this.#parts
     const opens = side === 'buy' && this.#held(mint) === undefined
-    // No two are the same bytes.
+    // Makes each transaction unique.
     const units = UNIT_LIMIT + this.#blockhashes.length
     const budget =
       fee === undefined || scenario.local.rounding === undefined
@@ -231,7 +230,7 @@ interface How {
   readonly more?: readonly Call[]
   readonly payer?: string
   readonly blockhash?: Blockhash
-  /** Added to the height that is told. */
+  /** Added to the height that the builder returns. */
   readonly offset?: number
 }
 
@@ -243,7 +242,7 @@ function priceOf(
 ): number {
   const price = Math[fees]((fee * 1e15) / units)
   if (overcharges && side === 'sell') return price + 50
-  // What is held exactly is refused where it rounds up at all: as if that were more than rounding explains.
+  // For the mutant that accepts only the exact fee, any rounding up counts as too much.
   const isAbove = Math.ceil((price * units) / 1e6) > Math.round(fee * 1e9)
   return isAbove && mutant === 'feeHeldExactly' ? price + 50 : price
 }
@@ -260,7 +259,7 @@ function tradeCall({ side, mint, lamports, tokens }: Draft): Call {
   return poolInstruction(WALLET, mint, { side, exact: side === 'buy' ? 'in' : 'out', lamports, tokens })
 }
 
-/** A stranger may take what lies in the wallet's token account, whenever he likes. */
+/** Lets a stranger take the tokens of the wallet's account at any time. */
 function approveCall(mint: string): Call {
   const data = Buffer.alloc(9)
   data[0] = 4

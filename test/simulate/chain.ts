@@ -15,10 +15,10 @@ import { type Answer, HEALTHY, History, type NodeState, nodeOf } from './node.ts
 import type { Scenario } from './scenario.ts'
 import type { Truth } from './truth.ts'
 
-/** As the clients of nodes say it. */
+/** Errors as clients of nodes report them. */
 const UNREACHABLE = { ok: false, code: 1, message: 'nobody answers' } as const
 const TIMEOUT_MS = 10_000
-/** A transaction that a fork dropped lands again with so many blocks of its life left, or never. */
+/** Blocks of its lifetime that must be left for a transaction to land again after a fork. */
 const LEAST_LIFE = 20
 
 export interface ChainParts {
@@ -26,25 +26,25 @@ export interface ChainParts {
   readonly draws: Draws
   readonly scenario: Scenario
   readonly market: Market
-  /** Solana's own runtime, for orders that are signed here. */
+  /** Solana's runtime, for local signing. */
   readonly native: Native | undefined
   readonly mutant: Mutant | undefined
   readonly note: (what: string) => void
-  /** An answer is about to be given. */
+  /** Called before a node answers. */
   readonly answered: () => void
 }
 
-/** The chain with its nodes, and all that strangers do there. */
+/** The chain with its nodes and the actions of strangers. */
 export class SimulatedChain {
   readonly ledger: TimedLedger
   truth!: Truth
-  /** Tokens given to the wallet, by mint. */
+  /** Tokens that strangers sent to the wallet, by mint. */
   readonly gifts = new Map<string, bigint>()
-  /** Transactions of the wallet that nobody ordered. */
+  /** Transactions of the wallet without an order. */
   readonly byHand = new Set<string>()
-  /** Those of a second process, and where and when they landed; undefined where they have not. */
+  /** Transactions of a second process, with slot and time of landing; undefined if they have not landed. */
   readonly company = new Map<string, { landed: LandedTransaction; at: number } | undefined>()
-  /** When a fork took blocks back. */
+  /** Times of forks. */
   readonly forkedAt: number[] = []
   readonly #parts: ChainParts
   readonly #history: History
@@ -68,8 +68,8 @@ export class SimulatedChain {
     })
   }
 
-  /** The nodes as a process reaches them; nothing is said to one that has ended. `leaves`: signed bytes are about to,
-   *  base64. */
+  /** The nodes as a process reaches them; a process that has ended gets no answers. `leaves`: called before signed
+   *  bytes leave, base64. */
   reach(isAlive: () => boolean, leaves: (bytes: string) => void): { any: Rpc; each: readonly Rpc[] } {
     const each = this.#nodes.map(
       (_node, index): Rpc =>
@@ -80,17 +80,17 @@ export class SimulatedChain {
     return { any, each }
   }
 
-  /** What a second process did with the wallet. */
+  /** Trades of a second process with the wallet. */
   get accompanied(): LandedTransaction[] {
     return [...this.company.values()].flatMap((one) => one?.landed ?? [])
   }
 
-  /** Of the wallet, finally. */
+  /** Finalized balance of the wallet. */
   get lamports(): number {
     return this.ledger.account(WALLET, 'finalized')?.lamports ?? 0
   }
 
-  /** Once a second: what may happen, happens. */
+  /** Called once a second: draws the events of this second. */
   tick(): void {
     const { draws, scenario } = this.#parts
     const { chain, rpc } = scenario
@@ -104,7 +104,7 @@ export class SimulatedChain {
     if (draws.chance(rpc.lies)) this.#lie()
   }
 
-  /** Everything is well from now on. */
+  /** Ends all faults. */
   heal(): void {
     this.#isWell = true
     for (const state of this.#states) Object.assign(state, HEALTHY)
@@ -134,7 +134,7 @@ export class SimulatedChain {
       const latencyMs = 4 + draws.integer(60)
       const isSilent = draws.chance(silentShare)
       const isError = !isSilent && draws.chance(errorShare)
-      // What nobody answers may have arrived all the same.
+      // A call without an answer may have arrived.
       if (isSend && (isSilent || isError) && draws.chance(0.5))
         clock.after(latencyMs, () => void this.#answer(index, method, params))
       if (isSilent) clock.after(TIMEOUT_MS, () => tell(UNREACHABLE))
@@ -155,7 +155,7 @@ export class SimulatedChain {
     return { ok: true, value: { ...info, blockHeight: info.blockHeight + 120 } }
   }
 
-  /** As the client of a node leaves it alone after failures: longer after each in a row. */
+  /** Pauses a node after failures, longer after each consecutive one, as its client does. */
   #tire(index: number, answer: RpcResult): void {
     const isTired = !answer.ok && answer.code === -32_004
     const failures = isTired ? (this.#tired[index]?.failures ?? 0) + 1 : 0
@@ -167,7 +167,7 @@ export class SimulatedChain {
     return this.#parts.clock.now() < (this.#tired[index]?.until ?? 0)
   }
 
-  /** Slots until signed bytes land that a node was given; Infinity where the network loses them. */
+  /** Slots until sent bytes land; Infinity if the network loses them. */
   #landsAfter(): number {
     const { draws, scenario } = this.#parts
     if (this.#isWell) return 1 + draws.integer(4)
@@ -208,7 +208,7 @@ export class SimulatedChain {
       if (this.company.has(one)) this.company.set(one, undefined)
     }
     this.forkedAt.push(this.#parts.clock.now())
-    note(`chain: a fork takes ${dropped.length} back from slot ${from} of ${head}, again after ${again}`)
+    note(`chain: a fork drops ${dropped.length} from slot ${from} of ${head}, landing again after ${again}`)
   }
 
   #stranger(): void {
@@ -218,11 +218,11 @@ export class SimulatedChain {
       const tokens = BigInt(1 + draws.integer(draws.pick([1_000, 1_000_000_000])))
       this.gifts.set(mint, (this.gifts.get(mint) ?? 0n) + tokens)
       this.#submit(STRANGER, 'gift', { mint, tokens })
-      note(`chain: somebody sends ${tokens} of ${mint.slice(0, 4)}`)
+      note(`chain: a stranger sends ${tokens} of ${mint.slice(0, 4)}`)
     } else {
       const amount = lamports(1 + draws.integer(draws.pick([1_000, 100_000_000])))
       this.#submit(STRANGER, 'transfer', { from: STRANGER, to: WALLET, lamports: amount })
-      note(`chain: somebody sends ${amount} lamports`)
+      note(`chain: a stranger sends ${amount} lamports`)
     }
   }
 
@@ -230,7 +230,7 @@ export class SimulatedChain {
     const { draws, note } = this.#parts
     const amount = lamports(1 + draws.integer(draws.pick([1_000_000, 100_000_000])))
     this.byHand.add(this.#submit(WALLET, 'transfer', { from: WALLET, to: STRANGER, lamports: amount }))
-    note(`chain: ${amount} lamports are sent by hand`)
+    note(`chain: ${amount} lamports are transferred manually`)
   }
 
   #submit(payer: string, program: string, data: unknown): string {

@@ -12,24 +12,24 @@ import type { Attempt } from '../../src/orders/attempt.ts'
 import { FilledDisk } from './filled-disk.ts'
 import type { Mutant } from './mutants.ts'
 
-/** What nobody commits is durable so long after it was handed over, as in the journal's thread. */
+/** Time after which writes become durable without a commit, as in the journal's thread. */
 const FLUSH_MS = 200
-/** The journal's thread looks at the disk this often, and tries again this long after the disk refused a write. */
+/** Interval at which the journal's thread checks the disk and retries a refused write. */
 const TIDY_MS = 1_000
 const AGAIN_MS = 1_000
-/** Holds all that one run writes on a full disk. The real reserve is larger: it holds a thousand exits. */
+/** Reserve for all writes of one run on a full disk. The real reserve is larger: it holds a thousand exits. */
 const RESERVE_BYTES = 2 ** 20
-/** In these states nothing may be bought. */
+/** States in which entries are stopped. */
 const SHORT: ReadonlySet<Space> = new Set(['noEntries', 'full', 'stuck'])
-/** For a disk that always has room. One byte, so that the table of the reserve exists. */
+/** Reserve for a disk with enough space: one byte, so that the table exists. */
 const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 1 }
 
-/** The journal's tables in SQLite, used for one run after another: to make them anew for each would cost more than the
- *  run. In memory: what a process leaves behind is what it committed, and that is what the next one reads. */
+/** The journal's tables in SQLite, reused by all runs, because creating them costs more than a run. In memory: a
+ *  process leaves only its committed records, which the next process reads. */
 export class Journal {
   readonly db = new Database(':memory:')
   readonly disk: FilledDisk
-  /** For runs in which the disk always has room. */
+  /** For runs with enough disk space. */
   readonly writer: Writer
   readonly #armed: Statement
   readonly #attempt: Statement
@@ -54,18 +54,18 @@ export class Journal {
       .pluck()
   }
 
-  /** For one process, on a disk that another program fills. */
+  /** For a run in which another program fills the disk. */
   writerOnFilled(on: WriterEvents): Writer {
     const space = { ...SPACE_LIMITS, reserveBytes: RESERVE_BYTES }
     return new Writer(this.db, { space }, on, () => this.disk.freeBytes)
   }
 
-  /** What a process finds that starts now. */
+  /** The reader of a process that starts now. */
   reader(): JournalReader {
     return new JournalReader(this.db.name, this.db)
   }
 
-  /** Whether the file has this attempt as one that may execute, and its order. */
+  /** Whether the file contains this attempt as one that may execute, and its order. */
   hasArmed({ id, orderId }: Attempt): boolean {
     return this.#armed.get(id, orderNumber({ id: orderId })) === 2
   }
@@ -74,18 +74,17 @@ export class Journal {
     return this.#attempt.get(attemptId) === 1
   }
 
-  /** Whether the file has it as one that was signed with this signature. */
+  /** Whether the file contains an attempt with this signature. */
   hasSigned({ id }: Attempt, signature: string): boolean {
     return this.#signed.get(id) === signature
   }
 
-  /** Of an order that is over, as far as the file has it. */
+  /** State of an ended order in the file. */
   stateOf(orderId: string): OrderState | undefined {
     return this.#state.get(orderNumber({ id: orderId })) as OrderState | undefined
   }
 
-  /** Makes it like a new one. `compact`: without free pages, so that earlier runs do not decide what fits on a full
-   *  disk. */
+  /** Resets the tables. `compact`: without free pages, so that earlier runs do not affect the space on a full disk. */
   empty(compact: boolean): void {
     this.disk.empty()
     this.db.transaction(() => {
@@ -94,7 +93,7 @@ export class Journal {
     if (compact) this.db.exec('VACUUM')
   }
 
-  /** For a mutant: the file shrinks by its reserve, and the other program takes that space. */
+  /** For a mutant: releases the reserve, and the other program takes that space. */
   giveReserveBack(): void {
     this.db.exec('DELETE FROM reserve')
     this.db.exec('VACUUM')
@@ -106,7 +105,7 @@ export class Journal {
   }
 }
 
-/** Preparing a statement costs more than running it. */
+/** Cached, because preparing a statement costs more than running it. */
 function keepStatements(db: Database.Database): void {
   const prepare = db.prepare.bind(db)
   const known = new Map<string, Statement>()
@@ -125,20 +124,20 @@ export interface DiskParts {
   readonly isFilled: boolean
   /** Called when a write fails because the disk is full and the reserve is used up. */
   readonly stuck: () => void
-  /** How long the next flush takes, ms. */
+  /** Duration of the next flush, ms. */
   readonly latencyMs: () => number
-  /** Just before a transaction, and just after it: the process may end at either. */
+  /** Called before and after a transaction: the process may end at either point. */
   readonly before: () => 'goes' | 'fails'
   readonly after: () => 'goes' | 'fails'
   readonly mutant: Mutant | undefined
 }
 
-/** The journal's writer on a real SQLite file, with the manners of its thread: what waits when a flush ends becomes
- *  durable together, and who waited for that is called in a later turn. A process that ends leaves behind what was
- *  flushed and nothing else. */
+/** The journal's writer on a real SQLite database, with the behaviour of its thread: all writes that wait at the end of
+ *  a flush become durable together, and their callbacks run in a later turn. A process that ends leaves only flushed
+ *  records. */
 export class SimulatedDisk extends GatheringJournal {
   readonly path = ''
-  /** The process was told that the disk is too short to buy anything. */
+  /** The process has heard that the disk is too short for entries. */
   isShort = false
   readonly #parts: DiskParts
   readonly #writer: Writer
@@ -208,7 +207,7 @@ export class SimulatedDisk extends GatheringJournal {
     for (const then of waiting) if (!this.#isDead) then()
   }
 
-  /** True once all that was handed over is durable. False on a full disk: it is tried again later. */
+  /** Flushes all writes. Returns false on a full disk: the flush is retried later. */
   #write(): boolean {
     const { journal, mutant, clock, stuck } = this.#parts
     const batches = this.#handed.splice(0)
@@ -228,7 +227,7 @@ export class SimulatedDisk extends GatheringJournal {
     return !this.#isStuck
   }
 
-  /** The journal's thread tells the process by a message, which takes a moment. */
+  /** Reports to the process later, as a message of the journal's thread does. */
   #changed(report: SpaceReport): void {
     const { clock, journal, mutant } = this.#parts
     if (mutant === 'reserveGivenBack' && report.state === 'noEntries') journal.giveReserveBack()

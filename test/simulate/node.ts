@@ -18,13 +18,13 @@ import { sendMethods } from '../../src/sandbox/rpc/send.ts'
 import { CLOCK_SYSVAR } from '../../src/solana/programs.ts'
 import type { Times } from './scenario.ts'
 
-/** What was on the chain at each slot, so that a node may show how it was some time ago. */
+/** State of the chain by slot, so that a node can show an earlier state. */
 export class History {
   readonly #ledger: Ledger
   readonly #heights = new Map<number, number>()
   readonly #accounts = new Map<string, { slot: number; account: Account | undefined }[]>()
 
-  /** `watched`: the accounts that a node may be asked for. */
+  /** `watched`: accounts that nodes serve. */
   constructor(ledger: Ledger, watched: readonly string[]) {
     this.#ledger = ledger
     for (const address of watched) this.#accounts.set(address, [])
@@ -35,7 +35,7 @@ export class History {
     })
   }
 
-  /** A fork took back everything from this slot on. */
+  /** A fork reversed everything from this slot on. */
   rewind(from: number): void {
     for (const [address, versions] of this.#accounts)
       this.#accounts.set(
@@ -44,7 +44,7 @@ export class History {
       )
   }
 
-  /** The newest block at or below a slot; that of the ledger where nobody remembers so far back. */
+  /** The newest recorded block at or below a slot; otherwise the ledger's. */
   blockAt(slot: number, otherwise: Head): Head {
     for (let at = slot; at > slot - 20; at--) {
       const height = this.#heights.get(at)
@@ -69,18 +69,18 @@ export class History {
   }
 }
 
-/** What may be wrong with a node, as long as it is. */
+/** Present faults of a node. */
 export interface NodeState {
   /** Slots behind the chain. */
   lag: number
-  /** It stands still at this slot; 0: it does not. */
+  /** Slot at which it stands still; 0 if it does not. */
   standsAt: number
-  /** Another machine behind the same address answers this share of the calls, which has no lag. */
+  /** Share of the calls that another machine behind the same address answers, without lag. */
   freshShare: number
-  /** Share of calls that end with an error, and that nobody answers. */
+  /** Shares of calls that fail, and that stay without an answer. */
   errorShare: number
   silentShare: number
-  /** Not honest: a transaction that its index has lost, and the first slot of its history. */
+  /** Dishonest: a transaction that its index has lost, and the first slot of its history. */
   lost: string
   firstSlot: number
 }
@@ -95,10 +95,10 @@ export const HEALTHY: NodeState = {
   firstSlot: 0,
 }
 
-/** So far back a ledger remembers accounts, beside what is not final. */
+/** Number of slots for which a ledger keeps accounts, in addition to slots that are not final. */
 const LONGEST_LAG_SLOTS = 150
 
-/** The ledger as a node shows it that is some slots behind. */
+/** The ledger as a node shows it that lags some slots behind. */
 class Behind implements Ledger {
   readonly genesisHash: string
   readonly slotMs: number
@@ -187,7 +187,7 @@ class Behind implements Ledger {
   }
 
   lagging(): never {
-    throw new Error('it lags by itself')
+    throw new Error('the view computes its own lag')
   }
 
   #asItWas<T>(run: () => T): T {
@@ -199,13 +199,13 @@ class Behind implements Ledger {
   }
 
   onBlock(): void {
-    throw new Error('a node does not tell of blocks')
+    throw new Error('a node does not report blocks')
   }
 
   close(): void {}
 }
 
-/** How a node answers a call at once: its value, or the number of an error. */
+/** Immediate answer of a node: a value, or the number of an error. */
 export function nodeOf(parts: NodeParts): Answer {
   const { ledger, history, times, state, isFresh } = parts
   let lag = 0
@@ -235,7 +235,7 @@ export function nodeOf(parts: NodeParts): Answer {
   }
 }
 
-/** A8: of one that tells no time, but for one that stands still. */
+/** Lag bound of A8 for a node without block times, unless it stands still. */
 function mostBehind({ untold, hasClock }: Times, standsAt: number): number {
   return untold === Number.POSITIVE_INFINITY && !hasClock && standsAt === 0 ? 150 : Number.POSITIVE_INFINITY
 }
@@ -247,7 +247,7 @@ export interface NodeParts {
   readonly history: History
   readonly times: Times
   readonly state: () => NodeState
-  /** Whether the machine that answers now is one that has no lag. */
+  /** Whether the machine that answers now has no lag. */
   readonly isFresh: () => boolean
 }
 

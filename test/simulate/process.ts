@@ -36,9 +36,9 @@ const NOTHING = (): void => {}
 /** The machine that processes run on. */
 export interface Host {
   readonly time: Clock
-  /** What the wall clock shows beside the true time, ms. */
+  /** Offset of the wall clock from the true time, ms. */
   wallOffset(): number
-  /** When it was booted, and which boot that was. */
+  /** Time and name of the boot. */
   readonly bootedAt: number
   readonly boot: string
 }
@@ -48,29 +48,29 @@ export interface ProcessParts {
   readonly config: Config
   readonly chain: SimulatedChain
   readonly service: SimulatedService
-  /** undefined: orders go through the service. */
+  /** Undefined if orders go through the service. */
   readonly local: { readonly builder: SimulatedBuilder; readonly signer: SimulatedSigner } | undefined
   readonly disk: Omit<DiskParts, 'clock' | 'monotonicMs' | 'stuck'>
   /** A write failed because the disk is full and the reserve is used up. */
   readonly stuck: (process: Process) => void
-  /** What the lock of the API key says of it. */
+  /** Whether the API key was used before, as its lock records. */
   readonly key: { isUsed: boolean }
   readonly seed: number
-  /** An entry found no request in time. */
+  /** An entry found no slot in time. */
   readonly gaveUp: (orderId: string) => void
-  /** What the service says of the plan; undefined: nothing. */
+  /** Plan that the service names; undefined if it names none. */
   readonly planName: () => string | undefined
   readonly mutant: Mutant | undefined
-  /** A request is about to be sent. */
+  /** Called before a request is sent. */
   readonly sends: (attempt: Attempt, process: Process) => void
-  /** Signed bytes are about to leave, base64. */
+  /** Called before signed bytes leave, base64. */
   readonly leaves: (bytes: string, process: Process) => void
-  /** An attempt is written down. */
+  /** Called for each written attempt. */
   readonly attempted: (attempt: Attempt) => void
   readonly note: (what: string) => void
 }
 
-/** One start of a live process, wired as bot.ts wires it, from the journal's recovery to its end. */
+/** One start of a live process, connected as live/start-bots.ts does, from the journal's recovery to its end. */
 export class Process implements Caller {
   readonly disk: SimulatedDisk
   readonly mirror: Mirror
@@ -188,7 +188,7 @@ export class Process implements Caller {
     runner.post({ kind: 'gate', account: '', open: true, code: 'DISK_LOW' })
   }
 
-  /** The feed is silent for too long, or is heard again. */
+  /** Makes the feed stale, or live again. */
   turnFeed(): void {
     const { runner } = this.#segment
     const now = this.#clock.now()
@@ -202,12 +202,12 @@ export class Process implements Caller {
     return this.#staleFrom === undefined
   }
 
-  /** Its event loop stands still for so long. */
+  /** Blocks its event loop. */
   stall(ms: number): void {
     this.#loop.stall(ms)
   }
 
-  /** As at each connection. */
+  /** The service names the plan, as at each connection. */
   planNamed(): void {
     const { planName, mutant } = this.#parts
     const name = planName()
@@ -220,7 +220,7 @@ export class Process implements Caller {
     this.#segment.gateway.keyAccepted(this.#trading.limiter)
   }
 
-  /** As by kill -9: not one effect more. */
+  /** Ends the process as kill -9 does: without further effects. */
   die(): void {
     if (!this.#isAlive) return
     this.#isAlive = false
@@ -240,7 +240,7 @@ export class Process implements Caller {
     return input.kind !== 'foreign' || this.#parts.mutant !== 'strangerUntold'
   }
 
-  /** Nothing is stopped by what was alarmed. */
+  /** For a mutant: undoes the stop after an alarm. */
   #resume(): void {
     const signatures = [...this.mirror.foreign]
     this.#clock.after(0, () => {
@@ -257,7 +257,7 @@ export class Process implements Caller {
     return { clock: { now: () => wall.now(), after }, monotonicMs, boot }
   }
 
-  /** What a dead process still says reaches nobody. */
+  /** Drops the records of a dead process. */
   #guarded(disk: SimulatedDisk): Journal {
     return {
       rows: (...row) => this.#isAlive && disk.rows(...row),
@@ -294,7 +294,7 @@ export class Process implements Caller {
   }
 }
 
-/** Each 429 takes half of the plan, and nothing comes back. */
+/** For a mutant: each 429 cuts half of the plan, without recovery. */
 function cutAgain({ limiter }: Trading): void {
   const throttled = limiter.throttled.bind(limiter)
   limiter.throttled = (slot, retryAfterMs) => {
@@ -303,7 +303,7 @@ function cutAgain({ limiter }: Trading): void {
   }
 }
 
-/** As if nothing were known of fees: another code, for which nothing is tried again. */
+/** For a mutant: replaces the code of a refused fee by one that is not retried. */
 function endingAtFee(done: (outcome: Outcome) => void): (outcome: Outcome) => void {
   return (outcome) => {
     const isFee = outcome.kind === 'refused' && outcome.code === 'PRIORITY_FEE'
@@ -311,7 +311,7 @@ function endingAtFee(done: (outcome: Outcome) => void): (outcome: Outcome) => vo
   }
 }
 
-/** What an earlier process left, as a start takes it. */
+/** The recovered state, with the error of a mutant. */
 function asSeen(found: Recovered, mutant: Mutant | undefined): Recovered {
   if (mutant === 'reportsNotRedelivered') return { ...found, untaken: [] }
   if (mutant === 'limiterForgets') return { ...found, slots: [] }

@@ -1,14 +1,14 @@
 import { draws } from '../../src/sandbox/draws.ts'
 
-/** honest: every RPC tells the truth, if late or not at all, and the service executes a request at most once, in its
- *  time, and never after it refused. service: it does otherwise. rpc: a node loses what it had. */
+/** honest: RPCs answer truthfully, or late, or not at all; the service executes a request at most once, within the late
+ *  wait, and never after a refusal. service: the service breaks these rules. rpc: a node loses data. */
 export type Kind = 'honest' | 'service' | 'rpc'
 
-/** regular: a few, that go on. storm: more than a bot may have. throws: its strategy throws in one. */
+/** regular: a few timers. storm: more firings than a bot is allowed. throws: the strategy throws in a timer. */
 export type TimerUse = 'none' | 'regular' | 'storm' | 'throws'
 
-/** What one run is like; all of it drawn from its seed. Shares are of the requests, calls, or seconds that could be
- *  struck. */
+/** Parameters of a run, all drawn from its seed. Shares are parts of the requests, calls or seconds that a fault could
+ *  hit. */
 export interface Scenario {
   readonly seed: number
   readonly kind: Kind
@@ -16,7 +16,7 @@ export interface Scenario {
   readonly mints: number
   readonly requestsPerMinute: number
   readonly tradingMs: number
-  /** Faults go on for so long; then there are none. */
+  /** Duration of the faults. */
   readonly faultyMs: number
   readonly network: { readonly lost: number; readonly slow: number }
   readonly service: { readonly odd: number; readonly refuses: number; readonly lands: number; readonly lies: number }
@@ -25,64 +25,63 @@ export interface Scenario {
   readonly disk: { readonly fails: number; readonly slow: number }
   readonly clock: { readonly steps: number }
   readonly crashes: number
-  /** The service names the plan, another one now and then, and answers 429 for no reason; undefined: the configuration
-   *  names it. */
+  /** The service names the plan, sometimes another one, and answers 429 without a reason; undefined if the
+   *  configuration names the plan. */
   readonly plans:
     | { readonly share: number; readonly changes: number; readonly strays: number; readonly failsFirst: boolean }
     | undefined
-  /** Whether conditional orders are asked for, and exits that only they need; seconds in which the feed goes stale. */
+  /** Whether strategies request conditional orders and their exits; seconds in which the feed becomes stale. */
   readonly conditionals: { readonly areAsked: boolean; readonly stale: number }
-  /** Seconds in which an operator says something. */
+  /** Seconds in which an operator gives a command. */
   readonly operator: number
   readonly times: Times
-  /** Buys that a second process with the same wallet makes, too. */
+  /** Buys that a second process with the same wallet repeats. */
   readonly company: number
-  /** Of orders that are signed here: sends that the network loses, seconds in which the signer dies. */
+  /** Local signing: sends that the network loses, seconds in which the signer dies. */
   readonly local: { readonly dropped: number; readonly signerDies: number; readonly rounding: Rounding | undefined }
-  /** Seconds in which the event loop of the process stands still for a while. */
+  /** Seconds in which the event loop of the process is blocked. */
   readonly stalls: number
-  /** What one more bot, which never trades, does with timers. */
+  /** Timers of one more bot, which never trades. */
   readonly timers: TimerUse
-  /** Another program fills the journal's disk; undefined: it does not. */
+  /** Another program fills the journal's disk; undefined if none does. */
   readonly diskRoom: DiskRoom | undefined
 }
 
-/** Times count from the beginning of the run. */
+/** Times count from the start of the run. */
 export interface DiskRoom {
   readonly steps: readonly { readonly atMs: number; readonly freeMib: number }[]
-  /** When the other program removes what it wrote. */
+  /** Time at which the other program removes its files. */
   readonly endsMs: number
-  /** Share of the seconds in between in which the operator gives a command. */
+  /** Share of the seconds before that in which the operator gives a command. */
   readonly operator: number
 }
 
-/** How a builder turns decimals into whole numbers, and what orders ask of it; undefined: the fee is the service's to
- *  choose. */
+/** Rounding of a builder, and the priority fees of orders; undefined if the service chooses the fee. */
 export interface Rounding {
   readonly fees: 'round' | 'ceil' | 'floor'
   readonly amounts: 'round' | 'ceil' | 'floor'
   /** The priority fee that orders name. */
   readonly feeLamports: number
-  /** For sales it charges a little more than the fee that was named, and no more than usual where none was. */
+  /** For sales it charges slightly more than a named fee. */
   readonly overcharges: boolean
 }
 
-/** What is known of the time. */
+/** Block times and clocks. */
 export interface Times {
-  /** Of their newest slots the nodes have no block time; Infinity: of none. */
+  /** Number of newest slots without block times; Infinity for all slots. */
   readonly untold: number
-  /** Whether they serve the account of the chain's clock. */
+  /** Whether nodes serve the chain's Clock account. */
   readonly hasClock: boolean
-  /** What they tell is so much too old. */
+  /** Age of their times, ms. */
   readonly oldMs: number
-  /** The machine's clock is so far ahead of the chain's; below 0: behind. */
+  /** Offset of the machine's clock from the chain's, ms; negative if it is behind. */
   readonly aheadMs: number
 }
 
-/** plain: no conditional orders in any and no operator, as before there were any. */
+/** plain: without conditional orders and without an operator. */
 export type Orders = 'plain' | 'any'
 
-/** A third of the runs have no more than one kind of fault, so that what it does alone is seen, too. */
+/** A third of the runs have at most one kind of fault, so that each kind also occurs alone. */
 export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
   const { chance, pick, between, integer } = draws(seed, 'scenario')
   const kind: Kind = chance(0.7) ? 'honest' : chance(0.6) ? 'service' : 'rpc'
@@ -91,7 +90,7 @@ export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
     (only === undefined || only === group) && chance(0.7) ? between(0, most) : 0
   const tradingMs = pick([10_000, 20_000, 30_000])
   const plans = orders === 'plain' ? undefined : plansOf(seed)
-  // It would end the trading that a plan is to be seen in.
+  // It would stop the trading that tests a plan.
   const company = orders === 'plain' || plans !== undefined ? NO_COMPANY : companyOf(seed)
   const scenario: Scenario = {
     seed,
@@ -130,7 +129,7 @@ export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
     : scenario
 }
 
-/** Enough is bought, and long enough, that the requests of a small plan run out. */
+/** Enough buys, for long enough, to use up a small plan. */
 const BUSY = { bots: 2, mints: 3, tradingMs: 60_000, faultyMs: 60_000 }
 
 function tightOf(seed: number): boolean {
@@ -138,7 +137,7 @@ function tightOf(seed: number): boolean {
 }
 
 const NO_COMPANY = { share: 0, isAlone: false }
-/** Many buys, and nothing that could keep a process from seeing for some seconds what happens. */
+/** Many buys, and no fault that could blind a process for some seconds. */
 const NO_FAULTS = {
   ...{ requestsPerMinute: 100, tradingMs: 30_000, faultyMs: 30_000 },
   network: { lost: 0, slow: 0 },
@@ -147,7 +146,7 @@ const NO_FAULTS = {
   chain: { forks: 0, strangers: 0, byHand: 0 },
 } as const
 
-// Drawn apart, so that it changes nothing of what else there is.
+// Drawn from a separate generator, so that the other parameters of a seed stay equal.
 
 function conditionalsOf(seed: number): Scenario['conditionals'] {
   const { chance, between } = draws(seed, 'conditionals')
@@ -177,7 +176,7 @@ function plansOf(seed: number): Scenario['plans'] {
   return { share: pick([0.05, 0.1, 0.2]), changes: between(0, 0.1), strays: between(0, 0.15), failsFirst: chance(0.3) }
 }
 
-/** Alone, in most of the runs: what comes of it by itself is known to the second. */
+/** Without other faults in most runs, because their effect alone is known to the second. */
 function companyOf(seed: number): { share: number; isAlone: boolean } {
   const { chance, between } = draws(seed, 'shared wallet')
   return chance(0.2) ? { share: between(0.5, 1), isAlone: chance(0.7) } : NO_COMPANY
@@ -207,7 +206,7 @@ function timersOf(seed: number): TimerUse {
   return chance(0.4) ? pick(['regular', 'storm', 'throws'] as const) : 'none'
 }
 
-/** Below 512 MiB the market is not recorded, below 128 MiB nothing is bought. */
+/** Below 512 MiB the market is not recorded, below 128 MiB entries stop. */
 const STEPS_MIB = [400, 100, 12, 1, 0]
 
 function diskRoomOf(seed: number, tradingMs: number): Scenario['diskRoom'] {

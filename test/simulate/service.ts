@@ -21,9 +21,9 @@ const WINDOW_MS = 60_000
 export interface ServiceParts {
   readonly clock: Clock
   readonly draws: Draws
-  /** What a second process with the same wallet does. */
+  /** Actions of a second process with the same wallet. */
   readonly companyDraws: Draws
-  /** It has made this transaction. */
+  /** Called for each of its transactions. */
   readonly accompanied: (signature: string) => void
   readonly scenario: Scenario
   readonly ledger: TimedLedger
@@ -35,14 +35,14 @@ export interface ServiceParts {
   readonly note: (what: string) => void
   readonly complain: (what: string) => void
   readonly answered: () => void
-  /** The key, which was refused, is good again. */
+  /** The refused key is accepted again. */
   readonly acceptKey: () => void
 }
 
-/** How the process at the other end sees it. */
+/** The calling process. */
 export interface Caller {
   isAlive(): boolean
-  /** Whose request is being sent. */
+  /** Attempt whose request is being sent. */
   readonly sending: Attempt | undefined
 }
 
@@ -50,16 +50,16 @@ interface Exchange {
   readonly post: Post
   readonly body: Record<string, unknown>
   readonly caller: Caller
-  /** What is to be executed once nobody waits for an answer any more. */
+  /** Executions that start after the end of the connection. */
   afterwards: boolean
   isOver: boolean
   readonly resolve: (result: HttpResult) => void
 }
 
-/** The service at the other end of the wire: the sandbox's trading desk behind a network and a front that fail. */
+/** The service: the sandbox's trading desk behind a faulty network and a faulty front end. */
 export class SimulatedService {
   arrived = 0
-  /** What it did that it must not. */
+  /** Forbidden acts that it committed. */
   lies = 0
   readonly #parts: ServiceParts
   readonly #desk: TradingDesk
@@ -87,7 +87,7 @@ export class SimulatedService {
     return (request) => new Promise((resolve) => this.#take(request, caller, resolve))
   }
 
-  /** The process is gone, and its connections with it. */
+  /** The process and its connections have ended. */
   cut(caller: Caller): void {
     for (const exchange of this.#open) if (exchange.caller === caller) this.#over(exchange)
   }
@@ -118,7 +118,7 @@ export class SimulatedService {
     }
   }
 
-  /** The whole request has come. What the process has become by now does not matter to it. */
+  /** The whole request has arrived. It is handled even if the process has ended. */
   #arrive(exchange: Exchange, isAnswerLost: boolean): void {
     const { clock, draws, scenario, isCalm } = this.#parts
     this.arrives()
@@ -131,7 +131,7 @@ export class SimulatedService {
     )
   }
 
-  /** No stretch of a minute may have more requests than the plan. */
+  /** No window of a minute may have more requests than the plan. */
   arrives(): void {
     const { clock, scenario, complain, plans } = this.#parts
     const now = clock.now()
@@ -140,7 +140,8 @@ export class SimulatedService {
     arrivals.push(now)
     this.arrived++
     const most = scenario.plans === undefined ? scenario.requestsPerMinute : plans.most
-    if (arrivals.length > most) complain(`${arrivals.length} requests of ${most} within a minute at the server`)
+    if (arrivals.length > most)
+      complain(`${arrivals.length} requests within a minute at the server, ${most} are allowed`)
   }
 
   #replyTo(exchange: Exchange): Reply {
@@ -163,7 +164,7 @@ export class SimulatedService {
     return isSilent ? { kind: 'silence' } : { kind: 'answer', answer: draws.pick(ANSWERS) }
   }
 
-  /** Now, later, after the connection has ended, or never. */
+  /** Executes now, later, after the end of the connection, or never. */
   #executeSomeTime(exchange: Exchange): void {
     const { draws } = this.#parts
     const when = draws.pick(['now', 'later', 'afterwards', 'never'] as const)
@@ -172,7 +173,7 @@ export class SimulatedService {
     exchange.afterwards = when === 'afterwards'
   }
 
-  /** `inTime`: not later than it may. */
+  /** `inTime`: within the late wait. */
   #executeIn(exchange: Exchange, ms: number, inTime: boolean): void {
     const { clock } = this.#parts
     const { post } = exchange
@@ -239,7 +240,7 @@ export class SimulatedService {
     return result
   }
 
-  /** A second process acts on the same events, through the same service, and sells what it has bought. */
+  /** A second process acts on the same events, through the same service, and sells its tokens later. */
   #accompany({ mint }: Post, body: Record<string, unknown>): void {
     const { clock, companyDraws, scenario, isCalm } = this.#parts
     if (isCalm() || !companyDraws.chance(scenario.company)) return
@@ -281,7 +282,7 @@ export class SimulatedService {
     exchange.resolve(this.#told(result))
   }
 
-  /** What the HTTP port makes of it. */
+  /** Result of the HTTP port. */
   #told(result: HttpResult): HttpResult {
     const { mutant } = this.#parts
     if (mutant === 'lostCountsAsUnsent' && result.kind === 'lost') return { ...result, kind: 'unsent' }

@@ -29,28 +29,28 @@ import { Truth } from './truth.ts'
 
 const START = 1_780_000_000_000
 const TICK_MS = 1_000
-/** What an operator may say at any time. */
+/** Commands that an operator may give at any time. */
 const COMMANDS = ['halt', 'flatten', 'resume'] as const
-/** What the operator may say while the disk is short. */
+/** Commands that the operator may give while the disk is short. */
 const COMMANDS_ON_SHORT_DISK = ['resume', 'resume', 'flatten'] as const
 const ROW_MS = 200
-/** After the last buy. */
+/** Time after the last buy. */
 const QUIET_ROW_MS = 2_000
-/** Nothing may take longer once there are no faults: the late wait, the bound and 1,500 blocks of a contradiction. */
+/** Upper bound of a decision without faults: the late wait, the bound, and 1,500 blocks of contradictory evidence. */
 const LONGEST_CALM_MS = 3_600_000
-/** All is decided: so long the world is still watched. */
+/** Time for which a run continues after every order is decided. */
 const AFTERWARDS_MS = 40_000
-/** An exit that nothing can sell is tried every 192 s. */
+/** Longest delay between attempts of an exit that cannot be sold, 192 s. */
 const LATE_AFTERWARDS_MS = 150_000
 
 export interface Result {
   readonly scenario: Scenario
   readonly hash: string
-  /** What did not hold; empty where all did. */
+  /** Broken invariants. */
   readonly complaints: readonly string[]
   readonly tail: readonly string[]
   readonly figures: Readonly<Record<Figure, number>>
-  /** Of each lost request that was proved not to have executed, from its end: ms. */
+  /** Time from the end of each lost request to the proof that it did not execute, ms. */
   readonly settledMs: readonly number[]
 }
 
@@ -76,17 +76,17 @@ export type Figure =
   | 'steps'
 
 export interface Options {
-  /** Who signs; default cloud. */
+  /** Default: cloud. */
   readonly executor?: 'cloud' | 'local' | undefined
-  /** Default any. */
+  /** Default: any. */
   readonly orders?: Orders | undefined
   readonly mutant?: Mutant
-  /** In place of those of the seed. */
+  /** Override the times of the seed. */
   readonly times?: Times | undefined
   readonly show?: (line: string) => void
 }
 
-/** Runs what follows from a seed to its end. */
+/** Runs a seed to its end. */
 export async function simulate(seed: number, journal: Journal, options: Options = {}): Promise<Result> {
   const native = options.executor === 'local' ? await loadNative() : undefined
   if (options.executor === 'local' && native === undefined) throw new Error('litesvm is not installed')
@@ -138,19 +138,19 @@ class World implements Host {
   readonly #plans: Plans
   #starts = 0
   #crashes = 0
-  /** Conditional orders that processes took over from those before them. */
+  /** Conditional orders that processes restored. */
   #restored = 0
   #commands = 0
   #stalls = 0
-  /** Of timers of strategies, in processes that are over. */
+  /** Firings of strategy timers in ended processes. */
   #firings = 0
   #sellsOnShortDisk = 0
   #buysAfterShortDisk = 0
-  /** The other program has removed what it wrote. */
+  /** The other program has removed its files. */
   #hasRoomAgain = false
   #steps = 0
   #hasAnswered = false
-  /** The process ends at so many effects from now. */
+  /** Number of effects until the process ends. */
   #effectsLeft = Number.POSITIVE_INFINITY
 
   constructor(scenario: Scenario, journal: Journal, options: Options, native: Native | undefined) {
@@ -213,7 +213,7 @@ class World implements Host {
     const waits = scenario.conditionals.areAsked
     this.#leash = { isCalm: () => this.time.now() >= START + scenario.tradingMs, waits, bots: [] }
     this.#config = configOf(scenario, this.#leash, options.executor ?? 'cloud')
-    // A builder's word decides nothing: what it built is looked at before it is signed.
+    // A builder's answer decides nothing: its transaction is verified before it is signed.
     this.#kind = native !== undefined && scenario.kind === 'service' ? 'honest' : scenario.kind
     const isExact = scenario.company > 0 && scenario.rpc.ill + scenario.service.lands + scenario.network.lost === 0
     this.#checks = new Checks({
@@ -239,7 +239,7 @@ class World implements Host {
     this.#calm()
     const quietMs = kind === 'honest' ? AFTERWARDS_MS : LATE_AFTERWARDS_MS
     const isOver = await this.#until(this.time.now() + LONGEST_CALM_MS, () => this.#isQuietFor(quietMs))
-    if (!isOver) this.complain('not everything is decided')
+    if (!isOver) this.complain('an order or attempt is undecided')
     await this.#process?.stop()
     for (const complaint of audit(this.#journal.db, this.#chain, this.#truth, kind)) this.complain(complaint)
     if (this.#local === undefined) return
@@ -277,11 +277,11 @@ class World implements Host {
     }
   }
 
-  /** Steps until a time, or until it is true; whether it became true. */
+  /** Steps until a time, or until the condition holds. Returns whether it holds. */
   async #until(end: number, isTrue: () => boolean): Promise<boolean> {
     while (this.time.nextAt() <= end && this.#complaints.length === 0) {
       this.time.advanceTo(this.time.nextAt())
-      // What is signed here waits for timers, too.
+      // Local signing waits for timers, too.
       if (this.#hasAnswered || this.#local !== undefined) {
         this.#hasAnswered = false
         await setImmediate()
@@ -299,7 +299,7 @@ class World implements Host {
     if (!this.#complaints.includes(what)) this.#complaints.push(what)
   }
 
-  /** Everything has been decided for so long. */
+  /** Every order has been decided for this time. */
   #isQuietFor(ms: number): boolean {
     const now = this.time.now()
     if (!this.#isDecided()) this.#quietSince = now
@@ -311,14 +311,14 @@ class World implements Host {
     if (process === undefined || !process.mirror.isGateOpen || !process.mirror.isIdle) return false
     if (process.disk.isShort || process.mirror.isDiskLow) return false
     if (process.mirror.audited !== this.#chain.lamports) return false
-    // What a service or a second process sold nobody can sell once more: what is left may be too little to sell.
+    // After sales by a service or a second process, the remaining tokens may be too few to sell.
     const isOurs = this.#kind === 'honest' && this.#chain.company.size === 0
     if (isOurs && process.mirror.standing.passing.length > 0) return false
     return !this.#truth.posts.some((post) => this.#truth.isAlive(post))
   }
 
   #calm(): void {
-    this.trace.add(this.time.now(), 'from here on there are no faults')
+    this.trace.add(this.time.now(), 'faults end')
     this.#calmAt = this.time.now()
     this.#settling.calmSince = this.#calmAt
     this.#effectsLeft = Number.POSITIVE_INFINITY
@@ -382,25 +382,25 @@ class World implements Host {
       },
       note: (what) => this.trace.add(this.time.now(), what),
     })
-    // Not whole where it crashed before it was.
+    // The process may have crashed before it was complete.
     this.#restored += this.#process?.mirror.standing.restored ?? 0
   }
 
-  /** Signed bytes, for the first time or once more. */
+  /** Signed bytes leave, for the first time or again. */
   #leaves(text: string, process: Process): void {
     const decoded = decodeTransaction(Buffer.from(text, 'base64'))
     const signature = decoded.ok ? encodeBase58(decoded.transaction.signatures[0] as Uint8Array) : ''
     const attempt = process.mirror.signed.get(signature)
     if (attempt !== undefined) this.#checks.leaves(attempt, process)
     if (this.#truth.executions.has(signature)) return
-    // One that is just starting sends at once what an earlier one signed.
+    // A starting process sends the signed bytes of an earlier one at once.
     if (this.#process !== undefined && --this.#effectsLeft <= 0) {
       this.#crash()
       return
     }
     const last = decoded.ok ? this.#local?.builder.lastHeightOf(decoded.transaction.message.blockhash) : undefined
     if (attempt === undefined || last === undefined) {
-      this.complain(`${signature} is sent, and nobody knows of it`)
+      this.complain(`${signature} is sent, but no record has it`)
       return
     }
     this.#checks.sends(attempt, signature)
@@ -410,13 +410,13 @@ class World implements Host {
     this.#truth.executed(post, signature, last - BLOCKHASH_BLOCKS)
   }
 
-  /** The first start ends before there is a limiter, as where the RPC cannot be reached. */
+  /** The first start ends before its limiter exists, as with an unreachable RPC. */
   #failStart(): void {
     if (this.#options.mutant === 'failedStartUsesKey') this.#key.isUsed = true
     this.trace.add(this.time.now(), 'process: a first start fails')
   }
 
-  /** As by kill -9, or by a machine that goes down; a new process starts some time after. */
+  /** Ends the process as kill -9 or a machine failure does; a new process starts later. */
   #crash(): void {
     const process = this.#process
     if (process === undefined) return
@@ -465,7 +465,7 @@ class World implements Host {
     this.trace.add(this.time.now(), `clock: the wall clock is ${this.#offsetMs} ms off`)
   }
 
-  /** Another program fills the disk in steps, and later removes what it wrote. */
+  /** Another program fills the disk in steps, and later removes its files. */
   #scheduleDisk(): void {
     const { steps, endsMs } = this.#scenario.diskRoom ?? { steps: [], endsMs: 0 }
     const { disk } = this.#journal
@@ -476,7 +476,7 @@ class World implements Host {
       })
     if (steps.length === 0) return
     this.time.after(endsMs, () => {
-      this.trace.add(this.time.now(), 'disk: the other program removes what it wrote')
+      this.trace.add(this.time.now(), 'disk: the other program removes its files')
       disk.empty()
       this.#hasRoomAgain = true
     })
@@ -490,7 +490,7 @@ class World implements Host {
   #stall(ms: number): void {
     if (this.#process === undefined) return
     this.#stalls++
-    this.trace.add(this.time.now(), `process: its event loop stands still for ${ms} ms`)
+    this.trace.add(this.time.now(), `process: its event loop is blocked for ${ms} ms`)
     this.#process.stall(ms)
   }
 
@@ -509,7 +509,7 @@ class World implements Host {
     this.#process?.row(mint, price, this.#draws.between(0.1, 2), this.#draws.chance(0.5), '', '')
   }
 
-  /** The feed shows our own trade, mostly. */
+  /** The feed usually shows our own trade. */
   #print({ mint, sol, tokens, side, signature, trader }: CurveTrade): void {
     if (this.#draws.chance(0.3)) return
     const price = Number(sol) / 1e9 / (Number(tokens) / 1e6)
