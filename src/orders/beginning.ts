@@ -15,7 +15,7 @@ export function submit(step: Step, order: Order): void {
     report(step, working, 'refused', 'LANE_BUSY')
     return
   }
-  if (open.couldBeSold(order)) assert(false, `${order.id} buys what an exit may still sell`)
+  if (open.couldBeSold(order)) assert(false, `${order.id} buys a mint that an open full exit may still sell`)
   lanes.hold(order)
   open.add(working)
   step.add({ kind: 'failpoint', at: 'accepted' })

@@ -40,12 +40,12 @@ export function holdOf(cause: HoldCause, { allowed, perMinute }: Pick<Budget, 'a
     case 'HISTORY_UNKNOWN':
       return {
         ...{ code, until: cause.until },
-        text: `this API key was used before, and no record says how many requests it sent in the minute before this start: buys wait until that minute is over; sales may use ${requests(cause.exitShare)} meanwhile`,
+        text: `this API key was used before, and its requests in the minute before this start are unknown: buys wait until that minute is over, sales may use ${requests(cause.exitShare)} until then`,
       }
     case 'SMALLER_PLAN':
       return {
         ...{ code, until: null },
-        text: `${requests(cause.earlier)} sent before the plan became smaller still count for a minute: buys wait; sales may use ${requests(cause.exitShare)} meanwhile`,
+        text: `${requests(cause.earlier)} sent under the larger plan still count for a minute: buys wait, sales may use ${requests(cause.exitShare)} until then`,
       }
     case 'THROTTLED':
       return {
@@ -53,7 +53,10 @@ export function holdOf(cause: HoldCause, { allowed, perMinute }: Pick<Budget, 'a
         text: `the service answered 429 (too many requests) ${times(cause.count)} since ${clockTime(cause.since)}: ${allowed} of ${requests(perMinute)} a minute are allowed now, and ${round(cause.perMinute)} more each minute`,
       }
     case 'RETRY_AFTER':
-      return { ...{ code, until: cause.until }, text: 'the service asked for a pause (Retry-After): nothing is sent' }
+      return {
+        ...{ code, until: cause.until },
+        text: 'the service asked for a pause (Retry-After): no requests are sent',
+      }
   }
 }
 

@@ -28,7 +28,7 @@ const CALLED_OFF: Readonly<Record<CalledOff, string>> = {
   DISK_LOW: 'the disk that holds the journal ran low before it was sent',
 }
 
-const REPEATED = 'sent again: there is no evidence yet that it has executed'
+const REPEATED = 'sent again: no evidence of an execution so far'
 
 /** Requests a slot for the next attempt; `first`: at the head of the queue. */
 export function requestSlot(step: Step, working: WorkingOrder, first: boolean): void {
@@ -104,7 +104,7 @@ export function execute(step: Step, working: WorkingOrder, open: OpenAttempt): v
 }
 
 function whyUnsent(step: Step, working: WorkingOrder): Outcome | undefined {
-  if (timeLeft(step, working) < 0) return { kind: 'unsent', reason: 'the commit took longer than the time to live' }
+  if (timeLeft(step, working) < 0) return { kind: 'unsent', reason: 'its commit took longer than its time to live' }
   const code = step.orders.blocks.calledOff(working)
   if (code !== undefined) return { kind: 'unsent', code, reason: CALLED_OFF[code] }
   if (isExecuted(working)) return { kind: 'unsent', reason: 'an earlier attempt was seen to execute' }

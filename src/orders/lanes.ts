@@ -35,7 +35,7 @@ export class Lanes {
   free(order: Order): void {
     const open = this.#open.get(order) ?? []
     const at = open.findIndex(({ id }) => id === order.id)
-    assert(at >= 0, 'a lane is freed twice')
+    assert(at >= 0, 'an order frees a lane that it does not hold')
     if (open.length === 1) this.#open.delete(order)
     else open.splice(at, 1)
     if (this.#reopened.size > 0 && !open.some(({ id, side }) => id !== order.id && side === order.side))

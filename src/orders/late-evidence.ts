@@ -34,7 +34,7 @@ export function bookLateFill(step: Step, attempt: Attempt, fill: Fill, code: Lat
 /** A transaction failed finally that most likely belongs to this attempt. It costs its fee and decides nothing. */
 export function bookFee(step: Step, attempt: Attempt, signature: string, feeLamports: Lamports): void {
   const working = orderOf(step.orders, attempt)
-  const reason = `${signature} failed; whether it was the only try is not known`
+  const reason = `${signature} failed; it is unknown whether the service tried again`
   report(step, working, working.state, working.code, { attemptId: attempt.id, feeLamports, reason })
 }
 
@@ -48,6 +48,6 @@ export function addStandIn(orders: Orders, attempt: Attempt, now: Millis): [Work
 
 function orderOf({ open }: Orders, attempt: Attempt): WorkingOrder {
   const working = open.get(attempt.orderId)
-  assert(working !== undefined, `${attempt.id} is out, and its order is not`)
+  assert(working !== undefined, `attempt ${attempt.id} is open, but its order is not`)
   return working
 }

@@ -24,7 +24,7 @@ import {
 /** An executor reports on an attempt. First the limiter gets the slot back, because a slot that was not used may go to
  *  another order at once. */
 export function countOutcome(step: Step, working: WorkingOrder, open: OpenAttempt, outcome: Outcome): void {
-  if (!working.openAttempts.includes(open)) assert(false, `attempt ${open.attempt.id} spoke after its end`)
+  if (!working.openAttempts.includes(open)) assert(false, `attempt ${open.attempt.id} had an outcome after its end`)
   endRequest(step, working, open, outcome)
   step.follow({ kind: 'outcomeCounted', working, open, outcome })
 }

@@ -288,7 +288,7 @@ function revertedLines({ attempts, reports }: Books): string[] {
   return [...lines, ...paid.map(({ signature, feeLamports }) => `${signature}: ${feeLamports}`)]
 }
 
-const PAID = /^(\w+) failed; whether it was the only try is not known$/
+const PAID = /^(\w+) failed; it is unknown whether the service tried again$/
 
 /** Failed transactions with only a known fee, and the attempts that most likely sent them. */
 function paidIn(reports: Books['reports']): { signature: string; feeLamports: number }[] {

@@ -152,7 +152,7 @@ test('a second open order in a lane fails an assertion', () => {
 
 test('an outcome after the end of an attempt fails an assertion', () => {
   const world = run(anOrder(), [...FILL, [14_000, absent]])
-  expect(() => world.settle()).toThrow('spoke after its end')
+  expect(() => world.settle()).toThrow('had an outcome after its end')
 })
 
 test('the lane is free from the provisional fill on', () => {

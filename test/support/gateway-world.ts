@@ -261,7 +261,7 @@ export class GatewayWorld {
     if (others >= (isFullExit(attempt) ? MOST_OPEN_EXITS : 1))
       throw new Error(`${attempt.id} has too many other open attempts`)
     const isSold = [...this.out.values()].some((other) => isFullExit(other) && other.mint === attempt.mint)
-    if (attempt.side === 'buy' && isSold) throw new Error(`${attempt.id} buys what an exit may still sell`)
+    if (attempt.side === 'buy' && isSold) throw new Error(`${attempt.id} buys a mint that an open full exit may still sell`)
     const durable = this.#rows.slice(0, this.#durable)
     const isWritten = durable.some((row) => row.kind === 'attempt' && row.attempt.id === attempt.id)
     const isAccepted = durable.some((row) => row.kind === 'order' && row.order.id === attempt.orderId)
