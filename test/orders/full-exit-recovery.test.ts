@@ -27,7 +27,9 @@ test('a filled full exit keeps the buy lane closed until its other attempts are 
   expect(world.unprovedOf(exit)).toBe(1)
   world.crash(1)
   world.settle(100_000)
-  expect(() => world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))).toThrow('buys a mint that an open full exit may still sell')
+  expect(() => world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))).toThrow(
+    'buys a mint that an open full exit may still sell',
+  )
   world.settle(100_000)
   expect(world.unprovedOf(exit)).toBe(0)
   world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))
@@ -47,7 +49,9 @@ describe('an execution that any of several attempts may have made', () => {
     done(outcome(attempt, true))
     expect([world.stateOf(exit), world.unprovedOf(exit)]).toEqual(['filled', 2])
     world.settle(150_000)
-    expect(() => world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))).toThrow('buys a mint that an open full exit may still sell')
+    expect(() => world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))).toThrow(
+      'buys a mint that an open full exit may still sell',
+    )
     world.settle()
     expect([world.statesOf(exit).at(-1), world.unprovedOf(exit)]).toEqual(['filled', 0])
     expect(world.executed).toHaveLength(2)

@@ -162,7 +162,9 @@ describe('the buy lane of a full exit', () => {
   test('is closed until all attempts are proved: a buy into it fails an assertion', () => {
     const world = run(anExit(), EXECUTED, FILL)
     world.settle(19_999) // both fills were seen, one is not final
-    expect(() => world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))).toThrow('buys a mint that an open full exit may still sell')
+    expect(() => world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))).toThrow(
+      'buys a mint that an open full exit may still sell',
+    )
     world.settle(1)
     world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))
   })
