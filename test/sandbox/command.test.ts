@@ -153,6 +153,6 @@ test('a port or a state file in use is reported', async () => {
     let text = ''
     child.stderr!.on('data', (chunk) => (text += chunk))
     expect((await once(child, 'close'))[0]).toBe(1)
-    expect(text).toMatch(/another sandbox runs on|is in use/)
+    expect(text).toMatch(/another sandbox uses|is in use/)
   }
 })
