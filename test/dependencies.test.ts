@@ -54,8 +54,8 @@ test('every package comes from the npm registry, with its hash', () => {
   }
 })
 
-/** Whether npm may run a script when it installs a package. The lockfile's flag alone is not enough, because npm sets it
- *  only for packages that it has unpacked. A binding.gyp counts too: npm builds it unasked, and ignores `gypfile: false`
+/** Whether npm may run a script when it installs a package. The lockfile's flag alone is not enough: npm sets it
+ *  only for unpacked packages. A binding.gyp counts too: npm builds it unasked, and ignores `gypfile: false`
  *  when it installs from a lockfile. */
 function hasInstallScript(path: string): boolean {
   if (packages[path]?.hasInstallScript) return true

@@ -11,8 +11,8 @@ export interface Finding {
 
 const COLUMNS = 120
 
-/** Off: `passive`, because a refused order needs no author; `adverb`, because "only" and "exactly" are facts here; `so`;
- *  `thereIs`, because "there is no journal at ..." is a good message. */
+/** Off: `passive`, because a refused order needs no author; `adverb`, because "only" and "exactly" are facts here;
+ *  `so`; `thereIs`, because "there is no journal at ..." is a good message. */
 const WRITE_GOOD = { passive: false, adverb: false, so: false, thereIs: false }
 
 /** Suggestions of write-good that are wrong in a technical text. */
