@@ -12,35 +12,35 @@ export function tokenAccountOf(wallet: string, mint: string, tokenProgram: strin
   return derive(PROGRAMS.associatedToken, [keyBytes(wallet), keyBytes(tokenProgram), keyBytes(mint)])
 }
 
-/** Where pump.fun keeps the curve of a mint. */
+/** Address of a mint's bonding curve account on pump.fun. */
 export function bondingCurveOf(mint: string, program: string): string {
   return derive(program, [text('bonding-curve'), keyBytes(mint)])
 }
 
-/** The pool that pump.fun itself opens when a curve is complete (pump-public-docs @1b82215,
- *  PUMP_SWAP_CREATOR_FEE_README): index 0, made by the mint's own pool authority, against wrapped SOL. */
+/** Address of the pool that pump.fun opens when a curve is complete (pump-public-docs @1b82215,
+ *  PUMP_SWAP_CREATOR_FEE_README): index 0, created by the mint's own pool authority, quoted in wrapped SOL. */
 export function canonicalPoolOf(mint: string, program: string): string {
   const authority = derive(PROGRAMS.bondingCurve, [text('pool-authority'), keyBytes(mint)])
   const index = new Uint8Array(2)
   return derive(program, [text('pool'), index, keyBytes(authority), keyBytes(mint), keyBytes(WSOL_MINT)])
 }
 
-/** Where pump.fun gathers what the creator of a coin earns. */
+/** Address of the vault in which pump.fun collects the fees of a coin's creator. */
 export function creatorVaultOf(creator: Uint8Array): string {
   return derive(PROGRAMS.bondingCurve, [text('creator-vault'), Uint8Array.from(creator)])
 }
 
-/** Where pump.fun or PumpSwap counts how much a wallet has traded. */
+/** Address of the account in which pump.fun or PumpSwap counts the trading volume of a wallet. */
 export function volumeAccumulatorOf(wallet: string, program: string): string {
   return derive(program, [text('user_volume_accumulator'), keyBytes(wallet)])
 }
 
-/** An account that its base may open and sign for by a text instead of a key (`create_with_seed`). */
+/** Address of an account that `base` can open and sign for with a seed in place of a key (`create_with_seed`). */
 export function seededAddress(base: string, seed: Uint8Array, owner: string): string {
   return encodeBase58(digest(keyBytes(base), seed, keyBytes(owner)))
 }
 
-/** Finding one costs some hundred microseconds; the same ones are asked for again and again. */
+/** Cached: a derivation takes several hundred microseconds, and the same addresses are requested often. */
 function derive(program: string, seeds: Uint8Array[]): string {
   const key = `${program}:${seeds.map((seed) => Buffer.from(seed).toString('hex')).join(':')}`
   const known = kept.get(key)

@@ -9,26 +9,26 @@ import type { Rpc } from './rpc/rpc.ts'
 import { Sender } from './sender.ts'
 import type { Signer } from './signer/signer.ts'
 
-/** A token account of a wallet, and why it is not closed; '' where it may be. */
+/** A token account of a wallet, and the reason to keep it; '' if it may be closed. */
 export interface RentAccount {
   readonly address: string
   readonly program: string
   readonly mint: string
-  /** What closing it gives back, lamports. */
+  /** Lamports that closing the account returns. */
   readonly lamports: bigint
   readonly keptBecause: string
 }
 
-/** Fits into a packet. */
+/** This many instructions fit into one packet. */
 const MOST_CLOSED_AT_ONCE = 20
 const TOKEN_PROGRAMS: readonly string[] = [PROGRAMS.token, PROGRAMS.token2022]
-/** CloseAccount, the same in Token and Token-2022 (spl-token-interface). */
+/** CloseAccount instruction, the same in Token and Token-2022 (spl-token-interface). */
 const CLOSE = Uint8Array.of(9)
-/** COption<Pubkey> of who may close it, behind all else of a token account (spl-token state.rs). */
+/** Offset of the close authority, a COption<Pubkey> and the last field of a token account (spl-token state.rs). */
 const CLOSE_AUTHORITY = 129
 
-/** All token accounts of a wallet, as confirmed. `inUse`: mints of open positions and orders. Unread where no node can
- *  say. */
+/** Reads all token accounts of a wallet at confirmed. Throws Unread if no node answers. `inUse`: mints of open
+ *  positions and orders. */
 export async function readRentAccounts(rpc: Rpc, wallet: string, inUse: ReadonlySet<string>): Promise<RentAccount[]> {
   const accounts: RentAccount[] = []
   for (const programId of TOKEN_PROGRAMS) {
@@ -60,7 +60,8 @@ function rentAccountOf(row: unknown, wallet: string, inUse: ReadonlySet<string>)
   return { address, program: state.owner, mint: held.mint, lamports: state.lamports, keptBecause }
 }
 
-/** The message that closes these accounts to the wallet. The chain refuses to close an account that holds tokens. */
+/** Message that closes these accounts and returns their rent to the wallet. The chain refuses to close an account that
+ *  holds tokens. */
 async function closingMessage(
   wallet: string,
   accounts: readonly RentAccount[],
@@ -77,7 +78,7 @@ async function closingMessage(
 }
 
 const LOOK_EVERY_MS = 1000
-/** A node may be some blocks ahead of the one that told the height. */
+/** Margin: the node that executes may be some blocks ahead of the node that reported the height. */
 const SPARE_BLOCKS = 8
 
 export interface ClosingParts {
@@ -89,17 +90,17 @@ export interface ClosingParts {
   readonly say: (text: string) => void
 }
 
-/** What became of some accounts. */
+/** Outcome for the accounts of one transaction. */
 export interface Closing {
   readonly accounts: readonly RentAccount[]
   readonly signature: string
-  /** '' where they are closed. */
+  /** '' if the accounts were closed. */
   readonly failure: string
 }
 
-/** Closes them, as many in a transaction as fit; each transaction is simulated first, and where one does not run, its
- *  accounts are tried in halves, so that one bad account keeps no other from being closed. Where nobody answers or
- *  signs any more it ends, and what was closed until then is told like the rest. */
+/** Closes the accounts, as many per transaction as fit. Each transaction is simulated first; if the simulation fails,
+ *  its accounts are retried in halves, so that one bad account does not block the others. If no node answers or the
+ *  signer refuses, closing ends, and the result includes the accounts closed so far. */
 export async function closeAll(parts: ClosingParts, accounts: readonly RentAccount[]): Promise<Closing[]> {
   const done: Closing[] = []
   const waiting: RentAccount[][] = []
@@ -119,7 +120,7 @@ export async function closeAll(parts: ClosingParts, accounts: readonly RentAccou
   return done
 }
 
-/** Without a signature in what it answers nothing was sent. */
+/** An empty signature in the result means that nothing was sent. */
 async function closeBatch(parts: ClosingParts, accounts: readonly RentAccount[]): Promise<Closing> {
   const { rpcs, signer, wallet, policyHash, clock, say } = parts
   const { blockhash, lastHeight } = await freshBlockhash(rpcs.any)
@@ -149,7 +150,7 @@ async function freshBlockhash(rpc: Rpc): Promise<{ blockhash: string; lastHeight
   return { blockhash, lastHeight: whole(lastValidBlockHeight) }
 }
 
-/** Why it would fail; '' where it would not. */
+/** Returns the reason why the simulation failed; '' if it passed. */
 async function simulated(rpc: Rpc, message: Uint8Array): Promise<string> {
   const bytes = Buffer.from(transactionOf(new Uint8Array(64), message)).toString('base64')
   const how = { encoding: 'base64', sigVerify: false, commitment: 'confirmed' }
@@ -158,11 +159,11 @@ async function simulated(rpc: Rpc, message: Uint8Array): Promise<string> {
   return err === null || err === undefined ? '' : `the chain would refuse: ${JSON.stringify(err)}`
 }
 
-/** Waits until it is confirmed, has failed, or can not land any more. */
+/** Waits until the transaction is confirmed, has failed, or has expired. */
 async function outcomeOf(rpc: Rpc, clock: Clock, signature: string, lastHeight: number): Promise<string> {
   for (;;) {
     await new Promise<void>((resolve) => void clock.after(LOOK_EVERY_MS, resolve))
-    // The height first: what is not there although no block can take it any more never comes.
+    // The height is read before the status: a transaction missing after its last valid height can no longer land.
     const height = await heightOf(rpc)
     const status = await statusOf(rpc, signature)
     if (status?.failed === true) return 'it failed on the chain'

@@ -19,45 +19,45 @@ export interface LocalParts {
   readonly build: (attempt: Attempt) => Promise<Built>
   readonly policy: BuilderPolicy
   readonly policyHash: string
-  /** In the order of preference. */
+  /** In order of preference. */
   readonly rpcs: readonly Rpc[]
   readonly clock: Clock
-  /** Rent of a token account, as the chain has it. */
+  /** Rent-exempt minimum of a token account, as the chain reports it. */
   readonly rent: (rpc: Rpc) => Promise<bigint>
   /** `examine` of verifier/examine.ts, which loads @solana/web3.js. */
   readonly examine: Examine
   readonly signer: Signer
   readonly sender: Sender
   readonly resolve: Pick<Resolver, 'begin' | 'resume' | 'signedBytes' | 'isKnown'>
-  /** What this order may cost at most, and what the other open orders of the wallet may take meanwhile, lamports. */
+  /** Maximum cost of this order, and of the other open orders of the wallet meanwhile, lamports. */
   readonly room: (attempt: Attempt) => Outgoing
-  /** Why the order may not be signed or sent any more. */
+  /** Reason why the order must no longer be signed or sent. */
   readonly refusalOf: (orderId: string) => CalledOff | 'TTL' | undefined
-  /** All that was written becomes durable. */
+  /** Makes all written records durable, then calls `then`. */
   readonly commit: (then: () => void) => void
-  /** What was not signed is kept for a person to look at. */
+  /** Keeps a refused transaction for inspection. */
   readonly keep: (why: string, bytes: Uint8Array) => void
 }
 
-/** A signed buy of an earlier process is sent again only so long after it was decided on. */
+/** Maximum age of the decision behind a signed buy of an earlier process, for the buy to be sent again. */
 const FRESH_MS = 3_000
-/** It may be otherwise in a moment, or with what the builder builds next. */
+/** Temporary refusals: they may pass on a retry, or with the next transaction that the builder makes. */
 const PASSES: ReadonlySet<ErrorCode> = new Set(['BLOCKHASH_UNKNOWN', 'CHAIN_SILENT', 'EXPIRY_IMPLAUSIBLE', 'MIN_OUT'])
 
-/** It may still land, and change what the wallet holds. */
+/** Outcomes after which the attempt may still land and change the wallet. */
 const STILL_OUT: ReadonlySet<Outcome['kind']> = new Set(['verified', 'signed', 'sent', 'unknown'])
 
 type Refused = Extract<Outcome, { kind: 'refused' }>
 
-/** Orders that the service only builds: what it built is held against the order, signed here, made durable, and sent
- *  over our own RPC, the same bytes until they land or can not any more. Until it is signed nothing of an attempt can
- *  execute, so that all of that may be tried again; from then on its signature is known, and one transaction is all
- *  that it can be. */
+/** Executes orders for which the service only builds the transaction. The transaction is checked against the order,
+ *  signed in this process, made durable, and sent over the configured RPCs: the same bytes, until they land or expire.
+ *  Before the signature nothing of an attempt can execute, so every step may be retried. Afterwards the signature is
+ *  known, and only that one transaction can execute the attempt. */
 export class LocalExecutor implements Executor {
   readonly #parts: LocalParts
   readonly #checkRpcs: CheckRpcs
-  /** Where the policy names a program that is not understood: its floor leaves no room for other orders of the
-   *  wallet. */
+  /** Set if the policy lists an opaque program: the wallet guard of such a transaction leaves no room for other orders
+   *  of the wallet, so orders take turns. */
   readonly #turns: Turns | undefined
 
   constructor(parts: LocalParts) {
@@ -71,8 +71,7 @@ export class LocalExecutor implements Executor {
     void this.#carryOut(attempt, done)
   }
 
-  /** What was signed is sent on where it still makes sense: a sale always, a buy while what it was decided on is
-   *  fresh. */
+  /** Sends a signed transaction again if that still makes sense: a sale always, a buy while its decision is fresh. */
   resume(attempt: Attempt, done: (outcome: Outcome) => void): void {
     const { resolve, clock } = this.#parts
     const bytes = attempt.executor === 'local' ? resolve.signedBytes(attempt.id) : undefined
@@ -139,7 +138,7 @@ export class LocalExecutor implements Executor {
       done({ kind: 'refused', code: signed.code, reason: signed.reason, retry: retryOf(signed.code) })
       return
     }
-    // Signed, and not out: nobody will ever see it.
+    // The transaction is signed but was not sent, so it cannot reach the chain.
     const late = refusalOf(attempt.orderId)
     if (late !== undefined) {
       done(LATE[late])
@@ -156,7 +155,8 @@ export class LocalExecutor implements Executor {
     resolution.signed(signature, lastHeight as number, bytes)
     commit(() => {
       resolution.sent()
-      // A commit may take long. What is not sent any more is proved expired like what never lands.
+      // The commit may have taken long. A transaction that is no longer sent is proved expired, like one that never
+      // lands.
       if (refusalOf(attempt.orderId) === undefined) sending.start()
     })
   }
@@ -166,7 +166,7 @@ export class LocalExecutor implements Executor {
     return refusal !== undefined && refusal !== 'TTL'
   }
 
-  /** Sends for as long as nothing has been seen of it; a buy not after a full exit of its mint, or a halt. */
+  /** Sends until an outcome is seen. A buy is no longer sent after a full exit of its mint or a halt. */
   #sending(
     attempt: Attempt,
     bytes: string,
@@ -196,7 +196,7 @@ export class LocalExecutor implements Executor {
   }
 }
 
-/** Not signed, or signed and never out. */
+/** Refusals of an order that was called off before its transaction was sent, signed or not. */
 const LATE: Readonly<Record<CalledOff | 'TTL', Refused>> = {
   TTL: { kind: 'refused', code: 'TTL', reason: 'building and checking took too long', retry: 'wait' },
   EXIT_UNPROVED: {
@@ -213,14 +213,14 @@ const LATE: Readonly<Record<CalledOff | 'TTL', Refused>> = {
   },
 }
 
-/** On the same blockhash, for the same terms: another one comes with the next blockhash. */
+/** Two transactions with equal terms on the same blockhash are identical. The next blockhash makes a new one. */
 const SAME_BYTES: Refused = {
   ...{ kind: 'refused', code: 'SAME_BYTES', retry: 'wait' },
   reason: 'it would be the same transaction as one that is out',
 }
 
-/** The wallet has seen later heights become final than that at which it could still land: a node that says so would
- *  have it proved expired while it is on its way. */
+/** Refuses a transaction whose last valid height was final before it was built. Otherwise a node that reports a wrong
+ *  height could have the transaction proved expired while it is still in flight. */
 function pastExpiry({ baseline }: Attempt, { lastHeight }: Examination): Refusal | undefined {
   if (baseline === null || (lastHeight as number) > baseline.height) return undefined
   const reason = `the node says that it may land up to height ${lastHeight}, and ${baseline.height} was final before it was built`
@@ -236,7 +236,7 @@ function retryOf(code: ErrorCode): Refused['retry'] {
   return code === 'SIGNER_DOWN' ? 'wait' : 'never'
 }
 
-/** The wallet pays, so that its signature is the first. */
+/** The wallet is the fee payer, so its signature comes first. */
 function signedTransaction({ signatures, message }: TransactionBytes, signature: Uint8Array): Uint8Array {
   return encodeTransaction({ signatures: [signature, ...signatures.slice(1)], message })
 }

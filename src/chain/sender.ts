@@ -2,26 +2,26 @@ import type { Cancel, Clock } from '../base/machine.ts'
 import type { Rpc } from './rpc/rpc.ts'
 
 export interface SenderParts {
-  /** In the order of preference; each keeps to its own budget of sends. */
+  /** In order of preference; each keeps to its own rate limit for sends. */
   readonly providers: readonly Rpc[]
   readonly clock: Clock
-  /** A provider answered with the signature of something else. */
+  /** Reports that a provider answered with another signature. */
   readonly alarm: (text: string) => void
 }
 
-/** Until the first resend, and from one to the next; the last one for all after it. */
+/** Delays before the first, second and every later resend, ms. */
 const WAITS_MS = [500, 1_000, 2_000]
-/** What it would do was simulated already, and a node must not send it on for longer than we want. */
+/** The transaction was simulated before, so the preflight is skipped. `maxRetries: 0`: the node must not rebroadcast
+ *  longer than intended. */
 const HOW = { encoding: 'base64', skipPreflight: true, maxRetries: 0 }
 
-/** Sends signed bytes, the same ones again and again, until it is told to stop: the chain takes a transaction once,
- *  however often it comes. What a node answers is not believed either way: what became of the bytes is read from the
- *  chain. */
+/** Sends the same signed bytes repeatedly until it is stopped: the chain executes a transaction at most once. The
+ *  answers of the nodes are not trusted; the outcome is read from the chain. */
 export class Sender {
   readonly #parts: SenderParts
   readonly #stops = new Set<Cancel>()
-  /** Providers that a resend waits at. One at a time, so that what is sent for the first time never stands behind many
-   *  of them. */
+  /** Providers with a resend in flight. At most one resend each, so that a first send never queues behind several
+   *  resends. */
   readonly #busy = new Set<Rpc>()
   #isAlarmed = false
 
@@ -29,7 +29,7 @@ export class Sender {
     this.#parts = parts
   }
 
-  /** First to all providers, then to one after the other, while `mayGo`. `bytes`: base64. */
+  /** Sends to all providers first, then to one provider after the other while `mayGo` returns true. `bytes`: base64. */
   send(bytes: string, signature: string, mayGo: () => boolean = () => true): Cancel {
     const { providers, clock } = this.#parts
     if (!mayGo()) return () => {}
@@ -64,7 +64,7 @@ export class Sender {
     void this.#post(provider, bytes, signature).then(() => this.#busy.delete(provider))
   }
 
-  /** That it was sent already is as good as that it was sent. */
+  /** An error is ignored: "already processed" is as good as success. */
   async #post(provider: Rpc, bytes: string, signature: string): Promise<void> {
     const result = await provider('sendTransaction', [bytes, HOW])
     if (!result.ok || result.value === signature || this.#isAlarmed) return

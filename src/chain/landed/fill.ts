@@ -10,21 +10,21 @@ import { type Call, type LandedTransaction, readTransaction } from './landed-tra
 import { balanceChange, tokenChange, tokenChanges } from './wallet-change.ts'
 import { isTip, ownPartOf, tokenMove, total } from './wallet-costs.ts'
 
-/** What a landed transaction says of an attempt. */
+/** Result of reading a landed transaction for an attempt. */
 export type Reading =
   | { kind: 'filled'; fill: Fill }
   | { kind: 'reverted'; feeLamports: Lamports; code: ErrorCode }
-  /** It is not what the attempt would have done, or cannot be read. */
+  /** The transaction does not fit the attempt, or cannot be read. */
   | { kind: 'other'; reason: string }
 
-/** Custom error numbers with which the programs that launch and trade such tokens say that the price moved: pump.fun
- *  6002, 6003 and 6042, PumpSwap 6004 and 6040, Jupiter 6001, Raydium CPMM 6005. The number alone is read: the retry
- *  that it allows is harmless where it is another program's. */
+/** Custom error numbers for slippage in common launch and trading programs: pump.fun 6002, 6003 and 6042, PumpSwap 6004
+ *  and 6040, Jupiter 6001, Raydium CPMM 6005. The program is not checked: if another program used the same number, the
+ *  resulting retry would be harmless. */
 const SLIPPAGE_ERRORS = new Set([6001, 6002, 6003, 6004, 6005, 6040, 6042])
 
-/** Reads our execution from the answer of getTransaction: tokens by owner and mint, so that Token and Token-2022 count
- *  alike and what a transfer fee kept back does not; SOL by `fillCosts`. `seenAt` stands in where the block has no
- *  time. */
+/** Reads an execution from an answer of getTransaction. Tokens are summed by owner and mint, so Token and Token-2022
+ *  count alike, and withheld transfer fees do not count. SOL is split by `fillCosts`. `seenAt` is used if the block has
+ *  no time. */
 export function readFill(answer: unknown, wallet: string, attempt: Attempt, seenAt: Millis, final: boolean): Reading {
   const transaction = readTransaction(answer)
   if (transaction === undefined) return { kind: 'other', reason: 'the transaction cannot be read' }
@@ -91,13 +91,13 @@ function decimalsOf({ before, after }: LandedTransaction, mint: string): number 
   return [...after, ...before].find((one) => one.mint === mint)?.decimals ?? 0
 }
 
-/** `error`: as in {InstructionError: [2, {Custom: 6002}]}. */
+/** `error`: for example {InstructionError: [2, {Custom: 6002}]}. */
 export function codeOf(error: unknown): ErrorCode {
   const custom = /"Custom":(\d+)/.exec(errorText(error))?.[1]
   return custom !== undefined && SLIPPAGE_ERRORS.has(Number(custom)) ? 'SLIPPAGE_EXCEEDED' : 'REVERTED'
 }
 
-/** As JSON; what a stranger has nested too deep for that has no text. */
+/** Error as JSON; '' if it is nested too deeply to serialize. */
 export function errorText(error: unknown): string {
   try {
     return JSON.stringify(error) ?? ''
@@ -108,17 +108,18 @@ export function errorText(error: unknown): string {
 }
 
 /**
- * Takes apart what a landed trade changed in a wallet. Amounts are changes of balances, so that no program needs to be known and nobody's
- * numbers are believed; instructions only say whose each one is:
+ * Splits the SOL change of a landed trade into its parts. Amounts are differences of balances, so no program needs to
+ * be known and no reported number is trusted. Instructions only attribute the amounts:
  *
- *   trade        what came into, or went out of, whoever gave or took the tokens: a pool is the owner of both of its vaults
- *   venue fee    what other accounts got that the program which moved the tokens was called with
- *   service fee  what the wallet paid beside that program: by the message itself, or by a program that stands above the venue
- *   rent         what is in the wallet's own token accounts and in records opened at its cost; a wrapped SOL is no rent
- *   remainder    what is left
+ *   trade        SOL received by, or paid by, the counterparty of the tokens; a pool owns both of its vaults
+ *   venue fee    SOL received by other accounts that were passed to the program that moved the tokens
+ *   service fee  SOL that the wallet paid outside that program: by a top-level instruction, or by a program that
+ *                called the venue
+ *   rent         SOL in the wallet's own token accounts, and in records created at its cost; wrapped SOL is not rent
+ *   remainder    the rest
  *
- * Where the pool is not seen, or the node does not tell what was called from inside, the fees stay inside the trade and are named unknown.
- * Throws RangeError where a number passes 2^53.
+ * If the pool cannot be identified, or the node does not report inner instructions, the fees stay part of the trade
+ * and are listed in `unknown`. Throws RangeError if a number exceeds 2^53.
  */
 function fillCosts(transaction: LandedTransaction, wallet: string, mint: string, side: TradeSide): FillCosts {
   const { costs, own, gain, rentTo, paid } = ownPartOf(transaction, wallet)
@@ -152,8 +153,7 @@ function fillCosts(transaction: LandedTransaction, wallet: string, mint: string,
   }
 }
 
-/** What of a token nobody has any more: its transfer fee is kept back in the account that it arrives in, apart from its
- *  balance. */
+/** Tokens withheld as transfer fees: Token-2022 keeps them in the receiving account, outside its balance. */
 function withheldOf(transaction: LandedTransaction, mint: string): TokenAmount {
   const sum = [...tokenChanges(transaction, mint).values()].reduce((all, change) => all + change, 0n)
   return sum < 0n ? -sum : 0n
@@ -164,14 +164,14 @@ function isWithin(call: Call, frames: ReadonlySet<Call>): boolean {
   return false
 }
 
-/** Solana's own programs: none of them is a venue. */
+/** Solana's own programs; they are never venues. */
 const NATIVE: readonly string[] = [
   ...[PROGRAMS.system, PROGRAMS.token, PROGRAMS.token2022, PROGRAMS.associatedToken, PROGRAMS.computeBudget],
   ...[PROGRAMS.memo, PROGRAMS.memo1],
 ]
 
-/** Whoever has less of the token after a buy, more after a sale, and their change of SOL; wrapped SOL of a pool lies in
- *  an account that it owns. */
+/** Counterparties of the trade: owners that have fewer tokens after a buy, or more after a sale, and the change of
+ *  their SOL. A pool's wrapped SOL is in an account that the pool owns. */
 function poolsOf(
   transaction: LandedTransaction,
   wallet: string,
@@ -197,9 +197,9 @@ function poolsOf(
   }
 }
 
-/** The calls of the program that moved the tokens, and all that it was called with. Where nobody saw tokens move, as
- *  when a program keeps its own book, the message's calls that name our account: whose fee is whose is not to be seen
- *  then. */
+/** The calls of the program that moved the tokens, and all accounts passed to it. If no token transfer is visible, for
+ *  example because a program keeps its own ledger, the top-level calls that name the wallet's token account are used,
+ *  and `movedTokens` is false: the fees cannot be attributed then. */
 function venueOf(
   { calls }: LandedTransaction,
   own: ReadonlyMap<string, string>,

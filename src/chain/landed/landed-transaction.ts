@@ -1,32 +1,32 @@
 import type { Millis, TokenAmount } from '../../base/units.ts'
 import { isPublicKey, isSignature } from '../../solana/base58.ts'
 
-/** What Solana has of transaction versions: a lower number makes getTransaction refuse the newer ones. */
+/** Highest transaction version of Solana: with a lower number getTransaction rejects newer transactions. */
 export const HIGHEST_TRANSACTION_VERSION = 1
 
-/** A transaction of the chain, as far as money goes. */
+/** The parts of a transaction that concern balances. */
 export interface LandedTransaction {
   readonly signature: string
   readonly slot: number
-  /** Of the block, whole seconds as ms; null where the node does not know. */
+  /** Block time, whole seconds in ms; null if the node does not know it. */
   readonly time: Millis | null
-  /** null: it succeeded. */
+  /** null if the transaction succeeded. */
   readonly error: unknown
   readonly feeLamports: number
-  /** The first so many accounts signed; the very first paid the fee. */
+  /** Number of signers. They are the first accounts; the first one is the fee payer. */
   readonly signers: number
-  /** In the order of the balances: those of the message, then the looked-up writable and readonly ones. */
+  /** Same order as the balances: the accounts of the message, then writable and readonly accounts of lookup tables. */
   readonly accounts: readonly string[]
   readonly lamportsBefore: readonly number[]
   readonly lamportsAfter: readonly number[]
   readonly before: readonly TokenBalance[]
   readonly after: readonly TokenBalance[]
-  /** What it called; undefined where that cannot be read. Only the parts of a fill's costs rest on it. */
+  /** Instructions; undefined if they cannot be read. Used only to split the costs of a fill. */
   readonly calls?: Calls | undefined
 }
 
 export interface TokenBalance {
-  /** Place in `accounts`. */
+  /** Index in `accounts`. */
   readonly account: number
   readonly mint: string
   readonly owner: string
@@ -34,8 +34,8 @@ export interface TokenBalance {
   readonly decimals: number
 }
 
-/** The answer of getTransaction with encoding `json`; undefined where anything that money depends on is missing or not
- *  what it should be. A node is a stranger: its numbers become money. */
+/** Reads an answer of getTransaction with encoding `json`. Returns undefined if a field that amounts depend on is
+ *  missing or invalid: nodes are not trusted, because their numbers are booked. */
 export function readTransaction(answer: unknown): LandedTransaction | undefined {
   try {
     return transactionOf(answer as RawTransaction)
@@ -120,20 +120,20 @@ function isTrue(value: unknown): value is true {
   return value === true
 }
 
-/** An instruction of a transaction that landed, called by the message itself or from inside another one. */
+/** An instruction of a landed transaction, called by the message or by another instruction. */
 export interface Call {
   readonly program: string
   readonly accounts: readonly string[]
-  /** Base58, as the node tells it. */
+  /** Base58, as in the answer. */
   readonly data: string
-  /** Who called it; undefined: the message. */
+  /** The calling instruction; undefined for a top-level instruction. */
   readonly parent: Call | undefined
 }
 
-/** What a transaction called, in order. */
+/** Instructions of a transaction, in order. */
 export interface Calls {
   readonly all: readonly Call[]
-  /** Whether the node recorded what was called from inside; else `all` are those of the message. */
+  /** Whether the node recorded inner instructions. If not, `all` has only top-level instructions. */
   readonly hasInner: boolean
 }
 
@@ -144,8 +144,8 @@ interface RawCall {
   stackHeight?: unknown
 }
 
-/** From `message.instructions` and `meta.innerInstructions` of an answer of getTransaction, encoding json; undefined
- *  where they are not what a node answers. Nothing but the parts of a fill rests on them. */
+/** Reads `message.instructions` and `meta.innerInstructions` of an answer of getTransaction with encoding `json`.
+ *  Returns undefined if they are invalid. Used only to split the costs of a fill. */
 function readCalls(outer: unknown, inner: unknown, accounts: readonly string[]): Calls | undefined {
   try {
     return callsOf(outer as RawCall[], inner as { index: unknown; instructions: RawCall[] }[] | null, accounts)
@@ -164,8 +164,7 @@ function callsOf(
     const open: Call[] = [callOf(raw, undefined, keys)]
     const called = [...open]
     for (const one of groups.get(index) ?? []) {
-      // 1 is the message's own instruction. Nodes of long ago do not say how deep: then it is taken for its direct
-      // call.
+      // Height 1 is the top-level instruction. Old nodes omit the height: the call then counts as a direct child.
       const height = one.stackHeight ?? 2
       if (!isPlace(height, open.length + 2) || height < 2) throw new TypeError('a call of nobody')
       open.length = height - 1

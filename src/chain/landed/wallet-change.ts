@@ -3,14 +3,15 @@ import type { TransactionClass, WalletCosts, WalletTransaction } from '../../ord
 import type { Listed } from '../rpc/read.ts'
 import type { LandedTransaction, TokenBalance } from './landed-transaction.ts'
 
-/** What a transaction did to a wallet; all from the balances before and after, so that no program needs to be known. */
+/** Effect of a transaction on a wallet. Computed from the balances before and after, so no program
+ *  needs to be known. */
 export interface WalletChange {
   readonly signed: boolean
-  /** Of the wallet's own account: what its balance tells. */
+  /** Change of the wallet's own account. */
   readonly lamports: number
-  /** With what lies in its token accounts: rent and wrapped SOL, which are still its own. */
+  /** Change including the wallet's token accounts: rent and wrapped SOL still belong to the wallet. */
   readonly netLamports: number
-  /** By mint; those that did not change are left out. */
+  /** Changes by mint; unchanged mints are omitted. */
   readonly tokens: ReadonlyMap<string, TokenAmount>
 }
 
@@ -30,12 +31,13 @@ export function tokenChange(transaction: LandedTransaction, wallet: string, mint
   return tokenChanges(transaction, mint).get(wallet) ?? 0n
 }
 
-/** In all accounts of a wallet together. */
+/** Tokens in all accounts of a wallet together. */
 export function tokensOf(balances: readonly TokenBalance[], wallet: string, mint: string): TokenAmount {
   return balances.reduce((total, one) => (one.owner === wallet && one.mint === mint ? total + one.tokens : total), 0n)
 }
 
-/** Accounts of the wallet that exist before or after; one that lived within the transaction only has 0 at both ends. */
+/** Counts accounts that exist before or after the transaction. An account that existed only within it
+ *  has 0 both times. */
 function ownAccountsChange(transaction: LandedTransaction, wallet: string, walletIndex: number): number {
   const own = new Set<number>()
   for (const { owner, account } of [...transaction.before, ...transaction.after]) if (owner === wallet) own.add(account)
@@ -49,7 +51,7 @@ export function balanceChange({ lamportsBefore, lamportsAfter }: LandedTransacti
   return (lamportsAfter[account] ?? 0) - (lamportsBefore[account] ?? 0)
 }
 
-/** Of a mint, by owner; '' for accounts of which the node does not say whose they are. */
+/** Changes of a mint by owner; the key '' collects accounts without a reported owner. */
 export function tokenChanges({ before, after }: LandedTransaction, mint: string): Map<string, TokenAmount> {
   const changes = new Map<string, TokenAmount>()
   const add = (owner: string, tokens: bigint) => changes.set(owner, (changes.get(owner) ?? 0n) + tokens)
@@ -58,10 +60,11 @@ export function tokenChanges({ before, after }: LandedTransaction, mint: string)
   return changes
 }
 
-/** What a transaction that no order of ours made may cost and still count as a fee: tips, rent, wrapping. */
+/** Maximum cost, in lamports, of a transaction without an order that still counts as housekeeping: tips, rent,
+ *  wrapping. */
 const MOST_HOUSEKEEPING = 3000000
 
-/** `attemptId`: the attempt that made it, '' where none did. `isTracked`: a mint that a bot holds or orders. */
+/** `attemptId`: the attempt that made the transaction, or ''. `isTracked`: whether a bot holds or orders a mint. */
 export function classOf(
   { signed, netLamports, tokens }: WalletChange,
   attemptId: string,
@@ -96,13 +99,13 @@ export function classified(
   }
 }
 
-/** One that is listed and that nobody can read. */
+/** Row of a transaction that is listed but cannot be read. */
 export function opaque(account: string, { signature, slot, failed, time }: Listed, change: number): WalletTransaction {
   const common = { account, signature, slot, attemptId: '', time, failed, after: slot - 1 }
   return { ...common, class: 'opaque', lamports: lamports(change) }
 }
 
-/** What happened between two readings and that no node lists. */
+/** Row of a balance difference between two readings without a listed transaction. */
 export function unlisted(account: string, after: number, slot: number, change: number): WalletTransaction {
   const common = { account, signature: `?${slot}`, slot, attemptId: '', time: null, failed: false, after }
   return { ...common, class: 'opaque', lamports: lamports(change) }

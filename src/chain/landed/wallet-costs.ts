@@ -8,27 +8,27 @@ import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
 import type { Call, LandedTransaction, TokenBalance } from './landed-transaction.ts'
 import { balanceChange } from './wallet-change.ts'
 
-/** What a wallet paid in a transaction whatever it was for, and the accounts that this was read from. */
+/** Costs of a wallet in a transaction, regardless of its purpose, and the accounts that they were computed from. */
 export interface OwnPart {
   readonly costs: WalletCosts
-  /** Token accounts of the wallet, with their mint. */
+  /** Token accounts of the wallet, address to mint. */
   readonly own: ReadonlyMap<string, string>
-  /** What an account gained; 0 where it lost. */
+  /** Lamports that an account gained; 0 if it lost. */
   readonly gain: (key: string) => number
-  /** Of that, what opened it. */
+  /** Part of the gain that opened the account. */
   readonly rentTo: (key: string) => number
-  /** What the wallet paid by transfers of this kind, by account. */
+  /** Lamports that the wallet paid by transfers that match `which`, by receiving account. */
   readonly paid: (which: (payment: Payment) => boolean) => Map<string, number>
 }
 
-/** Amounts are changes of balances; instructions only say whose each one is. Throws RangeError where a number passes
- *  2^53. */
+/** Splits the costs of a wallet. Amounts are differences of balances; instructions only attribute them. Throws
+ *  RangeError if a number exceeds 2^53. */
 export function ownPartOf(transaction: LandedTransaction, wallet: string): OwnPart {
   const own = ownTokenAccounts(transaction, wallet)
   const deltas = new Map(transaction.accounts.map((key, index) => [key, balanceChange(transaction, index)]))
   const payments = paymentsOf(transaction, wallet, own).filter(({ to }) => to !== wallet && !own.has(to))
   const opened = sumBy(payments.filter(({ opens, to }) => opens && isNew(transaction, to)))
-  // Whatever an instruction says, nobody was paid more than he got.
+  // The gain of the receiver limits a payment: instruction data alone is not trusted.
   const gain = (key: string): number => Math.max(0, deltas.get(key) ?? 0)
   const rentTo = (key: string): number => Math.min(opened.get(key) ?? 0, gain(key))
   const paid = (which: (payment: Payment) => boolean): Map<string, number> => {
@@ -48,7 +48,7 @@ export function ownPartOf(transaction: LandedTransaction, wallet: string): OwnPa
   return { costs, own, gain, rentTo, paid }
 }
 
-/** undefined where its numbers are more than there is SOL. */
+/** Returns undefined if a number exceeds 2^53 lamports, which is more than the total supply. */
 export function walletCostsOf(transaction: LandedTransaction, wallet: string): WalletCosts | undefined {
   try {
     return ownPartOf(transaction, wallet).costs
@@ -58,7 +58,7 @@ export function walletCostsOf(transaction: LandedTransaction, wallet: string): W
   }
 }
 
-/** What is still the wallet's afterwards, but not in its own account. */
+/** SOL that the wallet still owns after the transaction, but in its token accounts. */
 function keptOf(
   transaction: LandedTransaction,
   wallet: string,
@@ -103,9 +103,9 @@ const LIMIT = 2
 const PRICE = 3
 const MICRO = 1000000
 
-/** What of a transaction's fee its compute budget asked for, limit times price, and what is left as the base fee: 5,000
- *  lamports a signature, those that a precompiled program checks included. Where no limit is set, what a signature
- *  costs tells the two apart. */
+/** Splits the network fee: priority fee by the compute budget, limit times price, and the rest as base fee. The base
+ *  fee is 5,000 lamports per signature, including signatures checked by precompiled programs. If no limit is set, the
+ *  number of signers determines the base fee. */
 function networkFeeOf({ feeLamports, signers, calls }: Pick<LandedTransaction, 'feeLamports' | 'signers' | 'calls'>): {
   base: number
   priority: number
@@ -120,7 +120,7 @@ function networkFeeOf({ feeLamports, signers, calls }: Pick<LandedTransaction, '
   return { base: feeLamports - priority, priority }
 }
 
-/** The little-endian number behind the kind of the first instruction of that kind. */
+/** Reads the little-endian number after the kind byte of the first instruction of that kind. */
 function numberIn(budget: readonly Call[] | undefined, kind: number, bytes: number): number | undefined {
   for (const { data } of budget ?? []) {
     const decoded = decodeLongBase58(data, 1 + bytes)
@@ -130,24 +130,24 @@ function numberIn(budget: readonly Call[] | undefined, kind: number, bytes: numb
   return undefined
 }
 
-/** SOL that left a wallet, or one of its accounts of wrapped SOL, by an instruction. */
+/** SOL that left a wallet, or one of its wrapped SOL accounts, by an instruction. */
 export interface Payment {
   readonly to: string
   readonly lamports: number
-  /** It opened the account that it went to. */
+  /** Whether the payment opened the receiving account. */
   readonly opens: boolean
   readonly call: Call
 }
 
-/** The data of the longest instruction that is read here: CreateAccountWithSeed, with the longest seed. */
+/** Data length of the longest instruction that is parsed: CreateAccountWithSeed with the longest seed. */
 const MOST_BYTES = 4 + 32 + 8 + 32 + 8 + 8 + 32
 /** Token and Token-2022. */
 const TOKEN_PROGRAMS: readonly string[] = [PROGRAMS.token, PROGRAMS.token2022]
 /** TransferFeeExtension of Token-2022: TransferCheckedWithFee. */
 const TRANSFER_WITH_FEE = 26
 
-/** Token accounts of a wallet by address, with their mint: those of the balances, and those that lived within the
- *  transaction only. */
+/** Token accounts of a wallet, address to mint: accounts in the balances, and accounts that existed only within the
+ *  transaction. */
 function ownTokenAccounts({ before, after, accounts, calls }: LandedTransaction, wallet: string): Map<string, string> {
   const own = new Map<string, string>()
   for (const { owner, account, mint } of [...before, ...after])
@@ -164,7 +164,7 @@ function ownTokenAccounts({ before, after, accounts, calls }: LandedTransaction,
   return own
 }
 
-/** What the wallet paid, transfer by transfer, in order. */
+/** Payments of the wallet in order, one per transfer. */
 function paymentsOf({ calls }: LandedTransaction, wallet: string, own: ReadonlyMap<string, string>): Payment[] {
   const all = calls?.all ?? []
   const made = new Set(all.flatMap((call) => madeBy(call) ?? []))
@@ -174,7 +174,7 @@ function paymentsOf({ calls }: LandedTransaction, wallet: string, own: ReadonlyM
   })
 }
 
-/** The accounts that an instruction moved tokens of a mint between; undefined for every other one. */
+/** Accounts between which an instruction moved tokens; undefined for other instructions. */
 export function tokenMove({ program, accounts, data }: Call): { from: string; to: string } | undefined {
   if (!TOKEN_PROGRAMS.includes(program)) return undefined
   const kind = decodeLongBase58(data, MOST_BYTES)?.[0]
@@ -203,7 +203,8 @@ function wrappedPayment(call: Call, own: ReadonlyMap<string, string>): Omit<Paym
     : { to: move.to, lamports: uint(bytes, 1, 8), opens: false }
 }
 
-/** An account that held SOL before it was opened is made in three steps: filled up, given room, given away. */
+/** Account that an Allocate or Assign instruction prepares. An address that already holds SOL is opened in three steps:
+ *  transfer, allocate, assign. */
 function madeBy({ program, accounts: [account], data }: Call): string | undefined {
   if (program !== PROGRAMS.system) return undefined
   const bytes = decodeLongBase58(data, MOST_BYTES)

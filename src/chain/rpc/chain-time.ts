@@ -6,23 +6,23 @@ import { type Head, readHead, Unread } from './read.ts'
 import type { Rpc } from './rpc.ts'
 import { RPC_OTHER_CLUSTER, RPC_UNREACHABLE } from './rpc-errors.ts'
 
-/** The head of one node, and the time of the newest block below it whose time the node can tell. */
+/** Head of one node, and the time of the newest block at or below the head whose time the node knows. */
 export interface DatedHead {
   readonly head: Head
-  /** The head is not older than this; undefined where the node tells no time at all. */
+  /** Lower bound on the time of the head; undefined if the node reports no time at all. */
   readonly time: Millis | undefined
 }
 
-/** Slots back from the head. A node may not have the time of its newest blocks yet, and a slot may have been
+/** Slots back from the head to try. A node may not have the time of its newest blocks yet, and a slot may have been
  *  skipped. */
 const OLDER_SLOTS = [8, 32, 64, 128] as const
-/** A Clock account: slot, epochs, and in the last eight bytes the time, seconds. */
+/** Layout of a Clock account: slot and epochs, then the time in seconds in the last eight bytes. */
 const CLOCK_BYTES = 40
 const TIME_AT = 32
 
-/** Throws Unread. The time is the chain's own, the validators' vote on it. `getBlockTime` is asked first. Where it has
- *  no time for the head, the Clock account does: that is part of a bank's state, and a block's time is a copy of it.
- *  Older slots come last. */
+/** Reads the head and its time; throws Unread. The time is the chain's own, voted by the validators. `getBlockTime` is
+ *  asked first. If it has no time for the head, the Clock account is read: it is part of the bank's state, and block
+ *  times are copied from it. Older slots are the last resort. */
 export async function readDatedHead(rpc: Rpc): Promise<DatedHead> {
   const head = await readHead(rpc, 'confirmed')
   const time = await blockTimeOf(rpc, head.slot)
@@ -38,14 +38,14 @@ export async function readDatedHead(rpc: Rpc): Promise<DatedHead> {
   return { head, time: undefined }
 }
 
-/** The time of a Clock account. */
+/** Time in a Clock account; undefined if the account has another layout or an impossible time. */
 export function clockTimeOf({ data }: AccountState): Millis | undefined {
   if (data.length !== CLOCK_BYTES) return undefined
   const seconds = Buffer.from(data).readBigInt64LE(TIME_AT)
   return seconds > 0n && seconds < 1_000_000_000_000n ? Number(seconds) * 1_000 : undefined
 }
 
-/** undefined: the node has none for this slot. */
+/** Returns undefined if the node has no time for this slot. */
 async function blockTimeOf(rpc: Rpc, slot: number): Promise<Millis | undefined> {
   if (slot < 0) return undefined
   const answer = await rpc('getBlockTime', [slot])

@@ -4,29 +4,30 @@ import { type DatedHead, readDatedHead } from './chain-time.ts'
 import { type Head, Unread } from './read.ts'
 import type { Rpc } from './rpc.ts'
 
-/** A block may be older than the question by so much. The bounds that are counted from a head have room for 50 blocks.
- *  Slots are becoming shorter: 400 ms once, about 214 ms measured in October 2026, 200 ms where they are to end; 50
- *  blocks are 10 s then, less 2 s for a clock of ours that is behind the validators'. Block times are cut to whole
- *  seconds, which makes a block seem older, never younger. */
+/** Maximum age of a block relative to the question, ms. Upper bounds counted from a head have a margin of 50 blocks.
+ *  Slot times shrink: 400 ms originally, about 214 ms measured in October 2026, 200 ms planned. At 200 ms, 50 blocks
+ *  take 10 s; 2 s are subtracted in case this machine's clock is behind the validators' clocks. Block times are
+ *  truncated to whole seconds, so a block can only seem older, never newer. */
 const OLDEST_MS = 8_000
-/** A block time that is further ahead of this machine's clock is not believed. */
+/** A block time further than this ahead of this machine's clock is ignored. */
 const FUTURE_MS = 3_600_000
-/** A node that tells no time at all: assumption A8 of docs/order-protocol.md. Its head moves, so that it hears from the
- *  chain, and it is at most 150 blocks behind; the bounds have room for 50 of them. */
+/** Margin for a node that reports no block times: assumption A8 of docs/order-protocol.md. If its head advances, the
+ *  node receives blocks and is at most 150 blocks behind; the upper bounds already have a margin of 50. */
 const UNDATED_BLOCKS = 100
-/** A time is waited for so long, before the head of such a node is told without one. */
+/** Wait for a block time before such a node's head is accepted without one. */
 const UNDATED_MS = 20_000
-/** The next look, while it is likely to help, and after that. */
+/** Interval between reads during the first LATER_MS of a question; LATER_AGAIN_MS applies afterwards. */
 const AGAIN_MS = 2_000
 const LATER_MS = 60_000
 const LATER_AGAIN_MS = 10_000
 
 export interface FreshHeadParts {
-  /** Each for itself, in the order of preference. */
+  /** One entry per provider, in order of preference. */
   readonly providers: readonly Rpc[]
   readonly clock: Clock
   readonly monotonicMs: () => number
-  /** Why there is none yet, and what to do; '' once nobody asks any more. `waitsMs`: of the oldest question. */
+  /** Reports why no head is available and what to do, or '' once no question is open. `waitsMs`: age of the oldest
+   *  question. */
   readonly waits: (reason: string, waitsMs: number) => void
 }
 
@@ -34,37 +35,42 @@ interface Question {
   readonly told: (head: Head) => void
   readonly at: Millis
   readonly monotonicMs: number
-  /** Of nodes that have told no time since. */
+  /** Last reading of each node that has reported no block time since the question. */
   readonly undated: Map<Rpc, { readonly height: number; readonly ceiling: Head | undefined }>
 }
 
-/** Tells whoever asks a head of the chain that is not older than the question, but for the room in the bounds that are counted from it. Not
- *  than the answer: a node that is some seconds behind is good enough some seconds later. A head counts as not older
+/**
+ * Answers questions for a head of the chain that is at least as new as the question, within the margin of the upper
+ * bounds counted from the head. The reference is the time of the question, not of the answer: a node that is some
+ * seconds behind becomes good enough some seconds later. A head is accepted
  *
- *  - by the time of its block, compared with the later of two clocks: this machine's, and the chain's own, carried on from the newest block
- *    time ever seen by the clock that nobody sets. So a machine's clock that is behind is noticed, and one that is ahead only costs time;
- *  - where a node tells no time at all, by A8: then the head is told higher than it was seen, by what the node may be behind. */
+ * - by the time of its block, compared with the later of two clocks: this machine's clock, and the chain's clock, which
+ *   is the newest block time ever seen, advanced by the monotonic clock. A machine clock that is behind is therefore
+ *   detected, and one that is ahead only delays the answer;
+ * - by assumption A8, if a node reports no block times: the reported head is raised by the number of blocks that the
+ *   node may be behind.
+ */
 export class FreshHead {
   readonly #parts: FreshHeadParts
   #questions: Question[] = []
   #isReading = false
   #isStopped = false
   #cancelTimer: Cancel | undefined
-  /** How far the chain's clock is ahead of the monotonic one, at least. */
+  /** Lower bound on the difference between the chain's clock and the monotonic clock. */
   #chainAheadMs = Number.NEGATIVE_INFINITY
 
   constructor(parts: FreshHeadParts) {
     this.#parts = parts
   }
 
-  /** `told` is called once, later; for as long as no node is fresh, not at all. */
+  /** Calls `told` once, asynchronously; never while no node has a fresh head. */
   ask(told: (head: Head) => void): void {
     const { clock, monotonicMs } = this.#parts
     this.#questions.push({ told, at: clock.now(), monotonicMs: monotonicMs(), undated: new Map() })
     if (!this.#isReading) this.#read()
   }
 
-  /** Learns the chain's time while nobody asks, so that a machine's clock that is behind is known by then. */
+  /** Reads the chain's time before the first question, so that a machine clock that is behind is detected by then. */
   look(): void {
     if (!this.#isReading) this.#read()
   }
@@ -90,7 +96,7 @@ export class FreshHead {
     })
   }
 
-  /** Why none of the providers decides the questions that are left. */
+  /** Returns, per provider, why it could not answer the remaining questions. */
   async #askAll(): Promise<string[]> {
     const { providers } = this.#parts
     const reasons: string[] = []
@@ -109,7 +115,8 @@ export class FreshHead {
     return reasons
   }
 
-  /** Answers what it can, and says why not the rest. `asked`: before the head was read. */
+  /** Answers the questions that this head is new enough for, and returns the reason for the others. `asked`: the
+   *  questions that were open before the head was read. */
   #take(rpc: Rpc, { head, time }: DatedHead, asked: ReadonlySet<Question>): string {
     if (time === undefined || time > this.#parts.clock.now() + FUTURE_MS) return this.#undated(rpc, head, asked)
     this.#chainAheadMs = Math.max(this.#chainAheadMs, time - this.#parts.monotonicMs())

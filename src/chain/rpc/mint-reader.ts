@@ -9,26 +9,26 @@ import type { Rpc } from './rpc.ts'
 export interface MintReaderParts {
   readonly rpc: Rpc
   readonly clock: Clock
-  /** Told once a mint, before those who wait for it. */
+  /** Called once per mint, before the callbacks of `read`. */
   readonly told: (mint: string, facts: MintFacts) => void
 }
 
-/** A buy waits no longer, and no longer than its time to live. */
+/** Maximum wait of a buy; its time to live may end it earlier. */
 const WAIT_MS = 5_000
-/** A mint that was made a moment ago may not have come to our node yet. */
+/** Retry interval. A newly created mint may not have reached the node yet. */
 const AGAIN_MS = 200
-/** Then nobody waits any more, and the next buy asks anew. */
+/** After this time every waiting buy has timed out, and the next buy starts a new read. */
 const LONGEST_MS = 30_000
 const MOST_AHEAD = 4
 const MOST_KEPT = 10_000
 
 type Told = (facts: MintFacts | undefined) => void
 
-/** Reads what mints allow, each once: an authority may be given up later, and is never taken back. */
+/** Reads the permissions of mints, each mint once: an authority can be revoked later, but never restored. */
 export class MintReader {
   readonly #parts: MintReaderParts
   readonly #known = new Map<string, MintFacts>()
-  /** Being read: who waits for it. */
+  /** Callbacks that wait for a read, by mint. */
   readonly #asked = new Map<string, Set<Told>>()
   #isStopped = false
 
@@ -36,14 +36,14 @@ export class MintReader {
     this.#parts = parts
   }
 
-  /** A subscription key: of a mint, somebody may soon buy it. A few at a time: the budget of an RPC is for other things
-   *  too. */
+  /** Reads a mint ahead of a likely buy. `key`: a subscription key. Only a few reads run at a time, because other calls
+   *  share the RPC budget. */
   prepare(key: string): void {
     if (this.#asked.size >= MOST_AHEAD || this.#known.has(key) || this.#asked.has(key)) return
     if (isPublicKey(key)) this.#start(key)
   }
 
-  /** Tells at once where it is known; undefined where nobody could say in time. */
+  /** Calls `told` immediately if the mint is known, and with undefined if the read does not finish in time. */
   read(mint: string, told: Told): void {
     const known = this.#known.get(mint)
     if (known !== undefined) {
@@ -89,7 +89,7 @@ export class MintReader {
     for (const one of waiting) one(facts)
   }
 
-  /** At the newest that the node has: what counts is what the mint allows now. */
+  /** Reads at `processed`: the current permissions count. */
   async #facts(mint: string): Promise<MintFacts | undefined> {
     const how = { commitment: 'processed', encoding: 'base64' }
     const result = await this.#parts.rpc('getAccountInfo', [mint, how])

@@ -17,33 +17,33 @@ import type { Rpc } from './rpc.ts'
 export interface PoolReaderParts {
   readonly rpc: Rpc
   readonly clock: Clock
-  /** Those with bonding curves. */
+  /** Programs with bonding curves. */
   readonly programs: readonly string[]
-  /** Told once for each time that it was asked for, whatever comes of it. */
+  /** Called once for each request, also if the read failed. */
   readonly told: (mint: string, answer: PoolAnswer) => void
 }
 
-/** What is asked for within so long is read together. */
+/** Requests that arrive within this window are read together. */
 const GATHER_MS = 50
-/** Accounts of one call, the clock beside them: they are read of one slot. */
+/** Maximum number of accounts per call, not counting the Clock account. All accounts of a call are from one slot. */
 const MOST_ACCOUNTS = 99
 const POOL_ACCOUNTS = 4
 const MOST_KEPT = 10_000
 
-/** Reads the pools of mints over RPC, as many as fit with each call, and one call at a time. */
+/** Reads the pools of mints over RPC, as many per call as fit, one call at a time. */
 export class PoolReader {
   readonly #parts: PoolReaderParts
   #asked = new Set<string>()
   #isBusy = false
   #isStopped = false
-  /** Of mints that were found in the pool that follows the curve: their token program. */
+  /** Token program of each mint that was found in the pool it migrated to. */
   readonly #migrated = new Map<string, string>()
 
   constructor(parts: PoolReaderParts) {
     this.#parts = parts
   }
 
-  /** What is being read already is read anew after that. */
+  /** Requests a read. A mint that is being read already is read again afterwards. */
   ask(mint: string): void {
     this.#asked.add(mint)
     this.#gather()
@@ -91,7 +91,7 @@ export class PoolReader {
     this.#gather()
   }
 
-  /** `size`: accounts of one mint. */
+  /** `size`: number of accounts per mint. */
   async #read(mints: readonly string[], size: number, { addresses, read }: Kind): Promise<void> {
     const together = Math.floor(MOST_ACCOUNTS / size)
     for (let from = 0; from < mints.length && !this.#isStopped; from += together) {
@@ -137,7 +137,7 @@ interface Found {
   readonly accounts: readonly (AccountState | null)[]
 }
 
-/** How what a mint is traded in is read; undefined: it is not there any more. */
+/** Addresses and decoder of one kind of market. `read` returns undefined if the mint has left this kind of market. */
 interface Kind {
   readonly addresses: (mint: string) => readonly string[]
   readonly read: (mint: string, accounts: readonly (AccountState | null)[]) => Sides | Refusal | undefined
@@ -147,11 +147,11 @@ function silent(reason: string): Refusal {
   return { code: 'POOL_SILENT', reason }
 }
 
-// Pools as accounts of the chain. pump-public-docs @1b82215, idl/pump.json BondingCurve and idl/pump_amm.json Pool;
-// what stands behind the fields of that day: docs/NEGATIVE_VIRTUAL_QUOTE_RESERVES.md of the same repository. Both were
-// made longer several times, and what a shorter one lacks is 0. An address that a program derives can hold nothing but
-// what that program put there.
-/** Of a pool: what its price is made of. */
+// Pools as accounts of the chain: pump-public-docs @1b82215, idl/pump.json BondingCurve and idl/pump_amm.json Pool.
+// Fields added after that IDL are described in docs/NEGATIVE_VIRTUAL_QUOTE_RESERVES.md of the same repository. Both
+// layouts were extended several times; a field missing from a shorter account is 0. Only the program that derives an
+// address can write to it, so its content can be trusted.
+/** The two reserves of a pool, which make its price. Base units. */
 export interface Sides {
   readonly lamports: bigint
   readonly tokens: bigint
@@ -161,38 +161,39 @@ export interface Sides {
 const CURVE = '17b7f83760d8ac60'
 const CURVE_BYTES = 49
 const COMPLETE_AT = 48
-/** Since May 2026; of pump.fun's own only. Nothing there: against SOL. */
+/** Mint that the curve trades against: since May 2026, only on curves of pump.fun itself. An absent or empty field
+ *  means SOL. */
 const QUOTE_AT = 83
 const POOL = 'f19a6d0411b16dbc'
 const POOL_BYTES = 211
-/** Signed, 16 bytes. */
+/** Offset of a signed 16-byte integer. */
 const VIRTUAL_AT = 245
 const KEY_BYTES = 32
-/** With less SOL than this on its side a pool has no price: whoever likes moves it. */
+/** Minimum SOL reserve. Below it a pool has no price, because a small trade could move the price at will. */
 const LEAST_LAMPORTS = 10000000n
-/** Unsigned, 8 bytes. */
+/** Maximum of an unsigned 8-byte integer. */
 const MOST = 2n ** 64n - 1n
 const MOST_DECIMALS = 12
 const NO_KEY = new Uint8Array(KEY_BYTES)
 
-/** Those with bonding curves: pump.fun's, and what else of its layout is named. */
+/** Programs with bonding curves: pump.fun's own, and configured programs with the same layout. */
 export function curveProgramsOf(programs: readonly TradingProgram[]): string[] {
   const named = programs.filter(({ decode }) => decode === 'pump').map(({ id }) => id)
   return [...new Set([PROGRAMS.bondingCurve, ...named])]
 }
 
-/** The mint first, which says how many decimals a token has. */
+/** The first address is the mint, which holds the number of decimals. */
 export function curveAddresses(mint: string, programs: readonly string[]): string[] {
   return [mint, ...programs.map((program) => bondingCurveOf(mint, program))]
 }
 
-/** The pool of one that has left its curve. */
+/** Addresses of a migrated mint: the mint, its pool, and the pool's two vaults. */
 export function poolAddresses(mint: string, tokenProgram: string): string[] {
   const pool = canonicalPoolOf(mint, PROGRAMS.pumpSwap)
   return [mint, pool, tokenAccountOf(pool, mint, tokenProgram), tokenAccountOf(pool, WSOL_MINT, PROGRAMS.token)]
 }
 
-/** `migrated`: no curve trades it, any more or ever. */
+/** Returns `migrated` if no curve trades the mint, or none does any more. */
 export function readCurve(
   [mint, ...curves]: readonly (AccountState | null)[],
   programs: readonly string[],
@@ -244,7 +245,8 @@ function sides(lamports: bigint, tokens: bigint, decimals: number): Sides | Refu
   return isOdd ? unreadable('its pool has more than it can have') : { lamports, tokens, decimals }
 }
 
-/** What counts beside what is there: less what waits to be paid out as fees, more where the pool was given depth. */
+/** Correction of the pool's SOL reserve, lamports: negative for fees that are not paid out yet, positive if virtual
+ *  depth was added. */
 function virtualLamports(data: Uint8Array): bigint {
   if (data.length < VIRTUAL_AT + 16) return 0n
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)

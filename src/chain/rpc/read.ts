@@ -126,7 +126,7 @@ function holdingOf(row: unknown): Holding & { mint: string } {
   return { mint, tokens: BigInt(amount), decimals: whole(decimals) }
 }
 
-/** One address may lead to several nodes, of different age. */
+/** Retries if a node is behind: one URL may lead to several nodes of different age. */
 const TRIES_BEHIND = 4
 
 /** Returns the answer; throws Unread on an error. */

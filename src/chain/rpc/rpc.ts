@@ -5,11 +5,11 @@ import { kindOfRpcError, RPC_BEHIND, RPC_OTHER_CLUSTER, RPC_UNREACHABLE } from '
 export interface RpcParts {
   readonly http: Http
   readonly clock: Clock
-  /** In the order of preference. Secrets: providers put keys into them, so none ever stands in a message. */
+  /** In order of preference. Secrets: providers put API keys into URLs, so no message may contain one. */
   readonly urls: readonly string[]
-  /** Runs a call in its turn within the budget of its provider. */
+  /** Runs a call when the rate limit of its provider allows it. */
   readonly pace: <T>(url: string, call: RpcCall, run: () => Promise<T>) => Promise<T>
-  /** Of one try, from when its turn has come; default 10,000 ms. */
+  /** Timeout of one attempt, counted from the end of the rate-limit wait; default 10,000 ms. */
   readonly timeoutMs?: number
 }
 
@@ -20,17 +20,17 @@ const HEADERS = { 'content-type': 'application/json', accept: 'application/json'
 
 /** Several providers of one chain. */
 export interface Rpcs {
-  /** The first that is not resting is asked, and where it fails the next. */
+  /** Asks the first provider that is not resting; on a failure, the next one. */
   readonly any: Rpc
-  /** Each for itself, in the order of preference. */
+  /** One entry per provider, in order of preference. */
   readonly each: readonly Rpc[]
-  /** The genesis hash of our chain: from now on each provider has to show that it serves this one before it is asked
-   *  anything. */
+  /** Sets the genesis hash of the expected chain: from then on each provider must report this hash before it receives
+   *  any other call. */
   pin(genesis: string): void
 }
 
-/** JSON-RPC over several providers. Never @solana/web3.js, which retries on its own and takes landed transactions for
- *  expired. Safe for sendTransaction too: the same bytes are the same transaction. */
+/** JSON-RPC over several providers. Does not use @solana/web3.js, which retries on its own and reports landed
+ *  transactions as expired. Retrying sendTransaction is safe: the same bytes are the same transaction. */
 export function openRpcs(parts: RpcParts): Rpcs {
   const providers = parts.urls.map((url, index) => new Provider(parts, url, `RPC ${index + 1}`))
   const ids = { next: 1 }
@@ -57,8 +57,8 @@ function rpcOf(provider: Provider, ids: { next: number }): Rpc {
   }
 }
 
-/** Asks one after the other until one knows. Where none does: that of a node which is behind, else the first answer of
- *  a node. */
+/** Asks the nodes one after the other until one answers. If none does, returns the error of a node that is behind, else
+ *  the first error reported by a node itself. */
 export function inTurn(rpcs: readonly Rpc[]): Rpc {
   return async (method, params) => {
     const refusals: Extract<RpcResult, { ok: false }>[] = []
@@ -79,16 +79,16 @@ export interface RpcCall {
   readonly id: number
 }
 
-/** One URL, and how it has been behaving. */
+/** State of one provider. */
 class Provider {
   readonly name: string
   readonly #parts: RpcParts
   readonly #url: string
   #restsUntil: Millis = 0
   #failures = 0
-  /** Of our chain; '' while nobody has said. */
+  /** Genesis hash of the expected chain; '' until `pin`. */
   #genesis = ''
-  /** Of the chain that it serves; '' while it has not been asked. */
+  /** Genesis hash that the provider reported; '' before it did. */
   #served = ''
 
   constructor(parts: RpcParts, url: string, name: string) {
@@ -105,7 +105,7 @@ class Provider {
     this.#genesis = genesis
   }
 
-  /** The answer, or why another provider should be asked. */
+  /** Returns the answer, or the reason to ask another provider. */
   async ask(call: RpcCall): Promise<RpcResult | string> {
     if (this.#genesis !== '' && this.#served === '') {
       const answer = await this.#ask({ method: 'getGenesisHash', params: [], id: call.id })
@@ -130,7 +130,7 @@ class Provider {
     return answer
   }
 
-  /** Rests: longer after each failure in a row. */
+  /** Makes the provider rest, twice as long after each consecutive failure. */
   #fail(reason: string, restMs = FIRST_REST_MS * 2 ** Math.min(this.#failures, 6)): string {
     this.#failures++
     this.#restsUntil = this.#parts.clock.now() + Math.min(restMs, LONGEST_REST_MS)
@@ -149,7 +149,7 @@ class Provider {
   }
 }
 
-/** undefined where it is no answer to this call. */
+/** Returns undefined if the body is not an answer to this call. */
 function readAnswer(body: string, id: number): RpcResult | undefined {
   try {
     const answer = JSON.parse(body) as { id?: unknown; result?: unknown; error?: { code?: unknown; message?: unknown } }
@@ -168,32 +168,32 @@ function retryAfterMs(headers: Readonly<Record<string, string>>): number | undef
   return seconds !== undefined && /^\d{1,4}$/.test(seconds) ? Number(seconds) * 1_000 : undefined
 }
 
-/** All checks of one transaction, while there is a node that has not been found slow. */
+/** Deadline for all checks of one transaction, while at least one node has not been slow. */
 const PROMPT_MS = 5000
-/** And where there is none: what was built is past its expiry by then. */
+/** Deadline if every node has been slow: by then the blockhash of the transaction has expired anyway. */
 const LONGEST_MS = 60000
-/** A node that was slow is asked first again so long after that. */
+/** Time after which a slow node becomes the first choice again. */
 const FORGIVEN_MS = 60000
 
-/** The chain for the checks of one transaction. */
+/** RPC access for the checks of one transaction. */
 export interface CheckRpc {
-  /** Fails from its deadline on, what is under way too: what was not checked by then does not pass. */
+  /** Fails from the deadline on, including calls in flight. A check that has not finished by then does not pass. */
   readonly rpc: Rpc
-  /** They are over. */
+  /** Ends the checks and cancels the deadline. */
   readonly end: () => void
 }
 
-/** The nodes as those ask them who hold back a transaction until it is checked. Each call of a slow node may come back
- *  just in time, and all of them together a minute later; so they share a deadline, and the checks after that begin
- *  with the next node. */
+/** Nodes in the order in which a waiting transaction's checks should ask them. A slow node may answer every single call
+ *  just in time and still delay all checks together by a minute; so the checks of a transaction share one deadline, and
+ *  after a missed deadline later checks start with the next node. */
 export class CheckRpcs {
   readonly #nodes: readonly Rpc[]
   readonly #clock: Clock
-  /** Deadlines that passed, and when the last one did. */
+  /** Number of missed deadlines, and the time of the last one. */
   #slow = 0
   #slowAt: Millis = Number.NEGATIVE_INFINITY
 
-  /** `nodes`: in the order of preference. */
+  /** `nodes`: in order of preference. */
   constructor(nodes: readonly Rpc[], clock: Clock) {
     this.#nodes = nodes
     this.#clock = clock
@@ -228,7 +228,7 @@ export class CheckRpcs {
     return { rpc: (...call) => Promise.race([ask(...call), deadline]), end }
   }
 
-  /** Too slow; told once by all that began with the same node. */
+  /** Counts a missed deadline once, even if several checks that started with the same node missed theirs. */
   #found(turn: number): void {
     if (turn !== this.#slow) return
     this.#slow++

@@ -1,8 +1,8 @@
 import type { Cancel, Clock } from '../../base/machine.ts'
 
-/** What has not landed by then may take a minute more: the next order goes on. */
+/** Length of a turn. A transaction that has not landed by then may take another minute, so the next order starts. */
 const TURN_MS = 3_000
-/** An exit waits no longer than that, however many others are before it. */
+/** Maximum wait of an exit, regardless of the length of the queue. */
 const LONGEST_EXIT_WAIT_MS = 3_000
 
 interface Waiting {
@@ -10,11 +10,11 @@ interface Waiting {
   readonly go: () => void
 }
 
-/** Orders of a wallet one at a time, exits first: each is checked once the one before it has landed or ended, or its
- *  turn is over. Attempts of one order do not wait for each other. */
+/** Runs the orders of a wallet one at a time, exits first: an order is checked once the previous one has landed or
+ *  ended, or its turn is over. Attempts of one order do not wait for each other. */
 export class Turns {
   readonly #clock: Clock
-  /** How many attempts of an order have a turn, by order. */
+  /** Number of attempts that hold a turn, by order. */
   readonly #going = new Map<string, number>()
   readonly #waiting = new Set<Waiting>()
 
@@ -22,7 +22,7 @@ export class Turns {
     this.#clock = clock
   }
 
-  /** Answers once it has its turn, with what ends that. */
+  /** Waits for a turn and returns a function that ends it. */
   async take(orderId: string, isExit: boolean): Promise<() => void> {
     if (this.#going.size > 0 && !this.#going.has(orderId)) await this.#wait(isExit)
     this.#going.set(orderId, (this.#going.get(orderId) ?? 0) + 1)

@@ -21,7 +21,7 @@ import type { Rpc } from '../rpc/rpc.ts'
 import type { WalletBook } from './wallet-book.ts'
 
 export interface AuditParts {
-  /** Each for itself, in the order of preference: a bracket is of one of them. */
+  /** One entry per provider, in order of preference. A bracket comes from a single provider. */
   readonly providers: readonly Rpc[]
   readonly clock: Clock
   readonly account: string
@@ -30,36 +30,37 @@ export interface AuditParts {
   readonly wallet: string
   readonly book: WalletBook
   readonly write: (record: JournalRecord) => void
-  /** Whose a transaction is: the attempt that made it, '' where none did. */
+  /** Returns the id of the attempt that made a transaction; '' if no attempt did. */
   readonly found: (transaction: LandedTransaction) => string
-  /** A mint that a bot holds or orders. */
+  /** Whether a bot holds or orders this mint. */
   readonly isTracked: (mint: string) => boolean
-  /** The lowest slot after which transactions still bear on an attempt. */
+  /** Lowest slot after which transactions still matter to an attempt. */
   readonly oldest: () => number
-  /** When it is wanted next, ms; it comes a little earlier or later. */
+  /** Time until the next regular pass, ms. The actual time may differ slightly. */
   readonly everyMs: () => number
   readonly on: {
-    /** The wallet as it is, and what follows for attempts. */
+    /** Receives each reading of the wallet, from which attempts are decided. */
     readonly read: (reading: Reading, provider: Rpc) => void
     readonly foreign: (row: WalletTransaction) => void
-    /** Something that nobody can explain. */
+    /** Receives a transaction that cannot be explained. */
     readonly opaque: (row: WalletTransaction) => void
     readonly failed: (reason: string) => void
   }
 }
 
-/** A transaction that is listed is asked for so often. */
+/** Maximum number of reads of a listed transaction. */
 const MOST_TRIES = 20
-/** Transactions read at one go; a flood of dust must not keep the wallet from being looked at. */
+/** Maximum number of transactions read per pass: a flood of dust transfers must not delay the next look
+ *  at the balance. */
 const MOST_READS = 200
-/** A difference that stays equal so often, for so many blocks, is taken for what it is: nobody will explain it. */
+/** A difference that stays equal for so many passes and so many blocks is booked as unexplained. */
 const EQUAL_TIMES = 3
 const EQUAL_BLOCKS = 1_500
-/** While something is missing: longer after each time, up to this. */
+/** Retry interval while something is missing: it doubles from the first value up to the second. */
 const FIRST_AGAIN_MS = 2_000
 const LONGEST_AGAIN_MS = 60_000
 
-/** Goes through every transaction of a wallet once, in order, and checks that together they make its balance. */
+/** Reads every transaction of a wallet once, in order, and checks that together they explain its balance. */
 export class Audit {
   readonly #parts: AuditParts
   readonly #tries = new Map<string, number>()
@@ -75,7 +76,7 @@ export class Audit {
     this.#parts = parts
   }
 
-  /** Now, or as soon as the present one is over. */
+  /** Starts a pass now, or as soon as the current one ends. */
   wake(): void {
     this.#isWanted = true
     if (this.#isRunning || this.#isStopped) return
@@ -96,7 +97,7 @@ export class Audit {
     this.#cancelTimer = clock.after(ms, () => this.wake())
   }
 
-  /** Not later than so long from now. */
+  /** Starts the next pass at most `ms` from now. */
   within(ms: number): void {
     const { clock } = this.#parts
     if (this.#isRunning || this.#isStopped || clock.now() + ms >= this.#nextAt) return
@@ -115,7 +116,7 @@ export class Audit {
     return cursor === undefined ? null : { slot: cursor.slot, height: cursor.height }
   }
 
-  /** How long until the next. */
+  /** Returns the time until the next pass, ms. */
   async #run(): Promise<number> {
     const { providers, everyMs, on } = this.#parts
     const reasons: string[] = []
@@ -138,7 +139,7 @@ export class Audit {
     return Math.min(FIRST_AGAIN_MS * 2 ** Math.min(this.#failures - 1, 5), LONGEST_AGAIN_MS)
   }
 
-  /** False where something is missing, so that it is to be repeated soon. */
+  /** Returns false if something is missing, so that the pass is repeated soon. */
   async #pass(provider: Rpc): Promise<boolean> {
     const { book, wallet, oldest } = this.#parts
     const { cursor } = book
@@ -149,13 +150,13 @@ export class Audit {
     const fresh = bracket.rows.filter(({ signature }) => !book.has(signature))
     const landed = new Map<Listed, LandedTransaction | null>()
     for (const row of fresh.slice(0, MOST_READS)) landed.set(row, await this.#read(provider, row))
-    // Only where something is to be proved absent does it matter how far the node looks back.
+    // The node's oldest slot matters only while an attempt may have to be proved absent.
     const firstSlot = oldest() === Number.POSITIVE_INFINITY ? 0 : await readFirstSlot(provider)
     if (this.#isStopped) return true
     return this.#take(provider, cursor, bracket, landed, fresh.length > MOST_READS, firstSlot)
   }
 
-  /** The first time: what was before is not ours to explain. */
+  /** First reading of a wallet: earlier transactions are not explained. */
   async #begin(provider: Rpc): Promise<boolean> {
     const { wallet } = this.#parts
     const bracket = await readPresent(provider, wallet)
@@ -165,7 +166,7 @@ export class Audit {
     return true
   }
 
-  /** null: nobody can say yet. */
+  /** Returns null if the transaction cannot be read yet. */
   async #read(provider: Rpc, { signature }: Listed): Promise<LandedTransaction | null> {
     const answer = await readLanded(provider, signature, 'finalized')
     if (answer !== null && answer !== 'unreadable') return answer
@@ -173,8 +174,8 @@ export class Audit {
     return null
   }
 
-  /** All within one turn: what the transactions are is durable together with how far we came, and after what follows
-   *  from them. */
+  /** Runs synchronously: the classified transactions and the new cursor become durable together, after the decisions
+   *  that follow from them. */
   #take(
     provider: Rpc,
     cursor: WalletCursor,
@@ -196,7 +197,8 @@ export class Audit {
       else if ((this.#tries.get(listed.signature) ?? 0) >= MOST_TRIES) unreadable.push(listed)
       else unread++
     }
-    // What nobody can read takes what is left to explain; of several, the first.
+    // The unexplained rest of the balance is assigned to an unreadable transaction; to the first one if there are
+    // several.
     for (const [index, listed] of unread > 0 ? [] : unreadable.entries()) {
       const left = index === 0 ? bracket.lamports - book.expected(bracket.slot) : 0
       add(opaque(account, listed, left))
@@ -224,7 +226,7 @@ export class Audit {
     if (explained !== undefined) add(explained)
   }
 
-  /** A difference that stays is put down as what it is, so that what comes after can be proved again. */
+  /** Books a lasting difference as unexplained, so that later absences can be proved again. */
   #weigh(cursor: WalletCursor, { head, slot }: Bracket, missing: number, add: (row: WalletTransaction) => void): void {
     if (missing === 0) {
       this.#missing = undefined
@@ -261,23 +263,23 @@ function gapOf(missing: number): string {
   return `the wallet has ${amount} SOL ${missing < 0 ? 'less' : 'more'} than its listed transactions explain`
 }
 
-/** What a wallet was at one finalized slot, and each transaction that led there, as far as the node lists them. */
+/** A wallet at one finalized slot, with the transactions that led to this state, as far as the node lists them. */
 export interface Bracket {
-  /** Read first: whatever could land up to this height has landed, or never will. */
+  /** Read first. A transaction that could land up to this height has landed by now, or never will. */
   readonly head: Head
-  /** Of the balance; not before the head's. */
+  /** Slot of the balance; not before the head's slot. */
   readonly slot: number
   readonly lamports: Lamports
-  /** After `since` and up to `slot`, oldest first. */
+  /** Transactions after `since` and up to `slot`, oldest first. */
   readonly rows: readonly Listed[]
 }
 
 const PAGE = 1000
 
-/** Height, then balance, then list, each at a bank that is not older than the one before: a list that is read before
- *  its balance would be behind it whenever the wallet is used. Rows after the balance's slot are left for the next
- *  time. Throws Unread. `until`: the newest transaction up to `since`, where it is known, so that the node need not go
- *  through the pages behind it. */
+/** Reads the height, then the balance, then the list, each at a bank that is at least as new as the previous one. A
+ *  list read before the balance would be behind it whenever the wallet is in use. Rows after the balance's slot are
+ *  left for the next pass. Throws Unread. `until`: newest known transaction up to `since`, which spares the node the
+ *  older pages. */
 export async function readBracket(rpc: Rpc, wallet: string, since: number, until?: string): Promise<Bracket> {
   const head = await readHead(rpc, 'finalized', since)
   const { slot, lamports } = await readBalance(rpc, wallet, head.slot)
@@ -290,7 +292,7 @@ export async function readBracket(rpc: Rpc, wallet: string, since: number, until
   return { head, slot, lamports, rows: rows.filter((row) => row.slot > since && row.slot <= slot).reverse() }
 }
 
-/** The first reading of a wallet: what led to it is not asked for, but its newest transaction. Throws Unread. */
+/** First reading of a wallet: balance and newest transaction only. Throws Unread. */
 async function readPresent(rpc: Rpc, wallet: string): Promise<Bracket> {
   const head = await readHead(rpc, 'finalized')
   const { slot, lamports } = await readBalance(rpc, wallet, head.slot)

@@ -8,27 +8,27 @@ import type { Rpc } from '../rpc/rpc.ts'
 
 export interface DeficitParts {
   readonly wallet: string
-  /** What bots have booked, base units by mint. */
+  /** Booked tokens of all bots, base units by mint. */
   readonly booked: () => ReadonlyMap<string, TokenAmount>
-  /** No order of this mint is under way. */
+  /** Whether no order of this mint is open. */
   readonly isQuiet: (mint: string) => boolean
   readonly found: (mint: string, tokens: TokenAmount) => void
 }
 
-/** Compares what the wallet holds with what was booked. More is an inflow; less, twice in a row and while nothing is
- *  under way, is a deficit: whatever took the tokens, they are gone. A list of a wallet's accounts comes from an index,
- *  which nodes lose: what the wallet's own account of the mint holds is read apart, because a position that is taken
- *  for gone has no exits any more. */
+/** Compares the tokens in the wallet with the booked tokens. A surplus is an inflow. A shortfall in two consecutive
+ *  checks, without an open order, is a deficit: the tokens are gone, regardless of the cause. Nodes read the list of a
+ *  wallet's accounts from an index that may be incomplete. The associated account is therefore read separately, because
+ *  a position that is marked as gone no longer has exits. */
 export class Deficits {
   readonly #parts: DeficitParts
-  /** At the last check: what was booked, and what was there. */
+  /** Suspects of the last check, by mint: booked tokens and tokens on the chain. */
   #suspects: ReadonlyMap<string, string> = new Map()
 
   constructor(parts: DeficitParts) {
     this.#parts = parts
   }
 
-  /** `slot`: everything that landed up to there has been looked at. */
+  /** `slot`: all transactions up to this slot have been processed. */
   async check(rpc: Rpc, slot: number): Promise<void> {
     const { wallet, booked, isQuiet, found } = this.#parts
     const before = new Map([...booked()].filter(([mint, tokens]) => tokens > 0n && isQuiet(mint)))
@@ -56,7 +56,7 @@ export class Deficits {
   }
 }
 
-/** What the wallet's associated account of a mint holds, whichever token program it is of. */
+/** Tokens in the wallet's associated account of a mint, under either token program. */
 async function readAssociated(rpc: Rpc, wallet: string, mint: string): Promise<TokenAmount> {
   const addresses = [PROGRAMS.token, PROGRAMS.token2022].map((program) => associatedAccount(wallet, mint, program))
   const { accounts } = await readAccounts(rpc, addresses)

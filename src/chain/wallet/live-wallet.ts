@@ -17,12 +17,12 @@ import { Audit, readBracket } from './audit.ts'
 import { Deficits } from './deficits.ts'
 import { WalletBook } from './wallet-book.ts'
 
-/** A transaction that the wallet signed and that no order explains. */
+/** A transaction that the wallet signed and no order explains. */
 export interface Foreign {
   readonly signature: string
-  /** What it changed in the wallet. */
+  /** Change of the wallet's balance. */
   readonly lamports: Lamports
-  /** It looks like an execution of this attempt, which was not waiting for one; absent where it looks like none. */
+  /** Set if the transaction looks like an execution of this attempt, which did not expect one. */
   readonly attemptId?: string
 }
 
@@ -36,55 +36,56 @@ export interface LiveWalletParts {
   readonly genesis: string
   /** Public key. */
   readonly wallet: string
-  /** How long after we hung up a request may still be carried out. */
+  /** Maximum time after a closed connection during which the service may still execute a request, ms. */
   readonly lateMs: number
-  /** The absence of a buy of so much needs the word of a second RPC, where there is one. */
+  /** The absence of a buy of at least this size must be confirmed by a second RPC, if one is configured. */
   readonly secondOpinionLamports: number
-  /** What earlier processes knew. */
+  /** State that earlier processes journaled. */
   readonly past: {
     readonly cursor: WalletCursor | undefined
     readonly transactions: readonly WalletTransaction[]
     readonly watches: readonly Watch[]
   }
-  /** What bots have booked, base units by mint. */
+  /** Booked tokens of all bots, base units by mint. */
   readonly booked: () => ReadonlyMap<string, TokenAmount>
   readonly write: (record: JournalRecord) => void
   readonly late: ResolverParts['late']
   readonly paid: ResolverParts['paid']
   readonly standIn: ResolverParts['standIn']
   readonly on: {
-    /** Whether the state of the wallet is known. `single`: nothing has shown up to now that nobody else trades with
-     *  it. */
+    /** Opens or closes the gate for orders: whether the state of the wallet is known. `single`: no sign so far that
+     *  another process trades with the wallet. */
     readonly gate: (open: boolean, single: boolean) => void
     readonly foreign: (found: Foreign) => void
     readonly deficit: (mint: string, tokens: TokenAmount) => void
-    /** Something of ours landed: the balance has changed. */
+    /** An own transaction landed: the balance has changed. */
     readonly landed: () => void
     readonly notice: (text: string) => void
-    /** A person should see it. */
+    /** A message for the operator. */
     readonly alarm: (text: string) => void
-    /** What became of lost orders has not been provable for a minute, and why. */
+    /** The outcome of lost orders could not be proved for a minute; `text` says why. */
     readonly undecided: (text: string) => void
   }
 }
 
 const EVERY_MS = 30_000
-/** While something that was seen is not final. */
+/** Interval while a seen transaction is not final. */
 const PROVISIONAL_MS = 10_000
-/** About how long from confirmed to finalized. */
+/** Approximate time from confirmed to finalized. */
 const FINAL_MS = 15_000
 const SOONEST_MS = 1_000
 const DEFICITS_EVERY_MS = 30_000
-/** Without a reading for so long the state of the wallet counts as unknown. */
+/** Without a reading for this long, the state of the wallet counts as unknown. */
 const STALE_MS = 180_000
 const USUAL_BLOCK_MS = 400
-/** Without a head of the chain for so long, a person is told. */
+/** Without a head of the chain for this long, the operator is notified. */
 const LONG_WAIT_MS = 60_000
-/** So long after the first buy was seen, or sent where it is not seen, whoever bought beside it is seen too. */
+/** A parallel process would buy at the same time as this one. Its transactions are visible this long after the first
+ *  buy was seen, or after the buy was sent if it is never seen. */
 const BESIDE_FIRST_MS = 1_000
 const UNSEEN_FIRST_MS = 10_000
 
-/** Our wallet on the chain: what becomes of attempts, and what else happens to it. */
+/** The wallet on the chain: resolves attempts, and detects all other changes. */
 export class LiveWallet {
   readonly resolver: Resolver
   readonly byHand: UndecidedOrders
@@ -99,13 +100,13 @@ export class LiveWallet {
   #blockMs = USUAL_BLOCK_MS
   #deficitsAt = Number.NEGATIVE_INFINITY
   #cancelStale: Cancel | undefined
-  /** Foreign transactions that were told: they are seen at confirmed, and again once they are final. */
+  /** Signatures of foreign transactions that were reported: each is seen at confirmed, and again once it is final. */
   readonly #told = new Set<string>()
-  /** The first buy since the start was seen. */
+  /** Time at which the first buy since the start was seen. */
   #boughtAt: Millis | undefined
   #isAlone = false
   #isOpen = false
-  /** Why no head of the chain can be told to those who ask for one; '' where none do. */
+  /** Why no head of the chain is available; '' if one is, or none is needed. */
   #waits = ''
   #hasWarned = false
 
@@ -151,7 +152,7 @@ export class LiveWallet {
     })
     this.#finder = new Finder({
       ...{ rpc: rpcs.any, clock, wallet, hunted: () => watches.hunted(clock.now()) },
-      // The first audit of a wallet classifies nothing of what was before it, however recent.
+      // The first audit of a wallet does not classify earlier transactions, however recent they are.
       until: () => (this.#finder.hasLooked ? this.#book.cursor : past.cursor)?.signature ?? '',
       isKnown: (signature) => this.resolver.isKnown(signature),
       found: (transaction) => {
@@ -167,21 +168,22 @@ export class LiveWallet {
     this.resolver.restore(past.watches)
   }
 
-  /** Once all attempts of earlier processes have been resumed: what is seen of them is theirs from the next turn on. */
+  /** Starts after all attempts of earlier processes were resumed: their transactions are attributed from the next turn
+   *  of the event loop on. */
   start(): void {
     this.#head.look()
     this.#audit.wake()
     this.#parts.clock.after(0, () => this.#finder.start())
   }
 
-  /** The feed shows a trade of our wallet. */
+  /** Handles a trade of the wallet that the feed shows. */
   hint(mint: string, signature: string): void {
     if (this.resolver.isKnown(signature)) return
     this.resolver.hint(mint, signature)
     this.#finder.lookBeside()
   }
 
-  /** Something has become unknown. */
+  /** Looks at the chain now, because an outcome became unknown. */
   wake(): void {
     this.#finder.wake()
     this.#audit.wake()
@@ -217,15 +219,15 @@ export class LiveWallet {
     }
   }
 
-  /** It will be final soon, or gone. */
+  /** The transaction will be final soon, or a fork removes it. */
   #landed(): void {
     this.#finder.lookBeside()
     this.#audit.within(FINAL_MS)
     this.#parts.on.landed()
   }
 
-  /** A trade that no order explains. The audit says the same once it is final, 15 s later, and of what is no trade too:
-   *  by then a second process would have doubled many buys. */
+  /** Reports a trade that no order explains. The audit reports the same 15 s later, once the trade is final, and other
+   *  transactions too. This check exists because a second process would have doubled many buys by then. */
   #unexplained(transaction: LandedTransaction, isTracked: (mint: string) => boolean): void {
     const { clock, wallet } = this.#parts
     const { signature, time } = transaction
@@ -254,7 +256,8 @@ export class LiveWallet {
     this.#parts.on.gate(true, false)
   }
 
-  /** What another process bought beside our first buy shows by now: it acts on the same events. */
+  /** Returns true once a parallel process's buy next to our first buy would be visible: such a process acts on the same
+   *  events. */
   #hasShownOthers(now: Millis): boolean {
     if (this.#boughtAt !== undefined && now >= this.#boughtAt + BESIDE_FIRST_MS) return true
     return this.resolver.watches
@@ -262,7 +265,7 @@ export class LiveWallet {
       .some(({ attempt, ended }) => attempt.side === 'buy' && !ended && now >= attempt.armedAt + UNSEEN_FIRST_MS)
   }
 
-  /** When something may be decided, or every 30 s. */
+  /** Time until the next decision may be possible, at most 30 s. */
   #everyMs(): number {
     const { watches } = this.resolver
     const bound = watches.nextBound()
@@ -293,7 +296,7 @@ export class LiveWallet {
     }
   }
 
-  /** Said at once, and to a person when it lasts. */
+  /** Reports the reason at once, and notifies the operator if the wait is long. */
   #waitsFor(reason: string, waitsMs: number): void {
     const { on } = this.#parts
     if (reason !== '' && this.#waits === '') on.notice(reason)

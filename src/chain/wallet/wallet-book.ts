@@ -1,8 +1,8 @@
 import { lamports } from '../../base/units.ts'
 import type { WalletCursor, WalletTransaction } from '../../orders/wallet-audit.ts'
 
-/** What is known of a wallet's past: a reading that everything before it led to, and each transaction since, or since
- *  the oldest attempt that is still being proved. */
+/** Known history of a wallet: a reading as the starting point, and every transaction since then, or since the oldest
+ *  attempt that is still being proved. */
 export class WalletBook {
   /** undefined before the first reading. */
   cursor: WalletCursor | undefined
@@ -21,7 +21,8 @@ export class WalletBook {
     this.#rows.set(row.signature, row)
   }
 
-  /** What the wallet holds at a slot by all that is known: not what it does hold, where something is not known. */
+  /** Expected balance at a slot according to the known transactions, lamports. The real balance differs if a
+   *  transaction is unknown. */
   expected(slot: number): number {
     if (this.cursor === undefined) return 0
     let sum: number = this.cursor.lamports
@@ -32,7 +33,7 @@ export class WalletBook {
     return sum
   }
 
-  /** The first thing between two slots of which nobody knows what it was, and which may have been an execution. */
+  /** First unexplained row between two slots that may have been an execution. */
   opaqueBetween(after: number, upTo: number): WalletTransaction | undefined {
     for (const row of this.#rows.values())
       if (row.class === 'opaque' && !row.failed && row.lamports !== 0 && row.slot > after && row.after < upTo)
@@ -40,7 +41,8 @@ export class WalletBook {
     return undefined
   }
 
-  /** A transaction that is listed at last: what was missing for it is explained. The row that changes, if one does. */
+  /** Deducts a transaction that the node lists late from the unexplained row that covers its slot. Returns the changed
+   *  row, if any. */
   explain({ slot, lamports: change }: WalletTransaction): WalletTransaction | undefined {
     for (const row of this.#rows.values()) {
       if (row.class !== 'opaque' || row.slot < slot || row.after >= slot || !row.signature.startsWith('?')) continue
@@ -51,7 +53,7 @@ export class WalletBook {
     return undefined
   }
 
-  /** Nobody asks any more for what is older. */
+  /** Drops rows up to this slot, which are no longer needed. */
   forget(upTo: number): void {
     for (const row of this.#rows.values()) if (row.slot <= upTo) this.#rows.delete(row.signature)
   }

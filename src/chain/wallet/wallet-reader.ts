@@ -7,21 +7,21 @@ export interface WalletParts {
   readonly clock: Clock
   /** Public key. */
   readonly wallet: string
-  /** The balance at confirmed, and the slot it was read at: what landed up to that slot is in it. */
+  /** Receives the confirmed balance and its slot. The balance includes all transactions up to that slot. */
   readonly read: (lamports: Lamports, slot: number) => void
 }
 
 const EVERY_MS = 30_000
-/** After a failure. */
+/** Retry interval after a failure. */
 const AGAIN_MS = 2_000
 
-/** Reads the wallet's SOL from the chain: at the start, when told that something landed, and every 30 s. */
+/** Reads the wallet's SOL from the chain: at the start, after a transaction landed, and every 30 s. */
 export class WalletReader {
   readonly #parts: WalletParts
   #slot = -1
   #cancelTimer: Cancel | undefined
   #isReading = false
-  /** Something landed while a reading was under way. */
+  /** A transaction landed during the current read. */
   #isStale = false
   #isStopped = false
 
@@ -38,7 +38,7 @@ export class WalletReader {
     this.#cancelTimer?.()
   }
 
-  /** A transaction of the wallet landed. */
+  /** Reads the balance again, because a transaction of the wallet landed. */
   refresh(): void {
     this.#isStale = true
     if (this.#isReading || this.#isStopped) return
@@ -58,7 +58,7 @@ export class WalletReader {
     const result = await rpc('getBalance', [wallet, { commitment: 'confirmed' }])
     const reading = result.ok ? readingOf(result.value) : undefined
     if (reading === undefined || this.#isStopped) return false
-    // A provider that lags behind another one tells the past.
+    // A provider that lags behind another one returns an old balance.
     if (reading.slot < this.#slot) return false
     this.#slot = reading.slot
     read(reading.lamports, reading.slot)
