@@ -6,8 +6,8 @@ import { type Fault, LocalRig } from './local-rig.ts'
 
 const THIEF = 'So11111111111111111111111111111111111111112'
 
-describe('an order that the service only builds', () => {
-  test('is verified, guarded, signed, durable, sent and landed, in this order', async () => {
+describe('an order that the engine signs itself', () => {
+  test('an order is verified, guarded, signed, stored and sent, in this order, and lands', async () => {
     const rig = await LocalRig.open()
     const before = rig.lamports
     const one = rig.buy()
@@ -22,7 +22,7 @@ describe('an order that the service only builds', () => {
     expect(watch).toMatchObject({ watch: { bound: expect.any(Number), attempt: { state: 'signed' } } })
   })
 
-  test('is sold again: everything, with what is left of it checked on the chain', async () => {
+  test('a bought position can be sold completely, and no tokens remain on the chain', async () => {
     const rig = await LocalRig.open()
     rig.execute(rig.buy())
     await rig.slots(40)
@@ -33,7 +33,7 @@ describe('an order that the service only builds', () => {
     expect(rig.held()).toBe(0n)
   })
 
-  test('asks the chain five times before it is sent, and the rent once', async () => {
+  test('an order needs five calls to the chain before it is sent, one of them for the rent', async () => {
     const rig = await LocalRig.open()
     rig.calls.length = 0
     rig.execute(rig.buy())
@@ -45,7 +45,7 @@ describe('an order that the service only builds', () => {
     ])
   })
 
-  test('nine of ten sends are dropped: it lands once, or is proved expired', async () => {
+  test('an order lands once, or is proved expired, if nine of ten sends are dropped', async () => {
     const rig = await LocalRig.open()
     rig.faults.set({ kind: 'sendDropped', count: 1e6, probability: 0.9 })
     const ends = new Map<string, number>()
@@ -62,7 +62,7 @@ describe('an order that the service only builds', () => {
     expect(rig.late).toEqual([])
   })
 
-  test('a fork takes it back: the same bytes are sent until it lands again', async () => {
+  test('the same bytes are sent again after a fork until they land', async () => {
     const rig = await LocalRig.open()
     const one = rig.buy()
     rig.execute(one)
@@ -74,26 +74,31 @@ describe('an order that the service only builds', () => {
   })
 })
 
-describe('what is built is not what was ordered, and nothing is signed', () => {
+describe('a built transaction that does not match the order is not signed', () => {
   const cases: [what: string, code: string, retry: string, build: (rig: LocalRig, one: Attempt) => Built][] = [
     [
-      'SOL goes elsewhere',
+      'SOL goes to a stranger',
       'SOL_TRANSFER',
       'never',
       (rig, one) => rig.built(one, { calls: (calls) => [...calls, transferCall(rig.user, THIEF, 1n)] }),
     ],
-    ['more is paid', 'AMOUNT_OVER', 'never', (rig, one) => ({ ...rig.built(rig.buy(0.2)), asked: rig.asked(one) })],
-    ['it sells', 'WRONG_SIDE', 'never', (rig, one) => ({ ...rig.built(one), asked: rig.asked(rig.sell()) })],
-    ['it will not expire', 'EXPIRY_IMPLAUSIBLE', 'wait', (rig, one) => rig.built(one, { height: 1e15 })],
-    ['it is over', 'EXPIRY_IMPLAUSIBLE', 'wait', (rig, one) => rig.built(one, { height: 1 })],
     [
-      'a byte more',
+      'the amount is above the order',
+      'AMOUNT_OVER',
+      'never',
+      (rig, one) => ({ ...rig.built(rig.buy(0.2)), asked: rig.asked(one) }),
+    ],
+    ['it sells', 'WRONG_SIDE', 'never', (rig, one) => ({ ...rig.built(one), asked: rig.asked(rig.sell()) })],
+    ['the expiry is too far away', 'EXPIRY_IMPLAUSIBLE', 'wait', (rig, one) => rig.built(one, { height: 1e15 })],
+    ['the transaction is expired', 'EXPIRY_IMPLAUSIBLE', 'wait', (rig, one) => rig.built(one, { height: 1 })],
+    [
+      'the bytes have one byte too many',
       'TX_MALFORMED',
       'never',
       (rig, one) => rig.built(one, { bytes: (bytes) => Buffer.concat([bytes, Uint8Array.of(0)]) }),
     ],
     [
-      'the price ran since',
+      'the price moved beyond the slippage',
       'SLIPPAGE_EXCEEDED',
       'slippage',
       (rig, one) => {
@@ -102,8 +107,8 @@ describe('what is built is not what was ordered, and nothing is signed', () => {
         return built
       },
     ],
-    ['the service says no', 'INVALID_MINT', 'never', () => refused('INVALID_MINT', 'never')],
-    ['the service is silent', 'BUILDER_SILENT', 'wait', () => refused('BUILDER_SILENT', 'wait')],
+    ['the service refuses', 'INVALID_MINT', 'never', () => refused('INVALID_MINT', 'never')],
+    ['the service does not answer', 'BUILDER_SILENT', 'wait', () => refused('BUILDER_SILENT', 'wait')],
   ]
   test.each(cases)('%s: %s, %s', async (_what, code, retry, build) => {
     const rig = await LocalRig.open()
@@ -118,7 +123,7 @@ describe('what is built is not what was ordered, and nothing is signed', () => {
     expect(rig.lamports).toBe(before)
   })
 
-  test('a blockhash that nobody knows is waited for, and then built again', async () => {
+  test('an unknown blockhash is waited for, and then the order is built again', async () => {
     const rig = await LocalRig.open()
     rig.fault = (method, _params, honest) =>
       method === 'isBlockhashValid' ? { context: { slot: 1 }, value: false } : honest()
@@ -130,7 +135,7 @@ describe('what is built is not what was ordered, and nothing is signed', () => {
     expect(rig.last(one)).toMatchObject({ code: 'BLOCKHASH_UNKNOWN', retry: 'wait' })
   })
 
-  test('the wallet does not cover it, its fees and its rent: told before anything is sent', async () => {
+  test('an order that the wallet cannot pay, with fees and rent, is refused before any send', async () => {
     const rig = await LocalRig.open()
     const one = rig.buy(9.999)
     rig.reserved = { ...rig.reserved, boundLamports: 20e9 }
@@ -141,7 +146,7 @@ describe('what is built is not what was ordered, and nothing is signed', () => {
   })
 })
 
-describe('the RPC', () => {
+describe('a faulty RPC', () => {
   const faults: [what: string, fault: Fault][] = [
     [
       'is down',
@@ -156,10 +161,13 @@ describe('the RPC', () => {
         return honest()
       },
     ],
-    ['answers nonsense', (method, _params, honest) => (method === 'getMultipleAccounts' ? { value: 'x' } : honest())],
-    ['does not tell its height', (method, _params, honest) => (method === 'getEpochInfo' ? {} : honest())],
+    [
+      'gives an invalid answer',
+      (method, _params, honest) => (method === 'getMultipleAccounts' ? { value: 'x' } : honest()),
+    ],
+    ['does not report its height', (method, _params, honest) => (method === 'getEpochInfo' ? {} : honest())],
   ]
-  test.each(faults)('%s: nothing is signed, and it is built again', async (_what, fault) => {
+  test.each(faults)('nothing is signed if the RPC %s, and the order can be built again', async (_what, fault) => {
     const rig = await LocalRig.open()
     rig.fault = fault
     const one = rig.buy()
@@ -169,7 +177,7 @@ describe('the RPC', () => {
     expect(rig.steps).toEqual([])
   })
 
-  test('is at a height long past: an order that would be proved expired as it lands is not signed', async () => {
+  test('an order is not signed if an RPC with an old height would report it as expired when it lands', async () => {
     const rig = await LocalRig.open()
     await rig.slots(400)
     rig.build = async (attempt) => ({ ...rig.built(attempt), lastValidBlockHeight: undefined }) as Built
@@ -184,7 +192,7 @@ describe('the RPC', () => {
     expect(rig.steps).toEqual([])
   })
 
-  test('refuses every send: the order is proved expired, and no more is sent after that', async () => {
+  test('an order whose sends are all refused is proved expired and not sent again', async () => {
     const rig = await LocalRig.open()
     rig.fault = (method, _params, honest) => {
       if (method === 'sendTransaction') throw -32005
@@ -200,13 +208,13 @@ describe('the RPC', () => {
   })
 })
 
-describe('an RPC each of whose calls is slow', () => {
+describe('an RPC with slow calls', () => {
   const slow =
     (rig: LocalRig, ms: number): Fault =>
     (_method, _params, honest) =>
       new Promise((resolve) => void rig.clock.after(ms, () => resolve(honest())))
 
-  test('has 5 s for all checks; then the order goes on with the next one, and nothing of what came late is signed', async () => {
+  test('an RPC has 5 s for all checks; then the next RPC checks, and late answers lead to no signature', async () => {
     const rig = await LocalRig.open(2)
     rig.execute(rig.buy())
     await rig.slots(40)
@@ -226,8 +234,8 @@ describe('an RPC each of whose calls is slow', () => {
   })
 
   test.each([
-    ['9.9 s each: signed when all is checked', 9_900, 'signed'],
-    ['31 s each: refused after a minute, when what was built is over', 31_000, ''],
+    ['9.9 s each: signed after all checks', 9_900, 'signed'],
+    ['31 s each: refused after a minute, when the transaction has expired', 31_000, ''],
   ])('and is the only one, %s', async (_what, ms, signed) => {
     const rig = await LocalRig.open()
     rig.fault = slow(rig, ms)
@@ -241,7 +249,7 @@ describe('an RPC each of whose calls is slow', () => {
   })
 })
 
-test('the RPC says that it was sent already: that is no failure', async () => {
+test('an RPC that reports a transaction as already processed has not failed', async () => {
   const rig = await LocalRig.open()
   rig.fault = (method, _params, honest) => {
     if (method !== 'sendTransaction') return honest()
@@ -260,7 +268,7 @@ describe('the signer', () => {
     ['SIGNER_DOWN', 'wait'],
     ['SIGNER_CAP', 'never'],
     ['SIGNER_REFUSED', 'never'],
-  ] as const)('%s: nothing is sent, retry %s', async (code, retry) => {
+  ] as const)('an answer of %s prevents the send, retry %s', async (code, retry) => {
     const rig = await LocalRig.open()
     rig.sign = async () => ({ ok: false, code, reason: 'a test' })
     const one = rig.buy()
@@ -271,7 +279,7 @@ describe('the signer', () => {
     expect(rig.steps).toEqual([])
   })
 
-  test('is told the bound, and that guards stand at its end', async () => {
+  test('a request names the bound and claims the guards', async () => {
     const rig = await LocalRig.open()
     const { sign } = rig
     const told: object[] = []
@@ -290,7 +298,7 @@ describe('the signer', () => {
   })
 })
 
-describe('an order that is not wanted any more', () => {
+describe('an order that the engine withdraws', () => {
   test.each([
     [1, 'TTL'],
     [2, 'TTL'],
@@ -298,7 +306,7 @@ describe('an order that is not wanted any more', () => {
     [2, 'EXIT_UNPROVED'],
     [1, 'HALTED'],
     [2, 'HALTED'],
-  ] as const)('asked for the %sth time, %s: what was signed then never leaves', async (times, code) => {
+  ] as const)('the order is not sent if check %s refuses it with %s', async (times, code) => {
     const rig = await LocalRig.open()
     let asked = 0
     rig.refusalOf = () => (++asked < times ? undefined : code)
@@ -312,7 +320,7 @@ describe('an order that is not wanted any more', () => {
   })
 })
 
-test('a commit took longer than the order lives: it is not sent, and is proved expired', async () => {
+test('an order whose commit took longer than its lifetime is not sent, and is proved expired', async () => {
   const rig = await LocalRig.open()
   let asked = 0
   rig.refusalOf = () => (++asked < 3 ? undefined : 'TTL')
@@ -324,8 +332,8 @@ test('a commit took longer than the order lives: it is not sent, and is proved e
   expect(rig.held()).toBe(0n)
 })
 
-describe('a full exit of what a buy buys is accepted', () => {
-  test('while it is out, and every send is lost: it is not sent again', async () => {
+describe('a buy whose position gets a full exit', () => {
+  test('the buy is not sent again if every send was lost', async () => {
     const rig = await LocalRig.open()
     rig.faults.set({ kind: 'sendDropped', count: 1e6, probability: 1 })
     const one = rig.buy()
@@ -337,7 +345,7 @@ describe('a full exit of what a buy buys is accepted', () => {
     expect(rig.steps.filter((step) => step === 'sent')).toHaveLength(sent)
   })
 
-  test('after it was seen, and a fork takes it back: it is not sent again', async () => {
+  test('the buy is not sent again after a fork took it back', async () => {
     const rig = await LocalRig.open()
     const one = rig.buy()
     rig.execute(one)
@@ -350,8 +358,8 @@ describe('a full exit of what a buy buys is accepted', () => {
   })
 })
 
-describe('the process dies', () => {
-  test('before it is signed: nothing of it is known, and nothing happened', async () => {
+describe('a crash of the process', () => {
+  test('an order that is not signed leaves no record and no trade', async () => {
     const rig = await LocalRig.open()
     rig.sign = () => new Promise(() => {})
     rig.execute(rig.buy())
@@ -366,32 +374,35 @@ describe('the process dies', () => {
     ['a sale, a minute later', 'sell', 60_000, true, undefined],
     ['a buy, at once', 'buy', 0, true, undefined],
     ['a buy, four seconds later', 'buy', 4_000, false, undefined],
-    ['a buy, at once, behind a full exit', 'buy', 0, false, 'EXIT_UNPROVED'],
-    ['a buy, at once, behind a halt', 'buy', 0, false, 'HALTED'],
-  ] as const)('signed and not sent, %s: sent on: %s %s', async (_what, side, ms, isSentOn, refusal) => {
-    const rig = await LocalRig.open()
-    if (side === 'sell') {
-      rig.execute(rig.buy())
-      await rig.slots(40)
-    }
-    rig.faults.set({ kind: 'sendDropped', count: 1e6, probability: 1 })
-    const one = side === 'buy' ? rig.buy() : rig.sell()
-    rig.execute(one)
-    await rig.pass(50)
-    const watch = rig.records.findLast((record) => record.kind === 'watch')!
-    const { signature } = (watch as Extract<typeof watch, { kind: 'watch' }>).watch.attempt
-    if (ms > 0) await rig.pass(Math.min(ms, 30_000))
-    rig.faults.clear()
-    rig.refusalOf = () => refusal
-    const held = rig.held()
-    await rig.crash({ ...one, state: 'signed', signature })
-    await rig.until(() => /filled!|absent/.test(rig.kinds(one)), 400)
-    expect(rig.kinds(one).endsWith('filled!')).toBe(isSentOn)
-    expect(rig.held() === held).toBe(!isSentOn)
-  })
+    ['a buy, at once, after a full exit', 'buy', 0, false, 'EXIT_UNPROVED'],
+    ['a buy, at once, after a halt', 'buy', 0, false, 'HALTED'],
+  ] as const)(
+    'an order that is signed and not sent, %s: resumed: %s %s',
+    async (_what, side, ms, isSentOn, refusal) => {
+      const rig = await LocalRig.open()
+      if (side === 'sell') {
+        rig.execute(rig.buy())
+        await rig.slots(40)
+      }
+      rig.faults.set({ kind: 'sendDropped', count: 1e6, probability: 1 })
+      const one = side === 'buy' ? rig.buy() : rig.sell()
+      rig.execute(one)
+      await rig.pass(50)
+      const watch = rig.records.findLast((record) => record.kind === 'watch')!
+      const { signature } = (watch as Extract<typeof watch, { kind: 'watch' }>).watch.attempt
+      if (ms > 0) await rig.pass(Math.min(ms, 30_000))
+      rig.faults.clear()
+      rig.refusalOf = () => refusal
+      const held = rig.held()
+      await rig.crash({ ...one, state: 'signed', signature })
+      await rig.until(() => /filled!|absent/.test(rig.kinds(one)), 400)
+      expect(rig.kinds(one).endsWith('filled!')).toBe(isSentOn)
+      expect(rig.held() === held).toBe(!isSentOn)
+    },
+  )
 })
 
-test('two orders of one wallet: the floor of each leaves room for the other', async () => {
+test('the balance floors of two orders of one wallet leave room for each other', async () => {
   const rig = await LocalRig.open()
   rig.reserved = { ...rig.reserved, reservedLamports: 250_000_000 }
   const [one, two] = [rig.buy(0.1), rig.buy(0.2)]
@@ -401,7 +412,7 @@ test('two orders of one wallet: the floor of each leaves room for the other', as
   expect([rig.kinds(one), rig.kinds(two)]).toEqual(Array(2).fill('verified signed sent filled? filled!'))
 })
 
-test('an order that comes while one is on its way, and lands first: there is room for it', async () => {
+test('an order has headroom for a later order that lands first', async () => {
   for (const headroomLamports of [0, 500_000_000]) {
     const rig = await LocalRig.open()
     rig.reserved = { ...rig.reserved, headroomLamports }
@@ -417,7 +428,7 @@ test('an order that comes while one is on its way, and lands first: there is roo
   }
 })
 
-test('the same bytes twice are one transaction, and so one attempt', async () => {
+test('a second attempt with the same bytes is refused', async () => {
   const rig = await LocalRig.open()
   const [one, two] = [rig.buy(0.1), rig.buy(0.1)]
   rig.execute(one)

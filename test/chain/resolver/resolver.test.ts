@@ -7,11 +7,11 @@ import { signatureOf } from '../landed.ts'
 import { lagging, MINT, STRANGER, WALLET, WalletRig } from '../wallet-rig.ts'
 
 const open = (nodes = 1): Promise<WalletRig> => new WalletRig(nodes).ready()
-/** Blocks of 400 ms, of which one in 25 is missing. */
+/** Slots of 400 ms. One slot in 25 has no block. */
 const PROOF_SLOTS = 300 + 200 + 32 + 60
 
-describe('an answer is lost', () => {
-  test('and the order executed: known within 5 s, final as soon as the chain is', async () => {
+describe('lost answers', () => {
+  test('an executed order is found within 5 s, and is final once the chain is', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.trade()
@@ -22,7 +22,7 @@ describe('an answer is lost', () => {
     expect(rig.kinds(one)).toBe('unknown filled? filled!')
     expect(rig.outcomes(one).at(-1)).toMatchObject({ fill: { orderId: one.orderId, attemptId: one.id, mint: MINT } })
   })
-  test('and it never executed: absent once the chain is final past 120 s and 200 blocks, with its progress in blocks', async () => {
+  test('an order that never executed is absent once the chain is final past 120 s and 200 blocks, and reports its progress', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -37,7 +37,7 @@ describe('an answer is lost', () => {
     expect(rig.wallet.resolver.watches.all()).toHaveLength(1)
     expect(rig.late).toEqual([])
   })
-  test('and it executes late, within the bound', async () => {
+  test('an order that executes late but within the bound is filled', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -45,7 +45,7 @@ describe('an answer is lost', () => {
     await rig.slots(340)
     expect(rig.kinds(one)).toBe('unknown filled? filled!')
   })
-  test('and it executes beyond the bound: proved absent, then a late fill', async () => {
+  test('an order that executes beyond the bound is proved absent, and then causes a late fill', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -58,7 +58,7 @@ describe('an answer is lost', () => {
     ])
     expect(rig.classes()[signature]).toBe('ours')
   })
-  test('and it executes when nobody watches any more: foreign', async () => {
+  test('an execution after the watch of its order ended is classified as foreign', async () => {
     const rig = await open()
     rig.lose(rig.buy())
     const signature = rig.trade('buy', {}, 2_400)
@@ -66,7 +66,7 @@ describe('an answer is lost', () => {
     expect(rig.late).toEqual([])
     expect(rig.foreign.map((row) => row.signature)).toEqual([signature])
   })
-  test('and it executed twice: both are booked, the second as a duplicate', async () => {
+  test('an order that executed twice gets both fills booked, the second as a duplicate', async () => {
     const rig = await open()
     const one = rig.buy()
     const [first, second] = [rig.trade('buy', {}, 2), rig.trade('buy', {}, 20)]
@@ -76,7 +76,7 @@ describe('an answer is lost', () => {
     expect(rig.outcomes(one).at(-1)).toMatchObject({ fill: { signature: first } })
     expect(rig.late.map(({ fill, code }) => [fill.signature, code])).toEqual([[second, 'SERVICE_DUPLICATE']])
   })
-  test('and something of this token failed: its fee is told, once, and the order may still execute', async () => {
+  test('an order can still execute after a failed transaction of its token, whose fee is reported once', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -90,7 +90,7 @@ describe('an answer is lost', () => {
     expect(rig.kinds(one)).toBe('unknown filled? filled!')
     expect([rig.late, rig.paid.length]).toEqual([[], 1])
   })
-  test('and something of this token failed, and nothing else came: absent, not reverted', async () => {
+  test('an order is absent, not reverted, if only a failed transaction of its token landed', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -99,7 +99,7 @@ describe('an answer is lost', () => {
     expect(rig.kinds(one)).toBe('unknown absent')
     expect(rig.paid).toHaveLength(1)
   })
-  test('and the answer comes late, with the signature of one that failed: reverted, and its fee is told once', async () => {
+  test('an order is reverted if a late answer names a failed transaction, whose fee is reported once', async () => {
     const rig = await open()
     const one = rig.buy()
     const resolution = rig.send(one)
@@ -112,21 +112,21 @@ describe('an answer is lost', () => {
     expect(rig.kinds(one)).toBe('unknown acked reverted!')
     expect(rig.outcomes(one).at(-1)).toMatchObject({ signature: failed, feeLamports: 0 })
   })
-  test('and the process died after the fee was told: it is told once', async () => {
+  test('the fee of a failed transaction is reported once, even if the process crashes after the report', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
     rig.trade('buy', { fails: true })
     await rig.slots(120)
     expect(rig.paid).toHaveLength(1)
-    // What the audit classified had not reached the disk.
+    // The classifications of the audit did not reach the disk.
     for (const record of rig.records.splice(0)) if (record.kind !== 'wallet') rig.records.push(record)
     await rig.crash({ ...one, state: 'unknown' })
     await rig.slots(PROOF_SLOTS)
     expect(rig.paid).toHaveLength(1)
     expect(rig.kinds(one)).toMatch(/^unknown( unknown)? absent$/)
   })
-  test('and the feed shows a trade as ours that the chain does not have, or that is none of ours: nothing', async () => {
+  test('trades of the feed that are not on the chain, or not ours, are ignored', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -136,7 +136,7 @@ describe('an answer is lost', () => {
     expect(rig.kinds(one)).toMatch(/^unknown( unknown)* absent$/)
     expect([rig.late, rig.foreign]).toEqual([[], []])
   })
-  test('and it executed with another amount: the fill is what the chain says', async () => {
+  test('an order that executed with another amount is filled with the amount on the chain', async () => {
     const rig = await open()
     const one = rig.buy(0.1)
     rig.trade('buy', { lamports: 3e8 })
@@ -150,8 +150,8 @@ describe('an answer is lost', () => {
   })
 })
 
-describe('a full exit has several attempts out', () => {
-  /** Both answers lost; the wallet holds tokens. */
+describe('a full exit with several open attempts', () => {
+  /** Two attempts whose answers are lost. The wallet holds tokens. */
   const twice = async (): Promise<{ rig: WalletRig; one: Attempt; other: Attempt }> => {
     const rig = await open()
     rig.trade('buy')
@@ -164,7 +164,7 @@ describe('a full exit has several attempts out', () => {
   }
   const standIn = (rig: WalletRig): string => rig.standIns.map((one) => rig.kinds(one)).join(', ')
 
-  test('a row whose signature nobody knows proves the order at once, and ends neither: each has its own bound', async () => {
+  test('a fill with an unknown signature proves the order at once, and each attempt still waits for its own bound', async () => {
     const { rig, one, other } = await twice()
     const signature = rig.trade('sell')
     await rig.slots(12)
@@ -178,18 +178,18 @@ describe('a full exit has several attempts out', () => {
     expect([rig.kinds(one), rig.kinds(other)]).toEqual(['unknown absent', 'unknown absent'])
     expect([rig.late, rig.standIns.length, rig.classes()[signature]]).toEqual([[], 1, 'ours'])
   })
-  test('the other one sells what came in meanwhile: both sales are booked, neither late nor twice', async () => {
+  test('both sales are booked once, and neither is late, if the second attempt sells tokens that arrived later', async () => {
     const { rig, one, other } = await twice()
     rig.trade('sell')
     await rig.slots(20)
-    rig.trade('buy') // from elsewhere
+    rig.trade('buy') // by another process
     await rig.slots(5)
     rig.trade('sell')
     await rig.slots(60)
     expect(standIn(rig)).toBe('filled? filled!, filled? filled!')
     expect([rig.kinds(one), rig.kinds(other), rig.late]).toEqual(['unknown', 'unknown', []])
   })
-  test('a fork takes it back: so it is with what was seen, and nothing else', async () => {
+  test('a fork takes back the fill that was seen, and changes no other attempt', async () => {
     const { rig, one, other } = await twice()
     const signature = rig.trade('sell')
     await rig.slots(12)
@@ -199,26 +199,29 @@ describe('a full exit has several attempts out', () => {
     await rig.slots(PROOF_SLOTS)
     expect([standIn(rig), rig.kinds(one)]).toEqual(['filled? unknown absent', 'unknown absent'])
   })
-  test.each([8, 60])('the service names it %i slots later: that attempt is proved, the other waits', async (slots) => {
-    const { rig, one } = await twice()
-    const late = rig.sell({ orderId: one.orderId, id: `${one.orderId}.3` })
-    const resolution = rig.send(late)
-    const signature = rig.trade('sell')
-    await rig.slots(slots)
-    resolution.acked(signature)
-    await rig.slots(70)
-    expect([rig.kinds(late), rig.kinds(one)]).toEqual([expect.stringMatching(/^acked filled.*!$/), 'unknown'])
-    expect(standIn(rig)).toMatch(/^filled\? filled!$/)
-    expect(rig.late).toEqual([])
-  })
-  test('the feed shows it: the same', async () => {
+  test.each([8, 60])(
+    'an answer with the signature %i slots later proves its attempt, and the other attempt waits',
+    async (slots) => {
+      const { rig, one } = await twice()
+      const late = rig.sell({ orderId: one.orderId, id: `${one.orderId}.3` })
+      const resolution = rig.send(late)
+      const signature = rig.trade('sell')
+      await rig.slots(slots)
+      resolution.acked(signature)
+      await rig.slots(70)
+      expect([rig.kinds(late), rig.kinds(one)]).toEqual([expect.stringMatching(/^acked filled.*!$/), 'unknown'])
+      expect(standIn(rig)).toMatch(/^filled\? filled!$/)
+      expect(rig.late).toEqual([])
+    },
+  )
+  test('a signature from the feed proves the order and ends neither attempt', async () => {
     const { rig, one, other } = await twice()
     const signature = rig.trade('sell')
     rig.wallet.resolver.hint(MINT, signature)
     await rig.slots(70)
     expect([standIn(rig), rig.kinds(one), rig.kinds(other)]).toEqual(['filled? filled!', 'unknown', 'unknown'])
   })
-  test('the service named it, and the process died: what stood for that attempt ends with it', async () => {
+  test('after the answer and a crash, the stand-in ends with the attempt that it stood for', async () => {
     const { rig, one } = await twice()
     const late = rig.sell({ orderId: one.orderId, id: `${one.orderId}.3` })
     const resolution = rig.send(late)
@@ -230,7 +233,7 @@ describe('a full exit has several attempts out', () => {
     await rig.slots(70)
     expect([standIn(rig), rig.kinds(late)]).toEqual(['filled? filled!', expect.stringMatching(/^acked filled.*!$/)])
   })
-  test('all but one were refused: it is that one', async () => {
+  test('the fill belongs to the only attempt that was not refused', async () => {
     const rig = await open()
     rig.trade('buy')
     await rig.slots(60)
@@ -244,8 +247,8 @@ describe('a full exit has several attempts out', () => {
   })
 })
 
-describe('an answer that is wrong', () => {
-  test('a signature that nobody knows: the order is found by its lane', async () => {
+describe('wrong answers', () => {
+  test('an order is found by its lane if the answer has an unknown signature', async () => {
     const rig = await open()
     const one = rig.buy()
     const signature = rig.trade()
@@ -254,14 +257,14 @@ describe('an answer that is wrong', () => {
     expect(rig.kinds(one)).toBe('acked filled? filled!')
     expect(rig.outcomes(one).at(-1)).toMatchObject({ fill: { signature } })
   })
-  test("a stranger's signature: unknown, then absent", async () => {
+  test('the signature of a stranger leaves the order unknown, then absent', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.send(one).acked(rig.transfer(STRANGER, STRANGER, 0.1))
     await rig.slots(320)
     expect(rig.kinds(one)).toMatch(/^acked unknown absent$/)
   })
-  test('the signature of an older trade of ours: no proof', async () => {
+  test('the signature of an older trade of ours does not prove the order', async () => {
     const rig = await open()
     const older = rig.trade()
     await rig.slots(120)
@@ -270,10 +273,10 @@ describe('an answer that is wrong', () => {
     await rig.slots(320)
     expect(rig.kinds(one)).toBe('acked unknown absent')
   })
-  test('the signature of an order in the other direction: nobody is kept from it', async () => {
+  test('an answer with the signature of a buy to a sale does not keep the buy from its fill', async () => {
     const rig = new WalletRig()
     rig.trade()
-    await rig.slots(400) // too long ago to be of a process that trades now
+    await rig.slots(400) // long enough that no other process is assumed to trade
     await rig.ready()
     const [sale, buy] = [rig.sell(), rig.buy()]
     const signature = rig.trade()
@@ -283,7 +286,7 @@ describe('an answer that is wrong', () => {
     expect([rig.kinds(sale), rig.kinds(buy)]).toEqual(['acked unknown', 'unknown filled? filled!'])
     expect(rig.foreign).toEqual([])
   })
-  test('nothing was sent, after something in its lane was seen: that was not its own', async () => {
+  test('a late report that an order was not sent takes back the fill that was assigned to the order', async () => {
     const rig = await open()
     const one = rig.buy()
     const resolution = rig.send(one)
@@ -296,7 +299,7 @@ describe('an answer that is wrong', () => {
     expect(rig.kinds(one)).toBe('unknown filled? unknown absent')
     expect(rig.foreign.map((row) => row.signature)).toEqual([signature])
   })
-  test('the signature of another order', async () => {
+  test('two orders with the same signature in their answers get one fill', async () => {
     const rig = await open()
     const [one, other] = [rig.buy(), rig.buy()]
     const signature = rig.trade()
@@ -307,7 +310,7 @@ describe('an answer that is wrong', () => {
   })
 })
 
-test('acked and lost by the network: absent 200 blocks after the answer', async () => {
+test('an acknowledged order that the network lost is absent 200 blocks after the answer', async () => {
   const rig = await open()
   const one = rig.buy()
   rig.send(one).acked(rig.trade('buy', {}, Number.POSITIVE_INFINITY))
@@ -316,7 +319,7 @@ test('acked and lost by the network: absent 200 blocks after the answer', async 
   expect(waited).toBeLessThan(200 + 32 + 60)
 })
 
-test('refused and executed all the same: a late fill of a refused attempt', async () => {
+test('a refused attempt that executed causes a late fill', async () => {
   const rig = await open()
   const one = rig.buy()
   const signature = rig.trade('buy', {}, 30)
@@ -332,7 +335,7 @@ test('refused and executed all the same: a late fill of a refused attempt', asyn
   ])
 })
 
-test('refused, and tried again: the execution is the second one, unless there are two', async () => {
+test('an execution after a refusal and a retry belongs to the retry, unless there are two executions', async () => {
   const rig = await open()
   const [one, other] = [rig.buy(), rig.buy()]
   rig.send(one).refused({ kind: 'refused', code: 'RATE_LIMIT', reason: '', retry: 'wait' })
@@ -348,7 +351,7 @@ test('refused, and tried again: the execution is the second one, unless there ar
 })
 
 describe('forks', () => {
-  test('a confirmed fill is dropped for good: taken back, then proved absent', async () => {
+  test('a confirmed fill that is dropped permanently is taken back, then proved absent', async () => {
     const rig = await open()
     const one = rig.buy()
     const signature = rig.trade()
@@ -361,7 +364,7 @@ describe('forks', () => {
     await rig.slots(220)
     expect(rig.kinds(one)).toBe('acked filled? unknown absent')
   })
-  test('a confirmed fill is dropped and lands again', async () => {
+  test('a confirmed fill that is dropped and lands again is final', async () => {
     const rig = await open()
     const one = rig.buy()
     const signature = rig.trade()
@@ -371,7 +374,7 @@ describe('forks', () => {
     await rig.slots(160)
     expect(rig.kinds(one)).toBe('acked filled? unknown filled? filled!')
   })
-  /** Executes, and in the block that a fork puts it into it fails. */
+  /** A fill whose transaction fails in the block that a fork moves it to. */
   const failsAgain = (rig: WalletRig): string => {
     const tokens = rig.market.token(MINT)?.curve.quoteBuy(100_000_000n).tokens ?? 0n
     return rig.trade('buy', { tokens })
@@ -382,7 +385,7 @@ describe('forks', () => {
     rig.ledger.fork(signature, 1)
     await rig.slots(60)
   }
-  test('it lands again and fails: taken back, and reverted', async () => {
+  test('a fill that lands again and fails is taken back and reverted', async () => {
     const rig = await open()
     const one = rig.buy()
     const signature = failsAgain(rig)
@@ -390,7 +393,7 @@ describe('forks', () => {
     await fork(rig, signature)
     expect(rig.kinds(one)).toMatch(/^acked filled\? unknown (reverted\? )?reverted!$/)
   })
-  test('it lands again and fails, after a restart: the same', async () => {
+  test('a fill that lands again and fails after a restart is taken back and reverted', async () => {
     const rig = await open()
     const one = rig.buy()
     const signature = failsAgain(rig)
@@ -402,7 +405,7 @@ describe('forks', () => {
     expect(rig.kinds(one)).toMatch(/^acked filled\?( filled\?)? unknown( reverted\? unknown)? absent$/)
     expect(rig.paid).toHaveLength(1)
   })
-  test('it lands again and fails, and the service never named it: it may have been anybody, so its bound decides', async () => {
+  test('a fill without an answer that lands again and fails proves nothing, so the bound decides', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -414,7 +417,7 @@ describe('forks', () => {
     await rig.slots(PROOF_SLOTS)
     expect(rig.kinds(one)).toMatch(/ unknown absent$/)
   })
-  test('it lands again at once and brings something else: taken back, and told anew', async () => {
+  test('a fill that lands again at once with another result is taken back and reported again', async () => {
     const rig = await open()
     const one = rig.buy()
     const signature = rig.trade()
@@ -427,19 +430,24 @@ describe('forks', () => {
   })
 })
 
-describe('two sales of one lane in doubt: the amount says which it was', () => {
+describe('the amount identifies which of two unknown sales of a lane executed', () => {
   const PART: Size = { kind: 'percent', percent: 37.5 }
   test.each<[what: string, size: Size, sold: (held: bigint) => bigint, isPart: boolean]>([
     ['a share', PART, (held) => (held * 3_750n) / 10_000n, true],
-    ['a share, rounded by the service', PART, (held) => (held * 3_750n) / 10_000n - 900n, true],
-    ['everything, beside a share', PART, (held) => held, false],
+    ['a share that the service rounded', PART, (held) => (held * 3_750n) / 10_000n - 900n, true],
+    ['a full sale next to a share', PART, (held) => held, false],
     [
-      'so many, sent as a percentage',
+      'a number of tokens that was sent as a percentage',
       { kind: 'tokens', tokens: 1_234_567_890n, decimals: 6 },
       () => 1_234_400_000n,
       true,
     ],
-    ['everything, beside so many', { kind: 'tokens', tokens: 1_234_567_890n, decimals: 6 }, (held) => held, false],
+    [
+      'a full sale next to a number of tokens',
+      { kind: 'tokens', tokens: 1_234_567_890n, decimals: 6 },
+      (held) => held,
+      false,
+    ],
   ])('%s', async (_what, size, sold, isPart) => {
     const rig = await open()
     rig.trade('buy')
@@ -455,8 +463,8 @@ describe('two sales of one lane in doubt: the amount says which it was', () => {
   })
 })
 
-describe('a wallet that others use, too', () => {
-  test('dust and spam while an answer is lost: classified, and absence is proved all the same', async () => {
+describe('a wallet that other processes also use', () => {
+  test('dust and spam are classified, and do not prevent the proof of absence', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -466,7 +474,7 @@ describe('a wallet that others use, too', () => {
     expect(dust.map((signature) => rig.classes()[signature])).toEqual(dust.map(() => 'inflow'))
     expect(rig.foreign).toEqual([])
   })
-  test('used by hand: foreign, told once, and no order is confused', async () => {
+  test('manual trades are foreign, are reported once, and are not taken for an order', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -477,7 +485,7 @@ describe('a wallet that others use, too', () => {
     expect(rig.foreign.map(({ signature }) => signature)).toEqual([byHand])
     expect(rig.classes()).toMatchObject({ [byHand]: 'foreign', [tip]: 'housekeeping' })
   })
-  test('a buy by hand beside an executed order: the one within its bounds is the order', async () => {
+  test('of a manual buy and an execution, the one within the bounds of the order is its fill', async () => {
     const rig = await open()
     const one = rig.buy(0.1)
     const signature = rig.trade('buy', {}, 2)
@@ -490,8 +498,8 @@ describe('a wallet that others use, too', () => {
   })
 })
 
-describe('a node that cannot be trusted', () => {
-  test('200 slots behind: nothing is absent before its own finality says so', async () => {
+describe('unreliable nodes', () => {
+  test('a node 200 slots behind proves no absence before its own finality reaches the bound', async () => {
     const rig = new WalletRig()
     rig.faults = [lagging(rig, () => 200)]
     await rig.slots(300)
@@ -499,7 +507,7 @@ describe('a node that cannot be trusted', () => {
     const [buy, sell] = [rig.buy(), rig.sell()]
     rig.lose(buy)
     rig.lose(sell)
-    // Built as late as the service may, and landed as late as a transaction can.
+    // The service builds at the last moment, and the transaction lands at the end of its lifetime.
     rig.trade('buy', {}, 300 + 145)
     await rig.slots(300 + 200 + 145)
     expect([rig.kinds(buy), rig.kinds(sell)]).toEqual(['unknown', 'unknown'])
@@ -507,25 +515,28 @@ describe('a node that cannot be trusted', () => {
     expect(rig.kinds(buy)).toBe('unknown filled? filled!')
     expect(rig.kinds(sell)).toBe('unknown absent')
   })
-  // Of a node that tells no time of its blocks: solana-labs/solana#11963.
+  // Nodes without block times: solana-labs/solana#11963.
   test.each<[string, (slot: number, head: number) => boolean]>([
     ['its newest 40 slots', (slot, head) => slot > head - 40],
     ['any slot', () => true],
-  ])('that has no block time for %s: a lost answer is decided at most a minute later', async (_which, isUntold) => {
-    const rig = await open()
-    rig.faults = [
-      (method, params, honest) => {
-        if (method === 'getMultipleAccounts') return { context: { slot: 1 }, value: [null] }
-        if (method !== 'getBlockTime') return honest()
-        if (isUntold(params[0] as number, rig.ledger.head('confirmed').slot)) throw -32_004
-        return honest()
-      },
-    ]
-    const one = rig.buy()
-    rig.lose(one)
-    await rig.until(() => rig.kinds(one) === 'unknown absent', PROOF_SLOTS + 150)
-  })
-  test('behind, with an execution that it does not show yet', async () => {
+  ])(
+    'a node without a block time for %s delays the decision on a lost answer by at most a minute',
+    async (_which, isUntold) => {
+      const rig = await open()
+      rig.faults = [
+        (method, params, honest) => {
+          if (method === 'getMultipleAccounts') return { context: { slot: 1 }, value: [null] }
+          if (method !== 'getBlockTime') return honest()
+          if (isUntold(params[0] as number, rig.ledger.head('confirmed').slot)) throw -32_004
+          return honest()
+        },
+      ]
+      const one = rig.buy()
+      rig.lose(one)
+      await rig.until(() => rig.kinds(one) === 'unknown absent', PROOF_SLOTS + 150)
+    },
+  )
+  test('a node that lags behind an execution proves no absence', async () => {
     const rig = new WalletRig()
     let behind = 0
     rig.faults = [lagging(rig, () => behind)]
@@ -540,7 +551,7 @@ describe('a node that cannot be trusted', () => {
     await rig.slots(100)
     expect(rig.kinds(one)).toBe('unknown filled? filled!')
   })
-  test('nodes that alternate, one of them behind: the same as with one', async () => {
+  test('a node 100 slots behind that alternates with a current node does not change the outcome', async () => {
     const rig = new WalletRig()
     const old = lagging(rig, () => 100)
     let turn = 0
@@ -556,7 +567,7 @@ describe('a node that cannot be trusted', () => {
     await rig.slots(PROOF_SLOTS + 200)
     expect(rig.kinds(other)).toBe('unknown absent')
   })
-  test('a signature that its index has lost: the lamports tell, and it is not absent; when it is listed again it is the order', async () => {
+  test('a node whose index lost a signature proves no absence while the balance differs', async () => {
     const rig = await open()
     const one = rig.buy()
     const signature = rig.trade()
@@ -586,7 +597,7 @@ describe('a node that cannot be trusted', () => {
     expect(rig.kinds(one)).toMatch(/^unknown undecided filled/)
     expect(rig.outcomes(one).at(-1)).toMatchObject({ kind: 'filled', final: true, fill: { signature } })
   })
-  test('history that begins after the order: not absent, and held in the end', async () => {
+  test('a node whose history begins after the order proves no absence, and the order is held', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -600,7 +611,7 @@ describe('a node that cannot be trusted', () => {
     await rig.slots(200)
     expect(rig.kinds(one)).toBe('unknown undecided absent')
   })
-  test('a chain that stands still for hours: nothing expires by the clock', async () => {
+  test('an order does not expire by the clock if the chain makes no blocks for hours', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -612,7 +623,7 @@ describe('a node that cannot be trusted', () => {
     await rig.slots(PROOF_SLOTS)
     expect(rig.kinds(one)).toBe('unknown absent')
   })
-  test('getTransaction answers null for what is listed: waited for, never taken for absent', async () => {
+  test('a node whose getTransaction answers null for a listed signature proves no absence', async () => {
     const rig = await open()
     const one = rig.buy()
     const signature = rig.trade()
@@ -628,7 +639,7 @@ describe('a node that cannot be trusted', () => {
     await rig.slots(160)
     expect(rig.kinds(one)).toMatch(/^unknown filled.*!$/)
   })
-  test('a transaction that nobody can read, in between: opaque, and only what it may be waits', async () => {
+  test('an unreadable transaction delays only the orders that it could belong to', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -647,13 +658,13 @@ describe('a node that cannot be trusted', () => {
     await rig.slots(PROOF_SLOTS + 100)
     expect(rig.kinds(later)).toBe('unknown absent')
   })
-  test('a second node that lists what the first does not: a large order is not absent', async () => {
+  test('a large order is not absent if a second node lists a transaction that the first node hides', async () => {
     const rig = await open(2)
     const [small, large] = [rig.sell(), rig.buy(2)]
     rig.lose(small)
     rig.lose(large)
     const trade = rig.trade('buy', { lamports: 2e9 })
-    // The first node lies with all it has: neither listed, nor gone from the balance, nor known.
+    // The first node hides the transaction in its list, its balance and its statuses.
     rig.faults = [
       (method, params, honest) => {
         const answer = honest() as { value: number; slot: number }
@@ -670,7 +681,7 @@ describe('a node that cannot be trusted', () => {
     await rig.slots(60)
     expect(rig.kinds(large)).toMatch(/^unknown filled/)
   })
-  test('two nodes that agree: a large order is absent', async () => {
+  test('a large order is absent if two nodes agree', async () => {
     const rig = await open(2)
     const large = rig.buy(2)
     rig.lose(large)
@@ -680,7 +691,7 @@ describe('a node that cannot be trusted', () => {
 })
 
 describe('crashes', () => {
-  test('sent, and nothing known: unknown, found by its lane', async () => {
+  test('an order that was sent without a record of the answer is unknown and found by its lane', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.send(one)
@@ -689,7 +700,7 @@ describe('crashes', () => {
     await rig.slots(50)
     expect(rig.kinds(one)).toBe('unknown filled? filled!')
   })
-  test('the wait for a late execution begins once, however often the process dies', async () => {
+  test('the wait for a late execution begins once, even if the process crashes several times', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -700,7 +711,7 @@ describe('crashes', () => {
     await rig.slots(PROOF_SLOTS - 250)
     expect(rig.kinds(one)).toBe('unknown absent')
   })
-  test('another boot: it begins anew', async () => {
+  test('the wait for a late execution starts again after a reboot of the machine', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -713,7 +724,7 @@ describe('crashes', () => {
     await rig.slots(300)
     expect(rig.kinds(one)).toBe('unknown absent')
   })
-  test('a fill was seen, and a fork took it back while nobody looked', async () => {
+  test('a fill that a fork took back during the downtime is taken back after the restart', async () => {
     const rig = await open()
     const one = rig.buy()
     const signature = rig.trade()
@@ -727,7 +738,7 @@ describe('crashes', () => {
     expect(rig.kinds(one)).toBe('acked filled? unknown absent')
   })
   test.each([false, true])(
-    'the service gave its signature to another order, too: whoever was seen to execute has it; taken up last: %s',
+    'a signature that two orders were answered with belongs to the order that was seen to execute; resumed last: %s',
     async (isLast) => {
       const rig = await open()
       rig.trade('buy')
@@ -748,7 +759,7 @@ describe('crashes', () => {
       expect(rig.late).toEqual([])
     },
   )
-  test('it was seen to execute, and by now that is finally another order: it has yet to execute', async () => {
+  test('an order whose seen execution finally belongs to another order is unknown again', async () => {
     const rig = await open()
     const [one, other] = [rig.buy(), rig.buy()]
     rig.lose(one)
@@ -762,7 +773,7 @@ describe('crashes', () => {
     expect(rig.kinds(waits)).toMatch(/unknown absent$/)
     expect(rig.late).toEqual([])
   })
-  test('what had ended is watched on: a late fill after the restart', async () => {
+  test('an ended attempt is still watched after a restart and can cause a late fill', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.send(one).refused({ kind: 'refused', code: 'INVALID_PARAMETERS', reason: '', retry: 'never' })
@@ -775,7 +786,7 @@ describe('crashes', () => {
     await rig.slots(100)
     expect(rig.late).toHaveLength(1)
   })
-  test('an older copy of the journal: what it does not know of is foreign, told once, and nothing is doubted', async () => {
+  test('with an older copy of the journal, unrecorded trades are foreign and reported once, and no order becomes unknown', async () => {
     const rig = await open()
     const copy = [...rig.records]
     const one = rig.buy()
@@ -792,7 +803,7 @@ describe('crashes', () => {
     await rig.slots(100)
     expect(rig.foreign).toHaveLength(1)
   })
-  test('an execution while nobody ran is found by the first audit', async () => {
+  test('the first audit finds an execution that landed during the downtime', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -805,7 +816,7 @@ describe('crashes', () => {
   })
 })
 
-/** Answers for ever as the chain was at a slot. */
+/** A node whose answers always describe the chain at one slot. */
 function standingStill(rig: WalletRig, slot: number) {
   const { height } = rig.ledger.head('finalized')
   const still = { slot: slot - 32, height: height - 10 }
