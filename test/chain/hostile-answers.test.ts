@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { LocalRig } from './local-rig.ts'
 
-// Numbers and shapes that nobody means: they may cost the order, and never the process.
+// Absurd numbers and shapes may end an order, but never the process.
 
 const MOST_U64 = 2n ** 64n - 1n
-/** Where JSON is made into a text, there is none. */
+/** A value that cannot be converted to a string. */
 const NO_TEXT = { toString: 1, valueOf: 1 }
 
-describe('the builder', () => {
-  test.each(['buy', 'sell'] as const)('asks for more than there can be: a %s is refused', async (side) => {
+describe('a hostile builder', () => {
+  test.each(['buy', 'sell'] as const)('a %s above the possible supply is refused', async (side) => {
     const rig = await LocalRig.open()
     rig.execute(rig.buy())
     await rig.slots(40)
@@ -32,14 +32,14 @@ describe('the builder', () => {
   })
 })
 
-describe('a node', () => {
+describe('a hostile node', () => {
   const answers: [what: string, value: object][] = [
-    ['a program without a number', { innerInstructions: [{ instructions: [{ programIdIndex: NO_TEXT }] }] }],
-    ['an error without a text', { err: NO_TEXT }],
-    ['accounts that are none', { accounts: NO_TEXT }],
-    ['an end that is none', { innerInstructions: [NO_TEXT] }],
+    ['a program index that is not a number', { innerInstructions: [{ instructions: [{ programIdIndex: NO_TEXT }] }] }],
+    ['an error that cannot be printed', { err: NO_TEXT }],
+    ['invalid accounts', { accounts: NO_TEXT }],
+    ['an invalid inner instruction', { innerInstructions: [NO_TEXT] }],
   ]
-  test.each(answers)('simulates with %s: nothing is signed', async (_what, changed) => {
+  test.each(answers)('a simulation with %s is not signed', async (_what, changed) => {
     const rig = await LocalRig.open()
     rig.fault = (method, _params, honest) => {
       const answer = honest() as { context: object; value: Record<string, unknown> }
@@ -53,7 +53,7 @@ describe('a node', () => {
     expect(rig.steps).toEqual([])
   })
 
-  test('answers a send with what has no text: it lands all the same', async () => {
+  test('an order lands even if the answer to its send cannot be printed', async () => {
     const rig = await LocalRig.open()
     rig.fault = (method, _params, honest) => {
       const answer = honest()

@@ -10,11 +10,11 @@ export const POOL = keyOf(20)
 const TOKEN_ACCOUNT = keyOf(21)
 export const SIGNATURE = signatureOf(3)
 
-/** One account of a transaction: lamports before and after, and tokens where it is a token account. */
+/** One account of a transaction: lamports before and after, and tokens if it is a token account. */
 export interface Use {
   key: string
   lamports: [number, number]
-  /** Base units before and after; undefined where the account does not exist then. */
+  /** Base units before and after; undefined while the account does not exist. */
   tokens?: [bigint | undefined, bigint | undefined]
   mint?: string
   owner?: string
@@ -32,7 +32,7 @@ export const ownTokens = (tokens: Use['tokens'] & {}, lamports: Use['lamports'],
   ...more,
 })
 
-/** An instruction; `height` of those that were called from inside: 2 by the message's own, 3 by one of those. */
+/** `height` of an inner instruction: 2 if the message's own instruction called it, 3 one level deeper. */
 export interface RawCall {
   program: string
   accounts: readonly string[]
@@ -50,7 +50,7 @@ interface More {
   calls?: readonly RawCall[]
 }
 
-/** The answer of getTransaction, encoding json. */
+/** Result of getTransaction with encoding `json`. */
 export function landed(used: Use[], more: More = {}) {
   const { calls = [] } = more
   const named = calls

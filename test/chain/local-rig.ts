@@ -33,18 +33,18 @@ import { settled } from './scripted-chain.ts'
 const SLOT_MS = 400
 const ACCOUNT = 'live|test|chain|wallet'
 
-/** The pool's program and nobody else. */
+/** Allows only the program of the pool. */
 const POLICY: BuilderPolicy = {
   ...BUILT_IN_POLICY,
   name: 'sandbox',
   programs: [{ id: POOL_PROGRAM, decode: 'pump' }],
 }
 
-/** Stands before the node: gives another answer, or throws the number of an error; a promise takes its time. */
+/** Replaces an answer of the node, throws an error code, or delays the answer by a promise. */
 export type Fault = (method: string, params: readonly unknown[], honest: () => unknown) => unknown
 
-/** A wallet with the local executor on a Solana runtime of its own, in process and on simulated time. The signer and
- *  the builder are the test's: `build` gives what a service would, `sign` what a signer would. */
+/** A wallet with the local executor on its own Solana runtime, in process and on simulated time. The test replaces
+ *  the builder service by `build` and the signer by `sign`. */
 export class LocalRig {
   readonly clock = new SimulatedClock(1_700_000_000_000)
   readonly market = new StillMarket(() => {})
@@ -53,15 +53,15 @@ export class LocalRig {
   readonly late: Fill[] = []
   readonly kept: string[] = []
   readonly alarms: string[] = []
-  /** Order of what was made durable, signed and sent. */
+  /** The steps signed, durable and sent, in their order. */
   readonly steps: string[] = []
   readonly calls: string[] = []
   fault: Fault | undefined
-  /** The same before the second node, which only checks are asked of. */
+  /** Fault of the second node, which only serves checks. */
   secondFault: Fault | undefined
   policy: BuilderPolicy = POLICY
   reserved = { boundLamports: solToLamports(0.2) as number, reservedLamports: 0, headroomLamports: 0 }
-  /** What a test sets apart for orders that it does not execute. */
+  /** Lamports that a test reserves for orders that it does not execute. */
   reservedByOthers = 0
   refusalOf: (orderId: string) => CalledOff | 'TTL' | undefined = () => undefined
   build: (attempt: Attempt) => Promise<Built> = async (attempt) => this.built(attempt)
@@ -117,7 +117,7 @@ export class LocalRig {
     this.executor.execute(attempt, this.#hear(attempt))
   }
 
-  /** The process dies; the next one goes on with these attempts, as the journal has them. */
+  /** Crashes the process. The next process resumes these attempts from the journal. */
   async crash(...attempts: Attempt[]): Promise<void> {
     const watches = new Map<string, Watch>()
     for (const record of this.records) {
@@ -163,14 +163,14 @@ export class LocalRig {
     }
   }
 
-  /** What the service was asked for. */
+  /** The trade that was requested from the service. */
   asked({ side, size, mint, slippagePercent }: Attempt): AskedTrade {
     const terms = { wallet: this.user, mint, slippagePercent, priorityFeeLamports: null }
     if (side === 'buy' && size.kind === 'sol') return { ...terms, side, lamports: size.lamports }
     return { ...terms, side: 'sell', amount: { kind: 'all' } }
   }
 
-  /** An honest transaction for it; `calls` and `bytes` spoil it. */
+  /** An honest transaction for the attempt; `calls` and `bytes` change it. */
   built(
     attempt: Attempt,
     spoil: { calls?: (calls: Call[]) => Call[]; bytes?: (bytes: Uint8Array) => Uint8Array; height?: number } = {},

@@ -7,8 +7,8 @@ import { MINT, STRANGER, WALLET, WalletRig } from './wallet-rig.ts'
 const open = (): Promise<WalletRig> => new WalletRig().ready()
 const MINUTE_SLOTS = 150
 
-describe('another process buys with our wallet', () => {
-  test('the token that we have just bought: told within seconds, long before it is final', async () => {
+describe('a buy of another process with our wallet', () => {
+  test('a buy of a token that we have just bought is reported within seconds, long before it is final', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.send(one).acked(rig.trade())
@@ -20,7 +20,7 @@ describe('another process buys with our wallet', () => {
     expect(rig.late.map(({ fill, code }) => [fill.signature, code])).toEqual([[theirs, 'SERVICE_DUPLICATE']])
     expect(rig.foreign).toHaveLength(1)
   })
-  test('before we have an answer, so that theirs is taken for ours: theirs is the one that is told', async () => {
+  test('one of two executions before our answer is reported as foreign', async () => {
     const rig = await open()
     const one = rig.buy()
     const resolution = rig.send(one)
@@ -32,7 +32,7 @@ describe('another process buys with our wallet', () => {
     await rig.pass(4_000)
     expect(rig.foreign).toMatchObject([{ signature: theirs, attemptId: one.id }])
   })
-  test('while ours has failed, so that theirs is taken for ours: told', async () => {
+  test('a foreign buy is reported after our own failed', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.send(one).acked(rig.trade('buy', { fails: true }))
@@ -40,7 +40,7 @@ describe('another process buys with our wallet', () => {
     await rig.pass(5_000)
     expect(rig.foreign).toMatchObject([{ signature: theirs, attemptId: one.id }])
   })
-  test('after our order was refused: told', async () => {
+  test('a foreign buy is reported after our order was refused', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.send(one).refused({ kind: 'refused', code: 'SLIPPAGE_EXCEEDED', retry: 'climb' } as never)
@@ -49,7 +49,7 @@ describe('another process buys with our wallet', () => {
     await rig.pass(4_000)
     expect(rig.foreign).toMatchObject([{ signature: theirs, attemptId: one.id }])
   })
-  test('a token that we have not ordered: told once the feed shows it or something of ours lands, and only once', async () => {
+  test('a buy of a token that we did not order is reported once, after a hint of the feed', async () => {
     const rig = await open()
     const theirs = rig.trade()
     rig.wallet.hint(MINT, theirs)
@@ -59,7 +59,7 @@ describe('another process buys with our wallet', () => {
     expect(rig.foreign).toHaveLength(1)
     expect(rig.classes()[theirs]).toBe('foreign')
   })
-  test('what the feed shows of our wallet and the chain does not have is nothing', async () => {
+  test('a trade of the feed that the chain does not have is ignored', async () => {
     const rig = await open()
     rig.wallet.hint(MINT, signatureOf(77))
     rig.transfer(STRANGER, WALLET, 0.01)
@@ -68,11 +68,11 @@ describe('another process buys with our wallet', () => {
   })
 })
 
-describe('before the first start', () => {
+describe('before the first order', () => {
   test.each([
-    ['a trade of a minute ago is of a process that may still run', 'trade', 1, 1],
-    ['a trade of three minutes ago is not', 'trade', 3, 0],
-    ['SOL that was sent away is no trade', 'transfer', 1, 0],
+    ['a trade of a minute ago suggests another process', 'trade', 1, 1],
+    ['a trade of three minutes ago suggests no other process', 'trade', 3, 0],
+    ['a transfer of SOL is not a trade', 'transfer', 1, 0],
   ] as const)('%s', async (_what, did, minutes, told) => {
     const rig = new WalletRig()
     if (did === 'trade') rig.trade()
@@ -82,7 +82,7 @@ describe('before the first start', () => {
     expect(rig.foreign).toHaveLength(told)
     expect(rig.gate).toEqual([true])
   })
-  test('the gate stays closed until the newest transactions were looked through', async () => {
+  test('the gate stays shut until the newest transactions are read', async () => {
     const rig = new WalletRig()
     let isIll = true
     rig.faults = [
@@ -100,8 +100,8 @@ describe('before the first start', () => {
   })
 })
 
-describe('the first buy after a start goes alone', () => {
-  test('until a second after it was seen', async () => {
+describe('the first buy after a start', () => {
+  test('is the only open buy until a second after it was seen', async () => {
     const rig = await open()
     expect(rig.isSingle).toBe(true)
     await rig.pass(60_000)
@@ -112,7 +112,7 @@ describe('the first buy after a start goes alone', () => {
     await rig.pass(5_000)
     expect(rig.isSingle).toBe(false)
   })
-  test('or for 10 s where it is not seen: a lost answer does not keep the other tokens from being bought', async () => {
+  test('is the only open buy for 10 s if it is not seen, even if its answer is lost', async () => {
     const rig = await open()
     rig.lose(rig.buy())
     await rig.pass(9_000)

@@ -10,7 +10,7 @@ interface Sent {
   readonly provider: number
 }
 
-/** Providers that answer after so many ms, or never. */
+/** Providers that answer after the given number of ms, or never. */
 function rig(answersMs: readonly (number | undefined)[]) {
   const clock = new SimulatedClock(0)
   const sent: Sent[] = []
@@ -32,7 +32,7 @@ function rig(answersMs: readonly (number | undefined)[]) {
   return { sent, pass, alarms, sender: new Sender({ providers, clock, alarm: (text) => alarms.push(text) }) }
 }
 
-test('goes to every provider at once, then to one after the other, at 0.5, 1, 2, 2 s', async () => {
+test('a transaction goes to every provider at once, then to one provider each, after 0.5, 1, 2 and 2 s', async () => {
   const { sent, pass, sender } = rig([10, 10])
   sender.send('bytes', 'x')
   await pass(8_000)
@@ -49,7 +49,7 @@ test('goes to every provider at once, then to one after the other, at 0.5, 1, 2,
   ])
 })
 
-test('ends when it is told to, and when everything does', async () => {
+test('sending ends when the caller ends one transaction, and when the sender stops', async () => {
   const { sent, pass, sender } = rig([10])
   const stop = sender.send('one', 'x')
   sender.send('two', 'x')
@@ -60,7 +60,7 @@ test('ends when it is told to, and when everything does', async () => {
   expect(sent.map(({ at, bytes }) => `${at} ${bytes}`)).toEqual(['0 one', '0 two', '500 two'])
 })
 
-test('what is sent again waits nowhere behind another one: a provider that does not answer has one of them at most', async () => {
+test('a provider that does not answer has at most one open repeat', async () => {
   const { sent, pass, sender } = rig([undefined])
   for (let order = 0; order < 20; order++) sender.send(`order ${order}`, 'x')
   await pass(10_000)
@@ -68,7 +68,7 @@ test('what is sent again waits nowhere behind another one: a provider that does 
   expect(sent.filter(({ at }) => at > 0)).toHaveLength(1)
 })
 
-test('a node that answers with another signature is told about once, and our own counts', async () => {
+test('a node that answers with another signature is reported once, and our own signature counts', async () => {
   const { alarms, pass, sender } = rig([10, 10])
   sender.send('bytes', 'another')
   await pass(3_000)

@@ -5,18 +5,18 @@ import { WalletRig } from './wallet-rig.ts'
 
 const open = async (): Promise<WalletRig> => new WalletRig().ready()
 const local = { executor: 'local', state: 'verified' } as const
-/** Blocks until what was signed now can not land any more. */
+/** Blocks until a transaction that was signed now can no longer land. */
 const VALID = 158
 
-/** What the local executor does once it has signed; `signature`: of what is on its way to the chain. */
+/** Registers a signed attempt as the local executor does. `signature` is that of the sent transaction. */
 function signAndSend(rig: WalletRig, attempt: Attempt, signature: string): void {
   const resolution = rig.send(attempt)
   resolution.signed(signature, rig.ledger.head('processed').height + VALID, 'AQ==')
   resolution.sent()
 }
 
-describe('what we signed ourselves', () => {
-  test('lands: provisional within moments, final with the chain', async () => {
+describe('attempts that the engine signs itself', () => {
+  test('an attempt is provisional within moments after it lands, and final with the chain', async () => {
     const rig = await open()
     const one = rig.buy(0.1, local)
     signAndSend(rig, one, rig.trade())
@@ -27,7 +27,7 @@ describe('what we signed ourselves', () => {
     expect(rig.standIns).toEqual([])
   })
 
-  test('reverts: its fee is paid, and that is its end', async () => {
+  test('an attempt ends as reverted, with its fee, if its transaction fails', async () => {
     const rig = await open()
     const one = rig.buy(0.1, local)
     signAndSend(rig, one, rig.trade('buy', { fails: true }))
@@ -35,7 +35,7 @@ describe('what we signed ourselves', () => {
     expect(rig.kinds(one)).toBe('signed sent reverted? reverted!')
   })
 
-  test('never lands: expired once the chain is final past its bound, and no block before that', async () => {
+  test('an attempt is expired once the chain is final past its bound, and no block earlier', async () => {
     const rig = await open()
     const one = rig.buy(0.1, local)
     signAndSend(rig, one, signatureOf(9))
@@ -47,7 +47,7 @@ describe('what we signed ourselves', () => {
     expect(watch?.bytes).toBeUndefined()
   })
 
-  test('is no other transaction, whatever trades in its lane meanwhile', async () => {
+  test('an attempt never matches another transaction of its lane', async () => {
     const rig = await open()
     const one = rig.buy(0.1, local)
     signAndSend(rig, one, signatureOf(9))
@@ -57,7 +57,7 @@ describe('what we signed ourselves', () => {
     expect(rig.late).toEqual([])
   })
 
-  test('is sold several times over: each attempt has its own end, and nothing stands for anything', async () => {
+  test('two attempts of one order end independently, and get no stand-in', async () => {
     const rig = await open()
     rig.trade()
     await rig.slots(4)
@@ -70,7 +70,7 @@ describe('what we signed ourselves', () => {
     expect(rig.standIns).toEqual([])
   })
 
-  test('is taken back by a fork, and lands again', async () => {
+  test('an attempt is final after a fork took it back and it landed again', async () => {
     const rig = await open()
     const one = rig.buy(0.1, local)
     const signature = rig.trade()
@@ -82,7 +82,7 @@ describe('what we signed ourselves', () => {
   })
 
   test.each(['signed', 'sent'] as const)(
-    'is %s when the process dies: the next one knows its signature',
+    'an attempt that is %s at a crash is found by its signature in the next process',
     async (state) => {
       const rig = await open()
       const one = rig.buy(0.1, local)
@@ -96,7 +96,7 @@ describe('what we signed ourselves', () => {
     },
   )
 
-  test('never lands, and the process dies: the bound is the one that was made durable', async () => {
+  test('an attempt keeps the bound of the journal after a crash', async () => {
     const rig = await open()
     const one = rig.buy(0.1, local)
     signAndSend(rig, one, signatureOf(9))

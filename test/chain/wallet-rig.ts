@@ -28,7 +28,7 @@ export const WALLET = walletAddress(Buffer.alloc(32, 7))
 export const STRANGER = walletAddress(Buffer.alloc(32, 8))
 const ACCOUNT = 'live|test|chain|wallet'
 
-/** Stands before a node: gives another answer, or throws the number of an error. */
+/** Replaces an answer of a node, or throws an error code. */
 export type Fault = (method: string, params: readonly unknown[], honest: () => unknown) => unknown
 
 export interface Late {
@@ -37,8 +37,8 @@ export interface Late {
   readonly code: string
 }
 
-/** A wallet that is watched on a chain of its own: the real ledger and its RPC, in process and on simulated time. A
- *  process may die and a new one go on from what it wrote. */
+/** A watched wallet on its own chain: the real ledger and its RPC, in process and on simulated time. After a crash a
+ *  new process resumes from the records of the old one. */
 export class WalletRig {
   readonly clock = new SimulatedClock(1_700_000_000_000)
   readonly market = new StillMarket(() => {})
@@ -46,22 +46,22 @@ export class WalletRig {
   readonly calls: [method: string, params: readonly unknown[]][] = []
   readonly records: JournalRecord[] = []
   readonly late: Late[] = []
-  /** Fees of failed transactions, by what was taken to have made them. */
+  /** Fees of failed transactions, by the attempt that they were assigned to. */
   readonly paid: [attemptId: string, signature: string, feeLamports: number][] = []
-  /** Attempts that stand for executions of which nobody knows who made them. */
+  /** Attempts that stand in for executions whose attempt is unknown. */
   readonly standIns: Attempt[] = []
   readonly foreign: Foreign[] = []
   readonly deficits: [mint: string, tokens: TokenAmount][] = []
   readonly gate: boolean[] = []
-  /** Whether only one entry may go for now. */
+  /** Whether only one entry may be open now. */
   isSingle = false
   readonly notices: string[] = []
   readonly alarms: string[] = []
-  /** Of the first node, and of the second where there is one. */
+  /** Faults of the first node, and of the second if it exists. */
   faults: (Fault | undefined)[] = []
   booked = new Map<string, TokenAmount>()
   boot = 'boot 1'
-  /** Monotonic time less the clock's. */
+  /** Monotonic time minus wall-clock time, ms. */
   monotonicAhead = 0
   wallet!: LiveWallet
   readonly #outcomes = new Map<string, Outcome[]>()
@@ -79,7 +79,7 @@ export class WalletRig {
     this.open()
   }
 
-  /** A process, with what earlier ones wrote. */
+  /** Starts a process on the records of the earlier ones. */
   open(): void {
     const life = ++this.#life
     const methods = rpcMethods(this.ledger)
@@ -116,7 +116,7 @@ export class WalletRig {
     })
   }
 
-  /** What the journal has. */
+  /** State of the wallet in the journal. */
   past(): { cursor: WalletCursor | undefined; transactions: WalletTransaction[]; watches: Watch[] } {
     const watches = new Map<string, Watch>()
     const transactions = new Map<string, WalletTransaction>()
@@ -131,7 +131,7 @@ export class WalletRig {
     return { cursor, transactions: [...transactions.values()], watches: [...watches.values()] }
   }
 
-  /** The process dies; the next one goes on with these attempts. */
+  /** Crashes the process. The next process resumes these attempts. */
   async crash(...attempts: Attempt[]): Promise<void> {
     this.wallet.stop()
     this.open()
@@ -141,7 +141,7 @@ export class WalletRig {
     await this.pass(0)
   }
 
-  /** The audit has read the wallet. */
+  /** Starts the wallet and waits until the audit has read it. */
   async ready(): Promise<this> {
     this.wallet.start()
     await this.pass(1_000)
@@ -163,7 +163,7 @@ export class WalletRig {
     return this.pass(count * SLOT_MS)
   }
 
-  /** Slots until it is true; how many that took. */
+  /** Passes slots until the condition is true, and returns their number. */
   async until(isTrue: () => boolean, most: number): Promise<number> {
     for (let count = 0; count <= most; count++) {
       if (isTrue()) return count
@@ -180,14 +180,14 @@ export class WalletRig {
     return sellAttempt(MINT, this.#armed(more))
   }
 
-  /** What the resolver is told of an attempt; `kinds` says what it answers. */
+  /** Hands an attempt to the resolver; `kinds` lists the outcomes that it reports. */
   send(attempt: Attempt): Resolution {
     const outcomes: Outcome[] = []
     this.#outcomes.set(attempt.id, outcomes)
     return this.wallet.resolver.begin(attempt, (outcome) => outcomes.push(outcome))
   }
 
-  /** Sent, and its answer lost. */
+  /** Sends an attempt whose answer is lost. */
   lose(attempt: Attempt): Resolution {
     const resolution = this.send(attempt)
     resolution.doubt('ECONNRESET')
@@ -205,7 +205,7 @@ export class WalletRig {
       .join(' ')
   }
 
-  /** The service trades: its transaction lands after so many slots. */
+  /** Trades as the service does; the transaction lands after `afterSlots`. Returns the signature. */
   trade(side: 'buy' | 'sell' = 'buy', more: Partial<TradeData> = {}, afterSlots = 2): string {
     const data: TradeData = {
       ...{ side, wallet: WALLET, mint: MINT, exact: side === 'buy' ? 'in' : 'out', lamports: side === 'buy' ? 1e8 : 0 },
@@ -227,7 +227,7 @@ export class WalletRig {
     return (account && decodeTokenAccount(account.data)?.amount) ?? 0n
   }
 
-  /** Of everything that was classified: class by signature. */
+  /** Class of each classified transaction, by signature. */
   classes(): Record<string, string> {
     return Object.fromEntries(this.past().transactions.map((row) => [row.signature, row.class]))
   }
@@ -267,8 +267,7 @@ export class WalletRig {
   }
 }
 
-/** A node that is so many slots behind: it answers as the chain was then. To be made before what it is to be asked
- *  about. */
+/** A node that answers with the chain of some slots ago. Create it before the events that it must show. */
 export function lagging(rig: WalletRig, slots: () => number): Fault {
   const heights = new Map<number, number>()
   const balances: [slot: number, lamports: number][] = []

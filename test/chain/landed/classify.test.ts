@@ -19,7 +19,7 @@ const read = (uses: Use[], more: Parameters<typeof landed>[1] = {}): LandedTrans
   return transaction
 }
 
-describe('what is none of our orders', () => {
+describe('a transaction that belongs to no order', () => {
   test.each<[what: string, uses: Use[], more: Parameters<typeof landed>[1], is: string, lamports: number]>([
     ['SOL from a stranger', [stranger(SOL, SOL - 6_000), wallet(SOL, SOL + 1_000)], {}, 'inflow', 1_000],
     ['one lamport of dust', [stranger(SOL, SOL - 5_001), wallet(SOL, SOL + 1)], {}, 'inflow', 1],
@@ -31,18 +31,24 @@ describe('what is none of our orders', () => {
       0,
     ],
     ['a tip', [wallet(SOL, SOL - 1_005_000)], {}, 'housekeeping', -1_005_000],
-    ['the dearest tip that is none', [wallet(SOL, SOL - 3_000_000)], {}, 'housekeeping', -3_000_000],
-    ['a little more', [wallet(SOL, SOL - 3_000_001)], {}, 'foreign', -3_000_001],
-    ['a fee for what failed', [wallet(SOL, SOL - 5_000)], { error: 'AccountNotFound' }, 'housekeeping', -5_000],
+    ['the largest expense without a trade', [wallet(SOL, SOL - 3_000_000)], {}, 'housekeeping', -3_000_000],
+    ['an expense one lamport larger', [wallet(SOL, SOL - 3_000_001)], {}, 'foreign', -3_000_001],
     [
-      'rent put into an account of its own',
+      'the fee of a failed transaction',
+      [wallet(SOL, SOL - 5_000)],
+      { error: 'AccountNotFound' },
+      'housekeeping',
+      -5_000,
+    ],
+    [
+      'rent for an account of the wallet',
       [wallet(SOL, SOL - RENT - 5_000), other([undefined, 0n], [0, RENT])],
       {},
       'housekeeping',
       -RENT - 5_000,
     ],
     [
-      'a SOL wrapped',
+      'one SOL that is wrapped',
       [wallet(2 * SOL, SOL - 5_000), ownTokens([undefined, BigInt(SOL)], [0, SOL], { mint: WSOL })],
       {},
       'housekeeping',
@@ -61,7 +67,7 @@ describe('what is none of our orders', () => {
   })
 })
 
-describe('whose a transaction is', () => {
+describe('the attempt that a transaction belongs to', () => {
   const baseline = { slot: 99, height: 90 }
   const watched = (attempt: Attempt, is: 'lost' | 'acked' | 'refused' | 'executed'): WatchedAttempt => {
     const one = new WatchedAttempt(attempt)
@@ -80,19 +86,34 @@ describe('whose a transaction is', () => {
   const mint: Use = { key: MINT, lamports: [1, 1], looked: 'readonly' }
 
   test.each<[what: string, transaction: LandedTransaction, ones: WatchedAttempt[], id: string]>([
-    ['a lost one', bought(0.1), [watched(buy('a'), 'lost')], 'a'],
-    ['at its slippage and fees', bought(0.114), [watched(buy('a'), 'lost')], 'a'],
-    ['of another amount, whose answer is lost', bought(0.5), [watched(buy('a'), 'lost')], 'a'],
-    ['of another amount, that was acknowledged', bought(0.5), [watched(buy('a'), 'acked')], 'a'],
-    ['of another amount, that was refused: by hand', bought(0.5), [watched(buy('a'), 'refused')], ''],
-    ['of another amount, that has executed: by hand', bought(0.5), [watched(buy('a'), 'executed')], ''],
-    ['a refused one', bought(0.1), [watched(buy('a'), 'refused')], 'a'],
-    ['one that has executed: twice', bought(0.1), [watched(buy('a'), 'executed')], 'a'],
-    ['lost before refused', bought(0.1), [watched(buy('a'), 'refused'), watched(buy('b'), 'lost')], 'b'],
-    ['lost before acknowledged', bought(0.1), [watched(buy('a'), 'acked'), watched(buy('b'), 'lost')], 'b'],
-    ['refused before executed', bought(0.1), [watched(buy('a'), 'executed'), watched(buy('b'), 'refused')], 'b'],
+    ['a buy whose attempt has no answer', bought(0.1), [watched(buy('a'), 'lost')], 'a'],
+    ['a buy at the slippage limit plus fees', bought(0.114), [watched(buy('a'), 'lost')], 'a'],
+    ['a buy of another amount, if the attempt has no answer', bought(0.5), [watched(buy('a'), 'lost')], 'a'],
+    ['a buy of another amount, if the attempt was acknowledged', bought(0.5), [watched(buy('a'), 'acked')], 'a'],
+    ['a buy of another amount is manual if the attempt was refused', bought(0.5), [watched(buy('a'), 'refused')], ''],
+    ['a buy of another amount is manual if the attempt has executed', bought(0.5), [watched(buy('a'), 'executed')], ''],
+    ['a buy whose attempt was refused', bought(0.1), [watched(buy('a'), 'refused')], 'a'],
+    ['a second execution of an executed attempt', bought(0.1), [watched(buy('a'), 'executed')], 'a'],
     [
-      'of two lost ones the one that asked for it',
+      'an attempt without an answer has priority over a refused one',
+      bought(0.1),
+      [watched(buy('a'), 'refused'), watched(buy('b'), 'lost')],
+      'b',
+    ],
+    [
+      'an attempt without an answer has priority over an acknowledged one',
+      bought(0.1),
+      [watched(buy('a'), 'acked'), watched(buy('b'), 'lost')],
+      'b',
+    ],
+    [
+      'a refused attempt has priority over an executed one',
+      bought(0.1),
+      [watched(buy('a'), 'executed'), watched(buy('b'), 'refused')],
+      'b',
+    ],
+    [
+      'of two attempts without an answer, the one with the matching amount',
       bought(0.4),
       [watched(buy('a'), 'lost'), watched(buy('b', 0.4), 'lost')],
       'b',
@@ -100,35 +121,35 @@ describe('whose a transaction is', () => {
     ['another direction', sold, [watched(buy('a'), 'lost')], ''],
     ['a sale', sold, [watched(sellAttempt(MINT, { id: 'a', baseline }), 'lost')], 'a'],
     [
-      'a sale of exactly so much',
+      'a sale of exactly the ordered amount',
       sold,
       [watched(sellAttempt(MINT, { id: 'a', baseline, size: { kind: 'tokens', tokens: 5n, decimals: 6 } }), 'refused')],
       'a',
     ],
     ['another mint', bought(0.1), [watched(buyAttempt(keyOf(66), 0.1, { baseline }), 'lost')], ''],
     [
-      'from before it was armed',
+      'a buy older than the baseline of the attempt',
       bought(0.1),
       [watched(buy('a', 0.1, { baseline: { slot: 100, height: 1 } }), 'lost')],
       '',
     ],
     [
-      'without a baseline, by its time',
+      'a buy that is new enough for an attempt without a baseline',
       bought(0.1),
       [watched(buy('a', 0.1, { baseline: null, armedAt: 1_782_611_400_000 }), 'lost')],
       'a',
     ],
     [
-      'without a baseline, too old',
+      'a buy that is too old for an attempt without a baseline',
       bought(0.1),
       [watched(buy('a', 0.1, { baseline: null, armedAt: 1_782_611_500_000 }), 'lost')],
       '',
     ],
-    ['a failed one of this mint', failed([mint]), [watched(buy('a'), 'lost')], 'a'],
-    ['a failed one of another mint', failed(), [watched(buy('a'), 'lost')], ''],
-    ['a failed one, of which nobody lacks anything', failed([mint]), [watched(buy('a'), 'executed')], ''],
+    ['a failed transaction of this mint', failed([mint]), [watched(buy('a'), 'lost')], 'a'],
+    ['a failed transaction of another mint', failed(), [watched(buy('a'), 'lost')], ''],
+    ['a failed transaction while no attempt is open', failed([mint]), [watched(buy('a'), 'executed')], ''],
     [
-      'a failed one that may have gone either way',
+      'a failed transaction that could be a buy or a sale',
       failed([mint]),
       [watched(buy('a'), 'lost'), watched(sellAttempt(MINT, { id: 'b', baseline }), 'lost')],
       '',
@@ -137,7 +158,7 @@ describe('whose a transaction is', () => {
     expect(laneMatch(transaction, WALLET, ones, 1_782_611_400_000, false)?.watched.attempt.id ?? '').toBe(id)
   })
 
-  test('a signature leaves no choice, whatever the amount', () => {
+  test('a known signature identifies the attempt at any amount', () => {
     const one = watched(buy('a'), 'executed')
     expect(laneMatch(bought(0.5), WALLET, [one], 0, true)?.watched).toBe(one)
     expect(laneMatch(failed(), WALLET, [one], 0, true)?.reading.kind).toBe('reverted')

@@ -8,7 +8,7 @@ import { keyOf, landed, MINT, ownTokens, POOL, SIGNATURE, type Use, WALLET, WSOL
 import { answerOf, costsOf, type Shape, shapes } from '../trade-shapes.ts'
 
 const RENT = 2_039_280
-/** By hand it was 20,000. */
+/** A manual run used 20,000. */
 const RUNS = Number(process.env.SLUICE_FILLS ?? 300)
 const buy = buyAttempt(MINT, 0.1)
 const sell = sellAttempt(MINT)
@@ -22,7 +22,7 @@ const wrapped = (tokens: Use['tokens'] & {}, lamports: Use['lamports']): Use => 
 })
 const read = (answer: unknown, attempt: Attempt = buy) => readFill(answer, WALLET, attempt, 5, true)
 
-/** tokens, trade, fee, rent, change of the wallet, what was wrapped. */
+/** Tokens, trade, fee, rent, change of the wallet, wrapped lamports. */
 type Money = [bigint, number, number, number, number, number?]
 
 test.each<[string, Attempt, Use[], { fee?: number; signers?: number }, Money]>([
@@ -34,21 +34,21 @@ test.each<[string, Attempt, Use[], { fee?: number; signers?: number }, Money]>([
     [5_000n, 100_000_000, 5_000, RENT, -102_044_280],
   ],
   [
-    'a buy into an account that was there',
+    'a buy into an existing account',
     buy,
     [wallet(1_000_000_000, 899_995_000), ownTokens([7n, 5_007n], [RENT, RENT]), pool(0, 100_000_000)],
     {},
     [5_000n, 100_000_000, 5_000, 0, -100_005_000],
   ],
   [
-    'with a priority fee',
+    'a buy with a priority fee',
     buy,
     [wallet(1_000_000_000, 899_895_000), ownTokens([0n, 5_000n], [RENT, RENT])],
     { fee: 105_000 },
     [5_000n, 100_000_000, 105_000, 0, -100_105_000],
   ],
   [
-    'a buy that somebody else paid the fee of',
+    'a buy whose fee another wallet paid',
     buy,
     [
       { key: POOL, lamports: [50_000, 45_000] },
@@ -66,14 +66,14 @@ test.each<[string, Attempt, Use[], { fee?: number; signers?: number }, Money]>([
     [5_000n, 100_000_000, 5_000, 0, 99_995_000],
   ],
   [
-    'a sale that closes the account and gets its rent back',
+    'a sale that closes the account and returns its rent',
     sell,
     [wallet(500_000_000, 602_034_280), ownTokens([5_000n, undefined], [RENT, 0])],
     {},
     [5_000n, 100_000_000, 5_000, -RENT, 102_034_280],
   ],
   [
-    'a buy with SOL that was wrapped before',
+    'a buy with SOL that was wrapped earlier',
     buy,
     [
       wallet(500_000_000, 499_995_000),
@@ -95,7 +95,7 @@ test.each<[string, Attempt, Use[], { fee?: number; signers?: number }, Money]>([
     [5_000n, 100_000_000, 5_000, RENT, -2_044_280, 100_000_000],
   ],
   [
-    'tokens in two accounts, one of them looked up',
+    'tokens in two accounts, one of them from a lookup table',
     sell,
     [
       wallet(500_000_000, 599_995_000),
@@ -107,7 +107,7 @@ test.each<[string, Attempt, Use[], { fee?: number; signers?: number }, Money]>([
     [5_000n, 100_000_000, 5_000, 0, 99_995_000],
   ],
   [
-    "somebody else's tokens of the same mint in the same transaction",
+    'tokens of another owner and the same mint in the same transaction',
     buy,
     [
       wallet(1_000_000_000, 899_995_000),
@@ -137,7 +137,7 @@ test.each<[string, Attempt, Use[], { fee?: number; signers?: number }, Money]>([
       feeLamports: fee,
       rentLamports: rent,
       walletLamports: change,
-      // What it called is not told, so nobody can say what of the trade the fees are.
+      // Without inner instructions the fees cannot be separated from the trade.
       costs: {
         ...NO_COSTS,
         tradeLamports: trade,
@@ -151,8 +151,8 @@ test.each<[string, Attempt, Use[], { fee?: number; signers?: number }, Money]>([
   expect(change).toBe((attempt.side === 'buy' ? -trade : trade) - fee - rent - wrapped)
 })
 
-describe('what it cost, each part apart', () => {
-  test('is read as it was made, and adds up to the change of the wallet', () => {
+describe('itemized costs of a fill', () => {
+  test('the costs match the trade and add up to the change of the wallet', () => {
     fc.assert(
       fc.property(shapes, (shape) => {
         const reading = read(answerOf(shape), shape.side === 'buy' ? buy : sell)
@@ -163,7 +163,7 @@ describe('what it cost, each part apart', () => {
     )
   })
 
-  test('adds up whatever else the balances did, and whatever the instructions say', () => {
+  test('the costs add up with random balance changes and damaged instructions', () => {
     const noise = fc.array(fc.tuple(fc.nat(20), fc.integer({ min: -5_000_000, max: 5_000_000 })), { maxLength: 6 })
     fc.assert(
       fc.property(shapes, noise, fc.array(fc.nat(60)), (shape, changes, cuts) => {
@@ -184,22 +184,19 @@ describe('what it cost, each part apart', () => {
   })
 
   test.each<[string, (answer: ReturnType<typeof answerOf>) => object]>([
+    ['the node does not record inner instructions', ({ meta }) => ({ meta: { ...meta, innerInstructions: null } })],
     [
-      'the node does not record what was called from inside',
-      ({ meta }) => ({ meta: { ...meta, innerInstructions: null } }),
-    ],
-    [
-      'calls of nobody',
+      'inner calls of an unknown program',
       ({ meta }) => ({ meta: { ...meta, innerInstructions: [{ index: 0, instructions: [{ programIdIndex: 99 }] }] } }),
     ],
     [
-      'instructions that are none',
+      'invalid instructions',
       ({ transaction }) => {
         const message = { ...transaction.message, instructions: [null] }
         return { transaction: { ...transaction, message } }
       },
     ],
-  ])('%s: the fees stay in the trade and are named unknown', (_what, spoiled) => {
+  ])('%s: the fees stay in the trade and are listed as unknown', (_what, spoiled) => {
     const answer = answerOf(SIMPLE)
     const reading = read({ ...answer, ...spoiled(answer) })
     const unknown = { venueFeeLamports: 0, serviceFeeLamports: 0, unknown: ['venueFee', 'serviceFee'] }
@@ -207,7 +204,7 @@ describe('what it cost, each part apart', () => {
     expectSum(reading)
   })
 
-  test('a program that keeps its own book of tokens: what it kept is the fee of both', () => {
+  test('SOL that a program with its own token account keeps is the fee of venue and service', () => {
     const uses = [
       wallet(1_000_000_000, 898_495_000),
       ownTokens([0n, 5_000n], [RENT, RENT]),
@@ -236,7 +233,7 @@ describe('what it cost, each part apart', () => {
   })
 })
 
-/** A buy for 0.1 SOL of which 0.001 SOL are the venue's and 0.0005 SOL the service's. */
+/** A buy for 0.1 SOL with fees of 0.001 SOL for the venue and 0.0005 SOL for the service. */
 const SIMPLE: Shape = {
   ...{ side: 'buy', alone: 100_000_000, venueFees: [600_000, 400_000], service: 500_000, taken: 'transfer', tip: 0 },
   ...{
@@ -261,7 +258,7 @@ function expectSum(reading: ReturnType<typeof read>): void {
 
 const bought = [wallet(1_000_000_000, 899_995_000), ownTokens([0n, 5_000n], [RENT, RENT])]
 
-describe('what is no fill', () => {
+describe('an answer without a fill', () => {
   test.each<[string, unknown, Attempt]>([
     ['another side', landed(bought), sell],
     ['another mint', landed(bought), buyAttempt(keyOf(66), 0.1)],
@@ -275,11 +272,11 @@ describe('what is no fill', () => {
       { ...landed(bought), meta: { ...landed(bought).meta, postBalances: [1] } },
       buy,
     ],
-    ['a fee that is no whole number', { ...landed(bought), meta: { ...landed(bought).meta, fee: 1.5 } }, buy],
+    ['a fee that is not an integer', { ...landed(bought), meta: { ...landed(bought).meta, fee: 1.5 } }, buy],
   ])('%s', (_name, answer, attempt) => {
     expect(read(answer, attempt).kind).toBe('other')
   })
-  test('whatever a node answers, nothing throws', () => {
+  test('no answer of a node throws', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (answer, meta) => {
         expect(read(answer).kind).toBe('other')
@@ -289,7 +286,7 @@ describe('what is no fill', () => {
   })
 })
 
-test('a block without a time: when it was seen', () => {
+test('a fill in a block without a time gets the time when the fill was seen', () => {
   expect(read(landed(bought, { time: null }))).toMatchObject({ fill: { time: 5 } })
 })
 
@@ -308,7 +305,7 @@ test.each<[unknown, string]>([
   expect(read(landed([wallet(10_000, 5_000)], { error }))).toEqual({ kind: 'reverted', feeLamports: 5_000, code })
 })
 
-test('an error that is nested too deep to be written is a revert without a text', () => {
+test('an error that is nested too deeply to be printed is a revert without a text', () => {
   const deep = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) as unknown
   expect([codeOf(deep), errorText(deep)]).toEqual(['REVERTED', ''])
 })

@@ -18,7 +18,7 @@ import { type NodeScript, nodeScript, plainAccount, scriptedNode, tokenAccount }
 
 const folder = temporaryFolder()
 
-/** As it is read without a node. */
+/** A sample that is read without a node. */
 function sampleOf(draft: Draft, simulated?: Sample['simulated']): Sample {
   const { bytes, accounts } = compile(draft)
   const decoded = decodeTransaction(bytes)
@@ -31,7 +31,7 @@ function sampleOf(draft: Draft, simulated?: Sample['simulated']): Sample {
   return { asked: draft.asked, transaction, steps, simulated: simulated ?? { inner: [], changes: [] }, problem: '' }
 }
 
-/** Through the file, as a person accepts it. */
+/** The learned policy after a round trip through the file that a user accepts. */
 function policyFrom(findings: Findings): BuilderPolicy {
   const loaded = loadPolicy(folder.write('learned.yaml', policyText(proposalOf(findings).policy)))
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
@@ -45,15 +45,15 @@ describe.each(Object.keys(SHAPES))('%s', (shape) => {
   const drafts = [1, 2, 3, 4, 5].map((seed) => honest(shape, seed))
   const learned = policyFrom(findingsOf(drafts.map((draft) => sampleOf(draft))))
 
-  test('what was learnt of it lets it pass', () => {
+  test('a policy learned from the shape accepts the shape', () => {
     expect(drafts.flatMap((draft) => codes(draft, learned))).toEqual([])
   })
 
-  test('and nothing beside it', () => {
+  test('a policy learned from the shape refuses every addition', () => {
     const [draft] = drafts as [Draft & { drawn: Drawn }]
     const more = (instruction: Draft['instructions'][number]): Draft => ({
       ...draft,
-      instructions: [...draft.instructions.slice(-3), instruction], // so that there is room for it
+      instructions: [...draft.instructions.slice(-3), instruction], // leaves room for the addition
     })
     const { user } = draft.drawn
     expect(codes(more(parts.transfer(user, address('stranger'), 5_000)), learned)).toContain('SOL_TRANSFER')
@@ -65,7 +65,7 @@ describe.each(Object.keys(SHAPES))('%s', (shape) => {
   })
 })
 
-test('a fee is a share, or the same, or neither; whose tips they are is known', () => {
+test('fees are detected as percentage, as fixed amount or as neither, and known tip accounts as tips', () => {
   const of = (fee: (amount: bigint) => bigint) => {
     const drafts = [1, 2, 3].map((seed) => {
       const drawn = draw(seed)
@@ -86,7 +86,7 @@ test('a fee is a share, or the same, or neither; whose tips they are is known', 
   expect(findingsOf([sampleOf(honest('tip', 1))]).payments.map(({ isTip }) => isTip)).toContain(true)
 })
 
-describe('a program of which nothing is known', () => {
+describe('an unknown program', () => {
   const opaque = (seed: number, place = 1): Draft => {
     const { user, mint } = draw(seed)
     const accounts = [address(`other ${seed}`), address(`more ${seed}`)]
@@ -96,7 +96,7 @@ describe('a program of which nothing is known', () => {
     return { ...honest('pump buy', seed), instructions: [call], facts }
   }
 
-  test('is named by where mint and wallet stand, and needs guards', () => {
+  test('is described by the positions of mint and wallet, and requires guards', () => {
     const findings = findingsOf([1, 2, 3].map((seed) => sampleOf(opaque(seed))))
     const router = address('router').toBase58()
     const found = { id: router, decode: 'opaque', buy: ['0908070605040302'], sell: [], mint: 1, wallet: 3 }
@@ -107,7 +107,7 @@ describe('a program of which nothing is known', () => {
     expect(codes(opaque(4, 0), policy)).toContain('WRONG_MINT')
   })
 
-  test('is shown with what it could empty; the policy lists what holds SOL, and never what names the wallet', () => {
+  test('is reported with the accounts at risk; the policy lists accounts with SOL, and none that names the wallet', () => {
     const draft = opaque(1)
     const [fees, record, gone] = ['venue fees', 'record', 'gone'].map((name) => address(name).toBase58()) as string[]
     const named = { ...plainAccount(5n, address('venue').toBase58()), data: draft.payer.toBytes() }
@@ -129,14 +129,14 @@ describe('a program of which nothing is known', () => {
     expect(findingsText(findings).join('\n')).toContain(`${fees} holds SOL, in all`)
   })
 
-  test('that has them nowhere fixed can be named by no policy', () => {
+  test('without fixed positions of mint and wallet cannot be described by a policy', () => {
     const findings = findingsOf([sampleOf(opaque(1)), sampleOf(opaque(2, 0))])
     const { policy, unsaid } = proposalOf(findings)
     expect(policy.programs).toBe(undefined)
     expect(unsaid).toEqual([expect.stringContaining('no policy can describe it')])
   })
 
-  test('that somebody else signs with cannot be guarded, and that is said', () => {
+  test('with a co-signer cannot be guarded, and the proposal warns about it', () => {
     const draft = opaque(1)
     const gives = parts.transfer(CO_SIGNER.publicKey, draft.payer, 5_000)
     const signed = { ...draft, coSigners: [CO_SIGNER], instructions: [...draft.instructions, gives] }
@@ -147,7 +147,7 @@ describe('a program of which nothing is known', () => {
   })
 })
 
-describe('read from a node', () => {
+describe('samples read from a node', () => {
   const draft = honest('pump buy of SOL, lookup table', 3)
   const { user, mint } = draft.drawn
   const decoded = decodeTransaction(compile(draft).bytes)
@@ -177,7 +177,7 @@ describe('read from a node', () => {
     return sample
   }
 
-  test('tables, calls from inside, accounts opened and records', async () => {
+  test('a sample contains tables, inner calls, opened accounts and records', async () => {
     const script = scriptFor()
     script.inner = [PROGRAMS.pumpFees, address('inner').toBase58()]
     script.after.set(parts.ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens: 5n }))
@@ -199,7 +199,7 @@ describe('read from a node', () => {
     expect(findingsText(findings).join('\n')).toContain("the wallet's account of the token: 0.00203928 SOL, in all")
   })
 
-  test('what fails, or cannot be simulated, is said; what it calls is not known then', async () => {
+  test('a sample that fails or cannot be simulated has unknown inner calls, and the proposal warns about it', async () => {
     const script = scriptFor()
     script.err = { InstructionError: [2, { Custom: 6002 }] }
     const sample = (await read(script)) as Sample
@@ -215,7 +215,7 @@ describe('read from a node', () => {
     expect(await read(silent)).toMatch(/simulateTransaction/)
   })
 
-  test('a node that does not tell what was called from inside', async () => {
+  test('a node without inner instructions causes a warning about innerPrograms', async () => {
     const script = scriptFor()
     script.inner = null
     const { unsaid } = proposalOf(findingsOf([(await read(script)) as Sample]))
@@ -223,7 +223,7 @@ describe('read from a node', () => {
   })
 })
 
-test('who may change a program', async () => {
+test('the upgrade authority of each program is read', async () => {
   const script = nodeScript()
   const [fixed, changeable, given, gone] = ['fixed', 'changeable', 'given up', 'gone'].map((name) => address(name))
   const loader = 'BPFLoaderUpgradeab1e11111111111111111111111'
@@ -255,7 +255,7 @@ test('who may change a program', async () => {
   expect(await readUpgraders(scriptedNode(script), asked)).toEqual(new Map())
 })
 
-test('of a sale by an opaque program the fee is capped in SOL, since nobody can read what it brings', () => {
+test('the fee of a sale by an opaque program is capped in SOL, because its proceeds cannot be read', () => {
   const { user, mint, sale } = draw(1)
   const call = parts.instruction(address('router'), [1, 2, 3, 4, 5, 6, 7, 8], [mint, parts.signer(user)])
   const facts = { rentLamports: RENT, guardLamports: 100_000_000n, walletLamports: 10n ** 10n }

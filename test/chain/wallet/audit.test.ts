@@ -3,7 +3,7 @@ import { MINT, STRANGER, WALLET, WalletRig } from '../wallet-rig.ts'
 
 const open = (): Promise<WalletRig> => new WalletRig().ready()
 
-test('the first reading begins at the present: what was before is not ours to explain', async () => {
+test('the first reading begins at the present and classifies no earlier transaction', async () => {
   const rig = new WalletRig()
   rig.transfer(WALLET, STRANGER, 1)
   await rig.slots(60)
@@ -13,7 +13,7 @@ test('the first reading begins at the present: what was before is not ours to ex
   expect(rig.wallet.baseline()?.slot).toBeLessThanOrEqual(rig.ledger.head('finalized').slot)
 })
 
-test('every transaction is classified once, and together they make the balance', async () => {
+test('every transaction is classified once, and their changes add up to the balance', async () => {
   const rig = await open()
   const signatures = [
     rig.transfer(STRANGER, WALLET, 0.1),
@@ -37,7 +37,7 @@ test('every transaction is classified once, and together they make the balance',
   expect(new Set(reads).size).toBe(reads.length)
 })
 
-test('a new process goes on from the cursor, and classifies nothing again', async () => {
+test('a new process continues from the cursor and classifies no transaction again', async () => {
   const rig = await open()
   rig.transfer(STRANGER, WALLET, 0.1)
   rig.transfer(WALLET, STRANGER, 1, 20)
@@ -49,7 +49,7 @@ test('a new process goes on from the cursor, and classifies nothing again', asyn
   expect(rig.calls.filter(([method]) => method === 'getTransaction')).toEqual([])
 })
 
-test('the reads of a bracket are in order, each at a bank that is not older than the one before', async () => {
+test('the reads of a bracket are in order, and no read is at an older slot than the one before', async () => {
   const rig = await open()
   rig.calls.length = 0
   await rig.slots(80)
@@ -60,7 +60,7 @@ test('the reads of a bracket are in order, each at a bank that is not older than
   for (const [, params] of rig.calls.slice(0, 3)) expect(params.at(-1)).toMatchObject({ commitment: 'finalized' })
 })
 
-test('every 30 s, and sooner when something becomes unknown', async () => {
+test('the wallet is read every 30 s, and sooner if an order becomes unknown', async () => {
   const rig = await open()
   const passes = (): number => rig.calls.filter(([method]) => method === 'getBalance').length
   rig.calls.length = 0
@@ -79,8 +79,8 @@ test('a flood of dust is read in pieces', async () => {
   expect(rig.past().cursor?.lamports).toBe(10_000_000_450)
 })
 
-describe('the gate', () => {
-  test('stays shut while no RPC answers, and opens when one does', async () => {
+describe('the gate for entries', () => {
+  test('the gate stays shut while no RPC answers, and opens when one does', async () => {
     const rig = new WalletRig()
     rig.faults = [
       () => {
@@ -95,7 +95,7 @@ describe('the gate', () => {
     await rig.pass(61_000)
     expect(rig.gate).toEqual([true])
   })
-  test('shuts when no RPC has answered for three minutes', async () => {
+  test('the gate shuts when no RPC has answered for three minutes', async () => {
     const rig = await open()
     rig.faults = [
       () => {
@@ -110,7 +110,7 @@ describe('the gate', () => {
     await rig.pass(61_000)
     expect(rig.gate).toEqual([true, false, true])
   })
-  test('a second provider will do', async () => {
+  test('the gate opens with the answers of a second provider', async () => {
     const rig = new WalletRig(2)
     rig.faults = [
       () => {
@@ -122,8 +122,8 @@ describe('the gate', () => {
   })
 })
 
-describe('tokens', () => {
-  test('fewer than were booked: a deficit, once they are missed twice', async () => {
+describe('booked tokens', () => {
+  test('fewer tokens than booked are a deficit after two readings', async () => {
     const rig = await open()
     rig.trade()
     await rig.slots(40)
@@ -136,7 +136,7 @@ describe('tokens', () => {
     await rig.slots(200)
     expect(rig.deficits[0]).toEqual([MINT, rig.held()])
   })
-  test('fewer by a list that has lost an account: what the account itself holds counts', async () => {
+  test('a token list without one account causes no deficit while the account itself holds the tokens', async () => {
     const rig = await open()
     rig.trade()
     await rig.slots(40)
@@ -153,7 +153,7 @@ describe('tokens', () => {
     expect(rig.deficits[0]).toEqual([MINT, rig.held()])
     expect(rig.held()).toBeGreaterThan(0n)
   })
-  test('fewer, and nobody tells what the account holds: not missed before somebody does', async () => {
+  test('missing tokens are no deficit before a node reports the balance of the account', async () => {
     const rig = await open()
     rig.booked.set(MINT, 5n)
     rig.faults[0] = (method, _params, honest) => {
@@ -166,14 +166,14 @@ describe('tokens', () => {
     await rig.slots(400)
     expect(rig.deficits[0]).toEqual([MINT, 0n])
   })
-  test('more than were booked is an inflow', async () => {
+  test('more tokens than booked cause no deficit', async () => {
     const rig = await open()
     rig.trade()
     rig.booked.set(MINT, 5n)
     await rig.slots(400)
     expect(rig.deficits).toEqual([])
   })
-  test('while an order of the mint is under way nothing is missed', async () => {
+  test('missing tokens are no deficit while an order of their mint is open', async () => {
     const rig = await open()
     rig.booked.set(MINT, 5n)
     rig.lose(rig.sell())
@@ -184,8 +184,8 @@ describe('tokens', () => {
   })
 })
 
-describe('by hand', () => {
-  test('a held order: what is known, and a person decides; where he was wrong it is booked late', async () => {
+describe('orders that a user resolves', () => {
+  test('a held order that a user ends as not executed, although it executed, is booked as a late fill', async () => {
     const rig = await open()
     const one = rig.buy(0.25)
     const signature = rig.trade('buy', { lamports: 25e7 })
@@ -215,11 +215,11 @@ describe('by hand', () => {
     expect(rig.late.map(({ fill, code }) => [fill.signature, code])).toEqual([[signature, 'LATE_FILL']])
     expect(rig.classes()[signature]).toBe('ours')
   })
-  test('executed: only what the chain shows to be this order', async () => {
+  test('a user can confirm an order only with its final transaction on the chain', async () => {
     const rig = await open()
     const one = rig.buy(0.1)
     const [signature, spent] = [rig.trade('buy', {}, 3), rig.transfer(WALLET, STRANGER, 1, 2)]
-    // Nothing is listed, so that nothing is found.
+    // An empty list hides every transaction from the resolver.
     rig.faults = [(method, _params, honest) => (method === 'getSignaturesForAddress' ? [] : honest())]
     rig.lose(one)
     await expect(rig.wallet.byHand.executed(one.orderId, signature)).rejects.toThrow(/is not final/)

@@ -25,7 +25,7 @@ async function pass(ms: number): Promise<void> {
   await settled()
 }
 
-test('at the start, every 30 s, and when something landed', async () => {
+test('the balance is read at the start, every 30 s, and after a transaction landed', async () => {
   reader.start()
   await settled()
   expect(chain.calls).toEqual([['getBalance', [WALLET, { commitment: 'confirmed' }]]])
@@ -41,7 +41,7 @@ test('at the start, every 30 s, and when something landed', async () => {
   expect(readings).toHaveLength(3)
 })
 
-test('what lands during a reading is read after it', async () => {
+test('a transaction that lands during a reading causes a second reading', async () => {
   reader.start()
   reader.refresh()
   reader.refresh()
@@ -49,7 +49,7 @@ test('what lands during a reading is read after it', async () => {
   expect(chain.calls).toHaveLength(2)
 })
 
-test('a provider that lags behind is not believed', async () => {
+test('the answer of a provider that lags behind is ignored', async () => {
   reader.start()
   await settled()
   balance = () => ({ context: { slot: 9 }, value: 900 })
@@ -64,7 +64,7 @@ test.each([
   { context: { slot: 1 }, value: -1 },
   { context: {}, value: 1 },
   { context: { slot: 1 }, value: 1.5 },
-])('%j is no balance: asked again after 2 s', async (answer) => {
+])('%j is not a balance, and is asked for again after 2 s', async (answer) => {
   balance = () => answer
   reader.start()
   await settled()
@@ -74,7 +74,7 @@ test.each([
   expect(readings).toEqual(['500 at 10'])
 })
 
-test('stopped: nothing more is read or said', async () => {
+test('a stopped reader neither reads nor reports', async () => {
   reader.start()
   reader.stop()
   await settled()
