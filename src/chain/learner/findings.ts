@@ -8,28 +8,28 @@ import { type Handed, handedOf } from './handed-accounts.ts'
 import { type Payment, paymentsOf } from './payments.ts'
 import { calls, countOf, ownMint, type Range, rangeOf, type Sample, unique } from './sample.ts'
 
-/** All that stood in the samples of a builder. Counts are of samples. */
+/** Everything that the samples of a builder contain. Counts are numbers of samples. */
 export interface Findings {
   readonly samples: number
-  /** Of the message's own instructions, Solana's programs apart. */
+  /** Programs of top-level instructions, without Solana's own. */
   readonly programs: readonly ProgramFinding[]
-  /** Solana's own programs by name, and how often. */
+  /** Solana's own programs in top-level instructions. */
   readonly native: readonly { readonly id: string; readonly samples: number }[]
-  /** Called from inside. */
+  /** Programs called by other programs. */
   readonly inner: readonly { readonly id: string; readonly samples: number }[]
-  /** SOL of the wallet by transfers of the message, to whom it is not the wallet's. */
+  /** SOL that top-level instructions transfer from the wallet to other accounts. */
   readonly payments: readonly Payment[]
   readonly coSigners: readonly { readonly key: string; readonly samples: number; readonly signed: number }[]
   readonly tables: readonly { readonly address: string; readonly samples: number }[]
   readonly priorityLamports: Range
   readonly opened: readonly Opened[]
-  /** What an opaque program could take, if one of the programs is. */
+  /** Accounts that an opaque program could empty, if one of the programs is opaque. */
   readonly handed: readonly Handed[]
-  /** The most accounts that one sample opens and that are nobody's token accounts: records of programs. */
+  /** Maximum number of non-token accounts that one sample opens: records of programs. */
   readonly records: number
-  /** Samples of which a program is not known, or did not run. */
+  /** Number of samples that were not simulated successfully. */
   readonly notSimulated: number
-  /** The node does not tell what was called from inside. */
+  /** Whether the node does not report inner instructions. */
   readonly innerUntold: boolean
 }
 
@@ -81,7 +81,7 @@ function tablesOf({ transaction: { message } }: Sample): string[] {
   return message.lookups.map(({ table }) => table)
 }
 
-/** What the transaction would pay as priority fee, lamports. */
+/** Priority fee that the transaction would pay, lamports. */
 export function priorityOf({ steps }: Pick<Sample, 'steps'>): bigint {
   const asked = { computeLimit: undefined, microLamports: undefined, refuse: () => {} }
   for (const step of steps) if (step.program === PROGRAMS.computeBudget) readComputeBudget(step, asked)
@@ -94,17 +94,17 @@ export function priorityOf({ steps }: Pick<Sample, 'steps'>): bigint {
 export interface ProgramFinding {
   readonly id: string
   readonly samples: number
-  /** It stands in one sample several times. */
+  /** Whether one sample calls the program several times. */
   readonly repeated: boolean
   readonly decode: 'pump' | 'pump-swap' | 'opaque'
-  /** How the data begins, hex, by the side that was asked for. */
+  /** First bytes of the instruction data, hex, by requested side. */
   readonly buy: readonly string[]
   readonly sell: readonly string[]
-  /** Places among the accounts that are the same in all samples; undefined: there is none. */
+  /** Account indexes that are the same in all samples; undefined if they vary. */
   readonly mint: number | undefined
   readonly wallet: number | undefined
   readonly tokenAccount: number | undefined
-  /** Of data behind the beginning that nobody here can read. */
+  /** Number of data bytes after the first ones that are not decoded. */
   readonly unreadBytes: Range
 }
 
@@ -142,7 +142,7 @@ function beginningOf({ data }: Step): string {
 }
 
 export interface Opened {
-  /** Whose it is, in words. */
+  /** Owner and kind, in words. */
   readonly what: string
   readonly samples: number
   readonly lamports: Range
@@ -162,7 +162,7 @@ function openedOf(samples: readonly Sample[]): Opened[] {
   })
 }
 
-/** What is there after the simulation and was not before. */
+/** Accounts that exist after the simulation and did not exist before. */
 function openedBy(sample: Sample): { what: string; lamports: bigint }[] {
   const { asked, simulated } = sample
   return (simulated?.changes ?? []).flatMap(({ before, after }) => {
@@ -179,7 +179,7 @@ function openedBy(sample: Sample): { what: string; lamports: bigint }[] {
   })
 }
 
-/** Accounts of programs that one sample opens: records of volume, a creator's vault. */
+/** Number of program accounts that one sample opens, for example volume records or a creator's vault. */
 function recordsIn(sample: Sample): number {
   return openedBy(sample).filter(({ what }) => what.startsWith(RECORD)).length
 }

@@ -2,11 +2,11 @@ import { BUILT_IN_POLICY } from '../../orders/builder-policy.ts'
 import { exposuresIn } from '../verifier/exposure.ts'
 import { countOf, ownMint, type Sample, unique } from './sample.ts'
 
-/** An account that the transaction may write to, and that an opaque program could empty by the wallet's signature. */
+/** A writable account that an opaque program could empty with the wallet's signature. */
 export interface Handed {
   readonly address: string
   readonly samples: number
-  /** It names the wallet; else it holds SOL, and only its owner can say whose it is. */
+  /** Whether the account names the wallet. If not, it holds SOL, and its owner is unknown. */
   readonly namesWallet: boolean
 }
 
@@ -19,7 +19,7 @@ export function handedOf(samples: readonly Sample[]): Handed[] {
   }))
 }
 
-/** Whether it names the wallet, by address. */
+/** Exposed accounts by address; the value tells whether the account names the wallet. */
 function exposuresOf(sample: Sample): ReadonlyMap<string, boolean> {
   const { asked, simulated, transaction } = sample
   const states = new Map(simulated?.changes.map(({ address, before }) => [address, before]))

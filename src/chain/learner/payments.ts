@@ -8,15 +8,15 @@ export interface Payment {
   readonly samples: number
   readonly isTip: boolean
   readonly lamports: Range
-  /** By sales. */
+  /** Amounts paid by sales only. */
   readonly saleLamports: Range
-  /** Of what was asked to be spent, over the buys; undefined where it is no share of it, or only sales paid. */
+  /** Percentage of the ordered SOL, over all buys; undefined if the payment is not proportional, or only sales paid. */
   readonly percent: number | undefined
-  /** The same in every sample, whatever the amount. */
+  /** Whether every sample pays the same amount, regardless of the order's size. */
   readonly isFixed: boolean
 }
 
-/** Percentages are told to four places. */
+/** Percentages have four decimal places. */
 const PERCENT_PLACES = 10_000
 const SYSTEM_TRANSFER = 2
 const SYSTEM_CREATE_WITH_SEED = 3
@@ -43,7 +43,8 @@ export function paymentsOf(samples: readonly Sample[]): Payment[] {
 
 type Transfer = { readonly to: string; readonly lamports: bigint }
 
-/** To strangers. What goes into an account that the transaction opens for wrapped SOL stays the wallet's. */
+/** Transfers to other owners. SOL sent to an account that the transaction opens for wrapped SOL still belongs to the
+ *  wallet. */
 function transfersOf(sample: Sample): Transfer[] {
   const { wallet } = sample.asked
   const system = sample.steps.filter(({ program, data }) => program === PROGRAMS.system && data.length >= 12)
@@ -57,7 +58,7 @@ function transfersOf(sample: Sample): Transfer[] {
   })
 }
 
-/** A share is one that amounts of different size have in common, to the lamport that a builder rounds. */
+/** Percentage that orders of different size have in common, within a rounding error of 2 lamports. */
 function shareOf(own: readonly (Transfer & { readonly sample: Sample })[], isFixed: boolean): number | undefined {
   const buys = own.flatMap(({ lamports, sample: { asked } }) =>
     asked.side === 'buy' ? [{ paid: Number(lamports), asked: asked.lamports }] : [],

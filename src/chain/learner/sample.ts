@@ -12,30 +12,30 @@ import { resolveAccounts } from '../verifier/lookup-tables.ts'
 import type { Step } from '../verifier/reading.ts'
 import { innerProgramsOf, writableOf } from '../verifier/simulate.ts'
 
-/** A transaction that a builder made for a request, as it can be read and as the chain would carry it out now. Nobody
- *  has signed it. */
+/** A transaction that a builder made for a request: its decoded instructions, and its effect on the current state of
+ *  the chain. It is never signed. */
 export interface Sample {
   readonly asked: AskedTrade
   readonly transaction: TransactionBytes
-  /** The message's own instructions, accounts by address. */
+  /** Top-level instructions with resolved account addresses. */
   readonly steps: readonly Step[]
-  /** undefined where it could not be simulated, or fails: `problem` says why. */
+  /** undefined if the simulation was impossible or failed; `problem` has the reason. */
   readonly simulated: Simulated | undefined
   readonly problem: string
 }
 
 export interface Simulated {
-  /** Programs that were called from inside; undefined where the node does not tell. */
+  /** Programs called by other programs; undefined if the node does not report them. */
   readonly inner: readonly string[] | undefined
-  /** Accounts that may be written to, before and after; null: there is none. */
+  /** Writable accounts before and after the transaction; null if the account does not exist. */
   readonly changes: readonly { address: string; before: AccountState | null; after: AccountState | null }[]
 }
 
-/** A node that is a few slots behind does not know what the builder has just seen. */
+/** Retries: a node that is a few slots behind does not have the accounts that the builder has just seen. */
 const TRIES = 3
 const AGAIN_MS = 400
 
-/** Resolves its lookup tables and simulates it. What cannot be read at all is a text. */
+/** Resolves the lookup tables of a transaction and simulates it. Returns the reason if it cannot be read. */
 export async function readSample(
   { rpc, clock }: { rpc: Rpc; clock: Clock },
   transaction: TransactionBytes,
@@ -67,7 +67,7 @@ export async function readSample(
   }
 }
 
-/** With a blockhash of the node's own: whether the builder's is known is another question. */
+/** Simulates with a blockhash of the node: the validity of the builder's blockhash is not tested here. */
 async function simulate(
   rpc: Rpc,
   transaction: TransactionBytes,
@@ -90,7 +90,7 @@ async function simulate(
     before: before[index] ?? null,
     after: accountOf(told[index]),
   }))
-  // What somebody else has opened meanwhile was not opened by the transaction.
+  // An account that a third party opened in the meantime was not opened by the transaction.
   const opened = changes.filter((one) => one.before === null && one.after !== null).map(({ address }) => address)
   const { accounts: now } = await readAccounts(rpc, opened)
   const meanwhile = new Map(opened.map((address, index) => [address, now[index] ?? null]))
@@ -100,12 +100,12 @@ async function simulate(
   }
 }
 
-/** Its message calls this program. */
+/** Whether a top-level instruction calls this program. */
 export function calls({ steps }: Sample, id: string): boolean {
   return steps.some(({ program }) => program === id)
 }
 
-/** The mint of one of the wallet's own associated accounts; undefined for any other address. */
+/** Mint of one of the wallet's associated accounts; undefined for any other address. */
 export function ownMint({ asked: { wallet, mint } }: Sample, address: string): string | undefined {
   if ([PROGRAMS.token, PROGRAMS.token2022].some((program) => tokenAccountOf(wallet, mint, program) === address))
     return mint

@@ -4,15 +4,17 @@ import { readAccounts } from '../rpc/accounts.ts'
 import { Unread } from '../rpc/read.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 
-/** solana-loader-v3-interface: a program names the account that holds its code, and that one who may change it. */
+/** Upgradeable loader (solana-loader-v3-interface): the program account names a data account with the code, and the
+ *  data account names the upgrade authority. */
 const LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111'
 const KIND_PROGRAM = 2
 const KIND_DATA = 3
 
-/** Who may put other code in a program's place; '' nobody, undefined where that is not known. */
+/** Upgrade authority of a program; '' if the program is immutable, undefined if the authority is not known. */
 export type Upgrader = string | undefined
 
-/** By program. A node that does not answer leaves all unknown: it is told beside what matters more. */
+/** Reads upgrade authorities by program. Returns an empty map if the node does not answer: the report is useful without
+ *  them. */
 export async function readUpgraders(rpc: Rpc, programs: readonly string[]): Promise<Map<string, Upgrader>> {
   try {
     const { accounts } = await readAccounts(rpc, programs)
@@ -27,7 +29,7 @@ export async function readUpgraders(rpc: Rpc, programs: readonly string[]): Prom
   }
 }
 
-/** Where its code lies; '' for one that never changes. */
+/** Address of the data account; '' if the program can never change. */
 function holderOf(account: AccountState | null): string | undefined {
   if (account === null) return undefined
   if (account.owner !== LOADER) return ''
@@ -36,7 +38,7 @@ function holderOf(account: AccountState | null): string | undefined {
     : undefined
 }
 
-/** Behind the slot of its last change. */
+/** Upgrade authority, which follows the slot of the last change. */
 function upgraderIn(account: AccountState | null): Upgrader {
   if (account === null || kindOf(account) !== KIND_DATA || account.data.length < 13) return undefined
   if (account.data[12] === 0) return ''

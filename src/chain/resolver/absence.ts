@@ -4,23 +4,24 @@ import type { Head } from '../rpc/read.ts'
 import type { Executions } from './executions.ts'
 import type { WatchedAttempt, WatchList } from './watch-list.ts'
 
-/** How long what is built on a blockhash may land: 150 blocks, and 50 for a head that was not quite the newest. */
+/** Number of blocks for which a transaction may still land: a blockhash is valid for 150 blocks, plus 50 in case the
+ *  head was not the newest. */
 export const VALID_BLOCKS = 200
-/** So long after its bound an attempt is watched for what must not come; and only then is a contradiction left to a
- *  person. */
+/** Blocks after its upper bound for which an attempt is still watched for a late execution. A contradiction is left to
+ *  the operator only after them. */
 const LATE_BLOCKS = 1_500
-/** Equal contradictions before that. */
+/** Equal contradictions in a row before an attempt is left to the operator. */
 const EQUAL_TIMES = 3
 
-/** What one audit found. */
+/** Result of one audit. */
 export interface Reading {
-  /** Finalized, read before the rest. */
+  /** Finalized head, read before the other fields. */
   readonly head: Head
-  /** Of the balance: every transaction up to here that the node lists has been looked at. */
+  /** Slot of the balance: all transactions up to here that the node lists have been processed. */
   readonly slot: number
-  /** Why the lamports do not add up to the balance; '' where they do, so that nothing is missing. */
+  /** Why the known transactions do not explain the balance; '' if they do, which proves that none is missing. */
   readonly gap: string
-  /** The oldest slot that the node has. */
+  /** Oldest slot that the node still has. */
   readonly firstSlot: number
   has(signature: string): boolean
   opaqueBetween(after: number, upTo: number): WalletTransaction | undefined
@@ -29,16 +30,17 @@ export interface Reading {
 export interface AbsenceParts {
   readonly watches: WatchList
   readonly executions: Executions
-  /** The word of another provider where one is needed: '' where it agrees. undefined: none is needed. */
+  /** Opinion of a second provider: '' if it agrees, else its objection. Returns undefined if no second opinion is
+   *  needed. */
   readonly second: (attempt: Attempt, bound: number) => Promise<string> | undefined
-  /** The audit is wanted now. */
+  /** Requests an audit now. */
   readonly wake: () => void
   readonly notice: (text: string) => void
-  /** Why the head of the chain, which bounds are counted from, is not known; '' where nothing is in the way. */
+  /** Why the head of the chain, from which upper bounds are counted, is not known; '' if nothing prevents it. */
   readonly whyNoHead: () => string
 }
 
-/** Negative evidence, at finalized only: what an audit did not find. */
+/** Negative evidence, at finalized only: decides attempts from transactions that an audit did not find. */
 export class Absence {
   readonly #parts: AbsenceParts
 
@@ -63,7 +65,7 @@ export class Absence {
     if (one.bound !== null && head.height > one.bound + LATE_BLOCKS) this.#parts.watches.drop(one)
   }
 
-  /** What was seen at confirmed has to be among what is final. */
+  /** A transaction that was seen at confirmed must be among the final ones. */
   #stillThere(one: WatchedAttempt, seenAt: number, reading: Reading): void {
     if (reading.gap !== '' || reading.slot < seenAt || reading.has(one.settled || one.attempt.signature)) return
     this.#parts.executions.takeBack(one, 'a fork took it back')
@@ -84,7 +86,7 @@ export class Absence {
     one.say({ kind: 'absent' })
   }
 
-  /** A large order needs the word of another provider, where there is one. */
+  /** A large order needs the agreement of a second provider, if one is configured. */
   #isAgreed(one: WatchedAttempt): boolean {
     const { second, wake } = this.#parts
     if (one.second.agrees) return true
@@ -121,10 +123,10 @@ export class Absence {
 type Proof =
   | { readonly kind: 'absent' }
   | { readonly kind: 'waits'; readonly progress: string }
-  /** Its time is over, and it cannot be ruled out. */
+  /** The upper bound has passed, and an execution cannot be ruled out. */
   | { readonly kind: 'blocked'; readonly reason: string }
 
-/** Whether an attempt of which nothing was found is proved not to have executed. */
+/** Decides whether an attempt without a known execution is proved not to have executed. */
 function proofOf(one: WatchedAttempt, reading: Reading, whyNoHead: () => string): Proof {
   const { attempt, bound, boundSlot } = one
   const { baseline } = attempt
@@ -151,7 +153,7 @@ function wordOf({ attempt, said }: WatchedAttempt): string {
   return said === 'held' ? 'held' : 'unknown'
 }
 
-/** What has to happen before blocks can be counted. */
+/** The event that has to happen before blocks can be counted. */
 function unboundText({ asksBound, lateUntil }: WatchedAttempt, whyNoHead: string): string {
   if (asksBound)
     return whyNoHead === ''

@@ -12,25 +12,25 @@ export interface ExecutionParts {
   readonly wallet: string
   readonly now: () => number
   readonly follow: (one: WatchedAttempt, signature: string) => void
-  /** The answer of the service was wrong. */
+  /** Reports that the service's answer was wrong. */
   readonly doubt: (one: WatchedAttempt, reason: string) => void
-  /** An execution that nobody waits for any more. */
+  /** Reports an execution of an attempt that has already ended. */
   readonly late: (attempt: Attempt, fill: Fill, code: 'LATE_FILL' | 'SERVICE_DUPLICATE') => void
-  /** A buy that has executed, or ended without, or for which the service has named another transaction, is seen to
-   *  execute. The service did more than it was asked, or somebody else trades with the wallet. Not necessarily
-   *  final. */
+  /** Reports an unexpected execution of a buy: the attempt already executed or ended without one, or the service named
+   *  another transaction for it. Either the service executed more than was ordered, or another process trades with the
+   *  wallet. The execution may not be final. */
   readonly unexpected: (attempt: Attempt, signature: string, fill: Fill) => void
-  /** A transaction of the wallet failed, and most likely it was this attempt's; nothing is decided by that. Final. */
+  /** Reports a failed, final transaction of the wallet that most likely belongs to this attempt. It does not decide the
+   *  attempt. */
   readonly paid: (attempt: Attempt, signature: string, feeLamports: Lamports) => void
-  /** An attempt that stands for an execution of a full exit of which any of several attempts may have been the
-   *  cause. */
+  /** Creates an attempt for an execution of a full exit that any of several attempts may have caused. */
   readonly standIn: (one: WatchedAttempt) => WatchedAttempt
   readonly notice: (text: string) => void
 }
 
 type Reverted = Extract<Outcome, { kind: 'reverted' }>
 
-/** Positive evidence: what was seen of attempts on the chain, from whatever source, and what follows. */
+/** Positive evidence: decides attempts from executions seen on the chain, regardless of the source. */
 export class Executions {
   readonly #parts: ExecutionParts
 
@@ -38,7 +38,7 @@ export class Executions {
     this.#parts = parts
   }
 
-  /** A transaction of the wallet, as the chain has it: the attempt that made it, '' where none did. */
+  /** Processes a transaction of the wallet. Returns the id of the attempt that made it; '' if no attempt did. */
   found(transaction: LandedTransaction, final: boolean): string {
     const { watches, wallet, now, follow, notice } = this.#parts
     const { signature } = transaction
@@ -63,12 +63,12 @@ export class Executions {
     return one.attempt.id
   }
 
-  /** What the chain shows of a signature that may be this attempt's. */
+  /** Processes the chain's outcome of a signature that may be this attempt's. */
   told(one: WatchedAttempt, signature: string, outcome: Outcome): void {
     const { watches, doubt, follow } = this.#parts
     const isOwned = watches.ownerOf(signature) === one
-    // Only the feed hinted at it, and another transaction has executed this attempt since: the finder decides whose it
-    // is.
+    // The signature came only from the feed, and another transaction has executed this attempt since. The finder
+    // decides which attempt it belongs to.
     const isElsewhere = !isOwned && one.settled !== '' && one.settled !== signature
     const mayBe = outcome.kind === 'filled' && !isElsewhere && isLater(one, outcome.fill)
     const maker = mayBe ? this.#claimed(one, signature) : undefined
@@ -80,8 +80,9 @@ export class Executions {
     else if (!one.ended && one.settled === '') doubt(one, reasonOf(outcome))
   }
 
-  /** What an earlier process saw of it is another's by now: of the same order, which the service has named since, so
-   *  that this one only stood for it; or of another order, so that this one has yet to execute. */
+  /** Handles a restart at which the signature of a seen execution belongs to another attempt. If both are of the same
+   *  order, the service has named the other one since, and this one was its stand-in. Otherwise this attempt has not
+   *  executed yet. */
   isAnothers(one: WatchedAttempt): void {
     const { signature, orderId, code } = one.attempt
     const owner = this.#parts.watches.ownerOf(signature)
@@ -89,15 +90,15 @@ export class Executions {
     else this.takeBack(one, `${signature} is of ${owner?.attempt.id}`)
   }
 
-  /** A fork removed what was seen: it may land again, until its bound. */
+  /** Reverts a seen execution that a fork removed. The transaction may land again until the upper bound. */
   takeBack(one: WatchedAttempt, reason: string): void {
     const signature = one.settled || one.attempt.signature
     Object.assign(one, { settled: '', provisional: undefined, seenAt: null, said: 'unknown' })
     one.say({ kind: 'unknown', reason, ...(signature !== '' && { signature }) })
   }
 
-  /** Whose an execution is that this attempt may have made: its own, or that of the attempt which stands for it where
-   *  several may have made it. undefined: it is another's. */
+  /** Returns the owner of an execution that this attempt may have made: the attempt itself, or its stand-in if several
+   *  attempts may have made it. Returns undefined if the execution belongs to another attempt. */
   #claimed(one: WatchedAttempt, signature: string): WatchedAttempt | undefined {
     const { watches, standIn } = this.#parts
     const owner = watches.ownerOf(signature)
@@ -107,9 +108,9 @@ export class Executions {
     return maker
   }
 
-  /** A full exit goes again without proof, so that a sale of it may be any of its attempts': each is open until its own
-   *  signature, or its own absence, ends it. Those that ended count: a row that the list has lost for a while may be
-   *  theirs. */
+  /** A full exit is retried without proof of absence, so an execution may belong to any of its attempts. Each stays
+   *  open until its own signature or its own absence ends it. Ended attempts count too: a row that the list lost for a
+   *  while may be theirs. */
   #isOneOfSeveral({ attempt, ended, settled }: WatchedAttempt): boolean {
     if (ended || settled !== '' || !isFullExit(attempt)) return false
     const isSent = ({ attempt: other, standsFor }: WatchedAttempt): boolean =>
@@ -117,8 +118,8 @@ export class Executions {
     return this.#parts.watches.all().filter(isSent).length > 1
   }
 
-  /** A failed transaction may be anybody's try: what the service does after it is not known. It explains the wallet,
-   *  and costs its fee. */
+  /** A failed transaction may be any attempt's try, and the service may retry after it. It only explains the balance
+   *  change and its fee. */
   #paid(one: WatchedAttempt, signature: string, feeLamports: Lamports): string {
     const { watches, paid } = this.#parts
     if (!one.paid.has(signature)) {
@@ -135,7 +136,7 @@ export class Executions {
     if (fill.final) one.final.add(fill.signature)
     const isSecond = one.settled !== '' && one.settled !== fill.signature
     const isAwaited = !isSecond && !one.ended
-    // The service has named another transaction for it, which may have failed.
+    // The service named another transaction for the attempt, which may have failed.
     const isUnnamed = one.named.size > 0 && !one.named.has(fill.signature)
     if (fill.side === 'buy' && (isUnnamed || (!isAwaited && !fill.final)))
       this.#parts.unexpected(one.attempt, this.#strangest(one, fill), fill)
@@ -143,7 +144,7 @@ export class Executions {
     else if (fill.final) this.#late(one, fill, isSecond ? 'SERVICE_DUPLICATE' : 'LATE_FILL')
   }
 
-  /** Of two executions of one attempt the one that the service has not named. */
+  /** Returns the execution that the service did not name, if an attempt has two. */
   #strangest({ named, settled }: WatchedAttempt, { signature }: Fill): string {
     return settled !== '' && named.has(signature) && !named.has(settled) ? settled : signature
   }
@@ -159,7 +160,7 @@ export class Executions {
     if (fill.final) this.#release(one, fill)
   }
 
-  /** The service has named the signature since: what stood for this attempt is over with it. */
+  /** Ends the stand-in of an attempt whose signature the service has named since. */
   #release(one: WatchedAttempt, fill: Fill): void {
     for (const other of this.#parts.watches.all()) {
       const isStandIn = other.standsFor !== null && other !== one && other.attempt.orderId === one.attempt.orderId
@@ -192,7 +193,7 @@ export class Executions {
   }
 }
 
-/** An older trade of the same mint and side is no proof. */
+/** An older trade of the same mint and side proves nothing. */
 function isLater({ attempt }: WatchedAttempt, { slot, time }: Fill): boolean {
   return attempt.baseline === null ? time >= attempt.armedAt - 10_000 : slot > attempt.baseline.slot
 }
@@ -209,28 +210,28 @@ function differ(one: Fill, other: Fill): boolean {
 export interface LaneMatch {
   readonly watched: WatchedAttempt
   readonly reading: Exclude<Reading, { kind: 'other' }>
-  /** The order asked for something like this. */
+  /** Whether the amount fits the order. */
   readonly isWithin: boolean
 }
 
-/** Answer or sight first, and of those the ones that asked for this amount. */
+/** Attempts that lack an answer or a sighting come first, and among them those with a matching amount. */
 const LIKELIEST_FIRST: readonly `${Lack} ${boolean}`[] = [
   ...(['answer true', 'sight true', 'answer false', 'sight false'] as const),
   ...(['execution true', 'execution false', 'nothing true', 'nothing false'] as const),
 ]
 
-/** Of the SOL asked, beside the slippage: the fees of venue and service. */
+/** Tolerance for venue and service fees in addition to the slippage, as a share of the ordered SOL. */
 const FEES_SHARE = 0.05
-/** What part of the holding a percentage can not say, and of an amount what is lost where it is counted in floating
- *  point. */
+/** Tolerances of token amounts: one part in HOLDING_PARTS of the holding, because a percentage has limited precision,
+ *  and one part in AMOUNT_PARTS of an amount, because services compute in floating point. */
 const HOLDING_PARTS = 10000n
 const AMOUNT_PARTS = 1000000n
 const PERCENT_PARTS = 1000000
 
-/** The attempt that a transaction of the wallet most likely is: by mint, direction and time, then by what the attempts
- *  still lack and whether they asked for that amount. Another amount is taken for one whose answer or sight is lacking,
- *  or which asked for a share of a balance that the service may have read earlier; else somebody used the wallet by
- *  hand. `isOwned`: only one comes into question, because of the signature. */
+/** Returns the attempt that most likely made a transaction of the wallet: by mint, side and time, then by what the
+ *  attempt still lacks and whether the amount matches. Another amount is accepted only if the attempt lacks an answer
+ *  or a sighting, or ordered a share of a balance that the service may have read earlier. Otherwise the trade counts as
+ *  manual. `isOwned`: the signature already identifies the attempt. */
 export function laneMatch(
   transaction: LandedTransaction,
   wallet: string,
@@ -239,7 +240,7 @@ export function laneMatch(
   isOwned: boolean,
 ): LaneMatch | undefined {
   const matches = watched.flatMap((one) => matchOf(transaction, wallet, one, now, isOwned) ?? [])
-  // A failed transaction does not say which way it went.
+  // A failed transaction does not show its side.
   if (matches.some(({ reading }) => reading.kind === 'reverted') && lanes(matches) > 1) return undefined
   return matches.sort((one, other) => rank(one) - rank(other))[0]
 }
@@ -266,13 +267,13 @@ function matchOf(
   return isOwned || isWithin || isLacking || isShare ? { watched, reading, isWithin } : undefined
 }
 
-/** Where there is no baseline, block times have to do: whole seconds, voted by validators, and our clock is not
- *  theirs. */
+/** Without a baseline, block times decide, with a tolerance: they are whole seconds, voted by validators, and this
+ *  machine's clock differs. */
 function isAfter({ baseline, armedAt }: Attempt, { time }: LandedTransaction, now: number): boolean {
   return baseline !== null || (time ?? now) >= armedAt - 10000
 }
 
-/** `held`: by the wallet, just before. */
+/** `held`: tokens in the wallet just before the trade. */
 function isWithinBounds(
   { size, slippagePercent }: Attempt,
   { tradeLamports, tokens }: Fill,
@@ -285,7 +286,7 @@ function isWithinBounds(
       (held * BigInt(Math.round(size.percent * PERCENT_PARTS))) / BigInt(100 * PERCENT_PARTS),
       held,
     )
-  // Where it is not proved what a number counts, it was sent as a percentage.
+  // If it is not verified in which unit a service expects token amounts, the order was sent as a percentage.
   if (size.kind === 'tokens') return isAbout(tokens, size.tokens, held)
   const slippage = slippagePercent / 100
   const most = size.lamports * (1 + slippage + FEES_SHARE)

@@ -9,33 +9,35 @@ export interface FinderParts {
   readonly rpc: Rpc
   readonly clock: Clock
   readonly wallet: string
-  /** Age of the youngest attempt that is looked for, ms; undefined where there is none. */
+  /** Age of the youngest attempt to search for, ms; undefined if there is no such attempt. */
   readonly hunted: () => number | undefined
-  /** The newest finalized transaction that has been classified; '' where there is none. */
+  /** Newest finalized transaction that has been classified, or ''. */
   readonly until: () => string
   readonly found: (transaction: LandedTransaction) => void
-  /** It is an attempt's, and followed. */
+  /** Whether an attempt owns this signature, so that it is followed already. */
   readonly isKnown: (signature: string) => boolean
-  /** A look that began at that time has come to an end. */
+  /** Called after a completed search that started at `since`. */
   readonly looked: (since: Millis) => void
 }
 
 const SOON_MS = 1_000
 const LATER_MS = 5_000
-/** What is not found within this has most likely not been sent, or will be late. */
+/** Rows per search. A transaction that is not among them was most likely not sent, or will be late. */
 const MOST_ROWS = 100
 const MOST_SEEN = 5_000
-/** A second process acts on the same events as we do, so its transaction lands at about the time of ours. */
+/** Search window after a landing: a second process acts on the same events, so its transactions land at about the same
+ *  time. */
 const BESIDE_MS = 5_000
-/** Beside our own transactions so many of the newest are looked at, if they are not older than RECENT_MS. */
+/** Without an attempt to search for, only this many of the newest rows are read, if they are not older
+ *  than RECENT_MS. */
 const NEWEST_ROWS = 20
 export const RECENT_MS = 120_000
 
-/** Looks through the newest transactions of the wallet at confirmed: at the start and around each of our own landings,
- *  for what others do with it, and while there is an attempt whose signature nobody has told. */
+/** Searches the newest transactions of the wallet at confirmed: at the start and around each own landing, to detect
+ *  other processes that use the wallet, and while an attempt has no known signature. */
 export class Finder {
   readonly #parts: FinderParts
-  /** Looked at. A fork may change what one did: for that there is the audit. */
+  /** Signatures that were read. The audit handles forks that change a transaction later. */
   readonly #seen = new Set<string>()
   #cancelTimer: Cancel | undefined
   #lookedAt = Number.NEGATIVE_INFINITY
@@ -49,7 +51,7 @@ export class Finder {
     this.#parts = parts
   }
 
-  /** Looks for the first time, whether an attempt is looked for or not. */
+  /** Starts the first search, even if no attempt needs one. */
   start(): void {
     this.#isStarted = true
     this.wake()
@@ -66,7 +68,7 @@ export class Finder {
     })
   }
 
-  /** Something landed: who else uses the wallet shows now, or within seconds. */
+  /** Searches for other processes after a landing: their transactions are visible now or within seconds. */
   lookBeside(): void {
     const now = this.#parts.clock.now()
     this.#besideUntil = now + BESIDE_MS
@@ -122,7 +124,7 @@ export class Finder {
     }
   }
 
-  /** All, where an attempt is looked for; else what may show that others use the wallet now. */
+  /** Returns all rows if an attempt is searched for; otherwise only rows that may reveal another process. */
   #worthReading(rows: Listed[]): Listed[] {
     const { clock, hunted, isKnown } = this.#parts
     if (hunted() !== undefined) return rows

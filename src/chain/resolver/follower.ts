@@ -13,20 +13,20 @@ export interface FollowerParts {
   readonly wallet: string
 }
 
-/** While any signature is unseen and young; else. */
+/** Poll interval: HUNT_MS while a young signature is unseen, otherwise WATCH_MS. */
 const HUNT_MS = 500
 const WATCH_MS = 2_000
-/** Of an attempt older than this an unseen signature is asked for less often, and the node's history is searched: its
- *  cache is short, and we may have been cut off while it showed what we wait for. */
+/** Age from which an unseen signature is polled less often and the node's history is searched: the node's status cache
+ *  is short, and the connection may have been down while the cache had the status. */
 export const YOUNG_MS = 60_000
-/** The most that one getSignatureStatuses takes. */
+/** Maximum number of signatures per getSignatureStatuses call. */
 const BATCH = 256
 
 interface Followed {
   readonly signature: string
   readonly attempt: Attempt
   readonly done: (outcome: Outcome) => void
-  /** The slot that it was seen in at confirmed; null before. A fork may move it into another one. */
+  /** Slot in which the transaction was seen at confirmed; null before. A fork may move it to another slot. */
   slot: number | null
   isOver: boolean
 }
@@ -36,9 +36,8 @@ interface Status {
   readonly confirmationStatus: 'processed' | 'confirmed' | 'finalized'
 }
 
-/** What becomes of signatures: one batched call for all of them, and one getTransaction for each that landed, at
- *  confirmed and again at finalized. It says what it sees and never that something is absent: a status of null proves
- *  nothing. */
+/** Follows signatures: one batched status call for all of them, and one getTransaction for each that landed, at
+ *  confirmed and again at finalized. Never reports absence: a status of null proves nothing. */
 export class Follower {
   readonly #parts: FollowerParts
   #followed: Followed[] = []
@@ -49,8 +48,8 @@ export class Follower {
     this.#parts = parts
   }
 
-  /** `filled` and `reverted` come provisional and then final; `unknown` where the transaction is not the attempt's or
-   *  cannot be read. After a final one nothing comes. */
+  /** Reports `filled` and `reverted` first as provisional, then as final; `unknown` if the transaction is not the
+   *  attempt's or cannot be read. A final outcome is the last report. */
   readonly follow = (signature: string, attempt: Attempt, done: (outcome: Outcome) => void): Cancel => {
     const one: Followed = { signature, attempt, done, slot: null, isOver: false }
     this.#followed.push(one)
@@ -68,7 +67,7 @@ export class Follower {
     this.#followed = this.#followed.filter((other) => other !== one)
   }
 
-  /** The next look, `ms` from now or sooner. */
+  /** Schedules the next poll in at most `ms`. */
   #schedule(ms: number): void {
     if (this.#isPolling || this.#followed.length === 0) return
     this.#cancelTimer?.()
@@ -122,7 +121,7 @@ export class Follower {
     ])
     const isUnreadable = !result.ok && result.code === RPC_UNSUPPORTED_VERSION
     const answer = result.ok ? result.value : null
-    // A node that knows the status may need another moment for the transaction: the next look asks again.
+    // A node that knows the status may receive the transaction a moment later: the next poll asks again.
     if (one.isOver || (answer === null && !isUnreadable)) return
     one.slot = slot
     const reading = readFill(answer, wallet, one.attempt, clock.now(), final)
@@ -134,14 +133,14 @@ export class Follower {
   }
 }
 
-/** In the order of the signatures; undefined where the node has not seen one. */
+/** Statuses in the order of the signatures; undefined if the node has not seen a signature. */
 function statusesOf(value: unknown): (Status | undefined)[] {
   const rows = (value as { value?: unknown } | null)?.value
   if (!Array.isArray(rows)) return []
   return rows.map((row: Partial<Status> | null) => {
     if (row === null || typeof row !== 'object' || !Number.isSafeInteger(row.slot)) return undefined
     const { slot, confirmationStatus } = row
-    // Nodes of long ago left the status out; the oldest state is the safe one to assume.
+    // Old nodes omit the status; `processed` is the safe assumption.
     return { slot: slot as number, confirmationStatus: confirmationStatus ?? 'processed' }
   })
 }

@@ -15,43 +15,44 @@ export interface ResolverParts
   extends Pick<AbsenceParts, 'second' | 'wake' | 'notice' | 'whyNoHead'>,
     Pick<ExecutionParts, 'wallet' | 'late' | 'unexpected' | 'paid'> {
   readonly clock: Clock
-  /** Milliseconds since the machine's boot, and which boot that was. */
+  /** Milliseconds since the machine's boot, and an identifier of that boot. */
   readonly monotonicMs: () => number
   readonly boot: string
-  /** How long after we hung up a request may still be carried out. */
+  /** Maximum time after a closed connection during which the service may still execute a request, ms. */
   readonly lateMs: number
   readonly follow: (signature: string, attempt: Attempt, done: (outcome: Outcome) => void) => Cancel
-  /** A full exit has executed, and which of several attempts did it is not known: a new one, for what was seen. */
+  /** Creates a stand-in attempt for an execution of a full exit that any of several attempts may have made. */
   readonly standIn: (attempt: Attempt) => { attempt: Attempt; done: (outcome: Outcome) => void }
-  /** The head of the chain, not older than the question. */
+  /** Passes a head of the chain that is not older than the call. */
   readonly head: (told: (head: Head) => void) => void
   readonly write: (record: JournalRecord) => void
 }
 
-/** What is learnt of an attempt that is being sent, from whoever talks to the service. */
+/** Receives the events of an attempt while it is being sent, from the code that talks to the service. */
 export interface Resolution {
-  /** We signed it: what may land from now on, up to this height, base64. */
+  /** The attempt was signed in this process: this transaction may land from now on, up to height `bound`. `bytes`:
+   *  base64. */
   signed(signature: string, bound: number, bytes: string): void
-  /** Bytes of it may be out. */
+  /** Parts of the request may have left this machine. */
   sent(): void
-  /** The service gave its signature. */
+  /** The service returned this signature. */
   acked(signature: string): void
-  /** The answer is late, or says nothing. */
+  /** The answer is late or inconclusive. */
   doubt(reason: string, signature?: string): void
-  /** No answer can come any more, and what was sent may still be carried out. */
+  /** The connection is closed, so no answer can come; the service may still execute the request. */
   hungUp(): void
-  /** The service said no. */
+  /** The service refused the order. */
   refused(outcome: Extract<Outcome, { kind: 'refused' }>): void
-  /** Not a byte was sent. */
+  /** Nothing was sent. */
   unsent(outcome: Extract<Outcome, { kind: 'unsent' }>): void
 }
 
-/** Signatures from the feed that are looked at for one attempt. */
+/** Maximum number of signatures from the feed that are followed per attempt. */
 const MOST_HINTS = 8
 
-/** Finds out what became of attempts: from positive evidence at confirmed, from absence at finalized; never from a
- *  timer, a number of misses or the word of the service. An attempt is watched until nothing more can come of it,
- *  whatever was thought of it meanwhile. */
+/** Determines the outcome of attempts: from positive evidence at confirmed, and from absence at finalized; never from a
+ *  timer, a number of misses or the claim of a service. An attempt is watched until no execution of it is possible any
+ *  more, even after it has ended. */
 export class Resolver {
   readonly watches: WatchList
   readonly #parts: ResolverParts
@@ -72,7 +73,7 @@ export class Resolver {
     this.#absence = new Absence({ watches, executions: this.#executions, second, wake, notice, whyNoHead })
   }
 
-  /** What earlier processes watched; before anything is resumed. */
+  /** Restores the attempts that earlier processes watched. Call before `resume`. */
   restore(watches: readonly Watch[]): void {
     for (const watch of watches) {
       const one = this.watches.restore(watch)
@@ -80,7 +81,7 @@ export class Resolver {
     }
   }
 
-  /** An attempt that is about to be sent. */
+  /** Starts to watch an attempt that is about to be sent. */
   begin(attempt: Attempt, done: (outcome: Outcome) => void): Resolution {
     const one = this.watches.of(attempt)
     one.done = done
@@ -95,24 +96,24 @@ export class Resolver {
     }
   }
 
-  /** Goes on with an attempt that an earlier process sent. Says nothing from inside the call. */
+  /** Continues with an attempt that an earlier process sent. Reports asynchronously only. */
   resume(attempt: Attempt, done: (outcome: Outcome) => void): void {
     const one = this.watches.of(attempt)
     Object.assign(one, { attempt: { ...attempt }, done, ended: false })
     this.#parts.clock.after(0, () => this.#goOn(one))
   }
 
-  /** It is some attempt's. */
+  /** Whether an attempt owns this signature. */
   isKnown(signature: string): boolean {
     return this.watches.ownerOf(signature) !== undefined
   }
 
-  /** What we signed of an attempt, base64, while it may still land; undefined where the service signed. */
+  /** Signed transaction of an attempt, base64, while it may still land; undefined if the service signed. */
   signedBytes(attemptId: string): string | undefined {
     return this.watches.signedBytes(attemptId)
   }
 
-  /** The feed shows a trade of our wallet in this mint: proof, if the chain has it and it is ours; nothing, if not. */
+  /** Handles a trade of the wallet in this mint that the feed shows. It is only a hint: the chain proves it or not. */
   hint(mint: string, signature: string): void {
     if (this.watches.ownerOf(signature) !== undefined) return
     for (const one of this.watches.all()) {
@@ -123,18 +124,19 @@ export class Resolver {
     }
   }
 
-  /** A transaction of the wallet, as the chain has it: the attempt that made it, '' where none did. */
+  /** Processes a transaction of the wallet. Returns the id of the attempt that made it; '' if no attempt did. */
   found(transaction: LandedTransaction, final: boolean): string {
     this.#reconsider(transaction, final)
     return this.#executions.found(transaction, final)
   }
 
-  /** An audit came to an end: what it did not find may be absent. */
+  /** Processes an audit: attempts that it did not find may be proved absent. */
   read(reading: Reading): void {
     this.#absence.take(reading)
   }
 
-  /** A person says that this transaction is this attempt; false where the chain does not say so. */
+  /** Applies the operator's statement that this transaction executed the attempt. Returns false if the chain does not
+   *  support it. */
   executedBy(one: WatchedAttempt, transaction: LandedTransaction): boolean {
     const { signature } = transaction
     const isNew = this.watches.ownerOf(signature) === undefined
@@ -144,7 +146,8 @@ export class Resolver {
     return false
   }
 
-  /** A person says that a held attempt did not execute. Should it turn out to have, that is a late fill. */
+  /** Applies the operator's statement that a held attempt did not execute. If it did after all, the execution becomes a
+   *  late fill. */
   abandon(one: WatchedAttempt): void {
     Object.assign(one, { bound: null, boundSlot: null, attempt: { ...one.attempt, code: 'RESOLVED' } })
     this.watches.end(one, deadState(one.attempt.executor))
@@ -163,7 +166,7 @@ export class Resolver {
     if (isOwn) this.#follow(one, signature)
     else if (state === 'landed' && signature !== '') this.#executions.isAnothers(one)
     if (state === 'armed') this.#doubt(one, 'an earlier process sent it; its answer is not known', '')
-    // What was seen before is seen again within moments, or a fork has taken it back.
+    // An execution that was seen before is seen again within moments, or a fork has removed it.
     if (state === 'landed')
       this.#parts.head(({ slot }) => {
         if (one.said === 'landed') one.seenAt ??= slot
@@ -215,7 +218,7 @@ export class Resolver {
     this.#parts.wake()
   }
 
-  /** The wait begins once, whatever happens to this process. */
+  /** Starts the wait for a late execution. The start is journaled, so a restart does not extend the wait. */
   #hungUp(one: WatchedAttempt): void {
     const { boot, monotonicMs, clock, lateMs } = this.#parts
     if (one.bound !== null) return
@@ -245,7 +248,7 @@ export class Resolver {
     one.say(wasLost ? { kind: 'absent', code: 'UNSENT' } : outcome)
   }
 
-  /** All that was built by now expires so many blocks after the present head. */
+  /** Sets the upper bound: every transaction built by now expires VALID_BLOCKS after the current head. */
   #boundFromNow(one: WatchedAttempt): void {
     one.asksBound = true
     this.#parts.head(({ height }) => {
@@ -263,7 +266,8 @@ export class Resolver {
     return standIn
   }
 
-  /** What was taken for an attempt's, by the word of the service or as the likeliest, may turn out to be none of it. */
+  /** Releases a signature that was attributed to an attempt, by the service or as the likeliest match, if the
+   *  transaction does not fit. */
   #reconsider(transaction: LandedTransaction, final: boolean): void {
     const { signature, error } = transaction
     const owner = this.watches.ownerOf(signature)
@@ -273,8 +277,8 @@ export class Resolver {
       this.watches.disclaim(signature)
   }
 
-  /** It may have been seen to execute, in another block. A failed transaction ends an attempt only where the service
-   *  has named it; as long as it is not final it may execute yet. */
+  /** Handles a failed transaction that may have been seen to succeed in another block of a fork. It ends an attempt
+   *  only if the service named it; until it is final it may still succeed. */
   #failed(one: WatchedAttempt, signature: string, final: boolean): void {
     if (one.ended || one.final.has(signature)) return
     const isOther = final && !one.named.has(signature)
@@ -289,7 +293,8 @@ export class Resolver {
   #follow(one: WatchedAttempt, signature: string): void {
     if (one.followed.has(signature)) return
     const told = (outcome: Outcome): void => {
-      // It was followed to its end. Should the service name it for this attempt later, that end has to be told again.
+      // The signature was followed to its end. If the service names it for this attempt later, the outcome has to be
+      // reported again.
       if ('final' in outcome && outcome.final) one.followed.delete(signature)
       if (outcome.kind === 'reverted' && this.watches.ownerOf(signature) === one)
         this.#failed(one, signature, outcome.final)

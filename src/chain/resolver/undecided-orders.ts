@@ -6,15 +6,15 @@ import type { Rpc } from '../rpc/rpc.ts'
 import type { Resolver } from './resolver.ts'
 import type { WatchedAttempt } from './watch-list.ts'
 
-/** What is known of an order that is not decided, for the person who has to decide it. */
+/** State of an undecided order, for the operator who has to decide it. */
 export interface Undecided {
   readonly text: string
   readonly held: boolean
-  /** What may be spent a second time, if it did execute and a person says that it did not. */
+  /** Lamports that may be spent a second time if the order did execute and the operator declares that it did not. */
   readonly riskLamports: number
 }
 
-/** What a person may do about orders that the chain does not decide, and about tokens that no order bought. */
+/** Operator actions for orders that the chain does not decide, and for tokens that no order bought. */
 export class UndecidedOrders {
   readonly #resolver: Resolver
   readonly #rpc: Rpc
@@ -43,7 +43,7 @@ export class UndecidedOrders {
     return { text: lines.join('\n'), held, riskLamports: open.reduce((sum, one) => sum + riskOf(one.attempt), 0) }
   }
 
-  /** Throws a SluiceError where the chain does not show that this transaction is the order's. */
+  /** Books an execution. Throws SluiceError if the chain does not show that this transaction belongs to the order. */
   async executed(orderId: string, signature: string): Promise<string> {
     const open = this.#of(orderId)
     try {
@@ -72,7 +72,7 @@ export class UndecidedOrders {
     return `${orderId} counts as not executed; should it turn out to have, it is booked late and you are told`
   }
 
-  /** What the wallet holds of a mint; undefined where that is nothing. */
+  /** Balance of the wallet in a mint; undefined if it is 0. */
   async holding(mint: string): Promise<Holding | undefined> {
     try {
       const holding = (await readHoldings(this.#rpc, this.#wallet)).get(mint)
@@ -103,7 +103,7 @@ function asked({ side, size }: Attempt): string {
   return `${side} ${size.kind === 'percent' ? `${size.percent} % of` : size.kind === 'all' ? 'all of' : `${size.tokens} base units of`}`
 }
 
-/** A sale cannot sell what is not there. */
+/** Maximum second spend of an attempt, lamports. A sale has none: it cannot sell missing tokens. */
 function riskOf({ size }: Attempt): number {
   return size.kind === 'sol' ? size.lamports : 0
 }

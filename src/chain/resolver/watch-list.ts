@@ -6,14 +6,14 @@ import type { Attempt } from '../../orders/attempt.ts'
 import type { JournalRecord, Outcome } from '../../orders/ports.ts'
 import type { Watch } from '../../orders/wallet-audit.ts'
 
-/** An acknowledged transaction that is not seen for so long may be another than the service said. */
+/** An acknowledged transaction that is unseen for this long may not be the one that the service named. */
 export const SILENT_MS = 5_000
 
-/** Every attempt of which something may still come, and whose each transaction is: one transaction fills one
- *  attempt. */
+/** All attempts that may still have an outcome, and the owner of each transaction: a transaction fills one attempt
+ *  only. */
 export class WatchList {
   readonly #byId = new Map<string, WatchedAttempt>()
-  /** Signature to attempt. */
+  /** Attempt id by signature. */
   readonly #owners = new Map<string, string>()
   readonly #write: (record: JournalRecord) => void
 
@@ -28,14 +28,14 @@ export class WatchList {
     return one
   }
 
-  /** The one of this attempt. */
+  /** Returns the entry of this attempt, or creates it. */
   of(attempt: Attempt): WatchedAttempt {
     const one = this.#byId.get(attempt.id) ?? new WatchedAttempt(attempt)
     this.#byId.set(attempt.id, one)
     return one
   }
 
-  /** What we signed of it, base64, while it may still land. */
+  /** Signed transaction of an attempt, base64, while it may still land. */
   signedBytes(attemptId: string): string | undefined {
     return this.#byId.get(attemptId)?.bytes || undefined
   }
@@ -48,15 +48,15 @@ export class WatchList {
     return this.#byId.get(this.#owners.get(signature) ?? '')
   }
 
-  /** False where it is another's. */
+  /** Assigns a signature to an attempt. Returns false if another attempt owns it. */
   claim(signature: string, { attempt }: WatchedAttempt): boolean {
     const owner = this.#owners.get(signature) ?? attempt.id
     this.#owners.set(signature, owner)
     return owner === attempt.id
   }
 
-  /** The service says that it is this one's: what only stands for an attempt of the order gives way. False where it is
-   *  another's. */
+  /** Assigns a signature that the service named. A stand-in of the same order loses it. Returns false if another
+   *  attempt owns it. */
   name(signature: string, one: WatchedAttempt): boolean {
     const owner = this.ownerOf(signature)
     const isStandIn = owner !== undefined && owner.standsFor !== null
@@ -66,8 +66,8 @@ export class WatchList {
     return isOwn
   }
 
-  /** After a restart. Whose an execution was seen to be outweighs what the service said of another order. False where
-   *  it is another's. */
+  /** Assigns an attempt's own signature after a restart. A seen execution outweighs a signature that the service named
+   *  for another order. Returns false if another attempt owns it. */
   claimAgain(one: WatchedAttempt): boolean {
     const { state, signature, code, orderId } = one.attempt
     const owner = this.ownerOf(signature)
@@ -81,12 +81,12 @@ export class WatchList {
     this.#owners.delete(signature)
   }
 
-  /** Journals it as it is now. */
+  /** Journals the current state of an entry. */
   keep(one: WatchedAttempt): void {
     this.#write({ kind: 'watch', watch: one.record })
   }
 
-  /** Nothing more can come of it. */
+  /** Removes an attempt that can have no further outcome. */
   drop(one: WatchedAttempt): void {
     const { id } = one.attempt
     one.unfollow()
@@ -102,8 +102,8 @@ export class WatchList {
     this.keep(one)
   }
 
-  /** The lowest slot after which transactions still bear on something; Infinity where none do. A person may have been
-   *  wrong. */
+  /** Lowest slot after which transactions still matter to an attempt; Infinity if no attempt needs them. Attempts that
+   *  the operator resolved count too, because the operator may have been wrong. */
   oldest(): number {
     let slot = Number.POSITIVE_INFINITY
     for (const { ended, attempt } of this.#byId.values())
@@ -112,8 +112,7 @@ export class WatchList {
     return slot
   }
 
-  /** Age of the youngest of which nothing has been seen although it should have been by now; undefined where there is
-   *  none. */
+  /** Age of the youngest attempt that should have been seen by now but was not, ms; undefined if all were seen. */
   hunted(now: number): number | undefined {
     let youngest: number | undefined
     for (const one of this.#byId.values()) {
@@ -124,8 +123,8 @@ export class WatchList {
     return youngest
   }
 
-  /** The height that, once final, decides the next one; undefined where none waits for one. What could not be decided
-   *  then is looked at again as often as everything else. */
+  /** Lowest upper bound that, once final, decides an attempt; undefined if no attempt waits for one. Attempts that were
+   *  blocked at their bound are excluded: every regular audit looks at them again. */
   nextBound(): number | undefined {
     let next: number | undefined
     for (const { ended, bound, settled, blocked } of this.#byId.values())
@@ -133,13 +132,13 @@ export class WatchList {
     return next
   }
 
-  /** Something was seen that is not final. */
+  /** Whether an attempt has a seen but not final transaction. */
   get hasProvisional(): boolean {
     for (const { ended, seenAt } of this.#byId.values()) if (!ended && seenAt !== null) return true
     return false
   }
 
-  /** No order of this mint is under way. */
+  /** Whether no order of this mint is open. */
   isQuiet(mint: string): boolean {
     for (const { attempt, ended } of this.#byId.values()) if (attempt.mint === mint && !ended) return false
     return true
@@ -151,48 +150,48 @@ export class WatchList {
   }
 }
 
-/** What an attempt still lacks, and so how likely a transaction in its lane is its own. */
+/** The evidence that an attempt still lacks. It determines how likely a transaction in its lane belongs to it. */
 export type Lack = 'answer' | 'sight' | 'execution' | 'nothing'
 
-/** An attempt from the moment it is sent until nothing more can come of it. */
+/** An attempt, from the moment it is sent until no outcome is possible any more. */
 export class WatchedAttempt {
   attempt: Attempt
-  /** Takes what becomes of it; nobody, once it has ended. */
+  /** Receives the outcomes; undefined after the attempt has ended. */
   done: ((outcome: Outcome) => void) | undefined
   ended = false
-  /** The last thing that was said, where that was no end. */
+  /** Last outcome that was reported and did not end the attempt. */
   said: 'nothing' | 'acked' | 'unknown' | 'landed' | 'held' = 'nothing'
   lostAt: Watch['lostAt'] = null
-  /** By when the service has carried it out, or never will; null before the wait for that has begun. */
+  /** Time by which the service has executed the request or never will; null before the wait for it begins. */
   lateUntil: Millis | null = null
-  /** The head of the chain has been asked for, to count the bound from it. */
+  /** Whether the head of the chain was requested, to count the upper bound from it. */
   asksBound = false
   bound: number | null = null
   boundSlot: number | null = null
-  /** What we signed ourselves, base64; '' where the service did. */
+  /** Transaction signed in this process, base64; '' if the service signed. */
   bytes = ''
-  /** The transaction that executed it, as far as is known; '' while none is. */
+  /** Signature of the known execution; '' if none is known. */
   settled = ''
-  /** That execution as last told, while it is not final. */
+  /** That execution as last reported, while it is not final. */
   provisional: Fill | undefined
-  /** Once the chain is final up to this slot, what was seen of it must be among what is final; null where nothing was
+  /** Once the chain is final up to this slot, the seen transaction must be among the final ones; null if nothing was
    *  seen. */
   seenAt: number | null = null
-  /** Signatures that the service gave for it; any other was found, and is only the likeliest. */
+  /** Signatures that the service named. Any other signature is only the likeliest match. */
   readonly named = new Set<string>()
-  /** Its transactions whose end is known. */
+  /** Signatures with a final outcome. */
   readonly final = new Set<string>()
-  /** Failed transactions that are taken for its own: nobody knows, but somebody has to have paid their fees. */
+  /** Failed transactions attributed to this attempt. The attribution is not certain, but their fees must be booked. */
   readonly paid = new Set<string>()
-  /** It is no request, but an execution of a full exit, of which one of several attempts, such as this one, may be the
-   *  cause. */
+  /** Set on a stand-in, which is not a request but an execution of a full exit: the attempt that may have caused it,
+   *  one of several. */
   standsFor: WatchedAttempt | null = null
   readonly followed = new Map<string, Cancel>()
-  /** Trades of our wallet that the feed showed while the answer was out. */
+  /** Signatures of own trades in the feed while the answer was outstanding. */
   readonly hints = new Set<string>()
-  /** Why it could not be proved dead, and how often in a row. */
+  /** Why the absence could not be proved, and how often in a row. */
   blocked = { reason: '', times: 0 }
-  /** What another provider says of its absence. */
+  /** State of the second opinion on the absence. */
   second: { asked: boolean; agrees: boolean; reason: string } = { asked: false, agrees: false, reason: '' }
   progress = ''
 
@@ -200,7 +199,7 @@ export class WatchedAttempt {
     this.attempt = { ...attempt }
   }
 
-  /** As the journal kept it: ended, unless somebody goes on with it. */
+  /** Restores a journaled entry. It counts as ended unless it is resumed. */
   static of({ attempt, lostAt, bound, boundSlot, bytes = '', signatures, progress }: Watch): WatchedAttempt {
     const watched = new WatchedAttempt(attempt)
     Object.assign(watched, { lostAt, bound, boundSlot, bytes, progress, ended: true })
@@ -221,12 +220,13 @@ export class WatchedAttempt {
     return this.said === 'acked' ? 'sight' : 'answer'
   }
 
-  /** Whose signature it has is known before it is sent, so that no other transaction can be its own. */
+  /** Whether this process signs: the signature is known before sending, so no other transaction can belong to the
+   *  attempt. */
   get isSigned(): boolean {
     return this.attempt.executor === 'local'
   }
 
-  /** Its answer is lost, and nothing of it has been seen. */
+  /** Whether the answer is lost and no transaction of the attempt was seen. */
   get isLost(): boolean {
     return !this.isSigned && !this.ended && this.settled === '' && (this.said === 'unknown' || this.said === 'held')
   }
