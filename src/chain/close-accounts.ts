@@ -34,7 +34,7 @@ export async function readRentAccounts(rpc: Rpc, wallet: string, inUse: Readonly
   for (const programId of TOKEN_PROGRAMS) {
     const how = { commitment: 'confirmed', encoding: 'base64' }
     const { value } = record(await call(rpc, 'getTokenAccountsByOwner', [wallet, { programId }, how]))
-    if (!Array.isArray(value)) throw new Unread('no list of token accounts')
+    if (!Array.isArray(value)) throw new Unread('the answer is not a list of token accounts')
     for (const row of value) accounts.push(rentAccountOf(row, wallet, inUse))
   }
   return accounts.sort((a, b) => (a.address < b.address ? -1 : 1))
@@ -44,7 +44,8 @@ function rentAccountOf(row: unknown, wallet: string, inUse: ReadonlySet<string>)
   const { pubkey: address, account } = record(row)
   const state = accountOf(account)
   const held = tokenAccountOf(state)
-  if (state === null || held === undefined || !isPublicKey(address)) throw new Unread('no token account')
+  if (state === null || held === undefined || !isPublicKey(address))
+    throw new Unread('the answer contains an entry that is not a token account')
   const closer =
     state.data[CLOSE_AUTHORITY] === 1 ? state.data.subarray(CLOSE_AUTHORITY + 4, CLOSE_AUTHORITY + 36) : null
   const keptBecause =
@@ -55,7 +56,7 @@ function rentAccountOf(row: unknown, wallet: string, inUse: ReadonlySet<string>)
         : inUse.has(held.mint)
           ? 'a position or an order of its token is open'
           : closer !== null && encodeBase58(closer) !== wallet
-            ? 'somebody else has the right to close it'
+            ? 'another key has the right to close it'
             : ''
   return { address, program: state.owner, mint: held.mint, lamports: state.lamports, keptBecause }
 }
@@ -131,7 +132,7 @@ async function closeBatch(parts: ClosingParts, accounts: readonly RentAccount[])
   const signed = await signer.sign({
     ...{ orderId: id, attemptId: id, message, boundLamports: BigInt(BASE_FEE), policyHash, guarded: false },
   })
-  if (!signed.ok) throw new Unread(`the signer refuses: ${signed.reason}`)
+  if (!signed.ok) throw new Unread(`the signer refused: ${signed.reason}`)
   const signature = encodeBase58(signed.signature)
   say(`closing ${accounts.length} accounts: ${signature}`)
   const sender = new Sender({ providers: rpcs.each, clock, alarm: say })
@@ -146,7 +147,7 @@ async function closeBatch(parts: ClosingParts, accounts: readonly RentAccount[])
 async function freshBlockhash(rpc: Rpc): Promise<{ blockhash: string; lastHeight: number }> {
   const { value } = record(await call(rpc, 'getLatestBlockhash', [{ commitment: 'confirmed' }]))
   const { blockhash, lastValidBlockHeight } = record(value)
-  if (!isPublicKey(blockhash)) throw new Unread('no blockhash')
+  if (!isPublicKey(blockhash)) throw new Unread('the answer contains no valid blockhash')
   return { blockhash, lastHeight: whole(lastValidBlockHeight) }
 }
 
@@ -156,7 +157,7 @@ async function simulated(rpc: Rpc, message: Uint8Array): Promise<string> {
   const how = { encoding: 'base64', sigVerify: false, commitment: 'confirmed' }
   const { value } = record(await call(rpc, 'simulateTransaction', [bytes, how]))
   const { err } = record(value)
-  return err === null || err === undefined ? '' : `the chain would refuse: ${JSON.stringify(err)}`
+  return err === null || err === undefined ? '' : `the simulation failed: ${JSON.stringify(err)}`
 }
 
 /** Waits until the transaction is confirmed, has failed, or has expired. */
@@ -166,9 +167,10 @@ async function outcomeOf(rpc: Rpc, clock: Clock, signature: string, lastHeight: 
     // The height is read before the status: a transaction missing after its last valid height can no longer land.
     const height = await heightOf(rpc)
     const status = await statusOf(rpc, signature)
-    if (status?.failed === true) return 'it failed on the chain'
+    if (status?.failed === true) return 'the transaction failed on the chain'
     if (status !== undefined) return ''
-    if (height !== undefined && height > lastHeight + SPARE_BLOCKS) return 'it expired and did not land; try again'
+    if (height !== undefined && height > lastHeight + SPARE_BLOCKS)
+      return 'the transaction expired before it landed; try again'
   }
 }
 

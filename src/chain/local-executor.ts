@@ -201,29 +201,29 @@ const LATE: Readonly<Record<CalledOff | 'TTL', Refused>> = {
   TTL: { kind: 'refused', code: 'TTL', reason: 'building and checking took too long', retry: 'wait' },
   EXIT_UNPROVED: {
     ...{ kind: 'refused', code: 'EXIT_UNPROVED', retry: 'wait' },
-    reason: 'a full exit of its mint was accepted while it was built, checked and signed',
+    reason: 'a full exit of the mint was accepted while the order was built, checked and signed',
   },
   HALTED: {
     ...{ kind: 'refused', code: 'HALTED', retry: 'wait' },
-    reason: 'entries were halted while it was built, checked and signed',
+    reason: 'entries were halted while the order was built, checked and signed',
   },
   DISK_LOW: {
     ...{ kind: 'refused', code: 'DISK_LOW', retry: 'wait' },
-    reason: 'the disk that holds the journal ran low while it was built, checked and signed',
+    reason: 'the disk that holds the journal ran low while the order was built, checked and signed',
   },
 }
 
 /** Two transactions with equal terms on the same blockhash are identical. The next blockhash makes a new one. */
 const SAME_BYTES: Refused = {
   ...{ kind: 'refused', code: 'SAME_BYTES', retry: 'wait' },
-  reason: 'it would be the same transaction as one that is out',
+  reason: 'the transaction is identical to one that was already sent',
 }
 
 /** Refuses a transaction whose last valid height was final before it was built. Otherwise a node that reports a wrong
  *  height could have the transaction proved expired while it is still in flight. */
 function pastExpiry({ baseline }: Attempt, { lastHeight }: Examination): Refusal | undefined {
   if (baseline === null || (lastHeight as number) > baseline.height) return undefined
-  const reason = `the node says that it may land up to height ${lastHeight}, and ${baseline.height} was final before it was built`
+  const reason = `the node reports ${lastHeight} as last valid height, but ${baseline.height} was final before the build`
   return { code: 'EXPIRY_IMPLAUSIBLE', reason }
 }
 

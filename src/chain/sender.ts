@@ -69,7 +69,7 @@ export class Sender {
     const result = await provider('sendTransaction', [bytes, HOW])
     if (!result.ok || result.value === signature || this.#isAlarmed) return
     this.#isAlarmed = true
-    const answer = typeof result.value === 'string' ? result.value.slice(0, 100) : 'what is no signature'
-    this.#parts.alarm(`an RPC took ${signature} and answered with ${answer}`)
+    const answer = typeof result.value === 'string' ? result.value.slice(0, 100) : 'an invalid signature'
+    this.#parts.alarm(`an RPC received ${signature} and answered with ${answer}`)
   }
 }

@@ -72,5 +72,5 @@ test('a node that answers with another signature is reported once, and our own s
   const { alarms, pass, sender } = rig([10, 10])
   sender.send('bytes', 'another')
   await pass(3_000)
-  expect(alarms).toEqual(['an RPC took another and answered with x'])
+  expect(alarms).toEqual(['an RPC received another and answered with x'])
 })

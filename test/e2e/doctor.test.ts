@@ -210,7 +210,7 @@ describe.concurrent('an RPC', () => {
       'that is down',
       { answer: () => 503 },
       'rpc 2',
-      /^fail: file:.*: an answer that is no JSON-RPC, status 503|RPC 2 rests/,
+      /^fail: file:.*: the answer is not JSON-RPC, status 503|RPC 2 rests/,
     ],
   ])('%s', async ([, change, check, found], { onTestFinished }) => {
     const venue = await venueOf(onTestFinished)

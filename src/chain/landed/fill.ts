@@ -45,12 +45,12 @@ export function fillFrom(
   if (transaction.error !== null) return { kind: 'reverted', feeLamports, code: codeOf(transaction.error) }
   const change = tokenChange(transaction, wallet, attempt.mint)
   const isOurs = attempt.side === 'buy' ? change > 0n : change < 0n
-  if (!isOurs) return { kind: 'other', reason: `the transaction is no ${attempt.side} of this mint` }
+  if (!isOurs) return { kind: 'other', reason: `the transaction is not a ${attempt.side} of this mint` }
   try {
     return { kind: 'filled', fill: fillOf(transaction, { wallet, index, attempt, change, seenAt, final }) }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    return { kind: 'other', reason: 'the transaction moves more SOL than there is' }
+    return { kind: 'other', reason: 'an amount of the transaction exceeds the supply of SOL' }
   }
 }
 

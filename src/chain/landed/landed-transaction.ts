@@ -97,14 +97,14 @@ function balanceOf({ accountIndex, mint, owner, uiTokenAmount }: RawBalance): To
   return {
     account: must(accountIndex, isWhole),
     mint: must(mint, isPublicKey),
-    owner: typeof owner === 'string' ? owner : '', // nodes of long ago left it out
+    owner: typeof owner === 'string' ? owner : '', // old nodes omit the owner
     tokens: BigInt(must(uiTokenAmount.amount, isDigits)),
     decimals: must(uiTokenAmount.decimals, isWhole),
   }
 }
 
 function must<T>(value: unknown, is: (value: unknown) => value is T): T {
-  if (!is(value)) throw new TypeError('not what a node answers')
+  if (!is(value)) throw new TypeError('invalid field in the transaction')
   return value
 }
 
@@ -166,7 +166,8 @@ function callsOf(
     for (const one of groups.get(index) ?? []) {
       // Height 1 is the top-level instruction. Old nodes omit the height: the call then counts as a direct child.
       const height = one.stackHeight ?? 2
-      if (!isPlace(height, open.length + 2) || height < 2) throw new TypeError('a call of nobody')
+      if (!isPlace(height, open.length + 2) || height < 2)
+        throw new TypeError('invalid stack height of an inner instruction')
       open.length = height - 1
       const call = callOf(one, open.at(-1), keys)
       open.push(call)
@@ -180,7 +181,7 @@ function callsOf(
 function callOf({ programIdIndex, accounts, data }: RawCall, parent: Call | undefined, keys: readonly string[]): Call {
   if (typeof data !== 'string' || !Array.isArray(accounts)) throw new TypeError('not an instruction')
   const key = (place: unknown): string => {
-    if (!isPlace(place, keys.length)) throw new TypeError('an account that is not there')
+    if (!isPlace(place, keys.length)) throw new TypeError('account index out of range')
     return keys[place] as string
   }
   return { program: key(programIdIndex), accounts: accounts.map(key), data, parent }

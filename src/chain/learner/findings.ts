@@ -174,7 +174,7 @@ function openedBy(sample: Sample): { what: string; lamports: bigint }[] {
         ? after.owner === PROGRAMS.system
           ? 'an account that was empty'
           : `${RECORD}${after.owner}`
-        : `${token.owner === asked.wallet ? "the wallet's" : "somebody's"} account of ${mint}`
+        : `${token.owner === asked.wallet ? "the wallet's" : "another owner's"} account of ${mint}`
     return [{ what, lamports: after.lamports }]
   })
 }

@@ -82,8 +82,9 @@ async function simulate(
   }
   const { value } = record(await call(rpc, 'simulateTransaction', [bytes, how]))
   const { err, accounts: told, innerInstructions } = record(value)
-  if (err != null) return `it fails: ${JSON.stringify(err).slice(0, 200)}`
-  if (!Array.isArray(told) || told.length !== touched.length) throw new Unread('simulateTransaction: no accounts')
+  if (err != null) return `the simulation failed: ${JSON.stringify(err).slice(0, 200)}`
+  if (!Array.isArray(told) || told.length !== touched.length)
+    throw new Unread('simulateTransaction: the answer has no accounts')
   const inner = innerProgramsOf(innerInstructions, accounts)
   const changes = touched.map((address, index) => ({
     address,

@@ -68,7 +68,7 @@ export class Absence {
   /** A transaction that was seen at confirmed must be among the final ones. */
   #stillThere(one: WatchedAttempt, seenAt: number, reading: Reading): void {
     if (reading.gap !== '' || reading.slot < seenAt || reading.has(one.settled || one.attempt.signature)) return
-    this.#parts.executions.takeBack(one, 'a fork took it back')
+    this.#parts.executions.takeBack(one, 'a fork removed the transaction')
   }
 
   #prove(one: WatchedAttempt, reading: Reading): void {
@@ -81,7 +81,7 @@ export class Absence {
 
   #absent(one: WatchedAttempt): void {
     const { watches, executions } = this.#parts
-    if (one.said === 'landed') executions.takeBack(one, 'a fork took it back')
+    if (one.said === 'landed') executions.takeBack(one, 'a fork removed the transaction')
     watches.end(one, deadState(one.attempt.executor))
     one.say({ kind: 'absent' })
   }
@@ -107,7 +107,7 @@ export class Absence {
     const isDue = times >= EQUAL_TIMES && head.height > (one.bound as number) + LATE_BLOCKS
     this.#progress(one, `${isHeld || isDue ? 'held' : 'not proved yet'}: ${reason}`)
     if (isHeld || !isDue) return
-    if (one.said === 'landed') this.#parts.executions.takeBack(one, 'a fork took it back')
+    if (one.said === 'landed') this.#parts.executions.takeBack(one, 'a fork removed the transaction')
     one.said = 'held'
     one.say({ kind: 'undecided', reason })
   }
@@ -139,17 +139,17 @@ function proofOf(one: WatchedAttempt, reading: Reading, whyNoHead: () => string)
     return { kind: 'waits', progress }
   }
   const blocked = (reason: string): Proof => ({ kind: 'blocked', reason })
-  if (baseline === null) return blocked('it was sent before the wallet was audited for the first time')
+  if (baseline === null) return blocked('the attempt was sent before the first audit of the wallet')
   if (firstSlot > baseline.slot) return blocked(`the node's history begins only at slot ${firstSlot}`)
   const row = reading.opaqueBetween(baseline.slot, boundSlot ?? slot)
-  if (row !== undefined) return blocked(`${nameOf(row)} may be it`)
+  if (row !== undefined) return blocked(`${nameOf(row)} may be its execution`)
   return gap === '' ? { kind: 'absent' } : blocked(gap)
 }
 
 function wordOf({ attempt, said }: WatchedAttempt): string {
   if (attempt.executor === 'local') return 'sent'
   if (said === 'acked') return 'acknowledged'
-  if (said === 'landed') return 'seen to fail'
+  if (said === 'landed') return 'seen as failed'
   return said === 'held' ? 'held' : 'unknown'
 }
 
@@ -157,13 +157,13 @@ function wordOf({ attempt, said }: WatchedAttempt): string {
 function unboundText({ asksBound, lateUntil }: WatchedAttempt, whyNoHead: string): string {
   if (asksBound)
     return whyNoHead === ''
-      ? 'the height of the chain is being read, from which the proof counts blocks'
+      ? 'the proof waits for the height of the chain, which is being read'
       : `the proof waits for the height of the chain: ${whyNoHead}`
   if (lateUntil === null) return 'its connection is still open, and an answer may come'
   return `the service may still carry it out until ${new Date(lateUntil).toISOString()}; then the proof begins`
 }
 
 function nameOf({ signature, after, slot }: WalletTransaction): string {
-  if (!signature.startsWith('?')) return `${signature}, which cannot be read,`
-  return `what changed the wallet between slots ${after} and ${slot}, which no node lists,`
+  if (!signature.startsWith('?')) return `the unreadable transaction ${signature}`
+  return `an unlisted change of the wallet between slots ${after} and ${slot}`
 }

@@ -56,7 +56,7 @@ export class Executions {
       return final ? this.#paid(likeliest, signature, reading.feeLamports) : ''
     const one = this.#claimed(likeliest, signature)
     if (one === undefined) return ''
-    if (!isWithin && owner === undefined) notice(`${one.attempt.id}: ${signature} is of another amount than was asked`)
+    if (!isWithin && owner === undefined) notice(`${one.attempt.id}: ${signature} has another amount than the order`)
     if (!final) follow(one, signature)
     if (reading.kind === 'filled') this.#executed(one, { ...reading.fill, final })
     else this.#reverted(one, { ...reading, signature, final })
@@ -87,7 +87,7 @@ export class Executions {
     const { signature, orderId, code } = one.attempt
     const owner = this.#parts.watches.ownerOf(signature)
     if (code === '' && owner?.attempt.orderId === orderId) Object.assign(one, { standsFor: owner, settled: signature })
-    else this.takeBack(one, `${signature} is of ${owner?.attempt.id}`)
+    else this.takeBack(one, `${signature} belongs to ${owner?.attempt.id}`)
   }
 
   /** Reverts a seen execution that a fork removed. The transaction may land again until the upper bound. */
@@ -151,7 +151,8 @@ export class Executions {
 
   #filled(one: WatchedAttempt, fill: Fill): void {
     const before = one.provisional
-    if (before !== undefined && differ(before, fill)) this.takeBack(one, 'a fork put it into another block')
+    if (before !== undefined && differ(before, fill))
+      this.takeBack(one, 'a fork moved the transaction to another block')
     const isSaid = one.provisional !== undefined && !fill.final
     Object.assign(one, { settled: fill.signature, provisional: fill, seenAt: fill.slot, said: 'landed' })
     if (isSaid) return

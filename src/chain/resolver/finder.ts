@@ -112,7 +112,7 @@ export class Finder {
       for (const { signature } of this.#worthReading(rows).reverse()) {
         if (this.#seen.has(signature)) continue
         const transaction = await readLanded(rpc, signature, 'confirmed')
-        if (transaction === null || this.#isStopped) continue // a node may know the signature before the rest
+        if (transaction === null || this.#isStopped) continue // the node may not have the transaction yet
         this.#remember(signature)
         if (transaction !== 'unreadable') found(transaction)
       }

@@ -162,10 +162,10 @@ export class Resolver {
     else if (state === 'signed' || state === 'sent') one.said = 'acked'
     const isOwn = signature !== '' && this.watches.claimAgain(one)
     if (isOwn && (state === 'acked' || one.isSigned)) one.named.add(signature)
-    if (isOwn && state === 'landed' && code === '') one.settled = signature // seen to execute; what else is seen is not it
+    if (isOwn && state === 'landed' && code === '') one.settled = signature // other executions are not its own
     if (isOwn) this.#follow(one, signature)
     else if (state === 'landed' && signature !== '') this.#executions.isAnothers(one)
-    if (state === 'armed') this.#doubt(one, 'an earlier process sent it; its answer is not known', '')
+    if (state === 'armed') this.#doubt(one, 'an earlier process sent the attempt, and the answer is not known', '')
     // An execution that was seen before is seen again within moments, or a fork has removed it.
     if (state === 'landed')
       this.#parts.head(({ slot }) => {
@@ -177,7 +177,7 @@ export class Resolver {
   }
 
   #signed(one: WatchedAttempt, signature: string, bound: number, bytes: string): void {
-    assert(this.watches.name(signature, one), `${signature} is another attempt's`)
+    assert(this.watches.name(signature, one), `${signature} belongs to another attempt`)
     Object.assign(one, { bound, bytes, said: 'acked', attempt: { ...one.attempt, signature, state: 'signed' } })
     this.watches.keep(one)
     one.say({ kind: 'signed', signature })
@@ -232,7 +232,7 @@ export class Resolver {
   #refused(one: WatchedAttempt, outcome: Extract<Outcome, { kind: 'refused' }>): void {
     this.#boundFromNow(one)
     if (one.ended || one.said === 'landed') {
-      this.#parts.notice(`${one.attempt.id}: the service refused what is on the chain`)
+      this.#parts.notice(`${one.attempt.id}: the service refused an attempt that was seen on the chain`)
       return
     }
     this.watches.end(one, 'refused')
@@ -241,7 +241,8 @@ export class Resolver {
 
   #unsent(one: WatchedAttempt, outcome: Extract<Outcome, { kind: 'unsent' }>): void {
     if (one.ended) return
-    if (one.said === 'landed') this.#executions.takeBack(one, 'it was not sent, so that what was seen is not its own')
+    if (one.said === 'landed')
+      this.#executions.takeBack(one, 'the attempt was not sent, so the seen transaction belongs to another one')
     const wasLost = one.isLost
     one.ended = true
     this.watches.drop(one)
@@ -285,7 +286,8 @@ export class Resolver {
     for (const other of this.watches.all()) {
       const wasSeen =
         other.settled === signature || (isOther && other === one && one.said === 'landed' && one.settled === '')
-      if (wasSeen && !other.ended) this.#executions.takeBack(other, 'a fork put it into a block in which it failed')
+      if (wasSeen && !other.ended)
+        this.#executions.takeBack(other, 'a fork moved the transaction to a block in which it failed')
     }
     if (isOther) this.watches.disclaim(signature)
   }

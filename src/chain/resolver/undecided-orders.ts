@@ -33,12 +33,12 @@ export class UndecidedOrders {
     const lines = [
       `order ${orderId}: ${asked(attempt)} ${attempt.mint}`,
       ...open.map(known),
-      `meanwhile: what it may cost stays reserved, ${attempt.side === 'buy' ? 'buys' : 'sales'} of this token wait; all else goes on`,
-      `to see for yourself: the transactions of ${this.#wallet} after slot ${attempt.baseline?.slot ?? 'unknown'}`,
+      `meanwhile: its maximum cost stays reserved, and ${attempt.side === 'buy' ? 'buys' : 'sales'} of this token wait; other orders continue`,
+      `to check: look up the transactions of ${this.#wallet} after slot ${attempt.baseline?.slot ?? 'unknown'}`,
       `if it executed: sluice resolve ${orderId} --executed SIGNATURE`,
       held
-        ? `if it did not: sluice resolve ${orderId} --not-executed; should it turn out to have, it is booked late, and you may have bought twice`
-        : 'it is still being proved, and decides itself; --not-executed is for an order that is held',
+        ? `if it did not: sluice resolve ${orderId} --not-executed; if it did after all, it is booked late, and you may have bought twice`
+        : 'its outcome is still being proved, without your help; --not-executed is only for a held order',
     ]
     return { text: lines.join('\n'), held, riskLamports: open.reduce((sum, one) => sum + riskOf(one.attempt), 0) }
   }
@@ -49,16 +49,16 @@ export class UndecidedOrders {
     try {
       const transaction = await readLanded(this.#rpc, signature, 'finalized')
       if (transaction === null)
-        throw new SluiceError(`${signature} is not final: if it has just landed, try again in 20 s`)
+        throw new SluiceError(`${signature} is not final; if it has just landed, try again in 20 s`)
       if (transaction === 'unreadable') throw new SluiceError(`${signature} cannot be read`)
       for (const one of open)
         if (this.#resolver.executedBy(one, transaction)) return `${orderId} executed as ${signature}; it is booked`
     } catch (error) {
       if (!(error instanceof Unread)) throw error
-      throw new SluiceError(`the chain cannot be asked: ${error.message}`)
+      throw new SluiceError(`the chain cannot be read: ${error.message}`)
     }
     throw new SluiceError(
-      `${signature} is not this order: another mint, another direction, older, failed, or another order's`,
+      `${signature} is not this order: it has another mint or side, is older, failed, or belongs to another order`,
     )
   }
 
@@ -66,10 +66,10 @@ export class UndecidedOrders {
     const open = this.#of(orderId)
     if (!open.every(({ said }) => said === 'held'))
       throw new SluiceError(
-        `${orderId} is not held: ${open.map(({ progress }) => progress).join('; ')}; it decides itself`,
+        `${orderId} is not held: ${open.map(({ progress }) => progress).join('; ')}; its outcome is still being proved`,
       )
     for (const one of open) this.#resolver.abandon(one)
-    return `${orderId} counts as not executed; should it turn out to have, it is booked late and you are told`
+    return `${orderId} counts as not executed; if it did after all, it is booked late, and you are notified`
   }
 
   /** Balance of the wallet in a mint; undefined if it is 0. */
@@ -79,14 +79,14 @@ export class UndecidedOrders {
       return holding === undefined || holding.tokens === 0n ? undefined : holding
     } catch (error) {
       if (!(error instanceof Unread)) throw error
-      throw new SluiceError(`the chain cannot be asked: ${error.message}`)
+      throw new SluiceError(`the chain cannot be read: ${error.message}`)
     }
   }
 
   #of(orderId: string): WatchedAttempt[] {
     const open = this.#resolver.watches.all().filter(({ attempt, ended }) => attempt.orderId === orderId && !ended)
     if (open.length === 0)
-      throw new SluiceError(`${orderId} has nothing to decide: no attempt of it is out (see sluice orders)`)
+      throw new SluiceError(`${orderId} has nothing to decide: no attempt of it is open (see sluice orders)`)
     return open
   }
 }

@@ -181,7 +181,7 @@ export class WatchedAttempt {
   readonly named = new Set<string>()
   /** Signatures with a final outcome. */
   readonly final = new Set<string>()
-  /** Failed transactions attributed to this attempt. The attribution is not certain, but their fees must be booked. */
+  /** Failed transactions attributed to this attempt. The attribution may be wrong, but their fees must be booked. */
   readonly paid = new Set<string>()
   /** Set on a stand-in, which is not a request but an execution of a full exit: the attempt that may have caused it,
    *  one of several. */
@@ -233,7 +233,7 @@ export class WatchedAttempt {
 
   say(outcome: Outcome): void {
     const { done } = this
-    assert(done !== undefined, `nobody waits for ${this.attempt.id}`)
+    assert(done !== undefined, `no callback waits for ${this.attempt.id}`)
     if (this.ended) this.done = undefined
     done(outcome)
   }

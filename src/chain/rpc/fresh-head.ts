@@ -128,7 +128,7 @@ export class FreshHead {
       olderMs = Math.max(olderMs, askedAt - time)
       return undefined
     })
-    return `shows no block yet that is as new as the question: its newest was ${Math.ceil(olderMs / 1_000)} s older; it is behind, or this machine's clock is ahead (set the clock, or name another RPC in chain.rpc)`
+    return `has no block as new as the question: its newest was ${Math.ceil(olderMs / 1_000)} s older; the node is behind, or this machine's clock is ahead (set the clock, or name another RPC in chain.rpc)`
   }
 
   #undated(rpc: Rpc, head: Head, asked: ReadonlySet<Question>): string {
@@ -138,11 +138,11 @@ export class FreshHead {
       const before = question.undated.get(rpc)
       const moves = before !== undefined && asked.has(question) && head.height > before.height
       const ceiling = before?.ceiling ?? (moves ? raised(head) : undefined)
-      if (before !== undefined && ceiling === undefined) stands = ` and stands still at height ${head.height}`
+      if (before !== undefined && ceiling === undefined) stands = ` and does not advance from height ${head.height}`
       question.undated.set(rpc, { height: head.height, ceiling })
       return monotonicMs() - question.monotonicMs < UNDATED_MS ? undefined : ceiling
     })
-    return `tells no time of its blocks${stands}: without it a proof takes about a minute longer (name an RPC with getBlockTime in chain.rpc)`
+    return `reports no block times${stands}: without them a proof takes about a minute longer (name an RPC with getBlockTime in chain.rpc)`
   }
 
   #tell(answerOf: (question: Question) => Head | undefined): void {

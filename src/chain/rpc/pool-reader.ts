@@ -117,7 +117,7 @@ export class PoolReader {
       const { slot, accounts } = await readAccounts(this.#parts.rpc, addresses)
       const [clock, ...rest] = accounts
       const time = clock ? clockTimeOf(clock) : undefined
-      if (time === undefined) return silent('the node does not tell the time of the chain')
+      if (time === undefined) return silent('the node does not report the time of the chain')
       return { slot, time, accounts: rest }
     } catch (error) {
       if (error instanceof Unread) return silent(error.message)
@@ -199,15 +199,15 @@ export function readCurve(
   programs: readonly string[],
 ): Sides | Refusal | 'migrated' {
   const decimals = mint ? mintDecimalsOf(mint) : undefined
-  if (decimals === undefined) return unreadable('the mint is none')
+  if (decimals === undefined) return unreadable('the address is not a mint')
   const found = curves.findIndex((account, index) => account?.owner === programs[index])
   const account = curves[found]
   if (!account) return 'migrated'
   const { data } = account
-  if (data.length < CURVE_BYTES || !startsWith(data, CURVE)) return unreadable('its curve has another layout')
+  if (data.length < CURVE_BYTES || !startsWith(data, CURVE)) return unreadable('the layout of its curve is unknown')
   if (data[COMPLETE_AT] !== 0) return 'migrated'
   if (programs[found] === PROGRAMS.bondingCurve && !isSol(data.subarray(QUOTE_AT, QUOTE_AT + KEY_BYTES)))
-    return unreadable('its curve trades it against another token than SOL')
+    return unreadable('its curve does not trade it against SOL')
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
   const [virtualTokens, virtualLamports, tokens, lamports] = [8, 16, 24, 32].map((at) => bytes.readBigUInt64LE(at)) as [
     bigint,
@@ -216,7 +216,7 @@ export function readCurve(
     bigint,
   ]
   if (tokens > virtualTokens || lamports > virtualLamports || lamports > account.lamports)
-    return unreadable('its curve has more than it can have')
+    return unreadable('the reserves of its curve are impossible')
   return sides(virtualLamports, virtualTokens, decimals)
 }
 
@@ -225,24 +225,24 @@ export function readPool(
   key: string,
 ): Sides | Refusal {
   const decimals = mint ? mintDecimalsOf(mint) : undefined
-  if (decimals === undefined || !mint) return unreadable('the mint is none')
-  if (pool?.owner !== PROGRAMS.pumpSwap) return unreadable('it is neither on a curve of pump.fun nor in its pool')
+  if (decimals === undefined || !mint) return unreadable('the address is not a mint')
+  if (pool?.owner !== PROGRAMS.pumpSwap) return unreadable('it has neither a curve nor a pool on pump.fun')
   const { data } = pool
-  if (data.length < POOL_BYTES || !startsWith(data, POOL)) return unreadable('its pool has another layout')
+  if (data.length < POOL_BYTES || !startsWith(data, POOL)) return unreadable('the layout of its pool is unknown')
   const [, address, tokenVault, lamportVault] = poolAddresses(key, mint.owner)
   const named = [43, 75, 139, 171].map((at) => encodeBase58(data.subarray(at, at + KEY_BYTES)))
   if ([key, WSOL_MINT, tokenVault, lamportVault].some((wanted, index) => wanted !== named[index]))
-    return unreadable('its pool holds something else')
+    return unreadable('its pool trades another pair')
   const [base, quote] = [tokenStateOf(tokens ?? null), tokenStateOf(lamports ?? null)]
   if (base?.mint !== key || quote?.mint !== WSOL_MINT || base.owner !== address || quote.owner !== address)
-    return unreadable('the accounts of its pool are not its own')
+    return unreadable('its pool does not own the vaults')
   return sides(quote.tokens + virtualLamports(data), base.tokens, decimals)
 }
 
 function sides(lamports: bigint, tokens: bigint, decimals: number): Sides | Refusal {
   if (lamports < LEAST_LAMPORTS || tokens <= 0n) return unreadable('its pool is empty')
   const isOdd = lamports > MOST || tokens > MOST || decimals > MOST_DECIMALS
-  return isOdd ? unreadable('its pool has more than it can have') : { lamports, tokens, decimals }
+  return isOdd ? unreadable('the reserves of its pool are impossible') : { lamports, tokens, decimals }
 }
 
 /** Correction of the pool's SOL reserve, lamports: negative for fees that are not paid out yet, positive if virtual

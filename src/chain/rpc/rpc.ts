@@ -51,7 +51,7 @@ export function openRpc(parts: RpcParts): Rpc {
 function rpcOf(provider: Provider, ids: { next: number }): Rpc {
   return async (method, params) => {
     const { name } = provider
-    if (provider.isResting()) return { ok: false, code: RPC_UNREACHABLE, message: `${name} rests` }
+    if (provider.isResting()) return { ok: false, code: RPC_UNREACHABLE, message: `${name} rests after a failure` }
     const answer = await provider.ask({ method, params, id: ids.next++ })
     return typeof answer === 'string' ? { ok: false, code: RPC_UNREACHABLE, message: `${name}: ${answer}` } : answer
   }
@@ -123,7 +123,7 @@ class Provider {
     if (result.kind !== 'answered') return this.#fail(result.reason === '' ? result.kind : 'no answer')
     if (result.status === 429) return this.#fail('429, too many requests', retryAfterMs(result.headers))
     const answer = readAnswer(result.body, id)
-    if (answer === undefined) return this.#fail(`an answer that is no JSON-RPC, status ${result.status}`)
+    if (answer === undefined) return this.#fail(`the answer is not JSON-RPC, status ${result.status}`)
     if (!answer.ok && kindOfRpcError(answer.code) === 'ill') return this.#fail(`node error ${answer.code}`)
     this.#failures = 0
     if (method === 'getGenesisHash' && answer.ok && typeof answer.value === 'string') this.#served = answer.value

@@ -243,7 +243,7 @@ export class Audit {
 
   #advance({ head, slot, lamports, rows }: Bracket, transactions: readonly WalletTransaction[]): void {
     const { book, account, genesis, write, oldest } = this.#parts
-    this.#tries.clear() // nothing is left that could not be read
+    this.#tries.clear() // every listed transaction was read
     const signature = rows.at(-1)?.signature ?? book.cursor?.signature ?? ''
     book.cursor = { account, genesis, slot, height: head.height, lamports, signature }
     book.forget(Math.min(slot, oldest()))

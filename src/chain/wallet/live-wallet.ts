@@ -146,8 +146,8 @@ export class LiveWallet {
         read: (reading, provider) => this.#read(reading, provider),
         foreign: ({ signature, lamports }) => this.#foreign({ signature, lamports }),
         opaque: ({ signature, slot }) =>
-          on.alarm(`slot ${slot}: ${signature} changed the wallet, and nobody can read it`),
-        failed: (reason) => on.notice(`the wallet can not be audited: ${reason}`),
+          on.alarm(`slot ${slot}: ${signature} changed the wallet, and the transaction cannot be read`),
+        failed: (reason) => on.notice(`the wallet cannot be audited: ${reason}`),
       },
     })
     this.#finder = new Finder({
@@ -286,10 +286,10 @@ export class LiveWallet {
   async #agrees(provider: Rpc, since: number, bound: number): Promise<string> {
     try {
       const { head, rows, slot, lamports } = await readBracket(provider, this.#parts.wallet, since)
-      if (head.height <= bound) return 'the second RPC is not that far'
+      if (head.height <= bound) return 'the second RPC has not reached the last valid height of the order'
       const unknown = rows.find(({ signature }) => !this.#book.has(signature))
-      if (unknown !== undefined) return `the second RPC lists ${unknown.signature}, the first does not`
-      return lamports === this.#book.expected(slot) ? '' : 'the second RPC has another balance'
+      if (unknown !== undefined) return `the second RPC lists ${unknown.signature}, which the first RPC does not list`
+      return lamports === this.#book.expected(slot) ? '' : 'the second RPC reports another balance'
     } catch (error) {
       if (error instanceof Unread) return `the second RPC does not answer: ${error.message}`
       throw error
@@ -304,6 +304,6 @@ export class LiveWallet {
     if (reason === '') this.#hasWarned = false
     if (waitsMs < LONG_WAIT_MS || this.#hasWarned) return
     this.#hasWarned = true
-    on.undecided(`it cannot be proved yet what became of lost orders: ${reason}`)
+    on.undecided(`the outcome of lost orders cannot be proved yet: ${reason}`)
   }
 }

@@ -205,7 +205,7 @@ describe('samples read from a node', () => {
     const sample = (await read(script)) as Sample
     expect(sample).toMatchObject({
       simulated: undefined,
-      problem: 'it fails: {"InstructionError":[2,{"Custom":6002}]}',
+      problem: 'the simulation failed: {"InstructionError":[2,{"Custom":6002}]}',
     })
     expect(proposalOf(findingsOf([sample])).unsaid).toEqual([
       '1 of 1 samples could not be simulated: their inner calls and new accounts are unknown',

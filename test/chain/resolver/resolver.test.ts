@@ -587,7 +587,7 @@ describe('unreliable nodes', () => {
     )
     await rig.slots(2_000)
     expect(rig.kinds(one)).toBe('unknown undecided')
-    expect(rig.alarms.join()).toMatch(/nobody can read it/)
+    expect(rig.alarms.join()).toMatch(/the transaction cannot be read/)
     const later = rig.buy()
     rig.send(later).acked(rig.trade('buy', {}, Number.POSITIVE_INFINITY))
     await rig.slots(400)

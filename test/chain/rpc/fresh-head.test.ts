@@ -197,7 +197,7 @@ test('a node that stands still and tells no time is not taken, however long, and
   const asked = await world.ask(world.node({ untold: Number.POSITIVE_INFINITY, stands: true })).within(300)
   expect(asked.told).toBeUndefined()
   expect(world.reasons.at(-1)).toMatch(
-    /^the RPC tells no time of its blocks and stands still at height 900: .*chain\.rpc/,
+    /^the RPC reports no block times and does not advance from height 900: .*chain\.rpc/,
   )
 })
 
@@ -205,7 +205,7 @@ test('a node whose block times are old is waited for, and not taken for one that
   const world = new World()
   const asked = await world.ask(world.node({ oldMs: 3_000_000 })).within(300)
   expect(asked.told).toBeUndefined()
-  expect(world.reasons.at(-1)).toMatch(/^the RPC shows no block yet that is as new as the question: .*clock is ahead/)
+  expect(world.reasons.at(-1)).toMatch(/^the RPC has no block as new as the question: .*clock is ahead/)
 })
 
 test('the second provider answers where the first tells no time; nobody waits for anything', async () => {

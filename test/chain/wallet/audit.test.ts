@@ -90,7 +90,7 @@ describe('the gate for entries', () => {
     await rig.ready()
     await rig.pass(60_000)
     expect(rig.gate).toEqual([])
-    expect(rig.notices.join()).toContain('the wallet can not be audited')
+    expect(rig.notices.join()).toContain('the wallet cannot be audited')
     rig.faults = []
     await rig.pass(61_000)
     expect(rig.gate).toEqual([true])
@@ -203,7 +203,9 @@ describe('orders that a user resolves', () => {
     const shown = byHand.show(one.orderId)
     expect(shown).toMatchObject({ held: true, riskLamports: 250_000_000 })
     expect(shown.text).toContain(`order o1: buy 0.25 SOL of ${MINT}`)
-    expect(shown.text).toMatch(/held: the wallet has 0.25\d* SOL less|held: what changed the wallet between slots/)
+    expect(shown.text).toMatch(
+      /held: the wallet has 0.25\d* SOL less|held: an unlisted change of the wallet between slots/,
+    )
     expect(byHand.notExecuted(one.orderId)).toContain('counts as not executed')
     expect(rig.kinds(one)).toBe('unknown undecided absent')
     expect(rig.outcomes(one).at(-1)).toEqual({ kind: 'absent', code: 'RESOLVED' })

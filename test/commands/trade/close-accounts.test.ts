@@ -50,7 +50,7 @@ test.each<[string, Held, string | RegExp]>([
   ['an account whose close authority is the wallet', { closer: WALLET }, ''],
   ['an account with one base unit', { tokens: 1n }, 'it holds 1 base units'],
   ['an account of an open position or order', { mint: keyOf(60) }, /is open/],
-  ['an account with a foreign close authority', { closer: keyOf(9) }, /somebody else/],
+  ['an account with a foreign close authority', { closer: keyOf(9) }, /another key/],
   ['an account of another wallet', { owner: keyOf(9) }, /another wallet/],
 ])('%s, in both token programs', async (_name, held, because) => {
   for (const program of [PROGRAMS.token, PROGRAMS.token2022]) {
@@ -66,7 +66,7 @@ test('an answer of an unexpected shape is refused', async () => {
     ok: true,
     value: { value: [{ pubkey: keyOf(2), account: { lamports: 1, owner: 'x', data: ['', 'base64'] } }] },
   })
-  await expect(readRentAccounts(odd, WALLET, new Set())).rejects.toThrow('no token account')
+  await expect(readRentAccounts(odd, WALLET, new Set())).rejects.toThrow('not a token account')
 })
 
 const empty = (count: number): RentAccount[] =>
@@ -141,18 +141,18 @@ test('a refusal of the signer or an invalid blockhash ends the run and keeps the
   const done = await closing(keyOf(999), 'confirmed', asked)(empty(101))
   expect(done.map(({ accounts, signature, failure }) => [accounts.length, signature !== '', failure])).toEqual([
     ...[1, 2, 3].map(() => [20, true, '']),
-    [41, false, 'the signer refuses: within a day'],
+    [41, false, 'the signer refused: within a day'],
   ])
   expect(asked.length).toBe(4)
   for (const blockhash of ['', 'x', 'hello', keyOf(3, 64)])
     expect(await closing(keyOf(999), 'confirmed', asked, blockhash)(empty(1))).toMatchObject([
-      { failure: 'no blockhash' },
+      { failure: 'the answer contains no valid blockhash' },
     ])
   expect(asked.length).toBe(4)
 })
 
 test('a transaction that fails or expires is reported and not sent again', async () => {
-  expect((await closing(keyOf(999), 'failed')(empty(2)))[0]?.failure).toBe('it failed on the chain')
+  expect((await closing(keyOf(999), 'failed')(empty(2)))[0]?.failure).toBe('the transaction failed on the chain')
   expect((await closing(keyOf(999), 'lost')(empty(2)))[0]?.failure).toMatch('expired')
 })
 
