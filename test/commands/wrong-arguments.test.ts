@@ -46,7 +46,7 @@ test('every command that reads a journal is in the table', () => {
   expect(Object.keys(READING).toSorted()).toEqual(catalogue['Read a journal:']?.map(({ name }) => name).toSorted())
 })
 
-test.each(reading)('%s of what is not there: 2', async (name, args) => {
+test.each(reading)('%s of a missing file ends with exit code 2', async (name, args) => {
   const { code, said } = await refusal([name, ...args(missing as string)])
   expect({ code, said }).toEqual({ code: 2, said: expect.stringContaining(missing as string) })
   expect(existsSync(missing as string)).toBe(false)

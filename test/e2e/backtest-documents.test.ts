@@ -28,8 +28,8 @@ test('the commands of docs/backtest.md run', async () => {
   const [causal, , , compared, advice] = ended.map(({ stdout }) => stdout)
   expect(causal).toMatch(/^cut after rows [\d, ]+ \(--seed 1\): all \d+ decisions and fills are equal$/m)
   expect(advice).toContain('Standard is the cheapest plan under which no exit waits')
-  expect(compared).toMatch(/^not the same:\n {2}configuration .*\n {2}dips params dropPercent +15 +25$/m)
-  expect(compared).toMatch(/^decisions: \d+ the same, then\n {2}A 20.* dips order .* fell /m)
+  expect(compared).toMatch(/^different inputs:\n {2}configuration .*\n {2}dips params dropPercent +15 +25$/m)
+  expect(compared).toMatch(/^decisions: the first \d+ are equal, then\n {2}A 20.* dips order .* fell /m)
 
   const json = async (...args: string[]) => JSON.parse((await called(['compare', ...args, '--json'])).stdout)
   const same = await json(a, join(a, 'report.json'))
@@ -44,5 +44,5 @@ test('the commands of docs/backtest.md run', async () => {
   expect(of('orders').a).toBeGreaterThan(of('orders').b)
   expect(await called(['compare', tape, a])).toMatchObject({ code: 0 })
   expect(await called(['compare', a, join(folder.path, 'my.yaml')])).toMatchObject({ code: 1, stdout: '' })
-  expect(await called(['compare', a, 'nowhere'])).toMatchObject({ code: 2, stderr: 'sluice: there is no nowhere\n' })
+  expect(await called(['compare', a, 'nowhere'])).toMatchObject({ code: 2, stderr: 'sluice: nowhere does not exist\n' })
 })

@@ -77,7 +77,7 @@ test('a name is locked by one process, stored only as a hash, and free after kil
   expect(readdirSync(folder).filter((name) => name.includes('secret'))).toEqual([])
 })
 
-test('a name stays unused until a holder marks it as used, whatever earlier holders did', () => {
+test('a name stays unused until its holder marks it as used, regardless of earlier holders', () => {
   const folder = dirname(journalPath())
   for (const isUnused of [true, true]) {
     const lock = lockName(folder, 'key', 'secret')

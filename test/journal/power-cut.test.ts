@@ -144,7 +144,7 @@ test('a folder as a journal, and a lock in a read-only place, are refused with o
   expect(() => lockJournal(path)).toThrow(isOne(expect.stringContaining(`${path} cannot be used: `), 1))
 })
 
-test('a journal of the first version with open orders is migrated completely, and its orders continue', async () => {
+test('a journal of the first version with open orders is migrated as a whole, and its orders continue', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   journal.input(1, timeOf(0), start(1))

@@ -169,7 +169,7 @@ describe('the age of an event', () => {
   it.each([
     ['nothing is usual yet', [], 5_000, 0],
     ['two are not enough', [10, 10], 5_000, 0],
-    ['what is later than usual is old', [10, 10, 10], 5_010, 5_000],
+    ['an event later than usual is old', [10, 10, 10], 5_010, 5_000],
     ['a clock that is ahead does not matter', [-4_000, -3_990, -3_980], -3_480, 500],
     ['nor do later ones', [10, 20, 30, 4_000, 5_000], 40, 10],
     ['one broken timestamp makes nothing old', [-7e15, 10, 11, 12, 13], 61, 50],

@@ -73,7 +73,7 @@ describe('a mint that fails its check after the buy', () => {
     return { rig, order }
   }
 
-  test('is sold completely, and an alarm is raised', () => {
+  test('the whole position is sold, and an alarm is raised', () => {
     const { rig } = held({ when: 'after', allow: [] })
     const outputs = rig.input({ kind: 'mint', mint: MINT, facts: FREEZABLE })
     const reason = expect.stringContaining('FREEZE_AUTHORITY')

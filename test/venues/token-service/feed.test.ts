@@ -285,7 +285,7 @@ describe('staying connected', () => {
     expect(statuses().slice(-2)).toEqual(['gap 0 45000 trades', 'live trades'])
   })
 
-  test('10 s more without an answer terminate the socket without a close handshake', () => {
+  test('after 10 s more without an answer, the socket is destroyed without a close handshake', () => {
     goLive('trades')
     const first = service.last
     seconds(51)
