@@ -198,7 +198,12 @@ export class LocalExecutor implements Executor {
 
 /** Refusals of an order that was called off before its transaction was sent, signed or not. */
 const LATE: Readonly<Record<CalledOff | 'TTL', Refused>> = {
-  TTL: { kind: 'refused', code: 'TTL', reason: 'building and checking took too long', retry: 'wait' },
+  TTL: {
+    kind: 'refused',
+    code: 'TTL',
+    reason: 'building and checking the transaction took longer than the time to live of the order',
+    retry: 'wait',
+  },
   EXIT_UNPROVED: {
     ...{ kind: 'refused', code: 'EXIT_UNPROVED', retry: 'wait' },
     reason: 'a full exit of the mint was accepted while the order was built, checked and signed',

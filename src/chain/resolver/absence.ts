@@ -159,8 +159,8 @@ function unboundText({ asksBound, lateUntil }: WatchedAttempt, whyNoHead: string
     return whyNoHead === ''
       ? 'the proof waits for the height of the chain, which is being read'
       : `the proof waits for the height of the chain: ${whyNoHead}`
-  if (lateUntil === null) return 'its connection is still open, and an answer may come'
-  return `the service may still carry it out until ${new Date(lateUntil).toISOString()}; then the proof begins`
+  if (lateUntil === null) return 'the connection to the service is still open, and an answer may arrive'
+  return `the service may still execute the order until ${new Date(lateUntil).toISOString()}; then the proof begins`
 }
 
 function nameOf({ signature, after, slot }: WalletTransaction): string {

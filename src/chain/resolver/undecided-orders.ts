@@ -37,7 +37,7 @@ export class UndecidedOrders {
       `to check: look up the transactions of ${this.#wallet} after slot ${attempt.baseline?.slot ?? 'unknown'}`,
       `if it executed: sluice resolve ${orderId} --executed SIGNATURE`,
       held
-        ? `if it did not: sluice resolve ${orderId} --not-executed; if it did after all, it is booked late, and you may have bought twice`
+        ? `if it did not: sluice resolve ${orderId} --not-executed; an execution found later is booked late, and you may have bought twice`
         : 'its outcome is still being proved, without your help; --not-executed is only for a held order',
     ]
     return { text: lines.join('\n'), held, riskLamports: open.reduce((sum, one) => sum + riskOf(one.attempt), 0) }
@@ -69,7 +69,7 @@ export class UndecidedOrders {
         `${orderId} is not held: ${open.map(({ progress }) => progress).join('; ')}; its outcome is still being proved`,
       )
     for (const one of open) this.#resolver.abandon(one)
-    return `${orderId} counts as not executed; if it did after all, it is booked late, and you are notified`
+    return `${orderId} counts as not executed; an execution found later is booked late, and you are notified`
   }
 
   /** Balance of the wallet in a mint; undefined if it is 0. */

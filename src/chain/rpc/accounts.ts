@@ -17,7 +17,7 @@ export async function readAccounts(
     const how = { commitment: 'confirmed', encoding: 'base64' }
     const { context, value } = record(await call(rpc, 'getMultipleAccounts', [asked, how]))
     if (!Array.isArray(value) || value.length !== asked.length)
-      throw new Unread('the answer has another number of accounts than the request')
+      throw new Unread('the answer does not have as many accounts as the request')
     accounts.push(...value.map(accountOf))
     slot = whole(record(context).slot)
   }

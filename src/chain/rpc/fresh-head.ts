@@ -109,7 +109,7 @@ export class FreshHead {
         reasons.push(`${name} ${reason}`)
       } catch (error) {
         if (!(error instanceof Unread)) throw error
-        reasons.push(`${name} cannot be asked for the head of the chain (${error.message})`)
+        reasons.push(`${name} did not return the head of the chain (${error.message})`)
       }
     }
     return reasons

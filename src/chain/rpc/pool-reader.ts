@@ -204,10 +204,11 @@ export function readCurve(
   const account = curves[found]
   if (!account) return 'migrated'
   const { data } = account
-  if (data.length < CURVE_BYTES || !startsWith(data, CURVE)) return unreadable('the layout of its curve is unknown')
+  if (data.length < CURVE_BYTES || !startsWith(data, CURVE))
+    return unreadable("the layout of the token's curve is unknown")
   if (data[COMPLETE_AT] !== 0) return 'migrated'
   if (programs[found] === PROGRAMS.bondingCurve && !isSol(data.subarray(QUOTE_AT, QUOTE_AT + KEY_BYTES)))
-    return unreadable('its curve does not trade it against SOL')
+    return unreadable("the token's curve does not trade against SOL")
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
   const [virtualTokens, virtualLamports, tokens, lamports] = [8, 16, 24, 32].map((at) => bytes.readBigUInt64LE(at)) as [
     bigint,
@@ -216,7 +217,7 @@ export function readCurve(
     bigint,
   ]
   if (tokens > virtualTokens || lamports > virtualLamports || lamports > account.lamports)
-    return unreadable('the reserves of its curve are impossible')
+    return unreadable("the reserves of the token's curve are impossible")
   return sides(virtualLamports, virtualTokens, decimals)
 }
 
@@ -226,23 +227,24 @@ export function readPool(
 ): Sides | Refusal {
   const decimals = mint ? mintDecimalsOf(mint) : undefined
   if (decimals === undefined || !mint) return unreadable('the address is not a mint')
-  if (pool?.owner !== PROGRAMS.pumpSwap) return unreadable('it has neither a curve nor a pool on pump.fun')
+  if (pool?.owner !== PROGRAMS.pumpSwap) return unreadable('the token has neither a curve nor a pool on pump.fun')
   const { data } = pool
-  if (data.length < POOL_BYTES || !startsWith(data, POOL)) return unreadable('the layout of its pool is unknown')
+  if (data.length < POOL_BYTES || !startsWith(data, POOL))
+    return unreadable("the layout of the token's pool is unknown")
   const [, address, tokenVault, lamportVault] = poolAddresses(key, mint.owner)
   const named = [43, 75, 139, 171].map((at) => encodeBase58(data.subarray(at, at + KEY_BYTES)))
   if ([key, WSOL_MINT, tokenVault, lamportVault].some((wanted, index) => wanted !== named[index]))
-    return unreadable('its pool trades another pair')
+    return unreadable("the token's pool trades another pair")
   const [base, quote] = [tokenStateOf(tokens ?? null), tokenStateOf(lamports ?? null)]
   if (base?.mint !== key || quote?.mint !== WSOL_MINT || base.owner !== address || quote.owner !== address)
-    return unreadable('its pool does not own the vaults')
+    return unreadable("the token's pool does not own its vaults")
   return sides(quote.tokens + virtualLamports(data), base.tokens, decimals)
 }
 
 function sides(lamports: bigint, tokens: bigint, decimals: number): Sides | Refusal {
-  if (lamports < LEAST_LAMPORTS || tokens <= 0n) return unreadable('its pool is empty')
+  if (lamports < LEAST_LAMPORTS || tokens <= 0n) return unreadable("the token's pool is empty")
   const isOdd = lamports > MOST || tokens > MOST || decimals > MOST_DECIMALS
-  return isOdd ? unreadable('the reserves of its pool are impossible') : { lamports, tokens, decimals }
+  return isOdd ? unreadable("the reserves of the token's pool are impossible") : { lamports, tokens, decimals }
 }
 
 /** Correction of the pool's SOL reserve, lamports: negative for fees that are not paid out yet, positive if virtual

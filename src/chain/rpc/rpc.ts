@@ -110,7 +110,7 @@ class Provider {
     if (this.#genesis !== '' && this.#served === '') {
       const answer = await this.#ask({ method: 'getGenesisHash', params: [], id: call.id })
       if (typeof answer === 'string') return answer
-      if (this.#served === '') return 'no genesis hash'
+      if (this.#served === '') return 'invalid answer to getGenesisHash'
     }
     if (this.#genesis === '' || this.#served === this.#genesis) return this.#ask(call)
     return { ok: false, code: RPC_OTHER_CLUSTER, message: `${this.name} serves another chain` }

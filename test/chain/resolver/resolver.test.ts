@@ -27,7 +27,7 @@ describe('lost answers', () => {
     const one = rig.buy()
     rig.lose(one)
     await rig.slots(280)
-    expect(rig.progress(one)).toMatch(/^unknown; the service may still carry it out until /)
+    expect(rig.progress(one)).toMatch(/^unknown; the service may still execute the order until /)
     await rig.slots(130)
     expect(rig.kinds(one)).toBe('unknown')
     expect(rig.progress(one)).toMatch(/^unknown, \d+ of \d+ blocks to proof$/)
