@@ -61,10 +61,12 @@ describe.concurrent('proof', () => {
     const waiting = await why(stage, 'o1')
     expect(waiting.steps.at(-1)).toMatchObject({
       what: 'waits',
-      text: expect.stringMatching(/^o1\.1 has a signature; .* so far: acknowledged, \d+ of \d+ blocks to proof$/),
+      text: expect.stringMatching(
+        /^o1\.1 has a signature and waits .*; progress: acknowledged, \d+ of \d+ blocks to proof$/,
+      ),
     })
     const { bots } = await why(stage, MINT, '--at', String(Date.now()))
-    const lines = expect.arrayContaining(['asked for nothing: a buy of it was under way already'])
+    const lines = expect.arrayContaining(['no decision: a buy was already in progress'])
     expect(bots).toMatchObject([{ bot: 'puppet', verdict: 'held', lines }])
     stoodAt = undefined
     await until('its end', () => stage.books().orders[0]?.state === 'not_executed')

@@ -118,7 +118,7 @@ describe('on a node that simulates', () => {
       expect(script.asked.filter((method) => method === 'getMultipleAccounts')).toHaveLength(5)
     })
 
-    test('a node that does not know the blockhash either is behind: the sale is to be built again', async () => {
+    test('a node that does not know the blockhash either is behind, and the sale is built again', async () => {
       const { script } = behind({ blockhashValid: false })
       expect(codesOf(await look(draft, script))).toEqual(['BLOCKHASH_UNKNOWN'])
     })
