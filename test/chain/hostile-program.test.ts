@@ -20,8 +20,8 @@ import { decodeMessage } from '../../src/solana/transaction.ts'
 import { MINT } from '../sandbox/still-market.ts'
 import { LocalRig } from './local-rig.ts'
 
-// The service builds with a program that nobody here can read. It trades honestly in every simulation, and steals once
-// the signed transaction is on its way.
+// The service builds with an opaque program. The program trades honestly in every simulation, and steals once the
+// signed transaction is sent.
 
 const policy = (guard: BuilderPolicy['guard']): BuilderPolicy => ({
   ...BUILT_IN_POLICY,
@@ -38,7 +38,7 @@ const policy = (guard: BuilderPolicy['guard']): BuilderPolicy => ({
   guard,
 })
 
-/** Where the pool's program stands the hostile one. */
+/** The trade with the hostile program in place of the pool's program. */
 function byTheHostile(rig: LocalRig, attempt: Attempt, extra: Call[] = []): Call[] {
   const [loot, prey] = [THIEF, rig.user].map((owner) => tokenAccountAddress(owner, MINT)) as [string, string]
   return rig.trade(attempt).flatMap((call) => {
@@ -52,7 +52,7 @@ function byTheHostile(rig: LocalRig, attempt: Attempt, extra: Call[] = []): Call
   })
 }
 
-/** The wallet holds some already. */
+/** A wallet that already holds tokens. */
 async function ambushed(guard: BuilderPolicy['guard']): Promise<LocalRig> {
   const rig = await LocalRig.open()
   rig.execute(rig.buy(0.1))
@@ -66,18 +66,18 @@ async function ambushed(guard: BuilderPolicy['guard']): Promise<LocalRig> {
 
 const BOUND = 0.15
 const SALE_BOUND = 0.01
-/** Base units that a buy of 0.1 SOL brings at least, slippage taken off. */
+/** Minimum output of a buy of 0.1 SOL after slippage, in base units. */
 const LEAST = 3_000_000_000_000n
-/** Base and priority fee. */
+/** Base fee plus priority fee, lamports. */
 const FEES = 15_000
 
 interface Outcome {
   kinds: string
   code: string | undefined
-  /** By how much the wallet changed. */
+  /** Change of the wallet. */
   lamports: number
   tokens: bigint
-  /** What the thief got or may now do. */
+  /** Assets and rights that the thief gained. */
   harm: string[]
 }
 
@@ -125,7 +125,7 @@ function account(rig: LocalRig, address: string): Buffer | undefined {
   return found && Buffer.from(found.data)
 }
 
-/** More than slippage and bound have room for. */
+/** Amounts above slippage and bound. */
 const LOOT: Readonly<Partial<Record<Attack, bigint>>> = {
   'take tokens': 2_000_000_000_000n,
   'burn tokens': 2_000_000_000_000n,
@@ -133,7 +133,7 @@ const LOOT: Readonly<Partial<Record<Attack, bigint>>> = {
 }
 const lootOf = (attack: Attack): bigint => LOOT[attack] ?? 1_000_000_000n
 
-test('as long as it behaves it trades, guarded', async () => {
+test('an honest opaque program trades with guards', async () => {
   const rig = await ambushed('required')
   for (const side of ['buy', 'sell'] as const) {
     const order = side === 'buy' ? rig.buy(0.1) : rig.sell()
@@ -145,7 +145,7 @@ test('as long as it behaves it trades, guarded', async () => {
   expect(rig.held()).toBe(0n)
 })
 
-test('its orders go one after the other, so that none makes the floor of the next one fail; a sale goes first', async () => {
+test('orders through an opaque program go one at a time, sales first, so no order breaks the floor of the next', async () => {
   const rig = await ambushed('required')
   rig.reserved = { boundLamports: solToLamports(BOUND), reservedLamports: 0, headroomLamports: 0 }
   const [first, second, sale] = [rig.buy(0.1), rig.buy(0.12), rig.sell()]
@@ -154,7 +154,7 @@ test('its orders go one after the other, so that none makes the floor of the nex
   for (const order of [first, second, sale]) expect(rig.kinds(order)).toBe('verified signed sent filled? filled!')
 })
 
-test('what is signed is bound to all that its floor lets go', async () => {
+test('the signed bound covers the full loss that the floor allows', async () => {
   const rig = await ambushed('required')
   rig.reserved = {
     boundLamports: solToLamports(BOUND),
@@ -181,24 +181,23 @@ test('what is signed is bound to all that its floor lets go', async () => {
   expect(boundLamports).toBe(BigInt(solToLamports(BOUND)))
 })
 
-describe.each(['buy', 'sell'] as const)('once it is sent, in a %s', (side) => {
-  // In a buy the account keeps what was bought: it can not be closed; in a sale of everything nothing is left to be
-  // taken or burned.
+describe.each(['buy', 'sell'] as const)('an attack after the send of a %s', (side) => {
+  // After a buy the account holds tokens and cannot be closed. After a full sale no tokens are left to take or burn.
   const possible = ATTACKS.filter((attack) =>
     side === 'buy' ? attack !== 'close the account' : attack !== 'take tokens' && attack !== 'burn tokens',
   )
 
-  test.each(possible)('"%s" works where there are no guards', async (attack) => {
+  test.each(possible)('"%s" succeeds without guards', async (attack) => {
     const rig = await ambushed('off')
     expect((await trade(rig, side, attack, lootOf(attack))).harm).not.toEqual([])
   })
 
-  test.each(ATTACKS)('"%s" takes nothing beyond the bound where there are', async (attack) => {
+  test.each(ATTACKS)('"%s" takes nothing beyond the bound with guards', async (attack) => {
     const rig = await ambushed('required')
     const { kinds, lamports, tokens, harm } = await trade(rig, side, attack, lootOf(attack))
     expect(harm).toEqual([])
     if (kinds.includes('filled')) {
-      // What it took is nothing, or taken back by the guards.
+      // The guards reverted the theft, or nothing was stolen.
       expect(lamports).toBeGreaterThanOrEqual(side === 'buy' ? -solToLamports(BOUND) : 0)
       if (side === 'buy') expect(tokens).toBeGreaterThanOrEqual(LEAST)
     } else {
@@ -208,16 +207,16 @@ describe.each(['buy', 'sell'] as const)('once it is sent, in a %s', (side) => {
     }
   })
 
-  test('what other orders have reserved is not within its reach', async () => {
+  test('SOL that other orders reserve is out of reach', async () => {
     const rig = await ambushed('required')
     rig.reservedByOthers = solToLamports(1)
     const { lamports } = await trade(rig, side, 'take lamports', 900_000_000n)
     expect(lamports).toBeGreaterThanOrEqual(-solToLamports(side === 'buy' ? BOUND : SALE_BOUND))
   })
 
-  // The bound of a buy leaves 0.05 SOL less rent and fees, that of a sale 0.01 and the slippage.
+  // The bound leaves 0.05 SOL minus rent and fees for a buy, and 0.01 SOL plus the slippage for a sale.
   test.each([1n, 1_000_000n, 10_000_000n, 40_000_000n, 60_000_000n, 9_000_000_000n])(
-    'of %d lamports it takes what the bound has room for, or nothing',
+    'a theft of %d lamports succeeds only within the bound',
     async (amount) => {
       const rig = await ambushed('required')
       const { lamports } = await trade(rig, side, 'take lamports', amount)

@@ -1,16 +1,16 @@
 import { PROGRAMS } from '../../src/solana/programs.ts'
 
-/** What a mint account is to hold. `extensions` by type, with their bytes. */
+/** Content of a mint account. `extensions`: bytes by extension type. */
 export interface MintShape {
   readonly mintAuthority?: boolean
   readonly freezeAuthority?: boolean
   readonly extensions?: readonly (readonly [type: number, value: Uint8Array])[]
 }
 
-/** The bytes of a mint as Token, or with extensions Token-2022, keeps it. */
+/** Bytes of a mint of Token, or of Token-2022 if it has extensions. */
 export function mintBytes({ mintAuthority = false, freezeAuthority = false, extensions }: MintShape = {}): Buffer {
   const base = Buffer.alloc(82)
-  // Of an authority that is none the bytes behind the flag mean nothing.
+  // If an authority is not set, the bytes after its flag are ignored.
   base.fill(7, 4, 36).fill(7, 50, 82)
   base.writeUInt32LE(mintAuthority ? 1 : 0, 0)
   base.writeBigUInt64LE(10n ** 15n, 36)
@@ -27,7 +27,7 @@ export function mintBytes({ mintAuthority = false, freezeAuthority = false, exte
   return Buffer.concat([base, Buffer.alloc(83), Buffer.of(1), ...listed])
 }
 
-/** An account as getAccountInfo with base64 tells it. */
+/** An account in the shape of getAccountInfo with base64. */
 export function accountShape(data: Uint8Array, owner: string = PROGRAMS.token): object {
   const base64 = Buffer.from(data).toString('base64')
   return { lamports: 1_461_600, owner, executable: false, rentEpoch: 0, data: [base64, 'base64'] }

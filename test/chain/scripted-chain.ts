@@ -2,7 +2,7 @@ import type { Rpc, RpcResult } from '../../src/chain/rpc/rpc.ts'
 
 type Method = (params: readonly unknown[]) => unknown
 
-/** A node that answers what a test says; a thrown number is the code of an error. */
+/** A node whose answers a test defines. A thrown number is an error code. */
 export class ScriptedChain {
   readonly calls: [method: string, params: readonly unknown[]][] = []
   readonly methods: Record<string, Method> = {}
@@ -21,5 +21,5 @@ export class ScriptedChain {
   }
 }
 
-/** Lets all promises that are under way settle. */
+/** Lets all pending promises settle. */
 export const settled = (): Promise<void> => new Promise(setImmediate)

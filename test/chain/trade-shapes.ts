@@ -6,27 +6,25 @@ import { JITO_TIPS } from '../../src/orders/builder-policy.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { keyOf, landed, MINT, POOL, type RawCall, type Use, WALLET, WSOL } from './landed.ts'
 
-/** A landed trade, as its parts; what a node would answer of it is made from them by `answerOf`. Lamports and base
- *  units. */
+/** Parts of a landed trade, in lamports and base units. `answerOf` makes the answer of a node from them. */
 export interface Shape {
   readonly side: TradeSide
   readonly alone: number
-  /** To this many accounts of the venue, the first so much, each next one half. */
+  /** One fee for each venue account: the first is random, and each next one is half of the one before. */
   readonly venueFees: readonly number[]
   readonly service: number
-  /** How the service takes its fee: by a transfer of the message, by one of a program above the venue's, or in wrapped
-   *  SOL. */
+  /** The service takes its fee by a transfer of the message, by a program that calls the venue, or in wrapped SOL. */
   readonly taken: 'transfer' | 'router' | 'wrapped'
   readonly tip: number
   readonly priority: number
   readonly hasLimit: boolean
-  /** Of the wallet's own token account. */
+  /** State of the wallet's token account after the trade. */
   readonly account: 'opened' | 'kept' | 'closed'
   /** Rent of a record that the venue opens at the wallet's cost. */
   readonly record: number
-  /** `direct`: the program moves SOL that it owns without an instruction, as curves do when they buy back. */
+  /** `direct`: the program moves its own SOL without an instruction, as curves do when they buy back. */
   readonly moves: 'transfers' | 'direct' | 'wrapped'
-  /** The wallet's wrapped SOL is there before and afterwards, or lives within the transaction. */
+  /** The account of wrapped SOL exists before and after the transaction, or only within it. */
   readonly wrapped: 'kept' | 'transient'
   readonly tokens: number
   readonly withheld: number
@@ -59,7 +57,7 @@ export const shapes: fc.Arbitrary<Shape> = fc
     tokens: fc.integer({ min: 1_000, max: 1_000_000_000 }),
     withheld: fc.integer({ min: 0, max: 900 }),
   })
-  // Only what can be: a buy opens accounts, a sale closes them; SOL of the wallet's own moves by instructions only.
+  // Only possible combinations: a buy opens accounts, a sale closes them, and only instructions move the wallet's SOL.
   .map((shape) => ({
     ...shape,
     account:
@@ -72,7 +70,7 @@ export const shapes: fc.Arbitrary<Shape> = fc
     taken: shape.taken === 'wrapped' && shape.moves !== 'wrapped' ? 'transfer' : shape.taken,
   }))
 
-/** What has to be read of it. */
+/** Costs that the reader must find in the shape. */
 export function costsOf(shape: Shape): FillCosts {
   const { alone, venueFees, service, priority, tip, account, record, withheld } = shape
   return {
@@ -91,7 +89,7 @@ export function costsOf(shape: Shape): FillCosts {
   }
 }
 
-/** What of the wallet's wrapped SOL the trade takes or brings. */
+/** Change of the wallet's wrapped SOL by the trade. */
 function wrappedChange({ side, alone, venueFees, service, taken }: Shape): number {
   const fee = taken === 'wrapped' ? service : 0
   return side === 'buy' ? -alone - sum(venueFees) - fee : alone - sum(venueFees) - fee
@@ -101,7 +99,7 @@ function usesWrapped({ moves }: Shape): boolean {
   return moves === 'wrapped'
 }
 
-/** The answer of getTransaction. */
+/** Result of getTransaction. */
 export function answerOf(shape: Shape): ReturnType<typeof landed> {
   const { side, alone, venueFees, service, taken, tip, priority, account, record, tokens, withheld } = shape
   const isBuy = side === 'buy'
@@ -230,7 +228,7 @@ function callsOf(shape: Shape): RawCall[] {
   ]
 }
 
-/** Price and limit whose product is the fee, where there is a limit. */
+/** Instructions for price and, optionally, limit. With a limit, their product is the fee. */
 function budget(priority: number, hasLimit: boolean): RawCall[] {
   if (priority === 0) return []
   const price = Math.floor((priority * 1_000_000) / LIMIT)

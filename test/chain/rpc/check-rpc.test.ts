@@ -5,7 +5,7 @@ import { RPC_UNREACHABLE } from '../../../src/chain/rpc/rpc-errors.ts'
 import { SimulatedClock } from '../../../src/simulation/simulated-clock.ts'
 import { settled } from '../scripted-chain.ts'
 
-/** Nodes that answer with their number after so long. */
+/** Nodes that answer with their index after the given number of ms. */
 function nodesOf(...answerMs: number[]): { clock: SimulatedClock; rpcs: CheckRpcs; check: () => Promise<unknown[]> } {
   const clock = new SimulatedClock()
   const nodes = answerMs.map(
@@ -14,7 +14,7 @@ function nodesOf(...answerMs: number[]): { clock: SimulatedClock; rpcs: CheckRpc
         new Promise((resolve) => void clock.after(ms, () => resolve({ ok: true, value: index }))),
   )
   const rpcs = new CheckRpcs(nodes, clock)
-  /** Two calls, one after the other. */
+  /** A check of two consecutive calls. */
   const check = async (): Promise<unknown[]> => {
     const { rpc, end } = rpcs.begin()
     const answers = [await rpc('first', []), await rpc('second', [])]
@@ -35,7 +35,7 @@ async function pass<T>(clock: SimulatedClock, ms: number, promise: Promise<T>): 
 
 const LATE = 'the checks took longer than 5 s'
 
-test('all calls of a check share a deadline; the next check begins with the next node, until the first one is forgiven', async () => {
+test('all calls of a check share a deadline; after a timeout, checks begin with the next node for a minute', async () => {
   const { clock, check } = nodesOf(3_000, 10)
   expect(await pass(clock, 4_999, check())).toBeUndefined()
   expect(await pass(clock, 5_000, check())).toEqual([0, LATE])
@@ -44,7 +44,7 @@ test('all calls of a check share a deadline; the next check begins with the next
   expect(await pass(clock, 5_000, check())).toEqual([0, LATE])
 })
 
-test('checks that began with the same node pass it over once', async () => {
+test('two concurrent checks that time out skip only one node', async () => {
   const { clock, check } = nodesOf(6_000, 10)
   const both = Promise.all([check(), check()])
   expect(await pass(clock, 5_000, both)).toEqual(Array(2).fill([LATE, LATE]))
@@ -52,15 +52,15 @@ test('checks that began with the same node pass it over once', async () => {
 })
 
 test.each([
-  ['alone', [9_900], 0],
-  ['as the others are', [9_900, 9_900], 2],
-])('a node that is slow has a minute, %s', async (_what, answerMs, before) => {
+  ['if it is the only one', [9_900], 0],
+  ['if all others are slow, too', [9_900, 9_900], 2],
+])('a slow node has a minute for a check %s', async (_what, answerMs, before) => {
   const { clock, check } = nodesOf(...answerMs)
   for (let round = 0; round < before; round++) expect(await pass(clock, 5_000, check())).toEqual([LATE, LATE])
   expect(await pass(clock, 19_800, check())).toEqual([0, 0])
 })
 
-test('after the deadline no node is asked', async () => {
+test('no node is called after the deadline', async () => {
   const { clock, rpcs } = nodesOf(10, 10)
   const { rpc } = rpcs.begin()
   clock.advanceTo(clock.now() + 5_000)

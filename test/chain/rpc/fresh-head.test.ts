@@ -8,25 +8,24 @@ import { CLOCK_SYSVAR } from '../../../src/solana/programs.ts'
 import { ScriptedChain, settled } from '../scripted-chain.ts'
 
 const START = 1_790_000_000_000
-/** Blocks that a transaction lives: the rest of a bound is room for a head that is behind. */
+/** Lifetime of a transaction, in blocks. The rest of a bound is room for a head that lags behind. */
 const LIFE = 150
 const HEIGHT = 900
 
 interface Node {
-  /** Blocks that it is behind the chain. */
+  /** Blocks by which the node lags behind the chain. */
   readonly lag?: number
-  /** Of its newest slots it has no time; Infinity: of none. */
+  /** Number of newest slots without a block time; Infinity: no slot has one. */
   readonly untold?: number
-  /** Whether it serves the Clock account. */
+  /** Whether the node serves the Clock account. */
   readonly clock?: boolean
-  /** Its block times are so much too old. */
+  /** Error of the block times: ms by which they are too old. */
   readonly oldMs?: number
-  /** It stands still. */
+  /** Whether the height of the node is frozen. */
   readonly stands?: boolean
 }
 
-/** A chain that makes a block each `slotMs` from START on, as nodes show it, and a machine whose clock is some way
- *  off. */
+/** A chain with a block each `slotMs` from START on, its nodes, and a machine with a wrong clock. */
 class World {
   readonly clock: SimulatedClock
   readonly slotMs: number
@@ -95,7 +94,7 @@ class Asked {
     })
   }
 
-  /** Until it was told, or so long. */
+  /** Waits for the callback, at most the given time. */
   async within(seconds: number): Promise<this> {
     await settled()
     const end = this.askedAt + seconds * 1_000
@@ -106,19 +105,18 @@ class Asked {
     return this
   }
 
-  /** Blocks that a bound counted from what was told has beyond what it needs; negative: it is too low. */
+  /** Blocks by which a bound from the reported head exceeds the necessary bound; negative: too low. */
   get room(): number {
     return (this.told?.height ?? Number.NaN) + VALID_BLOCKS - (this.heightThen + LIFE)
   }
 
-  /** How much later a bound counted from it comes than one from a node that is not behind, ms. */
+  /** Delay of a bound from the reported head against a bound from a current node, ms. */
   get laterMs(): number {
     return (this.room - (VALID_BLOCKS - LIFE)) * this.#world.slotMs
   }
 }
 
-// Slot times of the design, of the main network measured in 2026, and of the plan; our clock as far off as is allowed
-// for.
+// Slot times of the design, of mainnet as measured in 2026, and of the plan; clock errors up to the tolerance.
 test.each([
   [400, 0],
   [350, 2_000],
@@ -128,7 +126,7 @@ test.each([
   [200, 2_000],
   [200, -2_000],
 ])(
-  'slots of %i ms, a clock %i ms behind: no head is taken that the bounds have no room for',
+  'slots of %i ms, a clock %i ms behind: a head that lags more than the bound allows is not used',
   async (slotMs, behind) => {
     for (const ms of [0, 1, 499, 999]) {
       const lags: number[] = []
@@ -143,7 +141,7 @@ test.each([
   },
 )
 
-// Whatever a node lacks: the bound is never too low, and comes at most a minute later than with a good one.
+// With incomplete nodes the bound is never too low, and is reached at most a minute later than with a complete one.
 test.each<[string, Node, { offsetMs?: number; slotMs?: number }]>([
   ['a good node', {}, {}],
   ['no times of the newest 5 slots', { untold: 5 }, {}],
@@ -160,17 +158,17 @@ test.each<[string, Node, { offsetMs?: number; slotMs?: number }]>([
   ['our clock 60 s ahead', {}, { offsetMs: 60_000 }],
   ['our clock 30 s behind', {}, { offsetMs: -30_000 }],
   ['our clock a day behind', {}, { offsetMs: -86_400_000 }],
-])('%s: a bound that is high enough, at most a minute later', async (_name, node, machine) => {
+])('%s: the bound is high enough, and is reached at most a minute later', async (_name, node, machine) => {
   const world = new World(machine)
   const asked = await world.ask(world.node(node)).within(120)
   expect(asked.told).toBeDefined()
   expect(asked.room).toBeGreaterThanOrEqual(0)
   expect(asked.laterMs).toBeLessThanOrEqual(60_000)
-  // Every answer comes before the good bound is final, so that only its height delays the proof.
+  // Every answer arrives before the best bound is final, so only its height delays the proof.
   expect(asked.told?.afterMs).toBeLessThanOrEqual(60_000)
 })
 
-test('a clock that is behind is noticed by the times that a fresh node has told: a node that is behind is not taken after that', async () => {
+test('a slow clock is detected by the block times of a current node, and then a lagging node is not used', async () => {
   const world = new World({ offsetMs: -30_000 })
   let lag = 0
   const nodes = [world.node(), world.node({ lag: 90 })]
@@ -192,7 +190,7 @@ test('a clock that is behind is noticed by the times that a fresh node has told:
   expect(height + VALID_BLOCKS - LIFE).toBeGreaterThanOrEqual(then)
 })
 
-test('a node that stands still and tells no time is not taken, however long, and the reason says so', async () => {
+test('a frozen node without block times is never used, and the reason names both', async () => {
   const world = new World()
   const asked = await world.ask(world.node({ untold: Number.POSITIVE_INFINITY, stands: true })).within(300)
   expect(asked.told).toBeUndefined()
@@ -201,27 +199,27 @@ test('a node that stands still and tells no time is not taken, however long, and
   )
 })
 
-test('a node whose block times are old is waited for, and not taken for one that tells no time', async () => {
+test('a node with old block times is waited for, and is not treated as a node without block times', async () => {
   const world = new World()
   const asked = await world.ask(world.node({ oldMs: 3_000_000 })).within(300)
   expect(asked.told).toBeUndefined()
   expect(world.reasons.at(-1)).toMatch(/^the RPC has no block as new as the question: .*clock is ahead/)
 })
 
-test('the second provider answers where the first tells no time; nobody waits for anything', async () => {
+test('the second provider answers at once if the first has no block times', async () => {
   const world = new World()
   const asked = await world.ask(world.node({ untold: Number.POSITIVE_INFINITY }), world.node()).within(0)
   expect(asked.told).toMatchObject({ height: HEIGHT, afterMs: 0 })
   expect(world.reasons).toEqual([''])
 })
 
-test('a good node is asked for nothing but its head and the time of that', async () => {
+test('a healthy node is only asked for its head and the time of the head', async () => {
   const world = new World()
   await world.ask(world.node()).within(0)
   expect(world.calls).toEqual(['getEpochInfo', 'getBlockTime'])
 })
 
-test('who asks from inside an answer is answered, too', async () => {
+test('a request from inside a callback is answered', async () => {
   const world = new World()
   const { head } = await world.ask(world.node()).within(0)
   const heights: number[] = []

@@ -37,7 +37,7 @@ function ask(mint = MINT): (MintFacts | undefined)[] {
   return heard
 }
 
-test('each mint is read once, however many wait for it, and is told once', async () => {
+test('each mint is read once for all callers, and reported once', async () => {
   const [one, other] = [ask(), ask()]
   expect([one, other]).toEqual([[], []])
   await settled()
@@ -46,7 +46,7 @@ test('each mint is read once, however many wait for it, and is told once', async
   expect(told).toEqual([`${MINT} token`])
 })
 
-test('one that was made a moment ago is asked for again; who waits too long is told that nobody knows', async () => {
+test('a mint that does not exist yet is read again, and a caller that waits too long gets undefined', async () => {
   account = () => null
   const early = ask()
   await pass(4_900)
@@ -68,9 +68,9 @@ test.each<[string, () => unknown]>([
       throw -32_005
     },
   ],
-  ['an account that is none', () => ({ lamports: 'many' })],
+  ['an invalid account', () => ({ lamports: 'many' })],
   ['no account', () => undefined],
-])('%s: nobody knows, and it is given up after half a minute', async (_what, answer) => {
+])('%s: the reader returns undefined and gives up after half a minute', async (_what, answer) => {
   account = answer
   const heard = ask()
   await pass(31_000)
@@ -84,7 +84,7 @@ test.each<[string, () => unknown]>([
   expect(again).toEqual([PLAIN])
 })
 
-test('what may be bought soon is read ahead, a few at a time', async () => {
+test('mints that may be bought soon are read in advance, four at a time', async () => {
   const mints = [7, 8, 9, 10, 11, 12].map(keyOf)
   for (const key of ['trades', ...mints]) reader.prepare(key)
   expect(chain.calls.map(([, [mint]]) => mint)).toEqual(mints.slice(0, 4))
@@ -95,7 +95,7 @@ test('what may be bought soon is read ahead, a few at a time', async () => {
   expect(ask(mints[5])).toEqual([PLAIN])
 })
 
-test('once stopped it tells nobody anything', async () => {
+test('a stopped reader calls no callback', async () => {
   const heard = ask()
   reader.stop()
   await settled()

@@ -23,7 +23,7 @@ const account = (owner: string, data: Uint8Array, lamports = 5_000_000_000n): Ac
 })
 const mint = account(PROGRAMS.token, mintBytes())
 
-/** pump.fun's own, as long as it is today: 30 and 1.073e9 virtual, 5 SOL paid in. */
+/** A pump.fun curve of the current size: reserves of 30 SOL and 1.073e9 tokens, both virtual, and 5 SOL paid in. */
 function curve(change: (data: Buffer) => void = () => {}, bytes = 151): AccountState {
   const data = Buffer.alloc(bytes)
   data.write('17b7f83760d8ac60', 'hex')
@@ -57,7 +57,7 @@ const PUMP = [PROGRAMS.bondingCurve]
 const code = (found: object | 'migrated'): unknown => (found === 'migrated' || !('code' in found) ? found : found.code)
 
 describe('a bonding curve', () => {
-  it('is at the address that pump.fun derives, and of what else a policy names', () => {
+  it('is at the derived address of pump.fun, and of each program that a policy names', () => {
     const named = curveProgramsOf([
       { id: POOL_PROGRAM, decode: 'pump' },
       { id: PROGRAMS.pumpSwap, decode: 'pump-swap' },
@@ -69,19 +69,23 @@ describe('a bonding curve', () => {
   const sides = { lamports: 35_000_000_000n, tokens: 919_714_285_714_286n, decimals: 6 }
   const at = (place: number, value: bigint) => curve((data) => void data.writeBigUInt64LE(value, place))
   it.each<[what: string, curve: AccountState | null, found: unknown]>([
-    ['as it is today', curve(), sides],
-    ['of the first ones', curve(undefined, 49), sides],
-    ['before it said what it trades against', curve(undefined, 83), sides],
+    ['in the current layout', curve(), sides],
+    ['in the oldest layout', curve(undefined, 49), sides],
+    ['in the layout without a quote mint', curve(undefined, 83), sides],
     ['against wrapped SOL', curve((data) => data.set(keyBytes(WSOL_MINT), 83)), sides],
     ['against USDC', curve((data) => data.set(keyBytes(USDC), 83)), 'POOL_UNREADABLE'],
     ['sold out', curve((data) => data.writeUInt8(1, 48)), 'migrated'],
     ['not there', null, 'migrated'],
-    ['of a stranger, in its place', account(ODD, curve().data), 'migrated'],
-    ['that somebody sent SOL to', account(PROGRAMS.system, new Uint8Array(0)), 'migrated'],
+    ['of a foreign program at the same address', account(ODD, curve().data), 'migrated'],
+    ['that only received a transfer of SOL', account(PROGRAMS.system, new Uint8Array(0)), 'migrated'],
     ['another account of the program', curve((data) => data.writeUInt8(0, 0)), 'POOL_UNREADABLE'],
     ['cut short', curve(undefined, 48), 'POOL_UNREADABLE'],
-    ['with more SOL than is in it', account(PROGRAMS.bondingCurve, curve().data, 4_999_999_999n), 'POOL_UNREADABLE'],
-    ['with more tokens than it has', at(24, 10n ** 15n), 'POOL_UNREADABLE'],
+    [
+      'with more SOL in its data than in its balance',
+      account(PROGRAMS.bondingCurve, curve().data, 4_999_999_999n),
+      'POOL_UNREADABLE',
+    ],
+    ['with more virtual tokens than possible', at(24, 10n ** 15n), 'POOL_UNREADABLE'],
     ['with no tokens', curve((data) => data.fill(0, 8, 32)), 'POOL_UNREADABLE'],
     ['with no SOL', curve((data) => data.fill(0, 16, 48)), 'POOL_UNREADABLE'],
   ])('%s', (_what, found, expected) => {
@@ -90,14 +94,14 @@ describe('a bonding curve', () => {
 
   it.each<[what: string, mint: AccountState | null]>([
     ['nothing', null],
-    ['an account of a stranger', account(ODD, mintBytes())],
+    ['an account of a foreign program', account(ODD, mintBytes())],
     ['a token account', vault(MINT, 1n)],
   ])('of a mint that is %s', (_what, instead) => {
     expect(code(readCurve([instead, curve()], PUMP))).toBe('POOL_UNREADABLE')
     expect(code(readPool([instead, pool(), base, quote], MINT))).toBe('POOL_UNREADABLE')
   })
 
-  it("the sandbox's own has the price of its market", () => {
+  it('the curve of the sandbox has the price of its market', () => {
     const market = new Curve()
     market.moveTo(3e-7)
     const owned = account(POOL_PROGRAM, encodePool(MINT, market), 10n ** 15n)
@@ -115,15 +119,15 @@ describe('the pool that follows the curve', () => {
     })
   const sides = (lamports: bigint) => ({ lamports, tokens: 206_900_000_000_000n, decimals: 6 })
   it.each<[what: string, accounts: (AccountState | null)[], found: unknown]>([
-    ['as it is today', [pool(), base, quote], sides(85_000_000_000n)],
-    ['of the first ones', [pool(undefined, 211), base, quote], sides(85_000_000_000n)],
-    ['of some months ago', [pool(undefined, 252), base, quote], sides(85_000_000_000n)],
-    ['with depth given to it', [virtual(17_580_000_000n), base, quote], sides(102_580_000_000n)],
-    ['with fees waiting in it', [virtual(-30_000_000n), base, quote], sides(84_970_000_000n)],
+    ['in the current layout', [pool(), base, quote], sides(85_000_000_000n)],
+    ['in the oldest layout', [pool(undefined, 211), base, quote], sides(85_000_000_000n)],
+    ['in the layout of some months ago', [pool(undefined, 252), base, quote], sides(85_000_000_000n)],
+    ['with added virtual depth', [virtual(17_580_000_000n), base, quote], sides(102_580_000_000n)],
+    ['with unclaimed fees', [virtual(-30_000_000n), base, quote], sides(84_970_000_000n)],
     ['with more fees than SOL', [virtual(-85_000_000_001n), base, quote], 'POOL_UNREADABLE'],
-    ['with depth beyond belief', [virtual(2n ** 100n), base, quote], 'POOL_UNREADABLE'],
+    ['with an impossible depth', [virtual(2n ** 100n), base, quote], 'POOL_UNREADABLE'],
     ['not there', [null, base, quote], 'POOL_UNREADABLE'],
-    ['of a stranger, in its place', [account(ODD, pool().data), base, quote], 'POOL_UNREADABLE'],
+    ['of a foreign program at the same address', [account(ODD, pool().data), base, quote], 'POOL_UNREADABLE'],
     ['another account of the program', [pool((data) => data.writeUInt8(0, 0)), base, quote], 'POOL_UNREADABLE'],
     ['of another token', [pool((data) => data.set(keyBytes(ODD), 43)), base, quote], 'POOL_UNREADABLE'],
     ['against USDC', [pool((data) => data.set(keyBytes(USDC), 75)), base, quote], 'POOL_UNREADABLE'],
@@ -131,8 +135,12 @@ describe('the pool that follows the curve', () => {
     ['drained of SOL', [pool(), base, vault(WSOL_MINT, 9_999_999n)], 'POOL_UNREADABLE'],
     ['drained of tokens', [pool(), vault(MINT, 0n), quote], 'POOL_UNREADABLE'],
     ['without a vault', [pool(), null, quote], 'POOL_UNREADABLE'],
-    ["with somebody's vault", [pool(), base, vault(WSOL_MINT, 10n ** 12n, ODD)], 'POOL_UNREADABLE'],
-    ['with a vault of no token program', [pool(), base, vault(WSOL_MINT, 10n ** 12n, POOL, ODD)], 'POOL_UNREADABLE'],
+    ['with a vault of another owner', [pool(), base, vault(WSOL_MINT, 10n ** 12n, ODD)], 'POOL_UNREADABLE'],
+    [
+      'with a vault outside the token programs',
+      [pool(), base, vault(WSOL_MINT, 10n ** 12n, POOL, ODD)],
+      'POOL_UNREADABLE',
+    ],
     ['with a vault of another token', [pool(), base, vault(USDC, 10n ** 12n)], 'POOL_UNREADABLE'],
   ])('%s', (_what, [found = null, tokens = null, lamports = null], expected) => {
     expect(code(readPool([mint, found, tokens, lamports], MINT))).toEqual(expected)

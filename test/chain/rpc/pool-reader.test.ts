@@ -53,7 +53,7 @@ async function gathered(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await settled()
 }
 
-test('all that are asked for at once are one call, and each is told as of its slot', async () => {
+test('concurrent requests share one call, and each price names its slot', async () => {
   for (const mint of [MINT, OTHER]) onCurve(mint)
   for (const mint of [MINT, OTHER, MINT]) reader.ask(mint)
   await gathered()
@@ -62,7 +62,7 @@ test('all that are asked for at once are one call, and each is told as of its sl
   expect(told).toEqual([MINT, OTHER].map((mint) => [mint, { ...reading, decimals: 6 }]))
 })
 
-test('one call at a time: what is asked for meanwhile is read after it', async () => {
+test('a request during a call causes a second call after it', async () => {
   onCurve(MINT)
   reader.ask(MINT)
   clock.advanceTo(clock.now() + 100)
@@ -74,14 +74,14 @@ test('one call at a time: what is asked for meanwhile is read after it', async (
   expect([asked().length, told.length]).toEqual([2, 2])
 })
 
-test('no call names more accounts than a node takes', async () => {
+test('no call names more accounts than a node accepts', async () => {
   for (let index = 1; index <= 120; index++) reader.ask(keyOf(index))
   await gathered()
   expect(Math.max(...asked().map((addresses) => addresses.length))).toBeLessThanOrEqual(100)
   expect(told).toHaveLength(120)
 })
 
-test('one that has left its curve is looked for in its pool, from then on at once; if it is not there, at both again', async () => {
+test('a token without a curve is looked up in its pool, and at both addresses again if it has no pool either', async () => {
   accounts.set(MINT, accountShape(mintBytes()))
   reader.ask(MINT)
   await gathered()
@@ -98,7 +98,7 @@ test('one that has left its curve is looked for in its pool, from then on at onc
 
 test.each<[what: string, answer: () => unknown]>([
   [
-    'nobody answers',
+    'the node throws an error',
     () => {
       throw 1
     },
@@ -110,22 +110,22 @@ test.each<[what: string, answer: () => unknown]>([
     },
   ],
   [
-    'the clock is none',
+    'the clock is invalid',
     () => {
       accounts.set(CLOCK_SYSVAR, accountShape(new Uint8Array(41)))
     },
   ],
   [
-    'the time is nonsense',
+    'the time is negative',
     () => {
       accounts.set(CLOCK_SYSVAR, clockShape(-5))
     },
   ],
   ['the answer is too short', () => ({ context: { slot: 1 }, value: [] })],
-  ['the answer is none', () => 'pools'],
-  ['the slot is none', () => ({ context: {}, value: [null, null, null] })],
-  ['an account is none', () => ({ context: { slot: 1 }, value: [7, 7, 7] })],
-])('where %s it says so, and reads on when asked again', async (_what, answer) => {
+  ['the answer is invalid', () => 'pools'],
+  ['the slot is missing', () => ({ context: {}, value: [null, null, null] })],
+  ['an account is invalid', () => ({ context: { slot: 1 }, value: [7, 7, 7] })],
+])('if %s, the reader reports POOL_SILENT, and the next request is read', async (_what, answer) => {
   onCurve(MINT)
   const usual = chain.methods.getMultipleAccounts as (params: readonly unknown[]) => unknown
   chain.methods.getMultipleAccounts = (params) => answer() ?? usual(params)
@@ -139,7 +139,7 @@ test.each<[what: string, answer: () => unknown]>([
   expect(told[1]).toEqual([MINT, expect.objectContaining({ slot: 77 })])
 })
 
-test('nothing is told once it has stopped', async () => {
+test('a stopped reader reports nothing', async () => {
   onCurve(MINT)
   reader.ask(MINT)
   reader.stop()

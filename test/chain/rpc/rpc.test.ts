@@ -43,7 +43,7 @@ const parts = (urls = [FIRST, SECOND]): Parameters<typeof openRpc>[0] => ({
 })
 const open = (urls?: string[]) => openRpc(parts(urls))
 
-test('a call, in its turn', async () => {
+test('a call is paced and sent as JSON-RPC', async () => {
   expect(await open()('getSlot', [{ commitment: 'confirmed' }])).toEqual({ ok: true, value: 'first' })
   expect(requests[0]).toMatchObject({ method: 'POST', url: FIRST, headers: { 'content-type': 'application/json' } })
   expect(JSON.parse(requests[0]?.body ?? '')).toEqual({
@@ -55,12 +55,12 @@ test('a call, in its turn', async () => {
   expect(paced).toEqual(['1 getSlot'])
 })
 
-test('null is a result', async () => {
+test('null is a valid result', async () => {
   answers[FIRST] = result(null)
   expect(await open()('getTransaction', ['x'])).toEqual({ ok: true, value: null })
 })
 
-test('an error of the call is its answer', async () => {
+test('an error of the call is returned without a retry', async () => {
   answers[FIRST] = reply({ error: { code: -32_602, message: 'Invalid params' } })
   expect(await open()('getSlot', [])).toEqual({ ok: false, code: -32_602, message: 'Invalid params' })
   expect(requests).toHaveLength(1)
@@ -73,8 +73,8 @@ test.each<[string, (id: number) => HttpResult]>([
   ['answers HTML', () => ({ kind: 'answered', status: 502, headers: {}, body: '<html>' })],
   ['answers another call', () => ({ kind: 'answered', status: 200, headers: {}, body: '{"id":99,"result":1}' })],
   ['answers null', () => ({ kind: 'answered', status: 200, headers: {}, body: 'null' })],
-  ['is ill', reply({ error: { code: -32_005, message: 'Node is behind by 42 slots' } })],
-])('a provider that %s rests, and the next one is asked', async (_name, bad) => {
+  ['is unhealthy', reply({ error: { code: -32_005, message: 'Node is behind by 42 slots' } })],
+])('a provider that %s is paused, and the next one is called', async (_name, bad) => {
   const rpc = open()
   answers[FIRST] = bad
   expect(await rpc('getSlot', [])).toEqual({ ok: true, value: 'second' })
@@ -85,7 +85,7 @@ test.each<[string, (id: number) => HttpResult]>([
   expect(requests.map(({ url }) => (url === FIRST ? 1 : 2))).toEqual([1, 2, 2, 1])
 })
 
-test('rests grow with failures in a row, and Retry-After is honoured', async () => {
+test('pauses grow with consecutive failures, and Retry-After is honoured', async () => {
   const rpc = open([FIRST])
   const rests: number[] = []
   answers[FIRST] = () => ({ kind: 'lost', reason: 'x' })
@@ -113,7 +113,7 @@ test('rests grow with failures in a row, and Retry-After is honoured', async () 
   expect(await rpc('getSlot', [])).toEqual({ ok: true, value: 'back' })
 })
 
-test('a provider that does not answer within 10 s is left', async () => {
+test('the next provider is called if the first does not answer within 10 s', async () => {
   answers[FIRST] = () => new Promise(() => {})
   const answer = open()('getSlot', [])
   await settled()
@@ -121,7 +121,7 @@ test('a provider that does not answer within 10 s is left', async () => {
   expect(await answer).toEqual({ ok: true, value: 'second' })
 })
 
-test('when nobody answers it says so, and names no address', async () => {
+test('without any answer, the error names no address', async () => {
   answers = { [FIRST]: () => ({ kind: 'unsent', reason: `connect ${FIRST}` }), [SECOND]: reply({}, 500) }
   const rpc = open()
   for (let round = 0; round < 2; round++) {
@@ -132,7 +132,7 @@ test('when nobody answers it says so, and names no address', async () => {
   expect(await open([])('getSlot', [])).toMatchObject({ ok: false, code: RPC_UNREACHABLE })
 })
 
-test('a provider that is behind what is asked does not rest: for other calls it is good enough', async () => {
+test('a provider that lags behind a requested slot is not paused for other calls', async () => {
   const behind = reply({ error: { code: RPC_BEHIND, message: 'Minimum context slot has not been reached' } })
   const rpc = open()
   answers[FIRST] = behind
@@ -149,20 +149,17 @@ test.each([
   [-32_007, 'Slot 5 was skipped, or missing due to ledger jump to recent snapshot'],
   [-32_009, 'Slot 5 was skipped, or missing in long-term storage'],
   [-32_014, 'Block status not yet available for slot 5'],
-])(
-  '%i says something of a slot, not of the node: the next one is asked, and the first does not rest',
-  async (code, message) => {
-    const rpc = open()
-    answers[FIRST] = reply({ error: { code, message } })
-    expect(await rpc('getBlockTime', [5])).toEqual({ ok: true, value: 'second' })
-    answers[FIRST] = result('first')
-    expect(await rpc('getBalance', [])).toEqual({ ok: true, value: 'first' })
-    answers = { [FIRST]: reply({ error: { code, message } }), [SECOND]: () => ({ kind: 'lost', reason: 'x' }) }
-    expect(await rpc('getBlockTime', [5])).toEqual({ ok: false, code, message })
-  },
-)
+])('%i is an error of the slot: the next provider is called, and the first is not paused', async (code, message) => {
+  const rpc = open()
+  answers[FIRST] = reply({ error: { code, message } })
+  expect(await rpc('getBlockTime', [5])).toEqual({ ok: true, value: 'second' })
+  answers[FIRST] = result('first')
+  expect(await rpc('getBalance', [])).toEqual({ ok: true, value: 'first' })
+  answers = { [FIRST]: reply({ error: { code, message } }), [SECOND]: () => ({ kind: 'lost', reason: 'x' }) }
+  expect(await rpc('getBlockTime', [5])).toEqual({ ok: false, code, message })
+})
 
-test('a provider of another chain is asked nothing but which chain it is', async () => {
+test('a provider of another chain is only asked for its genesis hash', async () => {
   const rpcs = openRpcs(parts())
   rpcs.pin('second')
   expect(await rpcs.each[0]?.('getBalance', [])).toMatchObject({ ok: false, code: RPC_OTHER_CLUSTER })
@@ -175,13 +172,13 @@ test('a provider of another chain is asked nothing but which chain it is', async
   ])
 })
 
-test('where the first serves another chain the next is asked', async () => {
+test('the next provider is called if the first serves another chain', async () => {
   const rpcs = openRpcs(parts())
   rpcs.pin('second')
   expect(await rpcs.any('getBalance', [])).toEqual({ ok: true, value: 'second' })
 })
 
-test('one that does not say which chain it is is asked again', async () => {
+test('a provider whose chain is unknown is asked for it again', async () => {
   const rpcs = openRpcs(parts([FIRST]))
   rpcs.pin('first')
   answers[FIRST] = () => ({ kind: 'lost', reason: 'x' })

@@ -3,7 +3,7 @@ import { Turns } from '../../../src/chain/rpc/turns.ts'
 import { SimulatedClock } from '../../../src/simulation/simulated-clock.ts'
 import { settled } from '../scripted-chain.ts'
 
-/** Who has a turn, in order, and what ends it. */
+/** Orders that had a turn, in their order, and the callbacks that end the turns. */
 function world() {
   const clock = new SimulatedClock()
   const turns = new Turns(clock)
@@ -23,7 +23,7 @@ function world() {
   return { going, ends, ask, pass }
 }
 
-test('one after the other, exits first', async () => {
+test('orders take turns, and exits go first', async () => {
   const { going, ends, ask, pass } = world()
   for (const [order, isExit] of [
     ['buy 1', false],
@@ -42,7 +42,7 @@ test('one after the other, exits first', async () => {
   expect(going).toEqual(['buy 1', 'sale', 'buy 2'])
 })
 
-test('what does not land keeps the others for 3 s, and no exit longer, however many wait', async () => {
+test('an order that does not land delays entries and exits by at most 3 s each', async () => {
   const { going, ask, pass } = world()
   for (const [order, isExit] of [
     ['buy 1', false],
@@ -59,7 +59,7 @@ test('what does not land keeps the others for 3 s, and no exit longer, however m
   expect(going.at(-1)).toBe('buy 2')
 })
 
-test('attempts of one order go together, and its turn ends with the last of them', async () => {
+test('attempts of one order share a turn, which ends with the last attempt', async () => {
   const { going, ends, ask, pass } = world()
   ask('sale', true)
   ask('other', false)

@@ -63,7 +63,7 @@ test.each<[string, (far: Duplex) => void]>([
   ['an answer of an unknown kind', (far) => far.write(Buffer.from([1, 0, 0, 0, 9]))],
   ['half an answer and the end', (far) => far.end(signed(1).subarray(0, 40))],
   ['the end of the connection', (far) => far.end()],
-])('what a signer must not do ends it, and nothing is signed: %s', async (_name, behave) => {
+])('an invalid answer disconnects the signer, and nothing is signed: %s', async (_name, behave) => {
   const { signer, told } = await engine((far, dialled) => {
     far.write(hello)
     if (dialled === 1) far.once('data', () => behave(far))

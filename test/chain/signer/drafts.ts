@@ -6,7 +6,7 @@ import { compile, type Draft, verifyDraft } from '../verifier/draft.ts'
 
 // Transactions of the verifier's corpus as a signer gets them.
 
-/** What of a transaction is signed. */
+/** The signed message of a transaction. */
 const messageOf = (bytes: Uint8Array) => bytes.subarray(1 + 64 * (bytes[0] as number))
 
 export const rulesOf = (wallet: PublicKey): Rules => ({
@@ -22,7 +22,7 @@ export function requestOf(draft: Draft, boundLamports: bigint): SignRequest {
 
 export const boundOf = (draft: Draft) => verifyDraft(draft).verdict?.bound as bigint
 
-/** The least bound that it is signed at. */
+/** Smallest bound at which the transaction is signed. */
 export function leastBoundOf(draft: Draft, user: PublicKey): bigint {
   const said = /^(\d+) lamports would leave/.exec(refusalOf(requestOf(draft, 0n), rulesOf(user)) ?? '')
   return BigInt(said?.[1] as string)

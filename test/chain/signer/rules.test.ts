@@ -11,7 +11,7 @@ import { boundOf, leastBoundOf, requestOf, rulesOf } from './drafts.ts'
 
 const EACH = Number(process.env.SLUICE_MUTANTS ?? 3)
 
-test.each(Object.keys(SHAPES))('what the verifier lets pass at its bound is signed: %s', (shape) => {
+test.each(Object.keys(SHAPES))('a transaction that the verifier accepts is signed at its bound: %s', (shape) => {
   for (let seed = 0; seed < 2 * EACH; seed++) {
     const draft = honest(shape, seed)
     expect(refusalOf(requestOf(draft, boundOf(draft)), rulesOf(draft.drawn.user)), `seed ${seed}`).toBeUndefined()
@@ -20,30 +20,30 @@ test.each(Object.keys(SHAPES))('what the verifier lets pass at its bound is sign
 
 /** Families that only the verifier can refuse, because the signer knows neither the order nor the policy. */
 const BEYOND_THE_SIGNER = [
-  'the SOL of a stranger is counted',
+  'SyncNative of an account of a stranger',
   'seeded accounts that the trade does not need',
   'CloseAccount of another token',
   'an account for another token',
-  'a share of nobody knows what',
-  'a number of nobody knows what',
-  'content with nothing',
+  'a share of an unknown balance',
+  'a number in an unknown unit',
+  'a minimum output of zero',
   'spends more than was ordered',
   'sells more than was ordered',
   'sells one base unit more than rounding explains',
   'another token',
-  'other money than SOL',
+  'a quote currency other than SOL',
   'a sale in place of a buy',
   'the tokens go to a thief',
   'the SOL goes to a thief',
-  'somebody else trades',
-  'the wallet stands where it does not belong',
+  'a trade of another wallet',
+  'the wallet in the place of another account',
   'a pool of the builder',
-  'something else of the trading program',
-  'a trade with bytes or accounts too few or too many',
-  'money itself in place of a token',
-  'a second signer that nobody listed',
-  'a co-signer who has not signed, or something else',
-  'our own signature stands there',
+  'another instruction of the trading program',
+  'a trade with missing or additional bytes or accounts',
+  'the quote currency in place of the token',
+  'a second signer that the policy does not list',
+  'a co-signer with a missing or invalid signature',
+  'the signature of the wallet is already set',
 ]
 
 test('every family that only the verifier refuses exists', () => {

@@ -67,19 +67,19 @@ test.each<[string, Draft['instructions'], boolean]>([
   expect(refusal === undefined).toBe(isGuarded)
 })
 
-test('nothing hides in a lookup table', () => {
+test('a lookup table hides no payment and no closing', () => {
   const thief = new PublicKey(8)
   const paid = { ...draft, version: 0 as const, tables: [tableOf('x', [thief])] }
   const hidden = { ...paid, instructions: [...draft.instructions, parts.transfer(user, thief, 10n ** 12n)] }
   expect(refusalOf(requestOf(hidden, bound), rules)).toMatch('would leave')
-  // From the table, the wallet's own account of wrapped SOL is a stranger's.
+  // In a lookup table, the wallet's account of wrapped SOL counts as foreign.
   const wrapping = { ...paid, tables: [tableOf('y', [parts.ata(user, parts.WSOL)])] }
   const wrapped = {
     ...wrapping,
     instructions: [...draft.instructions, parts.transfer(user, parts.ata(user, parts.WSOL), bound)],
   }
   expect(refusalOf(requestOf(wrapped, bound), rules)).toMatch('would leave')
-  // Whoever is paid the rent from there is nobody who signs.
+  // The rent goes to an account of the table, which is not a signer.
   const closing = parts.closeAccount(parts.ata(user, draft.drawn.mint), thief, user)
   expect(refusalOf(requestOf({ ...paid, instructions: [...draft.instructions, closing] }, bound), rules)).toMatch(
     'closed',

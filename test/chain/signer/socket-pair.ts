@@ -1,7 +1,7 @@
 import { type Duplex, duplexPair } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 
-/** As two sockets that are connected: the end of the one is the end of the other. */
+/** Two connected sockets: if one ends, the other ends. */
 export function socketPair(): [Duplex, Duplex] {
   const [one, other] = duplexPair({ allowHalfOpen: false })
   one.once('close', () => other.destroy())
@@ -9,7 +9,7 @@ export function socketPair(): [Duplex, Duplex] {
   return [one, other]
 }
 
-/** Everything that waits for nothing but its turn has happened. */
+/** Waits until all pending callbacks have run. */
 export const settle = async (): Promise<void> => {
   for (let turns = 0; turns < 10; turns++) await turn()
 }

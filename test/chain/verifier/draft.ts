@@ -14,7 +14,7 @@ import type { AskedTrade } from '../../../src/orders/asked-trade.ts'
 import type { BuilderPolicy } from '../../../src/orders/builder-policy.ts'
 import { decodeTransaction } from '../../../src/solana/transaction.ts'
 
-/** A transaction before it is compiled, with what it is held against: mutators change any part of it. */
+/** A transaction before compilation, with its order, policy and facts. Mutators change any part. */
 export interface Draft {
   name: string
   payer: PublicKey
@@ -26,7 +26,7 @@ export interface Draft {
   asked: AskedTrade
   policy: BuilderPolicy
   facts: ChainFacts
-  /** Changes the bytes at last. */
+  /** Changes the compiled bytes. */
   finish?: (bytes: Uint8Array) => Uint8Array
 }
 
@@ -45,7 +45,7 @@ export function tableOf(name: string, addresses: PublicKey[]): AddressLookupTabl
   })
 }
 
-/** The bytes as a builder sends them: our place for a signature empty, the co-signers' filled. */
+/** The bytes that a builder sends: our signature is empty, those of the co-signers are filled. */
 export function compile(draft: Draft): { bytes: Uint8Array; accounts: string[] } {
   const { payer, blockhash, instructions, tables, version, coSigners, finish } = draft
   const message = new TransactionMessage({ payerKey: payer, recentBlockhash: blockhash, instructions })
@@ -63,7 +63,7 @@ export function compile(draft: Draft): { bytes: Uint8Array; accounts: string[] }
   }
 }
 
-/** As `verify-tx` without an RPC, but for the tables. */
+/** Verifies like `verify-tx` without an RPC, but knows the lookup tables. */
 export function verifyDraft(draft: Draft): { refusals: readonly Refusal[]; verdict?: Verdict } {
   const { bytes, accounts } = compile(draft)
   const decoded = decodeTransaction(bytes)

@@ -20,7 +20,7 @@ import {
 
 type Case = Draft & { drawn: Drawn }
 
-/** Waits are over at once; `passed` is told how long each was. */
+/** A clock whose waits end at once. `passed` receives the length of each wait. */
 const clockOf = (passed: (ms: number) => void): Clock => ({
   now: () => 0,
   after: (ms, run) => {
@@ -41,7 +41,7 @@ async function look(draft: Draft, script: NodeScript, passed: (ms: number) => vo
 const SOL = 1_000_000_000n
 const thief = address('thief')
 
-/** A node on which the honest buy costs nearly all that it may. */
+/** A node on which the honest buy costs nearly the permitted maximum. */
 function buying(draft: Case): NodeScript {
   const { user, mint, amount, tokens } = draft.drawn
   const script = nodeScript()
@@ -53,7 +53,7 @@ function buying(draft: Case): NodeScript {
   return script
 }
 
-/** A node on which the honest sale brings what it has to and a little more. */
+/** A node on which the honest sale brings slightly more than its minimum output. */
 function selling(draft: Case): NodeScript {
   const { user, mint, most, tokens } = draft.drawn
   const script = nodeScript()
@@ -67,7 +67,7 @@ function selling(draft: Case): NodeScript {
 
 const codesOf = ({ refusals }: Examination) => refusals.map(({ code }) => code)
 
-describe('on a node that simulates', () => {
+describe('with a simulation', () => {
   test.each(['pump buy', 'pump buy of SOL, lookup table', 'tip'])('an honest %s is accepted', async (shape) => {
     const draft = honest(shape, 4)
     const examined = await look(draft, buying(draft))
@@ -76,7 +76,7 @@ describe('on a node that simulates', () => {
     expect(examined.notUnderstood).toEqual([])
   })
 
-  test('an honest sale of a share is accepted; of more than the share it is not', async () => {
+  test('an honest sale of a share is accepted, and a sale of more than the share is refused', async () => {
     const draft = honest('pump sell of a share', 4)
     expect(codesOf(await look(draft, selling(draft)))).toEqual([])
     const script = selling(draft)
@@ -90,7 +90,7 @@ describe('on a node that simulates', () => {
     expect(codesOf(await look(draft, { ...buying(draft), blockhashValid: 'later' }))).toEqual([])
   })
 
-  describe('that does not show the tokens yet of which a share is sold', () => {
+  describe('while the node does not show the tokens of a sale', () => {
     const draft = honest('pump sell of a share', 4)
     const account = ata(draft.drawn.user, draft.drawn.mint).toBase58()
     const behind = (more: Partial<NodeScript> = {}) => {
@@ -110,7 +110,7 @@ describe('on a node that simulates', () => {
       expect(examined.simulated?.tokens).toBe(-draft.drawn.tokens)
     })
 
-    test('it is read five times within 0.8 s; then the sale is refused', async () => {
+    test('the tokens are read five times within 0.8 s; then the sale is refused', async () => {
       const { script } = behind()
       const waits: number[] = []
       expect(codesOf(await look(draft, script, (ms) => waits.push(ms)))).toEqual(['AMOUNT_OVER'])
@@ -123,7 +123,7 @@ describe('on a node that simulates', () => {
       expect(codesOf(await look(draft, script))).toEqual(['BLOCKHASH_UNKNOWN'])
     })
 
-    test('a sale with another defect as well is refused for that one alone, once the tokens are known', async () => {
+    test('once the tokens are known, a sale with another defect is refused only for that defect', async () => {
       const { script, catchUp } = behind()
       const stolen = { ...draft, instructions: [...draft.instructions, transfer(draft.drawn.user, thief, SOL)] }
       expect(codesOf(await look(stolen, script, catchUp))).toEqual(['SOL_TRANSFER'])
@@ -132,9 +132,13 @@ describe('on a node that simulates', () => {
 
   const spoils: [what: string, code: string, spoil: (script: NodeScript, drawn: Drawn) => void][] = [
     ['it fails', 'SIMULATION_FAILED', (script) => (script.err = { InstructionError: [3, { Custom: 1 }] })],
-    ['the price ran', 'SLIPPAGE_EXCEEDED', (script) => (script.err = { InstructionError: [3, { Custom: 6002 }] })],
+    [
+      'the price moved beyond the slippage',
+      'SLIPPAGE_EXCEEDED',
+      (script) => (script.err = { InstructionError: [3, { Custom: 6002 }] }),
+    ],
     ['the blockhash is unknown', 'BLOCKHASH_UNKNOWN', (script) => (script.blockhashValid = false)],
-    ['a strange program is called from inside', 'INNER_PROGRAM', (script) => (script.inner = [thief.toBase58()])],
+    ['an inner instruction calls an unknown program', 'INNER_PROGRAM', (script) => (script.inner = [thief.toBase58()])],
     [
       'more SOL leaves than the bound',
       'SIMULATION_LOSS',
@@ -153,19 +157,19 @@ describe('on a node that simulates', () => {
         script.after.set(user.toBase58(), plainAccount(10n * SOL - amount, thief.toBase58())),
     ],
     [
-      'the tokens belong to somebody else',
+      'the tokens get another owner',
       'ACCOUNT_CHANGED',
       (script, { user, mint, tokens }) =>
         script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: thief, tokens })),
     ],
     [
-      'somebody else may move them',
+      'another key becomes delegate of the tokens',
       'ACCOUNT_CHANGED',
       (script, { user, mint, tokens }) =>
         script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens, delegate: thief })),
     ],
     [
-      'somebody else may close the account',
+      'another key becomes close authority of the account',
       'ACCOUNT_CHANGED',
       (script, { user, mint, tokens }) =>
         script.after.set(
@@ -184,7 +188,7 @@ describe('on a node that simulates', () => {
       'ACCOUNT_CHANGED',
       (script, { user }) => {
         const mint = address('other mint')
-        // Any account that the message may write to can turn out to be ours.
+        // Any writable account of the message can belong to the wallet.
         const where = address('venue fee').toBase58()
         script.before.set(where, tokenAccount({ mint, owner: user, tokens: 9n }))
         script.after.set(where, tokenAccount({ mint, owner: user, tokens: 8n }))
@@ -198,14 +202,14 @@ describe('on a node that simulates', () => {
     ['the node cannot simulate', 'CHAIN_SILENT', (script) => script.refuses.push('simulateTransaction')],
     ['the node does not answer', 'CHAIN_SILENT', (script) => script.refuses.push('getMultipleAccounts')],
   ]
-  test.each(spoils)('refused where %s: %s', async (_what, code, spoil) => {
+  test.each(spoils)('a transaction is refused if %s: %s', async (_what, code, spoil) => {
     const draft = honest('pump buy', 4)
     const script = buying(draft)
     spoil(script, draft.drawn)
     expect(codesOf(await look(draft, script))).toEqual([code])
   })
 
-  test('refused where a purchase brings far more than it asks for', async () => {
+  test('a buy is refused if it brings far more than its minimum output', async () => {
     const draft = honest('pump buy of SOL, lookup table', 4)
     const { user, mint, tokens } = draft.drawn
     const script = buying(draft)
@@ -213,7 +217,7 @@ describe('on a node that simulates', () => {
     expect(codesOf(await look(draft, script))).toEqual(['MIN_OUT'])
   })
 
-  test('refused where more tokens leave than the sale says', async () => {
+  test('a sale is refused if more tokens leave the wallet than ordered', async () => {
     const draft = honest('pump sell of a share', 4)
     const { user, mint, tokens } = draft.drawn
     const script = selling(draft)
@@ -221,7 +225,7 @@ describe('on a node that simulates', () => {
     expect(codesOf(await look(draft, script))).toEqual(['SIMULATION_LOSS'])
   })
 
-  test('refused where a sale brings far more than it asks for: somebody could take the difference', async () => {
+  test('a sale is refused if it brings far more than its minimum, because a third party could take the difference', async () => {
     const draft = honest('pump sell of a share', 4)
     const script = selling(draft)
     const { user, most } = draft.drawn
@@ -229,7 +233,7 @@ describe('on a node that simulates', () => {
     expect(codesOf(await look(draft, script))).toEqual(['MIN_OUT'])
   })
 
-  test('nothing is simulated of what is refused already, and a node that hides the inner programs is said', async () => {
+  test('a refused transaction is not simulated, and a node without inner instructions causes a warning', async () => {
     const draft = honest('pump buy', 4)
     const script = buying(draft)
     await look({ ...draft, asked: { ...draft.asked, mint: thief.toBase58() } }, script)
@@ -243,8 +247,8 @@ describe('lookup tables', () => {
   const shape = 'pump buy of SOL, lookup table'
   const first = (draft: Case) => draft.tables[0]!
   const spoils: [what: string, spoil: (script: NodeScript, draft: Case) => void][] = [
-    ['is not there', (script, draft) => script.before.delete(first(draft).key.toBase58())],
-    ['is of another program', (script, draft) => set(script, draft, { owner: thief.toBase58() })],
+    ['does not exist', (script, draft) => script.before.delete(first(draft).key.toBase58())],
+    ['belongs to another program', (script, draft) => set(script, draft, { owner: thief.toBase58() })],
     ['is being closed', (script, draft) => replace(script, draft, { closing: true })],
     ['is too short', (script, draft) => replace(script, draft, {}, 3)],
     ['grew in this very slot', (script, draft) => replace(script, draft, { grewAt: 100n, from: 2 })],
@@ -263,14 +267,14 @@ describe('lookup tables', () => {
   }
   const twice = (addresses: PublicKey[]) => tableAccount(addresses.map(() => addresses[0] as PublicKey))
 
-  test.each(spoils)('refused where one %s', async (_what, spoil) => {
+  test.each(spoils)('a transaction is refused if its lookup table %s', async (_what, spoil) => {
     const draft = honest(shape, 4)
     const script = buying(draft)
     spoil(script, draft)
     expect(codesOf(await look(draft, script))).toContain('LOOKUP_TABLE')
   })
 
-  test('entries count as they stand in the table: a thief in it is found', async () => {
+  test('the entries of the table on the chain count, so an account of a thief is found', async () => {
     const draft = honest(shape, 4)
     const script = buying(draft)
     const { user, mint } = draft.drawn
@@ -279,7 +283,7 @@ describe('lookup tables', () => {
     expect(codesOf(await look(draft, script))).toContain('ACCOUNT_FOREIGN')
   })
 
-  test('refused without an RPC', async () => {
+  test('a transaction with a lookup table is refused without an RPC', async () => {
     const draft = honest(shape, 4)
     const decoded = decodeTransaction(compile(draft).bytes)
     if (!decoded.ok) throw new Error(decoded.reason)
@@ -288,26 +292,28 @@ describe('lookup tables', () => {
   })
 })
 
-// Somebody got the right while the account was empty, by a program that was handed it; it would be a right to all that
-// a sale leaves there.
-test.each(['delegate', 'closeAuthority'] as const)('wrapped SOL is not left where a %s waits for it', async (right) => {
-  const draft = honest('pump-swap sell', 4)
-  const { user } = draft.drawn
-  draft.instructions = draft.instructions.filter(({ data }) => !(data.length === 1 && data[0] === 9))
-  const account = ata(user, WSOL).toBase58()
-  const state = { mint: WSOL, owner: user }
-  for (const [others, codes] of [
-    [{}, []],
-    [{ [right]: thief }, ['ACCOUNT_CHANGED']],
-  ] as const) {
-    const script = selling(draft)
-    script.after.set(user.toBase58(), plainAccount(SOL - 2_500_000n))
-    script.before.set(account, tokenAccount({ ...state, ...others, tokens: 0n }))
-    const left = tokenAccount({ ...state, ...others, tokens: draft.drawn.most })
-    script.after.set(account, { ...left, lamports: left.lamports + draft.drawn.most + 2_500_000n })
-    expect(codesOf(await look(draft, script))).toEqual(codes)
-  }
-})
+// A program can grant this right while the account is empty. The right would then cover the proceeds of a later sale.
+test.each(['delegate', 'closeAuthority'] as const)(
+  'a sale may not leave wrapped SOL in an account with a %s',
+  async (right) => {
+    const draft = honest('pump-swap sell', 4)
+    const { user } = draft.drawn
+    draft.instructions = draft.instructions.filter(({ data }) => !(data.length === 1 && data[0] === 9))
+    const account = ata(user, WSOL).toBase58()
+    const state = { mint: WSOL, owner: user }
+    for (const [others, codes] of [
+      [{}, []],
+      [{ [right]: thief }, ['ACCOUNT_CHANGED']],
+    ] as const) {
+      const script = selling(draft)
+      script.after.set(user.toBase58(), plainAccount(SOL - 2_500_000n))
+      script.before.set(account, tokenAccount({ ...state, ...others, tokens: 0n }))
+      const left = tokenAccount({ ...state, ...others, tokens: draft.drawn.most })
+      script.after.set(account, { ...left, lamports: left.lamports + draft.drawn.most + 2_500_000n })
+      expect(codesOf(await look(draft, script))).toEqual(codes)
+    }
+  },
+)
 
 describe('a program without a layout', () => {
   const opaque = (most: bigint): Case => {
@@ -326,7 +332,7 @@ describe('a program without a layout', () => {
     return { ...draft, policy: { ...draft.policy, programs: [program], maxWalletLamports } }
   }
 
-  test('runs where the wallet holds little enough, and the bound is all of it', async () => {
+  test('is accepted if the wallet holds at most the limit, and the bound is the whole balance', async () => {
     const draft = opaque(10n * SOL)
     const examined = await look(draft, buying(draft))
     expect(codesOf(examined)).toEqual([])
@@ -334,7 +340,7 @@ describe('a program without a layout', () => {
     expect(examined.notUnderstood).toEqual([expect.stringContaining(thief.toBase58())])
   })
 
-  test('is refused where the wallet holds more, where it brings nothing, or is about something else', async () => {
+  test('is refused if the wallet holds more, if the trade brings no tokens, or if it is not the ordered trade', async () => {
     const rich = opaque(10n * SOL - 1n)
     expect(codesOf(await look(rich, buying(rich)))).toEqual(['OPAQUE_UNBOUNDED'])
     const draft = opaque(10n * SOL)
@@ -349,10 +355,10 @@ describe('a program without a layout', () => {
     expect(codesOf(await look(other, buying(other)))).toEqual(['INSTRUCTION_UNKNOWN', 'WRONG_MINT', 'ACCOUNT_FOREIGN'])
   })
 
-  test('pays no more than was ordered, by what the simulation shows', async () => {
+  test('is refused if the simulation pays more than ordered', async () => {
     const draft = opaque(10n * SOL)
     if (draft.asked.side !== 'buy') throw new Error('a buy is meant')
-    // The order with its slippage, and tip, fees and rent of less than 0.05 SOL beside it.
+    // The order with its slippage. Tip, fees and rent add less than 0.05 SOL.
     const most = (BigInt(draft.asked.lamports) * BigInt(100 + draft.asked.slippagePercent)) / 100n
     for (const [spent, codes] of [
       [most, []],
@@ -365,7 +371,7 @@ describe('a program without a layout', () => {
     }
   })
 
-  test("may use the wallet's own account of wrapped SOL while nothing is in it", async () => {
+  test("may use the wallet's account of wrapped SOL while the account is empty", async () => {
     for (const [tokens, codes] of [
       [0n, []],
       [1n, ['ACCOUNT_FOREIGN']],
@@ -380,7 +386,7 @@ describe('a program without a layout', () => {
     }
   })
 
-  test('sells no more than was ordered, by what the simulation shows', async () => {
+  test('is refused if the simulation sells more than ordered', async () => {
     const draft = honest('pump sell of a share', 4)
     const { user, mint, tokens } = draft.drawn
     const program = {
@@ -402,13 +408,13 @@ describe('a program without a layout', () => {
     expect(codesOf(await look({ ...draft, asked }, selling(draft)))).toEqual(['SELL_UNBOUNDED'])
   })
 
-  // In a simulation it may leave alone whatever it is handed.
+  // The program may spare its accounts in a simulation, so the simulation proves nothing.
   const handed = address('venue fee').toBase58()
   test.each<[what: string, code: string | undefined, state: (drawn: Drawn) => ReturnType<typeof plainAccount>]>([
     ['tokens of another mint', 'ACCOUNT_FOREIGN', ({ user }) => tokenAccount({ mint: thief, owner: user, tokens: 1n })],
     ['wrapped SOL', 'ACCOUNT_FOREIGN', ({ user }) => tokenAccount({ mint: WSOL, owner: user, tokens: 1n })],
     [
-      'the mint in another account',
+      'the ordered mint in another account',
       'ACCOUNT_FOREIGN',
       ({ user, mint }) => tokenAccount({ mint, owner: user, tokens: 1n }),
     ],
@@ -418,8 +424,8 @@ describe('a program without a layout', () => {
       'ACCOUNT_FOREIGN',
       ({ user }) => tokenAccount({ mint: thief, owner: user, tokens: 0n }),
     ],
-    ["somebody else's tokens", undefined, ({ mint }) => tokenAccount({ mint, owner: thief, tokens: 1n })],
-  ])('that is handed %s of the wallet: %s', async (_what, code, state) => {
+    ['tokens of another owner', undefined, ({ mint }) => tokenAccount({ mint, owner: thief, tokens: 1n })],
+  ])('that receives %s: %s', async (_what, code, state) => {
     const draft = opaque(10n * SOL)
     const script = buying(draft)
     script.before.set(handed, state(draft.drawn))

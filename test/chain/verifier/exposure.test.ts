@@ -13,11 +13,11 @@ import { ata } from './parts.ts'
 import { mintAccount, type NodeScript, nodeScript, plainAccount, scriptedNode, tokenAccount } from './scripted-node.ts'
 import { type Hostile, OLD_BUYS } from './spoil.ts'
 
-/** Of each family. By hand: SLUICE_MUTANTS=1000. */
+/** Drafts of each family. A manual run uses SLUICE_MUTANTS=1000. */
 const EACH = Number(process.env.SLUICE_MUTANTS ?? 10)
 const SOL = 1_000_000_000n
 
-/** As the local executor looks at it: guards would leave 0.13 SOL. */
+/** Examines a draft like the local executor, with guards that would allow a loss of 0.13 SOL. */
 async function look(draft: Hostile, baits: readonly Bait[]): Promise<{ examined: Examination; script: NodeScript }> {
   const decoded = decodeTransaction(compile(draft).bytes)
   if (!decoded.ok) throw new Error(decoded.reason)
@@ -26,7 +26,7 @@ async function look(draft: Hostile, baits: readonly Bait[]): Promise<{ examined:
   script.before.set(user.toBase58(), plainAccount(10n * SOL))
   script.before.set(mint.toBase58(), mintAccount())
   for (const one of baits) script.before.set(one.address.toBase58(), one.state)
-  // Simulated it behaves.
+  // The program is honest in a simulation.
   script.after.set(user.toBase58(), plainAccount(10n * SOL - 1_000_000n))
   script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens }))
   const room = { boundLamports: 130_000_000n, reservedLamports: 0n, headroomLamports: 0n }
@@ -46,20 +46,23 @@ function draftOf(seed: number): { draft: Hostile; thief: PublicKey } {
 
 const codesOf = ({ refusals }: Examination) => refusals.map(({ code }) => code)
 
-describe('what the wallet commands is not handed to a program that is not understood', () => {
-  test.each(Object.entries(EXPOSURES))('is refused, in every draw: %s', async (_name, family) => {
-    for (let seed = 0; seed < EACH; seed++) {
-      const { draft, thief } = draftOf(seed)
-      const baits = [family(draft, thief)].flat()
-      handOver(draft, thief, baits)
-      const { examined, script } = await look(draft, baits)
-      expect(codesOf(examined), `seed ${seed}`).toContain('ACCOUNT_FOREIGN')
-      expect(script.asked).not.toContain('simulateTransaction')
-    }
-  })
+describe('accounts that the wallet controls', () => {
+  test.each(Object.entries(EXPOSURES))(
+    'an opaque program that receives this account is refused: %s',
+    async (_name, family) => {
+      for (let seed = 0; seed < EACH; seed++) {
+        const { draft, thief } = draftOf(seed)
+        const baits = [family(draft, thief)].flat()
+        handOver(draft, thief, baits)
+        const { examined, script } = await look(draft, baits)
+        expect(codesOf(examined), `seed ${seed}`).toContain('ACCOUNT_FOREIGN')
+        expect(script.asked).not.toContain('simulateTransaction')
+      }
+    },
+  )
 })
 
-describe('what cannot cost the wallet anything is accepted', () => {
+describe('an opaque program may receive harmless accounts', () => {
   const accepted = async (make: (draft: Hostile) => Bait[], change: (draft: Hostile) => void = () => {}) => {
     for (let seed = 0; seed < EACH; seed++) {
       const { draft, thief } = draftOf(seed)
@@ -74,7 +77,7 @@ describe('what cannot cost the wallet anything is accepted', () => {
   }
   const fees = address('fees of the venue')
 
-  test("somebody else's tokens, mints and records", () =>
+  test('tokens, mints and records of other owners', () =>
     accepted(({ drawn: { mint } }) => [
       given(address('vault'), tokenAccount({ mint, owner: fees, tokens: 5n })),
       given(address('record'), {
@@ -83,7 +86,7 @@ describe('what cannot cost the wallet anything is accepted', () => {
       }),
     ]))
 
-  test("pump.fun's and PumpSwap's record of the wallet's volume", () =>
+  test("records of pump.fun and PumpSwap of the wallet's volume", () =>
     accepted(({ drawn: { user } }) =>
       [PROGRAMS.bondingCurve, PROGRAMS.pumpSwap].map((venue) => {
         const data = Buffer.concat([Buffer.alloc(8, 3), user.toBytes(), Buffer.alloc(40)])
@@ -91,7 +94,7 @@ describe('what cannot cost the wallet anything is accepted', () => {
       }),
     ))
 
-  test("the vault of a coin's creator, whose curve is in the transaction", () =>
+  test("the vault of a coin's creator if the curve is in the transaction", () =>
     accepted(() => {
       const creator = address('creator').toBytes()
       const data = Buffer.alloc(150, 5)
@@ -102,7 +105,7 @@ describe('what cannot cost the wallet anything is accepted', () => {
       ]
     }))
 
-  test('SOL of others that the policy names, or that cannot be written to, and accounts that are not there yet', async () => {
+  test('accounts with SOL of other owners that the policy lists or that are read-only, and empty accounts', async () => {
     const paid = () => [given(fees, plainAccount(900n * SOL))]
     await accepted(paid, (draft) => {
       draft.policy = { ...draft.policy, opaqueAccounts: [fees.toBase58()] }

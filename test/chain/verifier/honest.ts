@@ -12,7 +12,7 @@ export const RENT = 2_039_280n
 export const FEES = address('service fees')
 export const CO_SIGNER = keypair('co-signer')
 
-/** What a person who knows his builder would write. */
+/** A policy that a user who knows the builder would write. */
 const POLICY: BuilderPolicy = {
   ...BUILT_IN_POLICY,
   feeAccounts: [{ address: FEES.toBase58(), maxPercent: 1, maxLamports: lamports(40_000_000) }],
@@ -20,14 +20,14 @@ const POLICY: BuilderPolicy = {
   coSigners: [CO_SIGNER.publicKey.toBase58()],
 }
 
-/** What a draft is made of; drawn anew for each. */
+/** Random parts of a draft. */
 export interface Drawn {
   random: Random
   user: PublicKey
   mint: PublicKey
   asked: AskedTrade & { side: 'buy' }
   sale: AskedTrade & { side: 'sell' }
-  /** Lamports of a buy, and what it may cost. */
+  /** Lamports of a buy; `most` includes the slippage. */
   amount: bigint
   most: bigint
   tokens: bigint
@@ -51,7 +51,7 @@ export function draw(seed: number): Drawn {
 
 type Shape = (drawn: Drawn) => Pick<Draft, 'instructions' | 'asked'> & Partial<Draft>
 
-/** What of an instruction may stand in a lookup table. */
+/** Accounts of an instruction that may be in a lookup table. */
 function unsigned({ keys }: TransactionInstruction, but: readonly PublicKey[]): PublicKey[] {
   return keys
     .filter(({ isSigner, pubkey }) => !isSigner && !but.some((one) => one.equals(pubkey)))
@@ -61,7 +61,7 @@ function unsigned({ keys }: TransactionInstruction, but: readonly PublicKey[]): 
 const fee = ({ user, amount }: Drawn) => parts.transfer(user, FEES, amount / 100n)
 const price = ({ random }: Drawn) => parts.budget(60_000 + random.integer(100_000), random.integer(5_000_000))
 
-/** Every way in which an honest builder writes a trade, by name. */
+/** Shapes of honest trades, by name. */
 export const SHAPES: Readonly<Record<string, Shape>> = {
   'pump buy': (drawn) => {
     const { user, mint, tokens: one, most: two, asked } = drawn
@@ -207,7 +207,7 @@ export function honest(shape: string, seed: number): Draft & { drawn: Drawn } {
 }
 
 const seededKeys = new Map<string, PublicKey>()
-/** web3.js's own answer waits for a promise; the test of the addresses compares them. */
+/** Synchronous form of web3.js's createWithSeed; the address test compares both. */
 export function seededAccount(user: PublicKey, seed: string, owner = parts.TOKEN): PublicKey {
   const key = `${user} ${seed} ${owner}`
   const known = seededKeys.get(key) ?? seededOf(user, seed, owner)

@@ -6,7 +6,7 @@ import * as parts from './parts.ts'
 import { type Account, plainAccount, tokenAccount } from './scripted-node.ts'
 import type { Hostile } from './spoil.ts'
 
-/** What a hostile builder hands a program that nobody here can read. */
+/** An account that a hostile builder passes to an opaque program. */
 export interface Bait {
   readonly address: PublicKey
   readonly state: Account
@@ -27,7 +27,7 @@ function bait(draft: Hostile, state: Account, isWritable = true): Bait {
   return { address: someAddress(draft), state, isWritable }
 }
 
-/** So many bytes with the wallet's key at one place. */
+/** An account of `bytes` bytes with the wallet's key at offset `at`. */
 function naming({ drawn: { user } }: Hostile, owner: string, bytes: number, at: number, lamports = 5n * SOL): Account {
   const data = Buffer.alloc(bytes, 1)
   data.set(user.toBytes(), at)
@@ -36,7 +36,7 @@ function naming({ drawn: { user } }: Hostile, owner: string, bytes: number, at: 
 
 const token = ({ drawn: { random } }: Hostile) => (random.integer(2) === 0 ? PROGRAMS.token : PROGRAMS.token2022)
 
-/** Ways to what the wallet commands but does not hold, by name. */
+/** Accounts that the wallet controls but does not hold, by name. */
 export const EXPOSURES: Readonly<Record<string, Family>> = {
   "a stranger's tokens that the wallet is a delegate of": (draft, thief) =>
     bait(
@@ -61,7 +61,7 @@ export const EXPOSURES: Readonly<Record<string, Family>> = {
       isWritable: true,
     }
   },
-  'a multisig of the wallet, and what it owns': (draft, thief) => {
+  'a multisig of the wallet, and the tokens that it owns': (draft, thief) => {
     const at = 3 + 32 * draft.drawn.random.integer(11)
     const multisig = bait(draft, naming(draft, token(draft), 355, at), draft.drawn.random.integer(2) === 0)
     const owned = tokenAccount({ mint: thief, owner: multisig.address, tokens: 5n })
@@ -69,8 +69,8 @@ export const EXPOSURES: Readonly<Record<string, Family>> = {
   },
   'a mint that the wallet may mint': (draft) => bait(draft, naming(draft, token(draft), 82, 4)),
   'a mint that the wallet may freeze': (draft) => bait(draft, naming(draft, token(draft), 82, 50)),
-  'a mint of which the wallet may move all tokens': (draft, thief) => {
-    // The key of an extension, behind the account's own 165 bytes; the mint itself need not be writable.
+  'a mint whose permanent delegate is the wallet': (draft, thief) => {
+    // The key is in an extension, after the account's 165 bytes. The mint itself does not have to be writable.
     const mint = bait(draft, naming(draft, PROGRAMS.token2022, 202, 170), false)
     const held = tokenAccount({ mint: mint.address, owner: thief, tokens: 5n, program: PROGRAMS.token2022 })
     return [mint, bait(draft, held)]
@@ -80,7 +80,7 @@ export const EXPOSURES: Readonly<Record<string, Family>> = {
   'a vote account of the wallet': (draft) => bait(draft, naming(draft, VOTE, 3_762, 36)),
   'a lookup table of the wallet': (draft) => bait(draft, naming(draft, PROGRAMS.lookupTable, 56 + 64, 22)),
   'the code of a program that the wallet may change': (draft) => bait(draft, naming(draft, UPGRADEABLE, 4_096, 13)),
-  'a record of a program that keeps something for the wallet': (draft, thief) => {
+  'a record of a program that holds assets for the wallet': (draft, thief) => {
     const bytes = 64 + draft.drawn.random.integer(900)
     return bait(draft, naming(draft, thief.toBase58(), bytes, draft.drawn.random.integer(bytes - 32)))
   },
@@ -88,7 +88,7 @@ export const EXPOSURES: Readonly<Record<string, Family>> = {
     bait(draft, tokenAccount({ mint: thief, owner: draft.drawn.user, tokens: 5n, program: token(draft) })),
 }
 
-/** The trade goes through a program of the thief's, which is handed the bait. */
+/** Routes the trade through a program of the thief, which receives the bait. */
 export function handOver(draft: Hostile, thief: PublicKey, baits: readonly Bait[]): void {
   const program = { id: thief.toBase58(), decode: 'opaque', buy: ['66063d12'], sell: [], mintIndex: 2, userIndex: 6 }
   draft.policy = { ...draft.policy, programs: [program as never], guard: 'required' }

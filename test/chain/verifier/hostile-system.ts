@@ -4,7 +4,7 @@ import { CO_SIGNER, FEES, openSeeded, RENT, seededAccount } from './honest.ts'
 import * as parts from './parts.ts'
 import { type Family, insert, inserted, much, system } from './spoil.ts'
 
-/** What a System instruction can do to a wallet. */
+/** Attacks by System instructions. */
 export const SYSTEM_FAMILIES: Readonly<Record<string, Family>> = {
   'the wallet is assigned to a program': {
     code: 'AUTHORITY_CHANGE',
@@ -40,7 +40,7 @@ export const SYSTEM_FAMILIES: Readonly<Record<string, Family>> = {
       Object.assign(draft, { version: 0, tables: [...draft.tables, tableOf(thief.toBase58(), [thief])] })
     },
   },
-  'SOL to an address that looks like that of the fees': {
+  'SOL to an address that resembles the fee account': {
     code: 'SOL_TRANSFER',
     spoil: inserted((draft) => {
       const bytes = FEES.toBytes()
@@ -48,7 +48,7 @@ export const SYSTEM_FAMILIES: Readonly<Record<string, Family>> = {
       return parts.transfer(draft.payer, new PublicKey(bytes), much(draft))
     }),
   },
-  'an account with a key of its own': {
+  'an account with its own key': {
     code: 'ACCOUNT_OPENED',
     shapes: ['co-signed'],
     spoil: inserted(({ payer }, thief) => {
@@ -62,41 +62,41 @@ export const SYSTEM_FAMILIES: Readonly<Record<string, Family>> = {
       return SystemProgram.createAccount(how)
     }),
   },
-  'a seeded account of a strange program': {
+  'a seeded account of an unknown program': {
     code: 'ACCOUNT_OPENED',
     spoil: inserted((draft, thief) => openSeeded(draft.payer, 'x', BigInt(much(draft)), thief)),
   },
-  'a seeded account that nobody takes': {
+  'a seeded account that is not initialized': {
     code: 'ACCOUNT_OPENED',
     spoil: inserted(({ payer }) => openSeeded(payer, 'y', RENT)),
   },
-  'a seeded account of somebody else': {
+  'a seeded account of another base key': {
     code: 'ACCOUNT_OPENED',
     shapes: ['co-signed'],
     spoil: inserted(({ payer }) => openSeeded(payer, 'x', RENT, parts.TOKEN, CO_SIGNER.publicKey)),
   },
-  'the seeded account of the trade is left without an owner': {
+  'the seeded account of the trade is not initialized': {
     code: 'ACCOUNT_OPENED',
     shapes: ['seeded wSOL'],
     spoil: (draft) => {
       draft.instructions = draft.instructions.filter(({ data }) => data[0] !== 18)
     },
   },
-  'SOL of somebody who does not sign': {
+  'SOL of a wallet that does not sign': {
     code: 'SOL_TRANSFER',
     spoil: inserted(({ payer }, thief) => system(2, parts.u64(5), [thief, payer])),
   },
-  'the SOL of a stranger is counted': {
+  'SyncNative of an account of a stranger': {
     code: 'INSTRUCTION_UNKNOWN',
     spoil: inserted((_draft, thief) => parts.syncNative(thief)),
   },
-  'a System instruction that nobody knows': {
+  'an unknown System instruction': {
     code: 'INSTRUCTION_UNKNOWN',
     spoil: inserted(({ payer, drawn }, thief) => {
       return system(13 + drawn.random.integer(240), parts.u64(5), [parts.signer(payer), thief])
     }),
   },
-  'a compute budget with bytes behind it': {
+  'a compute budget with trailing bytes': {
     code: 'INSTRUCTION_UNKNOWN',
     shapes: ['tip', 'guards'],
     spoil: inserted(() => parts.instruction(ComputeBudgetProgram.programId, [2, 1, 0, 0, 0, 1], [])),

@@ -4,7 +4,7 @@ import { openSeeded, RENT, seededAccount } from './honest.ts'
 import * as parts from './parts.ts'
 import { type Family, inserted, much, ownTokens, SELLS, system, token } from './spoil.ts'
 
-/** What Token, Token-2022 and Associated Token can do to its accounts. */
+/** Attacks by instructions of Token, Token-2022 and Associated Token. */
 export const TOKEN_FAMILIES: Readonly<Record<string, Family>> = {
   'SOL of a seeded account': {
     code: 'SOL_TRANSFER',
@@ -36,7 +36,7 @@ export const TOKEN_FAMILIES: Readonly<Record<string, Family>> = {
       return [openSeeded(payer, seed, RENT), take]
     }),
   },
-  'an account that nobody opened is made': {
+  'InitializeAccount of an account that the transaction did not create': {
     code: 'ACCOUNT_OPENED',
     spoil: inserted(({ payer }, thief) => token([18, ...payer.toBytes()], [thief, parts.WSOL])),
   },
@@ -75,7 +75,7 @@ export const TOKEN_FAMILIES: Readonly<Record<string, Family>> = {
       return parts.instruction(parts.TOKEN_2022, [13, ...parts.u64(1_000), 6], keys)
     }),
   },
-  'SetAuthority: owner, or who may close': {
+  'SetAuthority of owner or close authority': {
     code: 'AUTHORITY_CHANGE',
     spoil: inserted((draft, thief) => {
       const kind = 2 + draft.drawn.random.integer(2)
@@ -125,7 +125,7 @@ export const TOKEN_FAMILIES: Readonly<Record<string, Family>> = {
       return token([3, ...parts.u64(much(draft))], [from, thief, parts.signer(draft.payer)])
     }),
   },
-  'tokens burnt': {
+  'Burn of tokens': {
     code: 'TOKEN_TRANSFER',
     spoil: inserted((draft) => {
       const kind = draft.drawn.random.integer(2) === 0 ? 8 : 15
@@ -148,7 +148,7 @@ export const TOKEN_FAMILIES: Readonly<Record<string, Family>> = {
       )
     }),
   },
-  'an account for somebody else, at our rent': {
+  'an account for another owner with rent of the wallet': {
     code: 'ACCOUNT_OPENED',
     spoil: inserted(({ payer, drawn: { mint } }, thief) => parts.openAta(payer, thief, mint)),
   },
@@ -156,7 +156,7 @@ export const TOKEN_FAMILIES: Readonly<Record<string, Family>> = {
     code: 'ACCOUNT_OPENED',
     spoil: inserted(({ payer, drawn }) => parts.openAta(payer, payer, address(`other ${drawn.random.integer(50)}`))),
   },
-  'an account that somebody pays who does not sign': {
+  'an account with rent of a wallet that does not sign': {
     code: 'ACCOUNT_OPENED',
     spoil: inserted(({ payer, drawn: { mint } }, thief) => {
       const open = parts.openAta(thief, payer, mint)

@@ -17,23 +17,23 @@ import {
   tradeOf,
 } from './spoil.ts'
 
-/** A trade that is not the ordered one, or costs more around it. */
+/** Trades that differ from the order, or have higher costs. */
 export const TRADE_FAMILIES: Readonly<Record<string, Family>> = {
-  'a share of nobody knows what': {
+  'a share of an unknown balance': {
     code: 'SELL_UNBOUNDED',
     shapes: ['pump sell of a share'],
     spoil: (draft) => {
       draft.facts = { rentLamports: RENT }
     },
   },
-  'a number of nobody knows what': {
+  'a number in an unknown unit': {
     code: 'SELL_UNBOUNDED',
     shapes: ['pump sell_v2 of a number'],
     spoil: (draft) => {
       draft.policy = { ...draft.policy, sellNumber: null }
     },
   },
-  'content with nothing': {
+  'a minimum output of zero': {
     code: 'MIN_OUT',
     shapes: [...OLD_BUYS, ...SELLS, 'pump buy_v2, Token-2022', 'pump-swap sell'],
     spoil: (draft) => amount(draft, draft.asked.side === 'buy' ? 8 : 16, 0n),
@@ -56,7 +56,7 @@ export const TRADE_FAMILIES: Readonly<Record<string, Family>> = {
   'costs one lamport more than rounding explains': {
     code: 'AMOUNT_OVER',
     shapes: [...OLD_BUYS, 'pump buy_v2, Token-2022'],
-    // What the draft rounds down, a lamport of the amount with its slippage, and one for adding that: less than 4.
+    // The rounding of the draft, one lamport for the slippage and one for the sum: less than 4.
     spoil: (draft) => amount(draft, 16, draft.drawn.most + 4n),
   },
   'sells more than was ordered': {
@@ -83,7 +83,7 @@ export const TRADE_FAMILIES: Readonly<Record<string, Family>> = {
       replaceTrade(draft, parts.pumpBuy({ user, mint: address(`other ${random.integer(50)}`), one, two }))
     },
   },
-  'other money than SOL': {
+  'a quote currency other than SOL': {
     code: 'WRONG_MINT',
     shapes: ['pump buy_v2, Token-2022', 'pump sell_v2 of a number'],
     spoil: (draft, thief) => account(draft, 2, thief),
@@ -130,12 +130,12 @@ export const TRADE_FAMILIES: Readonly<Record<string, Family>> = {
     spoil: (draft, thief) =>
       account(draft, 6, draft.drawn.random.integer(2) === 0 ? thief : parts.ata(thief, parts.WSOL)),
   },
-  'somebody else trades': {
+  'a trade of another wallet': {
     code: 'ACCOUNT_FOREIGN',
     shapes: ['co-signed'],
     spoil: (draft) => account(draft, 6, CO_SIGNER.publicKey),
   },
-  'the wallet stands where it does not belong': {
+  'the wallet in the place of another account': {
     code: 'ACCOUNT_FOREIGN',
     shapes: PLAIN,
     spoil: (draft) => {
@@ -157,7 +157,7 @@ export const TRADE_FAMILIES: Readonly<Record<string, Family>> = {
       account(draft, at, thief)
     },
   },
-  'something else of the trading program': {
+  'another instruction of the trading program': {
     code: 'INSTRUCTION_UNKNOWN',
     shapes: PLAIN,
     spoil: (draft) => {
@@ -165,7 +165,7 @@ export const TRADE_FAMILIES: Readonly<Record<string, Family>> = {
       data[draft.drawn.random.integer(8)]! ^= 1 << draft.drawn.random.integer(8)
     },
   },
-  'a trade with bytes or accounts too few or too many': {
+  'a trade with missing or additional bytes or accounts': {
     code: 'INSTRUCTION_UNKNOWN',
     shapes: PLAIN,
     spoil: (draft) => {
@@ -176,7 +176,7 @@ export const TRADE_FAMILIES: Readonly<Record<string, Family>> = {
       else trade.keys.length = 10
     },
   },
-  'money itself in place of a token': {
+  'the quote currency in place of the token': {
     code: 'MINT_DENIED',
     shapes: OLD_BUYS,
     spoil: (draft) => {

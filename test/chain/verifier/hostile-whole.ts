@@ -5,7 +5,7 @@ import { CO_SIGNER } from './honest.ts'
 import * as parts from './parts.ts'
 import { type Family, finish, insert, inserted, much, OLD_BUYS, ownTokens, PLAIN, system, tradeOf } from './spoil.ts'
 
-/** What is wrong with the transaction as a whole: who signs, what runs, what it pays, how it is written. */
+/** Defects of the whole transaction: signers, programs, fees, encoding. */
 export const WHOLE_FAMILIES: Readonly<Record<string, Family>> = {
   'a durable nonce': {
     code: 'DURABLE_NONCE',
@@ -31,7 +31,7 @@ export const WHOLE_FAMILIES: Readonly<Record<string, Family>> = {
       draft.instructions.unshift(...parts.budget(1_400_000, 1_500_000 + much(draft)))
     },
   },
-  'a price without a limit': {
+  'a compute price without a compute limit': {
     code: 'PRIORITY_FEE',
     shapes: ['pump-swap sell', 'tip', 'guards'],
     spoil: (draft) => {
@@ -59,7 +59,7 @@ export const WHOLE_FAMILIES: Readonly<Record<string, Family>> = {
       draft.instructions.unshift(...parts.budget(units, Math.floor(((asked + over - 1) * 1e6) / units) + 1))
     },
   },
-  'a limit beyond all limits, so that more would be rounding': {
+  'a compute limit above the maximum': {
     code: 'PRIORITY_FEE',
     shapes: ['tip', 'guards'],
     spoil: (draft) => {
@@ -83,7 +83,7 @@ export const WHOLE_FAMILIES: Readonly<Record<string, Family>> = {
       return parts.instruction(ComputeBudgetProgram.programId, [kind, ...parts.u64(1)], [])
     }),
   },
-  'a program that nobody knows': {
+  'an unknown program': {
     code: 'PROGRAM_UNKNOWN',
     spoil: inserted((draft, thief) =>
       parts.instruction(thief, [1, 2, 3], [parts.signer(draft.payer), ownTokens(draft)]),
@@ -114,14 +114,14 @@ export const WHOLE_FAMILIES: Readonly<Record<string, Family>> = {
       tradeOf(draft).programId = thief
     },
   },
-  'somebody else pays, and so names it': {
+  'the co-signer as fee payer': {
     code: 'FEE_PAYER',
     shapes: ['co-signed'],
     spoil: (draft) => {
       draft.payer = CO_SIGNER.publicKey
     },
   },
-  'a second signer that nobody listed': {
+  'a second signer that the policy does not list': {
     code: 'CO_SIGNER',
     spoil: (draft) => {
       const other = keypair(`other ${draft.drawn.random.integer(20)}`)
@@ -129,7 +129,7 @@ export const WHOLE_FAMILIES: Readonly<Record<string, Family>> = {
       draft.coSigners = [...draft.coSigners, other]
     },
   },
-  'a co-signer who has not signed, or something else': {
+  'a co-signer with a missing or invalid signature': {
     code: 'CO_SIGNER',
     shapes: ['co-signed'],
     spoil: finish((bytes, { drawn }) => {
@@ -139,7 +139,7 @@ export const WHOLE_FAMILIES: Readonly<Record<string, Family>> = {
       return changed
     }),
   },
-  'our own signature stands there': {
+  'the signature of the wallet is already set': {
     code: 'SIGNATURE_PRESENT',
     spoil: finish((bytes, { drawn }) => {
       const changed = Uint8Array.from(bytes)
@@ -160,24 +160,24 @@ export const WHOLE_FAMILIES: Readonly<Record<string, Family>> = {
       return changed
     }),
   },
-  'bytes after its end': {
+  'trailing bytes': {
     code: 'TX_MALFORMED',
     spoil: finish((bytes, { drawn }) =>
       Uint8Array.from([...bytes, ...new Array<number>(1 + drawn.random.integer(64)).fill(0)]),
     ),
   },
-  'bytes that are missing': {
+  'missing bytes': {
     code: 'TX_MALFORMED',
     spoil: finish((bytes, { drawn }) => bytes.subarray(0, drawn.random.integer(bytes.length))),
   },
-  'a length that is longer than it has to be': {
+  'a length in a longer encoding than necessary': {
     code: 'TX_MALFORMED',
     spoil: finish((bytes) => {
       const at = bytes[65] === 128 ? 69 : 68
       return Uint8Array.from([...bytes.subarray(0, at), (bytes[at] as number) | 128, 0, ...bytes.subarray(at + 1)])
     }),
   },
-  'an account that stands in it twice': {
+  'a duplicate account': {
     code: 'TX_MALFORMED',
     shapes: PLAIN,
     spoil: finish((bytes) => {

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { verifyDraft } from './draft.ts'
 import { FAMILIES, spoiled } from './hostile.ts'
 
-/** The whole corpus is 1,000 of each: SLUICE_MUTANTS=1000. */
+/** Mutants of each family. The full corpus has 1,000: SLUICE_MUTANTS=1000. */
 const EACH = Number(process.env.SLUICE_MUTANTS ?? 60)
 const SEED = Number(process.env.SLUICE_SEED ?? 1)
 
-test('there are as many families as were promised', () => {
+test('the corpus has at least 40 families', () => {
   expect(Object.keys(FAMILIES).length).toBeGreaterThanOrEqual(40)
 })
 

@@ -6,7 +6,7 @@ import { TRADE_FAMILIES } from './hostile-trade.ts'
 import { WHOLE_FAMILIES } from './hostile-whole.ts'
 import { type Family, type Hostile, PLAIN } from './spoil.ts'
 
-/** Everything that a hostile builder is known to try, by name. */
+/** Known attacks of a hostile builder, by name. */
 export const FAMILIES: Readonly<Record<string, Family>> = {
   ...SYSTEM_FAMILIES,
   ...TOKEN_FAMILIES,
@@ -14,12 +14,12 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
   ...WHOLE_FAMILIES,
 }
 
-/** Families by name and the shapes that each is written into. */
+/** A draft of one of the family's shapes, with the attack of the family. */
 export function spoiled(name: string, seed: number): Hostile {
   const { shapes = PLAIN, spoil } = FAMILIES[name] as Family
   const shape = shapes[seed % shapes.length] as string
   const draft = honest(shape, seed)
-  // Mutators write into what the honest draft shares with nobody.
+  // Mutators change this copy, not the instructions that other drafts share.
   draft.instructions = [...draft.instructions]
   spoil(draft, address(`thief ${draft.drawn.random.integer(100)}`))
   return draft

@@ -7,7 +7,7 @@ import { type Draft, verifyDraft } from './draft.ts'
 import { draw, FEES, honest, RENT } from './honest.ts'
 import * as parts from './parts.ts'
 
-/** Of each kind. By hand: SLUICE_ROUNDINGS=10000. */
+/** Drafts of each kind. A manual run uses SLUICE_ROUNDINGS=10000. */
 const EACH = Number(process.env.SLUICE_ROUNDINGS ?? 400)
 const SEED = Number(process.env.SLUICE_SEED ?? 1)
 const ROUNDINGS = [Math.round, Math.ceil, Math.floor] as const
@@ -15,7 +15,7 @@ const SERVICE_FEE = 0.01
 
 type Kind = 'buy, exact SOL' | 'buy, exact tokens' | 'sale of a share' | 'sale of a number'
 
-/** Computes every number as a client in JavaScript does, in floating point, and rounds each in a way of its own. */
+/** Computes every number in floating point, as JavaScript clients do, and rounds each in a random direction. */
 function rounded(kind: Kind, seed: number): Draft {
   const { random, user, mint, asked, sale } = draw(seed)
   const round = () => ROUNDINGS[random.integer(3)] as (value: number) => number
@@ -61,9 +61,9 @@ function rounded(kind: Kind, seed: number): Draft {
   }
 }
 
-describe('a builder that rounds up, down or to the nearest, in floating point, is honest', () => {
+describe('a builder that rounds floating-point numbers up, down or to the nearest integer', () => {
   test.each<Kind>(['buy, exact SOL', 'buy, exact tokens', 'sale of a share', 'sale of a number'])(
-    'none of many is refused: %s',
+    'an honest trade with rounded numbers is accepted: %s',
     (kind) => {
       const refused: string[] = []
       for (let count = 0; count < EACH; count++) {
@@ -76,7 +76,7 @@ describe('a builder that rounds up, down or to the nearest, in floating point, i
   )
 })
 
-/** A fee of so many lamports, charged for 200,000 units. */
+/** Refusal codes for a fee of `lamportsCharged`, charged for 200,000 units. */
 const charging = (lamportsCharged: number, asked: number | null, cap = 2_000_000) => {
   const draft = honest('tip', 3)
   draft.instructions = [...parts.budget(200_000, lamportsCharged * 5), ...draft.instructions]
@@ -85,13 +85,13 @@ const charging = (lamportsCharged: number, asked: number | null, cap = 2_000_000
   return verifyDraft(draft).refusals.map(({ code }) => code)
 }
 
-describe('what rounding cannot explain is refused', () => {
-  test('two lamports on a fee for up to a million units, and no third', () => {
+describe('differences that rounding cannot explain', () => {
+  test('a fee for up to a million units may exceed the order by two lamports, not by three', () => {
     expect(charging(100_002, 100_000)).toEqual([])
     expect(charging(100_003, 100_000)).toEqual(['PRIORITY_FEE'])
   })
 
-  test('an order at the cap of the policy may round above it, a fee that the service chose may not', () => {
+  test('a fee that the order sets to the cap may round above it; a fee that the service chose may not', () => {
     expect(charging(100_002, 100_000, 100_000)).toEqual([])
     expect(charging(100_001, null, 100_000)).toEqual(['PRIORITY_FEE'])
     expect(charging(100_001, 500_000, 100_000)).toEqual(['PRIORITY_FEE'])
@@ -111,7 +111,7 @@ describe('what rounding cannot explain is refused', () => {
   })
 })
 
-test('what is reserved covers a transaction that rounds everything up', () => {
+test('the reserved amount covers a transaction that rounds every number up', () => {
   for (let seed = 0; seed < EACH; seed++) {
     for (const kind of ['buy, exact SOL', 'buy, exact tokens', 'sale of a share'] as const) {
       const draft = { ...rounded(kind, seed) }

@@ -3,7 +3,7 @@ import type { Rpc } from '../../../src/chain/rpc/rpc.ts'
 import { PROGRAMS } from '../../../src/solana/programs.ts'
 import { RENT } from './honest.ts'
 
-/** An account as a node keeps it. */
+/** State of an account on a node. */
 export interface Account {
   lamports: bigint
   owner: string
@@ -11,18 +11,18 @@ export interface Account {
   executable: boolean
 }
 
-/** What a node answers: accounts now, and those that a simulation leaves. */
+/** Answers of a node: the accounts now, and after a simulation. */
 export interface NodeScript {
   slot: number
   before: Map<string, Account>
   after: Map<string, Account>
   err: unknown
-  /** Programs that are called from inside; null: the node does not say. */
+  /** Programs of the inner instructions; null if the node does not report them. */
   inner: string[] | null
   blockhashValid: boolean | 'later'
-  /** Methods that it refuses. */
+  /** Methods that the node refuses. */
   refuses: string[]
-  /** What was asked, in order. */
+  /** Methods that were called, in order. */
   asked: string[]
 }
 
@@ -33,13 +33,13 @@ export function nodeScript(): NodeScript {
   }
 }
 
-/** Of the calls below, as far as they are looked at. */
+/** Parameters of the calls below that the node reads. */
 type Params = readonly [keys: string[], { accounts: { addresses: string[] } }]
 
-/** Answered without the slot that they are about. */
+/** Methods whose results carry no slot. */
 const BARE = new Set(['getMinimumBalanceForRentExemption', 'getEpochInfo'])
 
-/** A node that says what its script says, in the shapes of Solana's JSON-RPC. */
+/** A node that answers from its script, in the shapes of Solana's JSON-RPC. */
 export function scriptedNode(script: NodeScript): Rpc {
   let tries = 0
   const shape = (account: Account | undefined) =>

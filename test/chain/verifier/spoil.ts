@@ -4,14 +4,14 @@ import type { Draft } from './draft.ts'
 import type { Drawn } from './honest.ts'
 import * as parts from './parts.ts'
 
-// How hostile builders change an honest draft.
+// Changes of a hostile builder to an honest draft.
 
 export type Hostile = Draft & { drawn: Drawn }
 
-/** One way to steal, mislead or stall, written into honest transactions of some shapes. */
+/** One way to steal, mislead or stall, applied to honest transactions of some shapes. */
 export interface Family {
   readonly code: ErrorCode
-  /** Shapes that it is written into; default: all that are not co-signed, or whose tables and sizes would hide it. */
+  /** Shapes that it applies to. By default, shapes whose co-signers, tables or size cannot hide the change. */
   readonly shapes?: readonly string[]
   readonly spoil: (draft: Hostile, thief: PublicKey) => void
 }
@@ -21,7 +21,7 @@ export const SELLS = ['pump sell of everything', 'pump sell of a share']
 export const PLAIN = [...BUYS, ...SELLS]
 export const OLD_BUYS = ['pump buy', 'tip', 'guards']
 
-/** At a place of its own, since order must not hide it. */
+/** Inserts at a random position, because a position must not hide the instructions. */
 export function insert(draft: Hostile, ...added: TransactionInstruction[]): void {
   draft.instructions.splice(draft.drawn.random.integer(draft.instructions.length + 1), 0, ...added)
 }
@@ -37,12 +37,12 @@ export function tradeOf({ instructions }: Draft): TransactionInstruction {
   return found
 }
 
-/** Another amount in the trade: 8 or 16 is its place. */
+/** Sets an amount of the trade at byte offset 8 or 16. */
 export function amount(draft: Draft, at: 8 | 16, value: bigint): void {
   tradeOf(draft).data.writeBigUInt64LE(value < 2n ** 64n ? value : 2n ** 64n - 1n, at)
 }
 
-/** Another account in the trade. */
+/** Replaces an account of the trade. */
 export function account(draft: Draft, at: number, pubkey: PublicKey): void {
   const { keys } = tradeOf(draft)
   keys[at] = {

@@ -31,12 +31,12 @@ test('the bound is the trade, fees, tips, priority fee, base fee and rent, and n
   expect(verdict?.bound).toBe((verdict?.parts ?? []).reduce((sum, { lamports }) => sum + lamports, 0n))
 })
 
-test('what is closed again costs no rent', () => {
+test('an account that the transaction closes again costs no rent', () => {
   const { verdict } = verifyDraft(honest('wSOL account', 3))
   expect(verdict?.parts.find(({ what }) => what === 'rent')?.lamports).toBe(RENT * 3n)
 })
 
-test('derived addresses are those of web3.js; the programs are addresses', async () => {
+test('derived addresses match those of web3.js, and all program ids are valid', async () => {
   const { user, mint } = draw(5)
   expect(tokenAccountOf(user.toBase58(), mint.toBase58(), PROGRAMS.token)).toBe(ata(user, mint).toBase58())
   const seeded = await PublicKey.createWithSeed(user, 'abc', new PublicKey(PROGRAMS.token))
