@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { ExitPrice } from '../src/engine/exits/exit-price.ts'
-import { DEFAULT_EXIT_WINDOW } from '../src/engine/exits/exit-rules.ts'
+import { DEFAULT_EXIT_WINDOW } from '../src/engine/exits/exit-settings.ts'
 import { isSized } from '../src/market/price.ts'
 
 /** An exit is false if the price is above the stop again within this number of prints. */

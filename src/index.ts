@@ -4,7 +4,7 @@ export type { ErrorCode } from './base/errors.ts'
 export type { Json } from './base/json.ts'
 export type { Millis } from './base/units.ts'
 export type { PositionState } from './engine/accounting/position.ts'
-export type { ExitRules, TakeProfitStep, WhenStale } from './engine/exits/exit-rules.ts'
+export type { ExitRules, TakeProfitStep, WhenStale } from './engine/exits/exit-settings.ts'
 export type { OrderState } from './engine/order.ts'
 
 export {

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../base/errors.ts'
 import type { Millis } from '../base/units.ts'
 import { type BotMoney, MoneyFold } from '../engine/accounting/money.ts'
-import type { ExitRules } from '../engine/exits/exit-rules.ts'
+import type { ExitRules } from '../engine/exits/exit-settings.ts'
 import type { Fill, Order, OrderClass, OrderState } from '../engine/order.ts'
 import type { TradeSide } from '../market/block.ts'
 import type { Attempt } from '../orders/attempt.ts'

@@ -1,5 +1,5 @@
 import { accountOf, type Mode } from '../engine/account.ts'
-import type { WalletLimits } from '../engine/limits/limit-rows.ts'
+import type { WalletLimits } from '../engine/limits/limits.ts'
 import { asksForLaunches, type BotSettings } from '../engine/settings.ts'
 import type { BotConfig, Config } from './config.ts'
 

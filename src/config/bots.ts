@@ -15,7 +15,7 @@ import {
   serviceFrom,
   tokenChecksFrom,
   walletFrom,
-} from './effective.ts'
+} from './defaults.ts'
 import { effectiveExits } from './effective-exits.ts'
 import { configHash } from './hashes.ts'
 import { type BotEntry, type ConfigFile, isMap } from './read.ts'

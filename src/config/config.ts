@@ -1,7 +1,7 @@
 import type { Json } from '../base/json.ts'
 import type { Lamports } from '../base/units.ts'
 import type { EntryFilters } from '../engine/limits/entry-filters.ts'
-import type { Limits, WalletLimits } from '../engine/limits/limit-rows.ts'
+import type { Limits, WalletLimits } from '../engine/limits/limits.ts'
 import type { TokenChecks } from '../engine/limits/token-checks.ts'
 import type { ExitOrderSettings, OrderSettings, Plan } from '../engine/settings.ts'
 import type { UnitSettings } from '../market/unit-proof.ts'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ExitRules } from '../engine/exits/exit-rules.ts'
+import type { ExitRules } from '../engine/exits/exit-settings.ts'
 import type { BotExitsInput, ExitsInput } from './schema.ts'
 
 /** Origin of an exit. */

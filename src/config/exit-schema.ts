@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { EXIT_SCHEMAS, exitProblems } from '../engine/exits/exit-rows.ts'
+import { EXIT_SCHEMAS, exitProblems } from '../engine/exits/exit-rules.ts'
 
 const none = z.literal('none')
 type Schemas = typeof EXIT_SCHEMAS

@@ -1,5 +1,5 @@
-import type { Limits } from '../engine/limits/limit-rows.ts'
-import { alertsFrom, chainFrom, journalFrom, limitsFrom, serviceFrom, walletFrom } from './effective.ts'
+import type { Limits } from '../engine/limits/limits.ts'
+import { alertsFrom, chainFrom, journalFrom, limitsFrom, serviceFrom, walletFrom } from './defaults.ts'
 import { canonicalJson } from './hashes.ts'
 import { type ConfigFile, isMap } from './read.ts'
 import type { FileInput } from './schema.ts'

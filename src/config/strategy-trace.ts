@@ -1,6 +1,6 @@
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { alarmText, readThrown, type ThrownAtOf } from '../engine/bots/thrown.ts'
+import { alarmText, readThrown, type ThrownAtOf } from '../engine/bots/thrown-value.ts'
 import { DECIDING_ROWS, MANIFEST, OWN_STRATEGIES, SOURCES } from './files.ts'
 
 /** Enough frames to reach the strategy from deep inside a library. */

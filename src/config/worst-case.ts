@@ -1,6 +1,6 @@
 import { LAMPORTS_PER_SOL, type Lamports, lamports, solToLamports } from '../base/units.ts'
 import { MOST_SLIPPAGE } from '../engine/bounds.ts'
-import type { Limits } from '../engine/limits/limit-rows.ts'
+import type { Limits } from '../engine/limits/limits.ts'
 import { LEAST_BUY, worstCostOf } from '../engine/limits/order-bounds.ts'
 import { BASE_FEE, TOKEN_ACCOUNT_RENT } from '../solana/constants.ts'
 import { VENUE_FEE } from '../solana/pool-depth.ts'

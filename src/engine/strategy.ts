@@ -4,7 +4,7 @@ import type { Json } from '../base/json.ts'
 import type { Millis } from '../base/units.ts'
 import type { NewToken, PriceUpdate, Trade, TradeSide } from '../market/block.ts'
 import type { PositionState } from './accounting/position.ts'
-import type { ExitRules } from './exits/exit-rules.ts'
+import type { ExitRules } from './exits/exit-settings.ts'
 import type { OrderState } from './order.ts'
 
 // The contract of strategies. Prices are SOL a whole token, amounts are SOL or whole tokens, percentages are 0 to 100,

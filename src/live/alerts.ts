@@ -1,7 +1,7 @@
 import type { Clock, Machine } from '../base/machine.ts'
 import { printable } from '../base/text.ts'
 import type { Millis } from '../base/units.ts'
-import { alarmText } from '../engine/bots/thrown.ts'
+import { alarmText } from '../engine/bots/thrown-value.ts'
 import { MINT_REFUSALS } from '../engine/limits/token-checks.ts'
 import type { Output } from '../engine/messages.ts'
 import { isOpen } from '../engine/order.ts'

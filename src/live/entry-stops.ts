@@ -1,6 +1,6 @@
 import { ERRORS } from '../base/errors.ts'
 import type { Millis } from '../base/units.ts'
-import { alarmText } from '../engine/bots/thrown.ts'
+import { alarmText } from '../engine/bots/thrown-value.ts'
 import { type GateCode, type Input, isStrategyEnd, type Output } from '../engine/messages.ts'
 import type { AccountMoney, BotMoney, RecoveredMoney } from '../engine/recovered-money.ts'
 import type { BotSettings } from '../engine/settings.ts'

@@ -1,7 +1,7 @@
 import { formatSol, type Millis } from '../base/units.ts'
 import type { Position } from '../engine/accounting/position.ts'
 import { PositionSums } from '../engine/accounting/position-sums.ts'
-import { alarmText } from '../engine/bots/thrown.ts'
+import { alarmText } from '../engine/bots/thrown-value.ts'
 import type { Output } from '../engine/messages.ts'
 import type { Fill } from '../engine/order.ts'
 import { isOpen } from '../engine/order.ts'

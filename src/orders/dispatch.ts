@@ -3,6 +3,7 @@ import { nextAttempt } from './attempt-moves.ts'
 import { type Budget, waitReason } from './budget.ts'
 import { end, unschedule } from './ending.ts'
 import type { OrderEvent, SlotGranted } from './events.ts'
+import { ENTRY_WAIT_MS } from './limiter.ts'
 import { writeReport } from './order-reports.ts'
 import type { Outcome } from './ports.ts'
 import type { Step } from './step.ts'
@@ -17,8 +18,6 @@ import {
   type WorkingOrder,
 } from './working-order.ts'
 
-/** An entry without a free slot is refused after this time, or at the end of its time to live. */
-const ENTRY_WAIT_MS = 2_000
 /** A refused repeat costs a slot and a reverted one a fee, so the delay doubles with each, up to this many times. */
 const MOST_DOUBLINGS = 6
 

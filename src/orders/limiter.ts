@@ -14,6 +14,8 @@ const CLASSES: readonly RequestClass[] = ['exit', 'reconcile', 'entry']
 
 /** Part of the slots that only exits and reconciliation may use. */
 const RESERVED_SHARE = 0.2
+/** An entry without a free slot is refused after this time, or at the end of its time to live. */
+export const ENTRY_WAIT_MS = 2_000
 /** Upper bound of a Retry-After: exits are tried at least once a minute. */
 export const LONGEST_RETRY_AFTER_MS = 60_000
 

@@ -1,5 +1,6 @@
 import { formatSol } from '../base/units.ts'
 import type { Config } from '../config/config.ts'
+import { WARMUP_SECONDS } from '../config/defaults.ts'
 import { isReal } from '../engine/account.ts'
 import type { StartInput } from '../engine/messages.ts'
 import { isOpen } from '../engine/order.ts'
@@ -33,7 +34,6 @@ export function startInput({ hash, service, lists }: Config, beginning: Beginnin
   }
 }
 
-const WARMUP_SECONDS = 600
 const MINTS_NAMED = 5
 
 /** Money of these accounts only. Other accounts of the journal belong to other configurations. */

@@ -65,7 +65,7 @@ test.concurrent('a price that falls while the feed is silent triggers a sale by 
   expect(await stage.complaints()).toEqual([])
   const { stdout } = await sluice(['why', 'o2', '--journal', stage.journal])
   const told = stdout.replace(/\s+/g, ' ')
-  expect(told).toMatch(/input its pool, read over RPC .* SOL against .* tokens, slot \d+/)
+  expect(told).toMatch(/input the pool, read over RPC .* SOL against .* tokens, slot \d+/)
   expect(told).toMatch(/decided puppet: stop-loss: -5/)
 })
 

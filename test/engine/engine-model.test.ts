@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodeJson } from '../../src/base/json.ts'
-import type { WhenStale } from '../../src/engine/exits/exit-rules.ts'
+import type { WhenStale } from '../../src/engine/exits/exit-settings.ts'
 import type { Command, Input, Output } from '../../src/engine/messages.ts'
 import type { PoolAnswer } from '../../src/market/pool-price.ts'
 import { EngineWorld, type Print, WORLD_MINTS } from '../support/engine-world.ts'

@@ -1,7 +1,7 @@
 import { lamports, solToLamports } from '../../src/base/units.ts'
 import type { BotConfig, Config } from '../../src/config/config.ts'
 import { NO_FILTERS } from '../../src/engine/limits/entry-filters.ts'
-import { NO_LIMITS } from '../../src/engine/limits/limit-rows.ts'
+import { NO_LIMITS } from '../../src/engine/limits/limits.ts'
 import type { Plan } from '../../src/engine/settings.ts'
 import type { Scenario } from './scenario.ts'
 import { type Leash, restless, ticking } from './strategy.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ExitRules } from '../../src/engine/exits/exit-rules.ts'
+import type { ExitRules } from '../../src/engine/exits/exit-settings.ts'
 import { type Bot, defineStrategy, type Strategy, type Token } from '../../src/engine/strategy.ts'
 import type { TimerUse } from './scenario.ts'
 import { ask } from './wishes.ts'

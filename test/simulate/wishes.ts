@@ -1,4 +1,4 @@
-import type { ExitRules, TakeProfitStep } from '../../src/engine/exits/exit-rules.ts'
+import type { ExitRules, TakeProfitStep } from '../../src/engine/exits/exit-settings.ts'
 import type { Bot, PositionView, SellOptions, Token } from '../../src/engine/strategy.ts'
 import { MINTS } from './market.ts'
 

@@ -1,4 +1,4 @@
-import type { ExitRules } from '../../src/engine/exits/exit-rules.ts'
+import type { ExitRules } from '../../src/engine/exits/exit-settings.ts'
 import { NEVER, type SalesModel } from './sales-model.ts'
 
 // Reference model of conditional orders and exits of one token, written from docs/exits.md and not from the engine.

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { decodeJson, encodeJson } from '../../src/base/json.ts'
 import { lamports } from '../../src/base/units.ts'
 import { Engine } from '../../src/engine/engine.ts'
-import type { WhenStale } from '../../src/engine/exits/exit-rules.ts'
+import type { WhenStale } from '../../src/engine/exits/exit-settings.ts'
 import type { Input, Output } from '../../src/engine/messages.ts'
 import {
   type ExecutionReport,

@@ -1,5 +1,5 @@
 import { type Position, stepTokensDue } from '../../src/engine/accounting/position.ts'
-import { pollSeconds, quietLimits } from '../../src/engine/exits/exit-rules.ts'
+import { pollSeconds, quietLimits } from '../../src/engine/exits/exit-settings.ts'
 import { isFullExit, type Order } from '../../src/engine/order.ts'
 
 /** Missing timers and orders of a position's exits. `open`: open orders. `hasTimer`: whether a timer of this name is

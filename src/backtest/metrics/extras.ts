@@ -1,5 +1,5 @@
 import type { Json } from '../../base/json.ts'
-import type { ExitRules } from '../../engine/exits/exit-rules.ts'
+import type { ExitRules } from '../../engine/exits/exit-settings.ts'
 import type { Bot, Strategy } from '../../engine/strategy.ts'
 
 /** Figures of further runs of a bot over the same tape. SOL. */

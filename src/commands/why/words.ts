@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from '../../base/errors.ts'
 import { formatSol, type Millis, wholeTokens } from '../../base/units.ts'
-import type { ExitRules } from '../../engine/exits/exit-rules.ts'
+import type { ExitRules } from '../../engine/exits/exit-settings.ts'
 import type { Input } from '../../engine/messages.ts'
 import type { Size } from '../../engine/order.ts'
 import type { RecordedOrder } from '../../journal/reader/history.ts'

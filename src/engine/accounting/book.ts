@@ -1,6 +1,6 @@
 import { assert } from '../../base/errors.ts'
 import { type Lamports, lamports, type Millis } from '../../base/units.ts'
-import type { ExitRules } from '../exits/exit-rules.ts'
+import type { ExitRules } from '../exits/exit-settings.ts'
 import {
   type Fill,
   isFullExit,

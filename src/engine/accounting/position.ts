@@ -7,7 +7,7 @@ import {
   wholeTokens,
   ZERO,
 } from '../../base/units.ts'
-import type { ExitRules } from '../exits/exit-rules.ts'
+import type { ExitRules } from '../exits/exit-settings.ts'
 import type { Fill } from '../order.ts'
 import { ByMint, type Owner } from './by-mint.ts'
 

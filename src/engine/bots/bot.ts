@@ -6,7 +6,7 @@ import { isPublicKey } from '../../solana/base58.ts'
 import { stepTokensDue } from '../accounting/position.ts'
 import type { EngineState } from '../engine-state.ts'
 import { readExits } from '../exits/exit-request.ts'
-import type { ExitRules } from '../exits/exit-rules.ts'
+import type { ExitRules } from '../exits/exit-settings.ts'
 import { readText, readTimer, timerRefusal } from '../requests.ts'
 import type {
   Answer,

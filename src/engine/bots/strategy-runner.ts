@@ -13,7 +13,7 @@ import type { Handlers, OrderView, Strategy } from '../strategy.ts'
 import { BotHandle } from './bot.ts'
 import type { BotContext, BotHost } from './bot-context.ts'
 import type { Subscriber, SubscriptionRouter } from './subscription-router.ts'
-import { readThrown } from './thrown.ts'
+import { readThrown } from './thrown-value.ts'
 import { HeldView, TokenView } from './views.ts'
 
 /** Runs the strategy of one bot, and keeps the tokens as that bot sees them. */

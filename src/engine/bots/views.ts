@@ -3,7 +3,7 @@ import { lamportsToSol, type Millis, wholeTokens } from '../../base/units.ts'
 import { liquidationSol } from '../accounting/liquidation.ts'
 import type { Position, PositionState } from '../accounting/position.ts'
 import type { EngineState } from '../engine-state.ts'
-import { copyExits, type ExitRules } from '../exits/exit-rules.ts'
+import { copyExits, type ExitRules } from '../exits/exit-settings.ts'
 import type { Fill, Order, OrderState } from '../order.ts'
 import type { FillView, OrderView, PositionView, Token } from '../strategy.ts'
 

@@ -11,8 +11,8 @@ import type {
 } from '../strategy.ts'
 import type { Condition, Consequence } from './conditional.ts'
 import { readExits } from './exit-request.ts'
-import { describe } from './exit-rows.ts'
-import type { ExitRules } from './exit-rules.ts'
+import { describe } from './exit-rules.ts'
+import type { ExitRules } from './exit-settings.ts'
 
 // Reads conditional orders of a strategy: values of any type.
 

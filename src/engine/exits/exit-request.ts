@@ -1,5 +1,5 @@
-import { EXITS, exitProblems } from './exit-rows.ts'
-import type { ExitRules } from './exit-rules.ts'
+import { EXITS, exitProblems } from './exit-rules.ts'
+import type { ExitRules } from './exit-settings.ts'
 
 // Exits that a strategy passes at run time: values of any type.
 

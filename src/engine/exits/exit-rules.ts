@@ -1,94 +1,275 @@
-/** Exits of a position. Percentages refer to the average fill price, and prices to the median of the last prints. The
- *  average fill price contains the fees of venue and service, but neither network fees nor rent. An absent key means
- *  that the position has no such exit. */
-export interface ExitRules {
-  /** Only for one order. Sells all at or below this price, SOL per token. */
-  readonly stopPrice?: number
-  /** Sells all if the price is this far below the average fill price; above 0, below 100. */
-  readonly stopLossPercent?: number
-  /** Sells all if the price is this far below its high since the position opened; above 0, below 100. */
-  readonly trailingPercent?: number
-  /** Arms the trailing stop once the price was this far above the average fill price. */
-  readonly trailingArmPercent?: number
-  /** Sells all at the average fill price once the price was this far above it. */
-  readonly breakEvenAtPercent?: number
-  /** Sells all if the price is this far above the average fill price. */
-  readonly takeProfitPercent?: number
-  /** Only for one order. Sells all at or above this price, SOL per token. */
-  readonly takeProfitPrice?: number
-  /** Sells parts on the way up: ascending, together at most 100 % of the tokens that were bought. */
-  readonly takeProfitSteps?: readonly TakeProfitStep[]
-  /** Sells all this long after the position opened. */
-  readonly maxHoldSeconds?: number
-  /** Sells all after this long without a trade of the token, while the feed is live. */
-  readonly idleSeconds?: number
-  /** Policy for a position without a price: a token that is not traded, or a feed that is stale or down. */
-  readonly whenStale?: WhenStale
-  /** Number of sized prints whose median is the price of the exits. Default 21. */
-  readonly windowPrints?: (typeof EXIT_WINDOWS)[number]
+import { z } from 'zod'
+import { LEAST_PART_PERCENT } from '../accounting/position.ts'
+import { LEAST_PERCENT, LEAST_SECONDS } from '../bounds.ts'
+import { EXIT_WINDOWS, type ExitRules, isAbove, STALE_POLICIES, type TakeProfitStep } from './exit-settings.ts'
+
+// Every exit: one row for its schema, the reading of a value at run time, its checks, sentence and decision.
+
+/** An exit that contradicts another one, or could never act. */
+export interface ExitProblem {
+  readonly path: readonly [keyof ExitRules, ...(string | number)[]]
+  readonly message: string
+  /** The other exit of the contradiction. */
+  readonly other?: keyof ExitRules
 }
 
-/** Widths of the rolling median: odd, so that it has a middle. docs/decisions/0006-exit-price.md gives the reasons. */
-export const EXIT_WINDOWS = [5, 9, 15, 21] as const
-export const DEFAULT_EXIT_WINDOW = 21
-
-export interface TakeProfitStep {
-  /** The step sells once the price is this far above the average fill price. */
-  readonly atPercent: number
-  /** Share of all tokens bought since the position opened; other sales count towards it. Up to 100. */
-  readonly sellPercent: number
+interface ExitRow<Value> {
+  /** Accepts the value in a configuration and in a strategy file. Absent: the exit is only for a single order. */
+  readonly schema?: z.ZodType<Value>
+  /** Reads a value of any type that a strategy passes at run time. A returned text describes the problem. */
+  readonly read: (value: unknown, name: string) => Value | string
+  /** Sentence of `check`. */
+  readonly text?: (value: Value, rules: ExitRules) => string
+  readonly problems?: (value: Value, rules: ExitRules) => readonly ExitProblem[]
+  /** Reason to sell all at this price. Called for every print of a held token. */
+  readonly due?: (rules: ExitRules, averagePrice: number, highPrice: number, price: number) => string | undefined
 }
 
-/** hold: wait for a price. poll: read the token's pool over RPC and use its price. flatten: sell all. */
-export const STALE_POLICIES = ['hold', 'poll', 'flatten'] as const
+const MOST_PERCENT = 1e6
+const MOST_SECONDS = 1e9
+const MOST_PRICE = 1e9
+/** A price cannot fall by 100 %. */
+const UNDER_ALL = 99.999_999
+/** A longer list is an error of the strategy. */
+const MOST_STEPS = 20
+/** A shorter silence would fire the timer continuously while the feed is down. */
+const LEAST_QUIET_SECONDS = 1
 
-export interface WhenStale {
-  readonly policy: (typeof STALE_POLICIES)[number]
-  readonly afterSeconds: number
-}
+const loss = z.number().min(LEAST_PERCENT).lt(100)
+const gain = z.number().min(LEAST_PERCENT).max(MOST_PERCENT)
+const seconds = z.number().min(LEAST_SECONDS).max(MOST_SECONDS)
+const steps = z
+  .array(z.strictObject({ atPercent: gain, sellPercent: z.number().min(LEAST_PERCENT).max(100) }))
+  .min(1)
+  .max(MOST_STEPS)
 
-/** Number of take-profit steps reached at `price`. `taken` of them were reached before. */
-export function stepsReached(
-  { takeProfitSteps = [] }: ExitRules,
-  taken: number,
-  averagePrice: number,
-  price: number,
-): number {
-  let reached = taken
-  for (let step = takeProfitSteps[reached]; step !== undefined; step = takeProfitSteps[reached]) {
-    if (!(averagePrice > 0) || !isAbove(price, averagePrice, step.atPercent)) break
-    reached++
+/** In the order in which they decide at one price: protection before profit. */
+export const EXITS = {
+  stopPrice: {
+    read: upTo(MOST_PRICE),
+    problems: (stopPrice, { takeProfitPrice }) =>
+      takeProfitPrice !== undefined && stopPrice >= takeProfitPrice
+        ? [problem(['stopPrice'], `expected less than takeProfitPrice (${takeProfitPrice}), found ${stopPrice}`)]
+        : [],
+    due: ({ stopPrice }, averagePrice, _highPrice, price) =>
+      stopPrice !== undefined && price <= stopPrice
+        ? `stop: ${price.toPrecision(6)}, ${percent(price / averagePrice)} from the average price`
+        : undefined,
+  },
+  stopLossPercent: {
+    schema: loss,
+    read: upTo(UNDER_ALL),
+    text: (value) => `stop-loss ${value} %`,
+    problems: (value, { takeProfitPercent }) =>
+      takeProfitPercent !== undefined && value > takeProfitPercent
+        ? [
+            problem(
+              ['stopLossPercent'],
+              `expected at most takeProfitPercent (${takeProfitPercent}), found ${value}: a loss would exceed any profit; lower this or raise that`,
+              'takeProfitPercent',
+            ),
+          ]
+        : [],
+    due: ({ stopLossPercent }, averagePrice, _highPrice, price) =>
+      stopLossPercent !== undefined && price <= averagePrice * (1 - stopLossPercent / 100)
+        ? `stop-loss: ${percent(price / averagePrice)} from the average price`
+        : undefined,
+  },
+  trailingPercent: {
+    schema: loss,
+    read: upTo(UNDER_ALL),
+    text: (value, { trailingArmPercent: arm }) =>
+      `trailing stop ${value} %${arm === undefined ? '' : ` once ${arm} % up`}`,
+    due: ({ trailingPercent, trailingArmPercent = 0 }, averagePrice, highPrice, price) =>
+      trailingPercent !== undefined &&
+      price <= highPrice * (1 - trailingPercent / 100) &&
+      isAbove(highPrice, averagePrice, trailingArmPercent)
+        ? `trailing stop: ${percent(price / highPrice)} from the high, ${percent(price / averagePrice)} from the average price`
+        : undefined,
+  },
+  trailingArmPercent: {
+    schema: gain,
+    read: upTo(MOST_PERCENT),
+    problems: (value, rules) => [
+      ...(rules.trailingPercent === undefined
+        ? [problem(['trailingArmPercent'], 'expected trailingPercent too: without it no trailing stop can be armed')]
+        : []),
+      ...unreachable(['trailingArmPercent'], value, rules),
+    ],
+  },
+  breakEvenAtPercent: {
+    schema: gain,
+    read: upTo(MOST_PERCENT),
+    text: (value) => `break-even once ${value} % up`,
+    problems: (value, rules) => unreachable(['breakEvenAtPercent'], value, rules),
+    due: ({ breakEvenAtPercent }, averagePrice, highPrice, price) =>
+      breakEvenAtPercent !== undefined && price <= averagePrice && isAbove(highPrice, averagePrice, breakEvenAtPercent)
+        ? `break-even: back at the average price after ${percent(highPrice / averagePrice)}`
+        : undefined,
+  },
+  takeProfitPercent: {
+    schema: gain,
+    read: upTo(MOST_PERCENT),
+    text: (value) => `take-profit ${value} %`,
+    // Tokens that cost nothing are in profit at any price, so a profit is no reason to sell them.
+    due: ({ takeProfitPercent }, averagePrice, _highPrice, price) =>
+      takeProfitPercent !== undefined && averagePrice > 0 && isAbove(price, averagePrice, takeProfitPercent)
+        ? `take-profit: ${percent(price / averagePrice)} on the average price`
+        : undefined,
+  },
+  takeProfitPrice: {
+    read: upTo(MOST_PRICE),
+    due: ({ takeProfitPrice }, averagePrice, _highPrice, price) =>
+      takeProfitPrice !== undefined && price >= takeProfitPrice
+        ? `take-profit: ${price.toPrecision(6)}, ${percent(price / averagePrice)} on the average price`
+        : undefined,
+  },
+  takeProfitSteps: {
+    schema: steps,
+    read: readSteps,
+    text: (value) => `steps ${value.map((step) => `${step.sellPercent} % at +${step.atPercent} %`).join(' and ')}`,
+    problems: (value, rules) => [
+      ...stepProblems(value),
+      ...value.flatMap(({ atPercent }, index) =>
+        unreachable(['takeProfitSteps', index, 'atPercent'], atPercent, rules),
+      ),
+    ],
+  },
+  maxHoldSeconds: { schema: seconds, read: upTo(MOST_SECONDS), text: (value) => `sold after ${value} s` },
+  idleSeconds: {
+    schema: seconds,
+    read: upTo(MOST_SECONDS),
+    text: (value) => `sold after ${value} s without a trade`,
+    problems: (value) => tooShort(['idleSeconds'], value),
+  },
+  whenStale: {
+    schema: z.strictObject({ policy: z.enum(STALE_POLICIES), afterSeconds: seconds }),
+    read: (value, name) => {
+      const { policy, afterSeconds } = Object(value) as Partial<Record<string, unknown>>
+      const known = STALE_POLICIES.find((one) => one === policy)
+      if (known === undefined) return `${name}.policy: expected ${STALE_POLICIES.join(', ')}, found ${describe(policy)}`
+      const time = upTo(MOST_SECONDS)(afterSeconds, `${name}.afterSeconds`)
+      return typeof time === 'string' ? time : { policy: known, afterSeconds: time }
+    },
+    text: ({ policy, afterSeconds: time }) => {
+      const action = { hold: 'held', poll: `its pool is read over RPC every ${time} s`, flatten: 'sold' }[policy]
+      return `without a price for ${time} s: ${action}`
+    },
+    problems: ({ afterSeconds }) => tooShort(['whenStale', 'afterSeconds'], afterSeconds),
+  },
+  windowPrints: {
+    schema: z.literal(EXIT_WINDOWS),
+    read: (value, name) =>
+      EXIT_WINDOWS.find((one) => one === value) ??
+      `${name}: expected ${EXIT_WINDOWS.join(' or ')}, found ${describe(value)}`,
+    text: (value) => `price: median of ${value} prints`,
+  },
+} as const satisfies { readonly [E in keyof ExitRules]-?: ExitRow<NonNullable<ExitRules[E]>> }
+
+type Exits = typeof EXITS
+/** Exits that a configuration can set. */
+type ConfigurableExit = { [E in keyof Exits]: Exits[E] extends { readonly schema: z.ZodType } ? E : never }[keyof Exits]
+
+const ROWS = Object.entries(EXITS) as [keyof ExitRules, ExitRow<unknown>][]
+const DUE = ROWS.flatMap(([, { due }]) => due ?? [])
+
+/** Schemas of the exits that a configuration can set. */
+export const EXIT_SCHEMAS = Object.fromEntries(
+  ROWS.flatMap(([name, { schema }]) => (schema === undefined ? [] : [[name, schema]])),
+) as { [E in ConfigurableExit]: Exits[E]['schema'] }
+
+/** Reason to sell all of a position at `price`; undefined: none. */
+export function dueExit(rules: ExitRules, averagePrice: number, highPrice: number, price: number): string | undefined {
+  for (const due of DUE) {
+    const reason = due(rules, averagePrice, highPrice, price)
+    if (reason !== undefined) return reason
   }
-  return reached
+  return undefined
 }
 
-/** Whether the price is at least this far above the average price. */
-export function isAbove(price: number, averagePrice: number, byPercent: number): boolean {
-  return price >= averagePrice * (1 + byPercent / 100)
+/** Contradictions among the exits of one position, once the exits of all places are merged. */
+export function exitProblems(rules: ExitRules): ExitProblem[] {
+  return ROWS.flatMap(([name, { problems }]) => {
+    const value = rules[name]
+    return value === undefined ? [] : (problems?.(value, rules) ?? [])
+  })
 }
 
-/** Silences, in seconds, after which an exit may be due. */
-export function quietLimits(exits: ExitRules): number[] {
-  return [exits.idleSeconds, flattenSeconds(exits)].filter((seconds) => seconds !== undefined)
+/** One sentence for each exit. */
+export function exitSentences(rules: ExitRules): string[] {
+  return ROWS.flatMap(([name, { text }]) => {
+    const value = rules[name]
+    return value === undefined ? [] : (text?.(value, rules) ?? [])
+  })
 }
 
-/** Time without a price after which all is sold; undefined: never. */
-export function flattenSeconds({ whenStale }: ExitRules): number | undefined {
-  return whenStale?.policy === 'flatten' ? whenStale.afterSeconds : undefined
+/** Reads a number above 0 and up to `most`. */
+function upTo(most: number): (value: unknown, name: string) => number | string {
+  return (value, name) =>
+    typeof value === 'number' && value > 0 && value <= most
+      ? value
+      : `${name}: expected a number above 0, at most ${most}, found ${describe(value)}`
 }
 
-/** Silence after which the pool is read, and interval of the readings; undefined: the pool is not read. */
-export function pollSeconds({ whenStale }: ExitRules): number | undefined {
-  return whenStale?.policy === 'poll' ? whenStale.afterSeconds : undefined
+function readSteps(value: unknown, name: string): readonly TakeProfitStep[] | string {
+  if (!Array.isArray(value) || value.length === 0 || value.length > MOST_STEPS)
+    return `${name}: expected a list of 1 to ${MOST_STEPS} steps, found ${describe(value)}`
+  const read: TakeProfitStep[] = []
+  for (const [index, step] of (value as unknown[]).entries()) {
+    const given = Object(step) as Partial<Record<string, unknown>>
+    const atPercent = upTo(MOST_PERCENT)(given.atPercent, `${name}.${index}.atPercent`)
+    if (typeof atPercent === 'string') return atPercent
+    const sellPercent = upTo(100)(given.sellPercent, `${name}.${index}.sellPercent`)
+    if (typeof sellPercent === 'string') return sellPercent
+    read.push({ atPercent, sellPercent })
+  }
+  return read
 }
 
-/** A deep copy. */
-export function copyExits(exits: ExitRules): ExitRules {
-  return copy(exits)
+function stepProblems(steps: readonly TakeProfitStep[]): ExitProblem[] {
+  const problems: ExitProblem[] = []
+  let sum = 0
+  for (const [index, { atPercent, sellPercent }] of steps.entries()) {
+    const at = ['takeProfitSteps', index, 'atPercent'] as const
+    const sell = ['takeProfitSteps', index, 'sellPercent'] as const
+    if (sellPercent <= LEAST_PART_PERCENT) {
+      const why = 'rounding leaves as much unsold, so the step would count as done before it sells'
+      problems.push(problem(sell, `expected more than ${LEAST_PART_PERCENT}, found ${sellPercent}: ${why}`))
+    }
+    const before = steps[index - 1]?.atPercent
+    if (before !== undefined && !(atPercent > before))
+      problems.push(problem(at, `expected more than ${before}, found ${atPercent}: write the steps in ascending order`))
+    const isOver = sum <= 100 && sum + sellPercent > 100 + 1e-9
+    sum += sellPercent
+    if (isOver)
+      problems.push(problem(sell, `expected steps of at most 100 % together, found ${Number(sum.toFixed(6))} %`))
+  }
+  return problems
 }
 
-function copy<T>(value: T): T {
-  if (Array.isArray(value)) return value.map(copy) as T
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copy(item)])) as T
+/** The level is only reached at a price at which everything is sold already. */
+function unreachable(path: ExitProblem['path'], level: number, { takeProfitPercent: all }: ExitRules): ExitProblem[] {
+  if (all === undefined || level < all) return []
+  const message = `expected less than takeProfitPercent (${all}), found ${level}: everything is sold there`
+  return [problem(path, message, 'takeProfitPercent')]
+}
+
+function tooShort(path: ExitProblem['path'], time: number): ExitProblem[] {
+  return time >= LEAST_QUIET_SECONDS ? [] : [problem(path, `expected at least ${LEAST_QUIET_SECONDS}, found ${time}`)]
+}
+
+function problem(path: ExitProblem['path'], message: string, other?: keyof ExitRules): ExitProblem {
+  return { path, message, ...(other !== undefined && { other }) }
+}
+
+/** Text for a value: a number itself, the type for other values. */
+export function describe(value: unknown): string {
+  if (typeof value === 'number') return String(value)
+  if (value === undefined || value === null) return 'nothing'
+  return Array.isArray(value) ? `a list of ${value.length}` : `a ${typeof value}`
+}
+
+function percent(ratio: number): string {
+  const value = (ratio - 1) * 100
+  return `${value > 0 ? '+' : ''}${value.toFixed(1)} %`
 }

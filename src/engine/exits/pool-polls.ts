@@ -5,7 +5,7 @@ import { type PoolReading, poolPrice } from '../../market/pool-price.ts'
 import type { Position } from '../accounting/position.ts'
 import type { EngineState } from '../engine-state.ts'
 import type { Input } from '../messages.ts'
-import { pollSeconds } from './exit-rules.ts'
+import { pollSeconds } from './exit-settings.ts'
 import type { ExitWatch } from './exit-watch.ts'
 
 /** Wait for the second reading if the first makes an exit due: shorter than the interval of the polls. */

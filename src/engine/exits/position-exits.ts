@@ -14,7 +14,7 @@ import type { OrderFactory } from '../order-factory.ts'
 import type { Timer } from '../recovered-money.ts'
 import type { BotSettings } from '../settings.ts'
 import { type ExitTimer, exitTimerOf } from '../timers.ts'
-import { type ExitRules, flattenSeconds, pollSeconds, quietLimits } from './exit-rules.ts'
+import { type ExitRules, flattenSeconds, pollSeconds, quietLimits } from './exit-settings.ts'
 import type { ExitWatch } from './exit-watch.ts'
 import type { PoolPolls } from './pool-polls.ts'
 

@@ -2,7 +2,7 @@ import type { EngineState } from '../engine-state.ts'
 import { type BotMoney, NO_RESULTS, type ResultSums } from '../recovered-money.ts'
 import type { BotSettings } from '../settings.ts'
 import { asksForLaunches } from '../settings.ts'
-import { isBound, type Limits } from './limit-rows.ts'
+import { isBound, type Limits } from './limits.ts'
 import type { BotSpending } from './spending.ts'
 
 /** Scope of limits: one bot, or all bots of a wallet together. */

@@ -5,7 +5,8 @@ import type { Database } from 'better-sqlite3'
 import { decodeJson, encodeJson } from '../../base/json.ts'
 import { lamports, lamportsToSol, type Millis, type Seq, wholeTokens } from '../../base/units.ts'
 import type { Fill } from '../../engine/order.ts'
-import type { SqlValue, Write } from './statements.ts'
+
+export type SqlValue = string | number | bigint | null
 
 interface StoredColumn {
   readonly name: string
@@ -159,7 +160,7 @@ export function fillOf(row: FillTableRow): Fill {
   }
 }
 
-export function fillWrite(fill: Fill, taken: Seq | null): Write {
+export function fillWrite(fill: Fill, taken: Seq | null): readonly ['fill', ...SqlValue[]] {
   return ['fill', ...STORED.map((column) => column.of(fill, taken))]
 }
 

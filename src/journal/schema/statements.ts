@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3'
-import { FILL_STATEMENT } from './fills.ts'
+import { FILL_STATEMENT, type SqlValue } from './fills.ts'
 import { AUDIT, PAPER_FAILED } from './ledger.ts'
 
 /** Every write but blocks of the tape, by name. A record becomes statements with plain values, so that it can cross to
@@ -58,7 +58,6 @@ const STATEMENTS = {
 } as const
 
 export type StatementName = keyof typeof STATEMENTS
-export type SqlValue = string | number | bigint | null
 /** A statement with its values. */
 export type Write = readonly [StatementName, ...SqlValue[]]
 

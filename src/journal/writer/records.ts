@@ -1,7 +1,7 @@
 import { encodeJson } from '../../base/json.ts'
 import type { Millis, Seq } from '../../base/units.ts'
 import type { Position } from '../../engine/accounting/position.ts'
-import { alarmText } from '../../engine/bots/thrown.ts'
+import { alarmText } from '../../engine/bots/thrown-value.ts'
 import { type ConditionalOrder, conditionalNumber, isOver } from '../../engine/exits/conditional.ts'
 import type { Input, Output } from '../../engine/messages.ts'
 import { type ExecutionReport, isOpen } from '../../engine/order.ts'

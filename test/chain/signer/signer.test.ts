@@ -94,7 +94,7 @@ describe.each([
     expect(await signer.sign(buy(195_001).request)).toEqual(large)
 
     await kill()
-    const over = { ok: false, code: 'SIGNER_CAP', reason: expect.stringContaining('within an hour 900001') }
+    const over = { ok: false, code: 'SIGNER_CAP', reason: expect.stringContaining('the total of an hour would be 900001') }
     await expect.poll(() => signer.sign(buy(95_001).request), { timeout: 180_000 }).toEqual(over)
     expect(await signer.sign(buy(95_000, 9).request)).toEqual({ ok: true, signature: buy(95_000, 9).signature })
     await signer.close()
@@ -214,7 +214,7 @@ test('a socket is open to owner and group; hostile engines are disconnected, and
   await signer.close()
   listening.close()
   expect(await listening.ended).toBe(0)
-  await expect(connectSigner(socketPath, WALLET, { clock, tell: () => {} })).rejects.toThrow(/nobody answers at/)
+  await expect(connectSigner(socketPath, WALLET, { clock, tell: () => {} })).rejects.toThrow(/no signer answers at/)
 })
 
 test('a file that is not a socket, or a socket open to all users, is refused', async () => {

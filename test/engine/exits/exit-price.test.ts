@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ExitPrice } from '../../../src/engine/exits/exit-price.ts'
-import { EXIT_WINDOWS } from '../../../src/engine/exits/exit-rules.ts'
+import { EXIT_WINDOWS } from '../../../src/engine/exits/exit-settings.ts'
 import type { Order } from '../../../src/engine/order.ts'
 import { orders } from '../../support/engine-rig.ts'
 import { TalkingBot } from '../../support/talking-bot.ts'

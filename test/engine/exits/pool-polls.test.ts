@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ExitRules } from '../../../src/engine/exits/exit-rules.ts'
+import type { ExitRules } from '../../../src/engine/exits/exit-settings.ts'
 import type { Output } from '../../../src/engine/messages.ts'
 import type { Order } from '../../../src/engine/order.ts'
 import { NO_MONEY } from '../../../src/engine/recovered-money.ts'

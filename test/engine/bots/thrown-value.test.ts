@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { alarmText, compared, readThrown } from '../../../src/engine/bots/thrown.ts'
+import { alarmText, compared, readThrown } from '../../../src/engine/bots/thrown-value.ts'
 import type { Output } from '../../../src/engine/messages.ts'
 
 const refuse = (): never => {
@@ -35,14 +35,14 @@ describe('a thrown value', () => {
     const error = new Error('gone\n    at evil (/etc/evil.ts:1:1)')
     const { stack } = readThrown(error)
     expect(stack).not.toContain('evil')
-    expect(stack).toContain('thrown.test.ts')
+    expect(stack).toContain('thrown-value.test.ts')
   })
 
   it('has a bounded length', () => {
     const { reason, above, stack } = readThrown(new Error('x'.repeat(1e6)))
     expect(reason).toHaveLength(500)
     expect(above.length + stack.length).toBeLessThan(40_000)
-    expect(stack).toContain('thrown.test.ts')
+    expect(stack).toContain('thrown-value.test.ts')
   })
 })
 

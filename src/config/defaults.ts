@@ -1,7 +1,7 @@
 import { deriveSeed } from '../base/random.ts'
 import { type Lamports, type Millis, solToLamports } from '../base/units.ts'
 import { type EntryFilters, FILTERS } from '../engine/limits/entry-filters.ts'
-import { LIMITS, type Limits, WALLET_LIMITS, type WalletLimits } from '../engine/limits/limit-rows.ts'
+import { LIMITS, type Limits, WALLET_LIMITS, type WalletLimits } from '../engine/limits/limits.ts'
 import { settingsFrom } from '../engine/limits/setting-rows.ts'
 import { DEFAULT_TOKEN_CHECKS, type TokenChecks } from '../engine/limits/token-checks.ts'
 import type { ExitOrderSettings, OrderSettings } from '../engine/settings.ts'
@@ -12,6 +12,9 @@ import type { AlertsConfig, ChainConfig, JournalConfig, PaperConfig, ServiceConf
 import { expandPath } from './files.ts'
 import type { BotInput, DefaultsInput, FileInput, LimitsInput } from './schema.ts'
 import { type Secret, secretFrom, shownAs } from './secret.ts'
+
+/** A strategy that names no `warmup` is shown this much of the tape at a start. */
+export const WARMUP_SECONDS = 600
 
 // Settings with every default filled in, in the engine's units. Each key of a bot takes precedence over `defaults`.
 

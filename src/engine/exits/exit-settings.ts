@@ -1,0 +1,94 @@
+/** Exits of a position. Percentages refer to the average fill price, and prices to the median of the last prints. The
+ *  average fill price contains the fees of venue and service, but neither network fees nor rent. An absent key means
+ *  that the position has no such exit. */
+export interface ExitRules {
+  /** Only for one order. Sells all at or below this price, SOL per token. */
+  readonly stopPrice?: number
+  /** Sells all if the price is this far below the average fill price; above 0, below 100. */
+  readonly stopLossPercent?: number
+  /** Sells all if the price is this far below its high since the position opened; above 0, below 100. */
+  readonly trailingPercent?: number
+  /** Arms the trailing stop once the price was this far above the average fill price. */
+  readonly trailingArmPercent?: number
+  /** Sells all at the average fill price once the price was this far above it. */
+  readonly breakEvenAtPercent?: number
+  /** Sells all if the price is this far above the average fill price. */
+  readonly takeProfitPercent?: number
+  /** Only for one order. Sells all at or above this price, SOL per token. */
+  readonly takeProfitPrice?: number
+  /** Sells parts on the way up: ascending, together at most 100 % of the tokens that were bought. */
+  readonly takeProfitSteps?: readonly TakeProfitStep[]
+  /** Sells all this long after the position opened. */
+  readonly maxHoldSeconds?: number
+  /** Sells all after this long without a trade of the token, while the feed is live. */
+  readonly idleSeconds?: number
+  /** Policy for a position without a price: a token that is not traded, or a feed that is stale or down. */
+  readonly whenStale?: WhenStale
+  /** Number of sized prints whose median is the price of the exits. Default 21. */
+  readonly windowPrints?: (typeof EXIT_WINDOWS)[number]
+}
+
+/** Widths of the rolling median: odd, so that it has a middle. docs/decisions/0006-exit-price.md gives the reasons. */
+export const EXIT_WINDOWS = [5, 9, 15, 21] as const
+export const DEFAULT_EXIT_WINDOW = 21
+
+export interface TakeProfitStep {
+  /** The step sells once the price is this far above the average fill price. */
+  readonly atPercent: number
+  /** Share of all tokens bought since the position opened; other sales count towards it. Up to 100. */
+  readonly sellPercent: number
+}
+
+/** hold: wait for a price. poll: read the token's pool over RPC and use its price. flatten: sell all. */
+export const STALE_POLICIES = ['hold', 'poll', 'flatten'] as const
+
+export interface WhenStale {
+  readonly policy: (typeof STALE_POLICIES)[number]
+  readonly afterSeconds: number
+}
+
+/** Number of take-profit steps reached at `price`. `taken` of them were reached before. */
+export function stepsReached(
+  { takeProfitSteps = [] }: ExitRules,
+  taken: number,
+  averagePrice: number,
+  price: number,
+): number {
+  let reached = taken
+  for (let step = takeProfitSteps[reached]; step !== undefined; step = takeProfitSteps[reached]) {
+    if (!(averagePrice > 0) || !isAbove(price, averagePrice, step.atPercent)) break
+    reached++
+  }
+  return reached
+}
+
+/** Whether the price is at least this far above the average price. */
+export function isAbove(price: number, averagePrice: number, byPercent: number): boolean {
+  return price >= averagePrice * (1 + byPercent / 100)
+}
+
+/** Silences, in seconds, after which an exit may be due. */
+export function quietLimits(exits: ExitRules): number[] {
+  return [exits.idleSeconds, flattenSeconds(exits)].filter((seconds) => seconds !== undefined)
+}
+
+/** Time without a price after which all is sold; undefined: never. */
+export function flattenSeconds({ whenStale }: ExitRules): number | undefined {
+  return whenStale?.policy === 'flatten' ? whenStale.afterSeconds : undefined
+}
+
+/** Silence after which the pool is read, and interval of the readings; undefined: the pool is not read. */
+export function pollSeconds({ whenStale }: ExitRules): number | undefined {
+  return whenStale?.policy === 'poll' ? whenStale.afterSeconds : undefined
+}
+
+/** A deep copy. */
+export function copyExits(exits: ExitRules): ExitRules {
+  return copy(exits)
+}
+
+function copy<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(copy) as T
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copy(item)])) as T
+}
