@@ -19,7 +19,7 @@ export function helpText(columns = process.stdout.columns ?? DEFAULT_COLUMNS): s
     ...groups.map(({ title, lines }) =>
       [title, ...lines.flatMap(([usage, about]) => entryLines(usage.padEnd(width), about, columns))].join('\n'),
     ),
-    'Run sluice <command> --help for the options of a command, and sluice demo to see it trade.\n',
+    'Run sluice <command> --help for its options, or sluice demo to see Sluice trade.\n',
   ].join('\n\n')
 }
 

@@ -108,8 +108,8 @@ test('a paper run on the sandbox is backtested on its own tape', async ({ onTest
   const { code, stdout, stderr } = await backtest(venue.journal)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toContain(`${found.events} market rows in 1 segment`)
-  expect(stdout).toMatch(/^trips: .* SOL net, of 10 SOL$/m)
-  expect(stdout).toContain('What this cannot say:')
+  expect(stdout).toMatch(/^trips: .* SOL net, from 10 SOL$/m)
+  expect(stdout).toContain('Limits of this backtest:')
 
   // Every problem of a journal ends with one line and no result.
   const spoilt = async (name: string, spoil: (path: string) => void) => {

@@ -91,7 +91,7 @@ test.concurrent('the demo, killed twice, continues with one journal and one chai
   const told = await sluice(['ledger', '--journal', journal])
   expect([told.code, told.stdout]).toEqual([
     0,
-    expect.stringContaining('remainder 0 lamports: every lamport is explained\n'),
+    expect.stringContaining('remainder 0 lamports: every lamport is accounted for\n'),
   ])
 })
 

@@ -147,7 +147,7 @@ describe.concurrent('bots with the local executor', () => {
     venue.configure({ service: { builderPolicy: oneWay }, wallet: { publicKey: wallet, keypair: `file:${keypair}` } })
     const run = venue.run()
     expect(await run.ended).toBe(4)
-    expect(run.stderr).toMatch(/could buy by .* and never sell/)
+    expect(run.stderr).toMatch(/could buy through .* but never sell/)
   })
 
   test('no policy: exit code 4, with the remedy', async ({ onTestFinished }) => {
@@ -155,7 +155,7 @@ describe.concurrent('bots with the local executor', () => {
     venue.configure({ wallet: { keypair: `file:${venue.sandbox.keypair}` } })
     const run = venue.run()
     expect(await run.ended).toBe(4)
-    expect(run.stderr).toMatch(/executor: local, and no policy.*set service\.builderPolicy/s)
+    expect(run.stderr).toMatch(/executor: local, but no policy.*set service\.builderPolicy/s)
   })
 
   test('a sandbox without litesvm: one line names the excluded bots, and the others trade', async ({

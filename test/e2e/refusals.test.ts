@@ -49,10 +49,10 @@ describe.concurrent('a refused run', () => {
   const keyless = { service: { ...loopback.service, apiKey: 'env:NOBODY_SET_THIS' } }
   test.for<[what: string, args: () => string[], code: number, said: RegExp]>([
     [
-      '--live that nobody confirmed: the worst that it allows is said first',
+      '--live without a confirmation prints the worst case first',
       () => ['run', config('unconfirmed'), '--live'],
       4,
-      /The worst that this allows.*confirmed by a person, or by --yes/s,
+      /Worst case, SOL.*--live needs a confirmation: run it in a terminal, or add --yes/s,
     ],
     [
       '--live, confirmed, on a chain that nobody can reach',

@@ -79,7 +79,7 @@ test('doctor starts the signer and reports its problems', async () => {
   const open = write('open.json', '[]', 0o644)
   const found = `${open}: others can read it (mode 0644)`
   expect(await looked({ keypair: `file:${open}` })).toMatchObject({ status: 'fail', found, fix: `chmod 600 '${open}'` })
-  const nobody = { status: 'fail', found: expect.stringContaining('nobody answers at') }
+  const nobody = { status: 'fail', found: expect.stringContaining('no signer answers at') }
   expect(await looked({ signer: join(folder, 'none.sock') })).toMatchObject(nobody)
 })
 

@@ -257,7 +257,7 @@ describe('recorded market', () => {
   })
 
   test('a file without a market message is refused', () => {
-    expect(() => new RecordedMarket({ path: file(['x']), emit: () => {} })).toThrow(/one JSON message a line/)
+    expect(() => new RecordedMarket({ path: file(['x']), emit: () => {} })).toThrow(/one JSON message per line/)
   })
 
   const real = '/work/shared/data/real-market.ndjson'
