@@ -129,7 +129,7 @@ test('a paper run on the sandbox is backtested on its own tape', async ({ onTest
       'text',
       (path: string) => writeFileSync(path, 'hello, this is no database, and never was one'),
       1,
-      'not a journal',
+      'not a Sluice journal',
     ],
     ['newer', sql('PRAGMA user_version = 1000'), 1, 'newer Sluice'],
     [

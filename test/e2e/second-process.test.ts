@@ -21,7 +21,7 @@ const BUYS_BEFORE = 3
 /** Buys that a process has to refuse after it has stopped entries. */
 const REFUSALS = 5
 const WALLET_STOPS = ['FOREIGN_TX', 'UNEXPECTED_FILL']
-const LIKELY_CAUSE = /another process may be trading with the wallet/i
+const LIKELY_CAUSE = /another process may be trading with (the|this) wallet/i
 
 /** One wallet, and a market of many tokens that prints nothing before it is open. */
 interface Scene {
