@@ -94,7 +94,11 @@ describe.each([
     expect(await signer.sign(buy(195_001).request)).toEqual(large)
 
     await kill()
-    const over = { ok: false, code: 'SIGNER_CAP', reason: expect.stringContaining('the total of an hour would be 900001') }
+    const over = {
+      ok: false,
+      code: 'SIGNER_CAP',
+      reason: expect.stringContaining('the total of an hour would be 900001'),
+    }
     await expect.poll(() => signer.sign(buy(95_001).request), { timeout: 180_000 }).toEqual(over)
     expect(await signer.sign(buy(95_000, 9).request)).toEqual({ ok: true, signature: buy(95_000, 9).signature })
     await signer.close()
