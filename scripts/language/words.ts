@@ -21,7 +21,10 @@ export const PHRASES: readonly Phrase[] = [
     'name the thing: "the open positions"',
   ),
   phrase('(say|says|said|saying) so', 'name what is printed, logged or returned'),
-  phrase('(is|are|was|were) none( of (it|them|that|these))?', '"does not exist", "is invalid", "is missing"'),
+  phrase(
+    '(?<!there )(is|are|was|were) none( of (it|them|that|these))?',
+    '"does not exist", "is invalid", "is missing"',
+  ),
   phrase('beside', '"next to", "in addition to"'),
   phrase('as (it|they) (is|are|was|were)', '"unchanged"'),
   phrase('(go|goes|going|went|gone) by', '"uses", "depends on", "follows"'),

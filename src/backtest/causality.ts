@@ -29,7 +29,7 @@ interface Divergence {
   readonly cutOff: Entry | null
 }
 
-/** Plays a tape completely, and again cut at random rows. All decisions and fills up to a cut must be the same with and
+/** Plays a whole tape, and again cut at random rows. All decisions and fills up to a cut must be the same with and
  *  without the rest of the tape. A difference means that a strategy has seen the future, or depends on something
  *  outside of its market. */
 export function verifyCausality(config: Config, market: Market, seed: number): Causality {

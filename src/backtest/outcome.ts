@@ -32,7 +32,7 @@ export interface BacktestOptions {
   readonly measured?: Measurements
   /** Start with the state and inputs of a recorded start. */
   readonly replayed?: ReplayedStart | undefined
-  /** Note the results at this time instead of at a row, and value positions of another run then. */
+  /** Record the results at such a time instead of at a row, and value positions of another run then. */
   readonly note?: { readonly at: Millis; readonly foreign: readonly Position[] }
 }
 

@@ -14,7 +14,7 @@ const REPORT = 'report.json'
 /** Results can be computed again, so no disk space is reserved for them. */
 const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
 
-/** Runs with a new journal in the folder, or without one if `folder` is undefined. A run that fails leaves no results. */
+/** Runs with a new journal in the folder, or without one if `folder` is undefined. A failed run leaves no results. */
 export async function runIntoFolder<T>(folder: string | undefined, run: (journal?: Journal) => T): Promise<T> {
   if (folder === undefined) return run()
   const path = join(folder, RESULTS)

@@ -193,8 +193,8 @@ function makePrivate(path: string): void {
 /** Offset in SQLite's file header. */
 const APPLICATION_ID_AT = 68
 
-/** Error for a missing journal (exit 2). Names the journal beside it that was written last, because each demo creates
- *  its own. */
+/** Error for a missing journal (exit 2). Names the journal in the same folder that was written last, because each demo
+ *  creates its own. */
 export function noJournalAt(path: string): SluiceError {
   return new SluiceError(`no journal at ${path}${neighbourHint(path)}`, ExitCode.usage)
 }

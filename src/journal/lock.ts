@@ -22,7 +22,7 @@ export interface Lock {
 
 /** A lock that remembers whether its resource was ever used. */
 export interface MarkedLock extends Lock {
-  /** False for good once a holder has called `markUsed`. */
+  /** Permanently false once a holder has called `markUsed`. */
   readonly isUnused: boolean
   /** Durable on return. */
   markUsed(): void
@@ -93,7 +93,7 @@ function openExclusive(path: string, what: string): Database.Database {
   return db
 }
 
-/** A held lock file cannot be read, so the holder's name is in a file beside it. */
+/** A held lock file cannot be read, so the holder's name is in a file next to it. */
 function holderOf(path: string): string {
   try {
     return readFileSync(`${path}.holder`, 'utf8').slice(0, 200)

@@ -221,7 +221,7 @@ function* unseen({ block, from, to }: Rows, journal: number, seen: EventsSeen): 
 /** Two recorders receive the same event seconds apart at most, unless a reconnect delayed one of them. */
 const REMEMBERED_MS = 60000
 
-/** Events of the last minute or two by their deduplication key. A trade's signature identifies it whatever its time;
+/** Events of the last minute or two by their deduplication key. A trade's signature identifies it at any time;
  *  one transaction may hold several trades, so the amounts belong to the key. */
 class EventsSeen {
   #newer = new Map<string, number>()

@@ -19,7 +19,7 @@ export interface BotFiles {
 }
 
 export interface BotFileParts {
-  /** State file of the chain; the files are written next to it. If undefined, they are written to a temporary folder. */
+  /** State file of the chain; the files are written next to it. If undefined, they go to a temporary folder. */
   stateFile: string | undefined
   wallet: Secret
   coSigner: Secret

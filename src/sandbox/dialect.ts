@@ -55,7 +55,7 @@ const QUESTIONS = {
   closesAccount: ['no', 'yes'],
   /** Token program of the mints; `both`: a mix. */
   tokenProgram: ['token', 'token2022', 'both'],
-  /** Place of a built transaction: the whole body as bytes or text, a JSON text, a list of numbers, or a named field. */
+  /** Place of a built transaction: the whole body as bytes or text, a JSON text, a number list, or a named field. */
   builtShape: [
     ...['transaction', 'tx', 'serializedTransaction', 'encodedTransaction', 'swapTransaction', 'data.transaction'],
     ...['result.tx', 'raw', 'bareText', 'bareJson', 'bytes'],

@@ -26,7 +26,7 @@ export function forgetfulRecords(): Records {
   return { read: () => new Map(), write: () => {}, close: () => {} }
 }
 
-/** Throws SQLITE_BUSY if another process holds the file: two sandboxes on one chain would spend the same money twice. */
+/** Throws SQLITE_BUSY if another process holds it: two sandboxes on one chain would spend the same money twice. */
 export function fileRecords(path: string): Records {
   mkdirSync(dirname(path), { recursive: true })
   closeSync(openSync(path, 'a', 0o600)) // owner only: the file holds keys

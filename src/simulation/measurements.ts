@@ -2,7 +2,7 @@ import type { ErrorCode } from '../base/errors.ts'
 import type { Lamports, TokenAmount } from '../base/units.ts'
 import type { Attempt } from '../orders/attempt.ts'
 
-/** Measured facts of an attempt from a run that really made it. The model draws what is absent. */
+/** Measured facts of an attempt from a run that really made it. The model draws absent facts. */
 export interface Measured {
   /** Delay in ms from sending until the engine received the report. */
   readonly toldAfterMs?: number
@@ -30,7 +30,7 @@ export class DepthUse {
   estimatedFills = 0
   /** Sum over the estimated fills of the logarithm of the upper quartile over the lower one. */
   #spreads = 0
-  /** Additional proceeds of the estimated fills at the depth of the upper quartile, in lamports at the price of the
+  /** Extra proceeds of the estimated fills at the depth of the upper quartile, in lamports at the price of the
    *  fill. */
   upperLamports = 0
 

@@ -40,7 +40,7 @@ export class TapeSource implements Source {
     }
   }
 
-  /** Ignored: a tape holds what was recorded. */
+  /** Ignored: a tape holds all recorded keys. */
   want(_keys: readonly string[]): void {}
 
   /** Plays everything and lets open attempts end. Returns the number of rows. Throws if it was not started, and

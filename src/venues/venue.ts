@@ -125,7 +125,7 @@ export interface TermParts {
   readonly wallet: string
   /** Upper bound of a buy under the present plan. */
   readonly maxBuyLamports: () => Lamports
-  /** Unit of a sale's number, as far as it is proved for this venue. */
+  /** Unit of a sale's number, if proved for this venue. */
   readonly sellUnit: () => SellUnit
   /** The wallet's balance of a mint, base units; undefined if unknown. */
   readonly holding: (mint: string) => TokenAmount | undefined
@@ -247,6 +247,6 @@ export interface CaptureImporter extends CaptureReader {
 export interface CaptureWriter {
   /** First lines of the file; '' if the format has no header. */
   readonly header: string
-  /** A message as one line, without its line end. */
+  /** A message as one line, without line end. */
   line(message: Readonly<Record<string, unknown>>): string
 }

@@ -82,7 +82,8 @@ test('fills in a gap or between two recordings are counted but not compared', as
   const rows = noisyMarket(2_000, 3, T0)
   const before = (time: number) => rows.filter((row) => row.time < time)
   const between = (from: number, to: number) => rows.filter(({ time }) => time >= from && time < to)
-  // Attempts leave every 3 s from 63 s on; a feed that is down from 80 s to 90 s; nobody records from 110 s to 125 s.
+  // Attempts leave every 3 s from 63 s on; a feed that is down from 80 s to 90 s; no process records from 110 s to 125
+  // s.
   const [down, up, end, again] = [80_000, 90_000, 110_000, 125_000].map((ms) => T0 + ms) as [
     number,
     number,

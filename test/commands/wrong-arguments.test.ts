@@ -16,7 +16,7 @@ beforeAll(() => {
   mkdirSync(directory as string)
 })
 
-/** How each command that reads is told of a journal, or of the files that it reads. */
+/** The option with which each reading command gets its journal or its files. */
 const READING: Readonly<Record<string, (path: string) => string[]>> = {
   replay: (path) => ['--journal', path],
   backtest: (path) => [config, '--journal', path],

@@ -17,7 +17,7 @@ test('a variable is read on demand, and again after a change', () => {
   expect(secret.read()).toBe('second')
 })
 
-test('a file is read relative to the working directory, without its line end', () => {
+test('a file is read relative to the working directory, without line end', () => {
   folder.write('keys/api', 'from a file\n')
   expect(secretFrom('file:keys/api', cwd).read()).toBe('from a file')
 })

@@ -131,7 +131,7 @@ test('a paper run on the sandbox is backtested on its own tape', async ({ onTest
       1,
       'not a Sluice journal',
     ],
-    ['newer', sql('PRAGMA user_version = 1000'), 1, 'newer Sluice'],
+    ['newer', sql('PRAGMA user_version = 1000'), 1, 'newer version of Sluice'],
     [
       'damaged',
       sql('UPDATE block SET price = zeroblob(length(price)) WHERE last_seq = (SELECT max(last_seq) FROM block)'),

@@ -116,7 +116,7 @@ describe.concurrent('a probe proves on the chain the facts that the document lea
   })
 
   test.for<[Dialect['sellNumber'], Partial<ServiceProof>, says: RegExp]>([
-    ['baseUnits', { sellNumber: 'baseUnits', sales: ['number', 'percent', 'all'] }, /^ok: 5 orders/],
+    ['baseUnits', { sellNumber: 'baseUnits', sales: ['number', 'percent', 'all'] }, /^ok: all 5 orders are final$/],
     ['tokens', { sellNumber: null, sales: ['percent', 'all'] }, /^warn: all 5 orders .* number is not proved$/],
   ])('%s, and the first number is refused', async ([sellNumber, expected, says], { onTestFinished }) => {
     const { stage, quiet } = await openBusyStage({ dialect: { sellNumber } }, onTestFinished)
@@ -171,7 +171,7 @@ describe.concurrent('a probe, or a number, in trouble', () => {
     }
     const bought = stage.books().fills[0]?.tokens ?? 0n
     expect(await half()).toBeLessThan(bought / 100_000n)
-    expect(stage.log.join('')).toMatch(/a sale's number counts something else; parts are sold by percent from now on/)
+    expect(stage.log.join('')).toMatch(/from now on a part of a position is sold as a percentage/)
     expect(Number(await half()) / Number(bought)).toBeCloseTo(0.5, 3)
     await stage.settled()
     await running.stop()

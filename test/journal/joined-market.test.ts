@@ -74,7 +74,7 @@ function textOf(item: MarketItem): string[] {
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, n) => from + n)
 
-test('recordings of different times follow each other by time, whatever the order of their paths', async () => {
+test('recordings of different times follow each other by time, in any order of their paths', async () => {
   const early = [{ time: at(0), keys: KEYS, items: [...events(0, 40), ...outage(40, 60), ...events(60, 90)] }]
   const late = [{ time: at(200), keys: KEYS, items: events(200, 250) }]
   const found = await joined(late, early)

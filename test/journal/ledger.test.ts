@@ -71,7 +71,7 @@ function expectBalanced(path: string, { account, lamports: held, fills, others }
   expect(read(path, `SELECT * ${own} AND wallet + ${LINES} <> 0`)).toEqual([])
   expect(read(path, `SELECT * FROM audits WHERE account = '${account}' AND remainder_lamports <> 0`)).toEqual([])
   expect(read(path, `SELECT sum(wallet) AS sum ${own}`)).toEqual([{ sum: held }])
-  // All other postings are reversed completely.
+  // All other postings are reversed in full.
   expect(read(path, `SELECT coalesce(sum(wallet), 0) AS sum ${own} AND standing = 0`)).toEqual([{ sum: 0 }])
   const standing = read<{ signature: string }>(path, `SELECT signature ${own} AND standing = 1 AND kind <> 'opening'`)
   expect(standing.map(({ signature }) => signature).sort()).toEqual([...fills.keys(), ...others.keys()].sort())
@@ -113,7 +113,7 @@ function expectLots(path: string, { account, lamports: held, fills: all }: Ledge
     const sold = disposals.filter((disposal) => disposal.mint === mint)
     expectSlow(lots, sold, own)
   }
-  // Profit and what is held are the change of the wallet, but for rent and wrapping, which are still its own.
+  // Profit and holdings are the change of the wallet, except for rent and wrapping, which are still its own.
   const lots = fold.holdings.flatMap((holding) => holding.lots)
   const gains = disposals.map(({ gainLamports }) => gainLamports)
   const kept = fills.map(({ rentLamports, costs }) => rentLamports + costs.wrappedLamports)
@@ -252,7 +252,7 @@ test("an operator assigns a transaction to an order: the fill's posting replaces
     { kind: 'fill', standing: 1, back: 0, wallet: walletLamports },
   ])
   expect(read(path, 'SELECT max(abs(remainder_lamports)) AS most FROM audits')).toEqual([{ most: 0 }])
-  // Against the price that the order was decided on, 1e-7 SOL: what is above it is impact, and both are what the pool
+  // Against the price that the order was decided on, 1e-7 SOL: the excess is impact, and both are what the pool
   // got.
   expect(read(path, "SELECT sum(lamports) AS sum FROM ledger WHERE line IN ('trade', 'impact')")).toEqual([
     { sum: 49_000_000 },

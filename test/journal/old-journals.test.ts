@@ -95,7 +95,7 @@ async function strategiesOf({ start }: Segment): Promise<Map<string, Strategy>> 
   return new Map(loaded.map(({ name, strategy }) => [name, strategy]))
 }
 
-/** Repeats a segment whatever code recorded it, and compares every decision: `verifySegment` stops at the first
+/** Repeats a segment of any code, and compares every decision: `verifySegment` stops at the first
  *  divergence. */
 function repeated(reader: JournalReader, segment: Segment, strategies: ReadonlyMap<string, Strategy>) {
   const mints = new Mints()

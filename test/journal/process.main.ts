@@ -47,7 +47,7 @@ async function trade(): Promise<void> {
   next(1)
 }
 
-/** Merges blocks, and is killed in the midst of writing the first large one: the small ones are deleted already,
+/** Merges blocks, and is killed while it writes the first large one: the small ones are deleted already,
  *  nothing is committed. */
 function merge(): void {
   const db = openForWriting(path)

@@ -30,7 +30,7 @@ const key = (length: number) =>
   fc.oneof(
     { weight: 6, arbitrary: bytes(length).map(encodeBase58) },
     { weight: 2, arbitrary: fc.constant('') },
-    { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 20 }) }, // any text that a dialect uses as a signature
+    { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 20 }) }, // any text as a signature
     { weight: 1, arbitrary: fc.constant(`1${'z'.repeat(44)}`) },
   )
 const text = fc.string({ unit: 'binary', maxLength: 12 })

@@ -136,7 +136,7 @@ function decided(steps: readonly Step[], givesBack: boolean): { texts: string[];
 }
 
 describe('reused token numbers', () => {
-  it('do not change any decision, whatever tokens a strategy keeps', () => {
+  it('do not change any decision, with any tokens that a strategy keeps', () => {
     let saved = 0
     let trades = 0
     fc.assert(

@@ -34,7 +34,7 @@ class Paper {
     this.print(PRICE, PRICE, PRICE, PRICE, PRICE)
   }
 
-  /** Prints of 1 SOL each at the present time. */
+  /** Prints of 1 SOL each, now. */
   print(...prices: number[]): void {
     this.rows(prices.map((price) => ({ time: this.clock.now(), mint: 'mint', price })))
   }

@@ -31,8 +31,8 @@ const YEAR = Math.sqrt(365)
 const scaled = (value: number | undefined, by: number): number | undefined =>
   value === undefined ? undefined : value * by
 
-/** Every metric: one entry each. The union of what freqtrade, NautilusTrader and Jesse report for spot trades, with some
- *  of others. */
+/** Every metric, one entry each. The union of what freqtrade, NautilusTrader and Jesse report for spot trades, with
+ *  some of others. */
 export const METRICS: Readonly<Record<string, MetricSpec>> = {
   startBalance: { unit: 'SOL', label: 'Starting balance', formula: 'equity at the beginning', of: (f) => f.start },
   endBalance: {

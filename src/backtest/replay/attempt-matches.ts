@@ -68,7 +68,7 @@ export class AttemptMatches {
     const isSame = Math.abs(sentAt - armedAt) <= SAME_INSTANT_MS
     // A transaction that never landed is reported late. While landing is still simulated, that time is no latency.
     const hasLanded = landing === 'filled' || landing === 'reverted'
-    // A failure is reported once it is final, a fill as soon as it is seen.
+    // A failure is reported once it is final, a fill at first sight.
     const finalMs = landing === 'reverted' ? FINALITY_MS : 0
     const fee = fill?.feeLamports ?? feeLamports
     return {

@@ -83,7 +83,7 @@ export class RunInParts {
     this.#model = model
   }
 
-  /** Each start's replay begins with the state that the run recorded, whatever the previous replay ended with. */
+  /** Each start's replay begins with the state that the run recorded, regardless of the end of the previous replay. */
   play(factors: readonly Factor[], told: readonly From[] = [...BESIDE]): Replay {
     const matches = new AttemptMatches(this.#record.attempts, factors)
     const net = new Map<string, number>()
@@ -126,7 +126,7 @@ function walletOf(start: StartInput, { walletLamports }: RunRecord): OneWallet {
   return { bots: liveBotsOf(start), lamports: walletLamports }
 }
 
-/** A replay and what it takes from the run in addition to the previous one. */
+/** A replay and the data that it takes from the run in addition to the previous one. */
 export interface Step {
   readonly name: string
   readonly replay: Replay

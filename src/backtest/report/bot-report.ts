@@ -61,7 +61,7 @@ export interface DepthReport {
   /** Upper quartile of a pool's estimates over the lower one, which fills orders; geometric mean over the fills
    *  there. */
   readonly spread: number | null
-  /** Additional proceeds at the upper quartile. */
+  /** Extra proceeds at the upper quartile. */
   readonly upperSol: number
 }
 

@@ -130,10 +130,7 @@ function depthRows({ depth }: BotReport): [Part, Part][] {
   if (estimatedFills === 0) return [estimated]
   return [
     estimated,
-    [
-      `at the upper quarter of the estimates (${plain(spread, 1)} times the lower one): additional proceeds`,
-      sol(upperSol),
-    ],
+    [`at the upper quarter of the estimates (${plain(spread, 1)} times the lower one): extra proceeds`, sol(upperSol)],
   ]
 }
 
@@ -241,7 +238,7 @@ function tokenCharts(bot: BotReport, report: Report): Html {
       at,
     ) => html`<details${at === 0 ? ' open' : ''}><summary>Price and fills of ${tokenName(name, report)}: ${sol(netSol)} SOL</summary>
 ${chart(report.prices[name] ?? [], { title: `Price of ${name}`, marks: marks.get(name) ?? [], label })}
-<p class="quiet">Robust price, SOL a token. ▲ bought, ▼ sold, at what was paid and got, fees of the trade inside; reasons on hovering, and in the table of all trades.</p></details>
+<p class="quiet">Robust price, SOL a token. ▲ bought, ▼ sold, at the price of the fill, including its fees; reasons on hovering, and in the table of all trades.</p></details>
 `,
   )}
 ${drawn.length < bot.byToken.length ? html`<p class="quiet">The charts show the ${drawn.length} tokens with the largest effect on the result.</p>` : ''}`

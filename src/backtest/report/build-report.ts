@@ -138,7 +138,7 @@ export function fillModelSentences(model: FillModel): { readonly assumed: string
       `Half of the orders land within ${seconds(latencyMs.p50)} of being sent, 95 % within ${seconds(latencyMs.p95)}, plus one slot.`,
       `${rounded(landingFailurePercent)} % of them never land in a quiet market; with four prints per slot twice as many, with a quarter of the usual priority fee twice as many again.`,
       'An order is filled at the worst sized print between its decision and its landing, never at the print of the decision. Beyond its slippage it fails and pays its fee. A print more than twice off its neighbours counts only once others confirm it.',
-      "Depth is a constant product: pump.fun's curve, inverted from the price, until a token was once dearer than the curve goes; then the lower quarter of what consecutive prints say of the pool, at most that of a fresh migration. Nothing is bought into a pool of which nothing is known (DEPTH_UNKNOWN).",
+      "Depth is a constant product: pump.fun's curve, inverted from the price, until a token was once dearer than the curve goes; then the lower quarter of what consecutive prints say of the pool, at most that of a fresh migration. Nothing is bought into an unknown pool (DEPTH_UNKNOWN).",
       "An order's own impact is paid in full and forgotten by the next one.",
       `The venue takes ${rounded(venueFeePercent)} % each way and the service ${rounded(serviceFeePercent)} %. Each transaction, even a failed one, costs ${formatSol(networkFee(null, model))} SOL if the service chooses the priority fee. A token account costs ${rent} SOL of rent until its last token is sold.`,
       'After a gap of the feed no order is filled at older prices: a sale waits for new prints.',

@@ -74,7 +74,7 @@ function summary({ bots }: Report): Html {
 /** Tape, code and model of the results. */
 function ground({ tape, plan, fillModel, hashes, sluice }: Report): Html {
   return html`<section>
-<h2>What it rests on</h2>
+<h2>Assumptions and data</h2>
 <div class="columns"><div><h3>The tape</h3>
 ${pairs([
   ['market rows', tape.rows],

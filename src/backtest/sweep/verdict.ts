@@ -8,7 +8,7 @@ export function sweepVerdict({ holdOutPercent }: Sweep, valid: readonly SetResul
     ...sampleLines(traded, valid.length - traded.length, holdOutPercent > 0 ? 'in the sample' : 'at all'),
     ...(holdOutPercent > 0
       ? holdOutLines(traded)
-      : ['There is no hold-out: the best of many sets looks good by chance. Expect a lower result on the next tape.']),
+      : ['There is no hold-out: the best of many sets looks good at random. Expect a lower result on the next tape.']),
   ]
 }
 

@@ -172,7 +172,7 @@ function openedBy(sample: Sample): { what: string; lamports: bigint }[] {
     const what =
       token === undefined
         ? after.owner === PROGRAMS.system
-          ? 'a previously empty account'
+          ? 'an account that was empty before'
           : `${RECORD}${after.owner}`
         : `${token.owner === asked.wallet ? "the wallet's" : "another owner's"} account of ${mint}`
     return [{ what, lamports: after.lamports }]

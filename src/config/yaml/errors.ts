@@ -14,7 +14,7 @@ export interface ConfigError extends Position {
   readonly message: string
 }
 
-/** One line for each error, in the format that editors and terminals turn into links. Bold if `stream` is a terminal. */
+/** One line per error, in the format that editors and terminals turn into links. Bold if `stream` is a terminal. */
 export function formatErrors(errors: readonly ConfigError[], stream: NodeJS.WriteStream = process.stderr): string {
   return errors
     .map(({ file, line, column, path, message }) => {

@@ -1,4 +1,4 @@
-// Columns of fills: stored, in the view `fills`, in `sluice fills --json`, and in the table that `sluice fills` prints. A
+// Columns of fills: stored, in the view `fills`, in `sluice fills --json`, and in the table of `sluice fills`. A
 // new column is one entry of each list here that shows it; a journal gets it when it is next opened for writing.
 
 import type { Database } from 'better-sqlite3'
@@ -85,8 +85,8 @@ export function fillRow({ orderId, bot, mint, side, costs, signature, final, ...
     /** Base fee, priority fee and tips. */
     feeSol: lamportsToSol(fill.feeLamports),
     rentSol: lamportsToSol(fill.rentLamports),
-    /** Change of the wallet: -(sol + feeSol + rentSol) for a buy, sol - feeSol - rentSol for a sale, less the amount that
-     *  was wrapped. */
+    /** Change of the wallet: -(sol + feeSol + rentSol) for a buy, sol - feeSol - rentSol for a sale, less the amount
+     *  that was wrapped. */
     walletSol: lamportsToSol(fill.walletLamports),
     costs: {
       tradeSol: lamportsToSol(costs.tradeLamports),

@@ -267,7 +267,7 @@ const MIGRATIONS: readonly ((db: Database) => void)[] = [
 
 export const SCHEMA_VERSION = MIGRATIONS.length
 
-/** Migrates a journal to the present schema, each step completely or not at all. */
+/** Migrates a journal to the present schema, each step as a whole or not at all. */
 export function migrate(db: Database): void {
   for (let version = versionOf(db); version < SCHEMA_VERSION; version++) {
     db.transaction(() => {
@@ -307,7 +307,7 @@ FROM conditional_order;
 `
 
 // Itemized costs of a fill: `FillCosts` of engine/accounting/fill-costs.ts as JSON, in addition to the sums.
-/** Costs of older fills, of which only the sums are known. */
+/** Costs of older fills: only their sums are known. */
 const costsOf = (trade: string, fee: string, rent: string): string => `json_object(
   'tradeLamports', ${trade}, 'venueFeeLamports', 0, 'serviceFeeLamports', 0,
   'baseFeeLamports', min(${fee}, 5000), 'priorityFeeLamports', max(${fee} - 5000, 0), 'tipLamports', 0,

@@ -2,7 +2,7 @@ import { KEY_BYTES, SIGNATURE_BYTES } from '../tape/packed-text.ts'
 
 /** Views in plain SQL, for any client. Block columns are blobs that the views decode byte by byte. A row of `block` is
  *  cut into chunks of 64 rows first: otherwise each byte would be extracted from the whole column. `FENCE` prevents
- *  SQLite from flattening the steps, which would evaluate the inner expressions once for each use. */
+ *  SQLite from flattening the steps, which would compute the inner expressions once for each use. */
 const FENCE = 'LIMIT -1 OFFSET 0'
 const CHUNK = 64
 

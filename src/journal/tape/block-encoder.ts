@@ -17,7 +17,7 @@ const MAX_DICTIONARY = 256
 /** Initial bytes for a text. */
 const LONGEST_TEXT = 128
 
-/** Texts that are not base58, or longer than a key or signature, kept as they are. */
+/** Texts that are not base58, or longer than a key or signature, kept unchanged. */
 export interface OddTexts {
   signature?: Record<number, string>
   trader?: Record<number, string>

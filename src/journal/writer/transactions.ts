@@ -36,7 +36,7 @@ export class Transactions {
     try {
       if (!this.#db.memory) this.#db.pragma('wal_checkpoint(RESTART)')
     } catch (error) {
-      if (!isFull(error)) throw error // the log stays as it is
+      if (!isFull(error)) throw error // the log stays unchanged
     }
   }
 

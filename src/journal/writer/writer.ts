@@ -39,7 +39,7 @@ export interface Batch {
 
 /** Approximate bytes written between two checkpoints. */
 const CHECKPOINT_BYTES = 8 * 2 ** 20
-/** A record changes a page or two, mostly its own. */
+/** A record changes a page or two, usually its own. */
 const WRITE_BYTES = 8192
 const MAX_WRITES = 4096
 /** Including its signature. */
@@ -212,7 +212,7 @@ export class Writer {
     this.#db.pragma('wal_checkpoint(PASSIVE)')
   }
 
-  /** Tries as it is, then without records that money is not read from and with a folded log, then with the reserve. */
+  /** Tries unchanged, then without records that money is not read from and with a folded log, then with the reserve. */
   #transact(): void {
     try {
       this.#write()

@@ -38,7 +38,7 @@ export function keyVerdict(host: string, session: SessionFinding, source: string
 export interface PlanFinding {
   /** Name of the plan from the service; '' if it sent none. */
   readonly told: string
-  /** Limits of the plan as far as they are known. */
+  /** Limits of the plan if known. */
   readonly known: Plan
   /** Why limits are unknown; '' if all are known. */
   readonly notice: string

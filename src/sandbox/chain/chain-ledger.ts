@@ -55,7 +55,7 @@ export abstract class ChainLedger implements Ledger {
   readonly #pending: Map<string, Pending>
   /** Oldest first. */
   readonly #landed: Map<string, LandedTransaction>
-  /** Transactions that a fork may still revert, as they were sent. */
+  /** Transactions that a fork may still revert, in the form they were sent in. */
   readonly #forkable = new Map<string, Pending>()
   readonly #listeners: ((slot: number, landed: LandedTransaction[]) => void)[] = []
   #lagSlots = 0
@@ -223,7 +223,7 @@ export abstract class ChainLedger implements Ledger {
 
   #land(pending: Pending, slot: number): LandedTransaction | undefined {
     const { signature } = pending
-    // Transactions of the service itself land when the fault or the test says so, even after their blockhash has
+    // Transactions of the service itself land when the fault or the test orders it, even after their blockhash has
     // expired: for the customer they were built later.
     const isAlive = pending.transaction !== undefined || this.#isAlive(pending.recentBlockhash, slot)
     const { landed, changes } = isAlive

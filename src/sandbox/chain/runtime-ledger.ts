@@ -52,7 +52,7 @@ export interface Venue extends Outside {
 
 export interface RuntimeLedgerOptions extends ChainOptions {
   native: Native
-  /** Binaries of additional programs by address. */
+  /** Binaries of further programs by address. */
   programs: Readonly<Record<string, Uint8Array>>
   builders: Readonly<Record<string, Builder>>
   venue: Venue

@@ -57,7 +57,7 @@ export class TradeProgram implements Program<TradeData> {
     this.#traded = traded
   }
 
-  /** Trades of others are not on the ledger, so the pool's balances are set from its curve before each of our trades. */
+  /** Trades of others are not on the ledger, so each of our trades first sets the pool's balances from its curve. */
   load({ mint }: TradeData, bank: Bank): void {
     const curve = this.#market.token(mint)?.curve
     if (!curve) return

@@ -49,7 +49,7 @@ export function drawCreatorSol(draws: Draws): number {
   return share < 0.15 ? 0 : quantile(CREATOR, share)
 }
 
-/** SOL of a swap that a router splits: mostly dust, some of full size. */
+/** SOL of a swap that a router splits: usually dust, some of full size. */
 export function drawRouterSol(draws: Draws): number {
   return draws.chance(0.8) ? draws.between(0.0005, 0.02) : draws.between(0.1, 1.5)
 }

@@ -11,7 +11,7 @@ import {
 } from '../../solana/transaction.ts'
 import type { Account, AccountUse, LandedTransaction, TokenUse } from '../chain/ledger.ts'
 
-/** Solana's JSON format of accounts (solana.com/docs/rpc). Lamports are numbers, token amounts strings. */
+/** Solana's JSON format of accounts (solana.com/docs/rpc). Lamports are numbers, tokens strings. */
 const PARSED_PROGRAMS: Readonly<Record<string, string>> = {
   [PROGRAMS.token]: 'spl-token',
   [PROGRAMS.token2022]: 'spl-token-2022',
@@ -80,7 +80,7 @@ function parsedTokenData(data: Uint8Array): object | undefined {
   }
 }
 
-/** Solana's JSON and byte formats of transactions (solana.com/docs/rpc). Lamports are numbers, token amounts strings. */
+/** Solana's JSON and byte formats of transactions (solana.com/docs/rpc). Lamports are numbers, tokens strings. */
 export function transactionShape(transaction: LandedTransaction, encoding: string): object {
   const { slot, blockTime } = transaction
   const { version } = transactionOf(transaction).message
@@ -198,7 +198,7 @@ function base58(hex: string): string {
 
 type Sent = Pick<TransactionBytes, 'signatures' | 'message'>
 
-/** The transaction as it was sent; the small ledger reconstructs a plausible one. */
+/** The transaction in the form it was sent in; the small ledger reconstructs a plausible one. */
 function transactionOf(transaction: LandedTransaction): Sent {
   const { bytes, signature, accounts, instructions, recentBlockhash } = transaction
   if (bytes !== undefined) {

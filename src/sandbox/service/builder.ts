@@ -17,7 +17,7 @@ export interface BuilderOptions extends PricingOptions {
   answers: Answers
   faults: Faults
   records: Records
-  /** Key of the service that signs too, if the dialect says so. */
+  /** Key of the service that signs too, if the dialect has one. */
   coSigner: Secret
   ambush: Ambush
   table: Table

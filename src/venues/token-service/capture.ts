@@ -186,7 +186,7 @@ function finite(_key: string, value: unknown): unknown {
 
 export const CSV_HEADER = COLUMNS.join(',')
 
-/** Formats a message of a capture as a CSV line without its line end. `csvLinesOf` reads it back as the same message. */
+/** Formats a message of a capture as a CSV line without line end. `csvLinesOf` reads it back as the same message. */
 export function csvLine({ metadata, ...message }: Readonly<Record<string, unknown>>): string {
   const all: Readonly<Record<string, unknown>> = { ...message, ...(metadata as object | undefined) }
   return COLUMNS.map((name) => csvCell(all[name])).join(',')

@@ -9,7 +9,7 @@ export type Verdict = Extract<Outcome, { kind: 'unsent' | 'acked' | 'refused' | 
 
 type Retry = Extract<Outcome, { kind: 'refused' }>['retry']
 
-/** A documented error code means refused, whatever the HTTP status. */
+/** A documented error code means refused, with any HTTP status. */
 const BY_CODE: Readonly<Record<HttpCode, Retry>> = {
   INSUFFICIENT_BALANCE: 'never',
   INVALID_MINT: 'never',

@@ -202,7 +202,7 @@ export class Subscriptions {
     return []
   }
 
-  /** Handles a batch of which only a part was confirmed in time. Returns the dropped keys. */
+  /** Handles a batch that was confirmed only in part. Returns the dropped keys. */
   miss(): readonly string[] {
     const rest = this.#asked
     this.#asked = []

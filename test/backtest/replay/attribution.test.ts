@@ -104,7 +104,7 @@ const WORLDS: [string, World][] = [
   ['plan delay', { run: { plan: { ...STANDARD, requestsPerMinute: 4 } } }],
   ['latency', { run: { model: (model) => ({ ...model, latencyMs: { p50: 6_000, p95: 9_000 } }) } }],
   ['landing', { run: { model: (model) => ({ ...model, landingFailurePercent: 50 }) } }],
-  // What was paid decides when a stop-loss is due: without one the same is sold at the same time.
+  // The price paid decides when a stop-loss is due. Without one, both sell the same at the same time.
   ['impact', { exits: { maxHoldSeconds: 30 }, run: { model: (model) => ({ ...model, venueFeePercent: 4 }) } }],
   ['fees', { run: { model: (model) => ({ ...model, autoPriorityFeeLamports: lamports(5_000_000) }) } }],
 ]
@@ -153,7 +153,7 @@ test('a run with four starts is replayed in four parts, each with its configurat
   const rows = market()
   await writeTape(whole, [{ time: T0, items: rows }])
   const backtest = await backtestOf(whole, await configOf())
-  // The first one dies with transactions under way; the next one hears nothing at all; before the last one nobody
+  // The first one dies with transactions under way; the next one hears nothing at all; before the last one no process
   // pauses.
   const parts = [
     { from: T0, to: T0 + 71_000, params: {} },

@@ -148,7 +148,7 @@ describe('with an RPC', () => {
   afterEach(() => server.close())
   const rpc = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
-  test('the changes of balance are told', async () => {
+  test('the changes of balance are printed', async () => {
     expect(await verify('--tx', base64, '--order', order, '--policy', policy, '--rpc', rpc())).toBe(0)
     const { amount, tokens } = draft.drawn
     expect(out).toContain(`-${Number(amount + 2_500_000n) / 1e9} SOL, ${tokens} base units`)

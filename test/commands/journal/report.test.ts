@@ -39,7 +39,7 @@ describe('of a run on paper', () => {
     bots = reported(path)
   })
 
-  test('what each bot made is what its wallet changed by, and what it holds', () => {
+  test('the result of each bot is the change of its wallet and its holdings', () => {
     const reader = openReader(path)
     const ledger = reader.ledger()
     reader.close()
@@ -51,7 +51,7 @@ describe('of a run on paper', () => {
     }
   })
 
-  test('by what it was made, and what was not done', () => {
+  test('causes of the result, and orders that were not executed', () => {
     const [streak] = bots
     expect(streak).toMatchObject({
       mode: 'paper',

@@ -66,7 +66,7 @@ test('says why fewer requests can be sent than the plan has, and until when', ()
   expect(lines).toContainEqual(`HISTORY UNKNOWN until 12:01:30: ${text}`)
 })
 
-/** What stands behind the token of one held position. */
+/** The columns after the token of one held position. */
 function lineOf(more: Partial<Position>, price: number | undefined): string | undefined {
   const stats = new LiveStats()
   const held = { tokens: 100_000_000_000n, costLamports: lamports(100_000_000), state: 'open' } as const
@@ -208,7 +208,7 @@ describe('orders whose answer was lost', () => {
     )
   }
 
-  test('after a minute each has a line that says what it waits for', () => {
+  test('after a minute each has a line with the cause of the wait', () => {
     expect(said([], [lost('o1', MINT), lost('o2', OTHER_MINT, 'armed')])).toEqual([
       `UNDECIDED o1 dips buy ${MINT.slice(0, 8)}, sent 11:59:30: ${progress}`,
       'UNDECIDED o2 dips buy J5p7z5dZ, sent 11:59:30: the chain is being searched for its transaction',

@@ -44,7 +44,7 @@ test.each([
     /; 2 open positions, and no process to sell them; 1 undecided order; entries are halted$/,
     { positions: 2, openOrders: 1, halted: true },
   ],
-] as const)('after the last process ended, status shows what it left open: %s', async (what, says, data) => {
+] as const)('after the last process ended, status shows its open work: %s', async (what, says, data) => {
   const journal = await left(what)
   await expect(status(journal)).rejects.toThrow(says)
   const lines = printed()

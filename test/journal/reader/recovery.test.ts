@@ -317,7 +317,7 @@ test('slots of the last two minutes of this boot are restored exactly', async ()
     journal.write({ kind: 'slot', slot: slot(61, minute) })
     journal.write({ kind: 'slot', slot: slot(62, 4n * minute) })
     journal.write({ kind: 'slot', slot: slot(63, 9_007_199_254_740_993n) })
-    journal.write({ kind: 'slot', slot: { ...slot(64, 5n * minute), doneAt: null } }) // every 64th slot deletes old ones
+    journal.write({ kind: 'slot', slot: { ...slot(64, 5n * minute), doneAt: null } }) // the 64th deletes old ones
   })
   expect(slots.map(({ id }) => id)).toEqual([62, 63, 64])
   expect(slots[1]).toEqual(slot(63, 9_007_199_254_740_993n))

@@ -59,7 +59,7 @@ test('the tax export is first in, first out, one line per lot, exact, and only o
     [
       '2026-01-02T03:01:00Z 2026-01-02T03:03:00Z 10 3 1 0.000005 1.999995',
       '2026-01-02T03:02:00Z 2026-01-02T03:03:00Z 5 1.5 1.5 0.0000025 -0.0000025',
-      // Of the 9 that were held somebody else took the two oldest: 3 of the second buy are left, and the 4 that were
+      // A third party took the two oldest of the 9 tokens: 3 of the second buy are left, and the 4 that were
       // adopted.
       '2026-01-02T03:02:00Z 2026-01-02T03:07:00Z 3 0.6 0.9 0.0000018 -0.3000018',
       '2026-01-02T03:04:00Z 2026-01-02T03:07:00Z 4 0.8 2 0.0000012 -1.2000012',
@@ -69,7 +69,7 @@ test('the tax export is first in, first out, one line per lot, exact, and only o
   expect(lines[0]).toContain(",SOL,wallet,'=cmd(),")
 })
 
-test('adopted tokens are one lot, whatever other position outputs exist', () => {
+test('adopted tokens are one lot, with any other position outputs', () => {
   const reader = openReader(path)
   const adopted = reader.movements().filter(({ kind }) => kind === 'adopted')
   reader.close()

@@ -76,7 +76,7 @@ test('a mapped scan that stops early leaves no transaction open', () => {
   expect(() => blocks.return()).not.toThrow()
 })
 
-test('a market ends where it ended when it was opened, whatever is recorded and merged later', () => {
+test('a market ends where it ended when it was opened, regardless of later records and merges', () => {
   const { path, writer } = recorded()
   const tape = openTape([path])
   for (let n = BLOCKS; n < BLOCKS + 20; n++) {

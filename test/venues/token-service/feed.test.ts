@@ -114,7 +114,7 @@ describe('connecting', () => {
     expect(statuses()).toEqual([`gap 0 700 trades ${MINT} newTokens`, `live trades ${MINT} newTokens`])
   })
 
-  test('a feed without wanted keys is live as soon as it is authenticated', () => {
+  test('a feed without wanted keys is live once authenticated', () => {
     goLive()
     expect(statuses()).toEqual(['live'])
   })

@@ -45,7 +45,7 @@ export class Decoder {
     return this.#parse(data, start, end)
   }
 
-  /** Number of undocumented fields in the last row. They indicate a change of the service, not an error. */
+  /** Number of undocumented fields in the last row. They show a change of the service, not an error. */
   get unknownFields(): number {
     return this.#frame.unknownFields
   }

@@ -226,7 +226,7 @@ describe('the scanner agrees with JSON.parse', () => {
     return true
   }
 
-  test('on any trade and price update, all of which the scanner accepts', () => {
+  test('on any trade and price update, and the scanner accepts all of them', () => {
     fc.assert(
       fc.property(fc.oneof(anyTrade, anyPriceUpdate), (record) => {
         expect(compare(JSON.stringify(record))).toBe(true)
