@@ -1,8 +1,7 @@
 /** Amounts and times. Money is integers; floats exist only in YAML, strategy calls and display, and pass through these
  *  functions. */
 
-/** @public The declarations of the build name it. */
-export declare const brand: unique symbol
+declare const brand: unique symbol
 
 /** Milliseconds since the Unix epoch, an integer, stamped once by the runner; or a duration in milliseconds if the name
  *  ends in `Ms`. */
