@@ -11,7 +11,12 @@ export type Millis = number
 export type Seq = number
 
 /** 1e-9 SOL. A safe integer, checked on entry; negative for decreases of a balance. */
-export type Lamports = number & { readonly [brand]: 'lamports' }
+export type Lamports = number & LamportsBrand
+
+/** @public The declarations of the build name it. */
+export interface LamportsBrand {
+  readonly [brand]: 'lamports'
+}
 
 /** Base units of a token. A bigint, because a 9-decimal supply does not fit a double. */
 export type TokenAmount = bigint
