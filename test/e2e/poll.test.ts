@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { MarketToken } from '../../src/sandbox/market/market.ts'
 import { MINT } from '../sandbox/still-market.ts'
+import type { BookedOrder } from './books.ts'
 import { sluice } from './process.ts'
 import { openRpcProxy } from './rpc-proxy.ts'
 import { openStage, orderIn, type Stage, tell } from './stage.ts'
@@ -27,7 +28,8 @@ async function polling(
   return { stage, node }
 }
 
-/** Opens a position in a token that then has no more prints. */
+/** Opens a position in a token that then has no more prints. A transaction on paper is lost at times, as on the chain,
+ *  and is sent again. */
 async function buy(stage: Stage, mode: 'live' | 'paper'): ReturnType<Stage['go']> {
   const running = mode === 'live' ? await stage.go() : await stage.start()
   if (mode === 'paper') {
@@ -35,10 +37,20 @@ async function buy(stage: Stage, mode: 'live' | 'paper'): ReturnType<Stage['go']
     stage.prints(9)
     await until('a price', () => running.stats.rows >= 9)
   }
-  expect((await tell(running.handle, stage, 'buy')).answer).toBe('o1')
-  await orderIn(stage, 'o1', ({ state }) => state === 'filled')
-  return running
+  for (;;) {
+    const { answer } = await tell(running.handle, stage, 'buy')
+    const { state } = await orderIn(
+      stage,
+      answer,
+      (order) => order.state === 'filled' || order.state === 'not_executed',
+    )
+    if (state === 'filled') return running
+  }
 }
+
+const sales = (stage: Stage): BookedOrder[] => stage.books().orders.filter(({ side }) => side === 'sell')
+const sold = (stage: Stage): Promise<BookedOrder> =>
+  until('a filled sale', () => sales(stage).find(({ state }) => state === 'filled'))
 
 /** Sells on the chain without a print on the feed. */
 function fall(stage: Stage, share: number): void {
@@ -56,14 +68,14 @@ test.concurrent('a price that falls while the feed is silent triggers a sale by 
   const { stage } = await polling({ chain: 'runtime', mode: 'live' }, onTestFinished)
   const running = await buy(stage, 'live')
   await until('a reading', () => readings(stage) > 0)
-  expect(stage.books().orders).toHaveLength(1)
+  expect(sales(stage)).toEqual([])
   fall(stage, 0.5)
-  expect((await orderIn(stage, 'o2', ({ state }) => state === 'filled')).side).toBe('sell')
+  const { id } = await sold(stage)
   await stage.settled()
   await running.stop()
   expect(alarms(stage)).toEqual([])
   expect(await stage.complaints()).toEqual([])
-  const { stdout } = await sluice(['why', 'o2', '--journal', stage.journal])
+  const { stdout } = await sluice(['why', id, '--journal', stage.journal])
   const told = stdout.replace(/\s+/g, ' ')
   expect(told).toMatch(/input the pool, read over RPC .* SOL against .* tokens, slot \d+/)
   expect(told).toMatch(/decided puppet: stop-loss: -5/)
@@ -79,9 +91,9 @@ test.concurrent('a dead RPC triggers no sale and is reported once; the position 
   const before = readings(stage)
   await until('answers that are none', () => readings(stage) >= before + 4)
   expect(alarms(stage)).toEqual(['POOL_SILENT'])
-  expect(stage.books().orders).toHaveLength(1)
+  expect(sales(stage)).toEqual([])
   node.isDead = false
-  await orderIn(stage, 'o2', ({ state }) => state === 'filled')
+  await sold(stage)
   await stage.settled()
   await running.stop()
   // Filled at the price of the pool, not of the last print.
