@@ -1,3 +1,4 @@
+import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { type Backtest, type BacktestOptions, runBacktest } from '../../src/backtest/run.ts'
 import { loadConfig } from '../../src/config/load.ts'
@@ -25,7 +26,7 @@ async function backtest(
   bots: readonly Section[],
   options: Partial<BacktestOptions> = {},
   shared: Section = {},
-): Promise<Backtest> {
+): Promise<Backtest & { readonly path: string }> {
   const path = journalPath()
   await writeTape(path, recordings)
   const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
@@ -34,7 +35,7 @@ async function backtest(
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
   const reader = openReader(path)
   try {
-    return runBacktest(loaded.config, reader.market(), { partial: false, ...options })
+    return { ...runBacktest(loaded.config, reader.market(), { partial: false, ...options }), path }
   } finally {
     reader.close()
   }
@@ -198,6 +199,29 @@ describe('gaps and segments', () => {
       `${T0 + HOUR} ${T0 + HOUR} true`,
     ])
     expect(count).toBe(4)
+  })
+
+  test('the view `gaps` of the journal and a backtest count the same gaps, between starts too', async () => {
+    const gap: Input = { kind: 'gap', from: T0 + 5_900, to: T0 + 6_200, keys: ['trades'] }
+    const recordings = [0, 1, 3].map((hour): Recording => {
+      const [time, items] = [T0 + hour * HOUR, rows(T0 + hour * HOUR)]
+      return {
+        time,
+        items: hour === 0 ? [...items.slice(0, 63), { time: T0 + 6_200, input: gap }, ...items.slice(63)] : items,
+      }
+    })
+    const { gaps: count, gapMs, path } = await backtest(recordings, [{ name: 'gaps', strategy: gaps, exits }])
+    const db = new Database(path, { readonly: true })
+    expect(db.prepare('SELECT count(*) AS count, sum(seconds) AS seconds FROM gaps').get()).toEqual({
+      ...{ count, seconds: gapMs / 1000 },
+    })
+    const causes = db.prepare(`SELECT segment, cause, seconds FROM gaps WHERE "to" > "from" ORDER BY seq`).all()
+    db.close()
+    expect(causes).toEqual([
+      { segment: 1, cause: 'feed', seconds: 0.3 },
+      { segment: 2, cause: 'restart', seconds: 3600 - 9.9 },
+      { segment: 3, cause: 'restart', seconds: 7200 - 9.9 },
+    ])
   })
 
   test('no buys while the feed is down, nor after the tape', async () => {

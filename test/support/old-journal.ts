@@ -18,6 +18,7 @@ export function forgetLedger(db: Database): void {
   oldBlocks(db)
   db.exec(`
     ALTER TABLE block DROP COLUMN late_checksum;
+    DROP VIEW gaps; DROP VIEW stretches; CREATE VIEW gaps AS SELECT 1;
     DROP VIEW conditional_orders; DROP TABLE conditional_order;
     DROP VIEW ledger; DROP VIEW audits; DROP TRIGGER fill_posted; DROP TRIGGER fill_reposted; DROP TRIGGER transaction_posted;
     DROP TRIGGER wallet_opened; DROP TRIGGER paper_opened;

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { TEXTS } from '../tape/packed-text.ts'
 import { addFillColumns } from './fills.ts'
 import { LEDGER } from './ledger.ts'
+import { STRETCHES_AND_GAPS } from './stretches.ts'
 import { VIEWS } from './views.ts'
 
 /** Application id in the file's header, `SLUI`: tells a journal from other databases. */
@@ -263,6 +264,7 @@ const MIGRATIONS: readonly ((db: Database) => void)[] = [
   (db) => db.exec(CONDITIONAL_ORDERS),
   (db) => db.exec('ALTER TABLE block ADD COLUMN late_checksum INTEGER'),
   () => {}, // since this version rows may hold changes of key lists, see key-rows.ts
+  (db) => db.exec(STRETCHES_AND_GAPS),
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

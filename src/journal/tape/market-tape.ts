@@ -4,7 +4,6 @@ import type { Input } from '../../engine/messages.ts'
 import type { Block } from '../../market/block.ts'
 import { Mints } from '../../market/mints.ts'
 import { RowReader } from './key-rows.ts'
-import { segmentsOf } from './segments.ts'
 import { partOf } from './tape-block.ts'
 import { rowAt, type TapeReader } from './tape-reader.ts'
 
@@ -123,21 +122,6 @@ export class MarketTape {
   }
 }
 
-interface BlockEnds {
-  readonly segment: number
-  readonly first_seq: Seq
-  readonly last_seq: Seq
-  readonly first_time: Millis
-  readonly last_time: Millis
-  readonly rows_before: number
-}
-
-const ENDS = 'SELECT segment, first_seq, last_seq, first_time, last_time, rows_before FROM block'
-
-/** A process may be recording: rows added from now on are left out. */
-const LAST_SEQS = `SELECT max(last_seq) AS seq FROM block UNION ALL SELECT max(seq) FROM input
-UNION ALL SELECT max(seq) FROM segment UNION ALL SELECT max(last_seq) FROM missing`
-
 const FIRST_STOP = `SELECT min(seq) FROM input
 WHERE kind = 'command' AND seq BETWEEN ? AND ? AND json_extract(json, '$.command.name') = 'stop'`
 
@@ -148,35 +132,18 @@ WHERE kind = 'feed' AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 1`
 const LET_GO = `SELECT min(coalesce(json_extract(json, '$.from'), time)) FROM input
 WHERE kind IN ('feed', 'gap') AND seq BETWEEN ? AND ? HAVING max(json_extract(json, '$.status')) = 'down'`
 
-/** Old tape is dropped from its beginning, so only the first stretch can be incomplete. */
+/** See schema/stretches.ts. */
 function stretchesOf(db: Database): Stretch[] {
-  const first = db.prepare<[], BlockEnds>(`${ENDS} ORDER BY last_seq LIMIT 1`).get()
-  if (first === undefined) return []
-  const lastBefore = db.prepare<[Seq], BlockEnds>(`${ENDS} WHERE last_seq <= ? ORDER BY last_seq DESC LIMIT 1`)
-  const lastNews = db
-    .prepare<[Seq, Seq, Seq, Seq], Millis | null>(
-      `SELECT max(time) FROM (SELECT * FROM (SELECT time FROM input WHERE seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 1)
-         UNION ALL SELECT last_time FROM missing WHERE first_seq BETWEEN ? AND ?)`,
+  const rows = db
+    .prepare(
+      'SELECT segment, first_seq AS firstSeq, last_seq AS lastSeq, "from", "to" FROM stretches ORDER BY first_seq',
     )
-    .pluck()
+    .all() as Stretch[]
   const stoppedAt = stopsOf(db)
-  const stretches: Stretch[] = []
-  const end = db.prepare<[], Seq>(`SELECT max(seq) FROM (${LAST_SEQS})`).pluck().get() as Seq
-  const isBeheaded = first.rows_before > 0
-  const segments = [...(first.segment === 0 ? [IMPORT] : []), ...segmentsOf(db)]
-  for (const [index, { number, firstSeq: startSeq, time, ended }] of segments.entries()) {
-    if (isBeheaded && number < first.segment) continue
-    const isCut = isBeheaded && number === first.segment
-    const firstSeq = isCut ? first.first_seq : startSeq
-    const lastSeq = (segments[index + 1]?.firstSeq ?? end + 1) - 1
-    const last = lastBefore.get(lastSeq)
-    const from = isCut ? first.first_time : number === 0 ? Math.min(first.first_time, firstNews(db)) : time
-    const lastRow = last?.segment === number ? last.last_time : from
-    const to = Math.max(from, ended ?? 0, lastRow, lastNews.get(firstSeq, lastSeq, firstSeq, lastSeq) ?? 0)
-    const at = stoppedAt(firstSeq, lastSeq)
-    stretches.push({ segment: number, firstSeq, lastSeq, from, to, ...(at !== null && { stoppedAt: at }) })
-  }
-  return stretches
+  return rows.map((row) => {
+    const at = stoppedAt(row.firstSeq, row.lastSeq)
+    return { ...row, ...(at !== null && { stoppedAt: at }) }
+  })
 }
 
 /** Time when a stretch was stopped while its feed was live; null otherwise. */
@@ -190,14 +157,6 @@ function stopsOf(db: Database): (firstSeq: Seq, lastSeq: Seq) => Millis | null {
     return letGo.get(stop, lastSeq) ?? null
   }
 }
-
-function firstNews(db: Database): Millis {
-  const time = db.prepare<[], Millis>('SELECT time FROM input ORDER BY seq LIMIT 1').pluck().get()
-  return time ?? Number.POSITIVE_INFINITY
-}
-
-/** State before the first segment. */
-const IMPORT = { number: 0, firstSeq: 1, time: 0, ended: null }
 
 /** Market rows on the tape. */
 export function rowsOf(db: Database): number {

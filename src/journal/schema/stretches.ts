@@ -1,0 +1,42 @@
+// The parts of the tape, and the times between them. The views are the one place that computes both: a backtest reads
+// `stretches`, and people read `gaps`.
+
+/** A stretch is what one process recorded, or what one import wrote (segment 0). Old tape is dropped from its
+ *  beginning, so only the first stretch can be incomplete. A process may be recording: rows added after the read began
+ *  are left out. */
+const STRETCHES = `
+CREATE VIEW stretches AS
+WITH tape AS (SELECT segment, first_seq, first_time, rows_before > 0 AS beheaded FROM block ORDER BY last_seq LIMIT 1),
+last (seq) AS (SELECT max(seq) FROM (SELECT max(last_seq) AS seq FROM block UNION ALL SELECT max(seq) FROM input
+  UNION ALL SELECT max(seq) FROM segment UNION ALL SELECT max(last_seq) FROM missing)),
+start (segment, seq, time, ended) AS (
+  SELECT 0, 1, min(first_time, coalesce((SELECT time FROM input ORDER BY seq LIMIT 1), first_time)), NULL FROM tape WHERE segment = 0
+  UNION ALL SELECT number, seq, time, ended FROM segment),
+part AS (
+  SELECT s.segment, iif(beheaded AND s.segment = tape.segment, tape.first_seq, s.seq) AS first_seq,
+    coalesce(lead(s.seq) OVER (ORDER BY s.seq), (SELECT seq FROM last) + 1) - 1 AS last_seq,
+    iif(beheaded AND s.segment = tape.segment, tape.first_time, s.time) AS "from", s.ended,
+    beheaded AND s.segment < tape.segment AS is_dropped
+  FROM start s CROSS JOIN tape)
+SELECT segment, first_seq, last_seq, "from", max("from", coalesce(ended, 0),
+  coalesce((SELECT iif(b.segment = p.segment, b.last_time, 0) FROM block b WHERE b.last_seq <= p.last_seq
+    ORDER BY b.last_seq DESC LIMIT 1), 0),
+  coalesce((SELECT i.time FROM input i WHERE i.seq BETWEEN p.first_seq AND p.last_seq ORDER BY i.seq DESC LIMIT 1), 0),
+  coalesce((SELECT max(m.last_time) FROM missing m WHERE m.first_seq BETWEEN p.first_seq AND p.last_seq), 0)) AS "to"
+FROM part p WHERE NOT is_dropped;
+`
+
+/** Times without market data: the feed was not live, the disk had no room, or no process recorded. */
+const GAPS = `
+CREATE VIEW gaps AS
+SELECT seq, segment, json_extract(json, '$.from') AS "from", json_extract(json, '$.to') AS "to",
+  (json_extract(json, '$.to') - json_extract(json, '$.from')) / 1000.0 AS seconds, json_extract(json, '$.keys') AS keys, 'feed' AS cause
+FROM input WHERE kind = 'gap'
+UNION ALL
+SELECT first_seq, segment, first_time, last_time, (last_time - first_time) / 1000.0, '[]', 'disk' FROM missing
+UNION ALL
+SELECT first_seq, segment, ended, "from", ("from" - ended) / 1000.0, '[]', 'restart'
+FROM (SELECT first_seq, segment, "from", lag("to") OVER (ORDER BY first_seq) AS ended FROM stretches) WHERE ended IS NOT NULL;
+`
+
+export const STRETCHES_AND_GAPS = `DROP VIEW gaps; ${STRETCHES} ${GAPS}`
