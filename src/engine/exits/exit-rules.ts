@@ -21,7 +21,7 @@ interface ExitRow<Value> {
   /** Sentence of `check`. */
   readonly text?: (value: Value, rules: ExitRules) => string
   readonly problems?: (value: Value, rules: ExitRules) => readonly ExitProblem[]
-  /** Reason to sell all at this price. Called for every print of a held token. */
+  /** Reason to sell all at this price. `dueExit` calls it for every print of a held token. */
   readonly due?: (rules: ExitRules, averagePrice: number, highPrice: number, price: number) => string | undefined
 }
 
@@ -171,20 +171,23 @@ type Exits = typeof EXITS
 type ConfigurableExit = { [E in keyof Exits]: Exits[E] extends { readonly schema: z.ZodType } ? E : never }[keyof Exits]
 
 const ROWS = Object.entries(EXITS) as [keyof ExitRules, ExitRow<unknown>][]
-const DUE = ROWS.flatMap(([, { due }]) => due ?? [])
 
 /** Schemas of the exits that a configuration can set. */
 export const EXIT_SCHEMAS = Object.fromEntries(
   ROWS.flatMap(([name, { schema }]) => (schema === undefined ? [] : [[name, schema]])),
 ) as { [E in ConfigurableExit]: Exits[E]['schema'] }
 
-/** Reason to sell all of a position at `price`; undefined: none. */
+/** Reason to sell all of a position at `price`; undefined: none. The rows are called by name, in their order, because
+ *  the compiler cannot inline the calls of a loop over them. */
 export function dueExit(rules: ExitRules, averagePrice: number, highPrice: number, price: number): string | undefined {
-  for (const due of DUE) {
-    const reason = due(rules, averagePrice, highPrice, price)
-    if (reason !== undefined) return reason
-  }
-  return undefined
+  return (
+    EXITS.stopPrice.due(rules, averagePrice, highPrice, price) ??
+    EXITS.stopLossPercent.due(rules, averagePrice, highPrice, price) ??
+    EXITS.trailingPercent.due(rules, averagePrice, highPrice, price) ??
+    EXITS.breakEvenAtPercent.due(rules, averagePrice, highPrice, price) ??
+    EXITS.takeProfitPercent.due(rules, averagePrice, highPrice, price) ??
+    EXITS.takeProfitPrice.due(rules, averagePrice, highPrice, price)
+  )
 }
 
 /** Contradictions among the exits of one position, once the exits of all places are merged. */

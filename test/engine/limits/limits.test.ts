@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { lamports, solToLamports } from '../../../src/base/units.ts'
 import { newPosition } from '../../../src/engine/accounting/position.ts'
-import { dueExit } from '../../../src/engine/exits/exit-rules.ts'
+import { dueExit, EXITS } from '../../../src/engine/exits/exit-rules.ts'
 import type { ExitRules } from '../../../src/engine/exits/exit-settings.ts'
 import { checkLimits, NO_LIMITS } from '../../../src/engine/limits/limits.ts'
 import { checkRanges, sellCost, worstCost } from '../../../src/engine/limits/order-bounds.ts'
@@ -221,6 +221,13 @@ describe('dueExit and due exits', () => {
   ]
   it.each(tables)('%s', (_name, rules, average, high, price, why) => {
     expect(dueExit(rules, average, high, price)).toBe(why)
+  })
+
+  const deciding = Object.entries(EXITS).filter(([, row]) => 'due' in row)
+  it.each(deciding)('%s is asked at every price', (_name, row) => {
+    const due = vi.spyOn(row as { due: typeof dueExit }, 'due').mockReturnValue('due')
+    expect(dueExit({}, 1, 1, 1)).toBe('due')
+    due.mockRestore()
   })
 
   /** A bot that holds tokens bought with 0.1 SOL at 1e-6. */
