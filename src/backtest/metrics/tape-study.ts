@@ -1,4 +1,3 @@
-import { createHash, type Hash } from 'node:crypto'
 import type { Millis } from '../../base/units.ts'
 import type { RoundTrip } from '../../engine/accounting/round-trip.ts'
 import { type Block, RowKind, type TokenId } from '../../market/block.ts'
@@ -13,8 +12,6 @@ const POINTS = 400
 /** A print further from the robust price than this factor is noise. */
 const NOISE_FACTOR = 2
 
-const HASHED = ['time', 'stamp', 'kind', 'price', 'amount', 'size'] as const
-
 /** Time in which a token's price is recorded. */
 export interface Window {
   readonly from: Millis
@@ -28,7 +25,6 @@ export class TapeStudy {
   noisePrints = 0
   readonly #mints: Mints
   readonly #prices: Prices
-  readonly #hashes: Hash[] = [...HASHED, 'token'].map(() => createHash('sha256'))
   readonly #ghosts: Ghosts
   readonly #excursions: Excursions
   /** First robust price of each token. */
@@ -53,8 +49,6 @@ export class TapeStudy {
   }
 
   rows(block: Block, from: number, to: number): void {
-    for (const [index, name] of HASHED.entries()) this.#hashes[index]?.update(bytesOf(block[name].subarray(from, to)))
-    this.#hashes.at(-1)?.update(bytesOf(block.token.subarray(from, to)))
     const { kind, token: tokens, amount, size, time } = block
     for (let row = from; row < to; row++) {
       const token = tokens[row] as number
@@ -71,13 +65,6 @@ export class TapeStudy {
       if (robust !== undefined) this.#priced(token, time[row] as number, robust, price)
       this.#chartOf(token)?.add(time[row] as number, robust)
     }
-  }
-
-  /** Hash of the rows, independent of their blocks: equal after an export and an import. */
-  hash(): string {
-    const all = createHash('sha256')
-    for (const hash of this.#hashes) all.update(hash.digest())
-    return all.update(this.#mints.list.join(' ')).digest('hex')
   }
 
   /** Change from the first robust price of a token to its last, as shares of the first; null if no token has a
@@ -144,10 +131,6 @@ class Chart {
     this.#step = step
     this.points.push([time, price])
   }
-}
-
-function bytesOf(column: Float64Array | Uint8Array | Uint32Array): Uint8Array {
-  return new Uint8Array(column.buffer, column.byteOffset, column.byteLength)
 }
 
 /** Round trips of one token, oldest first. */

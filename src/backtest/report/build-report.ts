@@ -13,6 +13,7 @@ import type { BotExtras } from '../metrics/extras.ts'
 import { type GhostCosts, Ghosts, type MissedEntry } from '../metrics/ghosts.ts'
 import { Excursions, TapeStudy, type Window } from '../metrics/tape-study.ts'
 import type { Backtest } from '../run.ts'
+import { TAPE_IDENTITY, TapeIdentity } from '../tape-identity.ts'
 import { botReport } from './bot-report.ts'
 import type { CalibrationReport, Report, TapeReport } from './report.ts'
 
@@ -34,7 +35,11 @@ export function reportOf(config: Config, market: Market, backtest: Backtest, { e
   const ghosts = new Ghosts(mints, missedEntries(backtest), ghostCosts(backtest))
   const excursions = new Excursions(mints, tripsOf(backtest))
   const study = new TapeStudy(mints, config.service.units, chartedWindows(backtest), { ghosts, excursions })
-  for (const item of market.items(mints)) if (item.kind === 'rows') study.rows(item.block, item.from, item.to)
+  const identity = new TapeIdentity()
+  for (const item of market.items(mints)) {
+    identity.take(item)
+    if (item.kind === 'rows') study.rows(item.block, item.from, item.to)
+  }
   excursions.end()
   const { from, to, plan, alarms, bots } = backtest
   const strategies = config.bots.map(({ strategy }) => strategy)
@@ -42,7 +47,8 @@ export function reportOf(config: Config, market: Market, backtest: Backtest, { e
     version: 1,
     sluice: (JSON.parse(readFileSync(MANIFEST, 'utf8')) as { version: string }).version,
     hashes: {
-      tape: study.hash(),
+      tape: identity.digest(),
+      tapeIdentity: TAPE_IDENTITY,
       config: config.hash,
       sluice: sluiceHash(),
       code: codeHash(strategies),

@@ -1,11 +1,14 @@
 import type { StartInput } from '../../engine/messages.ts'
 import type { Decision } from '../../engine/replay/verify.ts'
+import { TAPE_IDENTITY } from '../tape-identity.ts'
 import type { Report } from './report.ts'
 
 /** Inputs and results of a run by name, for a comparison. */
 export interface RunFacts {
   /** A journal has fewer facts than a report, and some differ in kind. */
   readonly source: 'report' | 'journal'
+  /** Version of the tape's identity; a journal has none. */
+  readonly tapeIdentity?: number
   /** Configuration, code, tape, plan and fill model. */
   readonly made: ReadonlyMap<string, string>
   /** By bot, then by name. */
@@ -21,21 +24,43 @@ export interface Difference<T> {
 
 export interface Comparison {
   readonly differences: readonly Difference<string>[]
+  /** Why the tapes could not be compared; empty if they were. */
+  readonly notes: readonly string[]
   readonly bots: readonly { readonly bot: string; readonly results: readonly Difference<number>[] }[]
 }
 
 export function compareRuns(a: RunFacts, b: RunFacts): Comparison {
   const none: ReadonlyMap<string, number> = new Map()
+  const isComparable = a.tapeIdentity === b.tapeIdentity
+  const differences = sideBySide(a.made, b.made).filter(
+    ({ what, ...one }) =>
+      one.a !== one.b &&
+      // Facts that only one kind of source has are no differences, and hashes of two identities always differ.
+      (a.source === b.source || (one.a !== null && one.b !== null)) &&
+      (what !== TAPE || isComparable),
+  )
+  const isOtherTape = differences.some(({ what }) => what === TAPE)
   return {
-    // Facts that only one kind of source has are no differences.
-    differences: sideBySide(a.made, b.made).filter(
-      (one) => one.a !== one.b && (a.source === b.source || (one.a !== null && one.b !== null)),
-    ),
+    differences,
+    notes: isOtherTape ? [] : tapeNotes(a, b),
     bots: union(a.results, b.results).map((bot) => ({
       bot,
       results: sideBySide(a.results.get(bot) ?? none, b.results.get(bot) ?? none),
     })),
   }
+}
+
+function tapeNotes(a: RunFacts, b: RunFacts): string[] {
+  const older = [a, b].flatMap(({ tapeIdentity = TAPE_IDENTITY }, side) =>
+    tapeIdentity < TAPE_IDENTITY ? ['AB'.charAt(side)] : [],
+  )
+  if (older.length > 0)
+    return [
+      `tape: ${older.join(' and ')} recorded the earlier identity of a tape, which covers only times, mints, prices and amounts, not market caps, traders, creators, names and gaps; run ${older.length === 1 ? 'its backtest' : 'both backtests'} again to compare the tapes`,
+    ]
+  return a.source === 'report' && b.source === 'report'
+    ? []
+    : ['tape: not compared, because a journal records no identity of its tape']
 }
 
 /** Number of equal decisions from the start, and the first pair that differs. */
@@ -74,6 +99,9 @@ function union(a: ReadonlyMap<string, unknown>, b: ReadonlyMap<string, unknown>)
   return [...new Set([...a.keys(), ...b.keys()])]
 }
 
+/** The fact with the hash of the tape. */
+const TAPE = 'tape'
+
 /** Units of figures whose names do not contain one. */
 const UNITS: readonly string[] = ['SOL', '%', 's']
 
@@ -84,7 +112,7 @@ export function factsOfReport(report: Report): RunFacts {
     ['Sluice', sluice],
     ['configuration', hashes.config],
     ['code', hashes.code],
-    ['tape', hashes.tape],
+    [TAPE, hashes.tape],
     ...flat('tape', { rows: tape.rows, from: tape.from, to: tape.to, gapSeconds: tape.gapSeconds }),
     ...flat('plan', plan),
     ...flat('fill model', fillModel.numbers),
@@ -108,7 +136,7 @@ export function factsOfReport(report: Report): RunFacts {
     ]
     return [name, new Map(numbers)]
   })
-  return { source: 'report', made, results: new Map(results) }
+  return { source: 'report', tapeIdentity: hashes.tapeIdentity ?? 1, made, results: new Map(results) }
 }
 
 /** Facts of a journal: the inputs of its first start, and sums of its orders and fills. */

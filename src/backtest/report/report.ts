@@ -13,6 +13,8 @@ export interface Report {
   readonly sluice: string
   readonly hashes: {
     readonly tape: string
+    /** Version of the tape's identity (`TAPE_IDENTITY`); absent in reports of version 1. */
+    readonly tapeIdentity?: number
     readonly config: string
     /** Hash of all of Sluice, ... */
     readonly sluice: string

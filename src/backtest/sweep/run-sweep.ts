@@ -5,6 +5,7 @@ import { failpoint } from '../../base/failpoint.ts'
 import type { BotConfig } from '../../config/config.ts'
 import { codeHash } from '../../config/hashes.ts'
 import type { Market } from '../../journal/tape/market-tape.ts'
+import { TAPE_IDENTITY, tapeHash } from '../tape-identity.ts'
 import { paramsOf, runSets, SETS_AN_ENGINE, type SweepGround } from './run-sets.ts'
 import type { Point } from './space.ts'
 import type { SweepStore } from './store.ts'
@@ -21,14 +22,14 @@ export function setsOf(bot: BotConfig, points: readonly Point[]): { sets: SweepS
   return { sets, refused: points.length - accepted.length }
 }
 
-/** Hash of everything that the results depend on. */
+/** Hash of everything that the results depend on. Reads the tape once. */
 export function sweepIdentity(
   { config, bot, splitRow }: SweepGround,
   sets: readonly SweepSet[],
   market: Market,
 ): string {
-  const { rows, stretches } = market
-  const parts = [config.hash, codeHash([bot.strategy]), bot.name, splitRow, sets, rows, stretches]
+  const tape = [market.rows, market.stretches, TAPE_IDENTITY, tapeHash(market)]
+  const parts = [config.hash, codeHash([bot.strategy]), bot.name, splitRow, sets, ...tape]
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }
 

@@ -69,10 +69,12 @@ function openReport(path: string): OpenRun {
   return { facts: factsOfReport(readReport(path)), journal: existsSync(results) ? openReader(results) : undefined }
 }
 
-function textOf({ differences, bots }: Comparison, decisions: Decisions): string {
+function textOf({ differences, notes, bots }: Comparison, decisions: Decisions): string {
+  const compared = ['configuration', 'code', ...(notes.length === 0 ? ['tape'] : []), 'plan'].join(', ')
   return [
-    ...(differences.length === 0 ? ['same inputs: configuration, code, tape, plan'] : ['different inputs:']),
+    differences.length === 0 ? `same inputs: ${compared}` : 'different inputs:',
     ...table(differences.map(({ what, a, b }) => [`  ${what}`, a ?? '-', b ?? '-'].map(printable))),
+    ...notes,
     ...bots.flatMap(({ bot, results }) => ['', `${bot}:`, ...resultLines(results)]),
     '',
     ...decisionLines(decisions),

@@ -65,3 +65,28 @@ export function unpackText(source: Uint8Array, at: number, bytes: number): strin
   }
   return text
 }
+
+/** Two bytes of ASCII for each code; a missing digit is 0. */
+const PAIRS = Uint16Array.from(TEXTS, (text) =>
+  text.length < 2 ? (text.charCodeAt(0) || 0) << 8 : (text.charCodeAt(0) << 8) | text.charCodeAt(1),
+)
+
+/** As `unpackText`, as ASCII to the start of `target`, which has room for it. Returns the number of bytes. */
+export function unpackInto(source: Uint8Array, at: number, bytes: number, target: Uint8Array): number {
+  let length = 0
+  for (let place = at; place < at + bytes; place += 3) {
+    const middle = source[place + 1] as number
+    const high = PAIRS[((source[place] as number) << 4) | (middle >>> 4)] as number
+    const low = PAIRS[((middle & 15) << 8) | (source[place + 2] as number)] as number
+    // A padding zero is overwritten by the byte after it.
+    target[length] = high >>> 8
+    length += +(high > 255)
+    target[length] = high
+    length += +((high & 255) > 0)
+    target[length] = low >>> 8
+    length += +(low > 255)
+    target[length] = low
+    length += +((low & 255) > 0)
+  }
+  return length
+}

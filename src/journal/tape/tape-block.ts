@@ -5,7 +5,7 @@ import type { OddTexts } from './block-encoder.ts'
 import type { BlockRow, LateRow, Place, TextRow } from './block-row.ts'
 import { type Column, decodeDoubles, decodeIndex, decodeKinds, decodeOffsets } from './column.ts'
 import { numbersOf } from './mint-lookup.ts'
-import { KEY_BYTES, SIGNATURE_BYTES, unpackText } from './packed-text.ts'
+import { KEY_BYTES, SIGNATURE_BYTES, unpackInto, unpackText } from './packed-text.ts'
 
 /** Rows with consecutive seqs. */
 export interface Run {
@@ -166,11 +166,13 @@ class TapeTexts implements Texts {
   }
 
   signatureInto(row: number, target: Uint8Array): number {
-    return writeInto(this.signature(row), target)
+    const { odd, signature, firstRow } = this.read()
+    return textInto(odd?.signature?.[firstRow + row], signature, firstRow + row, SIGNATURE_BYTES, target)
   }
 
   traderInto(row: number, target: Uint8Array): number {
-    return writeInto(this.trader(row), target)
+    const { odd, trader, firstRow } = this.read()
+    return textInto(odd?.trader?.[firstRow + row], trader, firstRow + row, KEY_BYTES, target)
   }
 
   details(row: number): TokenDetails {
@@ -218,7 +220,17 @@ function keyColumn(entries: Uint8Array, index: Uint8Array | null, width: number)
   return { entries, index: index === null ? null : decodeIndex(index, entries.length / width) }
 }
 
-function textAt({ entries, index }: KeyColumn, row: number, width: number): string {
-  const entry = index === null ? row % (entries.length / width) : (index[row] as number)
-  return unpackText(entries, entry * width, width)
+function textAt(column: KeyColumn, row: number, width: number): string {
+  return unpackText(column.entries, entryOf(column, row, width) * width, width)
+}
+
+function textInto(odd: string | undefined, column: KeyColumn, row: number, width: number, target: Uint8Array): number {
+  if (odd !== undefined) return writeInto(odd, target)
+  // A text has four digits in three bytes.
+  if (target.length < (width / 3) * 4) return writeInto(textAt(column, row, width), target)
+  return unpackInto(column.entries, entryOf(column, row, width) * width, width, target)
+}
+
+function entryOf({ entries, index }: KeyColumn, row: number, width: number): number {
+  return index === null ? row % (entries.length / width) : (index[row] as number)
 }

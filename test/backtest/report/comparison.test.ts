@@ -16,6 +16,7 @@ test('differences and one-sided facts are named, and results are paired', () => 
       { what: 'plan', a: 'Standard', b: 'Premium' },
       { what: 'bot size', a: '1', b: null },
     ],
+    notes: [],
     bots: [
       {
         bot: 'bot',
