@@ -1,0 +1,97 @@
+import { join } from 'node:path'
+import { type Backtest, runBacktest } from '../../src/backtest/run.ts'
+import type { Config } from '../../src/config/config.ts'
+import type { Fill } from '../../src/engine/order.ts'
+import { openTape } from '../../src/journal/tape-files.ts'
+import type { JournalRecord } from '../../src/orders/ports.ts'
+import { type ExactMarket, type ExactMarketOptions, playMarket } from './exact-market.ts'
+import type { ExactPool } from './exact-pool.ts'
+import { ENTRY_PLACES, type EntryPlace, ledgerOf, type TokenLedger } from './ledger.ts'
+import { rosterConfig } from './roster.ts'
+import { writeTape } from './tape.ts'
+
+/** Profit of a bot on one seed in the simulation and in the exact pools, lamports. */
+export interface Comparison {
+  readonly bot: string
+  readonly place: EntryPlace
+  readonly seed: number
+  readonly fills: number
+  readonly tradedLamports: number
+  readonly simulatedLamports: number
+  readonly exactLamports: number
+  /** By mint. */
+  readonly ledgers: ReadonlyMap<string, TokenLedger>
+}
+
+const PLACES = Object.keys(ENTRY_PLACES) as EntryPlace[]
+
+/** Runs all bots of the roster over one seeded market, and repeats each of their fills in the exact pools. */
+export async function compareSeed(folder: string, options: ExactMarketOptions): Promise<Comparison[]> {
+  const market = playMarket(options)
+  const path = join(folder, `tape-${options.seed}.db`)
+  await writeTape(path, market)
+  const config = await rosterConfig(folder, options.seed)
+  const { backtest, fills } = backtested(config, path)
+  return backtest.bots.flatMap((bot) => {
+    const { name } = bot.result
+    const own = fills.filter((fill) => fill.bot === name)
+    const simulatedLamports = bot.result.walletLamports + bot.valueLamports
+    return PLACES.map((place): Comparison => {
+      const ledgers = ledgersOf(market, own, place, bot.model.serviceFeePercent)
+      const traded = own.reduce((sum, { tradeLamports }) => sum + tradeLamports, 0)
+      return {
+        ...{
+          bot: name,
+          place,
+          seed: options.seed,
+          fills: own.length,
+          tradedLamports: traded,
+          simulatedLamports,
+          ledgers,
+        },
+        exactLamports: bot.result.walletLamports + correction(ledgers),
+      }
+    })
+  })
+}
+
+function backtested(config: Config, path: string): { backtest: Backtest; fills: Fill[] } {
+  const fills = new Map<string, Fill>()
+  const write = (record: JournalRecord): void => {
+    if (record.kind === 'fill') fills.set(record.fill.attemptId, record.fill)
+  }
+  const nothing = (): void => {}
+  const journal = { rows: nothing, input: nothing, output: nothing, write, commit: (then: () => void) => then() }
+  const tape = openTape([path])
+  try {
+    const backtest = runBacktest(config, tape.market, { partial: true, journal })
+    return { backtest, fills: [...fills.values()] }
+  } finally {
+    tape.close()
+  }
+}
+
+function ledgersOf(
+  { pools, to }: ExactMarket,
+  fills: readonly Fill[],
+  place: EntryPlace,
+  serviceFeePercent: number,
+): Map<string, TokenLedger> {
+  const byMint = Map.groupBy(fills, ({ mint }) => mint)
+  return new Map(
+    [...byMint].map(([mint, own]) => {
+      const pool = pools.get(mint) as ExactPool
+      return [mint, ledgerOf(pool, own, { place, serviceFeePercent, endsAt: to })]
+    }),
+  )
+}
+
+/** What the exact results add to the simulated change of the wallet. */
+function correction(ledgers: ReadonlyMap<string, TokenLedger>): number {
+  let sum = 0
+  for (const { fills, exactValueLamports } of ledgers.values()) {
+    sum += exactValueLamports
+    for (const { simulatedLamports, exactLamports } of fills) sum += exactLamports - simulatedLamports
+  }
+  return sum
+}

@@ -1,0 +1,258 @@
+import type { Millis } from '../../src/base/units.ts'
+import { type Draws, draws } from '../../src/sandbox/draws.ts'
+import { drawLabel } from '../../src/sandbox/market/labels.ts'
+import { type LaunchEvent, type MarketEvent, type MarketToken, tradeEvent } from '../../src/sandbox/market/market.ts'
+import { SeededMarket } from '../../src/sandbox/market/seeded-market.ts'
+import { drawBuySol } from '../../src/sandbox/market/trade-sizes.ts'
+import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
+import { Curve, type Swap } from '../../src/solana/bonding-curve.ts'
+import { CURVE_START, TOKEN_SUPPLY } from '../../src/solana/constants.ts'
+import { type ExactPool, sellInto, withdraw } from './exact-pool.ts'
+
+/** A whole second, as times of block are. */
+const MARKET_START: Millis = 1_780_000_000_000
+
+export interface ExactMarketOptions {
+  readonly seed: number
+  readonly minutes: number
+}
+
+/** A row of the feed. */
+export interface FeedRow {
+  readonly time: Millis
+  readonly event: MarketEvent
+}
+
+/** A seeded market whose pools are known exactly. */
+export interface ExactMarket {
+  readonly seed: number
+  /** What a recorder of the feed has. */
+  readonly rows: readonly FeedRow[]
+  /** Interruptions of the feed, in order: trading goes on and its rows are lost. */
+  readonly gaps: readonly { readonly from: Millis; readonly to: Millis }[]
+  /** By mint. */
+  readonly pools: ReadonlyMap<string, ExactPool>
+  readonly from: Millis
+  readonly to: Millis
+}
+
+const LAUNCHES_PER_SECOND = 0.3
+/** Plain pools that exist at the opening, and the share of a honeypot's launches. */
+const PLAIN_POOLS = 16
+const HONEYPOTS_PER_LAUNCH = 0.03
+const SMALLEST_WHALE_SOL = 5
+const LARGEST_WHALE_SOL = 40
+/** A whale buys a token that traded within this time. */
+const ACTIVE_MS = 15_000
+/** Mean times between two events of a kind, ms. */
+const EVERY = { whale: 9_000, dump: 15_000, honeypot: 1_000 / LAUNCHES_PER_SECOND / HONEYPOTS_PER_LAUNCH }
+/** Share of the plain pools whose liquidity is withdrawn during the recording. */
+const WITHDRAWN_SHARE = 0.2
+const STAYING_PERMILLE = 40n
+const GAPS_PER_MINUTE = 0.1
+
+/** Plays a market from a seed: launches and their crowds, routers' wrong prints, sold-out curves that migrate, and
+ *  creators that sell everything come from the sandbox. This adds plain pools of any depth, whales, dumps, withdrawn
+ *  liquidity, honeypots and interruptions of the feed. */
+export function playMarket({ seed, minutes }: ExactMarketOptions): ExactMarket {
+  return new Play(seed, minutes * 60_000).run()
+}
+
+class Play {
+  readonly #seed: number
+  readonly #lengthMs: number
+  readonly #clock = new SimulatedClock()
+  readonly #draws: Draws
+  readonly #market: SeededMarket
+  readonly #rows: FeedRow[] = []
+  readonly #pools = new Map<string, ExactPool>()
+  readonly #tradedAt = new Map<string, number>()
+  readonly #plain: MarketToken[] = []
+  readonly #honeypots = new Map<string, MarketToken>()
+  #now = 0
+
+  constructor(seed: number, lengthMs: number) {
+    this.#seed = seed
+    this.#lengthMs = lengthMs
+    this.#draws = draws(seed, 'exact pools')
+    this.#market = new SeededMarket({
+      ...{ seed, pastMs: 0, launchesPerSecond: LAUNCHES_PER_SECOND },
+      emit: (event) => this.#heard(event),
+    })
+  }
+
+  run(): ExactMarket {
+    for (let left = PLAIN_POOLS; left > 0; left--) this.#openPlainPool()
+    this.#repeat(EVERY.whale, () => this.#whale())
+    this.#repeat(EVERY.dump, () => this.#dump())
+    this.#repeat(EVERY.honeypot, () => this.#honeypot())
+    for (let at = this.#nextAt(); at <= this.#lengthMs; at = this.#nextAt()) {
+      this.#now = at
+      if (this.#clock.nextAt() <= at) this.#clock.advanceTo(at)
+      else this.#market.advance(at)
+    }
+    const gaps = this.#drawGaps()
+    const rows = this.#rows.filter(({ time }) => !gaps.some(({ from, to }) => time > from && time < to))
+    const [from, to] = [MARKET_START, MARKET_START + this.#lengthMs]
+    return { seed: this.#seed, rows, gaps, pools: this.#pools, from, to }
+  }
+
+  #nextAt(): number {
+    return Math.min(this.#clock.nextAt(), this.#market.nextAt ?? Number.POSITIVE_INFINITY)
+  }
+
+  get #time(): Millis {
+    return MARKET_START + Math.floor(this.#now)
+  }
+
+  #token(mint: string): MarketToken | undefined {
+    return this.#market.token(mint) ?? this.#honeypots.get(mint)
+  }
+
+  /** Every trade has moved its curve when it is heard; the difference to the state before is the trade itself. */
+  #heard(event: MarketEvent): void {
+    this.#rows.push({ time: this.#time, event })
+    const token = this.#token(event.mint)
+    if (token === undefined) return
+    if (event.type === 'newToken') this.#list(token, false)
+    if (event.type !== 'trade') return
+    this.#tradedAt.set(event.mint, this.#now)
+    const pool = this.#pools.get(event.mint) as ExactPool
+    const before = pool.events.at(-1)?.after ?? pool.start
+    const after = { ...token.curve.reserves }
+    const hasMigrated = after.complete && !before.complete
+    const amount =
+      event.side === 'sell'
+        ? after.virtualTokens - before.virtualTokens
+        : hasMigrated
+          ? new Curve(before).quoteTokens(before.realTokens).sol
+          : after.virtualSol - before.virtualSol
+    pool.events.push({ kind: event.side, time: this.#time, amount, after })
+  }
+
+  #list({ mint, curve }: MarketToken, isHoneypot: boolean): void {
+    this.#pools.set(mint, { mint, isHoneypot, start: { ...curve.reserves }, events: [] })
+  }
+
+  #repeat(meanMs: number, run: () => void): void {
+    this.#clock.after(this.#draws.exponential(meanMs), () => {
+      run()
+      this.#repeat(meanMs, run)
+    })
+  }
+
+  #newToken(curve: Curve): MarketToken {
+    const { mint, creator } = { mint: this.#draws.publicKey(), creator: this.#draws.publicKey() }
+    return { mint, creator, curve, ...drawLabel(this.#draws) }
+  }
+
+  /** 15 to 400 SOL against a share of the supply: some are shallower, some deeper than a fresh migration. */
+  #openPlainPool(): void {
+    const virtualSol = BigInt(Math.floor(15 * (400 / 15) ** this.#draws.next() * 1e9))
+    const virtualTokens = (TOKEN_SUPPLY * BigInt(Math.floor(this.#draws.between(20, 500)))) / 1_000n
+    const reserves = { virtualSol, virtualTokens, realTokens: virtualTokens, complete: true }
+    const token = this.#newToken(new Curve(reserves))
+    this.#list(token, false)
+    this.#plain.push(token)
+    this.#clock.after(this.#draws.between(0, this.#lengthMs / 2), () => this.#market.adopt(token))
+    if (!this.#draws.chance(WITHDRAWN_SHARE)) return
+    this.#clock.after(this.#draws.between(this.#lengthMs / 4, this.#lengthMs), () => this.#withdraw(token))
+  }
+
+  /** The pool's owner takes the liquidity. No trade happens, so the feed prints nothing. */
+  #withdraw({ mint, curve }: MarketToken): void {
+    withdraw(curve, STAYING_PERMILLE)
+    const { events } = this.#pools.get(mint) as ExactPool
+    events.push({ kind: 'withdraw', time: this.#time, amount: STAYING_PERMILLE, after: { ...curve.reserves } })
+  }
+
+  /** Buys a token that trades now, and usually sells the tokens again, in one or two parts. */
+  #whale(): void {
+    const active = [...this.#tradedAt].filter(([, at]) => this.#now - at < ACTIVE_MS)
+    if (active.length === 0) return
+    const [mint] = this.#draws.pick(active)
+    const token = this.#token(mint)
+    if (token === undefined) return
+    const trader = this.#draws.publicKey()
+    const bag = this.#buy(
+      token,
+      trader,
+      SMALLEST_WHALE_SOL * (LARGEST_WHALE_SOL / SMALLEST_WHALE_SOL) ** this.#draws.next(),
+    )
+    if (this.#honeypots.has(mint) || this.#draws.chance(0.25)) return
+    const first = this.#draws.chance(0.5) ? bag : bag / 2n
+    this.#clock.after(this.#draws.exponential(20_000), () => this.#sell(token, trader, first))
+    this.#clock.after(this.#draws.exponential(60_000), () => this.#sell(token, trader, bag - first))
+  }
+
+  /** A holder of a plain pool's token sells 5 to 60 % of what the pool can pay, or buys as much. */
+  #dump(): void {
+    const token = this.#draws.pick(this.#plain)
+    if (this.#market.token(token.mint) === undefined) return
+    const { virtualSol, virtualTokens } = token.curve.reserves
+    const share = this.#draws.between(0.03, 0.6)
+    const trader = this.#draws.publicKey()
+    if (this.#draws.chance(0.6)) this.#sell(token, trader, BigInt(Math.floor(Number(virtualTokens) * share)))
+    else this.#buy(token, trader, (Number(virtualSol) / 1e9) * share)
+  }
+
+  /** Launches a token that only its owner can sell. The owner of every second one sells a little, as a bait. */
+  #honeypot(): void {
+    const token = this.#newToken(new Curve())
+    const { mint, symbol, name, creator, metadata, curve } = token
+    this.#honeypots.set(mint, token)
+    this.#list(token, true)
+    const liquiditySol = Number(CURVE_START.virtualSol) / 1e9
+    const launch: LaunchEvent = {
+      ...{ type: 'newToken', mint, symbol, name, creator, metadata, liquiditySol },
+      marketCapSol: curve.marketCapSol,
+    }
+    this.#rows.push({ time: this.#time, event: launch })
+    const bag = this.#buy(token, creator, this.#draws.between(0.5, 3))
+    const isBaited = this.#draws.chance(0.5)
+    const endsAt = this.#now + this.#draws.between(60_000, 240_000)
+    const trade = (): void => {
+      if (this.#now > endsAt) return
+      if (isBaited && this.#draws.chance(0.05)) this.#sell(token, creator, bag / 50n)
+      else this.#buy(token, this.#draws.publicKey(), drawBuySol(this.#draws))
+      this.#clock.after(this.#draws.exponential(1_500), trade)
+    }
+    trade()
+  }
+
+  /** Returns the base units bought. */
+  #buy(token: MarketToken, trader: string, sol: number): bigint {
+    const swap = token.curve.quoteBuy(BigInt(Math.floor(sol * 1e9)))
+    if (swap.tokens <= 0n) return 0n
+    token.curve.applyBuy(swap)
+    this.#print(token, 'buy', trader, swap)
+    return swap.tokens
+  }
+
+  #sell(token: MarketToken, trader: string, tokens: bigint): void {
+    if (tokens <= 0n) return
+    const swap = sellInto(token.curve, tokens)
+    if (swap.sol > 0n) this.#print(token, 'sell', trader, swap)
+  }
+
+  #print(token: MarketToken, side: 'buy' | 'sell', trader: string, { sol, tokens }: Swap): void {
+    const trade = {
+      ...{ mint: token.mint, signature: this.#draws.signature(), trader, side, sol, tokens },
+      ...{ slippagePercent: 15, priorityFeeSol: 0.001 },
+    }
+    if (this.#honeypots.has(token.mint)) this.#heard(tradeEvent(token, trade))
+    else this.#market.print(trade)
+  }
+
+  #drawGaps(): ExactMarket['gaps'] {
+    const gaps = []
+    const every = 60_000 / GAPS_PER_MINUTE
+    for (let at = this.#draws.exponential(every); at < this.#lengthMs; at += this.#draws.exponential(every)) {
+      const from = MARKET_START + Math.floor(at)
+      const to = from + Math.floor(this.#draws.between(1_000, 20_000))
+      gaps.push({ from, to })
+      at = to - MARKET_START
+    }
+    return gaps
+  }
+}

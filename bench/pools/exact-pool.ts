@@ -1,0 +1,110 @@
+import type { Millis } from '../../src/base/units.ts'
+import { Curve, type Reserves, type Swap } from '../../src/solana/bonding-curve.ts'
+import { CURVE_FEE_BPS, POOL_START } from '../../src/solana/constants.ts'
+
+/** A change of a pool. Amounts are integers: lamports that entered with a buy, without the venue's fee; base units that
+ *  came in with a sale; for a withdrawal of liquidity the thousandths that stay. */
+export interface PoolEvent {
+  readonly kind: 'buy' | 'sell' | 'withdraw'
+  readonly time: Millis
+  readonly amount: bigint
+  /** Exact state of the pool after the event. */
+  readonly after: Reserves
+}
+
+/** The exact history of a token's pool. */
+export interface ExactPool {
+  readonly mint: string
+  /** Only the owner can sell. */
+  readonly isHoneypot: boolean
+  readonly start: Reserves
+  readonly events: PoolEvent[]
+}
+
+/** Sells `tokens` base units for at most the SOL that the pool holds. */
+export function sellInto(curve: Curve, tokens: bigint): Swap {
+  const swap = curve.quoteSell(tokens)
+  const most = curve.realSol
+  if (swap.sol <= most) {
+    curve.applySell(swap)
+    return swap
+  }
+  const paid = { ...swap, sol: most, fee: (swap.fee * most) / swap.sol }
+  curve.applySell(paid)
+  return paid
+}
+
+/** Takes liquidity out of a pool without a trade: the price stays, the depth goes. */
+export function withdraw(curve: Curve, stayingPermille: bigint): void {
+  const { virtualSol, virtualTokens, realTokens } = curve.reserves
+  const left = (amount: bigint): bigint => (amount * stayingPermille) / 1_000n
+  curve.settle({ virtualSol: left(virtualSol), virtualTokens: left(virtualTokens), realTokens: left(realTokens) })
+}
+
+/** A pool that a bot's own trades have displaced. Every later event of the recorded history happens in it
+ *  unchanged: a buy pays in the same SOL, a sale the same tokens. */
+export class DisplacedPool {
+  readonly #pool: ExactPool
+  readonly #curve: Curve
+  /** Number of the next recorded event. */
+  #next: number
+
+  /** The undisturbed pool after its last event at or before `time`. */
+  constructor(pool: ExactPool, time: Millis) {
+    this.#pool = pool
+    this.#next = firstAfter(pool.events, time)
+    this.#curve = new Curve({ ...(pool.events[this.#next - 1]?.after ?? pool.start) })
+  }
+
+  get reserves(): Reserves {
+    return this.#curve.reserves
+  }
+
+  /** Lets the recorded events up to `time` happen. */
+  advance(time: Millis): void {
+    const { events } = this.#pool
+    for (let event = events[this.#next]; event !== undefined && event.time <= time; event = events[this.#next]) {
+      this.#apply(event)
+      this.#next++
+    }
+  }
+
+  /** Spends at most `lamports`, the venue's fee included; less if a curve sells out. */
+  buy(lamports: bigint): Swap {
+    const swap = this.#curve.quoteBuy(lamports)
+    this.#curve.applyBuy(swap)
+    return swap
+  }
+
+  /** undefined: the token cannot be sold. */
+  sell(tokens: bigint): Swap | undefined {
+    return this.#pool.isHoneypot ? undefined : sellInto(this.#curve, tokens)
+  }
+
+  #apply({ kind, amount, after }: PoolEvent): void {
+    const curve = this.#curve
+    if (kind === 'withdraw') withdraw(curve, amount)
+    else if (kind === 'sell') sellInto(curve, amount)
+    else curve.applyBuy(curve.quoteBuy(spendFor(amount)))
+    // The trade that completed the recorded curve completes the displaced one, too.
+    if (after.complete && !curve.reserves.complete)
+      curve.reserves = { ...POOL_START, realTokens: POOL_START.virtualTokens, complete: true }
+  }
+}
+
+/** The smallest amount with which `Curve.quoteBuy` moves exactly `lamports` into the pool. */
+function spendFor(lamports: bigint): bigint {
+  return lamports + (lamports * CURVE_FEE_BPS + 9_999n) / 10_000n + 1n
+}
+
+/** Number of the first event that is later than `time`. */
+function firstAfter(events: readonly PoolEvent[], time: Millis): number {
+  let low = 0
+  let high = events.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((events[middle] as PoolEvent).time <= time) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,80 @@
+import type { Millis } from '../../src/base/units.ts'
+import type { Fill } from '../../src/engine/order.ts'
+import { SLOT_MS } from '../../src/simulation/fill-model.ts'
+import { DisplacedPool, type ExactPool } from './exact-pool.ts'
+
+/** Place of an order in the slot in which it landed: the share of the slot's trades that come before it is unknown, so
+ *  each result is computed for three. */
+export const ENTRY_PLACES = { start: 0, middle: 0.5, end: 1 } as const
+export type EntryPlace = keyof typeof ENTRY_PLACES
+
+/** A simulated fill and the true one. Changes of the wallet by the trade, in lamports, with the fees of venue and
+ *  service, without network fee; a simulated sale of tokens that cannot be sold brings nothing and returns no rent. */
+export interface ComparedFill {
+  readonly fill: Fill
+  readonly simulatedLamports: number
+  readonly exactLamports: number
+  readonly exactTokens: bigint
+}
+
+/** The true results of a bot's fills of one token. */
+export interface TokenLedger {
+  readonly fills: readonly ComparedFill[]
+  /** Base units that it holds in the end, in the simulation and in the exact pool. */
+  readonly simulatedTokens: bigint
+  readonly exactTokens: bigint
+  /** Proceeds of selling the exact ones at the end of the recording. */
+  readonly exactValueLamports: number
+}
+
+interface LedgerOptions {
+  readonly place: EntryPlace
+  readonly serviceFeePercent: number
+  readonly endsAt: Millis
+}
+
+/** Repeats a bot's fills of one token, in the order of their landing, in the exact pool. */
+export function ledgerOf(pool: ExactPool, fills: readonly Fill[], options: LedgerOptions): TokenLedger {
+  const { place, serviceFeePercent, endsAt } = options
+  const landsAt = ({ time }: Fill): Millis => time - SLOT_MS * (1 - ENTRY_PLACES[place])
+  const afterService = (lamports: bigint): number => Math.floor(Number(lamports) * (1 - serviceFeePercent / 100))
+  const [first] = fills
+  if (first === undefined) throw new RangeError('a ledger needs a fill')
+  const displaced = new DisplacedPool(pool, landsAt(first))
+  const compared: ComparedFill[] = []
+  let [simulated, exact] = [0n, 0n]
+  for (const fill of fills) {
+    displaced.advance(landsAt(fill))
+    if (fill.side === 'buy') {
+      const { paid, tokens } = bought(displaced, fill)
+      simulated += fill.tokens
+      exact += tokens
+      compared.push({ fill, simulatedLamports: -fill.tradeLamports, exactLamports: -paid, exactTokens: tokens })
+      continue
+    }
+    // The share of the balance that the bot sold.
+    const tokens = fill.tokens === simulated ? exact : (exact * fill.tokens) / simulated
+    const swap = displaced.sell(tokens)
+    const rentBack = Math.max(0, -fill.rentLamports)
+    simulated -= fill.tokens
+    exact -= swap === undefined ? 0n : tokens
+    const exactLamports = swap === undefined ? -rentBack : afterService(swap.sol - swap.fee)
+    compared.push({ fill, simulatedLamports: fill.tradeLamports, exactLamports, exactTokens: tokens })
+  }
+  displaced.advance(endsAt)
+  const rest = exact === 0n ? undefined : displaced.sell(exact)
+  const exactValueLamports = rest === undefined ? 0 : afterService(rest.sol - rest.fee)
+  return { fills: compared, simulatedTokens: simulated, exactTokens: exact, exactValueLamports }
+}
+
+/** The service takes its fee from the amount; the rest goes to the venue. A curve that sells out returns the rest
+ *  of the amount. */
+function bought(displaced: DisplacedPool, { tradeLamports, costs }: Fill): { paid: number; tokens: bigint } {
+  const toVenue = BigInt(tradeLamports - costs.serviceFeeLamports)
+  const { sol, fee, tokens } = displaced.buy(toVenue)
+  const unspent = Number(toVenue - sol - fee)
+  return { paid: tradeLamports - (unspent > ROUNDING_LAMPORTS ? unspent : 0), tokens }
+}
+
+/** Integer arithmetic leaves at most this much of a buy. */
+const ROUNDING_LAMPORTS = 2

@@ -1,0 +1,66 @@
+// `npm run pools [-- --seeds 20 --first 1 --minutes 20 --bot NAME --worst N --json]`: every bot of the roster in a
+// backtest and in the exact pools; exit 1 if the fill model flatters one. `--tape FILE` writes the tape of the first
+// seed and ends.
+import { parseArgs } from 'node:util'
+import { inTemporaryFolder } from '../temporary-folder.ts'
+import { type Comparison, compareSeed } from './compare.ts'
+import { playMarket } from './exact-market.ts'
+import { misses, type Summary, summaryOf } from './summary.ts'
+import { writeTape } from './tape.ts'
+import { worstTokens } from './worst.ts'
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '20' },
+    first: { type: 'string', default: '1' },
+    minutes: { type: 'string', default: '20' },
+    bot: { type: 'string' },
+    worst: { type: 'string', default: '0' },
+    tape: { type: 'string' },
+    json: { type: 'boolean', default: false },
+  },
+})
+const [seeds, first, minutes, worst] = [values.seeds, values.first, values.minutes, values.worst].map(Number) as [
+  number,
+  number,
+  number,
+  number,
+]
+if (!(seeds >= 1 && minutes > 0)) {
+  console.error('expected at least one seed and a length in minutes')
+  process.exit(2)
+}
+
+if (values.tape !== undefined) await writeTape(values.tape, playMarket({ seed: first, minutes }))
+else await compareAll()
+
+async function compareAll(): Promise<void> {
+  const comparisons: Comparison[] = []
+  await inTemporaryFolder(async (folder) => {
+    for (let seed = first; seed < first + seeds; seed++) {
+      comparisons.push(...(await compareSeed(folder, { seed, minutes })))
+      console.error(`seed ${seed} done`)
+    }
+  })
+  const wanted = comparisons.filter(({ bot }) => values.bot === undefined || bot === values.bot)
+  const summaries = summaryOf(wanted)
+  if (values.json) console.log(JSON.stringify(summaries))
+  else {
+    printSummaries(summaries)
+    for (const line of worstTokens(wanted, worst)) console.log(line)
+  }
+  const missed = misses(summaries)
+  for (const line of missed) console.error(line)
+  if (missed.length > 0) process.exitCode = 1
+}
+
+function printSummaries(summaries: readonly Summary[]): void {
+  const row = (cells: readonly string[]): string =>
+    cells.map((cell, at) => (at < 2 ? cell.padEnd(at === 0 ? 22 : 8) : cell.padStart(10))).join('')
+  console.log(row(['bot', 'place', 'fills', 'traded', 'simulated', 'exact', 'difference', 'upper 95 %', 'pessimism']))
+  for (const { bot, place, fills, ...one } of summaries) {
+    const sol = [one.simulatedSol, one.exactSol, one.differenceSol, one.upperSol].map((value) => value.toFixed(3))
+    const pessimism = `${one.pessimismPercent.toFixed(2)} %`
+    console.log(row([bot, place, fills.toFixed(0), one.tradedSol.toFixed(1), ...sol, pessimism]))
+  }
+}

@@ -1,0 +1,35 @@
+import type { Comparison } from './compare.ts'
+
+/** The closed tokens of each bot that the model flattered most, with each of their fills: where to look for a fault. */
+export function worstTokens(comparisons: readonly Comparison[], most: number): string[] {
+  const bots = Map.groupBy(
+    comparisons.filter(({ place }) => place === 'middle'),
+    ({ bot }) => bot,
+  )
+  return [...bots].flatMap(([bot, runs]) => {
+    const tokens = runs.flatMap(({ seed, ledgers }) =>
+      [...ledgers].flatMap(([mint, ledger]) => {
+        if (ledger.simulatedTokens > 0n) return []
+        const difference = ledger.fills.reduce(
+          (sum, { simulatedLamports, exactLamports }) => sum + simulatedLamports - exactLamports,
+          -ledger.exactValueLamports,
+        )
+        return [{ seed, mint, ledger, difference }]
+      }),
+    )
+    return tokens
+      .sort((one, other) => other.difference - one.difference)
+      .slice(0, most)
+      .flatMap(({ seed, mint, ledger, difference }) => [
+        `${bot}, seed ${seed}, ${mint}: flattered by ${sol(difference)} SOL`,
+        ...ledger.fills.map(
+          ({ fill, simulatedLamports, exactLamports, exactTokens }) =>
+            `  ${fill.time} ${fill.side} ${fill.tokens} tokens for ${sol(simulatedLamports)} SOL; exact ${exactTokens} for ${sol(exactLamports)}`,
+        ),
+      ])
+  })
+}
+
+function sol(lamports: number): string {
+  return (lamports / 1e9).toFixed(4)
+}
