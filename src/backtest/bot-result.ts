@@ -1,8 +1,8 @@
 import type { ErrorCode } from '../base/errors.ts'
 import { LAMPORTS_PER_SOL, wholeTokens } from '../base/units.ts'
+import { addFailed, addFill, type MoneyTotals, noTotals } from '../engine/accounting/money.ts'
 import type { Position } from '../engine/accounting/position.ts'
 import { PositionSums } from '../engine/accounting/position-sums.ts'
-import { addFailed, addFill, type MoneyTotals, noTotals } from '../engine/accounting/totals.ts'
 import type { Fill, OrderState } from '../engine/order.ts'
 import type { BotLog } from './bot-log.ts'
 

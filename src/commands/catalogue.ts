@@ -140,8 +140,16 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
       about: 'upgrade a journal of an older version of Sluice',
       load: () => import('./journal/migrate.ts'),
     },
-    { name: 'orders', about: 'list the orders and their outcomes', load: () => import('./journal/orders.ts') },
-    { name: 'fills', about: 'list the fills with costs and signatures', load: () => import('./journal/fills.ts') },
+    {
+      name: 'orders',
+      about: 'list the orders and their outcomes',
+      load: async () => ({ command: (await import('./journal/tables.ts')).orders }),
+    },
+    {
+      name: 'fills',
+      about: 'list the fills with costs and signatures',
+      load: async () => ({ command: (await import('./journal/tables.ts')).fills }),
+    },
     {
       name: 'why',
       arguments: '<order|mint>',
@@ -159,7 +167,11 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
       about: 'account for every lamport of each wallet, and compare the total with the chain',
       load: () => import('./journal/ledger.ts'),
     },
-    { name: 'positions', about: 'list the positions of each bot', load: () => import('./journal/positions.ts') },
+    {
+      name: 'positions',
+      about: 'list the positions of each bot',
+      load: async () => ({ command: (await import('./journal/tables.ts')).positions }),
+    },
   ],
   'Control a running process:': [
     {
@@ -170,16 +182,29 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
     {
       name: 'halt',
       about: 'stop all entries until `resume`, even across restarts',
-      load: () => import('./trade/halt.ts'),
+      load: async () => ({ command: (await import('./trade/control.ts')).halt }),
     },
-    { name: 'resume', about: 'allow entries again', load: () => import('./trade/resume.ts') },
-    { name: 'flatten', about: 'halt entries and sell every position', load: () => import('./trade/flatten.ts') },
-    { name: 'sell', arguments: '<mint>', about: 'sell all of one token', load: () => import('./trade/sell.ts') },
+    {
+      name: 'resume',
+      about: 'allow entries again',
+      load: async () => ({ command: (await import('./trade/control.ts')).resume }),
+    },
+    {
+      name: 'flatten',
+      about: 'halt entries and sell every position',
+      load: async () => ({ command: (await import('./trade/control.ts')).flatten }),
+    },
+    {
+      name: 'sell',
+      arguments: '<mint>',
+      about: 'sell all of one token',
+      load: async () => ({ command: (await import('./trade/control.ts')).sell }),
+    },
     {
       name: 'signal',
       arguments: '<name> [json]',
       about: 'send a signal to the onSignal callback of every strategy',
-      load: () => import('./trade/signal.ts'),
+      load: async () => ({ command: (await import('./trade/control.ts')).signal }),
     },
     {
       name: 'resolve',
@@ -191,7 +216,7 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
       name: 'adopt',
       arguments: '<mint>',
       about: 'assign tokens that the wallet holds to a bot as a position',
-      load: () => import('./trade/adopt.ts'),
+      load: async () => ({ command: (await import('./trade/control.ts')).adopt }),
     },
   ],
 }

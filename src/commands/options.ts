@@ -1,4 +1,7 @@
+import { relative } from 'node:path'
 import { InvalidArgumentError } from 'commander'
+import { printable } from '../base/text.ts'
+import type { Config } from '../config/config.ts'
 
 /** An option of a command. `Value` is the type that the command receives. */
 export interface Option<Value> {
@@ -89,4 +92,13 @@ export const ISOLATE = flag('run the strategies in a separate thread under a wat
 export const PROCESS = {
   journal: text('<db>', 'address the process that writes this journal'),
   config: texts('<file>', 'address the process of this configuration (default: the only running process of this user)'),
+}
+
+/** The given journals, else the journal of the configuration. stderr then names it, because the person did not. */
+export function tapesOf(journals: readonly string[], { journal: { path }, files }: Config): readonly string[] {
+  if (journals.length > 0) return journals
+  const near = relative('', path)
+  const shown = near.startsWith('..') ? path : near
+  console.error(printable(`sluice: reading the tape of ${shown}, the journal of ${files.join(', ')}`))
+  return [shown]
 }

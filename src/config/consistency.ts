@@ -3,11 +3,10 @@ import { limitProblems } from '../engine/limits/limits.ts'
 import type { CheckedBot } from './bots.ts'
 import { limitsFrom, serviceFrom } from './defaults.ts'
 import { exitErrors, exitWarnings } from './exit-consistency.ts'
-import type { Problem } from './problem.ts'
 import type { ConfigFile } from './read.ts'
 import { type Agreed, walletLimitsOf } from './shared.ts'
 import { worstCaseOf } from './worst-case.ts'
-import type { ConfigError } from './yaml/errors.ts'
+import type { ConfigError, Problem } from './yaml/errors.ts'
 
 // Values that are valid on their own and contradict each other.
 

@@ -3,10 +3,9 @@ import { type ExitRules, pollSeconds } from '../engine/exits/exit-settings.ts'
 import type { CheckedBot } from './bots.ts'
 import { serviceFrom } from './defaults.ts'
 import { type EffectiveExits, type ExitSource, effectiveExits } from './effective-exits.ts'
-import type { Problem } from './problem.ts'
 import { type Agreed, walletLimitsOf } from './shared.ts'
 import { breakEvenPercent, usualBuyOf, worstCaseOf } from './worst-case.ts'
-import { formatPath } from './yaml/errors.ts'
+import { formatPath, type Problem } from './yaml/errors.ts'
 
 // Exits that are valid on their own and contradict each other once bot, defaults and strategy are merged.
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { LEAST_SECONDS, LEAST_SLIPPAGE, LEAST_SOL, MOST_PAPER_SOL, MOST_SLIPPAGE, MOST_SOL } from '../engine/bounds.ts'
+import { EXIT_SCHEMAS, exitProblems } from '../engine/exits/exit-rules.ts'
 import { FILTERS } from '../engine/limits/entry-filters.ts'
 import { LIMITS, WALLET_LIMITS } from '../engine/limits/limits.ts'
 import { shapeOf } from '../engine/limits/setting-rows.ts'
@@ -7,12 +8,39 @@ import { MOST_BUY_STEPS } from '../engine/order.ts'
 import { isPublicKey } from '../solana/base58.ts'
 import { MINT_TRAITS, type MintTrait } from '../solana/mint.ts'
 import { openAddressProblem, type SecureScheme } from './address.ts'
-import { botExits, defaultExits } from './exit-schema.ts'
 import { keypairReference, rpcReference, secretReference } from './secret.ts'
 import { didYouMean } from './yaml/wording.ts'
 
 // Schema of a configuration file. A key is optional if it has a default or if another file may set it; `load.ts` checks
 // the keys that are required in total. wording.ts contains the messages.
+
+const none = z.literal('none')
+type Schemas = typeof EXIT_SCHEMAS
+
+/** Exits in a strategy file. */
+export const exitRules = z
+  .strictObject(each((exit) => exit.exactOptional()) as { [K in keyof Schemas]: z.ZodExactOptional<Schemas[K]> })
+  .check(({ value, issues }) => {
+    for (const { path, message } of exitProblems(value))
+      issues.push({ code: 'custom', input: value, path: [...path], message })
+  })
+
+const written = z.strictObject(
+  each((exit) => z.union([none, exit]).exactOptional()) as {
+    [K in keyof Schemas]: z.ZodExactOptional<z.ZodUnion<[typeof none, Schemas[K]]>>
+  },
+)
+
+/** `defaults.exits`: `none` removes exits of the strategies, one or all. */
+export const defaultExits = z.union([none, written])
+
+/** `exits` of a bot: `none` removes exits of the defaults and of the strategy; with `strategy`, its strategy overrides
+ *  the defaults. */
+export const botExits = z.union([none, z.literal('strategy'), written])
+
+function each(change: (exit: z.ZodType) => z.ZodType): Record<string, z.ZodType> {
+  return Object.fromEntries(Object.entries(EXIT_SCHEMAS).map(([name, exit]) => [name, change(exit)]))
+}
 
 const seconds = z.number().min(LEAST_SECONDS).max(86_400)
 const slippage = z.number().min(LEAST_SLIPPAGE)

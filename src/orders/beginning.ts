@@ -4,7 +4,7 @@ import { isUndecided, isUnsigned } from './attempt.ts'
 import { repeatLater, requestSlot } from './dispatch.ts'
 import { overtakeBuys } from './ending.ts'
 import { report } from './order-reports.ts'
-import type { Step } from './step.ts'
+import type { Step } from './orders.ts'
 import { isWaiting, restoreProgress, type Unfinished, type WorkingOrder, workingOrder } from './working-order.ts'
 
 /** Accepts an order of the engine: its lane is taken, and a slot requested. */

@@ -5,8 +5,8 @@ import { end, unschedule } from './ending.ts'
 import type { OrderEvent, SlotGranted } from './events.ts'
 import { ENTRY_WAIT_MS } from './limiter.ts'
 import { writeReport } from './order-reports.ts'
+import type { Step } from './orders.ts'
 import type { Outcome } from './ports.ts'
-import type { Step } from './step.ts'
 import {
   isExecuted,
   isLatest,

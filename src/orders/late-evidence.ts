@@ -6,8 +6,7 @@ import { filledLate, nextAttempt } from './attempt-moves.ts'
 import { end, unschedule } from './ending.ts'
 import type { LateCode } from './events.ts'
 import { report, reportEnded } from './order-reports.ts'
-import type { Orders } from './orders.ts'
-import type { Step } from './step.ts'
+import type { Orders, Step } from './orders.ts'
 import { isWaiting, type OpenAttempt, openAttempt, type WorkingOrder } from './working-order.ts'
 
 /** The chain finally shows an execution of an attempt that had ended otherwise, or a second execution. It is booked in

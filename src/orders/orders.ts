@@ -1,7 +1,10 @@
+import type { Millis } from '../base/units.ts'
 import type { Order } from '../engine/order.ts'
 import { EntryBlocks } from './entry-blocks.ts'
+import type { Effect, FollowUp, NumberedReport, OrderEvent } from './events.ts'
 import { Lanes } from './lanes.ts'
 import { OpenOrders } from './open-orders.ts'
+import type { JournalRecord } from './ports.ts'
 import type { Route } from './working-order.ts'
 
 /** The state of the order path. Only `step` changes it. */
@@ -16,5 +19,34 @@ export class Orders {
   constructor(routeOf: Orders['routeOf'], nextReport: number) {
     this.routeOf = routeOf
     this.nextReport = nextReport
+  }
+}
+
+/** One step under way: the state that it changes, its time, and its effects so far. */
+export class Step {
+  readonly orders: Orders
+  readonly now: Millis
+  readonly monotonicMs: number
+  readonly effects: Effect[] = []
+  /** Written by this step, to be reported after its commit. */
+  readonly unreported: NumberedReport[] = []
+
+  constructor(orders: Orders, now: Millis, monotonicMs: number) {
+    this.orders = orders
+    this.now = now
+    this.monotonicMs = monotonicMs
+  }
+
+  add(effect: Effect): void {
+    this.effects.push(effect)
+  }
+
+  write(record: JournalRecord): void {
+    this.effects.push({ kind: 'write', record })
+  }
+
+  /** An effect that comes after these and decides on the state at that time. */
+  follow(event: FollowUp | OrderEvent): void {
+    this.effects.push({ kind: 'event', event })
   }
 }

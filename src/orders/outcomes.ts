@@ -5,10 +5,10 @@ import { repeatLater, requestSlot, requestSlotAfter } from './dispatch.ts'
 import { end, unschedule } from './ending.ts'
 import type { Retry } from './events.ts'
 import { addReport, commitReports, detailsOf, type ReportDetails, report } from './order-reports.ts'
+import type { Step } from './orders.ts'
 import type { Outcome, Slot } from './ports.ts'
 import { causeOf, codeOf, type Failure, type Move, moveAfter, RETRY } from './retry.ts'
 import { REQUEST_LIMIT_MS } from './slot-log.ts'
-import type { Step } from './step.ts'
 import {
   isExecuted,
   isLatest,

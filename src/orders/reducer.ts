@@ -4,9 +4,8 @@ import { arm, execute, limitSlotWait, refuseWithoutSlot, repeat, repeatNow, requ
 import { cancel, end, endBlockedEntries, endIfBlocked, endOvertakenBuys, endRepeat, endRepeats } from './ending.ts'
 import type { Effect, FollowUp, OrderEvent } from './events.ts'
 import { bookFee, bookLateFill } from './late-evidence.ts'
-import type { Orders } from './orders.ts'
+import { type Orders, Step } from './orders.ts'
 import { applyOutcome, countOutcome, endLostRequest, retry } from './outcomes.ts'
-import { Step } from './step.ts'
 
 /** Changes the state by one event and returns the effects, to be carried out in order. Pure: it calls nothing outside
  *  the state, and reads the time from its arguments. Effects that may lead to further events at once (a commit, a

@@ -1,10 +1,10 @@
-import { PRESETS } from '../../orders/builder-policy.ts'
+import { BUILT_IN_POLICY, PRESETS } from '../../orders/builder-policy.ts'
 import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
 import { tokenAccountOf as tokenStateOf } from '../../solana/token-account.ts'
 import { priorityFee, readComputeBudget } from '../verifier/compute-budget.ts'
+import { exposuresIn } from '../verifier/exposure.ts'
 import { LAYOUTS } from '../verifier/program-layouts.ts'
 import type { Step } from '../verifier/reading.ts'
-import { type Handed, handedOf } from './handed-accounts.ts'
 import { type Payment, paymentsOf } from './payments.ts'
 import { calls, countOf, ownMint, type Range, rangeOf, type Sample, unique } from './sample.ts'
 
@@ -182,4 +182,33 @@ function openedBy(sample: Sample): { what: string; lamports: bigint }[] {
 /** Number of program accounts that one sample opens, for example volume records or a creator's vault. */
 function recordsIn(sample: Sample): number {
   return openedBy(sample).filter(({ what }) => what.startsWith(RECORD)).length
+}
+
+/** A writable account that an opaque program could empty with the wallet's signature. */
+export interface Handed {
+  readonly address: string
+  readonly samples: number
+  /** Whether the account names the wallet. If not, it holds SOL, and its owner is unknown. */
+  readonly namesWallet: boolean
+}
+
+function handedOf(samples: readonly Sample[]): Handed[] {
+  const all = samples.map(exposuresOf)
+  return unique(all.flatMap((own) => [...own.keys()])).map((address) => ({
+    address,
+    samples: countOf(all, (own) => own.has(address)),
+    namesWallet: all.some((own) => own.get(address) === true),
+  }))
+}
+
+/** Exposed accounts by address; the value tells whether the account names the wallet. */
+function exposuresOf(sample: Sample): ReadonlyMap<string, boolean> {
+  const { asked, simulated, transaction } = sample
+  const states = new Map(simulated?.changes.map(({ address, before }) => [address, before]))
+  const writable = [...states.keys()]
+  const { keys, signers } = transaction.message
+  const policy = { ...BUILT_IN_POLICY, coSigners: keys.slice(0, signers) }
+  const own = writable.filter((address) => ownMint(sample, address) !== undefined)
+  const exposures = exposuresIn({ states, writable, own, asked, policy })
+  return new Map(exposures.map(({ address, kind }) => [address, kind === 'names the wallet']))
 }

@@ -15,11 +15,10 @@ import { type Market, windowOf } from '../../journal/tape/market-tape.ts'
 import { openTape } from '../../journal/tape-files.ts'
 import { dateTimeOf } from '../../runtime/time-text.ts'
 import type { FillModel } from '../../simulation/fill-model.ts'
-import { defineCommand, flag, JSON_LINE, number, PARTIAL, SEED, TAPES, text, type Values } from '../options.ts'
+import { defineCommand, flag, JSON_LINE, number, PARTIAL, SEED, TAPES, tapesOf, text, type Values } from '../options.ts'
 import { Progress } from '../terminal.ts'
 import { configOf } from '../trade/run-bots.ts'
 import { backtestText } from './backtest-text.ts'
-import { tapesOf } from './config-tape.ts'
 
 const OPTIONS = {
   journal: TAPES,

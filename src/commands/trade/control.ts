@@ -1,10 +1,78 @@
-import { resolve } from 'node:path'
-import { SluiceError } from '../../base/errors.ts'
+import { relative, resolve } from 'node:path'
+import { ExitCode, SluiceError } from '../../base/errors.ts'
+import type { Json } from '../../base/json.ts'
 import { printable } from '../../base/text.ts'
+import { journalPathOf } from '../../config/journal-path.ts'
 import { neighbourHint } from '../../journal/database.ts'
 import { NothingRuns, sendCommand } from '../../live/control/client.ts'
 import type { ControlCommand } from '../../live/control/command.ts'
-import { type ProcessOptions, runningJournal } from './running-journal.ts'
+import { running } from '../../live/control/running.ts'
+import { isPublicKey, isSignature } from '../../solana/base58.ts'
+import { DEFAULT_JOURNAL, defineCommand, PROCESS, text, type Values } from '../options.ts'
+
+export type ProcessOptions = Values<typeof PROCESS>
+
+export const halt = defineCommand({
+  options: PROCESS,
+  run: (_args, process) => control({ command: 'halt' }, process),
+})
+
+export const flatten = defineCommand({
+  options: PROCESS,
+  run: (_args, process) => control({ command: 'flatten' }, process),
+})
+
+export const resume = defineCommand({
+  options: {
+    accept: text('<signature>', 'accept this foreign transaction of the wallet, or `all` unexplained ones'),
+    ...PROCESS,
+  },
+  async run(_args, { accept, ...process }) {
+    if (accept === undefined) return control({ command: 'resume' }, process)
+    if (accept !== 'all' && !isSignature(accept))
+      throw new SluiceError('--accept needs the signature of a transaction, or all', ExitCode.usage)
+    return control({ command: 'accept', signature: accept }, process)
+  },
+})
+
+export const sell = defineCommand({
+  options: PROCESS,
+  async run([mint = ''], process) {
+    requireMint('sell', mint)
+    return control({ command: 'sell', mint }, process)
+  },
+})
+
+export const adopt = defineCommand({
+  options: { bot: text('<name>', 'assign the tokens to this bot'), ...PROCESS },
+  async run([mint = ''], { bot, ...process }) {
+    requireMint('adopt', mint)
+    if (bot === undefined || bot === '')
+      throw new SluiceError('--bot NAME is required: the bot that receives the position', ExitCode.usage)
+    return control({ command: 'adopt', mint, bot }, process)
+  },
+})
+
+export const signal = defineCommand({
+  options: PROCESS,
+  run: async ([name = '', data = 'null'], process) =>
+    control({ command: 'signal', signal: name, data: parsed(data) }, process),
+})
+
+function requireMint(command: string, mint: string): void {
+  if (!isPublicKey(mint)) throw new SluiceError(`${command} needs a mint: a base58 key of 32 bytes`, ExitCode.usage)
+}
+
+function parsed(data: string): Json {
+  try {
+    return JSON.parse(data) as Json
+  } catch (error) {
+    throw new SluiceError(
+      `the data of a signal must be JSON, such as '{"size": 2}' or '"fast"': ${(error as Error).message}`,
+      ExitCode.usage,
+    )
+  }
+}
 
 /** Sends a command to the running process and prints the answer. */
 export async function control(command: ControlCommand, options: ProcessOptions): Promise<number> {
@@ -29,4 +97,32 @@ export async function request(command: ControlCommand, options: ProcessOptions):
         'it continues to look for undecided orders and decides most of them itself. To see their state now: `sluice orders`',
     )
   }
+}
+
+/** Journal of the process that a command addresses: from --journal, from --config, else of the only running process of
+ *  this user, else the default journal. Throws a SluiceError (exit 2) if several processes run. */
+export async function runningJournal({ journal, config }: ProcessOptions): Promise<string> {
+  if (journal !== undefined && config.length > 0)
+    throw new SluiceError('--journal and --config both select the process: give only one of them', ExitCode.usage)
+  if (journal !== undefined) return journal
+  if (config.length > 0) return shown(journalPathOf(config, process.cwd()))
+  const all = await running()
+  const [only] = all
+  if (only === undefined) return DEFAULT_JOURNAL
+  if (all.length > 1) {
+    const lines = all.map((one) => `  --journal ${shown(one.journal)}   (process ${one.pid})`)
+    throw new SluiceError(
+      `${all.length} processes are running; select one of them:\n${lines.join('\n')}`,
+      ExitCode.usage,
+    )
+  }
+  if (shown(only.journal) !== DEFAULT_JOURNAL)
+    console.error(`sluice: using process ${only.pid}, journal ${shown(only.journal)}`)
+  return only.journal
+}
+
+/** Path as a person would type it in this folder. */
+function shown(path: string): string {
+  const near = relative('', path)
+  return printable(near.startsWith('..') ? path : near)
 }

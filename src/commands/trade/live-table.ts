@@ -8,6 +8,9 @@ import type { Hold } from '../../orders/budget.ts'
 import { durationOf, localDateOf } from '../../runtime/time-text.ts'
 import { dim, signedShortSol, table, visibleWidth, wrapped } from '../terminal.ts'
 
+const LOG_LINES = 6
+const DRAW_EVERY_MS = 500
+
 const POSITIONS_SHOWN = 10
 const MOST_STOP_LINES = 4
 
@@ -180,4 +183,40 @@ function timeOf(time: Millis, now: Millis): string {
 /** Milliseconds rounded down, so that the table does not flicker. */
 function wholeSeconds(ms: number): number {
   return Math.max(0, Math.floor(ms / 1000)) * 1000
+}
+
+/** A picture that is redrawn in the terminal's alternate buffer, with the last lines of the log below it. */
+export class Screen {
+  readonly #draw: (columns: number) => string[]
+  readonly #log: string[] = []
+  #timer: NodeJS.Timeout | undefined
+
+  /** `draw` returns the lines of the picture, at most `columns` wide. */
+  constructor(draw: (columns: number) => string[]) {
+    this.#draw = draw
+  }
+
+  readonly log = (line: string): void => {
+    this.#log.push(line.trimEnd())
+    if (this.#log.length > LOG_LINES) this.#log.shift()
+  }
+
+  start(): void {
+    process.stdout.write('\u001b[?1049h\u001b[?25l')
+    this.#show()
+    this.#timer = setInterval(() => this.#show(), DRAW_EVERY_MS)
+  }
+
+  stop(): void {
+    if (this.#timer === undefined) return
+    clearInterval(this.#timer)
+    process.stdout.write('\u001b[?25h\u001b[?1049l')
+  }
+
+  #show(): void {
+    const { columns = 100, rows = 40 } = process.stdout
+    const log = this.#log.map((line) => line.slice(0, columns))
+    const lines = [...this.#draw(columns).slice(0, rows - log.length - 2), '', ...log]
+    process.stdout.write(`\u001b[H${lines.map((line) => `${line}\u001b[K`).join('\n')}\u001b[J`)
+  }
 }

@@ -5,8 +5,7 @@ import { isOrderId } from '../../live/control/command.ts'
 import { isSignature } from '../../solana/base58.ts'
 import { defineCommand, flag, PROCESS, text } from '../options.ts'
 import { confirm } from '../terminal.ts'
-import { control, request } from './control.ts'
-import { type ProcessOptions, runningJournal } from './running-journal.ts'
+import { control, type ProcessOptions, request, runningJournal } from './control.ts'
 
 /** Shows the evidence for an undecided order. With --executed or --not-executed a person decides it. */
 export const command = defineCommand({

@@ -4,11 +4,9 @@ import type { Config } from '../../config/config.ts'
 import { loadConfig } from '../../config/load.ts'
 import { formatErrors } from '../../config/yaml/errors.ts'
 import { type Counters, openReader } from '../../journal/reader/reader.ts'
-import type { Ending } from '../../live/start-bots.ts'
-import { type BotsOptions, type RunningBots, startBots } from '../../live/start-bots.ts'
+import { type BotsOptions, type Ending, type RunningBots, startBots } from '../../live/start-bots.ts'
 import { statusOf } from '../../live/status.ts'
-import { liveTable, stopName } from './live-table.ts'
-import { Screen } from './screen.ts'
+import { liveTable, Screen, stopName } from './live-table.ts'
 
 const PLAIN_EVERY_MS = 5_000
 

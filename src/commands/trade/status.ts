@@ -10,8 +10,8 @@ import type { Status } from '../../live/status.ts'
 import { stampOf } from '../../runtime/time-text.ts'
 import { defineCommand, JSON_LINE, PROCESS } from '../options.ts'
 import { DEFAULT_COLUMNS } from '../terminal.ts'
+import { runningJournal } from './control.ts'
 import { liveTable } from './live-table.ts'
-import { runningJournal } from './running-journal.ts'
 
 /** Shows the running bots. If nothing is running: what the journal left open, and exit 1. */
 export const command = defineCommand({

@@ -1,5 +1,12 @@
 import { styleText } from 'node:util'
 
+/** A contradiction between values that are valid on their own. */
+export interface Problem {
+  /** False for a warning: valid, but probably a mistake. */
+  readonly fatal: boolean
+  readonly error: ConfigError
+}
+
 /** Position in a file. Line and column begin with 1. */
 export interface Position {
   readonly file: string

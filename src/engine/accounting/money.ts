@@ -1,8 +1,8 @@
 import { type Lamports, type Millis, type TokenAmount, wholeTokens, ZERO } from '../../base/units.ts'
+import type { Fill } from '../order.ts'
 import { type Disposal, type Lot, LotQueue } from './lots.ts'
 import { type Holder, holderOf, inOrder, type Movement, type TokenMovement } from './movement.ts'
 import { newTrip, type RoundTrip } from './round-trip.ts'
-import { addFailed, addFill, type MoneyTotals, noTotals } from './totals.ts'
 
 /** Money that a bot made and holds in one account. */
 export interface BotMoney {
@@ -217,4 +217,37 @@ function profitOf({ account, bot, disposals, lostLamports }: BotMoney, holdings:
     disposals: disposals.length,
     lots: lots.length,
   }
+}
+
+/** Sums over fills and failed transactions, lamports. */
+export interface MoneyTotals {
+  /** The venue's share, included in the prices of the fills. */
+  venue: number
+  /** The trading service's share, included in the prices of the fills. */
+  service: number
+  /** Base fees, priority fees and tips of fills. */
+  network: number
+  /** Fees of transactions that landed and failed. */
+  failed: number
+  /** Rent paid less rent returned. */
+  rent: number
+  /** Change of the wallet. */
+  wallet: number
+}
+
+export function noTotals(): MoneyTotals {
+  return { venue: 0, service: 0, network: 0, failed: 0, rent: 0, wallet: 0 }
+}
+
+export function addFill(totals: MoneyTotals, { feeLamports, rentLamports, walletLamports, costs }: Fill): void {
+  totals.venue += costs.venueFeeLamports
+  totals.service += costs.serviceFeeLamports
+  totals.network += feeLamports
+  totals.rent += rentLamports
+  totals.wallet += walletLamports
+}
+
+export function addFailed(totals: MoneyTotals, feeLamports: number): void {
+  totals.failed += feeLamports
+  totals.wallet -= feeLamports
 }

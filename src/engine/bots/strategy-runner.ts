@@ -4,7 +4,6 @@ import type { Millis } from '../../base/units.ts'
 import { type MarketEvent, type NewToken, type PriceUpdate, RowKind, type Trade } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
 import type { EngineState } from '../engine-state.ts'
-import { FiringRate } from '../firing-rate.ts'
 import { BotScope, type LimitScope } from '../limits/limit-scope.ts'
 import type { Alarm, StoppedBot } from '../messages.ts'
 import type { BotMoney } from '../recovered-money.ts'
@@ -220,4 +219,31 @@ function refusePromise(returned: unknown): void {
   if (typeof then !== 'function') return
   then.call(returned, undefined, () => {})
   throw new TypeError('a handler returned a promise; handlers are synchronous')
+}
+
+const FIRING_WINDOW_MS = 10_000
+
+/** Rate at which the timers of a bot fired lately, for an alarm. */
+class FiringRate {
+  #since: Millis = 0
+  #count = 0
+  #before = { since: 0, count: 0 }
+
+  add(now: Millis): void {
+    if (now - this.#since >= FIRING_WINDOW_MS) {
+      const isNext = now - this.#since < 2 * FIRING_WINDOW_MS
+      this.#before = isNext ? { since: this.#since, count: this.#count } : { since: now, count: 0 }
+      this.#since = now
+      this.#count = 0
+    }
+    this.#count++
+  }
+
+  /** `2,004 times within 1.3 s`. */
+  text(now: Millis): string {
+    const { since, count } = this.#before
+    const seconds = Math.max(0.1, (now - (count > 0 ? since : this.#since)) / 1000)
+    const [whole, ...thousands] = String(this.#count + count).split(/(?=(?:\d{3})+$)/)
+    return `${[whole, ...thousands].join(',')} times within ${seconds.toFixed(1)} s`
+  }
 }

@@ -1,7 +1,0 @@
-import { defineCommand, PROCESS } from '../options.ts'
-import { control } from './control.ts'
-
-export const command = defineCommand({
-  options: PROCESS,
-  run: (_args, process) => control({ command: 'halt' }, process),
-})
