@@ -7,7 +7,7 @@ import { accountOf } from './rpc/accounts.ts'
 import { call, readHead, record, Unread, whole } from './rpc/read.ts'
 import type { Rpc } from './rpc/rpc.ts'
 import { Sender } from './sender.ts'
-import type { Signer } from './signer/signer.ts'
+import type { Signer } from './signer/port.ts'
 
 /** A token account of a wallet, and the reason to keep it; '' if it may be closed. */
 export interface RentAccount {

@@ -4,7 +4,7 @@ import type { CheckedBot } from './bots.ts'
 import { limitsFrom, serviceFrom } from './defaults.ts'
 import { exitErrors, exitWarnings } from './exit-consistency.ts'
 import type { ConfigFile } from './read.ts'
-import { type Agreed, walletLimitsOf } from './shared.ts'
+import { type Agreed, walletLimitsOf } from './shared-sections.ts'
 import { worstCaseOf } from './worst-case.ts'
 import type { ConfigError, Problem } from './yaml/errors.ts'
 

@@ -3,7 +3,7 @@ import { type ExitRules, pollSeconds } from '../engine/exits/exit-settings.ts'
 import type { CheckedBot } from './bots.ts'
 import { serviceFrom } from './defaults.ts'
 import { type EffectiveExits, type ExitSource, effectiveExits } from './effective-exits.ts'
-import { type Agreed, walletLimitsOf } from './shared.ts'
+import { type Agreed, walletLimitsOf } from './shared-sections.ts'
 import { breakEvenPercent, usualBuyOf, worstCaseOf } from './worst-case.ts'
 import { formatPath, type Problem } from './yaml/errors.ts'
 

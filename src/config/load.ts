@@ -7,7 +7,7 @@ import { alertsFrom, chainFrom, journalFrom, serviceFrom, walletFrom } from './d
 import { configHash } from './hashes.ts'
 import { loadPolicy, type PolicyResult } from './policy.ts'
 import { readConfigFile, readText } from './read.ts'
-import { type Agreed, agree, missingService } from './shared.ts'
+import { type Agreed, agree, missingService } from './shared-sections.ts'
 import { type ConfigError, inOrder } from './yaml/errors.ts'
 
 export type LoadResult =

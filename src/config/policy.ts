@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
 import { z } from 'zod'
 import { type Lamports, solToLamports } from '../base/units.ts'
-import { MOST_SOL } from '../engine/bounds.ts'
+import { MOST_SOL } from '../engine/setting-bounds.ts'
 import {
   BUILT_IN_POLICY,
   type BuilderPolicy,

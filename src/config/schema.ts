@@ -1,10 +1,17 @@
 import { z } from 'zod'
-import { LEAST_SECONDS, LEAST_SLIPPAGE, LEAST_SOL, MOST_PAPER_SOL, MOST_SLIPPAGE, MOST_SOL } from '../engine/bounds.ts'
 import { EXIT_SCHEMAS, exitProblems } from '../engine/exits/exit-rules.ts'
 import { FILTERS } from '../engine/limits/entry-filters.ts'
 import { LIMITS, WALLET_LIMITS } from '../engine/limits/limits.ts'
 import { shapeOf } from '../engine/limits/setting-rows.ts'
 import { MOST_BUY_STEPS } from '../engine/order.ts'
+import {
+  LEAST_SECONDS,
+  LEAST_SLIPPAGE,
+  LEAST_SOL,
+  MOST_PAPER_SOL,
+  MOST_SLIPPAGE,
+  MOST_SOL,
+} from '../engine/setting-bounds.ts'
 import { isPublicKey } from '../solana/base58.ts'
 import { MINT_TRAITS, type MintTrait } from '../solana/mint.ts'
 import { openAddressProblem, type SecureScheme } from './address.ts'

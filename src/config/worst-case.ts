@@ -1,7 +1,7 @@
 import { LAMPORTS_PER_SOL, type Lamports, lamports, solToLamports } from '../base/units.ts'
-import { MOST_SLIPPAGE } from '../engine/bounds.ts'
 import type { Limits } from '../engine/limits/limits.ts'
 import { LEAST_BUY, worstCostOf } from '../engine/limits/order-bounds.ts'
+import { MOST_SLIPPAGE } from '../engine/setting-bounds.ts'
 import { BASE_FEE, TOKEN_ACCOUNT_RENT } from '../solana/constants.ts'
 import { VENUE_FEE } from '../solana/pool-depth.ts'
 import type { BotConfig, ServiceConfig } from './config.ts'

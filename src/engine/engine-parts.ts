@@ -4,14 +4,14 @@ import { Bots, moneyIn, strategyOf } from './bots/bots.ts'
 import { StrategyRunner } from './bots/strategy-runner.ts'
 import { SubscriptionRouter } from './bots/subscription-router.ts'
 import type { EngineState } from './engine-state.ts'
-import { Conditionals } from './exits/conditionals.ts'
+import { ConditionalBook } from './exits/conditional-book.ts'
 import { ExitTriggers } from './exits/exit-triggers.ts'
 import { ExitWatch } from './exits/exit-watch.ts'
 import { PoolPolls } from './exits/pool-polls.ts'
 import { Exits } from './exits/position-exits.ts'
+import { BotResults } from './limits/bot-results.ts'
 import { LimitCheck } from './limits/limit-check.ts'
 import { LimitScopes } from './limits/limit-scope.ts'
-import { Results } from './limits/results.ts'
 import type { StartInput } from './messages.ts'
 import { OrderFactory } from './order-factory.ts'
 import { moneyOf } from './recovered-money.ts'
@@ -21,13 +21,13 @@ import type { Strategy } from './strategy.ts'
 export interface EngineParts {
   readonly state: EngineState
   readonly watch: ExitWatch
-  readonly results: Results
+  readonly results: BotResults
   readonly limits: LimitCheck
   readonly scopes: LimitScopes
   readonly factory: OrderFactory
   readonly polls: PoolPolls
   readonly exits: Exits
-  readonly conditionals: Conditionals
+  readonly conditionals: ConditionalBook
   readonly triggers: ExitTriggers
   readonly router: SubscriptionRouter
   readonly bots: Bots
@@ -42,13 +42,13 @@ export function createParts(
   const bots = new Bots()
   const watch = new ExitWatch(state)
   const liquidation = new Liquidation(state, watch)
-  const results = new Results(state, liquidation)
+  const results = new BotResults(state, liquidation)
   const limits = new LimitCheck(state, results, liquidation)
   const scopes = new LimitScopes(state, start.bots)
   const factory = new OrderFactory(state, watch, limits)
   const polls = new PoolPolls(state, watch)
   const exits = new Exits(state, factory, watch, polls, (position) => bots.sellerOf(position))
-  const conditionals = new Conditionals(state, factory, watch, exits, bots)
+  const conditionals = new ConditionalBook(state, factory, watch, exits, bots)
   const triggers = new ExitTriggers(state, watch, exits, conditionals)
   const router = new SubscriptionRouter(state.mints)
   for (const [index, settings] of start.bots.entries()) {

@@ -8,8 +8,8 @@ import type { MintFacts } from '../solana/mint.ts'
 import { Book } from './accounting/book.ts'
 import type { Position } from './accounting/position.ts'
 import type { ThrownAtOf } from './bots/thrown-value.ts'
-import { Gates } from './gates.ts'
-import { Spending } from './limits/spending.ts'
+import { EntryGates } from './entry-gates.ts'
+import { Spending } from './limits/recent-buys.ts'
 import type { FeedStatus, Input, Output, StartInput } from './messages.ts'
 import type { Stage } from './ports.ts'
 import type { AccountMoney, BotMoney } from './recovered-money.ts'
@@ -37,7 +37,7 @@ export class EngineState implements Stage {
   warmed = false
   /** The process is stopping: entries are refused. */
   stopping = false
-  readonly gates = new Gates()
+  readonly gates = new EntryGates()
   /** Facts of the mints that were read last, by mint. */
   readonly mintFacts = new Map<string, MintFacts>()
   nextOrder: number

@@ -5,7 +5,7 @@ import type { PoolAnswer } from '../market/pool-price.ts'
 import type { UnitSettings } from '../market/unit-proof.ts'
 import type { MintFacts } from '../solana/mint.ts'
 import type { Position } from './accounting/position.ts'
-import type { ConditionalOrder } from './exits/conditional.ts'
+import type { ConditionalOrder } from './exits/conditional-order.ts'
 import type { ExecutionReport, Order, OrderState } from './order.ts'
 import type { AccountMoney, BotMoney, RecoveredMoney, Timer } from './recovered-money.ts'
 import type { BotSettings, Plan } from './settings.ts'
@@ -22,7 +22,8 @@ export type Input =
   | { kind: 'wallet'; account: string; lamports: Lamports; slot: number }
   /** A condition that stops entries begins (`open: false`) or ends (`open: true`), for one account, or for every
    *  account if `account` is ''. `code` defaults to CHAIN_UNREAD. `single`: until the next gate, one entry of the
-   *  account may go, to show whether another process trades with the wallet; absent in older journals. See `Gates`. */
+   *  account may go, to show whether another process trades with the wallet; absent in older journals. See
+   *  `EntryGates`. */
   | { kind: 'gate'; account: string; open: boolean; code?: GateCode; reason?: string; single?: boolean }
   /** The wallet signed a transaction that belongs to no order. `attemptId`: the attempt that the transaction seems to
    *  execute, although that attempt was not waiting for an execution; absent if there is no such attempt, and in older

@@ -11,9 +11,9 @@ import { checkRanges, sellCost, type Veto } from './limits/order-bounds.ts'
 import { mintRefusal } from './limits/token-checks.ts'
 import { isFullExit, MOST_OPEN_EXITS, type Order, type Size } from './order.ts'
 import type { BotMoney } from './recovered-money.ts'
-import { readBuy, readSell, type SellRequest } from './requests.ts'
 import type { BotSettings, ExitOrderSettings } from './settings.ts'
 import type { BuyOptions, Placed, SellOptions } from './strategy.ts'
+import { readBuy, readSell, type SellRequest } from './strategy-requests.ts'
 
 /** A bot that requests orders: its settings, money and limits. */
 export interface Client {

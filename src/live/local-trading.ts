@@ -6,7 +6,7 @@ import type { Rpc } from '../chain/rpc/rpc.ts'
 import { Sender } from '../chain/sender.ts'
 import type { RunningSigner } from '../chain/signer/running.ts'
 import { readRent } from '../chain/verifier/chain-facts.ts'
-import type { Examine } from '../chain/verifier/examine.ts'
+import type { Examine } from '../chain/verifier/checks-before-signing.ts'
 import type { BotConfig, Config } from '../config/config.ts'
 import { policyHash } from '../config/hashes.ts'
 import type { BuilderPolicy } from '../orders/builder-policy.ts'
@@ -119,7 +119,7 @@ export async function openSigning(
   }
   refuseOneWay(local.name, policy)
   // Loads @solana/web3.js, which no other run needs.
-  const { examine } = await import('../chain/verifier/examine.ts')
+  const { examine } = await import('../chain/verifier/checks-before-signing.ts')
   const signer = await openSigner(signs.wallet, { wallet, clock, policy, tell: (line) => log.error(`signer: ${line}`) })
   const hash = policyHash(policy)
   log.info({ wallet: signer.wallet, policy: policy.name, hash: hash.slice(0, 16) }, 'the signer is ready')

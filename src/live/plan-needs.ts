@@ -1,7 +1,7 @@
 import { keysOf } from '../config/accounts.ts'
 import type { Config } from '../config/config.ts'
 import type { Plan } from '../engine/settings.ts'
-import { shareOf } from '../orders/budget.ts'
+import { shareOf } from '../orders/budget-status.ts'
 import { reservedOf } from '../orders/limiter.ts'
 import { venueOf } from '../venues/registry.ts'
 

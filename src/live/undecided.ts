@@ -3,8 +3,8 @@ import { isWrittenOff, type Position } from '../engine/accounting/position.ts'
 import type { BotSettings } from '../engine/settings.ts'
 import type { TradeSide } from '../market/block.ts'
 import { type Attempt, isUndecided } from '../orders/attempt.ts'
+import type { Watch } from '../orders/audit-records.ts'
 import type { JournalRecord } from '../orders/ports.ts'
-import type { Watch } from '../orders/wallet-audit.ts'
 import type { EntryStop } from './entry-stops.ts'
 
 /** A live order that may or may not have executed, for status displays. */

@@ -3,7 +3,7 @@ import type { Lamports, Millis } from '../base/units.ts'
 import type { Fill } from '../engine/order.ts'
 import { ATTEMPT_MOVES, type Attempt, type AttemptState, type AttemptStep, deadState } from './attempt.ts'
 import type { Outcome } from './ports.ts'
-import { codeOf } from './retry.ts'
+import { codeOf } from './retry-policy.ts'
 import { feesOf, type WorkingOrder } from './working-order.ts'
 
 /** Limits of an attempt's trail, in steps and in characters of a reason: contradictory evidence may go on for hours. */

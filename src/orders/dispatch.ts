@@ -1,12 +1,12 @@
 import type { CalledOff } from './attempt.ts'
 import { nextAttempt } from './attempt-moves.ts'
-import { type Budget, waitReason } from './budget.ts'
-import { end, unschedule } from './ending.ts'
+import { type Budget, waitReason } from './budget-status.ts'
+import { end, unschedule } from './end-order.ts'
 import type { OrderEvent, SlotGranted } from './events.ts'
 import { ENTRY_WAIT_MS } from './limiter.ts'
 import { writeReport } from './order-reports.ts'
-import type { Step } from './orders.ts'
 import type { Outcome } from './ports.ts'
+import type { Step } from './reducer-state.ts'
 import {
   isExecuted,
   isLatest,

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../base/errors.ts'
 import type { Attempt, CalledOff } from './attempt.ts'
 import type { Executor } from './ports.ts'
-import type { Cause, Failure } from './retry.ts'
+import type { Cause, Failure } from './retry-policy.ts'
 import type { Route, WorkingOrder } from './working-order.ts'
 
 /** Conditions that stop entries, or immediate retries, of a whole executor, account or process. Exits go on as the

@@ -4,10 +4,10 @@ import type { Lamports } from '../base/units.ts'
 import type { Input } from '../engine/messages.ts'
 import type { Fill, Order } from '../engine/order.ts'
 import type { Attempt, Baseline } from './attempt.ts'
-import type { Budget } from './budget.ts'
+import type { Budget } from './budget-status.ts'
 import type { Limiter } from './limiter.ts'
 import type { JournalRecord, Outcome, Slot } from './ports.ts'
-import type { Move } from './retry.ts'
+import type { Move } from './retry-policy.ts'
 import type { OpenAttempt, Unfinished, WorkingOrder } from './working-order.ts'
 
 /** Input of the order path: from the engine, the limiter, the journal's commits, the executors, the clock, the service

@@ -8,10 +8,10 @@ import type { Attempt } from './attempt.ts'
 import type { Effect, LateCode, OrderEvent } from './events.ts'
 import { addStandIn } from './late-evidence.ts'
 import type { Limiter } from './limiter.ts'
-import { Orders } from './orders.ts'
-import { Outgoing } from './outgoing.ts'
+import { OrderQueries } from './order-queries.ts'
 import type { GatewayPort, Journal, Outcome, Slot } from './ports.ts'
 import { step } from './reducer.ts'
+import { Orders } from './reducer-state.ts'
 import type { OpenAttempt, Route, Unfinished, WorkingOrder } from './working-order.ts'
 
 export interface GatewayOptions {
@@ -36,12 +36,12 @@ export class Gateway implements GatewayPort {
   readonly #orders: Orders
   /** How to take an order out of the limiter's queue, or to clear its timer. */
   readonly #scheduled = new Map<WorkingOrder, Cancel>()
-  readonly outgoing: Outgoing
+  readonly outgoing: OrderQueries
 
   constructor(options: GatewayOptions) {
     this.#options = options
     this.#orders = new Orders(options.route, options.nextReport)
-    this.outgoing = new Outgoing(this.#orders, options.clock, options.monotonicMs)
+    this.outgoing = new OrderQueries(this.#orders, options.clock, options.monotonicMs)
   }
 
   submit(order: Order): void {

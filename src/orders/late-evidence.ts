@@ -3,10 +3,10 @@ import type { Lamports, Millis } from '../base/units.ts'
 import { type Fill, isFullExit, isOpen } from '../engine/order.ts'
 import type { Attempt } from './attempt.ts'
 import { filledLate, nextAttempt } from './attempt-moves.ts'
-import { end, unschedule } from './ending.ts'
+import { end, unschedule } from './end-order.ts'
 import type { LateCode } from './events.ts'
 import { report, reportEnded } from './order-reports.ts'
-import type { Orders, Step } from './orders.ts'
+import type { Orders, Step } from './reducer-state.ts'
 import { isWaiting, type OpenAttempt, openAttempt, type WorkingOrder } from './working-order.ts'
 
 /** The chain finally shows an execution of an attempt that had ended otherwise, or a second execution. It is booked in

@@ -2,11 +2,11 @@ import { assert } from '../base/errors.ts'
 import { Fifo } from '../base/fifo.ts'
 import type { Cancel, Clock } from '../base/machine.ts'
 import type { Millis } from '../base/units.ts'
-import { type Budget, type HoldCause, holdOf } from './budget.ts'
+import { AdaptiveRate } from './adaptive-rate.ts'
+import { type Budget, type HoldCause, holdOf } from './budget-status.ts'
 import { HeldSlots, WINDOW_MS } from './held-slots.ts'
 import type { Slot } from './ports.ts'
 import { beginningOf, readSlotLog, toMillis, toNanoseconds } from './slot-log.ts'
-import { Throttle } from './throttle.ts'
 
 /** Priority of a request: exits go before reconciliation, reconciliation before entries. */
 export type RequestClass = 'exit' | 'reconcile' | 'entry'
@@ -67,7 +67,7 @@ export class Limiter {
   readonly #options: LimiterOptions
   readonly #waiting = { exit: new Fifo<Waiter>(), reconcile: new Fifo<Waiter>(), entry: new Fifo<Waiter>() }
   readonly #slots = new HeldSlots()
-  readonly #throttle: Throttle
+  readonly #throttle: AdaptiveRate
   #nextId = 1
   #perMinute: number
   /** Until this time, requests of an earlier process that are not in the log may count. */
@@ -83,7 +83,7 @@ export class Limiter {
     this.#options = options
     this.#perMinute = options.requestsPerMinute
     const now = options.monotonicMs()
-    this.#throttle = new Throttle(options.requestsPerMinute, now)
+    this.#throttle = new AdaptiveRate(options.requestsPerMinute, now)
     if (options.past !== 'fresh') this.#restore(options.past, now)
   }
 

@@ -2,8 +2,8 @@ import { assert, ERRORS, type ErrorCode } from '../base/errors.ts'
 import { type ExecutionReport, isFullExit, ORDER_MOVES, type OrderState } from '../engine/order.ts'
 import type { Attempt } from './attempt.ts'
 import type { Effect, NumberedReport } from './events.ts'
-import type { Step } from './orders.ts'
-import type { Failure } from './retry.ts'
+import type { Step } from './reducer-state.ts'
+import type { Failure } from './retry-policy.ts'
 import type { WorkingOrder } from './working-order.ts'
 
 /** Optional parts of a report. */

@@ -4,8 +4,8 @@ import type { Input, Output } from '../engine/messages.ts'
 import type { ExecutionReport, Fill, Order } from '../engine/order.ts'
 import type { Block } from '../market/block.ts'
 import type { Attempt } from './attempt.ts'
-import type { Learned } from './learned.ts'
-import type { WalletCursor, WalletTransaction, Watch } from './wallet-audit.ts'
+import type { WalletCursor, WalletTransaction, Watch } from './audit-records.ts'
+import type { Learned } from './service-facts.ts'
 
 /** Carries out one attempt once. It calls `done` with any number of intermediate outcomes (`acked`, `unknown`,
  *  `undecided`, a provisional `filled` or `reverted`), then with one end, and never from inside the call itself. An

@@ -1,11 +1,11 @@
 import type { Millis } from '../base/units.ts'
-import { commitIfWaiting, recover, resume, submit } from './beginning.ts'
+import { commitIfWaiting, recover, resume, submit } from './accept-order.ts'
+import { applyOutcome, countOutcome, endLostRequest, retry } from './apply-outcome.ts'
 import { arm, execute, limitSlotWait, refuseWithoutSlot, repeat, repeatNow, requestSlot } from './dispatch.ts'
-import { cancel, end, endBlockedEntries, endIfBlocked, endOvertakenBuys, endRepeat, endRepeats } from './ending.ts'
+import { cancel, end, endBlockedEntries, endIfBlocked, endOvertakenBuys, endRepeat, endRepeats } from './end-order.ts'
 import type { Effect, FollowUp, OrderEvent } from './events.ts'
 import { bookFee, bookLateFill } from './late-evidence.ts'
-import { type Orders, Step } from './orders.ts'
-import { applyOutcome, countOutcome, endLostRequest, retry } from './outcomes.ts'
+import { type Orders, Step } from './reducer-state.ts'
 
 /** Changes the state by one event and returns the effects, to be carried out in order. Pure: it calls nothing outside
  *  the state, and reads the time from its arguments. Effects that may lead to further events at once (a commit, a

@@ -15,7 +15,7 @@ import type { OpenOrder } from '../engine/recovered-money.ts'
 import { type Attempt, type Baseline, isUndecided, isUnsigned } from './attempt.ts'
 import type { Limiter } from './limiter.ts'
 import type { Executor, Slot } from './ports.ts'
-import { type Cause, causeOf, type Failure, type Tries } from './retry.ts'
+import { type Cause, causeOf, type Failure, type Tries } from './retry-policy.ts'
 
 /** The executor of an account's orders, and the request budget that they use. */
 export interface Route {

@@ -8,7 +8,7 @@ import type { RecoveredMoney } from '../engine/recovered-money.ts'
 import type { BotSettings, Plan } from '../engine/settings.ts'
 import type { JournalReader } from '../journal/reader/reader.ts'
 import type { Recovered } from '../journal/reader/recovery.ts'
-import type { ServiceProof } from '../orders/learned.ts'
+import type { ServiceProof } from '../orders/service-facts.ts'
 
 /** Parts of a start input that do not come from the configuration. */
 export interface Beginning

@@ -7,10 +7,10 @@ import type { Plan } from '../engine/settings.ts'
 import type { TokenId } from '../market/block.ts'
 import type { LiveBlock } from '../market/live-block.ts'
 import type { Mints } from '../market/mints.ts'
-import type { AskedTrade, Built, SellUnit } from '../orders/asked-trade.ts'
 import type { Attempt } from '../orders/attempt.ts'
 import type { Executor, Outcome } from '../orders/ports.ts'
 import type { ServedInterface } from '../orders/served-interface.ts'
+import type { AskedTrade, Built, SellUnit } from '../orders/trade-request.ts'
 
 /** One kind of trading service. A folder of `venues/` implements it, and `registry.ts` lists it. */
 export interface Venue {

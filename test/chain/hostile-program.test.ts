@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { lamports, solToLamports } from '../../src/base/units.ts'
-import type { SignRequest } from '../../src/chain/signer/signer.ts'
+import type { SignRequest } from '../../src/chain/signer/port.ts'
 import type { Attempt } from '../../src/orders/attempt.ts'
 import { BUILT_IN_POLICY, type BuilderPolicy } from '../../src/orders/builder-policy.ts'
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Built } from '../../src/orders/asked-trade.ts'
 import type { Attempt } from '../../src/orders/attempt.ts'
+import type { Built } from '../../src/orders/trade-request.ts'
 import { transferCall } from '../../src/sandbox/chain/message.ts'
 import { type Fault, LocalRig } from './local-rig.ts'
 

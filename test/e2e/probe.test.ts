@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { ServiceProof } from '../../src/orders/learned.ts'
+import type { ServiceProof } from '../../src/orders/service-facts.ts'
 import type { Dialect } from '../../src/sandbox/dialect.ts'
 import { MINT } from '../sandbox/still-market.ts'
 import { kill, launch, type Sluice, sluice } from './process.ts'

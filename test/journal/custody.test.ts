@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { lamports } from '../../src/base/units.ts'
 import { openReader } from '../../src/journal/reader/reader.ts'
 import { openJournal } from '../../src/journal/writer/journal.ts'
-import type { WalletCursor, WalletTransaction, Watch } from '../../src/orders/wallet-audit.ts'
+import type { WalletCursor, WalletTransaction, Watch } from '../../src/orders/audit-records.ts'
 import { ACCOUNT, attempt, journalPath, NO_LIMITS, order } from '../support/journal-samples.ts'
 
 const options = {

@@ -1,5 +1,5 @@
 import type { Clock, Machine } from '../../src/base/machine.ts'
-import { examine } from '../../src/chain/verifier/examine.ts'
+import { examine } from '../../src/chain/verifier/checks-before-signing.ts'
 import { botSettings } from '../../src/config/accounts.ts'
 import type { Config } from '../../src/config/config.ts'
 import type { Input } from '../../src/engine/messages.ts'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { encodeJson } from '../../src/base/json.ts'
 import { type Position, stepTokensDue } from '../../src/engine/accounting/position.ts'
-import { type ConditionalOrder, isOver } from '../../src/engine/exits/conditional.ts'
+import { type ConditionalOrder, isOver } from '../../src/engine/exits/conditional-order.ts'
 import type { Output } from '../../src/engine/messages.ts'
 import type { Order } from '../../src/engine/order.ts'
 import type { Bot } from '../../src/engine/strategy.ts'

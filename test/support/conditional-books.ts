@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { decodeJson } from '../../src/base/json.ts'
 import { solToLamports } from '../../src/base/units.ts'
-import { type ConditionalOrder, type ConditionalState, isOver } from '../../src/engine/exits/conditional.ts'
+import { type ConditionalOrder, type ConditionalState, isOver } from '../../src/engine/exits/conditional-order.ts'
 import { type Order, orderNumber } from '../../src/engine/order.ts'
 
 /** The journal's record of one conditional order. */

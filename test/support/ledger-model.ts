@@ -3,8 +3,8 @@ import { lamports } from '../../src/base/units.ts'
 import { type FillCosts, NO_COSTS, networkFee, tradeOf, walletChange } from '../../src/engine/accounting/fill-costs.ts'
 import { type ExecutionReport, type Fill, orderNumber } from '../../src/engine/order.ts'
 import type { TradeSide } from '../../src/market/block.ts'
+import type { WalletTransaction } from '../../src/orders/audit-records.ts'
 import type { Journal } from '../../src/orders/ports.ts'
-import type { WalletTransaction } from '../../src/orders/wallet-audit.ts'
 import { fill, keyOf } from './journal-values.ts'
 
 /** An event in the life of a wallet. */

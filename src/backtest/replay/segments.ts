@@ -1,7 +1,7 @@
 import { SluiceError } from '../../base/errors.ts'
 import { codeHash } from '../../config/hashes.ts'
 import { type LoadedStrategy, loadStrategy } from '../../config/strategies.ts'
-import { type Divergence, type Entry, verifySegment } from '../../engine/replay/verify.ts'
+import { type Divergence, type Entry, verifySegment } from '../../engine/replay/compare-decisions.ts'
 import type { Strategy } from '../../engine/strategy.ts'
 import { type JournalReader, openReader } from '../../journal/reader/reader.ts'
 import type { Segment } from '../../journal/tape/segments.ts'

@@ -1,5 +1,5 @@
 import type { StartInput } from '../../engine/messages.ts'
-import type { Decision } from '../../engine/replay/verify.ts'
+import type { Decision } from '../../engine/replay/compare-decisions.ts'
 import { TAPE_IDENTITY } from '../tape-identity.ts'
 import type { Report } from './report.ts'
 

@@ -4,7 +4,7 @@ import { type FillCosts, networkFee, tradeOf } from '../../engine/accounting/fil
 import type { Fill } from '../../engine/order.ts'
 import type { TradeSide } from '../../market/block.ts'
 import type { Attempt } from '../../orders/attempt.ts'
-import { walletCostsSum } from '../../orders/wallet-audit.ts'
+import { walletCostsSum } from '../../orders/audit-records.ts'
 import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
 import { type Call, type LandedTransaction, readTransaction } from './landed-transaction.ts'
 import { balanceChange, tokenChange, tokenChanges } from './wallet-change.ts'

@@ -1,5 +1,5 @@
 import { lamports, type TokenAmount } from '../../base/units.ts'
-import type { TransactionClass, WalletCosts, WalletTransaction } from '../../orders/wallet-audit.ts'
+import type { TransactionClass, WalletCosts, WalletTransaction } from '../../orders/audit-records.ts'
 import type { Listed } from '../rpc/read.ts'
 import type { LandedTransaction, TokenBalance } from './landed-transaction.ts'
 

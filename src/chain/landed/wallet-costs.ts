@@ -1,6 +1,6 @@
 import { lamports } from '../../base/units.ts'
+import type { WalletCosts } from '../../orders/audit-records.ts'
 import { JITO_TIPS } from '../../orders/builder-policy.ts'
-import type { WalletCosts } from '../../orders/wallet-audit.ts'
 import { decodeLongBase58, encodeBase58 } from '../../solana/base58.ts'
 import { BASE_FEE } from '../../solana/constants.ts'
 import { SYSTEM, TOKEN } from '../../solana/instructions.ts'

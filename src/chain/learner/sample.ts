@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/machine.ts'
-import type { AskedTrade } from '../../orders/asked-trade.ts'
 import { BUILT_IN_POLICY } from '../../orders/builder-policy.ts'
+import type { AskedTrade } from '../../orders/trade-request.ts'
 import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
 import type { AccountState } from '../../solana/token-account.ts'
 import { encodeTransaction, type TransactionBytes } from '../../solana/transaction.ts'

@@ -1,5 +1,5 @@
 import { type Attempt, deadState } from '../../orders/attempt.ts'
-import type { WalletTransaction } from '../../orders/wallet-audit.ts'
+import type { WalletTransaction } from '../../orders/audit-records.ts'
 import type { Head } from '../rpc/read.ts'
 import type { Executions } from './executions.ts'
 import type { WatchedAttempt, WatchList } from './watch-list.ts'

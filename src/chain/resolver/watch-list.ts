@@ -3,8 +3,8 @@ import type { Cancel } from '../../base/machine.ts'
 import type { Millis } from '../../base/units.ts'
 import type { Fill } from '../../engine/order.ts'
 import type { Attempt } from '../../orders/attempt.ts'
+import type { Watch } from '../../orders/audit-records.ts'
 import type { JournalRecord, Outcome } from '../../orders/ports.ts'
-import type { Watch } from '../../orders/wallet-audit.ts'
 
 /** An acknowledged transaction that is unseen for this long may not be the one that the service named. */
 export const SILENT_MS = 5_000

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { Clock } from '../../base/machine.ts'
 import { Malformed } from '../../solana/byte-reader.ts'
 import { type Answer, decodeAnswer, encodeRequest, FrameReader } from './frames.ts'
-import type { SignRequest, SignResult } from './signer.ts'
+import type { SignRequest, SignResult } from './port.ts'
 
 /** A connection to a signer. */
 export interface Line {

@@ -1,7 +1,7 @@
 import { type ErrorCode, ExitCode } from '../../base/errors.ts'
 import { printable } from '../../base/text.ts'
 import { ByteReader, Malformed } from '../../solana/byte-reader.ts'
-import type { SignRequest } from './signer.ts'
+import type { SignRequest } from './port.ts'
 
 // Protocol between an engine and a signer: frames of a uint32 length (little-endian) and that many bytes. The signer
 // begins with `hello` or `failed`, then answers every request in order. Each side treats the other as hostile.

@@ -7,7 +7,7 @@ import { ExitCode } from '../../base/errors.ts'
 import { encodeAnswer } from './frames.ts'
 import { readKeyFile, SignerFailure } from './key-file.ts'
 import { type Decision, decide, serve } from './serve.ts'
-import { Spending } from './spending.ts'
+import { Spending } from './spending-caps.ts'
 
 /** Most engines at one socket. */
 const MOST_ENGINES = 8

@@ -9,7 +9,7 @@ import { priorityFee, readComputeBudget } from '../verifier/compute-budget.ts'
 import { LAYOUTS } from '../verifier/program-layouts.ts'
 import { readSeededAccount } from '../verifier/seeded-account.ts'
 import { Findings, guards, revokesRights, type Step, stepsOf } from './message.ts'
-import type { SignRequest } from './signer.ts'
+import type { SignRequest } from './port.ts'
 
 const MOST_SIGNERS = 4
 

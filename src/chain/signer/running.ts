@@ -2,7 +2,7 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 import type { Cancel, Clock } from '../../base/machine.ts'
 import { encodeBase58 } from '../../solana/base58.ts'
 import { ANSWER_MS, down, type Line, SignerClient } from './client.ts'
-import type { Signer, SignRequest, SignResult } from './signer.ts'
+import type { Signer, SignRequest, SignResult } from './port.ts'
 
 export interface RunningSigner extends Signer {
   /** Base58. */

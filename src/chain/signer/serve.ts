@@ -3,9 +3,9 @@ import type { Duplex } from 'node:stream'
 import { Malformed } from '../../solana/byte-reader.ts'
 import { decodeRequest, encodeAnswer, FrameReader, type RefusalCode } from './frames.ts'
 import type { WalletKey } from './key-file.ts'
+import type { SignRequest } from './port.ts'
 import { type Rules, refusalOf } from './rules.ts'
-import type { SignRequest } from './signer.ts'
-import type { Spending } from './spending.ts'
+import type { Spending } from './spending-caps.ts'
 
 export interface Conversation {
   readonly publicKey: Uint8Array

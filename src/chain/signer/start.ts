@@ -8,7 +8,7 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 import type { Clock } from '../../base/machine.ts'
 import type { Line } from './client.ts'
 import { keepRunning, type Retries, type RunningSigner } from './running.ts'
-import type { Caps } from './spending.ts'
+import type { Caps } from './spending-caps.ts'
 
 /** A child that dies is restarted at once, up to three times a minute. */
 export const RESTARTS: Retries = { spacingMs: 0, mostPerMinute: 3 }

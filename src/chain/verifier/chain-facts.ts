@@ -1,4 +1,4 @@
-import type { AskedTrade } from '../../orders/asked-trade.ts'
+import type { AskedTrade } from '../../orders/trade-request.ts'
 import { DECIMALS_AT } from '../../solana/mint.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { type AccountState, TOKEN_ACCOUNT_BYTES, tokenAccountOf as tokenStateOf } from '../../solana/token-account.ts'

@@ -1,6 +1,6 @@
 import type { Refusal } from '../../base/errors.ts'
-import type { AskedTrade } from '../../orders/asked-trade.ts'
 import type { BuilderPolicy } from '../../orders/builder-policy.ts'
+import type { AskedTrade } from '../../orders/trade-request.ts'
 import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
 import { type AccountState, tokenAccountOf } from '../../solana/token-account.ts'
 import { keyBytes } from '../../solana/transaction.ts'

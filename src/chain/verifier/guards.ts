@@ -1,6 +1,6 @@
 import type { Refusal } from '../../base/errors.ts'
-import type { AskedTrade } from '../../orders/asked-trade.ts'
 import type { BuilderPolicy } from '../../orders/builder-policy.ts'
+import type { AskedTrade } from '../../orders/trade-request.ts'
 import { MOST_ACCOUNTS, PACKET_BYTES } from '../../solana/constants.ts'
 import { CLEAR_CLOSE_AUTHORITY, SYSTEM, TOKEN } from '../../solana/instructions.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
@@ -8,9 +8,9 @@ import { encodeTransaction, type TransactionBytes } from '../../solana/transacti
 import { type NewInstruction, withInstructions } from '../web3.ts'
 import type { ChainFacts } from './chain-facts.ts'
 import type { GuardRoom } from './guard-room.ts'
-import { share } from './judge.ts'
 import type { Simulation } from './simulate.ts'
-import { type Verdict, verifyTransaction } from './verify.ts'
+import { share } from './terms-check.ts'
+import { type Verdict, verifyTransaction } from './verify-transaction.ts'
 
 /** Conditions on the state after a transaction. If one of them fails, the chain reverts the whole transaction. */
 export interface Guards {

@@ -1,6 +1,6 @@
 import type { ErrorCode, Refusal } from '../../base/errors.ts'
-import type { AskedTrade } from '../../orders/asked-trade.ts'
 import type { BuilderPolicy } from '../../orders/builder-policy.ts'
+import type { AskedTrade } from '../../orders/trade-request.ts'
 import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
 import { tokenAccountOf } from '../addresses.ts'
 
@@ -29,7 +29,7 @@ export interface Trade {
   readonly wraps: boolean
 }
 
-/** State of reading one transaction. The readers of the programs write into it, and the judge adds it up. */
+/** State of reading one transaction. The readers of the programs write into it, and `checkTerms` adds it up. */
 export class Reading {
   readonly asked: AskedTrade
   readonly policy: BuilderPolicy

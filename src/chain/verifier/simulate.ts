@@ -1,6 +1,6 @@
 import type { ErrorCode, Refusal } from '../../base/errors.ts'
-import type { AskedTrade } from '../../orders/asked-trade.ts'
 import type { BuilderPolicy } from '../../orders/builder-policy.ts'
+import type { AskedTrade } from '../../orders/trade-request.ts'
 import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
 import { type AccountState, OWNER_ONLY, tokenAccountOf } from '../../solana/token-account.ts'
 import { encodeTransaction, isWritable, type Message, type TransactionBytes } from '../../solana/transaction.ts'
@@ -9,9 +9,9 @@ import { accountOf, readAccounts } from '../rpc/accounts.ts'
 import { call, record, Unread, whole } from '../rpc/read.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { exposedBy } from './exposure.ts'
-import { share } from './judge.ts'
 import { sol, type Trade } from './reading.ts'
-import type { Verdict } from './verify.ts'
+import { share } from './terms-check.ts'
+import type { Verdict } from './verify-transaction.ts'
 
 /** Result of a simulation. */
 export interface Simulation {

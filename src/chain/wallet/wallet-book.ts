@@ -1,5 +1,5 @@
 import { lamports } from '../../base/units.ts'
-import type { WalletCursor, WalletTransaction } from '../../orders/wallet-audit.ts'
+import type { WalletCursor, WalletTransaction } from '../../orders/audit-records.ts'
 
 /** Known history of a wallet: a reading as the starting point, and every transaction since then, or since the oldest
  *  attempt that is still being proved. */

@@ -11,7 +11,7 @@ import {
 import { readReport } from '../../backtest/report/report.ts'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { counted, printable } from '../../base/text.ts'
-import type { Decision } from '../../engine/replay/verify.ts'
+import type { Decision } from '../../engine/replay/compare-decisions.ts'
 import { type JournalReader, openReader } from '../../journal/reader/reader.ts'
 import { dateTimeOf } from '../../runtime/time-text.ts'
 import { defineCommand, JSON_LINE } from '../options.ts'

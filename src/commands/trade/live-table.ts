@@ -4,7 +4,7 @@ import type { Millis } from '../../base/units.ts'
 import type { EntryStop } from '../../live/entry-stops.ts'
 import type { PositionStatus, Status } from '../../live/status.ts'
 import type { UndecidedStatus } from '../../live/undecided.ts'
-import type { Hold } from '../../orders/budget.ts'
+import type { Hold } from '../../orders/budget-status.ts'
 import { durationOf, localDateOf } from '../../runtime/time-text.ts'
 import { dim, signedShortSol, table, visibleWidth, wrapped } from '../terminal.ts'
 

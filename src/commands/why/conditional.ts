@@ -1,13 +1,13 @@
 import { styleText } from 'node:util'
 import { printable } from '../../base/text.ts'
-import { type ConditionalOrder, isOver } from '../../engine/exits/conditional.ts'
+import { type ConditionalOrder, isOver } from '../../engine/exits/conditional-order.ts'
 import type { Order } from '../../engine/order.ts'
 import type { History, RecordedConditional } from '../../journal/reader/history.ts'
 import type { JournalReader } from '../../journal/reader/reader.ts'
 import type { FoundToken } from '../../journal/tape/tape-search.ts'
 import { durationOf, stampOf } from '../../runtime/time-text.ts'
+import { codeText, inOrder, orderText, plain, priceText, type Step } from './format.ts'
 import { headLines, pageOf, paragraph, stepsJson } from './page.ts'
-import { codeText, inOrder, orderText, plain, priceText, type Step } from './words.ts'
 
 /** A conditional order with its history. */
 export interface ConditionalStory {

@@ -6,9 +6,9 @@ import type { JournalReader } from '../../journal/reader/reader.ts'
 import type { FoundToken } from '../../journal/tape/tape-search.ts'
 import { clockOf, stampOf } from '../../runtime/time-text.ts'
 import { conditionalSteps } from './conditional.ts'
+import { codeText, inOrder, priceText, type Step, signedSol, sizeText } from './format.ts'
 import { positionStep, reportedAt, waitingText } from './order.ts'
 import { headLines, pageOf, paragraph, stepsJson } from './page.ts'
-import { codeText, inOrder, priceText, type Step, signedSol, sizeText } from './words.ts'
 
 /** Decisions about a token and their outcomes. */
 export interface MintStory {

@@ -17,7 +17,6 @@ import { eventOf } from '../../market/block.ts'
 import { type Attempt, type AttemptState, isUndecided } from '../../orders/attempt.ts'
 import { durationOf, stampOf } from '../../runtime/time-text.ts'
 import { conditionalBehind } from './conditional.ts'
-import { headLines, pageOf, paragraph, stepsJson } from './page.ts'
 import {
   codeText,
   eventText,
@@ -31,7 +30,8 @@ import {
   type Step,
   signedSol,
   sizeText,
-} from './words.ts'
+} from './format.ts'
+import { headLines, pageOf, paragraph, stepsJson } from './page.ts'
 
 /** Explanations of states. */
 const MEANING: Partial<Record<AttemptState, string>> = {

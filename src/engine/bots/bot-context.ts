@@ -1,7 +1,7 @@
 import type { EngineState } from '../engine-state.ts'
-import type { Conditionals } from '../exits/conditionals.ts'
+import type { ConditionalBook } from '../exits/conditional-book.ts'
 import type { Exits } from '../exits/position-exits.ts'
-import type { Results } from '../limits/results.ts'
+import type { BotResults } from '../limits/bot-results.ts'
 import type { Client, OrderFactory } from '../order-factory.ts'
 import type { SubscriptionRouter } from './subscription-router.ts'
 import type { TokenView } from './views.ts'
@@ -12,9 +12,9 @@ export interface BotContext {
   readonly index: number
   readonly state: EngineState
   readonly factory: OrderFactory
-  readonly results: Results
+  readonly results: BotResults
   readonly exits: Exits
-  readonly conditionals: Conditionals
+  readonly conditionals: ConditionalBook
   readonly router: SubscriptionRouter
 }
 

@@ -3,9 +3,9 @@ import { isPublicKey } from '../../solana/base58.ts'
 import { BASE_FEE, TOKEN_ACCOUNT_RENT } from '../../solana/constants.ts'
 import { reservesAt, solFor, tokensFor, VENUE_FEE } from '../../solana/pool-depth.ts'
 import type { EngineState } from '../engine-state.ts'
-import { conditionalView } from '../exits/conditional.ts'
-import type { Conditionals } from '../exits/conditionals.ts'
-import type { Results } from '../limits/results.ts'
+import type { ConditionalBook } from '../exits/conditional-book.ts'
+import { conditionalView } from '../exits/conditional-order.ts'
+import type { BotResults } from '../limits/bot-results.ts'
 import type { FillView, OrderView, PositionView, Quote, Token } from '../strategy.ts'
 import type { BotContext, BotHost } from './bot-context.ts'
 import { fillView, HeldView, orderView, type TokenView } from './views.ts'
@@ -15,8 +15,8 @@ const FILLS_SHOWN = 100
 /** The read-only part of the handle that a strategy receives. */
 export class BotReadings {
   readonly #state: EngineState
-  readonly #results: Results
-  readonly #conditionals: Conditionals
+  readonly #results: BotResults
+  readonly #conditionals: ConditionalBook
   readonly #host: BotHost
 
   constructor({ state, results, conditionals }: BotContext, host: BotHost) {

@@ -7,7 +7,6 @@ import { stepTokensDue } from '../accounting/position.ts'
 import type { EngineState } from '../engine-state.ts'
 import { readExits } from '../exits/exit-request.ts'
 import type { ExitRules } from '../exits/exit-settings.ts'
-import { readText, readTimer, timerRefusal } from '../requests.ts'
 import type {
   Answer,
   Bot,
@@ -20,6 +19,7 @@ import type {
   SellOptions,
   Token,
 } from '../strategy.ts'
+import { readText, readTimer, timerRefusal } from '../strategy-requests.ts'
 import type { BotContext, BotHost } from './bot-context.ts'
 import { BotReadings, mintOf } from './bot-readings.ts'
 import { ConditionalFactory } from './conditional-factory.ts'

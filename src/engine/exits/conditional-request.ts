@@ -1,5 +1,4 @@
 import { checkRanges, type Veto } from '../limits/order-bounds.ts'
-import { readBuy, readText } from '../requests.ts'
 import type { BotSettings, Plan } from '../settings.ts'
 import type {
   BracketOptions,
@@ -9,7 +8,8 @@ import type {
   LimitSellOptions,
   SellOptions,
 } from '../strategy.ts'
-import type { Condition, Consequence } from './conditional.ts'
+import { readBuy, readText } from '../strategy-requests.ts'
+import type { Condition, Consequence } from './conditional-order.ts'
 import { readExits } from './exit-request.ts'
 import { describe } from './exit-rules.ts'
 import type { ExitRules } from './exit-settings.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { LEAST_PART_PERCENT } from '../accounting/position.ts'
-import { LEAST_PERCENT, LEAST_SECONDS } from '../bounds.ts'
+import { LEAST_PERCENT, LEAST_SECONDS } from '../setting-bounds.ts'
 import { EXIT_WINDOWS, type ExitRules, isAbove, STALE_POLICIES, type TakeProfitStep } from './exit-settings.ts'
 
 // Every exit: one row for its schema, the reading of a value at run time, its checks, sentence and decision.

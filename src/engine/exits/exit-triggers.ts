@@ -2,8 +2,8 @@ import { RowKind, type TokenId } from '../../market/block.ts'
 import type { PoolPrice } from '../../market/pool-price.ts'
 import { isWrittenOff, type Position } from '../accounting/position.ts'
 import type { EngineState } from '../engine-state.ts'
-import type { ConditionalOrder } from './conditional.ts'
-import type { Conditionals } from './conditionals.ts'
+import type { ConditionalBook } from './conditional-book.ts'
+import type { ConditionalOrder } from './conditional-order.ts'
 import { dueExit } from './exit-rules.ts'
 import { DEFAULT_EXIT_WINDOW, stepsReached } from './exit-settings.ts'
 import type { ExitWatch, Held, Watched } from './exit-watch.ts'
@@ -16,9 +16,9 @@ export class ExitTriggers implements PoolReader {
   readonly #state: EngineState
   readonly #watch: ExitWatch
   readonly #exits: Exits
-  readonly #conditionals: Conditionals
+  readonly #conditionals: ConditionalBook
 
-  constructor(state: EngineState, watch: ExitWatch, exits: Exits, conditionals: Conditionals) {
+  constructor(state: EngineState, watch: ExitWatch, exits: Exits, conditionals: ConditionalBook) {
     this.#state = state
     this.#watch = watch
     this.#exits = exits

@@ -5,7 +5,7 @@ import { PoolPrice } from '../../market/pool-price.ts'
 import type { Position } from '../accounting/position.ts'
 import type { EngineState } from '../engine-state.ts'
 import type { Order } from '../order.ts'
-import type { ConditionalOrder } from './conditional.ts'
+import type { ConditionalOrder } from './conditional-order.ts'
 import { ExitPrice } from './exit-price.ts'
 import { Repeats } from './repeats.ts'
 

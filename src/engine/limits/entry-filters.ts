@@ -3,7 +3,7 @@ import type { Refusal } from '../../base/errors.ts'
 import { formatInstant, formatSol, type Lamports, lamportsToSol, type Millis } from '../../base/units.ts'
 import type { Launch } from '../../market/launches.ts'
 import { poolSol } from '../../solana/pool-depth.ts'
-import { LEAST_PERCENT, LEAST_SECONDS, LEAST_SOL, MOST_POOL_SOL } from '../bounds.ts'
+import { LEAST_PERCENT, LEAST_SECONDS, LEAST_SOL, MOST_POOL_SOL } from '../setting-bounds.ts'
 import { rowsOf, type SettingRow, settingsFrom } from './setting-rows.ts'
 
 /** Which tokens a bot may buy. A list is the path of its file, as written. Null: no such filter. */

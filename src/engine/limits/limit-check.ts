@@ -2,13 +2,13 @@ import { formatSol, type Lamports } from '../../base/units.ts'
 import type { Liquidation } from '../accounting/liquidation.ts'
 import { isWrittenOff } from '../accounting/position.ts'
 import type { EngineState } from '../engine-state.ts'
-import type { BuyRequest } from '../requests.ts'
 import type { BotSettings } from '../settings.ts'
+import type { BuyRequest } from '../strategy-requests.ts'
+import type { BotResults } from './bot-results.ts'
 import type { LimitScope } from './limit-scope.ts'
 import { checkLimits, checkLosses, type Limits, type LimitUse, type Losses } from './limits.ts'
 import { sellCost, type Veto, worstCost } from './order-bounds.ts'
-import type { Results } from './results.ts'
-import { hourFreesAt } from './spending.ts'
+import { hourFreesAt } from './recent-buys.ts'
 
 /** A bot that asks to buy, with the limit scopes of the bot and of its wallet. */
 export interface Buyer {
@@ -21,10 +21,10 @@ export interface Buyer {
  *  refusal. */
 export class LimitCheck {
   readonly #state: EngineState
-  readonly #results: Results
+  readonly #results: BotResults
   readonly #liquidation: Liquidation
 
-  constructor(state: EngineState, results: Results, liquidation: Liquidation) {
+  constructor(state: EngineState, results: BotResults, liquidation: Liquidation) {
     this.#state = state
     this.#results = results
     this.#liquidation = liquidation

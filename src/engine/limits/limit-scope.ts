@@ -3,7 +3,7 @@ import { type BotMoney, NO_RESULTS, type ResultSums } from '../recovered-money.t
 import type { BotSettings } from '../settings.ts'
 import { asksForLaunches } from '../settings.ts'
 import { isBound, type Limits } from './limits.ts'
-import type { BotSpending } from './spending.ts'
+import type { BotSpending } from './recent-buys.ts'
 
 /** Scope of limits: one bot, or all bots of a wallet together. */
 export interface LimitScope {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ErrorCode, Refusal } from '../../base/errors.ts'
 import { endOfDay, formatInstant, type Lamports, type Millis, formatSol as sol } from '../../base/units.ts'
-import { LEAST_SECONDS, LEAST_SLIPPAGE, LEAST_SOL, MOST_SLIPPAGE, MOST_SOL } from '../bounds.ts'
+import { LEAST_SECONDS, LEAST_SLIPPAGE, LEAST_SOL, MOST_SLIPPAGE, MOST_SOL } from '../setting-bounds.ts'
 import { rowsOf, type SettingRow, settingsFrom } from './setting-rows.ts'
 
 // Every limit: one row for its key in the YAML, schema, unit, default, checks, sentence, error code and decision.

@@ -2,7 +2,7 @@ import type { Refusal } from '../../base/errors.ts'
 import { formatSol, type Lamports, lamports, solToLamports } from '../../base/units.ts'
 import { BASE_FEE, TOKEN_ACCOUNT_RENT } from '../../solana/constants.ts'
 import { MOST_ROUNDING } from '../../solana/rounding.ts'
-import { LEAST_SLIPPAGE, MOST_SLIPPAGE } from '../bounds.ts'
+import { LEAST_SLIPPAGE, MOST_SLIPPAGE } from '../setting-bounds.ts'
 import type { OrderSettings, Plan } from '../settings.ts'
 
 /** Upper bound of the fee `auto`: the maximum in the service's document. */

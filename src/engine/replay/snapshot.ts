@@ -5,7 +5,7 @@ import type { Mints } from '../../market/mints.ts'
 import { Engine } from '../engine.ts'
 import type { FeedStatus } from '../messages.ts'
 import type { Bot, Handlers, Strategy, Token } from '../strategy.ts'
-import type { Entry } from './verify.ts'
+import type { Entry } from './compare-decisions.ts'
 
 /** A bot's view of one token at a certain time. */
 export interface BotSnapshot {

@@ -2,8 +2,8 @@ import type { Database } from 'better-sqlite3'
 import { decodeJson } from '../../base/json.ts'
 import { dayOf, HOUR, lamports, type Millis, type Seq } from '../../base/units.ts'
 import type { Position } from '../../engine/accounting/position.ts'
-import type { ConditionalOrder } from '../../engine/exits/conditional.ts'
-import { asSpend, type DaySpend, doesCount, type Spend } from '../../engine/limits/spending.ts'
+import type { ConditionalOrder } from '../../engine/exits/conditional-order.ts'
+import { asSpend, type DaySpend, doesCount, type Spend } from '../../engine/limits/recent-buys.ts'
 import type { Input } from '../../engine/messages.ts'
 import { type Fill, type Order, type OrderState, orderNumber } from '../../engine/order.ts'
 import {
@@ -15,9 +15,9 @@ import {
   type Timer,
 } from '../../engine/recovered-money.ts'
 import type { Attempt } from '../../orders/attempt.ts'
-import type { Learned } from '../../orders/learned.ts'
+import type { WalletCursor, WalletTransaction, Watch } from '../../orders/audit-records.ts'
 import type { Slot } from '../../orders/ports.ts'
-import type { WalletCursor, WalletTransaction, Watch } from '../../orders/wallet-audit.ts'
+import type { Learned } from '../../orders/service-facts.ts'
 import { type FillTableRow, fillOf } from '../schema/fills.ts'
 
 /** State that a start restores: recorded decisions, which are never decided again. It covers all accounts; the caller

@@ -14,7 +14,7 @@ import {
   walletVerdict,
 } from './chain-verdicts.ts'
 import type { Check } from './check.ts'
-import type { DoctorFindings } from './findings.ts'
+import type { DoctorFindings } from './context.ts'
 import type { SkewFinding } from './machine.ts'
 
 /** Findings from the RPCs. */

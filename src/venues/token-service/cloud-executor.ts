@@ -1,7 +1,7 @@
 import type { Clock, Http, HttpRequest, HttpResult } from '../../base/machine.ts'
-import { isAsAsked } from '../../orders/asked-trade.ts'
 import type { Attempt } from '../../orders/attempt.ts'
 import type { Executor, Outcome } from '../../orders/ports.ts'
+import { isAsAsked } from '../../orders/trade-request.ts'
 import type { ExecutorParts, Resolution } from '../venue.ts'
 import { headersOf, urlOf } from './endpoints.ts'
 import { verdictOf } from './outcome.ts'

@@ -1,6 +1,6 @@
 import type { HttpResult } from '../../base/machine.ts'
-import type { AskedTrade, Built } from '../../orders/asked-trade.ts'
 import type { Attempt } from '../../orders/attempt.ts'
+import type { AskedTrade, Built } from '../../orders/trade-request.ts'
 import type { Builder, BuilderParts } from '../venue.ts'
 import { headersOf, urlOf } from './endpoints.ts'
 import { type Verdict, verdictOf } from './outcome.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compareRuns, firstDifference, type RunFacts } from '../../../src/backtest/report/comparison.ts'
-import type { Decision } from '../../../src/engine/replay/verify.ts'
+import type { Decision } from '../../../src/engine/replay/compare-decisions.ts'
 
 const facts = (made: Record<string, string>, results: Record<string, Record<string, number>>): RunFacts => ({
   source: 'report',

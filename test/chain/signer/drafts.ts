@@ -1,6 +1,6 @@
 import type { PublicKey } from '@solana/web3.js'
+import type { SignRequest } from '../../../src/chain/signer/port.ts'
 import { type Rules, refusalOf } from '../../../src/chain/signer/rules.ts'
-import type { SignRequest } from '../../../src/chain/signer/signer.ts'
 import { PRESETS } from '../../../src/orders/builder-policy.ts'
 import { compile, type Draft, verifyDraft } from '../verifier/draft.ts'
 

@@ -1,5 +1,5 @@
 import { SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
-import type { SignRequest } from '../../../src/chain/signer/signer.ts'
+import type { SignRequest } from '../../../src/chain/signer/port.ts'
 import { address, keypair } from '../verifier/draft.ts'
 import * as parts from '../verifier/parts.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { refusalOf } from '../../../src/chain/signer/rules.ts'
 import { withGuards } from '../../../src/chain/verifier/guards.ts'
-import { verifyTransaction } from '../../../src/chain/verifier/verify.ts'
+import { verifyTransaction } from '../../../src/chain/verifier/verify-transaction.ts'
 import { decodeTransaction } from '../../../src/solana/transaction.ts'
 import { compile } from '../verifier/draft.ts'
 import { honest, SHAPES } from '../verifier/honest.ts'

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeRequest, encodeAnswer, encodeRequest, FrameReader } from '../../../src/chain/signer/frames.ts'
+import type { SignRequest } from '../../../src/chain/signer/port.ts'
 import { serve } from '../../../src/chain/signer/serve.ts'
-import type { SignRequest } from '../../../src/chain/signer/signer.ts'
 import { buy, PAIR } from './requests.ts'
 import { settle, socketPair } from './socket-pair.ts'
 

@@ -1,7 +1,7 @@
 import { PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
 import { expect, test } from 'vitest'
+import type { SignRequest } from '../../../src/chain/signer/port.ts'
 import { type Rules, refusalOf } from '../../../src/chain/signer/rules.ts'
-import type { SignRequest } from '../../../src/chain/signer/signer.ts'
 import { address, compile, type Draft, keypair, tableOf } from '../verifier/draft.ts'
 import { CO_SIGNER, honest, RENT, seededAccount } from '../verifier/honest.ts'
 import * as parts from '../verifier/parts.ts'

@@ -9,9 +9,9 @@ import {
 } from '@solana/web3.js'
 import type { Refusal } from '../../../src/base/errors.ts'
 import type { ChainFacts } from '../../../src/chain/verifier/chain-facts.ts'
-import { type Verdict, verifyTransaction } from '../../../src/chain/verifier/verify.ts'
-import type { AskedTrade } from '../../../src/orders/asked-trade.ts'
+import { type Verdict, verifyTransaction } from '../../../src/chain/verifier/verify-transaction.ts'
 import type { BuilderPolicy } from '../../../src/orders/builder-policy.ts'
+import type { AskedTrade } from '../../../src/orders/trade-request.ts'
 import { decodeTransaction } from '../../../src/solana/transaction.ts'
 
 /** A transaction before compilation, with its order, policy and facts. Mutators change any part. */

@@ -1,7 +1,7 @@
 import { PublicKey } from '@solana/web3.js'
 import { describe, expect, test } from 'vitest'
 import { creatorVaultOf, volumeAccumulatorOf } from '../../../src/chain/addresses.ts'
-import { type Examination, examine } from '../../../src/chain/verifier/examine.ts'
+import { type Examination, examine } from '../../../src/chain/verifier/checks-before-signing.ts'
 import { GuardRoom } from '../../../src/chain/verifier/guard-room.ts'
 import { SimulatedClock } from '../../../src/simulation/simulated-clock.ts'
 import { PROGRAMS } from '../../../src/solana/programs.ts'

@@ -1,7 +1,7 @@
 import { bigInt, constantFrom, assert as holds, integer, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { withGuards } from '../../../src/chain/verifier/guards.ts'
-import { verifyTransaction } from '../../../src/chain/verifier/verify.ts'
+import { verifyTransaction } from '../../../src/chain/verifier/verify-transaction.ts'
 import {
   decodeTransaction,
   encodeMessage,

@@ -11,7 +11,7 @@ import type { BotSettings } from '../../../src/engine/settings.ts'
 import { LiveStats } from '../../../src/live/live-stats.ts'
 import { statusOf, type WatchedWorld } from '../../../src/live/status.ts'
 import type { Attempt } from '../../../src/orders/attempt.ts'
-import type { Budget } from '../../../src/orders/budget.ts'
+import type { Budget } from '../../../src/orders/budget-status.ts'
 import { buyAttempt } from '../../support/attempts.ts'
 import { MINT } from '../../support/engine-rig.ts'
 

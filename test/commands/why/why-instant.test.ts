@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { SluiceError } from '../../../src/base/errors.ts'
-import { readInstant } from '../../../src/commands/why/instant.ts'
+import { readInstant } from '../../../src/commands/why/parse-time.ts'
 import { clockOf, durationOf, spanOf, stampOf } from '../../../src/runtime/time-text.ts'
 
 process.env.TZ = 'Europe/Berlin'

@@ -1,8 +1,8 @@
 import type { PublicKey } from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { lamports } from '../../../src/base/units.ts'
-import type { AskedTrade } from '../../../src/orders/asked-trade.ts'
 import { BUILT_IN_POLICY, type BuilderPolicy } from '../../../src/orders/builder-policy.ts'
+import type { AskedTrade } from '../../../src/orders/trade-request.ts'
 import {
   POOL_PROGRAM,
   type PoolTrade,

@@ -1,5 +1,5 @@
 import { formatSol, type Lamports, solToLamports } from '../../../base/units.ts'
-import type { AskedTrade, SellAmount } from '../../../orders/asked-trade.ts'
+import type { AskedTrade, SellAmount } from '../../../orders/trade-request.ts'
 import { isPublicKey } from '../../../solana/base58.ts'
 import type { ReadRequest } from '../../venue.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { solToLamports } from '../../../../src/base/units.ts'
-import type { AskedTrade } from '../../../../src/orders/asked-trade.ts'
+import type { AskedTrade } from '../../../../src/orders/trade-request.ts'
 import { buyBody, readRequest, sellBody } from '../../../../src/venues/token-service/wire/requests.ts'
 
 const publicKey = 'GgBaCs3NCBuZN12kCJgAW63ydqohFkHEdfdEXBPzLHq'

@@ -2,7 +2,7 @@ import { chmodSync, readFileSync, statSync, truncateSync, writeFileSync } from '
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Caps, Spending } from '../../../src/chain/signer/spending.ts'
+import { type Caps, Spending } from '../../../src/chain/signer/spending-caps.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const folder = temporaryFolder()

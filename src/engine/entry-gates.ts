@@ -6,7 +6,7 @@ type GateInput = Extract<Input, { kind: 'gate' }>
 
 /** External conditions that stop entries. Each is lifted only by its own input: `resume` does not lift it, and a
  *  restart forgets it. */
-export class Gates {
+export class EntryGates {
   /** Reasons for the stop, by account ('' for all accounts) and code. */
   readonly #closed = new Map<string, Map<GateCode, string>>()
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { lamports } from '../../src/base/units.ts'
-import { causeOf, codeOf, type Failure, type Move, moveAfter, type Tries } from '../../src/orders/retry.ts'
+import { causeOf, codeOf, type Failure, type Move, moveAfter, type Tries } from '../../src/orders/retry-policy.ts'
 
 const refused = (
   code: Extract<Failure, { kind: 'refused' }>['code'],

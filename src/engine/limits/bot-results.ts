@@ -8,7 +8,7 @@ import type { LimitScope } from './limit-scope.ts'
 /** Results of bots and wallets: of the UTC day, in total, and consecutive losses. The result of a day is the realized
  *  profit plus the change of the liquidation value of open positions since the day began. A position of unknown value
  *  counts pessimistically: as worthless now, and at its cost in the baselines of later losses. */
-export class Results {
+export class BotResults {
   readonly #state: EngineState
   readonly #liquidation: Liquidation
 

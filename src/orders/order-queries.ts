@@ -1,12 +1,12 @@
 import type { Clock } from '../base/machine.ts'
 import { isOpen } from '../engine/order.ts'
 import { type CalledOff, isAnswered } from './attempt.ts'
-import type { Orders } from './orders.ts'
+import type { Orders } from './reducer-state.ts'
 import { isExecuted, timeLeftMs } from './working-order.ts'
 
 /** Queries of executors about orders that are out: time passes between arming an attempt and sending it, while it is
  *  built and verified. */
-export class Outgoing {
+export class OrderQueries {
   readonly #orders: Orders
   readonly #clock: Clock
   readonly #monotonicMs: () => number

@@ -1,7 +1,7 @@
 import type { ErrorCode, Refusal } from '../../base/errors.ts'
 import type { Clock } from '../../base/machine.ts'
-import type { AskedTrade } from '../../orders/asked-trade.ts'
 import type { BuilderPolicy } from '../../orders/builder-policy.ts'
+import type { AskedTrade } from '../../orders/trade-request.ts'
 import { BLOCKHASH_BLOCKS, TOKEN_ACCOUNT_RENT } from '../../solana/constants.ts'
 import type { AccountState } from '../../solana/token-account.ts'
 import type { TransactionBytes } from '../../solana/transaction.ts'
@@ -11,11 +11,11 @@ import { disagreement } from '../web3.ts'
 import { type ChainFacts, readFacts, readRent } from './chain-facts.ts'
 import type { GuardRoom } from './guard-room.ts'
 import { guardTransaction } from './guards.ts'
-import { judgeSimulated } from './judge.ts'
 import { resolveAccounts } from './lookup-tables.ts'
 import { sol } from './reading.ts'
 import { type Simulation, simulateTransaction, writableOf } from './simulate.ts'
-import { NOTHING_FOUND, type Verdict, verifyTransaction } from './verify.ts'
+import { judgeSimulated } from './terms-check.ts'
+import { NOTHING_FOUND, type Verdict, verifyTransaction } from './verify-transaction.ts'
 
 /** Result of all checks of a built transaction. It may be signed only if there are no refusals. */
 export interface Examination extends Verdict {

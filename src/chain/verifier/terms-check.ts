@@ -1,6 +1,6 @@
 import type { Refusal } from '../../base/errors.ts'
-import type { AskedBuy } from '../../orders/asked-trade.ts'
 import type { FeeAccount } from '../../orders/builder-policy.ts'
+import type { AskedBuy } from '../../orders/trade-request.ts'
 import { ACCOUNT_OVERHEAD_BYTES, BASE_FEE } from '../../solana/constants.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { mostAmount, mostFee } from '../../solana/rounding.ts'
@@ -22,7 +22,7 @@ const HUNDRED = 100n
 const FINE = 1_000_000
 
 /** Compares a reading with the order and the policy, and adds up the bound; null if there is no bound. */
-export function judge(
+export function checkTerms(
   reading: Reading,
   signers: number,
   steps: number,

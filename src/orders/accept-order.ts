@@ -2,9 +2,9 @@ import { assert } from '../base/errors.ts'
 import { isFullExit, isOpen, type Order, type OrderState } from '../engine/order.ts'
 import { isUndecided, isUnsigned } from './attempt.ts'
 import { repeatLater, requestSlot } from './dispatch.ts'
-import { overtakeBuys } from './ending.ts'
+import { overtakeBuys } from './end-order.ts'
 import { report } from './order-reports.ts'
-import type { Step } from './orders.ts'
+import type { Step } from './reducer-state.ts'
 import { isWaiting, restoreProgress, type Unfinished, type WorkingOrder, workingOrder } from './working-order.ts'
 
 /** Accepts an order of the engine: its lane is taken, and a slot requested. */

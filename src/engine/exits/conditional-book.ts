@@ -4,9 +4,9 @@ import type { Position } from '../accounting/position.ts'
 import type { EngineState } from '../engine-state.ts'
 import { isOpen, type OrderState } from '../order.ts'
 import type { Client, OrderFactory } from '../order-factory.ts'
-import { readSell } from '../requests.ts'
 import type { OrderView, Placed } from '../strategy.ts'
-import { type Condition, type ConditionalOrder, conditionalView, isOver, ordersOf } from './conditional.ts'
+import { readSell } from '../strategy-requests.ts'
+import { type Condition, type ConditionalOrder, conditionalView, isOver, ordersOf } from './conditional-order.ts'
 import type { ConditionalRequest } from './conditional-request.ts'
 import type { ExitWatch } from './exit-watch.ts'
 import type { Exits } from './position-exits.ts'
@@ -33,7 +33,7 @@ interface ConditionalOwners {
 
 /** Conditional orders of all bots: limit, stop, one-cancels-the-other, DCA. Their buys pass all checks of a buy; their
  *  sales become exits of the position, which are retried until they fill. */
-export class Conditionals {
+export class ConditionalBook {
   readonly #state: EngineState
   readonly #factory: OrderFactory
   readonly #watch: ExitWatch

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Engine } from '../../../src/engine/engine.ts'
 import type { Output } from '../../../src/engine/messages.ts'
-import { type Entry, verifySegment } from '../../../src/engine/replay/verify.ts'
+import { type Entry, verifySegment } from '../../../src/engine/replay/compare-decisions.ts'
 import type { Bot, Strategy } from '../../../src/engine/strategy.ts'
 import { Mints } from '../../../src/market/mints.ts'
 import dipBuyer from '../../../strategies/dip-buyer.ts'

@@ -10,7 +10,7 @@ import { openSigner } from '../signer-access.ts'
 import type { Status } from '../status.ts'
 import { examineChain } from './chain.ts'
 import { type Check, ok, warn } from './check.ts'
-import type { Running } from './findings.ts'
+import type { Running } from './context.ts'
 import {
   clockVerdict,
   configVerdict,

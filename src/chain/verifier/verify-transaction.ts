@@ -1,15 +1,15 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { Refusal } from '../../base/errors.ts'
-import type { AskedTrade } from '../../orders/asked-trade.ts'
 import type { BuilderPolicy } from '../../orders/builder-policy.ts'
+import type { AskedTrade } from '../../orders/trade-request.ts'
 import { Malformed } from '../../solana/byte-reader.ts'
 import { DENIED_MINTS, PROGRAMS } from '../../solana/programs.ts'
 import { keyBytes, type TransactionBytes } from '../../solana/transaction.ts'
 import type { ChainFacts } from './chain-facts.ts'
 import { readComputeBudget } from './compute-budget.ts'
-import { judge, type Part } from './judge.ts'
 import { Reading, type Step, type Trade } from './reading.ts'
 import { readAssociated, readSystem, readToken } from './solana-programs.ts'
+import { checkTerms, type Part } from './terms-check.ts'
 import { readOpaque, readVenue } from './trading-programs.ts'
 
 export interface Verdict {
@@ -66,7 +66,7 @@ export function verifyTransaction(
   }))
   for (const step of steps) readStep(step, reading)
   const working = steps.filter(({ program }) => program !== PROGRAMS.computeBudget).length
-  const { parts, bound, orderedLamports } = judge(reading, message.signers, working, facts)
+  const { parts, bound, orderedLamports } = checkTerms(reading, message.signers, working, facts)
   const { refusals, notUnderstood, trades, own, closed } = reading
   // After a refusal the sum may lack a part.
   const holds = refusals.length === 0 ? bound : null

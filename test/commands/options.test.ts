@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { called } from '../../e2e/called.ts'
-import { noisyMarket, writeTape } from '../../support/recorded-tape.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { called } from '../e2e/called.ts'
+import { noisyMarket, writeTape } from '../support/recorded-tape.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const T0 = 1_780_000_000_000
 const folder = temporaryFolder()

@@ -33,7 +33,7 @@ export interface Throttling {
  *  service counts differently. As in TCP: one multiplicative decrease per reaction time, then a linear recovery. A
  *  stray 429 says little about the rate, so the decrease follows the square of the part of recent answers that were
  *  refusals. If all were refusals, the rate falls to the number of accepted requests. */
-export class Throttle {
+export class AdaptiveRate {
   #plan: number
   #allowed: number
   #updatedAt: number

@@ -1,8 +1,8 @@
 import type { ErrorCode } from '../base/errors.ts'
 import { isFullExit, isOpen, type Order, type OrderState } from '../engine/order.ts'
 import { type ReportDetails, report } from './order-reports.ts'
-import type { Step } from './orders.ts'
-import { RETRY } from './retry.ts'
+import type { Step } from './reducer-state.ts'
+import { RETRY } from './retry-policy.ts'
 import { isWaiting, overtake, type WorkingOrder } from './working-order.ts'
 
 /** Ends an order that has no attempt out. */
