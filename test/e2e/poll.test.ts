@@ -24,7 +24,10 @@ async function polling(
   })
   atEnd(() => proxy.close())
   writeFileSync(join(stage.folder, 'rpc'), proxy.url, { mode: 0o600 })
-  stage.configure({ service: { units: { tradeAmount: 'sol' }, builderPolicy: stage.sandbox.policy } })
+  stage.configure({
+    defaults: { exitOrders: { slippageLadder: [50, 90], retrySeconds: 20 } },
+    service: { units: { tradeAmount: 'sol' }, builderPolicy: stage.sandbox.policy },
+  })
   return { stage, node }
 }
 
