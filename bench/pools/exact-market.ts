@@ -1,12 +1,14 @@
+import { deriveSeed } from '../../src/base/random.ts'
 import type { Millis } from '../../src/base/units.ts'
 import { type Draws, draws } from '../../src/sandbox/draws.ts'
 import { drawLabel } from '../../src/sandbox/market/labels.ts'
-import { type LaunchEvent, type MarketEvent, type MarketToken, tradeEvent } from '../../src/sandbox/market/market.ts'
+import { Listing, MarketFloor } from '../../src/sandbox/market/listing.ts'
+import type { LaunchEvent, MarketEvent, MarketToken } from '../../src/sandbox/market/market.ts'
 import { SeededMarket } from '../../src/sandbox/market/seeded-market.ts'
-import { drawBuySol } from '../../src/sandbox/market/trade-sizes.ts'
+import { drawBuySol, drawSellSol } from '../../src/sandbox/market/trade-sizes.ts'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 import { Curve, type Swap } from '../../src/solana/bonding-curve.ts'
-import { CURVE_START, TOKEN_SUPPLY } from '../../src/solana/constants.ts'
+import { CURVE_START, TOKEN_DECIMALS, TOKEN_SUPPLY } from '../../src/solana/constants.ts'
 import { type ExactPool, sellInto, withdraw } from './exact-pool.ts'
 
 /** A whole second, as times of block are. */
@@ -49,6 +51,8 @@ const EVERY = { whale: 9_000, dump: 15_000, honeypot: 1_000 / LAUNCHES_PER_SECON
 /** Share of the plain pools whose liquidity is withdrawn during the recording. */
 const WITHDRAWN_SHARE = 0.2
 const STAYING_PERMILLE = 40n
+/** Share of a plain pool's trades that a pause follows. */
+const PAUSE_SHARE = 0.005
 const GAPS_PER_MINUTE = 0.1
 
 /** Plays a market from a seed: launches and their crowds, routers' wrong prints, sold-out curves that migrate, and
@@ -67,14 +71,17 @@ class Play {
   readonly #rows: FeedRow[] = []
   readonly #pools = new Map<string, ExactPool>()
   readonly #tradedAt = new Map<string, number>()
-  readonly #plain: MarketToken[] = []
-  readonly #honeypots = new Map<string, MarketToken>()
+  /** Tokens whose traders are simulated here, and not by the sandbox. */
+  readonly #listings = new Map<string, Listing>()
+  readonly #plain: Listing[] = []
+  readonly #floor: MarketFloor
   #now = 0
 
   constructor(seed: number, lengthMs: number) {
     this.#seed = seed
     this.#lengthMs = lengthMs
     this.#draws = draws(seed, 'exact pools')
+    this.#floor = new MarketFloor(deriveSeed(seed, 'exact pools'), (event) => this.#heard(event))
     this.#market = new SeededMarket({
       ...{ seed, pastMs: 0, launchesPerSecond: LAUNCHES_PER_SECOND },
       emit: (event) => this.#heard(event),
@@ -88,6 +95,7 @@ class Play {
     this.#repeat(EVERY.honeypot, () => this.#honeypot())
     for (let at = this.#nextAt(); at <= this.#lengthMs; at = this.#nextAt()) {
       this.#now = at
+      this.#floor.now = at
       if (this.#clock.nextAt() <= at) this.#clock.advanceTo(at)
       else this.#market.advance(at)
     }
@@ -106,7 +114,7 @@ class Play {
   }
 
   #token(mint: string): MarketToken | undefined {
-    return this.#market.token(mint) ?? this.#honeypots.get(mint)
+    return this.#listings.get(mint) ?? this.#market.token(mint)
   }
 
   /** Every trade has moved its curve when it is heard; the difference to the state before is the trade itself. */
@@ -141,32 +149,54 @@ class Play {
     })
   }
 
-  #newToken(curve: Curve): MarketToken {
-    const { mint, creator } = { mint: this.#draws.publicKey(), creator: this.#draws.publicKey() }
-    return { mint, creator, curve, ...drawLabel(this.#draws) }
+  #newListing(curve: Curve, isHoneypot: boolean): Listing {
+    const [mint, creator] = [this.#draws.publicKey(), this.#draws.publicKey()]
+    const listing = new Listing({ mint, creator, curve, ...drawLabel(this.#draws) }, this.#now)
+    this.#listings.set(mint, listing)
+    this.#list(listing, isHoneypot)
+    return listing
   }
 
   /** 15 to 400 SOL against a share of the supply: some are shallower, some deeper than a fresh migration. */
   #openPlainPool(): void {
     const virtualSol = BigInt(Math.floor(15 * (400 / 15) ** this.#draws.next() * 1e9))
     const virtualTokens = (TOKEN_SUPPLY * BigInt(Math.floor(this.#draws.between(20, 500)))) / 1_000n
-    const reserves = { virtualSol, virtualTokens, realTokens: virtualTokens, complete: true }
-    const token = this.#newToken(new Curve(reserves))
-    this.#list(token, false)
-    this.#plain.push(token)
-    this.#clock.after(this.#draws.between(0, this.#lengthMs / 2), () => this.#market.adopt(token))
-    if (!this.#draws.chance(WITHDRAWN_SHARE)) return
-    this.#clock.after(this.#draws.between(this.#lengthMs / 4, this.#lengthMs), () => this.#withdraw(token))
+    const listing = this.#newListing(
+      new Curve({ virtualSol, virtualTokens, realTokens: virtualTokens, complete: true }),
+      false,
+    )
+    this.#plain.push(listing)
+    this.#trickle(listing, 300 * 50 ** this.#draws.next())
+    if (this.#draws.chance(WITHDRAWN_SHARE))
+      this.#clock.after(this.#draws.between(this.#lengthMs / 4, this.#lengthMs), () => this.#withdraw(listing))
   }
 
-  /** The pool's owner takes the liquidity. No trade happens, so the feed prints nothing. */
-  #withdraw({ mint, curve }: MarketToken): void {
+  /** Traders of a plain pool: as many buy as sell, in bursts and pauses. They end with its liquidity. */
+  #trickle(listing: Listing, meanMs: number): void {
+    const pauseMs = this.#draws.chance(PAUSE_SHARE) ? this.#draws.between(20_000, 120_000) : 0
+    this.#clock.after(pauseMs + this.#draws.exponential(meanMs), () => {
+      if (!this.#plain.includes(listing)) return
+      const trader = this.#floor.stranger()
+      if (this.#draws.chance(0.5)) this.#floor.buy(listing, trader, drawBuySol(this.#draws))
+      else this.#floor.sell(listing, trader, tokensWorth(listing, drawBuySol(this.#draws)))
+      this.#trickle(listing, meanMs)
+    })
+  }
+
+  /** The pool's owner takes the liquidity. No trade happens, so the feed prints nothing until a few holders sell. */
+  #withdraw(listing: Listing): void {
+    const { mint, curve } = listing
     withdraw(curve, STAYING_PERMILLE)
+    this.#plain.splice(this.#plain.indexOf(listing), 1)
+    for (let left = this.#draws.integer(8); left > 0; left--)
+      this.#clock.after(this.#draws.exponential(8_000), () => {
+        this.#floor.sell(listing, this.#floor.stranger(), tokensWorth(listing, drawSellSol(this.#draws)))
+      })
     const { events } = this.#pools.get(mint) as ExactPool
     events.push({ kind: 'withdraw', time: this.#time, amount: STAYING_PERMILLE, after: { ...curve.reserves } })
   }
 
-  /** Buys a token that trades now, and usually sells the tokens again, in one or two parts. */
+  /** Buys a token that trades now, and sells the tokens again, in one or two parts. */
   #whale(): void {
     const active = [...this.#tradedAt].filter(([, at]) => this.#now - at < ACTIVE_MS)
     if (active.length === 0) return
@@ -179,7 +209,7 @@ class Play {
       trader,
       SMALLEST_WHALE_SOL * (LARGEST_WHALE_SOL / SMALLEST_WHALE_SOL) ** this.#draws.next(),
     )
-    if (this.#honeypots.has(mint) || this.#draws.chance(0.25)) return
+    if (this.#pools.get(mint)?.isHoneypot) return
     const first = this.#draws.chance(0.5) ? bag : bag / 2n
     this.#clock.after(this.#draws.exponential(20_000), () => this.#sell(token, trader, first))
     this.#clock.after(this.#draws.exponential(60_000), () => this.#sell(token, trader, bag - first))
@@ -187,8 +217,8 @@ class Play {
 
   /** A holder of a plain pool's token sells 5 to 60 % of what the pool can pay, or buys as much. */
   #dump(): void {
+    if (this.#plain.length === 0) return
     const token = this.#draws.pick(this.#plain)
-    if (this.#market.token(token.mint) === undefined) return
     const { virtualSol, virtualTokens } = token.curve.reserves
     const share = this.#draws.between(0.03, 0.6)
     const trader = this.#draws.publicKey()
@@ -198,10 +228,8 @@ class Play {
 
   /** Launches a token that only its owner can sell. The owner of every second one sells a little, as a bait. */
   #honeypot(): void {
-    const token = this.#newToken(new Curve())
+    const token = this.#newListing(new Curve(), true)
     const { mint, symbol, name, creator, metadata, curve } = token
-    this.#honeypots.set(mint, token)
-    this.#list(token, true)
     const liquiditySol = Number(CURVE_START.virtualSol) / 1e9
     const launch: LaunchEvent = {
       ...{ type: 'newToken', mint, symbol, name, creator, metadata, liquiditySol },
@@ -214,7 +242,7 @@ class Play {
     const trade = (): void => {
       if (this.#now > endsAt) return
       if (isBaited && this.#draws.chance(0.05)) this.#sell(token, creator, bag / 50n)
-      else this.#buy(token, this.#draws.publicKey(), drawBuySol(this.#draws))
+      else this.#floor.buy(token, this.#floor.stranger(), drawBuySol(this.#draws))
       this.#clock.after(this.#draws.exponential(1_500), trade)
     }
     trade()
@@ -240,8 +268,9 @@ class Play {
       ...{ mint: token.mint, signature: this.#draws.signature(), trader, side, sol, tokens },
       ...{ slippagePercent: 15, priorityFeeSol: 0.001 },
     }
-    if (this.#honeypots.has(token.mint)) this.#heard(tradeEvent(token, trade))
-    else this.#market.print(trade)
+    const listing = this.#listings.get(token.mint)
+    if (listing === undefined) this.#market.print(trade)
+    else this.#floor.printOwn(listing, trade)
   }
 
   #drawGaps(): ExactMarket['gaps'] {
@@ -255,4 +284,9 @@ class Play {
     }
     return gaps
   }
+}
+
+/** Base units worth this many SOL at the marginal price. */
+function tokensWorth({ curve }: Listing, sol: number): bigint {
+  return BigInt(Math.floor((sol / curve.price) * 10 ** TOKEN_DECIMALS))
 }

@@ -4,10 +4,10 @@ import { DisplacedPool } from '../../bench/pools/exact-pool.ts'
 
 const SEED = 3
 
-describe(`a market of six minutes, seed ${SEED}`, () => {
+describe(`a market of five minutes, seed ${SEED}`, () => {
   let market: ExactMarket
   beforeAll(() => {
-    market = playMarket({ seed: SEED, minutes: 6 })
+    market = playMarket({ seed: SEED, minutes: 5 })
   })
 
   test('without an own trade every pool passes through exactly its recorded states', () => {
@@ -66,7 +66,8 @@ describe(`a market of six minutes, seed ${SEED}`, () => {
         .slice(-20)
         .map(({ time, event }) => time + event.mint)
         .join()
-    expect(digest(playMarket({ seed: SEED, minutes: 6 }))).toBe(digest(market))
-    expect(digest(playMarket({ seed: SEED + 1, minutes: 6 }))).not.toBe(digest(market))
+    const short = (seed: number): string => digest(playMarket({ seed, minutes: 1 }))
+    expect(short(SEED)).toBe(short(SEED))
+    expect(short(SEED)).not.toBe(short(SEED + 1))
   })
 })
