@@ -26,7 +26,7 @@ import type { BotResult } from './bot-result.ts'
 import { FIREHOSES, type KeyCoverage, refuseLacks, tapeCoverage, WatchedMints } from './coverage.ts'
 import { Equity, EquitySampler } from './equity.ts'
 import { type Backtest, type BacktestOptions, NO_WALLET, type OneWallet } from './outcome.ts'
-import { type TakenOver, takenOver } from './replay/recorded-start.ts'
+import { type ReplayedStart, type TakenOver, takenOver } from './replay/recorded-start.ts'
 import { BacktestResults } from './results.ts'
 
 export type { Backtest, BacktestOptions, BotOutcome } from './outcome.ts'
@@ -89,8 +89,9 @@ class Run {
     this.#plan = venueOf(service).plans.first(service.plan)
     const host = service.kind === 'remote' ? service.host : service.kind
     const { settings } = botSettings(config, { service: host, cluster: '', wallet: '', allow: 'backtest' })
-    this.#bots = inOneWallet(settings, options.oneWallet)
-    this.#takenOver = options.replayed && takenOver(options.replayed, this.#bots)
+    const { replayed } = options
+    this.#bots = replayed?.inOwnAccounts ? replayed.start.bots : inOneWallet(settings, options.oneWallet)
+    this.#takenOver = replayed && takenOver(replayed, this.#bots)
     this.#paper = new PaperWorld(config, this.#clock, this.#mints, options.model, options.measured)
     const names = this.#bots.map(({ name }) => name)
     this.#results = new BacktestResults(names, options.logged === true, options.journal)
@@ -103,13 +104,12 @@ class Run {
     const { runner } = this.#segment
     const start = this.#startInput()
     this.#restore(start.money)
-    for (const { time, input } of this.#takenOver?.told ?? [])
-      this.#clock.after(time - this.#clock.now(), () => runner.post(input))
     this.#segment.begin(start, this.#market.warmup?.(this.#mints, warmupSeconds(this.#config)) ?? [])
     this.#sampler?.start(this.#market.stretches.at(-1)?.to ?? 0)
     const { note } = this.#options
     if (note !== undefined) this.#clock.after(note.at - this.#clock.now(), () => this.#note(note.foreign))
-    const tape = new TapeSource(this.#items(), this.#clock)
+    const { replayed } = this.#options
+    const tape = new TapeSource(replayed === undefined ? this.#items() : this.#recordedItems(replayed), this.#clock)
     tape.start(this.#paper.hearing(runner))
     this.#rows = tape.run()
     this.#watched.end(this.#clock.now())
@@ -121,8 +121,11 @@ class Run {
     const { oneBudget = [] } = this.#options
     const shared = oneBudget.length === 0 ? undefined : this.#limiter('shared')
     const untold = this.#takenOver?.fills ?? []
-    for (const bot of this.#bots)
-      this.#paper.restore([bot], money, (key) => (oneBudget.includes(bot.name) && shared) || this.#limiter(key), untold)
+    const isReplay = this.#options.replayed !== undefined
+    for (const bot of this.#bots) {
+      const limiterOf = (key: string): Limiter => (oneBudget.includes(bot.name) && shared) || this.#limiter(key)
+      this.#paper.restore([bot], money, limiterOf, untold, isReplay)
+    }
     this.#results.restore(money)
   }
 
@@ -200,6 +203,7 @@ class Run {
         return route
       },
       want: (keys) => this.#watched.want(clock.now(), keys),
+      hold: this.#options.replayed?.hold,
       observe: (block, from, to) => {
         this.#paper.market.observe(block, from, to)
         clock.advanceTo(block.time[to - 1] as number)
@@ -221,6 +225,8 @@ class Run {
 
   #startInput(): StartInput {
     const config = this.#config
+    const { replayed } = this.#options
+    if (replayed?.inOwnAccounts) return replayed.start
     const { money = NO_MONEY, stopped } = this.#takenOver ?? {}
     return startInput(config, {
       ...{ segment: 1, bots: this.#bots, plan: this.#plan, money, warm: NOT_WARM },
@@ -256,7 +262,25 @@ class Run {
         yield { kind: 'input', time: to, input: this.#gap({ from: endedAt, to, keys: FIREHOSES }) }
       }
     }
-    // Without a known market nothing is decided; open orders still end.
+    yield* this.#end()
+  }
+
+  /** Rows of a recorded run, and between them its inputs in their places: those that the replay receives, and moments
+   *  of events that the replay causes itself. */
+  *#recordedItems({ items, told, moments }: ReplayedStart): Generator<TapeItem, void, undefined> {
+    for (const item of items(this.#mints)) {
+      if (item.kind === 'rows') yield item
+      if (item.kind !== 'input') continue
+      const { seq, time, input } = item
+      this.#clock.advanceTo(time)
+      if (told.has(seq)) yield { kind: 'input', time, input: this.#takenOver?.heard(input) ?? input }
+      moments.reach(seq)
+    }
+    yield* this.#end()
+  }
+
+  /** Without a known market nothing is decided; open orders still end. */
+  *#end(): Generator<TapeItem, void, undefined> {
     yield { kind: 'input', time: this.#clock.now(), input: { kind: 'command', command: { name: 'stop' } } }
     this.#segment.runner.stop()
   }

@@ -43,19 +43,20 @@ export class PaperWorld {
   }
 
   /** Creates the executors of the paper bots and restores their balances. Each paper account has its own budget of
-   *  the same plan and never takes a live slot. */
+   *  the same plan and never takes a live slot. `simulated`: live bots are simulated too, in the replay of a run. */
   restore(
     bots: readonly BotSettings[],
     money: RecoveredMoney,
     limiterOf: (key: string) => Limiter,
     untold: readonly Fill[] = [],
+    simulated = false,
   ): void {
     const taken = new Set(money.fills.map(({ signature }) => signature))
     const landed = new Map(
       untold.filter(({ signature }) => !taken.has(signature)).map((fill) => [fill.signature, fill]),
     )
     for (const { name, account, seed } of bots) {
-      if (account.mode === 'live') continue
+      if (account.mode === 'live' && !simulated) continue
       const luck = deriveSeed(seed, 'executor')
       const shared = this.#routes.get(account.id)
       if (shared !== undefined) {

@@ -113,6 +113,8 @@ export interface EffectsOptions {
   readonly want: (keys: readonly string[]) => void
   /** Requests a reading of a mint's pool. Without a chain it is absent, and polls are ignored. */
   readonly poll?: ((mint: string) => void) | undefined
+  /** Replays: schedules a timer that is due at `at` where the recorded run had it. Undefined: the clock has it. */
+  readonly hold?: ((timer: Timer, at: Millis, fire: () => void) => Cancel | undefined) | undefined
   /** Reports an alarm to the operator. */
   readonly alarm: (alarm: Alarm) => void
 }
@@ -200,11 +202,14 @@ export class Effects {
 
   /** The engine never receives a timer before its time, even if the clock was set back or fires early. */
   #arm(armed: ArmedTimer, at: Millis, now: Millis): void {
-    const { clock } = this.#options
+    const { clock, hold } = this.#options
+    const fire = (): void => this.#post({ kind: 'timer', id: armed.timer.id })
     armed.cancel()
-    armed.cancel = clock.after(Math.max(0, at - now), () => {
-      if (clock.now() < at) this.#arm(armed, at, clock.now())
-      else this.#post({ kind: 'timer', id: armed.timer.id })
-    })
+    armed.cancel =
+      hold?.(armed.timer, at, fire) ??
+      clock.after(Math.max(0, at - now), () => {
+        if (clock.now() < at) this.#arm(armed, at, clock.now())
+        else fire()
+      })
   }
 }

@@ -23,6 +23,7 @@ export interface SegmentParts {
   readonly route: GatewayOptions['route']
   readonly want: RunnerOptions['want']
   readonly poll?: RunnerOptions['poll']
+  readonly hold?: RunnerOptions['hold']
   readonly observe: (block: Block, from: number, to: number) => void
   readonly alarm: (alarm: Alarm) => void
 }
@@ -50,7 +51,7 @@ export class Segment implements AnySegment {
   readonly runner: Runner
   readonly #past: Recovered
 
-  constructor({ machine, journal, mints, strategies, past, route, want, poll, observe, alarm }: SegmentParts) {
+  constructor({ machine, journal, mints, strategies, past, route, want, poll, hold, observe, alarm }: SegmentParts) {
     const { clock, monotonicMs } = machine
     const post = (input: Input): void => this.runner.post(input)
     this.#past = past
@@ -58,7 +59,7 @@ export class Segment implements AnySegment {
     mints.addHolder(this.engine)
     this.gateway = new Gateway({ clock, monotonicMs, journal, route, post, nextReport: past.nextReport })
     this.runner = new Runner({
-      ...{ clock, engine: this.engine, journal, gateway: this.gateway, want, poll, alarm, observe },
+      ...{ clock, engine: this.engine, journal, gateway: this.gateway, want, poll, hold, alarm, observe },
       firstSeq: past.nextSeq,
       lastTime: past.lastTime,
     })

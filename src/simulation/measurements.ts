@@ -1,16 +1,32 @@
 import type { ErrorCode } from '../base/errors.ts'
-import type { Lamports, TokenAmount } from '../base/units.ts'
+import type { Lamports, Millis, TokenAmount } from '../base/units.ts'
 import type { Attempt } from '../orders/attempt.ts'
+
+/** Runs a function at a place of a recorded run, between two of its rows. Returns false if that place has passed. */
+export type Moment = (run: () => void) => boolean
+
+/** `orderedLamports`: size of the buy's order; its trade may cost more, by fees on top. null for a sale. */
+export interface MeasuredSwap {
+  readonly tokens: TokenAmount
+  readonly tradeLamports: Lamports
+  readonly orderedLamports: Lamports | null
+}
 
 /** Measured facts of an attempt from a run that really made it. The model draws absent facts. */
 export interface Measured {
   /** Delay in ms from sending until the engine received the report. */
   readonly toldAfterMs?: number
+  /** Place of that report; it takes precedence over `toldAfterMs`. */
+  readonly told?: Moment | undefined
+  /** Place of the report that made the result final. */
+  readonly final?: Moment | undefined
+  /** Time and slot of the fill on the chain. */
+  readonly filled?: { readonly time: Millis; readonly slot: number }
   /** `open`: the other run ended before its result was known. */
   readonly landing?: 'filled' | 'reverted' | 'absent' | 'open' | 'refused' | 'unsent'
-  /** Refusal code. */
+  /** Code of the failure. */
   readonly code?: ErrorCode
-  readonly swap?: { readonly tokens: TokenAmount; readonly tradeLamports: Lamports }
+  readonly swap?: MeasuredSwap
   /** Base and priority fee. */
   readonly feeLamports?: Lamports
   /** Rent; negative if it was returned. */

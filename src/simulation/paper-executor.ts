@@ -20,7 +20,7 @@ import {
   type Swap,
   sell,
 } from './fill-model.ts'
-import type { Measured, Measurements } from './measurements.ts'
+import type { Measured, MeasuredSwap, Measurements, Moment } from './measurements.ts'
 import { DepthUse } from './measurements.ts'
 import type { PaperMarket, PricePath } from './paper-market.ts'
 import { PaperWallet } from './paper-wallet.ts'
@@ -93,23 +93,25 @@ export class PaperExecutor implements Executor {
     const denied = deniedAs(known)
     if (denied !== undefined || (path === undefined && known?.swap === undefined)) {
       if (path !== undefined) this.#market.unfollow(attempt.mint, path)
-      this.#clock.after(known?.toldAfterMs ?? answerMs, () => done(denied ?? this.#unfillable(attempt)))
+      this.#at(known?.told, known?.toldAfterMs ?? answerMs, () => done(denied ?? this.#unfillable(attempt)))
       return
     }
     this.#clock.after(answerMs, () => {
       done({ kind: 'acked', signature: signatureOf(attempt) })
       // The slot in which it lands belongs to the path, because the order within the slot is unknown.
-      this.#clock.after(Math.ceil(latencyMs + SLOT_MS) - answerMs, () => {
+      const landedAt = known?.landing === 'absent' ? undefined : known?.told
+      this.#at(landedAt, Math.ceil(latencyMs + SLOT_MS) - answerMs, () => {
         if (path !== undefined) this.#market.unfollow(attempt.mint, path)
         const crowd = printsPerSlot(path?.prints ?? 0, latencyMs)
         const isUnlucky = luckPercent < lossPercent(this.#model, attempt.priorityFeeLamports, crowd)
         const isLost = known?.landing === undefined ? isUnlucky : known.landing === 'absent'
         const proofMs = Math.max(0, (known?.toldAfterMs ?? ABSENCE_MS + SLOT_MS) - latencyMs - SLOT_MS)
-        if (isLost) this.#clock.after(proofMs, () => done({ kind: 'absent' }))
+        if (isLost)
+          this.#at(known?.landing === 'absent' ? known.told : undefined, proofMs, () => done({ kind: 'absent' }))
         else {
           const landed = this.#land(attempt, path, known ?? {})
           done(outcomeOf(landed, false))
-          this.#finalize(landed, done)
+          this.#finalize(landed, done, known?.final)
         }
       })
     })
@@ -131,12 +133,17 @@ export class PaperExecutor implements Executor {
     else this.#clock.after(0, () => done({ kind: 'absent', code: 'CRASHED' }))
   }
 
-  #finalize(landed: Landed, done: Done): void {
-    this.#clock.after(FINALITY_MS, () => done(outcomeOf(landed, true)))
+  #finalize(landed: Landed, done: Done, measured?: Moment): void {
+    this.#at(measured, FINALITY_MS, () => done(outcomeOf(landed, true)))
+  }
+
+  /** At a measured place, or after a delay. */
+  #at(measured: Moment | undefined, ms: number, run: () => void): void {
+    if (measured?.(run) !== true) this.#clock.after(ms, run)
   }
 
   #land(attempt: Attempt, path: PricePath | undefined, known: Measured): Landed {
-    if (known.landing === 'reverted') return this.#reverted(attempt, 'SLIPPAGE_EXCEEDED', known)
+    if (known.landing === 'reverted') return this.#reverted(attempt, known.code ?? 'SLIPPAGE_EXCEEDED', known)
     const sells = attempt.side === 'sell'
     const tokens = sells ? this.#holdings.toSell(attempt) : 0n
     if (sells && tokens === 0n) return this.#reverted(attempt, 'REVERTED', known)
@@ -236,7 +243,8 @@ export class PaperExecutor implements Executor {
     const rentLamports = known.rentLamports ?? booked
     const feeLamports = known.feeLamports ?? this.#feeOf(attempt)
     const costs = paperCosts(side, tradeLamports, feeLamports, rentLamports, this.#model)
-    const time = this.#clock.now()
+    const now = this.#clock.now()
+    const { time, slot } = known.filled ?? { time: now, slot: Math.floor(now / SLOT_MS) }
     return {
       signature: signatureOf(attempt),
       orderId,
@@ -245,7 +253,7 @@ export class PaperExecutor implements Executor {
       bot,
       mint,
       side,
-      slot: Math.floor(time / SLOT_MS),
+      slot,
       time,
       tokens,
       decimals,
@@ -278,15 +286,14 @@ function deniedAs(known: Measured | undefined): Outcome | undefined {
 }
 
 /** The measured swap, scaled to the size of this one. */
-function scaled(swap: Swap, { size }: Attempt, tokens: TokenAmount): Swap {
-  if (size.kind === 'sol') {
-    if (size.lamports === swap.tradeLamports) return swap
-    const share = size.lamports / swap.tradeLamports
-    return { tokens: BigInt(Math.floor(Number(swap.tokens) * share)) as TokenAmount, tradeLamports: size.lamports }
+function scaled({ orderedLamports, ...swap }: MeasuredSwap, { size }: Attempt, tokens: TokenAmount): Swap {
+  const share =
+    size.kind === 'sol' ? size.lamports / (orderedLamports ?? size.lamports) : Number(tokens) / Number(swap.tokens)
+  if (share === 1) return swap
+  return {
+    tokens: size.kind === 'sol' ? (BigInt(Math.floor(Number(swap.tokens) * share)) as TokenAmount) : tokens,
+    tradeLamports: lamports(Math.floor(swap.tradeLamports * share)),
   }
-  if (tokens === swap.tokens) return swap
-  const share = Number(tokens) / Number(swap.tokens)
-  return { tokens, tradeLamports: lamports(Math.floor(swap.tradeLamports * share)) }
 }
 
 /** Seed of an attempt from its content and time, independent of the number of other bots' orders. */

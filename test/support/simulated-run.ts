@@ -1,3 +1,4 @@
+import type { Clock } from '../../src/base/machine.ts'
 import { botSettings } from '../../src/config/accounts.ts'
 import type { Config } from '../../src/config/config.ts'
 import { codeHash } from '../../src/config/hashes.ts'
@@ -7,7 +8,8 @@ import { NO_PAST } from '../../src/journal/reader/recovery.ts'
 import { openJournal } from '../../src/journal/writer/journal.ts'
 import { Mints } from '../../src/market/mints.ts'
 import { Limiter } from '../../src/orders/limiter.ts'
-import type { Journal } from '../../src/orders/ports.ts'
+import type { Executor, Journal, Outcome } from '../../src/orders/ports.ts'
+import type { Route } from '../../src/orders/working-order.ts'
 import { PaperWorld } from '../../src/runtime/paper-world.ts'
 import { Segment } from '../../src/runtime/segment.ts'
 import { recoveredStart } from '../../src/runtime/start-input.ts'
@@ -24,6 +26,10 @@ export interface SimulatedRun extends Recording {
   /** The executor of its orders. */
   readonly model?: (model: FillModel) => FillModel
   readonly plan?: Plan
+  /** Changes what its executors report, and when. */
+  readonly outcomes?: (done: (outcome: Outcome) => void, clock: Clock) => (outcome: Outcome) => void
+  /** How late a timer fires, ms. */
+  readonly timerLateMs?: () => number
   /** Rows per commit, as in a long-running process; default: all at once. */
   readonly rowsACommit?: number
 }
@@ -61,7 +67,8 @@ export async function simulateRun(path: string, run: SimulatedRun): Promise<void
     machine: { clock, monotonicMs: () => clock.now(), boot: 'simulated' },
     ...{ journal, mints, past, want: () => {}, alarm: () => {} },
     strategies: new Map(config.bots.map(({ strategy }) => [strategy.name, strategy.strategy])),
-    route: ({ account }) => paper.route(account) as NonNullable<ReturnType<PaperWorld['route']>>,
+    route: ({ account }) => routeOf(paper.route(account) as Route, clock, run),
+    hold: (_timer, at, fire) => run.timerLateMs && clock.after(Math.max(0, at - clock.now()) + run.timerLateMs(), fire),
     observe: (block, from, to) => {
       paper.market.observe(block, from, to)
       clock.advanceTo(block.time[to - 1] as number)
@@ -106,4 +113,14 @@ export async function simulateRun(path: string, run: SimulatedRun): Promise<void
     void stop()
     yield { kind: 'input', time: clock.now(), input: { kind: 'command', command: { name: 'stop' } } }
   }
+}
+
+function routeOf(route: Route, clock: Clock, { outcomes }: SimulatedRun): Route {
+  if (outcomes === undefined) return route
+  const { executor: inner } = route
+  const executor: Executor = {
+    execute: (attempt, done) => inner.execute(attempt, outcomes(done, clock)),
+    resume: (attempt, done) => inner.resume(attempt, outcomes(done, clock)),
+  }
+  return { ...route, executor }
 }

@@ -1,8 +1,10 @@
-import { lamports, type Millis } from '../../base/units.ts'
+import { type Lamports, lamports, type Millis } from '../../base/units.ts'
+import type { Fill } from '../../engine/order.ts'
 import type { TradeSide } from '../../market/block.ts'
 import type { Attempt } from '../../orders/attempt.ts'
-import type { Measured } from '../../simulation/measurements.ts'
+import type { Measured, MeasuredSwap, Moment } from '../../simulation/measurements.ts'
 import { FINALITY_MS } from '../../simulation/paper-executor.ts'
+import type { Moments, Place } from './moments.ts'
 import type { RecordedAttempt } from './run-record.ts'
 
 /** Most time between an attempt of a replay and the attempt of the run in the same lane that matches it, ms. */
@@ -37,10 +39,11 @@ export class AttemptMatches {
     }
   }
 
-  of(attempt: Attempt): Measured | undefined {
+  /** `moments`: places of the run, if the replay goes through them. */
+  of(attempt: Attempt, moments?: Moments): Measured | undefined {
     if (this.#factors.size === 0) return undefined
     const free = this.#free.get(laneOf(attempt)) ?? []
-    const distance = ({ sentAt }: RecordedAttempt): number => Math.abs(sentAt - attempt.armedAt)
+    const distance = (one: RecordedAttempt): number => distanceMs(one, attempt)
     const nearest = [...free].sort((one, other) => distance(one) - distance(other))[0]
     if (nearest === undefined || distance(nearest) > SAME_WITHIN_MS) {
       const { bot, mint, side, armedAt: time } = attempt
@@ -49,7 +52,7 @@ export class AttemptMatches {
     }
     free.splice(free.indexOf(nearest), 1)
     this.used++
-    return this.#measured(nearest, attempt)
+    return this.#measured(nearest, attempt, moments)
   }
 
   /** First unmatched attempt of a bot after the replay: from there on the two diverged. */
@@ -62,26 +65,44 @@ export class AttemptMatches {
     return all.sort((one, other) => one.time - other.time)[0]
   }
 
-  #measured({ sentAt, toldAt, landing, code, fill, feeLamports }: RecordedAttempt, { armedAt }: Attempt): Measured {
+  #measured(run: RecordedAttempt, attempt: Attempt, moments: Moments | undefined): Measured {
     const has = (factor: Factor): boolean => this.#factors.has(factor)
-    if (toldAt === null || landing === null) return has('landing') ? { landing: 'open' } : {}
-    const isSame = Math.abs(sentAt - armedAt) <= SAME_INSTANT_MS
+    const { sentAt, seen, told, final, landing, code, fill } = run
+    if (seen === null || told === null || landing === null) return has('landing') ? { landing: 'open' } : {}
+    const isSame = distanceMs(run, attempt) <= SAME_INSTANT_MS
     // A transaction that never landed is reported late. While landing is still simulated, that time is no latency.
     const hasLanded = landing === 'filled' || landing === 'reverted'
-    // A failure is reported once it is final, a fill at first sight.
-    const finalMs = landing === 'reverted' ? FINALITY_MS : 0
-    const fee = fill?.feeLamports ?? feeLamports
+    // A failure may be reported only once it is final, a fill at first sight.
+    const finalMs = landing === 'reverted' && seen === told ? FINALITY_MS : 0
+    const at = (place: Place): Moment | undefined =>
+      moments && isSame ? (then) => moments.at(place.seq, then) !== undefined : undefined
+    const fee = fill?.feeLamports ?? run.feeLamports
     return {
       ...(has(hasLanded ? 'latency' : 'landing') && {
-        toldAfterMs: Math.max(0, toldAt - (isSame ? armedAt : sentAt) - finalMs),
+        toldAfterMs: Math.max(0, seen.time - (isSame ? attempt.armedAt : sentAt) - finalMs),
+        told: finalMs === 0 ? at(seen) : undefined,
+        final: final === null ? moments && NEVER : at(final),
       }),
+      ...(has('latency') && fill !== null && isSame && { filled: { time: fill.time, slot: fill.slot } }),
       ...(has('landing') && { landing, ...(code !== '' && { code }) }),
-      ...(has('impact') && fill !== null && { swap: { tokens: fill.tokens, tradeLamports: fill.tradeLamports } }),
+      ...(has('impact') && fill !== null && { swap: swapOf(fill, run.orderedLamports) }),
       ...(has('fees') && fee !== null && { feeLamports: lamports(fee) }),
       ...(has('fees') && fill !== null && { rentLamports: fill.rentLamports }),
     }
   }
 }
+
+/** 0 between the decision and the first report: a replay sends at once. */
+function distanceMs({ decidedAt, sentAt }: RecordedAttempt, { armedAt }: Attempt): number {
+  return Math.max(0, decidedAt - armedAt, armedAt - sentAt)
+}
+
+function swapOf({ tokens, tradeLamports }: Fill, orderedLamports: Lamports | null): MeasuredSwap {
+  return { tokens, tradeLamports, orderedLamports }
+}
+
+/** The run ended before that. */
+const NEVER: Moment = () => true
 
 function laneOf({ bot, mint, side }: Pick<RecordedAttempt, 'bot' | 'mint' | 'side'>): string {
   return `${bot}|${mint}|${side}`

@@ -8,7 +8,8 @@ import type { Measurements } from '../../simulation/measurements.ts'
 import type { OneWallet } from '../outcome.ts'
 import { type BacktestOptions, type BotOutcome, runBacktest } from '../run.ts'
 import { AttemptMatches, type Factor } from './attempt-matches.ts'
-import { configOf } from './recorded-start.ts'
+import { holdOf, Moments } from './moments.ts'
+import { configOf, type ReplayedStart } from './recorded-start.ts'
 import type { RecordedStart, RunRecord } from './run-record.ts'
 
 /** Lamports by bot. */
@@ -43,7 +44,8 @@ export class WholeRun {
   play(config: Config, more: More = {}, matches = new AttemptMatches([], [])): Replay {
     const { endedAt, held } = this.#recorded
     // Orders that a replay sends later have no counterpart in the run.
-    const measured: Measurements = (attempt) => (attempt.armedAt > endedAt ? undefined : matches.of(attempt))
+    const measured: Measurements = (attempt) =>
+      attempt.armedAt > endedAt ? undefined : matches.of(attempt, more.replayed?.moments)
     const backtest = runBacktest(config, this.#market, {
       ...{ partial: true, tolerant: true, model: () => this.#model, measured },
       // Just after the run's last instant, so that all of it counts.
@@ -65,6 +67,7 @@ export interface PlayedStart {
   readonly market: Market
   readonly config: Config
   readonly more: More
+  readonly items: ReplayedStart['items']
 }
 
 /** Inputs of the run that a backtest does not have. */
@@ -88,9 +91,15 @@ export class RunInParts {
     const matches = new AttemptMatches(this.#record.attempts, factors)
     const net = new Map<string, number>()
     let held: ByBot = new Map()
-    for (const { recorded, market, config, more } of this.#starts) {
+    for (const { recorded, market, config, more, items } of this.#starts) {
       const { start, carried } = recorded
-      const replayed = { start, told: [...carried, ...told.flatMap((from) => recorded[from])] }
+      const moments = new Moments()
+      const replayed: ReplayedStart = {
+        ...{ start, items, moments },
+        inOwnAccounts: told.includes('gated'),
+        told: new Map([...carried, ...told.flatMap((from) => [...recorded[from]])]),
+        hold: factors.includes('latency') ? holdOf(recorded.timers, moments) : undefined,
+      }
       const part = new WholeRun(market, recorded, this.#model).play(config, { ...more, replayed }, matches)
       for (const [bot, made] of part.net) net.set(bot, amount(net, bot) + made - amount(held, bot))
       held = new Map([...held, ...part.held])
@@ -113,7 +122,9 @@ export async function startsOf(
     if (market === undefined) return undefined
     const config = await configOf(segment.start, model)
     const more = { oneBudget: liveBotsOf(segment.start), oneWallet: walletOf(segment.start, record) }
-    starts.push({ recorded, market, config: { ...config, service: { ...config.service, plan: recorded.plan } }, more })
+    const items: ReplayedStart['items'] = (mints) => live.replay(segment, mints)
+    const planned = { ...config, service: { ...config.service, plan: recorded.plan } }
+    starts.push({ recorded, market, config: planned, more, items })
   }
   return starts
 }
@@ -167,7 +178,7 @@ export function stepsOf({ whole, parts, record, theirs, ours }: StepParts): Step
 
 /** Steps for restarts, operator commands and the wait for the chain, which a backtest does not have. */
 function besideSteps(parts: RunInParts, { starts }: RunRecord): Step[] {
-  const has = (from: From): boolean => starts.some((one) => one[from].length > 0)
+  const has = (from: From): boolean => starts.some((one) => one[from].size > 0)
   const steps: Step[] = []
   if (starts.length > 1) steps.push({ name: 'restarts', replay: parts.play([], []) })
   if (has('operated')) steps.push({ name: 'operator', replay: parts.play([], ['operated']) })

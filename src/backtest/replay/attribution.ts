@@ -121,7 +121,7 @@ function summed(parts: readonly Difference[]): Difference {
 }
 
 /** `code`: hash of the replaying code. `inParts`: each start was replayed separately. */
-function notesOf({ starts, moved }: RunRecord, code: string, backtestCode: string, inParts: boolean): string[] {
+function notesOf({ starts }: RunRecord, code: string, backtestCode: string, inParts: boolean): string[] {
   const last = (starts.at(-1) as RecordedStart).start
   const another = 'the code of Sluice or of a strategy has changed since'
   return [
@@ -131,7 +131,6 @@ function notesOf({ starts, moved }: RunRecord, code: string, backtestCode: strin
     ...(inParts || starts.every(({ start }) => start.config === last.config)
       ? []
       : ['the configuration changed between its starts; the last one is used']),
-    ...(moved === 0 ? [] : [`${moved} adoptions or missing tokens`]),
   ]
 }
 

@@ -1,27 +1,37 @@
-import { lamports } from '../../base/units.ts'
+import { lamports, type Seq } from '../../base/units.ts'
 import type { BotConfig, Config } from '../../config/config.ts'
 import { loadStrategy } from '../../config/strategies.ts'
 import { NO_FILTERS } from '../../engine/limits/entry-filters.ts'
 import { NO_LIMITS } from '../../engine/limits/limits.ts'
-import type { StartInput, StoppedBot } from '../../engine/messages.ts'
+import type { Input, StartInput, StoppedBot } from '../../engine/messages.ts'
 import type { Fill } from '../../engine/order.ts'
 import type { RecoveredMoney } from '../../engine/recovered-money.ts'
 import type { BotSettings } from '../../engine/settings.ts'
+import type { SegmentItem } from '../../journal/tape/segments.ts'
+import type { Mints } from '../../market/mints.ts'
+import type { SegmentParts } from '../../runtime/segment.ts'
 import type { FillModel } from '../../simulation/fill-model.ts'
-import type { Told } from './run-record.ts'
+import type { Moments } from './moments.ts'
 
 /** State and outside inputs of a recorded start, for its replay. */
 export interface ReplayedStart {
   readonly start: StartInput
-  readonly told: readonly Told[]
+  /** Whether the bots have the accounts that they had in the run; otherwise each has a backtest account. */
+  readonly inOwnAccounts: boolean
+  /** Everything that happened in it. */
+  readonly items: (mints: Mints) => Iterable<SegmentItem>
+  /** Inputs that the replay receives as recorded. */
+  readonly told: ReadonlyMap<Seq, Input>
+  readonly moments: Moments
+  readonly hold: SegmentParts['hold']
 }
 
 /** The same for bots with other accounts in the replay. */
 export interface TakenOver {
   readonly money: RecoveredMoney
   readonly stopped: readonly StoppedBot[]
-  readonly told: readonly Told[]
-  /** Whether the inputs include fills: a paper wallet has them from the beginning. */
+  readonly heard: (input: Input) => Input
+  /** Fills in the inputs: a paper wallet has them from the beginning. */
   readonly fills: readonly Fill[]
 }
 
@@ -40,12 +50,10 @@ export function takenOver({ start, told }: ReplayedStart, bots: readonly BotSett
     account: accountOf(record.account, record.bot),
   })
   const { money } = start
-  const heard = told.flatMap(({ time, input }): Told[] => {
-    if ((input.kind === 'gate' || input.kind === 'foreign') && input.account !== '')
-      return [...(heirs.get(input.account) ?? [])].map((account) => ({ time, input: { ...input, account } }))
-    if (input.kind !== 'report' || input.report.fill === undefined) return [{ time, input }]
-    return [{ time, input: { ...input, report: { ...input.report, fill: moved(input.report.fill) } } }]
-  })
+  const heard = (input: Input): Input =>
+    input.kind !== 'report' || input.report.fill === undefined
+      ? input
+      : { ...input, report: { ...input.report, fill: moved(input.report.fill) } }
   return {
     money: {
       ...money,
@@ -62,8 +70,8 @@ export function takenOver({ start, told }: ReplayedStart, bots: readonly BotSett
       daySpends: money.daySpends.map(moved),
     },
     stopped: start.stopped ?? [],
-    told: heard,
-    fills: heard.flatMap(({ input }) => (input.kind === 'report' && input.report.fill ? [input.report.fill] : [])),
+    heard,
+    fills: [...told.values()].map(heard).flatMap((input) => (input.kind === 'report' && input.report.fill) || []),
   }
 }
 

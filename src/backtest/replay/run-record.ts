@@ -2,31 +2,35 @@ import type { ErrorCode } from '../../base/errors.ts'
 import type { Lamports, Millis, Seq } from '../../base/units.ts'
 import type { Position } from '../../engine/accounting/position.ts'
 import type { Input, Output, StartInput } from '../../engine/messages.ts'
-import { type ExecutionReport, type Fill, type Order, orderNumber } from '../../engine/order.ts'
+import { type ExecutionReport, type Fill, isOpen, type Order, orderNumber } from '../../engine/order.ts'
 import type { Plan } from '../../engine/settings.ts'
 import type { TradeSide } from '../../market/block.ts'
 import { BacktestResults } from '../results.ts'
+import { type Place, TimerPlaces } from './moments.ts'
 
 /** Record of one attempt. */
 export interface RecordedAttempt {
   readonly bot: string
   readonly mint: string
   readonly side: TradeSide
+  /** Size of a buy; null for a sale. */
+  readonly orderedLamports: Lamports | null
+  /** Time of the decision; for a repetition, of its first report. */
+  readonly decidedAt: Millis
   /** When the engine took its first report, ... */
   readonly sentAt: Millis
-  /** ... and its outcome; null if it took none. */
-  toldAt: Millis | null
+  /** ... the first one about its landing, ... */
+  seen: Place | null
+  /** ... its outcome, ... */
+  told: Place | null
+  /** ... and the final one; null if it took none. */
+  final: Place | null
   landing: 'filled' | 'reverted' | 'absent' | 'refused' | 'unsent' | null
-  /** Code of the refusal; '' without one. */
+  /** Code of the failure; '' without one. */
   code: ErrorCode | ''
   fill: Fill | null
   /** Fee of a failed attempt. */
   feeLamports: number | null
-}
-
-export interface Told {
-  readonly time: Millis
-  readonly input: Input
 }
 
 /** One start of the run with its end. */
@@ -38,12 +42,13 @@ export interface RecordedStart {
   endedAt: Millis
   /** ... and positions held then. */
   held: readonly Position[]
-  /** Outcomes of orders that an earlier start had decided. */
-  readonly carried: Told[]
-  /** Operator commands other than the final stop, and changed lists. */
-  readonly operated: Told[]
-  /** When the audit opened and closed the gate for entries. */
-  readonly gated: Told[]
+  /** News of the feed, the final stop, and outcomes of orders that an earlier start had decided. */
+  readonly carried: Map<Seq, Input>
+  /** Other operator commands, and changed lists. */
+  readonly operated: Map<Seq, Input>
+  /** What chain and service said apart from reports: gates for entries, balances, mints, pools, the plan. */
+  readonly gated: Map<Seq, Input>
+  readonly timers: TimerPlaces
 }
 
 /** A real run as recorded by its journal: its results and the outcome of each attempt. */
@@ -53,11 +58,11 @@ export class RunRecord {
   readonly attempts: RecordedAttempt[] = []
   /** First reading of the live wallet; null if it was never read. */
   walletLamports: Lamports | null = null
-  /** Times that tokens came or went without an order. */
-  moved = 0
   readonly #results: BacktestResults
   readonly #orders = new Map<string, Order>()
   readonly #open = new Map<string, RecordedAttempt>()
+  /** Orders with an attempt. */
+  readonly #begun = new Set<string>()
   /** Fills by order and signature, without reversed ones; ... */
   readonly #fills = new Map<string, Fill>()
   /** ... and fees of failed transactions by bot. */
@@ -73,18 +78,19 @@ export class RunRecord {
     if (current === undefined) throw new Error('the journal has an event before its first start')
     this.#results.input(seq, time, input)
     current.endedAt = time
-    if (input.kind === 'report') this.#report(current, time, input)
+    if (input.kind === 'report') this.#report(current, { seq, time }, input)
+    else if (input.kind === 'timer') current.timers.fire(input.id, { seq, time })
+    else if (input.kind !== 'start') toldIn(current, input).set(seq, input)
     if (input.kind === 'wallet') this.walletLamports ??= input.lamports
-    if (input.kind === 'adopt' || input.kind === 'deficit') this.moved++
     if (input.kind === 'plan') current.plan = input.plan
-    if (input.kind === 'list' || (input.kind === 'command' && input.command.name !== 'stop'))
-      current.operated.push({ time, input })
-    if (input.kind === 'gate' || input.kind === 'foreign') current.gated.push({ time, input })
   }
 
   output(seq: Seq, time: Millis, index: number, output: Output): void {
     this.#results.output(seq, time, index, output)
+    const { timers } = this.starts.at(-1) as RecordedStart
     if (output.kind === 'order') this.#orders.set(output.order.id, output.order)
+    else if (output.kind === 'timer') timers.set(output.timer)
+    else if (output.kind === 'timerCleared') timers.clear(output.id, { seq, time })
   }
 
   /** Ends the record. */
@@ -107,9 +113,10 @@ export class RunRecord {
       plan: start.plan,
       endedAt: time,
       held: [],
-      carried: [],
-      operated: [],
-      gated: closedGates(start, time),
+      carried: new Map(),
+      operated: new Map(),
+      gated: new Map(),
+      timers: new TimerPlaces(),
     })
   }
 
@@ -117,7 +124,7 @@ export class RunRecord {
     return this.#results.bots.flatMap(({ positions }) => [...positions.values()].map((one) => ({ ...one })))
   }
 
-  #report(current: RecordedStart, time: Millis, input: Extract<Input, { kind: 'report' }>): void {
+  #report(current: RecordedStart, place: Place, input: Extract<Input, { kind: 'report' }>): void {
     const { report } = input
     const { orderId, fill, reversed, feeLamports } = report
     if (fill !== undefined) this.#fills.set(`${orderId} ${fill.signature}`, fill)
@@ -126,37 +133,68 @@ export class RunRecord {
     if (bot !== undefined && feeLamports !== undefined)
       this.#failed.set(bot, (this.#failed.get(bot) ?? 0) + feeLamports)
     const isCarried = orderNumber({ id: orderId }) < current.start.money.nextOrder
-    if (isCarried) current.carried.push({ time, input })
-    this.#followed(time, report, isCarried)
+    if (isCarried) current.carried.set(place.seq, input)
+    this.#followed(place, report, isCarried)
   }
 
-  #followed(time: Millis, report: ExecutionReport, isCarried: boolean): void {
+  #followed(place: Place, report: ExecutionReport, isCarried: boolean): void {
     const { orderId, attemptId, state, code, fill, feeLamports } = report
     const order = this.#orders.get(orderId)
-    if (order === undefined || attemptId === '') return
+    if (order === undefined) return
     const known = this.#open.get(attemptId)
     if (known === undefined) {
-      if (state !== 'working' || isCarried) return
-      const { bot, mint, side } = order
-      const unknown = { toldAt: null, landing: null, code: '', fill: null, feeLamports: null } as const
-      const attempt: RecordedAttempt = { bot, mint, side, sentAt: time, ...unknown }
-      this.#open.set(attemptId, attempt)
-      this.attempts.push(attempt)
+      if (isCarried) return
+      if (state === 'working' && attemptId !== '') this.#sent(attemptId, order, place.time)
+      // It ended before its first request.
+      else if (attemptId === '' && !isOpen(state)) this.#unsent(order, code, place)
       return
     }
-    if (known.toldAt !== null) return
-    if (fill !== undefined) Object.assign(known, { toldAt: time, landing: 'filled', fill })
-    else if (feeLamports !== undefined) Object.assign(known, { toldAt: time, landing: 'reverted', feeLamports })
+    if (fill?.final === true && known.landing === 'filled') known.final ??= place
+    if (known.told !== null) return
+    const told = { seen: known.seen ?? place, told: place }
+    if (fill !== undefined)
+      Object.assign(known, { ...told, landing: 'filled', fill, ...(fill.final && { final: place }) })
+    else if (feeLamports !== undefined)
+      Object.assign(known, { ...told, final: place, landing: 'reverted', code, feeLamports })
     // Another attempt filled the sale, so this attempt ended without effect.
     else if (state === 'not_executed' || code === 'ABSENT' || state === 'filled')
-      Object.assign(known, { toldAt: time, landing: 'absent' })
-    else if (state === 'refused' || state === 'failed') Object.assign(known, { toldAt: time, landing: 'refused', code })
-    else if (state === 'accepted' && code !== '') Object.assign(known, { toldAt: time, landing: 'unsent' })
+      Object.assign(known, { ...told, landing: 'absent' })
+    else if (state === 'refused' || state === 'failed' || (state === 'accepted' && MOVES_ON.has(code)))
+      Object.assign(known, { ...told, landing: 'refused', code })
+    else if (state === 'accepted' && code !== '') Object.assign(known, { ...told, landing: 'unsent' })
+    else if (state === 'working' && code === 'SLIPPAGE_EXCEEDED') known.seen ??= place
+  }
+
+  #sent(id: string, { id: orderId, time, bot, mint, side, size }: Order, sentAt: Millis): RecordedAttempt {
+    const attempt: RecordedAttempt = {
+      ...{ bot, mint, side, sentAt },
+      orderedLamports: size.kind === 'sol' ? size.lamports : null,
+      decidedAt: this.#begun.has(orderId) ? sentAt : time,
+      ...{ seen: null, told: null, final: null, landing: null, code: '', fill: null, feeLamports: null },
+    }
+    this.#begun.add(orderId)
+    this.#open.set(id, attempt)
+    this.attempts.push(attempt)
+    return attempt
+  }
+
+  #unsent(order: Order, code: ErrorCode | '', told: Place): void {
+    Object.assign(this.#sent(`${order.id}.0`, order, order.time), { seen: told, told, landing: 'refused', code })
   }
 }
 
-/** Live accounts start with the chain unread. */
-function closedGates({ bots }: StartInput, time: Millis): Told[] {
-  const live = new Set(bots.flatMap(({ account: { mode, id } }) => (mode === 'live' ? [id] : [])))
-  return [...live].map((account) => ({ time, input: { kind: 'gate', account, open: false } }))
+/** Codes of refusals after which an order is sent again with another setting, not after a delay. */
+const MOVES_ON: ReadonlySet<string> = new Set<ErrorCode>([
+  'SLIPPAGE_EXCEEDED',
+  'PRIORITY_FEE',
+  'KEY_REFUSED',
+  'PLAN_REFUSED',
+])
+
+/** Where an input belongs that is neither a report nor a timer. */
+function toldIn({ carried, operated, gated }: RecordedStart, input: Input): Map<Seq, Input> {
+  if (input.kind === 'feed' || input.kind === 'gap') return carried
+  if (input.kind === 'list') return operated
+  if (input.kind !== 'command') return gated
+  return input.command.name === 'stop' ? carried : operated
 }

@@ -2,12 +2,13 @@ import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { type Attribution, attribute } from '../../../src/backtest/replay/attribution.ts'
 import { runBacktest } from '../../../src/backtest/run.ts'
+import { seededRandom } from '../../../src/base/random.ts'
 import { lamports } from '../../../src/base/units.ts'
 import type { Config } from '../../../src/config/config.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import type { Input, StartInput } from '../../../src/engine/messages.ts'
 import { openReader } from '../../../src/journal/reader/reader.ts'
-import type { Journal } from '../../../src/orders/ports.ts'
+import type { Journal, Outcome } from '../../../src/orders/ports.ts'
 import { STANDARD } from '../../../src/venues/token-service/plans.ts'
 import { journalPath } from '../../support/journal-samples.ts'
 import type { MarketRow } from '../../support/market-rows.ts'
@@ -31,9 +32,11 @@ function market(): MarketRow[] {
 
 const EXITS = { stopLossPercent: 20, takeProfitPercent: 30, maxHoldSeconds: 30 }
 
-async function configOf(params: object = {}, exits: object = EXITS): Promise<Config> {
+async function configOf(params: object = {}, exits: object = EXITS, limits: object = {}): Promise<Config> {
   const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
-  const bots = [{ name: 'dips', strategy: 'dip-buyer', params: { dropPercent: 15, sizeSol: 0.05, ...params }, exits }]
+  const bots = [
+    { name: 'dips', strategy: 'dip-buyer', params: { dropPercent: 15, sizeSol: 0.05, ...params }, exits, limits },
+  ]
   const loaded = await loadConfig([folder.write('bots.yaml', JSON.stringify({ service, bots }))])
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
   return loaded.config
@@ -136,6 +139,37 @@ test('if fees change the time of sales, the factors together still explain the w
   expect(Math.abs(found.residualLamports), JSON.stringify(found)).toBeLessThanOrEqual(toleranceOf(found))
   expect(found.matched).toBe(found.attempts)
 })
+
+/** Reports come late and in any order, a fill has the whole second of its block as time, and timers fire late: as from
+ *  a chain, on a loaded machine. */
+function asLive(seed: number): Pick<SimulatedRun, 'outcomes' | 'timerLateMs'> {
+  const random = seededRandom(seed)
+  return {
+    timerLateMs: () => random.integer(300),
+    outcomes: (done, clock) => (outcome) => {
+      if (outcome.kind === 'acked') return done(outcome)
+      clock.after(random.integer(900), () => done(outcome.kind === 'filled' ? stamped(outcome) : outcome))
+    },
+  }
+}
+
+function stamped(outcome: Extract<Outcome, { kind: 'filled' }>): Outcome {
+  const time = Math.floor(outcome.fill.time / 1_000) * 1_000
+  return { ...outcome, fill: { ...outcome.fill, time, slot: time / 1_000 } }
+}
+
+test.each([1, 2, 3])(
+  'a run on a chain is explained to the lamport, although its few places are freed late and at times that no model knows (seed %i)',
+  async (seed) => {
+    const run = journalPath()
+    const config = await configOf({ dropPercent: 6 }, EXITS, { maxOpenPositions: 2 })
+    const model: SimulatedRun['model'] = (one) => ({ ...one, venueFeePercent: 3, landingFailurePercent: 20 })
+    await simulateRun(run, { time: T0, items: market(), config, model, ...asLive(seed) })
+    const found = await attributed(run, await backtestOf(run, config))
+    expect(Math.abs(gapOf(found)), JSON.stringify(found)).toBeGreaterThan(1_000_000)
+    expect(found).toMatchObject({ residualLamports: 0, matched: found.attempts, bots: [{ apart: null }] })
+  },
+)
 
 test('a code change since the backtest is named together with the factor that contains it', async () => {
   const run = journalPath()

@@ -1,0 +1,86 @@
+import type { Cancel } from '../../base/machine.ts'
+import type { Millis, Seq } from '../../base/units.ts'
+import type { Timer } from '../../engine/recovered-money.ts'
+import { nextFiring } from '../../engine/timers.ts'
+import type { SegmentParts } from '../../runtime/segment.ts'
+
+/** Place between two rows of a recorded run. */
+export interface Place {
+  readonly seq: Seq
+  readonly time: Millis
+}
+
+/** Between an input and the next one. */
+const BEHIND = 0.5
+
+/** What a replay does at the places of a recorded run's inputs. */
+export class Moments {
+  readonly #waiting = new Map<Seq, Set<() => void>>()
+  #reached: Seq = 0
+
+  /** Runs a function when the replay reaches the place; undefined if the place has passed. */
+  at(seq: Seq, run: () => void): Cancel | undefined {
+    if (seq <= this.#reached) return undefined
+    const there = this.#waiting.get(seq) ?? new Set()
+    this.#waiting.set(seq, there.add(run))
+    return () => void there.delete(run)
+  }
+
+  reach(seq: Seq): void {
+    this.#reached = seq
+    const due = [...this.#waiting.keys()].filter((place) => place <= seq).sort((one, other) => one - other)
+    for (const place of due) {
+      const there = this.#waiting.get(place) ?? []
+      this.#waiting.delete(place)
+      for (const run of there) run()
+    }
+  }
+}
+
+/** Where the timers of a recorded run fired or ended. */
+export class TimerPlaces {
+  /** Timers that have not fired yet, with the time at which each is due. */
+  readonly #armed = new Map<number, { readonly timer: Timer; readonly at: Millis }>()
+  readonly #fired = new Map<string, Place>()
+  readonly #cleared = new Map<string, Place>()
+
+  set(timer: Timer): void {
+    this.#armed.set(timer.id, { timer, at: timer.at })
+  }
+
+  fire(id: number, place: Place): void {
+    const armed = this.#armed.get(id)
+    if (armed === undefined) return
+    const { timer, at } = armed
+    this.#fired.set(keyOf(timer, at), place)
+    if (timer.everyMs === 0) this.#armed.delete(id)
+    else this.#armed.set(id, { timer, at: nextFiring(timer, place.time) })
+  }
+
+  clear(id: number, place: Place): void {
+    const armed = this.#armed.get(id)
+    if (armed !== undefined) this.#cleared.set(keyOf(armed.timer, armed.at), place)
+    this.#armed.delete(id)
+  }
+
+  /** Where the run's timer that was due at the same time fired. Right behind the place where the run cleared it, if
+   *  that was late: until there it had not fired. */
+  of(timer: Timer, at: Millis): Seq | undefined {
+    const key = keyOf(timer, at)
+    const cleared = this.#cleared.get(key)
+    const isLate = cleared !== undefined && cleared.time >= at
+    return this.#fired.get(key)?.seq ?? (isLate ? cleared.seq + BEHIND : undefined)
+  }
+}
+
+function keyOf({ bot, owner, name }: Timer, at: Millis): string {
+  return `${bot} ${owner} ${name} ${at}`
+}
+
+/** Fires a timer where the run did; one that the run had cleared before, not sooner than that. */
+export function holdOf(timers: TimerPlaces, moments: Moments): SegmentParts['hold'] {
+  return (timer, at, fire) => {
+    const seq = timers.of(timer, at)
+    return seq === undefined ? undefined : moments.at(seq, fire)
+  }
+}
