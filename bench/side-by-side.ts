@@ -111,7 +111,7 @@ function sluice(path: string, prices: readonly number[]): Outcome {
   const clock = new SimulatedClock(T0)
   const priceAfter = (time: number): number | undefined => prices[(time - T0) / STEP_MS + 1]
   const executor = new NextPrintExecutor(clock, { priceAfter, lot: LOT, feeLamports: FEE })
-  const results = new BacktestResults(['bench'], false)
+  const results = new BacktestResults(['bench'], { logged: false })
   const limits = { key: 'k', clock, boot: 'b', requestsPerMinute: 1e6, past: 'fresh', write: () => {} } as const
   const limiter = new Limiter({ ...limits, monotonicMs: () => clock.now() })
   const segment = new Segment({

@@ -1,82 +1,83 @@
 import type { Clock } from '../base/machine.ts'
-import type { Millis } from '../base/units.ts'
+import { DAY, type Millis } from '../base/units.ts'
 import { isUnsellable, type Position, sellingText } from '../engine/accounting/position.ts'
 import { markTrips } from '../engine/accounting/round-trip.ts'
 import type { BotResult } from './bot-result.ts'
+import { type Drawdown, Falls, type Level } from './falls.ts'
 
-/** Equity of a bot over time: its balance plus the liquidation value of its positions. Samples by time, lamports. */
+/** The time is divided into this many steps; the curve keeps the lowest and the highest level of each. */
+const STEPS = 1_000
+
+/** Equity of a bot over time: its balance plus the value of its positions. Every sample counts in the figures. The
+ *  curve keeps only extreme samples, so its memory does not grow with the tape. */
 export class Equity {
-  readonly times: Millis[] = []
-  readonly lamports: number[] = []
+  readonly #falls = new Falls()
+  readonly #from: Millis
+  readonly #stepMs: number
+  readonly #steps: ({ low: Level; high: Level } | undefined)[] = []
+  readonly #closes = new Map<number, number>()
+  #first: Level | undefined
+  #last: Level | undefined
+  #low = Number.POSITIVE_INFINITY
+  #high = Number.NEGATIVE_INFINITY
 
-  /** A second sample of the same instant replaces the first. */
+  /** The first and the last time of the curve. */
+  constructor(from: Millis, to: Millis) {
+    this.#from = from
+    this.#stepMs = Math.max(1, (to - from) / STEPS)
+  }
+
+  /** Times never decrease. */
   sample(time: Millis, lamports: number): void {
-    if (this.times.at(-1) === time) this.lamports[this.lamports.length - 1] = lamports
-    else {
-      this.times.push(time)
-      this.lamports.push(lamports)
-    }
+    const last = this.#last
+    this.#closes.set(Math.floor(time / DAY), lamports)
+    if (last?.lamports === lamports && last.time === time) return
+    const level: Level = { index: (last?.index ?? -1) + 1, time, lamports }
+    this.#first ??= level
+    this.#last = level
+    this.#low = Math.min(this.#low, lamports)
+    this.#high = Math.max(this.#high, lamports)
+    this.#falls.take(level)
+    const at = Math.floor((time - this.#from) / this.#stepMs)
+    const step = this.#steps[at]
+    if (step === undefined) this.#steps[at] = { low: level, high: level }
+    else if (lamports < step.low.lamports) step.low = level
+    else if (lamports > step.high.lamports) step.high = level
+  }
+
+  get falls(): Falls {
+    return this.#falls
+  }
+
+  /** undefined without a sample. */
+  get end(): number | undefined {
+    return this.#last?.lamports
+  }
+
+  /** Infinity without a sample. */
+  get low(): number {
+    return this.#low
+  }
+
+  /** -Infinity without a sample. */
+  get high(): number {
+    return this.#high
+  }
+
+  /** Equity at the end of each UTC day with a sample. */
+  get dailyCloses(): number[] {
+    return [...this.#closes.values()]
+  }
+
+  /** The first and the last sample, the lowest and the highest of each step, and both ends of the deepest drawdown. */
+  get curve(): readonly Level[] {
+    const deepest: Drawdown | undefined = this.#falls.deepest
+    const kept = new Set<Level | undefined>([this.#first, this.#last, deepest?.high, deepest?.low])
+    for (const step of this.#steps) kept.add(step?.low).add(step?.high)
+    kept.delete(undefined)
+    return ([...kept] as Level[]).sort((one, other) => one.index - other.index)
   }
 }
-
-/** A drawdown from a high to the low after it. */
-export interface Drawdown {
-  readonly lamports: number
-  /** Share of the high. */
-  readonly share: number
-  readonly highLamports: number
-  readonly lowLamports: number
-  readonly from: Millis
-  readonly to: Millis
-}
-
-type Samples = Pick<Equity, 'times' | 'lamports'>
-
-/** Largest drawdown in lamports; undefined if the equity never fell. */
-export function maxDrawdown({ times, lamports }: Samples): Drawdown | undefined {
-  let deepest: Drawdown | undefined
-  let high = 0
-  for (let at = 0; at < lamports.length; at++) {
-    if ((lamports[at] as number) >= (lamports[high] as number)) high = at
-    const [highLamports, lowLamports] = [lamports[high] as number, lamports[at] as number]
-    const fall = highLamports - lowLamports
-    if (fall <= (deepest?.lamports ?? 0)) continue
-    const share = highLamports > 0 ? fall / highLamports : 1
-    deepest = { lamports: fall, share, highLamports, lowLamports, from: times[high] as Millis, to: times[at] as Millis }
-  }
-  return deepest
-}
-
-/** Longest time below an earlier high, ms; until the end if the high was not reached again. */
-export function longestUnderwaterMs({ times, lamports }: Samples): Millis {
-  let longest = 0
-  let high = 0
-  for (let at = 1; at < lamports.length; at++) {
-    if ((lamports[at] as number) >= (lamports[high] as number)) high = at
-    else longest = Math.max(longest, (times[at] as Millis) - (times[high] as Millis))
-  }
-  return longest
-}
-
-/** Fall below the earlier high as a share of it, for each sample; 0 at a high. */
-export function drawdowns({ lamports }: Samples): number[] {
-  let high = Number.NEGATIVE_INFINITY
-  return lamports.map((value) => {
-    high = Math.max(high, value)
-    return high > 0 ? (high - value) / high : 0
-  })
-}
-
-const DAY: Millis = 86_400_000
-
-/** Equity at the end of each UTC day with a sample; days since 1970. */
-export function dailyCloses({ times, lamports }: Samples): { readonly day: number; readonly lamports: number }[] {
-  const closes = new Map<number, number>()
-  for (let at = 0; at < times.length; at++) closes.set(Math.floor((times[at] as Millis) / DAY), lamports[at] as number)
-  return [...closes].map(([day, value]) => ({ day, lamports: value }))
-}
-
-const SAMPLES = 2000
 
 interface Sampled {
   readonly result: BotResult
@@ -84,15 +85,21 @@ interface Sampled {
   readonly equity: Equity
 }
 
-/** Samples the equity of every bot in equal steps of the tape's time, without side effects. Orders that are open when
- *  the tape ends count at its end. */
+/** Fewest samples of a tape, and the longest time between two of them. */
+const SAMPLES = 2_000
+const LONGEST_STEP_MS: Millis = 10_000
+
+/** Samples the equity of every bot in equal steps of the tape's time, and of a bot after each of its fills, without
+ *  side effects. Orders that are open when the tape ends count at its end. */
 export class EquitySampler {
   readonly #bots: readonly Sampled[]
   readonly #clock: Clock
   readonly #worth: (position: Position) => number
+  /** Bots with a fill that is not sampled yet. */
+  readonly #filled = new Set<Sampled>()
   #to: Millis = 0
 
-  /** `worth`: liquidation value, lamports. */
+  /** `worth`: value of a position, lamports. */
   constructor(bots: readonly Sampled[], clock: Clock, worth: (position: Position) => number) {
     this.#bots = bots
     this.#clock = clock
@@ -102,17 +109,28 @@ export class EquitySampler {
   /** Starts sampling, until `to`. */
   start(to: Millis): void {
     this.#to = to
-    const stepMs = Math.max(1, Math.ceil((to - this.#clock.now()) / SAMPLES))
+    const stepMs = Math.min(LONGEST_STEP_MS, Math.max(1, Math.ceil((to - this.#clock.now()) / SAMPLES)))
     const next = (): void => {
-      this.#sample()
+      this.#sampleAll()
       if (this.#clock.now() < to) this.#clock.after(stepMs, next)
     }
     next()
   }
 
+  /** Call at each fill. The bot is sampled at that time, once its position has taken the fill in. */
+  filled(bot: string): void {
+    const sampled = this.#bots.find(({ result }) => result.name === bot)
+    if (sampled === undefined || this.#filled.has(sampled)) return
+    this.#filled.add(sampled)
+    this.#clock.after(0, () => {
+      this.#filled.delete(sampled)
+      this.#sample(sampled)
+    })
+  }
+
   /** Takes the last sample and values open positions. */
   end(): void {
-    this.#sample()
+    this.#sampleAll()
     for (const { result } of this.#bots) {
       markTrips(result.log?.money.trips ?? [], (mint) => {
         const position = result.positions.get(mint)
@@ -122,12 +140,13 @@ export class EquitySampler {
     }
   }
 
-  #sample(): void {
-    const time = Math.min(this.#clock.now(), this.#to)
-    for (const { result, startLamports, equity } of this.#bots) {
-      let value = startLamports + result.walletLamports
-      for (const position of result.positions.values()) value += this.#worth(position)
-      equity.sample(time, value)
-    }
+  #sampleAll(): void {
+    for (const bot of this.#bots) this.#sample(bot)
+  }
+
+  #sample({ result, startLamports, equity }: Sampled): void {
+    let value = startLamports + result.walletLamports
+    for (const position of result.positions.values()) value += this.#worth(position)
+    equity.sample(Math.min(this.#clock.now(), this.#to), value)
   }
 }

@@ -9,6 +9,14 @@ import { BotResult, count } from './bot-result.ts'
 /** Outputs that only a restart reads: they hold a bot's buys of the last hour and are large. */
 const FOR_RECOVERY: ReadonlySet<string> = new Set<Output['kind']>(['bot', 'keys'])
 
+export interface ResultsOptions {
+  /** Keep the input of a report. */
+  readonly logged: boolean
+  readonly journal?: Journal | undefined
+  /** Called at each fill with its bot. */
+  readonly filled?: (bot: string) => void
+}
+
 /** Journal of a backtest: sums up the results, and passes everything but the tape to a file's journal if there is one.
  *  No caller waits for a commit. */
 export class BacktestResults implements Journal {
@@ -18,6 +26,7 @@ export class BacktestResults implements Journal {
   /** Bot of the last lookup: outputs of one order come in a row. */
   #last = 0
   readonly #journal: Journal | undefined
+  readonly #filled: ((bot: string) => void) | undefined
   readonly #orders = new OrderMarks()
   /** Fills that are not final yet; each is reported again when it is. */
   readonly #provisional = new Set<string>()
@@ -25,9 +34,9 @@ export class BacktestResults implements Journal {
   decisions = 0
   readonly #alarms: string[] = []
 
-  /** `logged`: keep the input of a report. */
-  constructor(bots: readonly string[], logged: boolean, journal?: Journal) {
+  constructor(bots: readonly string[], { logged, journal, filled }: ResultsOptions) {
     this.#journal = journal
+    this.#filled = filled
     this.bots = bots.map((name) => new BotResult(name, logged ? new BotLog(name) : undefined))
     this.#numbers = new Map(bots.map((name, number) => [name, number]))
   }
@@ -112,6 +121,7 @@ export class BacktestResults implements Journal {
     if (isKnown) return
     if (!fill.final) this.#provisional.add(fill.signature)
     this.#of(fill.bot).filled(fill, this.#orders.priceOf(orderId))
+    this.#filled?.(fill.bot)
   }
 
   #moved({ orderId, state, code }: Extract<Output, { kind: 'orderState' }>): void {

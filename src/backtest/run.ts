@@ -94,8 +94,9 @@ class Run {
     this.#takenOver = replayed && takenOver(replayed, this.#bots)
     this.#paper = new PaperWorld(config, this.#clock, this.#mints, options.model, options.measured)
     const names = this.#bots.map(({ name }) => name)
-    this.#results = new BacktestResults(names, options.logged === true, options.journal)
-    this.#equity = this.#bots.map(() => new Equity())
+    const filled = (bot: string): void => this.#sampler?.filled(bot)
+    this.#results = new BacktestResults(names, { logged: options.logged === true, journal: options.journal, filled })
+    this.#equity = this.#bots.map(() => new Equity(market.stretches[0]?.from ?? 0, market.stretches.at(-1)?.to ?? 0))
     this.#sampler = options.logged === true ? this.#newSampler() : undefined
     this.#segment = this.#newSegment()
   }
@@ -171,22 +172,27 @@ class Run {
     this.#splitLamports = this.#results.bots.map((result) => result.walletLamports + this.#valueOf(result))
     for (const { name, account } of this.#bots) {
       const own = foreign.filter(({ bot }) => bot === name)
-      const value = own.reduce((sum, one) => sum + this.#paper.valueOf({ ...one, account: account.id }), 0)
+      const value = own.reduce((sum, one) => sum + this.#worthOf({ ...one, account: account.id }), 0)
       this.#foreignLamports.set(name, value)
     }
   }
 
   #valueOf({ positions }: BotResult): number {
     let sum = 0
-    for (const position of positions.values()) sum += this.#paper.valueOf(position)
+    for (const position of positions.values()) sum += this.#worthOf(position)
     return sum
+  }
+
+  /** A position is worth what the pool would pay for it, at a price that its exits would act on. */
+  #worthOf(position: Position): number {
+    return this.#paper.valueOf(position, this.#segment.engine.exitPriceOf(position))
   }
 
   #newSampler(): EquitySampler {
     const bots = this.#results.bots.map((result, index) => {
       return { result, startLamports: this.#startOf(index), equity: this.#equity[index] as Equity }
     })
-    return new EquitySampler(bots, this.#clock, (position) => this.#paper.valueOf(position))
+    return new EquitySampler(bots, this.#clock, (position) => this.#worthOf(position))
   }
 
   #newSegment(): Segment {

@@ -1,5 +1,6 @@
 import { dayOf, endOfDay, type Millis, type Seq } from '../base/units.ts'
 import { type Block, RowKind, type TokenId } from '../market/block.ts'
+import type { Owner } from './accounting/by-mint.ts'
 import type { Position } from './accounting/position.ts'
 import type { SubscriptionRouter } from './bots/subscription-router.ts'
 import type { EngineParts } from './engine-parts.ts'
@@ -104,6 +105,10 @@ export class EngineRun {
 
   takeMarks(): Position[] {
     return this.#watch.takeMarks()
+  }
+
+  exitPriceOf(owner: Owner): number | undefined {
+    return this.#watch.exitPriceOf(owner)
   }
 
   #isWanted(token: TokenId): boolean {

@@ -1,6 +1,7 @@
 import type { Millis, Seq } from '../base/units.ts'
 import type { Block, TokenId } from '../market/block.ts'
 import type { Mints, TokenHolder } from '../market/mints.ts'
+import type { Owner } from './accounting/by-mint.ts'
 import type { Position } from './accounting/position.ts'
 import type { ThrownAtOf } from './bots/thrown-value.ts'
 import { createParts } from './engine-parts.ts'
@@ -60,6 +61,11 @@ export class Engine implements EnginePort, TokenHolder {
   /** Positions whose high-water mark rose since the last call. */
   takeMarks(): Position[] {
     return this.#started().takeMarks()
+  }
+
+  /** Price that the exits of an account's position use, SOL a token; undefined without a position or a price. */
+  exitPriceOf(owner: Owner): number | undefined {
+    return this.#started().exitPriceOf(owner)
   }
 
   #started(): EngineRun {

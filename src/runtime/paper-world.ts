@@ -102,9 +102,9 @@ export class PaperWorld {
     }
   }
 
-  /** Proceeds of selling a position now, without network fee and rent. */
-  valueOf(position: Position): Lamports {
-    return this.#routes.get(position.account)?.executor.valueOf(position) ?? ZERO
+  /** Proceeds of selling a position now, without network fee and rent; see `PaperExecutor.valueOf`. */
+  valueOf(position: Position, exitPrice: number | undefined): Lamports {
+    return this.#routes.get(position.account)?.executor.valueOf(position, exitPrice) ?? ZERO
   }
 
   route(account: string): Route | undefined {

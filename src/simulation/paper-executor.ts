@@ -118,10 +118,12 @@ export class PaperExecutor implements Executor {
   }
 
   /** Proceeds of selling the whole position now, without network fee and rent; 0 if there is no price or the token is
-   *  unsellable. */
-  valueOf({ mint, tokens, decimals }: Pick<Position, 'mint' | 'tokens' | 'decimals'>): Lamports {
-    const price = this.#market.markPrice(mint)
-    if (price === undefined || this.#isTrap(mint)) return ZERO
+   *  unsellable. `exitPrice`: the price that the exits of the position use. A rise counts once that price has followed
+   *  it, because a few prints of router legs lift the robust price; a fall counts at once. */
+  valueOf({ mint, tokens, decimals }: Pick<Position, 'mint' | 'tokens' | 'decimals'>, exitPrice?: number): Lamports {
+    const robust = this.#market.markPrice(mint)
+    if (robust === undefined || this.#isTrap(mint)) return ZERO
+    const price = Math.min(robust, exitPrice ?? robust)
     return this.#sale(mint, tokens, decimals, 100, price, price)?.tradeLamports ?? ZERO
   }
 

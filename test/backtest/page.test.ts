@@ -29,7 +29,7 @@ function hostileReport(): Report {
     log.fills.push({ mint: HOSTILE, side, time: T0, price: 1e-7, lamports: 1e9, reason: HOSTILE })
   result.refused.set(HOSTILE, 1)
   result.ended.set(HOSTILE, 1)
-  const equity = new Equity()
+  const equity = new Equity(T0, T0 + 2)
   for (const at of [0, 1, 2]) equity.sample(T0 + at, 1e9)
   const bot = botReport({
     ...{
@@ -148,6 +148,8 @@ test('a chart keeps its peaks, and its coordinates are numbers', () => {
       expect(text).not.toMatch(/NaN|Infinity|undefined/)
     }),
   )
+  const level = [1e6, 1e6 + 2e-10].map((one, at) => [T0 + at, one] as const)
+  expect(chart(level, { title: 'x', label: String }).text.match(/class="tick"/g)?.length).toBeLessThan(20)
   const long = Array.from({ length: 20_000 }, (_, at) => [T0 + at, at === 12_345 ? 100 : 0] as const)
   const { text } = chart(long, { title: 'x', label: String })
   const heights = [...text.matchAll(/L[\d.]+ ([\d.]+)/g)].map(([, y]) => Number(y))

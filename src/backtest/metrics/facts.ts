@@ -1,6 +1,7 @@
-import type { Millis } from '../../base/units.ts'
+import { DAY, type Millis } from '../../base/units.ts'
 import { excursionOf, netOf, type RoundTrip, returnOf } from '../../engine/accounting/round-trip.ts'
-import { type Drawdown, dailyCloses, drawdowns, type Equity, longestUnderwaterMs, maxDrawdown } from '../equity.ts'
+import type { Equity } from '../equity.ts'
+import { type Drawdown, Falls, fallOf } from '../falls.ts'
 import { longestRun, sum } from './statistics.ts'
 
 export interface MetricsInput {
@@ -8,10 +9,9 @@ export interface MetricsInput {
   readonly to: Millis
   readonly startLamports: number
   readonly trips: readonly RoundTrip[]
-  readonly equity: Pick<Equity, 'times' | 'lamports'>
+  readonly equity: Equity
 }
 
-export const DAY: Millis = 86_400_000
 const LEAST_DAYS = 30
 const LEAST_TRADES = 100
 
@@ -28,18 +28,23 @@ export class Facts {
   readonly days: number
   readonly start: number
   readonly end: number
-  readonly levels: readonly number[]
+  readonly lowest: number
+  readonly highest: number
   readonly all: Trades
   readonly wins: Trades
   readonly losses: Trades
   readonly open: Trades
+  /** The deeper one of the marked equity and of the closed trades: the gain of an open position can hide the loss of a
+   *  closed one, and the loss of an open one can hide the gain that a later trade loses. */
   readonly drawdown: Drawdown | undefined
-  /** Fall below the earlier high as a share of it, for each sample. */
-  readonly underwater: readonly number[]
+  /** Largest fall below an earlier high as a share of it, and the longest time below one; of both curves too. */
+  readonly underwaterShare: number
   readonly underwaterSeconds: number
   /** Change of the equity of each day, lamports and as a share of the equity at its beginning. */
   readonly dailyChanges: readonly number[]
   readonly dailyReturns: readonly number[]
+  /** Distance of each day's close below the highest one before it, as a share of that; the first day's is the start. */
+  readonly dailyFalls: readonly number[]
   /** Excursions of the trades with a known price. */
   readonly moves: readonly Move[]
 
@@ -52,18 +57,22 @@ export class Facts {
     this.trips = trips
     this.days = (to - from) / DAY
     this.start = startLamports
-    this.levels = equity.lamports
-    this.end = this.levels.at(-1) ?? this.start
+    this.lowest = Math.min(this.start, equity.low)
+    this.highest = Math.max(this.start, equity.high)
+    this.end = equity.end ?? this.start
     this.all = tradesOf(trips)
     this.wins = tradesOf(trips.filter((trip) => netOf(trip) > 0))
     this.losses = tradesOf(trips.filter((trip) => netOf(trip) < 0))
     this.open = tradesOf(trips.filter(({ closedAt }) => closedAt === null))
-    this.drawdown = maxDrawdown(equity)
-    this.underwater = drawdowns(equity)
-    this.underwaterSeconds = longestUnderwaterMs(equity) / 1000
+    const curves = [equity.falls, closedFalls(trips, from, startLamports)]
+    const deepest = curves.flatMap(({ deepest }) => deepest ?? []).sort((one, other) => fallOf(other) - fallOf(one))
+    this.drawdown = deepest[0]
+    this.underwaterShare = Math.max(...curves.map(({ largestShare }) => largestShare))
+    this.underwaterSeconds = Math.max(...curves.map(({ longestMs }) => longestMs)) / 1000
     const days = dailyReturns(equity, startLamports)
     this.dailyChanges = days.map(({ lamports }) => lamports)
     this.dailyReturns = days.map(({ share }) => share)
+    this.dailyFalls = days.map(({ fall }) => fall)
     this.moves = trips.flatMap((trip) => {
       const move = excursionOf(trip)
       return move === undefined ? [] : [{ ...move, trip }]
@@ -132,12 +141,27 @@ export interface Move {
   readonly trip: RoundTrip
 }
 
-function dailyReturns(equity: MetricsInput['equity'], startLamports: number) {
+/** Falls of the balance that closed trades alone make. */
+function closedFalls(trips: readonly RoundTrip[], from: Millis, startLamports: number): Falls {
+  const falls = new Falls()
+  let lamports = startLamports
+  falls.take({ index: 0, time: from, lamports })
+  const closed = trips.flatMap((trip) => (trip.closedAt === null ? [] : [{ at: trip.closedAt, net: netOf(trip) }]))
+  for (const [index, { at, net }] of closed.sort((one, other) => one.at - other.at).entries()) {
+    lamports += net
+    falls.take({ index: index + 1, time: at, lamports })
+  }
+  return falls
+}
+
+function dailyReturns({ dailyCloses }: Equity, startLamports: number) {
   let before = startLamports
-  return dailyCloses(equity).map(({ lamports }) => {
-    const change = lamports - before
-    const share = before > 0 ? change / before : 0
-    before = lamports
-    return { lamports: change, share }
+  let high = startLamports
+  return dailyCloses.map((close) => {
+    const lamports = close - before
+    const share = before > 0 ? lamports / before : 0
+    before = close
+    high = Math.max(high, close)
+    return { lamports, share, fall: high > 0 ? (high - close) / high : 0 }
   })
 }

@@ -1,7 +1,6 @@
-import type { Millis } from '../../base/units.ts'
+import { DAY, type Millis } from '../../base/units.ts'
 import { netOf, type RoundTrip, returnOf } from '../../engine/accounting/round-trip.ts'
 import { utcDateOf } from '../../runtime/time-text.ts'
-import { DAY } from './facts.ts'
 import { mean, quantile, ratio, sum } from './statistics.ts'
 
 /** Share of the tape's time before the hold-out part. */

@@ -1,19 +1,9 @@
 import { LAMPORTS_PER_SOL } from '../../base/units.ts'
 import { returnOf } from '../../engine/accounting/round-trip.ts'
+import { fallOf, shareOf } from '../falls.ts'
 import { Facts, type MetricsInput } from './facts.ts'
-import {
-  deviation,
-  downsideDeviation,
-  excessKurtosis,
-  mean,
-  normal,
-  quantile,
-  ratio,
-  skewness,
-  sum,
-} from './statistics.ts'
-
-const DAYS_A_YEAR = 365
+import { calmar, growthPerYear, omega, probabilisticSharpe, serenity } from './risk.ts'
+import { deviation, downsideDeviation, excessKurtosis, mean, quantile, ratio, skewness, sum } from './statistics.ts'
 
 export type Unit = 'SOL' | '%' | 'count' | 's' | 'ratio' | 'time' | 'mint'
 
@@ -63,11 +53,11 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
   },
   minBalance: {
     ...{ unit: 'SOL', label: 'Lowest balance', formula: 'lowest equity' },
-    of: (f) => f.levels.reduce((a, b) => Math.min(a, b), f.start),
+    of: (f) => f.lowest,
   },
   maxBalance: {
     ...{ unit: 'SOL', label: 'Highest balance', formula: 'highest equity' },
-    of: (f) => f.levels.reduce((a, b) => Math.max(a, b), f.start),
+    of: (f) => f.highest,
   },
 
   trades: { unit: 'count', label: 'Trades', formula: 'number of trades', of: (f) => f.trips.length },
@@ -267,46 +257,46 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
   },
 
   maxDrawdown: {
-    ...{ unit: 'SOL', label: 'Maximum drawdown', formula: 'largest (high - later equity)' },
-    of: (f) => f.drawdown?.lamports ?? 0,
+    ...{ unit: 'SOL', label: 'Maximum drawdown', formula: 'largest (high - later level) of both curves' },
+    of: (f) => (f.drawdown === undefined ? 0 : fallOf(f.drawdown)),
   },
   maxDrawdownPercent: {
     ...{ unit: '%', label: 'Maximum drawdown, of its high', formula: '`maxDrawdown` / `drawdownHigh`' },
-    of: (f) => f.drawdown?.share ?? 0,
+    of: (f) => (f.drawdown === undefined ? 0 : shareOf(f.drawdown)),
   },
   maxUnderwaterPercent: {
     ...{ unit: '%', label: 'Furthest below a high' },
-    ...{ formula: 'largest (high - equity) / high; may belong to another drawdown' },
-    of: (f) => quantile(f.underwater, 1) ?? 0,
+    ...{ formula: 'largest (high - later level) / high of both curves; may belong to another drawdown' },
+    of: (f) => f.underwaterShare,
   },
   drawdownHigh: {
-    ...{ unit: 'SOL', label: 'Maximum drawdown, high', formula: 'equity at the beginning of `maxDrawdown`' },
-    of: (f) => f.drawdown?.highLamports,
+    ...{ unit: 'SOL', label: 'Maximum drawdown, high', formula: 'level at the beginning of `maxDrawdown`' },
+    of: (f) => f.drawdown?.high.lamports,
   },
   drawdownLow: {
-    ...{ unit: 'SOL', label: 'Maximum drawdown, low', formula: 'equity at the end of `maxDrawdown`' },
-    of: (f) => f.drawdown?.lowLamports,
+    ...{ unit: 'SOL', label: 'Maximum drawdown, low', formula: 'level at the end of `maxDrawdown`' },
+    of: (f) => f.drawdown?.low.lamports,
   },
   drawdownFrom: {
     ...{ unit: 'time', label: 'Maximum drawdown, start', formula: 'time of `drawdownHigh`' },
-    of: (f) => f.drawdown?.from,
+    of: (f) => f.drawdown?.high.time,
   },
   drawdownTo: {
     ...{ unit: 'time', label: 'Maximum drawdown, end', formula: 'time of `drawdownLow`' },
-    of: (f) => f.drawdown?.to,
+    of: (f) => f.drawdown?.low.time,
   },
   drawdownSeconds: {
     ...{ unit: 's', label: 'Maximum drawdown, duration', formula: '`drawdownTo` - `drawdownFrom`' },
-    of: (f) => f.drawdown && (f.drawdown.to - f.drawdown.from) / 1000,
+    of: (f) => f.drawdown && (f.drawdown.low.time - f.drawdown.high.time) / 1000,
   },
   underwaterSeconds: {
     ...{ unit: 's', label: 'Longest time below a high' },
-    ...{ formula: 'longest time between a high and the next one, or the end' },
+    ...{ formula: 'longest time of either curve between a high and the next one, or the end' },
     of: (f) => f.underwaterSeconds,
   },
   recoveryFactor: {
     ...{ unit: 'ratio', label: 'Recovery factor', formula: '`netProfit` / `maxDrawdown`' },
-    of: (f) => ratio(f.end - f.start, f.drawdown?.lamports),
+    of: (f) => ratio(f.end - f.start, f.drawdown && fallOf(f.drawdown)),
   },
 
   returnDeviation: {
@@ -399,8 +389,9 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
   serenity: {
     ...{ unit: 'ratio', label: 'Serenity index' },
     formula:
-      'total return / (ulcer index x pitfall); ulcer index: root of the mean square of (high - equity) / high; ' +
-      'pitfall: minus the mean of the worst twentieth of the daily returns / their deviation',
+      'KeyQuant, as in Jesse: sum of the daily returns / (ulcer index x pitfall). A fall is (high - close) / high of ' +
+      'a day, the starting balance included; ulcer index: root of (sum of the squared falls / (days - 1)); pitfall: ' +
+      'mean of the deepest twentieth of the falls (at least one) / deviation of the daily returns',
     of: (f) => f.yearly(serenity(f)),
   },
 }
@@ -428,41 +419,4 @@ function shown(unit: Unit, value: number | string | undefined): number | string 
   if (typeof value === 'string') return value
   if (value === undefined || !Number.isFinite(value)) return null
   return unit === 'SOL' ? value / LAMPORTS_PER_SOL : unit === '%' ? value * 100 : value
-}
-
-/** Sum of the returns above 0 over the sum of those below. */
-function omega(returns: readonly number[]): number | undefined {
-  const above = sum(returns.map((one) => Math.max(0, one)))
-  const below = sum(returns.map((one) => Math.max(0, -one)))
-  return ratio(above, below)
-}
-
-/** Bailey and Lopez de Prado: the probability that the true Sharpe ratio is above 0. */
-function probabilisticSharpe(returns: readonly number[], sharpe: number | undefined): number | undefined {
-  const skew = skewness(returns)
-  const excess = excessKurtosis(returns)
-  if (sharpe === undefined || skew === undefined || excess === undefined) return undefined
-  const spread = 1 - skew * sharpe + ((excess + 2) / 4) * sharpe ** 2
-  return spread > 0 ? normal((sharpe * Math.sqrt(returns.length - 1)) / Math.sqrt(spread)) : undefined
-}
-
-function growthPerYear({ start, end, days }: Facts): number | undefined {
-  const growth = ratio(end, start)
-  return growth === undefined || growth <= 0 ? undefined : growth ** (1 / (days / DAYS_A_YEAR)) - 1
-}
-
-function calmar(facts: Facts): number | undefined {
-  return ratio(growthPerYear(facts), quantile(facts.underwater, 1))
-}
-
-/** Return over ulcer index times pitfall: the worst twentieth of the days over their deviation. */
-function serenity({ start, end, dailyReturns: days, underwater }: Facts): number | undefined {
-  const growth = ratio(end, start)
-  const ulcer = Math.sqrt(mean(underwater.map((one) => one * one)) ?? 0)
-  const cut = quantile(days, 0.05)
-  const spread = deviation(days)
-  if (cut === undefined || spread === undefined || growth === undefined) return undefined
-  const tail = mean(days.filter((one) => one <= cut))
-  const pitfall = ratio(tail === undefined ? undefined : -tail, spread)
-  return pitfall === undefined ? undefined : ratio(growth - 1, ulcer * pitfall)
 }

@@ -69,7 +69,7 @@ export class RunRecord {
   readonly #failed = new Map<string, number>()
 
   constructor(bots: readonly string[]) {
-    this.#results = new BacktestResults(bots, false)
+    this.#results = new BacktestResults(bots, { logged: false })
   }
 
   input(seq: Seq, time: Millis, input: Input): void {

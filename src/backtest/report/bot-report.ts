@@ -99,7 +99,7 @@ export interface BotReport extends CostTable {
   readonly byWeekday: readonly Group[]
   readonly trips: readonly TripRow[]
   readonly fills: readonly FillRow[]
-  /** Time, ms, and SOL. */
+  /** Time, ms, and SOL: the extremes of the samples, in order. */
   readonly equity: readonly (readonly [Millis, number])[]
 }
 
@@ -137,7 +137,7 @@ export function botReport(input: BotReportInput): BotReport {
     ...periodsOf(trips),
     trips: trips.map(tripRow),
     fills: log.fills.map(fillRow),
-    equity: equity.times.map((time, at) => [time, (equity.lamports[at] as number) / 1e9]),
+    equity: equity.curve.map(({ time, lamports }) => [time, lamports / 1e9]),
   }
 }
 

@@ -61,9 +61,13 @@ class Scale {
   readonly #height: number
 
   constructor(time: readonly [number, number], value: readonly [number, number], height: number) {
-    const margin = (value[1] - value[0]) * 0.06 || Math.abs(value[0]) * 0.01 || 1
+    const [low, high] = value
+    const spread = high - low
+    // Ticks of values that differ by less would be beyond the precision of numbers.
+    const isLevel = spread <= Math.abs(low) * 1e-9
+    const margin = (isLevel ? Math.abs(low) * 0.01 : spread * 0.06) || 1
     this.#time = time
-    this.#value = [value[0] - margin, value[1] + margin]
+    this.#value = [low - margin, high + margin]
     this.#height = height
   }
 

@@ -2,6 +2,7 @@ import type { Millis } from '../../base/units.ts'
 import type { TokenId } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
 import { PoolPrice } from '../../market/pool-price.ts'
+import type { Owner } from '../accounting/by-mint.ts'
 import type { Position } from '../accounting/position.ts'
 import type { EngineState } from '../engine-state.ts'
 import type { Order } from '../order.ts'
@@ -132,6 +133,13 @@ export class ExitWatch {
   poolPriceOf({ account, mint }: Pick<Position, 'account' | 'mint'>): number | undefined {
     const watched = this.#watched[this.#state.mints.find(mint) ?? -1]
     return watched?.held.find(({ position }) => position.account === account)?.pool?.at(this.#state.now)
+  }
+
+  /** Price that the exits of an account's position use, SOL a token; undefined before the first print. */
+  exitPriceOf({ account, mint }: Owner): number | undefined {
+    const watched = this.#watched[this.#state.mints.find(mint) ?? -1]
+    const price = watched?.held.find(({ position }) => position.account === account)?.price
+    return price === undefined || Number.isNaN(price) ? undefined : price
   }
 
   find(position: Position): Held | undefined {

@@ -60,10 +60,10 @@ test('the sums of a report agree, and logging changes no result', async () => {
     const { trips, strayFeeLamports } = log.money
     expect(trips.length).toBeGreaterThan(10)
     expect(trips.reduce((sum, trip) => sum + netOf(trip), 0) - strayFeeLamports).toBe(net)
-    expect(equity.lamports.at(-1)).toBe(startLamports + net)
-    expect(equity.times.at(-1)).toBe(logged.to) // the chart ends with the tape
-    expect(equity.times.length).toBeGreaterThan(1_000)
-    expect(equity.times.length).toBeLessThan(2_100)
+    expect(equity.end).toBe(startLamports + net)
+    expect(equity.curve.at(-1)?.time).toBe(logged.to) // the chart ends with the tape
+    expect(equity.curve.length).toBeGreaterThan(1_000)
+    expect(equity.curve.length).toBeLessThan(2_100)
 
     const bot = report.bots[index]
     expect(bot).toMatchObject({ netSol: net / 1e9, orders: result.orders, buys: result.buys, sells: result.sells })
