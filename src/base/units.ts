@@ -65,9 +65,9 @@ export function baseUnits(tokens: number, decimals: number): TokenAmount {
 }
 
 /** Lamports as plain decimal SOL without exponent, at most 9 decimals; the format of amounts in JSON and tables. */
-export function formatSol(value: number): string {
+export function formatSol(value: number | bigint): string {
   const sign = value < 0 ? '-' : ''
-  const digits = String(Math.abs(value)).padStart(10, '0')
+  const digits = String(value).slice(sign.length).padStart(10, '0')
   const fraction = digits.slice(-9).replace(/0+$/, '')
   return `${sign}${digits.slice(0, -9)}${fraction ? `.${fraction}` : ''}`
 }

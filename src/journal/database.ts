@@ -73,8 +73,11 @@ export function topUpLog(db: Database.Database): boolean {
   }
 }
 
-/** Opens a journal that another process may be writing. Throws SluiceError as `openForWriting` does, and if there is no
- *  journal. */
+/** The journal has an older schema. A run migrates it; a reader does not. */
+export class OlderJournal extends SluiceError {}
+
+/** Opens a journal that another process may be writing. Throws SluiceError as `openForWriting` does, if there is no
+ *  journal, and OlderJournal. */
 export function openForReading(path: string): Database.Database {
   if (!existsSync(path)) throw noJournalAt(path)
   guarded(path, () => {
@@ -85,7 +88,7 @@ export function openForReading(path: string): Database.Database {
     refuseOther(path, db)
     const version = versionOf(db)
     if (version < SCHEMA_VERSION)
-      throw new SluiceError(
+      throw new OlderJournal(
         `${path} was written by an older version of Sluice (schema ${version}, this version reads ${SCHEMA_VERSION}): \`sluice migrate --journal ${path}\` migrates it, and so does starting a bot on it`,
       )
   })

@@ -15,6 +15,17 @@ import Database from 'better-sqlite3'
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import { guarded } from './database.ts'
 
+/** Another process holds the lock. */
+export class InUse extends SluiceError {
+  /** `process 12, started 2026-07-01T12:00:00.000Z`. */
+  readonly holder: string
+
+  constructor(what: string, holder: string) {
+    super(`${what} is in use by ${holder}`, ExitCode.unsafe)
+    this.holder = holder
+  }
+}
+
 /** Held until `release` or the end of the process. The system releases it after kill -9 too. */
 export interface Lock {
   release(): void
@@ -86,7 +97,7 @@ function openExclusive(path: string, what: string): Database.Database {
   } catch (error) {
     db.close()
     if (!(error instanceof Database.SqliteError) || !error.code.startsWith('SQLITE_BUSY')) throw error
-    throw new SluiceError(`${what} is in use by ${holderOf(path)}`, ExitCode.unsafe)
+    throw new InUse(what, holderOf(path))
   }
   const since = new Date(Date.now() - process.uptime() * 1000).toISOString()
   writeFileSync(`${path}.holder`, `process ${process.pid}, started ${since}`, { mode: 0o600 })

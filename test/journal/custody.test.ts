@@ -4,14 +4,8 @@ import { lamports } from '../../src/base/units.ts'
 import { openReader } from '../../src/journal/reader/reader.ts'
 import { openJournal } from '../../src/journal/writer/journal.ts'
 import type { WalletCursor, WalletTransaction, Watch } from '../../src/orders/audit-records.ts'
-import { ACCOUNT, attempt, journalPath, NO_LIMITS, order } from '../support/journal-samples.ts'
+import { ACCOUNT, attempt, JOURNAL_OPTIONS, journalPath, order } from '../support/journal-samples.ts'
 
-const options = {
-  space: NO_LIMITS,
-  onFailure: (error: Error) => {
-    throw error
-  },
-}
 const cursor = (slot: number): WalletCursor => ({
   ...{ account: ACCOUNT, genesis: 'g', slot, height: slot - 9, lamports: lamports(7), signature: `s${slot}` },
 })
@@ -26,7 +20,7 @@ const watch = (orderNumber: number, baseline: number, progress = ''): Watch => (
 
 test('a restart restores watches that are not over, and wallets with their transactions since the oldest watched attempt', async () => {
   const path = journalPath()
-  const journal = openJournal(path, options)
+  const journal = openJournal(path, JOURNAL_OPTIONS)
   journal.write({ kind: 'watch', watch: watch(1, 100) })
   journal.write({ kind: 'watch', watch: watch(2, 120) })
   journal.write({ kind: 'watch', watch: watch(3, 90) })
@@ -57,7 +51,7 @@ test('a restart restores watches that are not over, and wallets with their trans
 
 test("while an outcome is being proved, the order's reason is the progress of the proof", async () => {
   const path = journalPath()
-  const journal = openJournal(path, options)
+  const journal = openJournal(path, JOURNAL_OPTIONS)
   for (const number of [1, 2]) journal.output(number, number, 0, { kind: 'order', order: order(number) })
   const working = { kind: 'orderState', orderId: 'o1', state: 'working', code: 'ANSWER_LOST', reason: '' } as const
   journal.output(3, 3, 0, working)

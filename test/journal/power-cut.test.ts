@@ -13,8 +13,8 @@ import { openJournal } from '../../src/journal/writer/journal.ts'
 import {
   attempt,
   fill,
+  JOURNAL_OPTIONS,
   journalPath,
-  NO_LIMITS,
   order,
   report,
   start,
@@ -23,12 +23,6 @@ import {
 } from '../support/journal-samples.ts'
 import { forgetLedger } from '../support/old-journal.ts'
 
-const options = {
-  space: NO_LIMITS,
-  onFailure: (error: Error) => {
-    throw error
-  },
-}
 const ORDERS = 12
 /** Part of a page: at most the unit that a disk writes atomically. */
 const STEP = 3_000
@@ -36,7 +30,7 @@ const STEP = 3_000
 /** A journal that was never folded, and the length of its log when each order became durable. */
 function written(): { db: Buffer; log: Buffer; lengths: number[] } {
   const path = journalPath()
-  const journal = openJournal(path, options)
+  const journal = openJournal(path, JOURNAL_OPTIONS)
   const lengths: number[] = []
   journal.input(1, timeOf(0), start(1))
   let seq = 2
@@ -85,11 +79,11 @@ describe('power is lost during a write of the log', () => {
 
 test('without its log, a journal is in the state of its last fold and undamaged', async () => {
   const path = journalPath()
-  const journal = openJournal(path, options)
+  const journal = openJournal(path, JOURNAL_OPTIONS)
   journal.input(1, timeOf(0), start(1))
   journal.output(2, timeOf(1), 0, { kind: 'order', order: order(1) })
   await journal.close()
-  const again = openJournal(path, options)
+  const again = openJournal(path, JOURNAL_OPTIONS)
   again.output(3, timeOf(2), 0, { kind: 'order', order: order(2) })
   again.commit(() => {})
   const copy = journalPath()
@@ -104,7 +98,7 @@ test('without its log, a journal is in the state of its last fold and undamaged'
 
 test('during a long read commits go on, and the log is folded after it', async () => {
   const path = journalPath()
-  const journal = openJournal(path, options)
+  const journal = openJournal(path, JOURNAL_OPTIONS)
   journal.input(1, timeOf(0), start(1))
   journal.commit(() => {})
   const reading = new Database(path, { readonly: true })
@@ -146,7 +140,7 @@ test('a folder as a journal, and a lock in a read-only place, are refused with o
 
 test('a journal of the first version with open orders is migrated as a whole, and its orders continue', async () => {
   const path = journalPath()
-  const journal = openJournal(path, options)
+  const journal = openJournal(path, JOURNAL_OPTIONS)
   journal.input(1, timeOf(0), start(1))
   journal.output(2, timeOf(1), 0, { kind: 'order', order: order(1) })
   journal.write({ kind: 'attempt', attempt: attempt(1, { state: 'unknown' }) })
@@ -170,7 +164,7 @@ test('a journal of the first version with open orders is migrated as a whole, an
   expect(bringUpToDate(path)).toEqual({ from: 1, to: SCHEMA_VERSION })
   expect(bringUpToDate(path)).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION })
   expect(() => bringUpToDate(`${path}.none`)).toThrow('no journal at')
-  const again = openJournal(path, options)
+  const again = openJournal(path, JOURNAL_OPTIONS)
   const reader = openReader(path)
   expect(reader.recover()).toMatchObject({ orders: [{ order: { id: 'o1' } }], attempts: [{ state: 'unknown' }] })
   // Fills from before itemized costs have their sums only.

@@ -17,6 +17,14 @@ export const ACCOUNT = 'live|host|genesis|wallet'
 /** No reserve file and no check of the disk, so that a full disk of the test machine has no effect. */
 export const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
 
+/** A failure of the journal fails the test. */
+export const JOURNAL_OPTIONS = {
+  space: NO_LIMITS,
+  onFailure: (error: Error) => {
+    throw error
+  },
+}
+
 /** A base58 key derived from a number; with `bytes` 64, a signature. */
 export function keyOf(number: number, bytes = 32): string {
   const raw = new Uint8Array(bytes).fill(7)

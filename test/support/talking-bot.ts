@@ -1,9 +1,21 @@
 import { z } from 'zod'
+import type { Order } from '../../src/engine/order.ts'
 import { type Bot, defineStrategy, type Handlers, type Strategy, type Token } from '../../src/engine/strategy.ts'
-import { type BotOptions, botSettings, EngineRig } from './engine-rig.ts'
+import { type BotOptions, botSettings, EngineRig, orders } from './engine-rig.ts'
 
 /** Action of the strategy at its next trade. */
 export type Act = (bot: Bot<unknown>, token: Token<unknown>) => void
+
+/** A talking bot with a price and, on request, with a position bought for 0.1 SOL. */
+export function readyBot(options: ConstructorParameters<typeof TalkingBot>[0] = {}, holds = false): TalkingBot {
+  const talk = new TalkingBot(options)
+  talk.rig.settle(1e-6)
+  if (holds) {
+    talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason: 'told to' }))
+    talk.rig.fill(orders(talk.rig.outputs)[0] as Order, 1e-6)
+  }
+  return talk
+}
 
 /** A rig whose strategy runs the test's callbacks: in `start`, and then at the next trade or timer. */
 export class TalkingBot {

@@ -1,5 +1,6 @@
 import type { ErrorCode, Refusal } from '../../base/errors.ts'
 import type { Clock } from '../../base/machine.ts'
+import { formatSol } from '../../base/units.ts'
 import type { BuilderPolicy } from '../../orders/builder-policy.ts'
 import type { AskedTrade } from '../../orders/trade-request.ts'
 import { BLOCKHASH_BLOCKS, TOKEN_ACCOUNT_RENT } from '../../solana/constants.ts'
@@ -12,7 +13,6 @@ import { type ChainFacts, readFacts, readRent } from './chain-facts.ts'
 import type { GuardRoom } from './guard-room.ts'
 import { guardTransaction } from './guards.ts'
 import { resolveAccounts } from './lookup-tables.ts'
-import { sol } from './reading.ts'
 import { type Simulation, simulateTransaction, writableOf } from './simulate.ts'
 import { judgeSimulated } from './terms-check.ts'
 import { NOTHING_FOUND, type Verdict, verifyTransaction } from './verify-transaction.ts'
@@ -192,7 +192,7 @@ function withinOrder(
 /** Refuses a trade that the wallet cannot pay, with the chain's own rent. */
 function uncovered({ bound }: Verdict, { walletLamports }: ChainFacts): Refusal[] {
   if (bound === null || walletLamports === undefined || walletLamports >= bound) return []
-  const reason = `the wallet holds ${sol(walletLamports)} SOL; trade, fees and rent may take ${sol(bound)} SOL`
+  const reason = `the wallet holds ${formatSol(walletLamports)} SOL; trade, fees and rent may take ${formatSol(bound)} SOL`
   return [{ code: 'BALANCE_LOW', reason }]
 }
 

@@ -1,4 +1,5 @@
 import type { ErrorCode, Refusal } from '../../base/errors.ts'
+import { formatSol } from '../../base/units.ts'
 import type { BuilderPolicy } from '../../orders/builder-policy.ts'
 import type { AskedTrade } from '../../orders/trade-request.ts'
 import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
@@ -89,14 +90,7 @@ export class Reading {
     else
       this.refuse(
         'SOL_TRANSFER',
-        `instruction ${place} sends ${sol(lamports)} SOL to ${to}, which the policy does not allow`,
+        `instruction ${place} sends ${formatSol(lamports)} SOL to ${to}, which the policy does not allow`,
       )
   }
-}
-
-/** Formats lamports as SOL. The number may come from a third party and exceed the supply of SOL. */
-export function sol(lamports: bigint): string {
-  const digits = (lamports < 0n ? -lamports : lamports).toString().padStart(10, '0')
-  const fraction = digits.slice(-9).replace(/0+$/, '')
-  return `${lamports < 0n ? '-' : ''}${digits.slice(0, -9)}${fraction ? `.${fraction}` : ''}`
 }

@@ -1,4 +1,5 @@
 import type { ErrorCode, Refusal } from '../../base/errors.ts'
+import { formatSol } from '../../base/units.ts'
 import type { BuilderPolicy } from '../../orders/builder-policy.ts'
 import type { AskedTrade } from '../../orders/trade-request.ts'
 import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
@@ -9,7 +10,7 @@ import { accountOf, readAccounts } from '../rpc/accounts.ts'
 import { call, record, Unread, whole } from '../rpc/read.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { exposedBy } from './exposure.ts'
-import { sol, type Trade } from './reading.ts'
+import type { Trade } from './reading.ts'
 import { share } from './terms-check.ts'
 import type { Verdict } from './verify-transaction.ts'
 
@@ -126,7 +127,7 @@ function judgeChanges(
   if (bound === null || -lamports > bound)
     refuse(
       'SIMULATION_LOSS',
-      `${sol(-lamports)} SOL would leave the wallet, and ${bound === null ? 'no bound is known' : `the bound is ${sol(bound)} SOL`}`,
+      `${formatSol(-lamports)} SOL would leave the wallet, and ${bound === null ? 'no bound is known' : `the bound is ${formatSol(bound)} SOL`}`,
     )
   if (trade !== undefined) judgeOut(trade, asked, { lamports: lamports + rent, tokens }, refuse)
   else judgeDirection(asked, { lamports, tokens }, refuse)
@@ -173,13 +174,19 @@ function judgeOut(trade: Trade, asked: AskedTrade, { lamports, tokens }: Deltas,
     if (trade.exact === 'in' && trade.tokens < share(share(tokens, down), down))
       refuse('MIN_OUT', `the minimum output is ${trade.tokens} base units, and the market now gives ${tokens}`)
     if (trade.exact === 'out' && trade.lamports > share(share(-lamports, up), up))
-      refuse('MIN_OUT', `the maximum cost is ${sol(trade.lamports)} SOL, and the market now asks ${sol(-lamports)} SOL`)
+      refuse(
+        'MIN_OUT',
+        `the maximum cost is ${formatSol(trade.lamports)} SOL, and the market now asks ${formatSol(-lamports)} SOL`,
+      )
     return
   }
   if (-tokens > trade.tokens)
     refuse('SIMULATION_LOSS', `${-tokens} base units would leave, and the transaction sells ${trade.tokens}`)
   if (trade.lamports < share(share(lamports, down), down))
-    refuse('MIN_OUT', `the minimum output is ${sol(trade.lamports)} SOL, and the market now gives ${sol(lamports)} SOL`)
+    refuse(
+      'MIN_OUT',
+      `the minimum output is ${formatSol(trade.lamports)} SOL, and the market now gives ${formatSol(lamports)} SOL`,
+    )
 }
 
 /** Checks the direction of an opaque trade. */
@@ -187,7 +194,7 @@ function judgeDirection({ side }: AskedTrade, { lamports, tokens }: Deltas, refu
   if (side === 'buy' ? tokens <= 0n : tokens >= 0n || lamports <= 0n)
     refuse(
       'SIMULATION_LOSS',
-      `the wallet's tokens would change by ${tokens} base units and its SOL by ${sol(lamports)}, which is not a ${side}`,
+      `the wallet's tokens would change by ${tokens} base units and its SOL by ${formatSol(lamports)}, which is not a ${side}`,
     )
 }
 

@@ -1,4 +1,5 @@
 import type { Refusal } from '../../base/errors.ts'
+import { formatSol } from '../../base/units.ts'
 import type { FeeAccount } from '../../orders/builder-policy.ts'
 import type { AskedBuy } from '../../orders/trade-request.ts'
 import { ACCOUNT_OVERHEAD_BYTES, BASE_FEE } from '../../solana/constants.ts'
@@ -7,7 +8,7 @@ import { mostAmount, mostFee } from '../../solana/rounding.ts'
 import { TOKEN_ACCOUNT_BYTES } from '../../solana/token-account.ts'
 import type { ChainFacts } from './chain-facts.ts'
 import { computeUnits, priorityFee } from './compute-budget.ts'
-import { type Reading, sol, type Trade } from './reading.ts'
+import type { Reading, Trade } from './reading.ts'
 
 /** A part of the bound. */
 export interface Part {
@@ -69,7 +70,10 @@ function judgeTrade(trade: Trade, reading: Reading, facts: ChainFacts): void {
   else if (asked.side === 'buy') {
     const most = exact === 'in' ? mostAmount(BigInt(asked.lamports)) : mostCost(asked)
     if (lamports > most)
-      reading.refuse('AMOUNT_OVER', `${name} may cost ${sol(lamports)} SOL, and the order allows ${sol(most)} SOL`)
+      reading.refuse(
+        'AMOUNT_OVER',
+        `${name} may cost ${formatSol(lamports)} SOL, and the order allows ${formatSol(most)} SOL`,
+      )
     if (tokens === 0n) reading.refuse('MIN_OUT', `${name} accepts a minimum output of 0 tokens`)
   } else {
     const most = tokensAsked(reading, facts)
@@ -93,7 +97,7 @@ export function judgeSimulated(
 ): Refusal[] {
   if (terms.asked.side === 'buy') {
     if (orderedLamports === null || -lamports <= orderedLamports) return []
-    const reason = `the simulated buy costs ${sol(-lamports)} SOL, and the order allows ${sol(orderedLamports)} SOL with fees and rent`
+    const reason = `the simulated buy costs ${formatSol(-lamports)} SOL, and the order allows ${formatSol(orderedLamports)} SOL with fees and rent`
     return [{ code: 'AMOUNT_OVER', reason }]
   }
   const most = tokensAsked(terms, facts)
@@ -131,11 +135,17 @@ function judgeFees(reading: Reading, trade: Trade | undefined): Part[] {
     const account = policy.feeAccounts.find((one) => one.address === address) as FeeAccount
     const cap = capOf(account, moved)
     if (lamports > cap)
-      reading.refuse('FEE_OVER', `the fee to ${address} is ${sol(lamports)} SOL, and the policy allows ${sol(cap)} SOL`)
+      reading.refuse(
+        'FEE_OVER',
+        `the fee to ${address} is ${formatSol(lamports)} SOL, and the policy allows ${formatSol(cap)} SOL`,
+      )
   }
   const most = BigInt(policy.tips.maxLamports)
   if (reading.tips > most)
-    reading.refuse('TIP_OVER', `the tips are ${sol(reading.tips)} SOL, and the policy allows ${sol(most)} SOL`)
+    reading.refuse(
+      'TIP_OVER',
+      `the tips are ${formatSol(reading.tips)} SOL, and the policy allows ${formatSol(most)} SOL`,
+    )
   return [
     ...[...reading.fees].map(([address, lamports]) => ({ what: `fee to ${address}`, lamports })),
     { what: 'tips', lamports: reading.tips },
@@ -164,7 +174,10 @@ function judgePriority(reading: Reading, steps: number): bigint {
   const asked = reading.asked.priorityFeeLamports
   const most = asked === null || BigInt(asked) > cap ? cap : mostFee(BigInt(asked), computeUnits(reading, steps))
   if (lamports > most)
-    reading.refuse('PRIORITY_FEE', `the priority fee is ${sol(lamports)} SOL, and at most ${sol(most)} SOL is allowed`)
+    reading.refuse(
+      'PRIORITY_FEE',
+      `the priority fee is ${formatSol(lamports)} SOL, and at most ${formatSol(most)} SOL is allowed`,
+    )
   return lamports
 }
 
@@ -175,7 +188,7 @@ function judgeWrapped(reading: Reading, trade: Trade | undefined, rentLamports: 
   if (reading.wrapped > most)
     reading.refuse(
       'AMOUNT_OVER',
-      `${sol(reading.wrapped)} SOL is wrapped, and the trade needs at most ${sol(most)} SOL`,
+      `${formatSol(reading.wrapped)} SOL is wrapped, and the trade needs at most ${formatSol(most)} SOL`,
     )
 }
 
@@ -213,7 +226,7 @@ function judgeOpaque(reading: Reading, { walletLamports, guardLamports }: ChainF
       : walletLamports === undefined
         ? 'the balance of the wallet was not read: give --rpc'
         : walletLamports > BigInt(most)
-          ? `the wallet holds ${sol(walletLamports)} SOL, more than maxWalletSol`
+          ? `the wallet holds ${formatSol(walletLamports)} SOL, more than maxWalletSol`
           : ''
   if (because !== '')
     reading.refuse(

@@ -1,12 +1,12 @@
 import { ERRORS } from '../../base/errors.ts'
 import { printable } from '../../base/text.ts'
+import { formatSol } from '../../base/units.ts'
 import type { ProgramFinding } from '../../chain/learner/findings.ts'
 import { type Findings, priorityOf } from '../../chain/learner/findings.ts'
 import type { Payment } from '../../chain/learner/payments.ts'
 import type { Range, Sample } from '../../chain/learner/sample.ts'
 import type { Upgrader } from '../../chain/learner/upgrades.ts'
 import type { Examination } from '../../chain/verifier/checks-before-signing.ts'
-import { sol } from '../../chain/verifier/reading.ts'
 import { ALWAYS_INNER } from '../../chain/verifier/simulate.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 
@@ -145,5 +145,5 @@ function named(id: string): string {
 }
 
 function rangeText({ least, most }: Range): string {
-  return least === most ? sol(least) : `${sol(least)} to ${sol(most)}`
+  return least === most ? formatSol(least) : `${formatSol(least)} to ${formatSol(most)}`
 }

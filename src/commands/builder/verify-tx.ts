@@ -4,7 +4,6 @@ import { ERRORS, ExitCode, SluiceError } from '../../base/errors.ts'
 import { printable } from '../../base/text.ts'
 import { formatSol, lamportsToSol } from '../../base/units.ts'
 import { type Examination, examine } from '../../chain/verifier/checks-before-signing.ts'
-import { sol as solText } from '../../chain/verifier/reading.ts'
 import { NOTHING_FOUND } from '../../chain/verifier/verify-transaction.ts'
 import { rpcAddressProblem } from '../../config/address.ts'
 import { SECRET_REFERENCE, secretFrom } from '../../config/secret.ts'
@@ -121,7 +120,7 @@ export function verdictText(examined: Examined): string {
   const { refusals, bound, parts, notUnderstood, simulated, trade, policy, lastValidBlockHeight } = examined
   const isRefused = refusals.length > 0
   const verdict = isRefused ? styleText(['bold', 'red'], 'REFUSED') : styleText(['bold', 'green'], 'ACCEPTED')
-  const spent = parts.map(({ what, lamports }) => `${what} ${solText(lamports)}`).join(', ')
+  const spent = parts.map(({ what, lamports }) => `${what} ${formatSol(lamports)}`).join(', ')
   return [
     `${verdict} ${askedText(examined.asked)}`,
     ...refusals.flatMap(({ code, reason }) => [`  ${code}: ${ERRORS[code]}`, `    ${printable(reason)}`]),
@@ -129,10 +128,13 @@ export function verdictText(examined: Examined): string {
       'trade',
       trade === undefined ? 'none recognized' : `${trade.name}, ${trade.tokens} base units, ${limitText(trade)}`,
     ),
-    row('SOL out', bound === null ? 'no upper bound' : `at most ${solText(bound)}${spent === '' ? '' : ` (${spent})`}`),
+    row(
+      'SOL out',
+      bound === null ? 'no upper bound' : `at most ${formatSol(bound)}${spent === '' ? '' : ` (${spent})`}`,
+    ),
     row(
       'simulated',
-      simulated === undefined ? 'no' : `${solText(simulated.lamports)} SOL, ${simulated.tokens} base units`,
+      simulated === undefined ? 'no' : `${formatSol(simulated.lamports)} SOL, ${simulated.tokens} base units`,
     ),
     ...notUnderstood.map((what) => row('unknown', printable(what))),
     row('policy', printable(policy)),
@@ -181,7 +183,7 @@ function askedText(asked: AskedTrade): string {
 }
 
 function limitText({ side, lamports }: NonNullable<Examination['trade']>): string {
-  return side === 'buy' ? `for at most ${solText(lamports)} SOL` : `for at least ${solText(lamports)} SOL`
+  return side === 'buy' ? `for at most ${formatSol(lamports)} SOL` : `for at least ${formatSol(lamports)} SOL`
 }
 
 function number(lamports: bigint): number {

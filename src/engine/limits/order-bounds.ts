@@ -6,11 +6,12 @@ import { LEAST_SLIPPAGE, MOST_SLIPPAGE } from '../setting-bounds.ts'
 import type { OrderSettings, Plan } from '../settings.ts'
 
 /** Upper bound of the fee `auto`: the maximum in the service's document. */
-const MOST_PRIORITY_FEE = solToLamports(0.01)
+export const MOST_PRIORITY_FEE = solToLamports(0.01)
 /** Assumed share that the service keeps. The document names no fee; comparable services take 0.5 to 1 percent. */
 const SERVICE_FEE = 0.01
 /** Lowest priority fee that the document allows in a request. */
 export const LEAST_PRIORITY_FEE = lamports(10_000)
+/** Smallest buy that the document allows. */
 export const LEAST_BUY = solToLamports(0.001)
 
 export type Veto = Refusal
@@ -42,7 +43,7 @@ export function checkRanges(
   if (amount < LEAST_BUY || amount > plan.maxBuyLamports) {
     return {
       code: 'AMOUNT_RANGE',
-      reason: `a buy of ${formatSol(amount)} SOL is outside the range of 0.001 to ${formatSol(plan.maxBuyLamports)} SOL`,
+      reason: `a buy of ${formatSol(amount)} SOL is outside the range of ${formatSol(LEAST_BUY)} to ${formatSol(plan.maxBuyLamports)} SOL`,
     }
   }
   const slippage = orders.slippagePercent
@@ -56,7 +57,7 @@ export function checkRanges(
   if (fee !== null && (fee < LEAST_PRIORITY_FEE || fee > MOST_PRIORITY_FEE)) {
     return {
       code: 'FEE_RANGE',
-      reason: `priority fee ${formatSol(fee)} SOL is outside the range of 0.00001 to 0.01 SOL`,
+      reason: `priority fee ${formatSol(fee)} SOL is outside the range of ${formatSol(LEAST_PRIORITY_FEE)} to ${formatSol(MOST_PRIORITY_FEE)} SOL`,
     }
   }
   return undefined

@@ -1,9 +1,11 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
-import { ExitCode, SluiceError } from '../../base/errors.ts'
+import { SluiceError } from '../../base/errors.ts'
 import { counted } from '../../base/text.ts'
 import type { Config } from '../../config/config.ts'
 import type { Secret } from '../../config/secret.ts'
+import { OlderJournal } from '../../journal/database.ts'
+import { InUse } from '../../journal/lock.ts'
 import { openReader } from '../../journal/reader/reader.ts'
 import type { Recovered } from '../../journal/reader/recovery.ts'
 import type { OpenJournal } from '../../journal/writer/gathering-journal.ts'
@@ -64,19 +66,19 @@ export function examineJournal(path: string): JournalLook {
   const exists = existsSync(path)
   const base = { path, exists, isOlder: false, damage: '', holder: '', endedInOrder: true, ordersOpen: 0, undecided: 0 }
   const read = exists ? readJournal(path) : undefined
-  if (typeof read === 'string')
+  if (read instanceof SluiceError)
     return {
       finding: {
         ...base,
         freeBytes: freeFor(path),
-        damage: read,
-        isOlder: /by an older Sluice|by an older version/.test(read),
+        damage: read.message,
+        isOlder: read instanceof OlderJournal,
       },
       ...{ past: undefined, writer: undefined },
     }
   const writer = openWriter(path)
   const past = read ?? readJournal(path)
-  const known = typeof past === 'object' ? past : undefined
+  const known = past instanceof SluiceError ? undefined : past
   const finding = {
     ...base,
     freeBytes: freeFor(path),
@@ -88,8 +90,8 @@ export function examineJournal(path: string): JournalLook {
   return { finding, past: known, writer: typeof writer === 'string' ? undefined : writer }
 }
 
-/** Contents of the journal, or a message if it is damaged. */
-function readJournal(path: string): Recovered | string {
+/** Contents of the journal, or the error if it is damaged or older. */
+function readJournal(path: string): Recovered | SluiceError {
   try {
     const reader = openReader(path)
     try {
@@ -99,7 +101,7 @@ function readJournal(path: string): Recovered | string {
       reader.close()
     }
   } catch (error) {
-    if (error instanceof SluiceError) return error.message
+    if (error instanceof SluiceError) return error
     throw error
   }
 }
@@ -114,14 +116,9 @@ function openWriter(path: string): OpenJournal | string {
       },
     })
   } catch (error) {
-    if (error instanceof SluiceError && error.exitCode === ExitCode.unsafe) return holderIn(error)
+    if (error instanceof InUse) return error.holder
     throw error
   }
-}
-
-/** The process that holds a lock. */
-export function holderIn({ message }: SluiceError): string {
-  return / is in use by (.*)$/.exec(message)?.[1] ?? 'another process'
 }
 
 function freeFor(path: string): number {

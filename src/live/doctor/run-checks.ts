@@ -1,7 +1,8 @@
-import { ExitCode, SluiceError } from '../../base/errors.ts'
+import { SluiceError } from '../../base/errors.ts'
 import { printable } from '../../base/text.ts'
 import type { Config, WalletConfig } from '../../config/config.ts'
 import { formatErrors } from '../../config/yaml/errors.ts'
+import { InUse } from '../../journal/lock.ts'
 import { SystemClock } from '../../runtime/system-clock.ts'
 import { openHttp } from '../../venues/http.ts'
 import { sendCommand } from '../control/client.ts'
@@ -17,7 +18,6 @@ import {
   diskVerdict,
   examineJournal,
   filesVerdict,
-  holderIn,
   type JournalLook,
   journalFiles,
   journalVerdict,
@@ -151,7 +151,7 @@ function lockOrHolder(config: Config, service: ServiceAccess): KeyUse | string {
   try {
     return lockKey(config, service)
   } catch (error) {
-    if (error instanceof SluiceError && error.exitCode === ExitCode.unsafe) return holderIn(error)
+    if (error instanceof InUse) return error.holder
     throw error
   }
 }

@@ -1,6 +1,8 @@
 import type { ErrorCode } from '../../base/errors.ts'
-import { type Lamports, lamports, solToLamports, type TokenAmount } from '../../base/units.ts'
+import type { Lamports, TokenAmount } from '../../base/units.ts'
+import { LEAST_BUY, LEAST_PRIORITY_FEE, MOST_PRIORITY_FEE } from '../../engine/limits/order-bounds.ts'
 import type { Size } from '../../engine/order.ts'
+import { LEAST_SLIPPAGE, MOST_SLIPPAGE } from '../../engine/setting-bounds.ts'
 import type { Attempt } from '../../orders/attempt.ts'
 import type { AskedTrade, SellAmount, SellUnit } from '../../orders/trade-request.ts'
 import { isPublicKey } from '../../solana/base58.ts'
@@ -50,35 +52,29 @@ function percent(hundredths: number): SellAmount {
   return hundredths === 10000 ? { kind: 'all' } : { kind: 'percent', percent: hundredths / 100 }
 }
 
-/** Documented bounds of a buy. The document gives no bounds for a sell, and an exit must not fail on a guess. */
-const MIN_BUY = solToLamports(0.001)
-const MIN_FEE = lamports(10000)
-const MAX_FEE = lamports(10000000)
-const MIN_SLIPPAGE = 0.1
-const MAX_SLIPPAGE = 50
-
 export interface Breach {
   readonly code: ErrorCode
   readonly reason: string
 }
 
-/** Returns why the service would refuse the buy; undefined if it would accept it. */
+/** Returns why the service would refuse the buy; undefined if it would accept it. Only a buy has documented bounds: an
+ *  exit must not fail on a guess. */
 export function checkBuy(request: BuyRequest, maxBuyLamports: Lamports): Breach | undefined {
   const { lamports: amount, slippagePercent, priorityFeeLamports: fee } = request
-  if (!(amount >= MIN_BUY && amount <= maxBuyLamports))
+  if (!(amount >= LEAST_BUY && amount <= maxBuyLamports))
     return {
       code: 'AMOUNT_RANGE',
-      reason: `${amount} lamports is outside the accepted range of ${MIN_BUY} to ${maxBuyLamports} lamports`,
+      reason: `${amount} lamports is outside the accepted range of ${LEAST_BUY} to ${maxBuyLamports} lamports`,
     }
-  if (!(slippagePercent >= MIN_SLIPPAGE && slippagePercent <= MAX_SLIPPAGE))
+  if (!(slippagePercent >= LEAST_SLIPPAGE && slippagePercent <= MOST_SLIPPAGE))
     return {
       code: 'SLIPPAGE_RANGE',
-      reason: `${slippagePercent} % slippage is outside the accepted range of ${MIN_SLIPPAGE} to ${MAX_SLIPPAGE} %`,
+      reason: `${slippagePercent} % slippage is outside the accepted range of ${LEAST_SLIPPAGE} to ${MOST_SLIPPAGE} %`,
     }
-  if (fee !== null && !(fee >= MIN_FEE && fee <= MAX_FEE))
+  if (fee !== null && !(fee >= LEAST_PRIORITY_FEE && fee <= MOST_PRIORITY_FEE))
     return {
       code: 'FEE_RANGE',
-      reason: `a priority fee of ${fee} lamports is outside the accepted range of ${MIN_FEE} to ${MAX_FEE} lamports`,
+      reason: `a priority fee of ${fee} lamports is outside the accepted range of ${LEAST_PRIORITY_FEE} to ${MOST_PRIORITY_FEE} lamports`,
     }
   return checkKeys(request)
 }

@@ -1,22 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Output } from '../../../src/engine/messages.ts'
-import type { Order } from '../../../src/engine/order.ts'
 import type { Bot, BuyOptions, SellOptions } from '../../../src/engine/strategy.ts'
 import { MINT, orders, refusals } from '../../support/engine-rig.ts'
-import { TalkingBot } from '../../support/talking-bot.ts'
+import { readyBot, TalkingBot } from '../../support/talking-bot.ts'
 
 const reason = 'told to'
-
-/** A rig with a price and, on request, with a position bought for 0.1 SOL. */
-function ready(options: ConstructorParameters<typeof TalkingBot>[0] = {}, holds = false): TalkingBot {
-  const talk = new TalkingBot(options)
-  talk.rig.settle(1e-6)
-  if (holds) {
-    talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason }))
-    talk.rig.fill(orders(talk.rig.outputs)[0] as Order, 1e-6)
-  }
-  return talk
-}
 
 const kindsOf = (outputs: readonly Output[]): string[] => outputs.map(({ kind }) => kind)
 
@@ -51,7 +39,7 @@ describe('an invalid request is refused, and the bot continues', () => {
     ['exits are no object', 'REQUEST_INVALID', { exits: 5 }],
   ]
   it.each(buys)('buy: %s is %s', (_name, code, options) => {
-    const talk = ready()
+    const talk = readyBot()
     const placed = talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason, ...options } as BuyOptions))
     expect(placed).toMatchObject({ ok: false, code })
     expect(orders(talk.rig.outputs)).toEqual([])
@@ -74,7 +62,7 @@ describe('an invalid request is refused, and the bot continues', () => {
     ['no reason', { all: true, reason: undefined }],
   ]
   it.each(sells)('sell: %s is refused', (_name, options) => {
-    const talk = ready({}, true)
+    const talk = readyBot({}, true)
     const placed = talk.ask((bot, token) => bot.sell(token, { reason, ...options } as unknown as SellOptions))
     expect(placed).toMatchObject({ ok: false, code: 'REQUEST_INVALID' })
     expect(orders(talk.rig.outputs)).toHaveLength(1)
@@ -85,7 +73,7 @@ describe('an invalid request is refused, and the bot continues', () => {
     ['all that it is shown to hold', 'shown'],
     ['more than it holds', { tokens: 1e300 }],
   ])('sell: %s sells everything', (_name, options) => {
-    const talk = ready({}, true)
+    const talk = readyBot({}, true)
     talk.ask((bot, token) => {
       const size = options === 'shown' ? { tokens: token.position?.tokens as number } : (options as { percent: number })
       return bot.sell(token, { reason, ...size })
@@ -99,7 +87,7 @@ describe('an invalid request is refused, and the bot continues', () => {
     ['a number', 5 as never],
     ['an object without a mint', {} as never],
   ])('a mint that is %s is refused', (_name, mint) => {
-    const talk = ready()
+    const talk = readyBot()
     expect(talk.ask((bot) => bot.buy(mint, { sol: 0.1, reason }))).toMatchObject({ code: 'MINT_INVALID' })
     expect(talk.ask((bot) => bot.watch(mint))).toBe(false)
     expect(talk.ask((bot) => bot.position(mint))).toBeUndefined()
@@ -107,7 +95,7 @@ describe('an invalid request is refused, and the bot continues', () => {
   })
 
   it('setExits with invalid rules leaves the exits unchanged', () => {
-    const talk = ready({ exits: { stopLossPercent: 20 } }, true)
+    const talk = readyBot({ exits: { stopLossPercent: 20 } }, true)
     expect(talk.ask((bot, token) => bot.setExits(token, { stopLossPercent: Number.NaN }))).toMatchObject({
       ok: false,
       code: 'REQUEST_INVALID',
@@ -130,7 +118,7 @@ describe('a bug in a strategy ends the entries of its bot only', () => {
     ['a cycle', cyclic, /cyclic or too large/],
   ]
   it.each(states)('a state with %s throws', (_name, state, why) => {
-    const talk = ready()
+    const talk = readyBot()
     expect(talk.dare((bot) => Object.assign(bot, { state }))).toMatch(why)
   })
 
@@ -142,7 +130,7 @@ describe('a bug in a strategy ends the entries of its bot only', () => {
     ['a note that is no text', (bot: Bot<unknown>) => bot.note(MINT, 5n as never)],
     ['no options', (bot: Bot<unknown>) => bot.buy(MINT, undefined as never)],
   ])('%s', (_name, act) => {
-    const talk = ready()
+    const talk = readyBot()
     expect(talk.dare(act)).not.toBe('')
     expect(talk.rig.outputs.filter(({ kind }) => kind === 'timer')).toEqual([])
   })
@@ -159,7 +147,7 @@ describe('a bug in a strategy ends the entries of its bot only', () => {
       }),
     ],
   ])('a strategy that throws %s', (_name, thrown) => {
-    const talk = ready()
+    const talk = readyBot()
     expect(
       talk.dare(() => {
         throw thrown
@@ -187,7 +175,7 @@ describe('a bug in a strategy ends the entries of its bot only', () => {
   })
 
   it('a request outside of a handler', () => {
-    const talk = ready()
+    const talk = readyBot()
     const bot = talk.ask((own) => own)
     expect(() => bot.buy(MINT, { sol: 0.1, reason })).toThrow('outside of a handler')
     expect(() => Object.assign(bot, { state: 5 })).toThrow('outside of a handler')

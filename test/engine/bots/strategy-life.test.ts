@@ -3,26 +3,15 @@ import type { Output } from '../../../src/engine/messages.ts'
 import type { Order } from '../../../src/engine/order.ts'
 import { NO_MONEY } from '../../../src/engine/recovered-money.ts'
 import { type EngineRig, fillOf, MINT, MINT_2, orders } from '../../support/engine-rig.ts'
-import { TalkingBot } from '../../support/talking-bot.ts'
+import { readyBot, TalkingBot } from '../../support/talking-bot.ts'
 
 const reason = 'told to'
-
-/** A rig with a price and, on request, with a position bought for 0.1 SOL. */
-function ready(options: ConstructorParameters<typeof TalkingBot>[0] = {}, holds = false): TalkingBot {
-  const talk = new TalkingBot(options)
-  talk.rig.settle(1e-6)
-  if (holds) {
-    talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason }))
-    talk.rig.fill(orders(talk.rig.outputs)[0] as Order, 1e-6)
-  }
-  return talk
-}
 
 const kindsOf = (outputs: readonly Output[]): string[] => outputs.map(({ kind }) => kind)
 
 describe('bot.state', () => {
   it('is a copy: changes of the assigned or the returned object have no effect', () => {
-    const talk = ready()
+    const talk = readyBot()
     const mine = { list: [1] }
     talk.ask((bot) => Object.assign(bot, { state: mine }))
     mine.list.push(2)
@@ -32,7 +21,7 @@ describe('bot.state', () => {
 
   it('is restored from the journal', () => {
     const state = { $bigint: '5', $$bigint: '6', text: 'x', zero: 0 }
-    const talk = ready()
+    const talk = readyBot()
     talk.ask((bot) => Object.assign(bot, { state: { ...state, zero: -0 } }))
     const saved = talk.rig.outputs.findLast((output) => output.kind === 'bot')
     expect(saved?.money.state).toEqual(state)
@@ -90,7 +79,7 @@ describe('before it trades, and after', () => {
   })
 
   it('the losses of today survive a warm-up that begins yesterday', () => {
-    const talk = ready({}, true)
+    const talk = readyBot({}, true)
     const [, sale] = [0, talk.ask((bot, token) => bot.sell(token, { all: true, reason }))]
     const order = orders(talk.rig.outputs)[1] as Order
     expect(sale.ok).toBe(true)
@@ -105,7 +94,7 @@ describe('before it trades, and after', () => {
 
 describe('watching', () => {
   it('is counted: a bot can remove a key neither from another bot nor from the engine', () => {
-    const talk = ready({ keys: ['newTokens', 'trades', 'trades', MINT_2] })
+    const talk = readyBot({ keys: ['newTokens', 'trades', 'trades', MINT_2] })
     expect(talk.trades).toBe(5) // a key named twice is one key
     talk.ask((bot) => bot.watch(MINT))
     talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason }))
@@ -119,7 +108,7 @@ describe('watching', () => {
   })
 
   it('survives a sale that is reported after the position was closed', () => {
-    const talk = ready({ keys: ['trades'] }, true)
+    const talk = readyBot({ keys: ['trades'] }, true)
     talk.ask((bot) => bot.watch(MINT))
     talk.ask((bot, token) => bot.sell(token, { all: true, reason }))
     const sale = orders(talk.rig.outputs)[1] as Order
@@ -144,7 +133,7 @@ describe('timers', () => {
   }
 
   it('that repeat are emitted once: their firings emit nothing', () => {
-    const talk = ready()
+    const talk = readyBot()
     talk.ask((bot) => bot.every('tick', 10))
     const { id, at } = set(talk)
     const said = talk.rig.outputs.length
@@ -167,7 +156,7 @@ describe('timers', () => {
   })
 
   it('may be cleared or replaced while they fire', () => {
-    const talk = ready()
+    const talk = readyBot()
     talk.ask((bot) => bot.every('tick', 10))
     talk.atTimer = (bot) => bot.clear('tick')
     const { id } = set(talk)

@@ -7,9 +7,9 @@ import { Mints } from '../../../src/market/mints.ts'
 import {
   contentOf,
   fill,
+  JOURNAL_OPTIONS,
   journalPath,
   keyOf,
-  NO_LIMITS,
   order,
   position,
   start,
@@ -17,16 +17,9 @@ import {
   trades,
 } from '../../support/journal-samples.ts'
 
-const options = {
-  space: NO_LIMITS,
-  onFailure: (error: Error) => {
-    throw error
-  },
-}
-
 test("a position row gives the exit's reason and its number of attempts", async () => {
   const path = journalPath()
-  const journal = openJournal(path, options)
+  const journal = openJournal(path, JOURNAL_OPTIONS)
   for (const [seq, exitTries] of [
     [1, 1],
     [2, 3],
@@ -47,7 +40,7 @@ test("a position row gives the exit's reason and its number of attempts", async 
 
 test('rows for commands are in SOL and whole tokens', async () => {
   const path = journalPath()
-  const journal = openJournal(path, options)
+  const journal = openJournal(path, JOURNAL_OPTIONS)
   journal.output(1, timeOf(1), 0, { kind: 'order', order: order(1) })
   journal.output(2, timeOf(2), 0, { kind: 'order', order: order(2) })
   const code = 'SLIPPAGE_EXCEEDED'
@@ -96,7 +89,7 @@ test('rows for commands are in SOL and whole tokens', async () => {
 
 test('a feed that is live again within a segment counts as a reconnect', async () => {
   const path = journalPath()
-  const journal = openJournal(path, options)
+  const journal = openJournal(path, JOURNAL_OPTIONS)
   let seq = 0
   const feed = (...statuses: FeedStatus[]) => {
     for (const status of statuses) journal.input(++seq, timeOf(seq), { kind: 'feed', status, confirmed: [] })
@@ -115,7 +108,7 @@ test('segments count their own rows; imported rows belong to no segment', async 
   const path = journalPath()
   const mints = new Mints()
   const run = async (write: (journal: ReturnType<typeof openJournal>) => void) => {
-    const journal = openJournal(path, { ...options, durable: false })
+    const journal = openJournal(path, { ...JOURNAL_OPTIONS, durable: false })
     write(journal)
     await journal.close()
   }
@@ -140,7 +133,7 @@ test('segments count their own rows; imported rows belong to no segment', async 
 
 test('a replay may stop anywhere, and the journal can be closed then', async () => {
   const path = journalPath()
-  const journal = openJournal(path, options)
+  const journal = openJournal(path, JOURNAL_OPTIONS)
   journal.input(1, timeOf(0), start(1))
   journal.rows(trades(10), 0, 10, 2)
   for (let seq = 12; seq < 20; seq++) journal.input(seq, timeOf(seq), { kind: 'timer', id: seq })
@@ -153,7 +146,7 @@ test('a replay may stop anywhere, and the journal can be closed then', async () 
 
 test('two reads of the tape may interleave, as a replay reads the warm-up', async () => {
   const path = journalPath()
-  const journal = openJournal(path, options)
+  const journal = openJournal(path, JOURNAL_OPTIONS)
   journal.input(1, timeOf(0), start(1))
   journal.rows(trades(10), 0, 10, 2)
   await journal.close()

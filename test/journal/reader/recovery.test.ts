@@ -17,9 +17,9 @@ import {
   ACCOUNT,
   attempt,
   fill,
+  JOURNAL_OPTIONS,
   journalPath,
   keyOf,
-  NO_LIMITS,
   order,
   position,
   report,
@@ -27,17 +27,10 @@ import {
   timeOf,
 } from '../../support/journal-samples.ts'
 
-const options = {
-  space: NO_LIMITS,
-  onFailure: (error: Error) => {
-    throw error
-  },
-}
-
 /** State that a start restores after these writes. */
 async function after(write: (journal: OpenJournal) => void): Promise<Recovered> {
   const path = journalPath()
-  const journal = openJournal(path, options)
+  const journal = openJournal(path, JOURNAL_OPTIONS)
   write(journal)
   await journal.close()
   const reader = openReader(path)
@@ -326,7 +319,7 @@ test('slots of the last two minutes of this boot are restored exactly', async ()
 
 test('the cost of a recovery grows with open state, not with the age of the journal', async () => {
   const path = journalPath()
-  const journal = openJournal(path, { ...options, durable: false })
+  const journal = openJournal(path, { ...JOURNAL_OPTIONS, durable: false })
   for (let number = 1; number <= 6_000; number++) {
     const end = { kind: 'orderState', orderId: `o${number}`, state: 'filled', code: '', reason: '' } as const
     outputs(journal, { kind: 'order', order: order(number) }, end)

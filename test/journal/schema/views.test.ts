@@ -10,22 +10,15 @@ import { Mints } from '../../../src/market/mints.ts'
 import {
   attempt,
   fill,
+  JOURNAL_OPTIONS,
   journalPath,
   keyOf,
-  NO_LIMITS,
   order,
   position,
   start,
   timeOf,
   trades,
 } from '../../support/journal-samples.ts'
-
-const options = {
-  space: NO_LIMITS,
-  onFailure: (error: Error) => {
-    throw error
-  },
-}
 
 type Row = Record<string, unknown>
 
@@ -63,7 +56,7 @@ let path: string
 
 beforeAll(async () => {
   path = journalPath()
-  const journal = openJournal(path, options)
+  const journal = openJournal(path, JOURNAL_OPTIONS)
   const mints = new Mints()
   const block = trades(200, 0, mints)
   journal.input(1, timeOf(0), start(1))
@@ -154,7 +147,7 @@ test('the SQL views decode every double exactly, and NaN as NULL', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(double, { minLength: 1, maxLength: 200 }), async (values) => {
       const file = journalPath()
-      const journal = openJournal(file, options)
+      const journal = openJournal(file, JOURNAL_OPTIONS)
       const mints = new Mints()
       const block = new LiveBlock(mints.list, values.length)
       for (const [row, value] of values.entries()) {
