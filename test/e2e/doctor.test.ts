@@ -106,7 +106,10 @@ describe.concurrent('a healthy setup', () => {
     expect((await doctor(venue)).of('portfolio')).not.toMatch(/unchanged/)
     const second = await doctor(venue)
     expect(second.of('portfolio')).toMatch(/unchanged$/)
-    expect(second.of('requests')).toBe('ok: 4 of 100 requests of the last minute used')
+    const [, used] = /^ok: (\d) of 100 requests of the last minute used$/.exec(second.of('requests')) ?? []
+    const recent = venue.requestedAt.filter((at) => performance.now() - at < 60_000)
+    expect(Number(used)).toBeGreaterThanOrEqual(recent.length)
+    expect(Number(used)).toBeLessThanOrEqual(4)
     expect(second.of('journal')).toMatch(/^ok: .*: intact, not in use$/)
     for (const end of ['', '.lock']) expect(statSync(`${venue.journal}${end}`).mode & 0o077).toBe(0)
   })
@@ -266,7 +269,7 @@ describe.concurrent('this machine', () => {
     const ahead = 'const%20now%20=%20Date.now;%20Date.now%20=%20()%20=>%20now()%20+%2060_000'
     const visit = await doctor(venue, { NODE_OPTIONS: `--import=data:text/javascript,${ahead}` })
     expect(visit.failed).toContain('clock')
-    expect(visit.of('clock')).toMatch(/^fail: (60|59)(\.\d+)? s ahead of the service/)
+    expect(visit.of('clock')).toMatch(/^fail: (5[5-9]|6[0-5])(\.\d+)? s ahead of the service/)
     expect(visit.of('rpc 1 lag')).toMatch(/^ok/)
   })
 
