@@ -88,8 +88,10 @@ export class BotLog {
     this.fills.push({ mint, side, time, price, lamports: tradeLamports, reason })
   }
 
-  failed(orderId: string, feeLamports: number): void {
-    const mint = this.orders.get(orderId)?.mint ?? ''
-    this.#fold.apply({ kind: 'failed', account: this.#account, bot: this.#bot, mint, feeLamports })
+  failed(orderId: string, time: Millis, feeLamports: number): void {
+    // An order from before a restart is unknown, so its fee belongs to no trip.
+    const { mint = '', side = 'buy' } = this.orders.get(orderId) ?? {}
+    const [account, bot] = [this.#account, this.#bot]
+    this.#fold.apply({ kind: 'failed', account, bot, mint, orderId, side, time, feeLamports })
   }
 }

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../base/errors.ts'
-import { LAMPORTS_PER_SOL, wholeTokens } from '../base/units.ts'
+import { LAMPORTS_PER_SOL, type Millis, wholeTokens } from '../base/units.ts'
 import { addFailed, addFill, type MoneyTotals, noTotals } from '../engine/accounting/money.ts'
 import type { Position } from '../engine/accounting/position.ts'
 import { PositionSums } from '../engine/accounting/position-sums.ts'
@@ -74,8 +74,8 @@ export class BotResult {
   }
 
   /** A transaction that landed and failed: it moved its fee only. */
-  failed(orderId: string, feeLamports: number): void {
-    this.log?.failed(orderId, feeLamports)
+  failed(orderId: string, time: Millis, feeLamports: number): void {
+    this.log?.failed(orderId, time, feeLamports)
     addFailed(this.#totals, feeLamports)
   }
 

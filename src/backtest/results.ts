@@ -71,7 +71,7 @@ export class BacktestResults implements Journal {
 
   input(seq: Seq, time: Millis, input: Input): void {
     this.#journal?.input(seq, time, input)
-    if (input.kind === 'report') this.#report(input.report)
+    if (input.kind === 'report') this.#report(input.report, time)
   }
 
   output(seq: Seq, time: Millis, index: number, output: Output): void {
@@ -114,8 +114,8 @@ export class BacktestResults implements Journal {
     this.#orders.add(id, this.#numberOf(name), price)
   }
 
-  #report({ orderId, fill, feeLamports }: ExecutionReport): void {
-    if (feeLamports !== undefined) this.#ownerOf(orderId)?.failed(orderId, feeLamports)
+  #report({ orderId, fill, feeLamports }: ExecutionReport, time: Millis): void {
+    if (feeLamports !== undefined) this.#ownerOf(orderId)?.failed(orderId, time, feeLamports)
     if (fill === undefined) return
     const isKnown = fill.final ? this.#provisional.delete(fill.signature) : this.#provisional.has(fill.signature)
     if (isKnown) return

@@ -1,7 +1,7 @@
 import { type Lamports, type Millis, type TokenAmount, wholeTokens, ZERO } from '../../base/units.ts'
 import type { Fill } from '../order.ts'
 import { type Disposal, type Lot, LotQueue } from './lots.ts'
-import { type Holder, holderOf, inOrder, type Movement, type TokenMovement } from './movement.ts'
+import { type Failed, type Holder, holderOf, inOrder, type Movement, type TokenMovement } from './movement.ts'
 import { newTrip, type RoundTrip } from './round-trip.ts'
 
 /** Money that a bot made and holds in one account. */
@@ -13,7 +13,7 @@ export interface BotMoney {
   /** In the order in which they began. */
   readonly trips: RoundTrip[]
   readonly totals: MoneyTotals
-  /** Fees of failed transactions in mints without a trip. */
+  /** Fees of failed transactions that belong to no trip: of buys that were never filled. */
   strayFeeLamports: number
   /** Cost and fees of tokens that left the wallet without an order of ours. */
   lostLamports: number
@@ -31,13 +31,20 @@ interface Books {
   trip: RoundTrip | undefined
 }
 
+/** Block times are whole seconds, so a sale may seem to precede a buy by less than this. */
+const BLOCK_TIME_MS: Millis = 1_000
+
 /** The one fold over movements of money. Lots, disposals, round trips and sums that people read come from here; the
  *  engine decides by its own average cost (`position.ts`), and `money.test.ts` states how both agree. */
 export class MoneyFold {
   readonly #bots = new Map<string, BotMoney>()
   readonly #books = new Map<string, Books>()
-  /** The trip that a bot began last in a mint. */
-  readonly #lastTrips = new Map<string, RoundTrip>()
+  /** Trips of a bot in a mint, in the order in which they began. */
+  readonly #tripsOf = new Map<string, RoundTrip[]>()
+  /** Trips that a filled buy opened or added to, by its order. */
+  readonly #tripOfOrder = new Map<string, RoundTrip>()
+  /** Stray fees of buys that are not filled yet, by order. */
+  readonly #strayOfOrder = new Map<string, number>()
 
   /** Movements of one (account, mint) must come in order, see `inOrder`. */
   apply(movement: Movement): void {
@@ -101,10 +108,13 @@ export class MoneyFold {
     if (queue.tokens === 0n || books.trip === undefined) {
       books.trip = newTrip(holder.mint, time, reason)
       money.trips.push(books.trip)
-      this.#lastTrips.set(tripKey(holder), books.trip)
+      const known = this.#tripsOf.get(tripKey(holder))
+      if (known === undefined) this.#tripsOf.set(tripKey(holder), [books.trip])
+      else known.push(books.trip)
     }
     const { trip } = books
     trip.feeLamports += feeLamports
+    if (isBuy && movement.kind === 'fill') this.#ordered(money, movement.fill, trip)
     if (isBuy) {
       trip.boughtLamports += lamports
       trip.boughtTokens += wholeTokens(tokens, decimalsOf(movement))
@@ -117,11 +127,36 @@ export class MoneyFold {
     if (left <= 0n) trip.closedAt = Math.max(trip.openedAt, time)
   }
 
-  #failed(money: BotMoney, movement: Extract<Movement, { kind: 'failed' }>): void {
-    addFailed(money.totals, movement.feeLamports)
-    const trip = this.#lastTrips.get(tripKey(movement))
-    if (trip === undefined) money.strayFeeLamports += movement.feeLamports
-    else trip.feeLamports += movement.feeLamports
+  /** A filled buy takes over the fees of its failed attempts. */
+  #ordered(money: BotMoney, { orderId }: Fill, trip: RoundTrip): void {
+    this.#tripOfOrder.set(orderId, trip)
+    const stray = this.#strayOfOrder.get(orderId)
+    if (stray === undefined) return
+    this.#strayOfOrder.delete(orderId)
+    money.strayFeeLamports -= stray
+    trip.feeLamports += stray
+  }
+
+  #failed(money: BotMoney, failed: Failed): void {
+    const { orderId, side, feeLamports } = failed
+    addFailed(money.totals, feeLamports)
+    const trip = this.#tripOf(failed)
+    if (trip !== undefined) {
+      trip.feeLamports += feeLamports
+      return
+    }
+    money.strayFeeLamports += feeLamports
+    if (side === 'buy') this.#strayOfOrder.set(orderId, (this.#strayOfOrder.get(orderId) ?? 0) + feeLamports)
+  }
+
+  /** The trip that a failed transaction was part of. A sale may fail after another one has closed its trip; a buy is
+   *  part of the trip that its order filled, or of one that was open. */
+  #tripOf({ orderId, side, time, ...holder }: Failed): RoundTrip | undefined {
+    const own = this.#tripOfOrder.get(orderId)
+    if (own !== undefined) return own
+    const trips = this.#tripsOf.get(tripKey(holder)) ?? []
+    if (side === 'sell') return trips.findLast(({ openedAt }) => openedAt < time + BLOCK_TIME_MS) ?? trips[0]
+    return trips.findLast(({ openedAt, closedAt }) => openedAt <= time && (closedAt ?? Number.POSITIVE_INFINITY) > time)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Lamports, Millis, TokenAmount } from '../../base/units.ts'
+import type { TradeSide } from '../../market/block.ts'
 import type { Fill } from '../order.ts'
 
 /** A change of the tokens that a wallet holds, or of the money it paid to trade. */
@@ -19,8 +20,16 @@ export type Movement =
     })
   /** Tokens left the wallet without an order of ours; `left` remain. */
   | (Holder & { readonly kind: 'lost'; readonly time: Millis; readonly left: TokenAmount })
-  /** A transaction of ours landed and failed: it moved its fee only. */
-  | (Holder & { readonly kind: 'failed'; readonly feeLamports: number })
+  | Failed
+
+/** A transaction of ours landed and failed: it moved its fee only. */
+export interface Failed extends Holder {
+  readonly kind: 'failed'
+  readonly orderId: string
+  readonly side: TradeSide
+  readonly time: Millis
+  readonly feeLamports: number
+}
 
 /** A movement of tokens. */
 export type TokenMovement = Exclude<Movement, { kind: 'failed' }>
@@ -37,8 +46,8 @@ export function holderOf(movement: Movement): Holder {
 }
 
 /** Sorts the movements of one wallet and mint as on the chain: by slot, and within a slot a buy before a sale that
- *  could sell it. Movements without a slot are placed by time. Failed transactions come last: one may precede the first
- *  fill of its mint, and its fee still belongs to that position. */
+ *  could sell it. Movements without a slot are placed by time. Failed transactions come last: one may precede the fill
+ *  of its order, and its fee belongs to the same trade. */
 export function inOrder(movements: readonly Movement[]): Movement[] {
   const fills = movements.flatMap((one) => (one.kind === 'fill' ? [one] : []))
   fills.sort((a, b) => a.fill.slot - b.fill.slot || rankOf(a.fill) - rankOf(b.fill) || compare(a.fill, b.fill))

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { ErrorCode } from '../../base/errors.ts'
 import { decodeJson } from '../../base/json.ts'
-import type { Lamports } from '../../base/units.ts'
+import type { Lamports, Millis } from '../../base/units.ts'
 import type { Position } from '../../engine/accounting/position.ts'
 import type { OrderState } from '../../engine/order.ts'
 import type { TradeSide } from '../../market/block.ts'
@@ -41,6 +41,10 @@ export interface FailedRow {
   readonly account: string
   readonly bot: string
   readonly mint: string
+  readonly orderId: string
+  readonly side: TradeSide
+  /** Later than every trade if the transaction's time is not known. */
+  readonly time: Millis
   readonly feeLamports: Lamports
 }
 
@@ -52,7 +56,8 @@ export function reportRows(db: Database): ReportRows {
     orders: all<OrderOutcome>('SELECT id, account, bot, side, state, code, reason FROM orders ORDER BY seq, id'),
     refusals: segments.flatMap((segment) => refusalsOf(db, segment)),
     failed: all<FailedRow>(
-      `SELECT account, bot, mint, -wallet AS feeLamports FROM posting WHERE kind = 'failed' AND standing = 1 ORDER BY id`,
+      `SELECT account, bot, mint, order_id AS orderId, side, coalesce(time, 9007199254740991) AS time, -wallet AS feeLamports
+       FROM posting WHERE kind = 'failed' AND standing = 1 ORDER BY id`,
     ),
     positions: all<{ json: string }>('SELECT json FROM position ORDER BY opened_at, mint').map(({ json }) =>
       decodeJson<Position>(json),

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { lamports } from '../../../src/base/units.ts'
 import { foldMovements, MoneyFold, profitsOf } from '../../../src/engine/accounting/money.ts'
-import type { Movement } from '../../../src/engine/accounting/movement.ts'
+import type { Failed, Movement } from '../../../src/engine/accounting/movement.ts'
 import { addTokens, newPosition, removeTokens } from '../../../src/engine/accounting/position.ts'
 import { netOf } from '../../../src/engine/accounting/round-trip.ts'
 import type { Fill } from '../../../src/engine/order.ts'
@@ -43,7 +43,13 @@ function fillsOf(legs: readonly Leg[], more: Partial<Fill> = {}): Fill[] {
   )
 }
 
+function failed(more: Partial<Failed>): Failed {
+  const about = { account: 'a', bot: 'dips', mint: MINT, orderId: 'o9', side: 'buy', time: 0, feeLamports: 7 } as const
+  return { kind: 'failed', ...about, ...more }
+}
+
 const moved = (fills: readonly Fill[]): Movement[] => fills.map((one) => ({ kind: 'fill', fill: one }))
+const timeOf = (movement: Movement): number => (movement.kind === 'fill' ? movement.fill.time : movement.time)
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
 
 test('average cost and first in, first out agree on a position that is sold out, to the lamport', () => {
@@ -71,7 +77,7 @@ test('round trips, disposals and totals of one fold tell the same result', () =>
       const fills = fillsOf(legs.slice(0, sold + 1))
       const fold = foldMovements([
         ...moved(fills),
-        { kind: 'failed', account: fills[0]?.account ?? 'a', bot: 'dips', mint: 'other', feeLamports: failedFee },
+        failed({ account: fills[0]?.account ?? 'a', mint: 'other', feeLamports: failedFee }),
       ])
       const money = fold.bots[0]
       if (money === undefined || fills.length === 0) return
@@ -90,6 +96,42 @@ const buyThenSell = [
   { side: 'buy', tokens: 10n, price: 100 },
   { side: 'sell', tokens: 10n, price: 300 },
 ] as const
+
+// Trade 1 is open from 0 to 1,000 ms, trade 2 from 10,000 to 11,000 ms. Order o3 opened trade 2.
+const twoTrades = (): Fill[] => {
+  const [first, second] = [fillsOf(buyThenSell), fillsOf(buyThenSell)]
+  const later = second.map((one, n) => ({ ...one, slot: n + 10, time: one.time + 10_000, orderId: `o${n + 3}` }))
+  return [...first, ...later.map((one) => ({ ...one, signature: `${one.signature}2` }))].map((one) => {
+    return { ...one, account: 'a', bot: 'dips' }
+  })
+}
+
+test.each<[string, Partial<Failed>, 'trade 1' | 'trade 2' | 'none']>([
+  ['a buy between two trades that was never filled', { time: 5_000 }, 'none'],
+  ['a buy after the last trade', { time: 20_000 }, 'none'],
+  ['a buy that adds to an open trade', { time: 500 }, 'trade 1'],
+  ['a buy whose next attempt opened a trade', { orderId: 'o3', time: 9_500 }, 'trade 2'],
+  ['a buy in another token', { mint: 'other', time: 500 }, 'none'],
+  ['a sale of an open trade', { side: 'sell', time: 10_500 }, 'trade 2'],
+  ['a sale after the sale that closed the trade', { side: 'sell', time: 5_000 }, 'trade 1'],
+  ['a sale in the second of the buy', { side: 'sell', time: 9_999 }, 'trade 2'],
+])('the fee of a failed transaction: %s', (_what, more, where) => {
+  const fills = twoTrades()
+  const one = failed(more)
+  const before = foldMovements(moved(fills)).bot(one)
+  const [first = 0, second = 0] = before.trips.map(({ feeLamports }) => feeLamports)
+  const expected = [first + (where === 'trade 1' ? 7 : 0), second + (where === 'trade 2' ? 7 : 0)]
+  const folds = [foldMovements([one, ...moved(fills)]), new MoneyFold()]
+  // As a backtest hears of it, in the order of time.
+  const inTime = [...moved(fills), one].sort((a, b) => timeOf(a) - timeOf(b))
+  if (one.side === 'buy') for (const movement of inTime) folds[1]?.apply(movement)
+  for (const fold of one.side === 'buy' ? folds : folds.slice(0, 1)) {
+    const { trips, strayFeeLamports, totals } = fold.bot(one)
+    expect(trips.map(({ feeLamports }) => feeLamports)).toEqual(expected)
+    expect(strayFeeLamports).toBe(where === 'none' ? 7 : 0)
+    expect(totals.failed).toBe(7)
+  }
+})
 
 test('two bots that trade one mint of a wallet one after the other keep their own profits', () => {
   // An earlier version counted the disposals of both for the bot that moved the mint last.
