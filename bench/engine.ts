@@ -1,5 +1,5 @@
 import { seededRandom } from '../src/base/random.ts'
-import { admitStrategy } from '../src/config/strategies.ts'
+import { admitStrategy } from '../src/config/strategy-modules.ts'
 import { Engine } from '../src/engine/engine.ts'
 import type { Strategy } from '../src/engine/strategy.ts'
 import { RowKind } from '../src/market/block.ts'

@@ -1,10 +1,11 @@
 import type { Hash } from 'node:crypto'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path/posix'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path/posix'
 import type { BuilderPolicy } from '../orders/builder-policy.ts'
 import type { Config } from './config.ts'
 import { DECIDING_ROWS, MANIFEST, SOURCE_ENDING, SOURCES } from './files.ts'
+import { sourcesOf } from './strategy-sources.ts'
 
 /** Hash of the settings that affect decisions. Secrets and paths are left out, so the hash stays the same when a key
  *  or a folder moves. */
@@ -49,7 +50,7 @@ export function codeHash(strategies: readonly { readonly name: string; readonly 
   const hash = ours.copy()
   const byName = new Map(strategies.map((one) => [one.name, one.file]))
   for (const [name, file] of [...byName].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const parts = withImports(file).map((part) => relative(dirname(file), part).replaceAll('\\', '/'))
+    const parts = sourcesOf(file).map((part) => relative(dirname(file), part).replaceAll('\\', '/'))
     for (const part of parts.sort()) add(hash, `${name}/${part}`, readFileSync(join(dirname(file), part)))
   }
   return hash.digest('hex')
@@ -84,16 +85,4 @@ function sourcesIn(folder: string): string[] {
     .filter((name) => name.endsWith(SOURCE_ENDING) && !name.endsWith('.d.ts'))
     .map((name) => name.replaceAll('\\', '/'))
     .sort()
-}
-
-/** Found by a text search: a specifier in a comment may add a file, which does no harm. */
-function withImports(file: string, seen = new Set<string>()): string[] {
-  if (seen.has(file) || !existsSync(file)) return []
-  seen.add(file)
-  for (const [, specifier = ''] of readFileSync(file, 'utf8').matchAll(
-    /(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+)['"]/g,
-  )) {
-    withImports(resolve(dirname(file), specifier), seen)
-  }
-  return [...seen]
 }

@@ -1,13 +1,14 @@
 import { readdirSync, statSync } from 'node:fs'
-import { registerHooks } from 'node:module'
 import { extname, join } from 'node:path/posix'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import type { Strategy } from '../engine/strategy.ts'
 import { isPublicKey } from '../solana/base58.ts'
-import { expandPath, OWN_STRATEGIES, PUBLIC_ENTRY } from './files.ts'
+import { expandPath, OWN_STRATEGIES } from './files.ts'
 import { exitRules } from './schema.ts'
+import { admitStrategy } from './strategy-modules.ts'
+import { stateAccessor } from './strategy-sources.ts'
 import { loadingFailure } from './strategy-trace.ts'
 import { formatPath } from './yaml/errors.ts'
 import { defOf, didYouMean, droppedKeys, type Parsed, parseWith } from './yaml/wording.ts'
@@ -22,7 +23,30 @@ export interface LoadedStrategy {
 /** Finds, imports and checks a strategy. Throws a SluiceError with the problem. */
 export async function loadStrategy(nameOrPath: string, cwd = process.cwd()): Promise<LoadedStrategy> {
   const file = findStrategy(nameOrPath, cwd)
-  const url = pathToFileURL(file).href
+  return { name: nameOrPath, file, strategy: await imported(file, '', cwd) }
+}
+
+let instances = 0
+
+/** The same configuration with a new instance of every strategy's modules, which remember nothing. */
+export async function freshInstances<T extends { readonly bots: readonly { readonly strategy: LoadedStrategy }[] }>(
+  config: T,
+): Promise<T> {
+  const query = `?instance=${++instances}`
+  const byFile = new Map<string, Strategy>()
+  for (const { strategy } of config.bots)
+    if (!byFile.has(strategy.file)) byFile.set(strategy.file, await imported(strategy.file, query, process.cwd()))
+  const bots = config.bots.map((bot) => {
+    const strategy = byFile.get(bot.strategy.file) ?? bot.strategy.strategy
+    return { ...bot, strategy: { ...bot.strategy, strategy } }
+  })
+  return { ...config, bots }
+}
+
+async function imported(file: string, query: string, cwd: string): Promise<Strategy> {
+  const accessor = stateAccessor(file)
+  if (accessor !== undefined) throw broken(file, accessor)
+  const url = pathToFileURL(file).href + query
   admitStrategy(url)
   let exported: { default?: unknown }
   try {
@@ -35,7 +59,7 @@ export async function loadStrategy(nameOrPath: string, cwd = process.cwd()): Pro
       ? strategyProblem(exported.default)
       : 'no default export; write: export default defineStrategy({ ... })'
   if (problem) throw broken(file, problem)
-  return { name: nameOrPath, file, strategy: exported.default as Strategy }
+  return exported.default as Strategy
 }
 
 const KEYS = ['trades', 'newTokens', 'priceUpdates']
@@ -136,50 +160,6 @@ function isFile(path: string): boolean {
 
 function refused(message: string): SluiceError {
   return new SluiceError(message, ExitCode.usage)
-}
-
-/** Packages that every strategy can import, even if its own folder does not contain them. */
-const OFFERED = ['zod', 'trading-signals']
-const strategyFiles = new Set<string>()
-let installed = false
-
-/** Loads the file at `url` and its relative imports as ES modules, regardless of any package.json, and resolves
- *  `sluice` to this package, regardless of any node_modules. */
-export function admitStrategy(url: string): void {
-  strategyFiles.add(url)
-  if (installed) return
-  installed = true
-  registerHooks({
-    resolve(specifier, context, nextResolve) {
-      if (specifier === 'sluice') return nextResolve(PUBLIC_ENTRY, context)
-      const fromStrategy = context.parentURL !== undefined && strategyFiles.has(context.parentURL)
-      const resolved = resolveOffered(
-        specifier,
-        () => nextResolve(specifier, context),
-        () => nextResolve(specifier, { ...context, parentURL: import.meta.url }),
-      )
-      if (fromStrategy && specifier.startsWith('.')) strategyFiles.add(resolved.url)
-      const format = strategyFiles.has(resolved.url) ? moduleFormat(resolved.url) : undefined
-      return format ? { ...resolved, format } : resolved
-    },
-  })
-}
-
-/** Prefers the file's own copy of a package. */
-function resolveOffered<T>(specifier: string, own: () => T, ours: () => T): T {
-  if (!OFFERED.some((name) => specifier === name || specifier.startsWith(`${name}/`))) return own()
-  try {
-    return own()
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
-    return ours()
-  }
-}
-
-function moduleFormat(url: string): string | undefined {
-  const path = url.replace(/[?#].*/, '')
-  if (/\.m?ts$/.test(path)) return 'module-typescript'
-  return /\.m?js$/.test(path) ? 'module' : undefined
 }
 
 /** Bounds of a numeric param. Infinite if unbounded. */

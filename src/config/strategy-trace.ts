@@ -78,7 +78,7 @@ function isSluice(path: string): boolean {
 }
 
 function pathOf(location: string): string | undefined {
-  if (!location.startsWith('file://')) return location
+  if (!location.startsWith('file://')) return location.replace(/\?instance=\d+$/, '')
   try {
     return fileURLToPath(location.replace(/[?#].*/, ''))
   } catch {

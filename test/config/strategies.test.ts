@@ -96,6 +96,27 @@ test.each<[string, string, string]>([
   expect(await problem(text)).toEqual(message)
 })
 
+test.each([
+  ['defineProperty', `Object.defineProperty(token, 'state', { get: () => 1 })`],
+  ['defineProperty over lines', `Reflect.defineProperty(\n token,\n "state", {\n get() { return 1 } })`],
+  ['__defineGetter__', `token.__defineGetter__('state', () => 1)`],
+  ['defineProperties', `Object.defineProperties(token, { mint: {}, state: { get() { return 1 } } })`],
+])(
+  'a strategy that defines an accessor for the state of a token is refused, with the line: %s',
+  async (_what, code) => {
+    const text = strategy(`start: () => ({ onTrade(_trade, token) {\n ${code} } })`, without('start'))
+    expect(await problem(text)).toMatch(/FILE:3: defines `state` of a token as a property of its own; return the state/)
+  },
+)
+
+test.each([
+  ['a property of another name', `Object.defineProperty({}, 'size', { value: 1 }); token.state = 'state'`],
+  ['a state with a getter of its own', `token.state = { get size() { return 1 }, state: 2 }`],
+])('%s is no accessor for the state', async (_what, code) => {
+  const text = strategy(`start: () => ({ onTrade(_trade, token) { ${code} } })`, without('start'))
+  expect(await problem(text)).toBe('none')
+})
+
 test('a name is searched in the working directory, then in the package', async () => {
   folder.write('strategies/own.ts', strategy(''))
   folder.write('strategies/momentum.ts', strategy(''))

@@ -1,5 +1,5 @@
 import { calibrationOf } from '../../backtest/calibration.ts'
-import { type Causality, verifyCausality } from '../../backtest/causality.ts'
+import { type Causality, verifyCausality } from '../../backtest/causality/verify.ts'
 import { tapeCoverage } from '../../backtest/coverage.ts'
 import { extraRows, extrasOf } from '../../backtest/further-runs.ts'
 import { reportOf } from '../../backtest/report/build-report.ts'
@@ -27,7 +27,7 @@ const OPTIONS = {
   partial: PARTIAL,
   calibrate: flag("fit the fill model to the journal's real fills, and report its errors"),
   out: text('<folder>', 'write report.html, report.json and results.db to this folder'),
-  verifyCausal: flag('cut the tape at random rows and verify that no earlier decision changes'),
+  verifyCausal: flag('hide or cut later rows and verify that no decision changes'),
   seed: number('<n>', 'random seed of --verify-causal', SEED, 1),
   json: JSON_LINE,
 }
@@ -44,7 +44,7 @@ export const command = defineCommand({
     const tape = openTape(tapesOf(options.journal, config))
     try {
       const market = marketBetween(tape.market, options)
-      if (options.verifyCausal) return verifyCausal(config, market, options)
+      if (options.verifyCausal) return await verifyCausal(config, market, options)
       const calibration = options.calibrate ? calibrationOf(config, tape.market, tape.executions()) : undefined
       const { backtest, report } = await runAndReport(config, market, options, calibration)
       for (const lack of options.json ? backtest.lacks : []) console.error(`sluice: the tape lacks ${lack}`)
@@ -105,28 +105,47 @@ function countersOf({ rows, decisions, bots }: Backtest): object {
 /** Longest text of one decision, characters. */
 const LONGEST = 600
 
-/** Returns exit code 1 if a decision or a fill depends on later rows. */
-function verifyCausal(config: Config, market: Market, { seed, partial, json }: Options): ExitCode {
+/** Returns exit code 1 if a decision or a fill depends on anything but the rows up to it. */
+async function verifyCausal(config: Config, market: Market, { seed, partial, json }: Options): Promise<ExitCode> {
   tapeCoverage(config, market, partial)
-  const found = verifyCausality(config, market, seed)
-  const { cuts, compared, divergence } = found
-  if (json) console.log(JSON.stringify({ seed, cuts, compared, equal: divergence === null, divergence }))
-  else console.log(textOf(found, seed))
-  return divergence === null ? ExitCode.done : ExitCode.failed
+  const found = await verifyCausality(config, market, seed)
+  const { cuts, compared, divergence, outside } = found
+  const equal = divergence === null && outside.length === 0
+  if (json) console.log(JSON.stringify({ seed, cuts, compared, equal, divergence, outside }))
+  else console.log(textOf(found, market.rows, seed))
+  return equal ? ExitCode.done : ExitCode.failed
 }
 
-function textOf({ cuts, compared, divergence }: Causality, seed: number): string {
-  const where = `cut after rows ${cuts.join(', ')} (--seed ${seed})`
-  if (divergence === null) return `${where}: all ${compared} decisions and fills are equal`
-  const { cut, whole, cutOff } = divergence
+const CAUSES = {
+  memory:
+    'a second run over the same tape decides differently: the strategy keeps state outside of `start`, `bot` and `token.state`, or uses chance or a clock',
+  future: 'a decision changes without the rows after it: the strategy uses later rows',
+}
+
+function textOf({ cuts, compared, divergence, outside }: Causality, rows: number, seed: number): string {
+  const read = outside.map((one) => printable(`  ${one}`))
+  const outsideLines =
+    outside.length === 0
+      ? []
+      : [
+          'the strategy can read more than the tape, so no run over the tape can prove that it does not look ahead:',
+          ...read,
+        ]
+  if (divergence === null)
+    return [
+      `later rows were hidden at each of ${rows} rows, and the tape was cut after ${cuts.length} of them, right behind decisions (--seed ${seed}): all ${compared} decisions and fills are equal`,
+      ...outsideLines,
+    ].join('\n')
+  const { cause, cut, whole, cutOff } = divergence
   const describe = (entry: typeof whole): string =>
     entry === null
       ? 'nothing'
       : `${dateTimeOf(entry.time)} UTC, seq ${entry.seq}: ${printable(entry.text.slice(0, LONGEST))}`
   return [
-    `${where}: a decision changes without the rows after ${cut}: the strategy uses later rows, or state outside of its market data`,
+    `at row ${cut} (--seed ${seed}) ${CAUSES[cause]}`,
     `  whole  ${describe(whole)}`,
-    `  cut    ${describe(cutOff)}`,
+    `  ${cause === 'memory' ? 'again' : 'cut  '}  ${describe(cutOff)}`,
+    ...outsideLines,
   ].join('\n')
 }
 

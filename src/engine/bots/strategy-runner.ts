@@ -74,7 +74,7 @@ export class StrategyRunner implements BotHost, Subscriber {
   }
 
   knows(token: number): boolean {
-    return typeof this.#tokens[token]?.state === 'object'
+    return TokenView.keepsObject(this.#tokens[token])
   }
 
   /** Shows a market row to the strategy. */

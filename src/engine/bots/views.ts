@@ -8,12 +8,14 @@ import type { Fill, Order, OrderState } from '../order.ts'
 import type { FillView, OrderView, PositionView, Token } from '../strategy.ts'
 
 /** A token as one bot sees it. A sweep has many of them and each access may miss the cache, so the object is small and
- *  begins with the fields that every row reads. */
+ *  begins with the fields that every row reads. It is sealed, and
+ *  its prototype is frozen: the engine reads views of tokens that will print next, and
+ *  an accessor that a strategy defined on one would tell it. */
 export class TokenView implements Token<unknown> {
   readonly #engine: EngineState
   /** -1 after `forget`: the number may then belong to another token. */
   #token: number
-  state: unknown
+  #state: unknown
   /** The bot's position in this token. */
   held: HeldView | undefined
   readonly mint: string
@@ -25,9 +27,25 @@ export class TokenView implements Token<unknown> {
   constructor(engine: EngineState, token: number, state: unknown) {
     this.#engine = engine
     this.#token = token
-    this.state = state
+    this.#state = state
     this.mint = engine.mints.list[token] as string
     this.seenAt = engine.now
+    this.held = undefined
+    this.refused = undefined
+    Object.seal(this)
+  }
+
+  /** Whether the strategy keeps an object for the token. Runs no code of the strategy. */
+  static keepsObject(view: TokenView | undefined): boolean {
+    return view !== undefined && typeof view.#state === 'object'
+  }
+
+  get state(): unknown {
+    return this.#state
+  }
+
+  set state(state: unknown) {
+    this.#state = state
   }
 
   /** Detaches the view from its token number. */
@@ -44,6 +62,8 @@ export class TokenView implements Token<unknown> {
     return this.held
   }
 }
+
+Object.freeze(TokenView.prototype)
 
 /** A position in SOL and whole tokens. Reads through to the position, so a strategy may keep it. */
 export class HeldView implements PositionView {

@@ -1,0 +1,181 @@
+import { seededRandom } from '../../base/random.ts'
+import type { Config } from '../../config/config.ts'
+import { freshInstances } from '../../config/strategies.ts'
+import type { Market, MarketItem } from '../../journal/tape/market-tape.ts'
+import type { Mints } from '../../market/mints.ts'
+import { runBacktest } from '../run.ts'
+import { DecisionRecord, type Departure, type Entry } from './decision-record.ts'
+import { OutsideWatch } from './outside-watch.ts'
+import { upTo, type Veil, veiled } from './veiled-block.ts'
+
+/** Rows behind which the tape is cut. */
+const CUTS = 100
+/** On a longer tape, all but `LATE_CUTS` cuts are among these first rows, which bounds the rows that are replayed. */
+const CUT_ROWS = 80_000
+const LATE_CUTS = 4
+/** What a run finds in place of the rows that follow. */
+const VEILS: readonly Veil[] = ['nothing', 0.37, 0.71]
+
+/** Whether decisions depend on anything but the rows up to them. */
+export interface Causality {
+  /** Rows after which the tape was cut. */
+  readonly cuts: readonly number[]
+  /** Decisions and reports compared over all runs. */
+  readonly compared: number
+  /** First difference; null if there is none. */
+  readonly divergence: Divergence | null
+  /** What the strategies read that is not on the tape, with the place of each. */
+  readonly outside: readonly string[]
+}
+
+export interface Divergence {
+  /** `memory`: a second run of the same module differs. `future`: a run without the later rows differs. */
+  readonly cause: 'memory' | 'future'
+  /** Rows up to the difference, or up to the cut. */
+  readonly cut: number
+  /** null if the entry is missing. */
+  readonly whole: Entry | null
+  readonly cutOff: Entry | null
+}
+
+/** Plays a tape in new instances of the strategies, and compares all decisions and fills with those of other runs: the
+ *  same again, which finds memory of an earlier run; with every later row veiled, so that each row is tested; and cut
+ *  right behind rows that decided something. Also reports what the strategies read from outside of the tape, which no
+ *  run can find. */
+export async function verifyCausality(config: Config, market: Market, seed: number): Promise<Causality> {
+  const watch = new OutsideWatch()
+  try {
+    const proof = new Proof(await freshInstances(config), market, seed)
+    const divergence = proof.run()
+    const whole = divergence && (await proof.wholeEntry(await freshInstances(config), divergence))
+    const { cuts, compared } = proof
+    return {
+      ...{ cuts, compared, outside: await watch.end(config) },
+      divergence: divergence && {
+        ...{ cause: divergence.cause, cut: divergence.cut },
+        ...{ whole: whole ?? null, cutOff: divergence.entry ?? null },
+      },
+    }
+  } finally {
+    watch.release()
+  }
+}
+
+interface Found extends Departure {
+  readonly cause: Divergence['cause']
+  readonly cut: number
+}
+
+class Proof {
+  cuts: readonly number[] = []
+  compared = 0
+  readonly #config: Config
+  readonly #market: Market
+  readonly #seed: number
+  readonly #whole = new DecisionRecord()
+
+  constructor(config: Config, market: Market, seed: number) {
+    this.#config = config
+    this.#market = market
+    this.#seed = seed
+  }
+
+  /** First difference; null if there is none. */
+  run(): Found | null {
+    const { items } = itemsOf(this.#market)
+    play(this.#config, this.#market, items, this.#whole)
+    this.cuts = this.#drawCuts()
+    return (
+      this.#compare('memory', items) ??
+      first(VEILS, (veil) => this.#compare('future', (mints) => veiled(items(mints), veil))) ??
+      first(this.cuts, (cut) => this.#compare('future', (mints) => upTo(items(mints), cut), cut))
+    )
+  }
+
+  /** Repeats the first run, in new instances, for the text of an entry. */
+  wholeEntry(config: Config, { index }: Found): Entry | undefined {
+    const record = new DecisionRecord({ wanted: index })
+    play(config, this.#market, itemsOf(this.#market).items, record)
+    return record.entry
+  }
+
+  #compare(cause: Divergence['cause'], items: Market['items'], cut?: number): Found | null {
+    const record = new DecisionRecord({ expected: this.#whole })
+    play(this.#config, this.#market, items, record)
+    const departure = record.departure(cut)
+    if (departure !== undefined)
+      return {
+        ...departure,
+        cause,
+        cut: cut ?? Math.min(record.rowsAt(departure.index), this.#whole.rowsAt(departure.index)),
+      }
+    this.compared += cut === undefined ? record.length : record.lengthAt(cut)
+    return null
+  }
+
+  /** Rows that decided something, and others where those are too few. */
+  #drawCuts(): number[] {
+    const random = seededRandom(this.#seed)
+    const { rows } = this.#market
+    const deciding = this.#whole.decidingRows
+    const drawn = new Set<number>()
+    const draw = (from: readonly number[], count: number): void => {
+      const left = [...from]
+      for (let taken = 0; taken < count && left.length > 0; taken++) {
+        const index = random.integer(left.length)
+        drawn.add(left[index] as number)
+        left[index] = left.at(-1) as number
+        left.pop()
+      }
+    }
+    draw(
+      deciding.filter((row) => row > CUT_ROWS),
+      LATE_CUTS,
+    )
+    draw(
+      deciding.filter((row) => row <= CUT_ROWS),
+      CUTS - drawn.size,
+    )
+    const last = Math.min(rows, CUT_ROWS) - 1
+    while (drawn.size < Math.min(CUTS, last)) drawn.add(1 + random.integer(last))
+    return [...drawn].sort((a, b) => a - b)
+  }
+}
+
+function itemsOf(market: Market): Pick<Market, 'items'> {
+  return { items: (mints) => market.items(mints) }
+}
+
+function first<T>(from: readonly T[], find: (one: T) => Found | null): Found | null {
+  for (const one of from) {
+    const found = find(one)
+    if (found !== null) return found
+  }
+  return null
+}
+
+function play(config: Config, market: Market, items: Market['items'], journal: DecisionRecord): void {
+  const { stretches, rows } = market
+  const warmup: Market['warmup'] = (mints, seconds) => market.warmup?.(mints, seconds) ?? []
+  const played = {
+    ...{ stretches, rows, history: () => market.history() },
+    items: (mints: Mints) => rowByRow(items(mints), journal),
+  }
+  runBacktest(config, market.warmup === undefined ? played : { ...played, warmup }, {
+    ...{ partial: true, tolerant: true, journal },
+  })
+}
+
+function* rowByRow(items: Iterable<MarketItem>, record: DecisionRecord): Generator<MarketItem, void, undefined> {
+  let rows = 0
+  for (const item of items) {
+    if (item.kind !== 'rows') {
+      yield item
+      continue
+    }
+    for (let from = item.from; from < item.to; from++) {
+      yield { ...item, from, to: from + 1 }
+      record.passed(++rows)
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import { isBuiltin, registerHooks } from 'node:module'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { PUBLIC_ENTRY } from './files.ts'
+
+/** Packages that every strategy can import, even if its own folder does not contain them. */
+const OFFERED = ['zod', 'trading-signals']
+/** Modules of Node that compute and read nothing. */
+const PURE_BUILTINS =
+  'assert assert/strict buffer constants crypto events path path/posix path/win32 punycode querystring string_decoder url util util/types zlib'.split(
+    ' ',
+  )
+const CODE = /\.[cm]?[jt]s$/
+
+const strategyFiles = new Set<string>()
+/** Imports of strategies and of the modules that they import: URL and specifier, by URL. */
+const imports = new Map<string, Map<string, string>>()
+/** Modules that a strategy was the first to import, so their own imports are known. */
+const loaded = new Set<string>()
+let installed = false
+
+/** Loads the file at `url` and its relative imports as ES modules, regardless of any package.json, and resolves
+ *  `sluice` to this package, regardless of any node_modules. A relative import gets the query of the file that imports
+ *  it, so that a new instance of a strategy has new instances of its own modules. */
+export function admitStrategy(url: string): void {
+  strategyFiles.add(url)
+  imports.set(url, new Map())
+  if (installed) return
+  installed = true
+  registerHooks({
+    resolve(specifier, context, nextResolve) {
+      if (specifier === 'sluice') return nextResolve(PUBLIC_ENTRY, context)
+      const { parentURL } = context
+      const isOwn = parentURL !== undefined && strategyFiles.has(parentURL) && specifier.startsWith('.')
+      const found = resolveOffered(
+        specifier,
+        () => nextResolve(specifier, context),
+        () => nextResolve(specifier, { ...context, parentURL: import.meta.url }),
+      )
+      const resolved = isOwn ? { ...found, url: withQueryOf(found.url, parentURL) } : found
+      if (isOwn) strategyFiles.add(resolved.url)
+      note(parentURL, resolved.url, specifier)
+      const format = strategyFiles.has(resolved.url) ? moduleFormat(resolved.url) : undefined
+      return format ? { ...resolved, format } : resolved
+    },
+    load(url, context, nextLoad) {
+      if (imports.has(url)) loaded.add(url)
+      return nextLoad(url, context)
+    },
+  })
+}
+
+function note(parent: string | undefined, url: string, specifier: string): void {
+  if (parent === undefined) return
+  const known = imports.get(parent)
+  if (known === undefined) return
+  known.set(url, specifier)
+  if (!imports.has(url)) imports.set(url, new Map())
+}
+
+function withQueryOf(url: string, parent: string): string {
+  const query = parent.indexOf('?')
+  return query < 0 || url.includes('?') ? url : url + parent.slice(query)
+}
+
+/** Prefers the file's own copy of a package. */
+function resolveOffered<T>(specifier: string, own: () => T, ours: () => T): T {
+  if (!isOffered(specifier)) return own()
+  try {
+    return own()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
+    return ours()
+  }
+}
+
+function isOffered(specifier: string): boolean {
+  return OFFERED.some((name) => specifier === name || specifier.startsWith(`${name}/`))
+}
+
+function moduleFormat(url: string): string | undefined {
+  const path = url.replace(/[?#].*/, '')
+  if (/\.m?ts$/.test(path)) return 'module-typescript'
+  return /\.m?js$/.test(path) ? 'module' : undefined
+}
+
+export function isPureBuiltin(name: string): boolean {
+  return PURE_BUILTINS.includes(name.replace(/^node:/, ''))
+}
+
+/** Imports of a strategy, direct or not, through which it can read anything but the tape: modules of Node for files,
+ *  processes or the network, data files, and packages that were loaded before it, whose own imports are unknown. */
+export function outsideImports(file: string): string[] {
+  const own = pathToFileURL(file).href
+  const found = new Set<string>()
+  const seen = new Set<string>()
+  const visit = (url: string): void => {
+    if (seen.has(url)) return
+    seen.add(url)
+    for (const [child, specifier] of imports.get(url) ?? []) {
+      if (isOffered(specifier) || child === PUBLIC_ENTRY) continue
+      if (!isOutside(child)) visit(child)
+      else found.add(`${pathOf(url)} imports ${specifier}`)
+    }
+  }
+  for (const url of imports.keys()) if (url.replace(/[?#].*/, '') === own) visit(url)
+  return [...found]
+}
+
+function isOutside(url: string): boolean {
+  if (isBuiltin(url)) return !isPureBuiltin(url)
+  return !CODE.test(url.replace(/[?#].*/, '')) || !loaded.has(url)
+}
+
+function pathOf(url: string): string {
+  return url.startsWith('file:') ? fileURLToPath(url.replace(/[?#].*/, '')) : url.slice(0, 100)
+}

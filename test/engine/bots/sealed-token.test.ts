@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { defineStrategy } from '../../../src/engine/strategy.ts'
+import { StrategyRig } from '../../../src/testing/strategy-rig.ts'
+
+const attempts: [string, (token: object) => void][] = [
+  ['state', (token) => Object.defineProperty(token, 'state', { get: () => ({}) })],
+  ['state of its prototype', (token) => Object.defineProperty(Object.getPrototypeOf(token), 'state', { get: () => 1 })],
+  ['state by a computed key', (token) => Object.defineProperty(token, ['sta', 'te'].join(''), { get: () => ({}) })],
+  ['mint', (token) => Object.defineProperty(token, 'mint', { get: () => '' })],
+  ['held', (token) => Object.defineProperty(token, 'held', { get: () => undefined })],
+  ['a new property', (token) => Object.defineProperty(token, 'mine', { get: () => 1 })],
+]
+
+test.each(attempts)('a strategy that defines an accessor for %s of a token is ended', (_what, define) => {
+  const strategy = defineStrategy({
+    ...{ name: 'defining', about: '', params: z.object({}), keys: ['trades'], token: () => ({}) },
+    start: () => ({ onTrade: (_trade, token) => define(token) }),
+  })
+  const rig = new StrategyRig(strategy, {})
+  expect(() => rig.trade({ price: 1e-7, sol: 1 })).toThrow(/TypeError: Cannot (re)?define property/)
+})
+
+test('a state may be replaced, and is the same at the next event', () => {
+  const seen: unknown[] = []
+  const strategy = defineStrategy<unknown, { count: number }>({
+    ...{ name: 'counting', about: '', params: z.object({}), keys: ['trades'], token: () => ({ count: 0 }) },
+    start: () => ({
+      onTrade(_trade, token) {
+        seen.push(token.state.count)
+        token.state = { count: token.state.count + 1 }
+      },
+    }),
+  })
+  const rig = new StrategyRig(strategy, {})
+  for (let trade = 0; trade < 3; trade++) rig.trade({ price: 1e-7, sol: 1 })
+  expect(seen).toEqual([0, 1, 2])
+})
