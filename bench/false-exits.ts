@@ -54,7 +54,7 @@ const lastPrints =
   (prints, at) =>
     median(prints.slice(Math.max(0, at + 1 - window), at + 1))
 
-/** As in the engine: starts with the robust price at the opening and drops old prints. */
+/** Price of the exits, as in the engine: starts with the robust price at the opening and drops old prints. */
 function asItRuns(): PriceAt {
   let opened = -1
   let folded = -1

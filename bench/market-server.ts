@@ -9,7 +9,7 @@ export type ToServer =
   | { readonly kind: 'pace'; readonly perSecond: number; readonly seconds: number }
   | { readonly kind: 'text'; readonly text: string }
 
-/** Its messages: its addresses, and the arrival time of each POST's first byte. */
+/** Messages of the server: its addresses, and the arrival time of each POST's first byte. */
 export type FromServer =
   | { readonly kind: 'listening'; readonly feedPort: number; readonly postPort: number }
   | { readonly kind: 'post'; readonly at: number }

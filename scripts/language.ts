@@ -5,7 +5,7 @@ import { findingsOf } from './language/findings.ts'
 
 const EVERYTHING = ['*.md', 'bench', 'config', 'docs', 'scripts', 'src', 'strategies', 'test']
 
-/** Its strings are the phrases themselves. */
+/** The strings of this file are the phrases themselves. */
 const WORDS = 'scripts/language/words.ts'
 
 const paths = process.argv.length > 2 ? process.argv.slice(2) : EVERYTHING

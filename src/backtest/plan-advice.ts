@@ -8,7 +8,7 @@ import { type Backtest, runBacktest } from './run.ts'
 /** More than any plan allows, so that no request waits. */
 const UNLIMITED = { name: 'unlimited', requestsPerMinute: 100_000 }
 
-/** The same run under one plan. */
+/** The backtest under one plan. */
 export interface PlanRun {
   readonly plan: Plan
   readonly use: PlanUse

@@ -48,7 +48,7 @@ export function runBacktest(config: Config, market: Market, options: BacktestOpt
   return run.report(coverage, [...lacks, ...run.lacks])
 }
 
-/** The same bots, some of them with the money of the first of these. */
+/** `bots` with `some` of them in one wallet, which has the money of the first of those. */
 function inOneWallet(bots: readonly BotSettings[], { bots: some, lamports }: OneWallet = NO_WALLET): BotSettings[] {
   const first = bots.find(({ name }) => some.includes(name))
   return bots.map((bot) =>
@@ -111,7 +111,7 @@ class Run {
     if (note !== undefined) this.#clock.after(note.at - this.#clock.now(), () => this.#note(note.foreign))
     const { replayed } = this.#options
     const tape = new TapeSource(replayed === undefined ? this.#items() : this.#recordedItems(replayed), this.#clock)
-    tape.start(this.#paper.hearing(runner))
+    tape.start(this.#paper.withInputs(runner))
     this.#rows = tape.run()
     this.#watched.end(this.#clock.now())
     this.#sampler?.end()

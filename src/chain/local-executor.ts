@@ -80,21 +80,21 @@ export class LocalExecutor implements Executor {
     if (bytes === undefined || !isFresh) resolve.resume(attempt, done)
     else {
       const sending = this.#sending(attempt, bytes, attempt.signature, done)
-      resolve.resume(attempt, sending.told)
+      resolve.resume(attempt, sending.report)
       sending.start()
     }
   }
 
-  async #carryOut(attempt: Attempt, told: (outcome: Outcome) => void): Promise<void> {
+  async #carryOut(attempt: Attempt, report: (outcome: Outcome) => void): Promise<void> {
     const built = await this.#parts.build(attempt)
     if (built.kind !== 'built') {
-      told(built)
+      report(built)
       return
     }
     const endTurn = await this.#turns?.take(attempt.orderId, attempt.side === 'sell')
     const done = (outcome: Outcome): void => {
       if (!STILL_OUT.has(outcome.kind)) endTurn?.()
-      told(outcome)
+      report(outcome)
     }
     const checked = await this.#check(attempt, built)
     if ('code' in checked) {
@@ -151,7 +151,7 @@ export class LocalExecutor implements Executor {
     }
     const bytes = Buffer.from(signedTransaction(transaction, signed.signature)).toString('base64')
     const sending = this.#sending(attempt, bytes, signature, done)
-    const resolution = resolve.begin(attempt, sending.told)
+    const resolution = resolve.begin(attempt, sending.report)
     resolution.signed(signature, lastHeight as number, bytes)
     commit(() => {
       resolution.sent()
@@ -172,7 +172,7 @@ export class LocalExecutor implements Executor {
     bytes: string,
     signature: string,
     done: (outcome: Outcome) => void,
-  ): { told: (outcome: Outcome) => void; start: () => void } {
+  ): { report: (outcome: Outcome) => void; start: () => void } {
     let stop: Cancel | undefined
     let isStarted = false
     const goOn = (): void => {
@@ -183,7 +183,7 @@ export class LocalExecutor implements Executor {
         isStarted = true
         goOn()
       },
-      told: (outcome) => {
+      report: (outcome) => {
         if (outcome.kind === 'unknown') goOn()
         else if (outcome.kind !== 'signed' && outcome.kind !== 'sent') {
           stop?.()

@@ -119,7 +119,7 @@ export interface CompiledMessage {
   readonly ok: true
   readonly message: Message
   readonly messageBytes: Uint8Array
-  /** Of the message, looked-up ones included. */
+  /** Accounts of the message, looked-up ones included. */
   readonly accounts: readonly string[]
 }
 
@@ -180,7 +180,7 @@ function compiled(
   try {
     messageBytes = Uint8Array.from(compile().serialize())
   } catch (error) {
-    // Its buffers for version 0 have the size of a packet.
+    // The buffers of @solana/web3.js for version 0 have the size of a packet.
     if (error instanceof RangeError) return { ok: false, reason: undefined }
     return { ok: false, reason: `@solana/web3.js cannot compile the message: ${(error as Error).message}` }
   }

@@ -30,7 +30,7 @@ import { type Parsed, parseWith } from './yaml/wording.ts'
 /** A bot that fits the schema, with its place in the file. */
 export interface CheckedBot {
   readonly config: BotConfig
-  /** Its strategy could not be loaded, so its exits and params are unknown. */
+  /** The strategy of the bot could not be loaded, so its exits and params are unknown. */
   readonly lacksStrategy: boolean
   readonly input: BotInput
   readonly defaultExits: ExitsInput | undefined

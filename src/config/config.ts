@@ -114,7 +114,7 @@ export interface BotConfig extends EffectiveExits {
   readonly strategy: LoadedStrategy
   /** Accepted by the strategy's schema, defaults filled in. */
   readonly params: Json
-  /** As written. `botSettings` decides the mode of a run. */
+  /** The mode in the file. `botSettings` decides the mode of a run. */
   readonly mode: 'paper' | 'live'
   readonly executor: 'cloud' | 'local'
   readonly orders: OrderSettings

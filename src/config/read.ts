@@ -16,7 +16,7 @@ export interface ConfigFile {
 }
 
 export interface BotEntry {
-  /** As written. */
+  /** The entry before any check. */
   readonly raw: unknown
   readonly input: BotInput | undefined
 }

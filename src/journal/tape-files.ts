@@ -137,7 +137,7 @@ function loneOf({ counts }: Group): number {
   return counts.reduce((sum, count) => sum + count, 0) === 1 ? counts.indexOf(1) : -1
 }
 
-/** Position within the next stretch. */
+/** Items of the next stretch of a tape, up to its end. */
 function* ownItems<T extends MarketItem>(tape: Iterator<T>): Generator<T, void, undefined> {
   for (let next = tape.next(); next.done !== true && next.value.kind !== 'ended'; next = tape.next())
     if (next.value.kind !== 'began') yield next.value

@@ -16,9 +16,9 @@ type Interval = readonly [Millis, Millis]
 export class UnitedFeed {
   /** Intervals in which any recorder received a key, unsorted. */
   readonly #heard = new Map<string, Interval[]>()
-  /** For the current recorder: since when it receives each key, ... */
+  /** Since when the current recorder receives each key. */
   #since = new Map<string, Millis>()
-  /** ... when it received it, and when it missed it. */
+  /** When the current recorder received each key, and when it missed it. */
   #live = new Map<string, Interval[]>()
   #gaps = new Map<string, Interval[]>()
 

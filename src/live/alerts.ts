@@ -168,7 +168,7 @@ export function raiseAlarms(
 class Alarms {
   readonly #raise: (alert: Alert) => void
   /** Orders that were reported as in doubt or held. */
-  readonly #told = new Map<string, AlertKind>()
+  readonly #raised = new Map<string, AlertKind>()
   readonly #bots = new Map<string, string>()
   readonly #halted = new Set<string>()
   readonly #atLossLimit = new Map<string, number>()
@@ -207,12 +207,12 @@ class Alarms {
   #order(time: Millis, { orderId, state, code, reason }: Extract<Output, { kind: 'orderState' }>): void {
     const bot = this.#bots.get(orderId) ?? ''
     const kind = state === 'held' ? 'held' : state === 'working' && code === 'ANSWER_LOST' ? 'unknown' : undefined
-    if (kind !== undefined && this.#told.get(orderId) !== kind) {
-      this.#told.set(orderId, kind)
+    if (kind !== undefined && this.#raised.get(orderId) !== kind) {
+      this.#raised.set(orderId, kind)
       this.#raise({ kind, bot, text: `order ${orderId}: ${reason}`, time })
     }
     if (isOpen(state)) return
-    this.#told.delete(orderId)
+    this.#raised.delete(orderId)
     this.#bots.delete(orderId)
   }
 

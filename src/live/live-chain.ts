@@ -71,7 +71,7 @@ export class LiveChain {
     })
     this.mints = new MintReader({
       ...{ rpc: rpcs.any, clock: machine.clock },
-      told: (mint, facts) => post({ kind: 'mint', mint, facts }),
+      onFacts: (mint, facts) => post({ kind: 'mint', mint, facts }),
     })
     this.wallet = new LiveWallet({
       ...machine,
@@ -172,10 +172,10 @@ export async function reachChain(
   const { config, service, machine, live, past, log } = parts
   if (!live || service.rpc.length === 0) return undefined
   const rpcs = budgetedRpcs(service.rpc, http, machine.clock)
-  const mine = past.wallets.filter(({ cursor: { account, genesis } }) => {
+  const ownWallets = past.wallets.filter(({ cursor: { account, genesis } }) => {
     return account === accountOf('live', service.host, genesis, service.wallet).id
   })
-  const known = mine.length === 1 ? mine[0]?.cursor.genesis : undefined
+  const known = ownWallets.length === 1 ? ownWallets[0]?.cursor.genesis : undefined
   const { genesis, answers } = await genesisOf(rpcs, config.chain.cluster, known)
   if (answers === 0) log.error('no RPC answers: entries wait, full exits continue')
   return new LiveChain(parts, rpcs, genesis)
@@ -197,7 +197,7 @@ export function openPools(parts: PoolParts, http: Http, chain: LiveChain | undef
     rpc: chain?.rpcs.any ?? paperRpc(parts, http),
     clock: machine.clock,
     programs: curveProgramsOf(service.signs.policy?.programs ?? []),
-    told: (mint, answer) => post({ kind: 'pool', mint, answer: shown(answer) }),
+    onAnswer: (mint, answer) => post({ kind: 'pool', mint, answer: shown(answer) }),
   })
 }
 

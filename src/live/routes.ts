@@ -43,7 +43,7 @@ export function vetted(
   const executor = new VettedExecutor({
     ...{ clock, executor: route.executor },
     checksOf: (bot) => checks.get(bot) ?? DEFAULT_TOKEN_CHECKS,
-    read: (mint, told) => chain.mints.read(mint, told),
+    read: (mint, onFacts) => chain.mints.read(mint, onFacts),
     refusalOf: (orderId) => chain.outgoing.refusalOf(orderId),
   })
   return { ...route, executor }
@@ -54,8 +54,8 @@ export interface VettedParts {
   readonly executor: Executor
   /** Token checks of a bot. */
   readonly checksOf: (bot: string) => TokenChecks
-  /** May call `told` synchronously; with undefined if no RPC answered in time. */
-  readonly read: (mint: string, told: (facts: MintFacts | undefined) => void) => void
+  /** May call `onFacts` synchronously; with undefined if no RPC answered in time. */
+  readonly read: (mint: string, onFacts: (facts: MintFacts | undefined) => void) => void
   /** Why the order may no longer be sent, if so. */
   readonly refusalOf: (orderId: string) => CalledOff | 'TTL' | undefined
 }

@@ -133,7 +133,7 @@ export class LiveWorld {
 
   /** Returns a sink that measures the runner's decision time. */
   timed(runner: Sink): Sink {
-    const sink = this.#paper.hearing(runner)
+    const sink = this.#paper.withInputs(runner)
     return {
       rows: (block, from, to) => {
         const start = performance.now()
@@ -186,8 +186,8 @@ export class LiveWorld {
 
   /** Restores the money of the executors. */
   restore(bots: readonly BotSettings[], money: RecoveredMoney): void {
-    const untold = this.#parts.past.untaken.flatMap(({ report: { fill } }) => fill ?? [])
-    this.#paper.restore(bots, money, (key) => this.#trading.limiterOf(key, 'fresh'), untold)
+    const unreported = this.#parts.past.untaken.flatMap(({ report: { fill } }) => fill ?? [])
+    this.#paper.restore(bots, money, (key) => this.#trading.limiterOf(key, 'fresh'), unreported)
   }
 
   readonly route = (order: Pick<Order, 'account' | 'bot'>): Route => this.#routes.of(order)

@@ -14,7 +14,7 @@ export interface RowNumbers {
 /** Texts of a row as UTF-8 bytes of the frame, copied into the block without decoding. */
 export interface RowBytes {
   bytes: Uint8Array
-  /** The same bytes, for reads of four at a time. */
+  /** A view of `bytes`, for reads of four at a time. */
   view: DataView
   signatureStart: number
   signatureEnd: number
@@ -165,9 +165,9 @@ export class ArenaTexts implements Texts {
   readonly #traderBytes: Uint8Array
   readonly #arena: Buffer
   readonly #view: DataView
-  /** As large as the block and never written, so it occupies no memory. V8 counts it towards garbage collection, which
-   *  shared memory is not: without it, a thread that allocates little else would keep all its old blocks, 1.8 MB for
-   *  8,192 rows. */
+  /** A buffer as large as the block, never written, so it occupies no memory. V8 counts it towards garbage
+   *  collection, but does not count shared memory: without this buffer, a thread that allocates little else would keep
+   *  all its old blocks, 1.8 MB for 8,192 rows. */
   readonly weight: ArrayBuffer
 
   constructor(ends: Uint32Array, signatureBytes: Uint8Array, traderBytes: Uint8Array, arena: Uint8Array) {

@@ -25,7 +25,7 @@ const COUNT = 12
 export class Prices {
   readonly #proof: UnitProof
   #doubles = new Float64Array(0)
-  /** The same memory as integers. */
+  /** The memory of `#doubles` as integers. */
   #words = new Uint32Array(this.#doubles.buffer)
   /** Number of prints of each token at the beginning of the day. */
   #countsThen = new Uint32Array(0)

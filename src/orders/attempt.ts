@@ -29,7 +29,7 @@ export interface Attempt {
   code: ErrorCode | ''
   /** Time that its order had waited for a slot, ms. Absent in records of older versions, as `trail` is. */
   readonly waitedMs?: number
-  /** Its first steps since it was armed. */
+  /** First steps of the attempt since it was armed. */
   trail?: readonly AttemptStep[]
 }
 

@@ -28,14 +28,14 @@ export interface WalletTransaction {
   readonly signature: string
   readonly slot: number
   readonly class: TransactionClass
-  /** '' unless the class is `ours`. */
+  /** Attempt that made the transaction; '' unless the class is `ours`. */
   readonly attemptId: string
   /** Change of the wallet's balance. */
   readonly lamports: Lamports
   readonly time: Millis | null
-  /** It landed after this slot: `slot` - 1, except for an opaque transaction that no node lists. */
+  /** The transaction landed after this slot: `slot` - 1, except for an opaque one that no node lists. */
   readonly after: number
-  /** It failed, and cost only the fee. */
+  /** The transaction failed, and cost only the fee. */
   readonly failed: boolean
   /** Fees, rent and wrapping within `lamports`; absent if they could not be read. */
   readonly costs?: WalletCosts
@@ -62,7 +62,7 @@ export function walletCostsSum(costs: WalletCosts): number {
 /** An attempt that may still turn out to have executed, or to have executed twice, with the evidence about it. */
 export interface Watch {
   readonly attempt: Attempt
-  /** It has ended: any execution found from now on is late. */
+  /** The attempt has ended: any execution found from now on is late. */
   readonly ended: boolean
   /** Start of the wait for a late execution of a lost request; null if it has not begun. Times of another boot cannot
    *  be compared with this one's. */
@@ -75,6 +75,6 @@ export interface Watch {
   readonly signatures: readonly string[]
   /** The locally signed transaction, base64; absent if the service signed, and after the end. */
   readonly bytes?: string
-  /** Progress of its proof, for display; '' after the end. */
+  /** Progress of the proof that the attempt did not execute, for display; '' after the end. */
   readonly progress: string
 }

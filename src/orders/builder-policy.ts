@@ -3,7 +3,7 @@ import { PROGRAMS } from '../solana/programs.ts'
 
 /** Permitted contents of a transaction that a third party builds for us. Everything else is refused. */
 export interface BuilderPolicy {
-  /** Its source, for display. */
+  /** Source of the policy, for display. */
   readonly name: string
   /** Programs that may trade. System, Token, Token-2022, Associated Token, Compute Budget and Memo need no entry: each
    *  has its own rules. */

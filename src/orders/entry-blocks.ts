@@ -56,7 +56,7 @@ export class EntryBlocks {
     return kind !== 'refused' || (cause !== 'slippage' && cause !== 'throttled')
   }
 
-  /** The same for an order that waits for its next attempt. */
+  /** Whether an order that waits for its next attempt may send it. */
   mayGoAgain({ order: { account }, route: { kind }, refusedFor }: WorkingOrder): boolean {
     return refusedFor === undefined || this.mayRepeat({ account, executor: kind }, { kind: 'refused' }, refusedFor)
   }

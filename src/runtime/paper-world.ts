@@ -48,23 +48,23 @@ export class PaperWorld {
     bots: readonly BotSettings[],
     money: RecoveredMoney,
     limiterOf: (key: string) => Limiter,
-    untold: readonly Fill[] = [],
+    unreported: readonly Fill[] = [],
     simulated = false,
   ): void {
     const taken = new Set(money.fills.map(({ signature }) => signature))
     const landed = new Map(
-      untold.filter(({ signature }) => !taken.has(signature)).map((fill) => [fill.signature, fill]),
+      unreported.filter(({ signature }) => !taken.has(signature)).map((fill) => [fill.signature, fill]),
     )
     for (const { name, account, seed } of bots) {
       if (account.mode === 'live' && !simulated) continue
-      const luck = deriveSeed(seed, 'executor')
+      const executorSeed = deriveSeed(seed, 'executor')
       const shared = this.#routes.get(account.id)
       if (shared !== undefined) {
-        shared.executor.share(name, luck)
+        shared.executor.share(name, executorSeed)
         continue
       }
       const model = this.modelOf(name)
-      const executor = new PaperExecutor(this.#clock, this.market, model, luck, this.#measured)
+      const executor = new PaperExecutor(this.#clock, this.market, model, executorSeed, this.#measured)
       const mine = (record: { account: string }): boolean => record.account === account.id
       executor.restore(money.positions.filter(mine), money.fills.filter(mine), [...landed.values()].filter(mine))
       this.#routes.set(account.id, { kind: 'paper', executor, limiter: limiterOf(`paper ${account.id}`) })
@@ -92,7 +92,7 @@ export class PaperWorld {
   }
 
   /** Returns a sink that forwards inputs to the paper market, for an engine that answers at once. */
-  hearing(sink: Sink): Sink {
+  withInputs(sink: Sink): Sink {
     return {
       rows: (block, from, to) => sink.rows(block, from, to),
       post: (input) => {

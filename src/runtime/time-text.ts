@@ -23,7 +23,7 @@ export function stampOf(time: Millis): string {
   return `${isoOf(time, 'ms').replace('T', ' ')} ${zone}`
 }
 
-/** As accepted by `--at`, to the second or to the millisecond. */
+/** Local time in the form that `--at` accepts, to the second or to the millisecond. */
 export function isoOf(time: Millis, to: 's' | 'ms' = 's'): string {
   const local = new Date(time - new Date(time).getTimezoneOffset() * MINUTE_MS)
   return local.toISOString().slice(0, to === 's' ? 19 : 23)

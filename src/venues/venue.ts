@@ -182,7 +182,8 @@ export type BuiltReply =
   | {
       readonly ok: true
       readonly bytes: Uint8Array
-      /** As the builder claims: to be compared, never trusted. Undefined if the answer names none or several. */
+      /** The height that the builder claims: to be compared, never trusted. Undefined if the answer names none or
+       *  several. */
       readonly lastValidBlockHeight: number | undefined
     }
   | ({ readonly ok: false } & Refusal)

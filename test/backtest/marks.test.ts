@@ -31,7 +31,7 @@ interface Noise {
   /** Share of the trades at which a burst begins, and the prints of a burst. */
   readonly share: number
   readonly prints: number
-  /** Its prices over those of the pool. */
+  /** Price of a print of a burst, divided by that of the pool. */
   readonly factor: number
 }
 

@@ -8,8 +8,8 @@ export interface Wrong {
   readonly yaml: string
   /** Offsets in `yaml` at which the error may be reported. */
   readonly offsets: readonly number[]
-  /** As in `bots[0].params`; undefined where the syntax breaks: then it counts that the place is on the line, or names
-   *  it. */
+  /** Path in the form `bots[0].params`; undefined if the syntax breaks: then the reported place must be on the line of
+   *  the error. */
   readonly path: string | undefined
   /** The right word, if the mistake is a typing error. */
   readonly meant?: string

@@ -57,7 +57,7 @@ function* entriesOf(node: unknown, path: Path, text: string): Generator<Entry> {
   }
 }
 
-/** As in `bots[0].params.dropPercent`. */
+/** Path in the form `bots[0].params.dropPercent`. */
 export function pathText(path: Path): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('')
 }

@@ -126,7 +126,7 @@ const ORDERS = { slippagePercent: 15, ttlSeconds: 2, maxEventAgeSeconds: 3, maxC
 const EXITS = { stopLossPercent: 20, takeProfitPercent: 50, trailingPercent: 25, maxHoldSeconds: 15 }
 const DIPS = { strategy: 'dip-buyer', params: { dropPercent: 10, sizeSol: 0.1 }, mode: 'live' }
 
-/** As `npm start`, with shorter holding times. */
+/** Configuration of `npm start`, with shorter holding times. */
 const FOUR_BOTS = {
   defaults: { orders: ORDERS, exitOrders: EXIT_ORDERS, exits: EXITS, limits: { maxOpenPositions: 5 } },
   bots: [

@@ -42,7 +42,7 @@ test('a paper run on the sandbox is backtested on its own tape', async ({ onTest
   expect(found.events).toBe(running.stats.rows)
   expect(found.fills).toBeGreaterThanOrEqual(8)
 
-  // The same in another process and another folder, with every decision written to disk.
+  // The backtest in another process and another folder, with every decision written to disk.
   const copy = join(venue.folder, 'copy.db')
   copyFileSync(venue.journal, copy)
   const out = join(venue.folder, 'out')
@@ -71,7 +71,7 @@ test('a paper run on the sandbox is backtested on its own tape', async ({ onTest
          (SELECT count(*) FROM position) AS positions, (SELECT count(*) FROM block) AS blocks`,
     )
     .get()
-  // The same books, computed by SQL from the journal.
+  // The books, computed by SQL from the journal.
   const books = db
     .prepare(
       `SELECT (SELECT sum(wallet_sol) FROM fills) AS fills, (SELECT sum(fee_sol) FROM fills) AS fees,

@@ -142,7 +142,7 @@ describe.concurrent('a refused key', () => {
   })
 })
 
-/** Those of these trades that are on the tape, with repetitions, sorted. */
+/** The given trades that are on the tape, with repetitions, sorted. */
 function tapedOf(stage: Stage, signatures: readonly string[]): string[] {
   return stage
     .tape()

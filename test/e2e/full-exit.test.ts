@@ -94,7 +94,7 @@ test.concurrent('killed with two attempts in flight: both are searched for, neit
   )
 })
 
-/** A process of the stage that may buy. */
+/** Starts a process on the stage; its bot may buy. */
 async function process(stage: Stage): Promise<[Sluice, Send]> {
   const segment = segmentsOf(stage.journal) + 1
   const one = stage.run()

@@ -13,7 +13,7 @@ type Executor = 'cloud' | 'local'
 type Output = Books['outputs'][number]
 type Status = Readonly<{ feed: string; stops: readonly Readonly<{ code: string; text: string }>[] }>
 
-/** As on the real chain, because a process sees the other one's transactions only after some blocks. */
+/** Slot time of the real chain, because a process sees the other one's transactions only after some blocks. */
 const SLOT_MS = 400
 const MOST_DOUBLED = 2
 /** Buys of the first process before the second one starts. */
@@ -113,7 +113,8 @@ async function expectNoticed(scene: Scene, both: readonly Container[]): Promise<
   return stopped.map(({ name }) => name)
 }
 
-/** Its status and its log name the likely cause, and it buys nothing more although its strategy requests it. */
+/** Expects that status and log of a process name the likely cause, and that it buys nothing more although its
+ *  strategy requests buys. */
 async function expectStopped(one: Container): Promise<void> {
   expect(await stopsOf(one)).toMatch(LIKELY_CAUSE)
   await until('the log to name the likely cause', () => LIKELY_CAUSE.test(one.process.stderr))
@@ -127,7 +128,7 @@ async function expectStopped(one: Container): Promise<void> {
   await until('the end of its orders', () => booksOf(one).orders.every(({ state }) => !isOpen(state)))
 }
 
-/** It may not buy once it has stopped. */
+/** Expects no buy after the bot has stopped. */
 function hasBoughtNothing(one: Container): boolean {
   const { orders, fills } = booksOf(one)
   return fills.length === 0 && orders.every(({ state }) => !isOpen(state))

@@ -31,7 +31,7 @@ const STRATEGIES = {
 }
 
 export interface VenueOptions extends SandboxOptions {
-  /** As in the YAML, with the name of a file in test/e2e/strategies as strategy. */
+  /** Bots as in the YAML; `strategy` names a file in test/e2e/strategies. */
   bots: readonly BotSection[]
   config?: ConfigSections
   /** Memory limits of an engine in its own thread. */
@@ -56,7 +56,7 @@ export interface Venue {
   /** Writes the configuration: these sections over the defaults, key by key. */
   configure(over: ConfigSections): void
   start(): Promise<RunningBots>
-  /** The same in a separate process: `sluice run --live`. */
+  /** Runs the bots in a separate process: `sluice run --live`. */
   run(env?: Readonly<Record<string, string>>, logTo?: number): Sluice
   books(): Books
   /** Waits until at least one order exists, every order has ended, and every fill is final. */

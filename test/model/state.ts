@@ -2,7 +2,7 @@
 export interface Transaction {
   /** Last height in which it may land; 0 if it cannot land any more, or does not exist. */
   lastHeight: number
-  /** It was sent to the network. */
+  /** The attempt was sent to the network. */
   isOut: boolean
   /** Height in which it landed; 0 if that block is finalized. */
   at: number | null
@@ -54,7 +54,7 @@ export interface OrderRow {
 export interface AttemptRow {
   readonly order: number
   state: AttemptState
-  /** Its transaction, once the signature is known; null before. */
+  /** Transaction of the attempt, once the signature is known; null before. */
   transaction: number | null
   /** Bound: the attempt is dead if the finalized height has reached it without an execution; null if unknown. Not
    *  journaled for a cloud attempt. */

@@ -24,7 +24,7 @@ export const MUTANTS = {
   resumeEndsDiskLow: '`resume` restarts entries while the disk is short',
 } as const
 
-/** The same for locally signed orders. */
+/** Mutants of locally signed orders. */
 export const LOCAL_MUTANTS = {
   signedCountsAsUnsent: 'attempts that an earlier process signed count as unsent',
   feeHeldExactly: 'a priority fee that a builder rounds up is refused for a single lamport',

@@ -90,7 +90,7 @@ export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
     (only === undefined || only === group) && chance(0.7) ? between(0, most) : 0
   const tradingMs = pick([10_000, 20_000, 30_000])
   const plans = orders === 'plain' ? undefined : plansOf(seed)
-  // It would stop the trading that tests a plan.
+  // This would stop the trading that tests a plan.
   const company = orders === 'plain' || plans !== undefined ? NO_COMPANY : companyOf(seed)
   const scenario: Scenario = {
     seed,

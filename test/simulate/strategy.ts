@@ -8,7 +8,7 @@ import { ask } from './wishes.ts'
 export interface Leash {
   /** No more decisions: exits close the positions. */
   isCalm(): boolean
-  /** It also requests conditional orders. */
+  /** The strategy also requests conditional orders. */
   readonly waits: boolean
   /** Handles of the running process. */
   readonly bots: Bot<undefined>[]

@@ -56,7 +56,7 @@ export class Truth {
     return this.posts.filter((post) => post.orderId === orderId)
   }
 
-  /** It may still execute, or its execution may still be reversed. */
+  /** The attempt may still execute, or its execution may still be reversed. */
   isAlive(post: Post): boolean {
     return post.pending > 0 || post.executions.some((execution) => !this.isDecided(execution))
   }
@@ -67,7 +67,7 @@ export class Truth {
     return final.height > madeAtHeight + BLOCKHASH_BLOCKS
   }
 
-  /** It has landed and succeeded on the present fork. */
+  /** The transaction has landed and succeeded on the present fork. */
   successes(posts: readonly Post[]): Execution[] {
     return posts.flatMap(({ executions }) => executions.filter(({ landed }) => landed?.error === null))
   }

@@ -64,7 +64,7 @@ export function conditionalComplaints(db: Database, executions: ((orderId: strin
   ]
 }
 
-/** It ends at most once. */
+/** A conditional order ends at most once. */
 function lifeComplaints(id: string, { said }: Story): string[] {
   const end = said.findIndex(({ state }) => isOver(state))
   if (end >= 0 && end < said.length - 1)

@@ -90,7 +90,7 @@ export class GatewayWorld {
   readonly executed: Attempt[] = []
   /** Attempts that have not ended. */
   readonly out = new Map<string, Attempt>()
-  /** Reports that the engine heard and, after a crash, had taken; in order. */
+  /** Reports that the engine received, in order; after a crash, those that it had received before. */
   heard: ExecutionReport[] = []
   /** Script of an attempt. `number` counts the attempts of its order, from 1. */
   script: (attempt: Attempt, number: number) => Script = () => []

@@ -86,7 +86,7 @@ export async function simulateRun(path: string, run: SimulatedRun): Promise<void
   segment.begin(start, reader.blocks(mints, start.warm))
   segment.resume(start)
   const tape = new TapeSource(itemsOf(), clock)
-  const stop = tape.start(paper.hearing(segment.runner))
+  const stop = tape.start(paper.withInputs(segment.runner))
   tape.run()
   segment.runner.stop()
   reader.close()

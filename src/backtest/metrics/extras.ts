@@ -44,7 +44,7 @@ export interface RandomEntries {
   readonly beatenPercent: number
 }
 
-/** The same strategy with buys `factor` times as large. */
+/** A strategy with buys `factor` times as large. */
 export function scaledStrategy(strategy: Strategy, factor: number): Strategy {
   return changed(strategy, (bot) => ({
     buy: (token, options) => bot.buy(token, { ...options, sol: options.sol * factor }),
@@ -53,7 +53,7 @@ export function scaledStrategy(strategy: Strategy, factor: number): Strategy {
 
 const ONLY_EXITS = { ok: false, code: 'LANE_BUSY', reason: 'only exits may sell' } as const
 
-/** The same strategy without its own sales: only exits sell. */
+/** A strategy without its own sales: only exits sell. */
 export function entriesAlone(strategy: Strategy): Strategy {
   return changed(strategy, () => ({
     sell: () => ONLY_EXITS,

@@ -18,9 +18,9 @@ export type ByBot = ReadonlyMap<string, number>
 export const amount = (amounts: ByBot, bot: string): number => amounts.get(bot) ?? 0
 
 export interface Replay {
-  /** Result of the replay at the end of the run, ... */
+  /** Result of the replay when the run ended. */
   readonly net: ByBot
-  /** ... and after all its orders ended. */
+  /** Result of the replay after all its orders ended. */
   readonly atEnd: ByBot
   /** Liquidation value at that time of the run's own positions. */
   readonly held: ByBot

@@ -145,7 +145,7 @@ function recordOf(live: JournalReader, segments: readonly Segment[]): RunRecord 
   return record
 }
 
-/** As in the report. */
+/** Fill model of the report. */
 function modelOf({ fillModel }: ReportedRun): FillModel {
   return { ...DEFAULT_FILL_MODEL, ...(fillModel.numbers as Partial<FillModel>) }
 }

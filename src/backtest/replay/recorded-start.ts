@@ -26,7 +26,7 @@ export interface ReplayedStart {
   readonly hold: SegmentParts['hold']
 }
 
-/** The same for bots with other accounts in the replay. */
+/** Recorded money and inputs, rewritten for bots that have other accounts in the replay. */
 export interface TakenOver {
   readonly money: RecoveredMoney
   readonly stopped: readonly StoppedBot[]

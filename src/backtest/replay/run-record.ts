@@ -17,13 +17,13 @@ export interface RecordedAttempt {
   readonly orderedLamports: Lamports | null
   /** Time of the decision; for a repetition, of its first report. */
   readonly decidedAt: Millis
-  /** When the engine took its first report, ... */
+  /** When the engine took the first report about the attempt. */
   readonly sentAt: Millis
-  /** ... the first one about its landing, ... */
+  /** First report about its landing; null if the engine took none, as below. */
   seen: Place | null
-  /** ... its outcome, ... */
+  /** Report of its outcome. */
   told: Place | null
-  /** ... and the final one; null if it took none. */
+  /** Final report. */
   final: Place | null
   landing: 'filled' | 'reverted' | 'absent' | 'refused' | 'unsent' | null
   /** Code of the failure; '' without one. */
@@ -38,15 +38,15 @@ export interface RecordedStart {
   readonly start: StartInput
   /** Last plan received. */
   plan: Plan
-  /** Time of its last event, ... */
+  /** Time of its last event. */
   endedAt: Millis
-  /** ... and positions held then. */
+  /** Positions held at `endedAt`. */
   held: readonly Position[]
   /** News of the feed, the final stop, and outcomes of orders that an earlier start had decided. */
   readonly carried: Map<Seq, Input>
   /** Other operator commands, and changed lists. */
   readonly operated: Map<Seq, Input>
-  /** What chain and service said apart from reports: gates for entries, balances, mints, pools, the plan. */
+  /** Inputs from chain and service other than reports: gates for entries, balances, mints, pools, the plan. */
   readonly gated: Map<Seq, Input>
   readonly timers: TimerPlaces
 }
@@ -63,9 +63,9 @@ export class RunRecord {
   readonly #open = new Map<string, RecordedAttempt>()
   /** Orders with an attempt. */
   readonly #begun = new Set<string>()
-  /** Fills by order and signature, without reversed ones; ... */
+  /** Fills by order and signature, without reversed ones. */
   readonly #fills = new Map<string, Fill>()
-  /** ... and fees of failed transactions by bot. */
+  /** Fees of failed transactions by bot. */
   readonly #failed = new Map<string, number>()
 
   constructor(bots: readonly string[]) {

@@ -30,13 +30,13 @@ export interface BotTrades {
     readonly valueSol: number
     readonly unpriced: number
   }
-  /** Decided; filled, by side; ended without a fill and refused, by why. */
+  /** Numbers of orders: decided; filled, by side; ended without a fill and refused, by reason. */
   readonly orders: number
   readonly buys: number
   readonly sales: number
   readonly notFilled: Readonly<Record<string, number>>
   readonly refused: Readonly<Record<string, number>>
-  /** Of all that it held or holds, from the first buy to the last sale; null where there was none. */
+  /** All positions that the bot held or holds, from the first buy to the last sale; null if there was none. */
   readonly trades: Group | null
   readonly withoutBest: readonly { readonly tokens: number; readonly netSol: number }[]
   readonly byEntry: readonly Group[]

@@ -16,11 +16,11 @@ export interface Report {
     /** Version of the tape's identity (`TAPE_IDENTITY`); absent in reports of version 1. */
     readonly tapeIdentity?: number
     readonly config: string
-    /** Hash of all of Sluice, ... */
+    /** Hash of all code of Sluice. */
     readonly sluice: string
-    /** ... of its deciding code with all strategies, ... */
+    /** Hash of the deciding code and all strategies. */
     readonly code: string
-    /** ... and with each strategy alone, by bot. */
+    /** Hashes of the deciding code and one strategy, by bot. */
     readonly strategies: Readonly<Record<string, string>>
   }
   readonly tape: TapeReport

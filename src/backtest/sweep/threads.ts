@@ -49,8 +49,8 @@ export class SweepThreads {
     this.#threads = Array.from({ length: count }, () => new SweepThread(start))
   }
 
-  /** As `runSets`, each part in its own thread; at most as many parts as threads. Throws the SluiceError of a
-   *  thread. */
+  /** Runs each part in its own thread, like `runSets`; at most as many parts as threads. Throws the SluiceError of
+   *  a thread. */
   async run(parts: readonly (readonly SweepSet[])[], progress: (rows: number) => void): Promise<SetResult[]> {
     const threads = this.#threads.slice(0, parts.length)
     const results = threads.map((thread, index) => thread.begin(parts[index] as readonly SweepSet[]))

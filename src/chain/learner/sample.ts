@@ -81,15 +81,15 @@ async function simulate(
     ...{ innerInstructions: true, accounts: { encoding: 'base64', addresses: touched } },
   }
   const { value } = record(await call(rpc, 'simulateTransaction', [bytes, how]))
-  const { err, accounts: told, innerInstructions } = record(value)
+  const { err, accounts: reported, innerInstructions } = record(value)
   if (err != null) return `the simulation failed: ${JSON.stringify(err).slice(0, 200)}`
-  if (!Array.isArray(told) || told.length !== touched.length)
+  if (!Array.isArray(reported) || reported.length !== touched.length)
     throw new Unread('simulateTransaction: the answer has no accounts')
   const inner = innerProgramsOf(innerInstructions, accounts)
   const changes = touched.map((address, index) => ({
     address,
     before: before[index] ?? null,
-    after: accountOf(told[index]),
+    after: accountOf(reported[index]),
   }))
   // An account that a third party opened in the meantime was not opened by the transaction.
   const opened = changes.filter((one) => one.before === null && one.after !== null).map(({ address }) => address)

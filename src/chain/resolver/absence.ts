@@ -81,7 +81,7 @@ export class Absence {
 
   #absent(one: WatchedAttempt): void {
     const { watches, executions } = this.#parts
-    if (one.said === 'landed') executions.takeBack(one, 'a fork removed the transaction')
+    if (one.lastReport === 'landed') executions.takeBack(one, 'a fork removed the transaction')
     watches.end(one, deadState(one.attempt.executor))
     one.say({ kind: 'absent' })
   }
@@ -103,12 +103,12 @@ export class Absence {
   #blocked(one: WatchedAttempt, reason: string, { head }: Reading): void {
     const times = one.blocked.reason === reason ? one.blocked.times + 1 : 1
     one.blocked = { reason, times }
-    const isHeld = one.said === 'held'
+    const isHeld = one.lastReport === 'held'
     const isDue = times >= EQUAL_TIMES && head.height > (one.bound as number) + LATE_BLOCKS
     this.#progress(one, `${isHeld || isDue ? 'held' : 'not proved yet'}: ${reason}`)
     if (isHeld || !isDue) return
-    if (one.said === 'landed') this.#parts.executions.takeBack(one, 'a fork removed the transaction')
-    one.said = 'held'
+    if (one.lastReport === 'landed') this.#parts.executions.takeBack(one, 'a fork removed the transaction')
+    one.lastReport = 'held'
     one.say({ kind: 'undecided', reason })
   }
 
@@ -146,11 +146,11 @@ function proofOf(one: WatchedAttempt, reading: Reading, whyNoHead: () => string)
   return gap === '' ? { kind: 'absent' } : blocked(gap)
 }
 
-function wordOf({ attempt, said }: WatchedAttempt): string {
+function wordOf({ attempt, lastReport }: WatchedAttempt): string {
   if (attempt.executor === 'local') return 'sent'
-  if (said === 'acked') return 'acknowledged'
-  if (said === 'landed') return 'seen as failed'
-  return said === 'held' ? 'held' : 'unknown'
+  if (lastReport === 'acked') return 'acknowledged'
+  if (lastReport === 'landed') return 'seen as failed'
+  return lastReport === 'held' ? 'held' : 'unknown'
 }
 
 /** The event that has to happen before blocks can be counted. */

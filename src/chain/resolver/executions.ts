@@ -63,8 +63,8 @@ export class Executions {
     return one.attempt.id
   }
 
-  /** Processes the chain's outcome of a signature that may be this attempt's. */
-  told(one: WatchedAttempt, signature: string, outcome: Outcome): void {
+  /** Takes in the chain's outcome of a signature that may be this attempt's. */
+  takeOutcome(one: WatchedAttempt, signature: string, outcome: Outcome): void {
     const { watches, doubt, follow } = this.#parts
     const isOwned = watches.ownerOf(signature) === one
     // The signature came only from the feed, and another transaction has executed this attempt since. The finder
@@ -93,7 +93,7 @@ export class Executions {
   /** Reverts a seen execution that a fork removed. The transaction may land again until the upper bound. */
   takeBack(one: WatchedAttempt, reason: string): void {
     const signature = one.settled || one.attempt.signature
-    Object.assign(one, { settled: '', provisional: undefined, seenAt: null, said: 'unknown' })
+    Object.assign(one, { settled: '', provisional: undefined, seenAt: null, lastReport: 'unknown' })
     one.say({ kind: 'unknown', reason, ...(signature !== '' && { signature }) })
   }
 
@@ -139,13 +139,13 @@ export class Executions {
     // The service named another transaction for the attempt, which may have failed.
     const isUnnamed = one.named.size > 0 && !one.named.has(fill.signature)
     if (fill.side === 'buy' && (isUnnamed || (!isAwaited && !fill.final)))
-      this.#parts.unexpected(one.attempt, this.#strangest(one, fill), fill)
+      this.#parts.unexpected(one.attempt, this.#unnamedOf(one, fill), fill)
     if (isAwaited) this.#filled(one, fill)
     else if (fill.final) this.#late(one, fill, isSecond ? 'SERVICE_DUPLICATE' : 'LATE_FILL')
   }
 
   /** Returns the execution that the service did not name, if an attempt has two. */
-  #strangest({ named, settled }: WatchedAttempt, { signature }: Fill): string {
+  #unnamedOf({ named, settled }: WatchedAttempt, { signature }: Fill): string {
     return settled !== '' && named.has(signature) && !named.has(settled) ? settled : signature
   }
 
@@ -154,7 +154,7 @@ export class Executions {
     if (before !== undefined && differ(before, fill))
       this.takeBack(one, 'a fork moved the transaction to another block')
     const isSaid = one.provisional !== undefined && !fill.final
-    Object.assign(one, { settled: fill.signature, provisional: fill, seenAt: fill.slot, said: 'landed' })
+    Object.assign(one, { settled: fill.signature, provisional: fill, seenAt: fill.slot, lastReport: 'landed' })
     if (isSaid) return
     if (fill.final) this.#parts.watches.end(one, 'filled', fill.signature)
     one.say({ kind: 'filled', fill, final: fill.final })
@@ -184,8 +184,8 @@ export class Executions {
   #reverted(one: WatchedAttempt, outcome: Reverted): void {
     const { signature, final } = outcome
     if (one.ended || one.settled !== '' || one.final.has(signature)) return
-    if (!final && one.said === 'landed') return
-    one.said = 'landed'
+    if (!final && one.lastReport === 'landed') return
+    one.lastReport = 'landed'
     if (final) {
       one.final.add(signature)
       this.#parts.watches.end(one, 'reverted', signature)

@@ -24,7 +24,7 @@ export interface ResolverParts
   /** Creates a stand-in attempt for an execution of a full exit that any of several attempts may have made. */
   readonly standIn: (attempt: Attempt) => { attempt: Attempt; done: (outcome: Outcome) => void }
   /** Passes a head of the chain that is not older than the call. */
-  readonly head: (told: (head: Head) => void) => void
+  readonly head: (onHead: (head: Head) => void) => void
   readonly write: (record: JournalRecord) => void
 }
 
@@ -157,9 +157,9 @@ export class Resolver {
 
   #goOn(one: WatchedAttempt): void {
     const { state, signature, code } = one.attempt
-    if (state === 'undecided') one.said = 'held'
-    else if (state === 'acked' || state === 'landed' || state === 'unknown') one.said = state
-    else if (state === 'signed' || state === 'sent') one.said = 'acked'
+    if (state === 'undecided') one.lastReport = 'held'
+    else if (state === 'acked' || state === 'landed' || state === 'unknown') one.lastReport = state
+    else if (state === 'signed' || state === 'sent') one.lastReport = 'acked'
     const isOwn = signature !== '' && this.watches.claimAgain(one)
     if (isOwn && (state === 'acked' || one.isSigned)) one.named.add(signature)
     if (isOwn && state === 'landed' && code === '') one.settled = signature // other executions are not its own
@@ -169,7 +169,7 @@ export class Resolver {
     // An execution that was seen before is seen again within moments, or a fork has removed it.
     if (state === 'landed')
       this.#parts.head(({ slot }) => {
-        if (one.said === 'landed') one.seenAt ??= slot
+        if (one.lastReport === 'landed') one.seenAt ??= slot
       })
     if (one.bound !== null) return
     if (state === 'acked' || state === 'landed') this.#boundFromNow(one)
@@ -178,14 +178,14 @@ export class Resolver {
 
   #signed(one: WatchedAttempt, signature: string, bound: number, bytes: string): void {
     assert(this.watches.name(signature, one), `${signature} belongs to another attempt`)
-    Object.assign(one, { bound, bytes, said: 'acked', attempt: { ...one.attempt, signature, state: 'signed' } })
+    Object.assign(one, { bound, bytes, lastReport: 'acked', attempt: { ...one.attempt, signature, state: 'signed' } })
     this.watches.keep(one)
     one.say({ kind: 'signed', signature })
   }
 
   #sent(one: WatchedAttempt): void {
     const { signature } = one.attempt
-    if (!one.ended && one.said === 'acked') one.say({ kind: 'sent', signature })
+    if (!one.ended && one.lastReport === 'acked') one.say({ kind: 'sent', signature })
     this.#follow(one, signature)
   }
 
@@ -195,8 +195,8 @@ export class Resolver {
       this.#doubt(one, 'the service answered with the signature of another order', '')
       return
     }
-    if (!one.ended && (one.said === 'nothing' || one.said === 'unknown')) {
-      one.said = 'acked'
+    if (!one.ended && (one.lastReport === 'nothing' || one.lastReport === 'unknown')) {
+      one.lastReport = 'acked'
       one.attempt = { ...one.attempt, signature }
       one.say({ kind: 'acked', signature })
       this.#parts.clock.after(SILENT_MS, () => {
@@ -207,10 +207,10 @@ export class Resolver {
   }
 
   #doubt(one: WatchedAttempt, reason: string, signature: string): void {
-    if (one.ended || one.settled !== '' || one.said === 'landed') return
+    if (one.ended || one.settled !== '' || one.lastReport === 'landed') return
     const isOwn = signature !== '' && this.watches.name(signature, one)
     if (isOwn || !one.isLost) {
-      one.said = 'unknown'
+      one.lastReport = 'unknown'
       one.say({ kind: 'unknown', reason, ...(isOwn && { signature }) })
     }
     if (isOwn) this.#follow(one, signature)
@@ -231,7 +231,7 @@ export class Resolver {
 
   #refused(one: WatchedAttempt, outcome: Extract<Outcome, { kind: 'refused' }>): void {
     this.#boundFromNow(one)
-    if (one.ended || one.said === 'landed') {
+    if (one.ended || one.lastReport === 'landed') {
       this.#parts.notice(`${one.attempt.id}: the service refused an attempt that was seen on the chain`)
       return
     }
@@ -241,7 +241,7 @@ export class Resolver {
 
   #unsent(one: WatchedAttempt, outcome: Extract<Outcome, { kind: 'unsent' }>): void {
     if (one.ended) return
-    if (one.said === 'landed')
+    if (one.lastReport === 'landed')
       this.#executions.takeBack(one, 'the attempt was not sent, so the seen transaction belongs to another one')
     const wasLost = one.isLost
     one.ended = true
@@ -262,7 +262,7 @@ export class Resolver {
   #standIn(one: WatchedAttempt): WatchedAttempt {
     const { attempt, done } = this.#parts.standIn(one.attempt)
     const standIn = this.watches.of(attempt)
-    Object.assign(standIn, { done, standsFor: one, said: 'unknown' })
+    Object.assign(standIn, { done, standsFor: one, lastReport: 'unknown' })
     this.#boundFromNow(standIn)
     return standIn
   }
@@ -285,7 +285,7 @@ export class Resolver {
     const isOther = final && !one.named.has(signature)
     for (const other of this.watches.all()) {
       const wasSeen =
-        other.settled === signature || (isOther && other === one && one.said === 'landed' && one.settled === '')
+        other.settled === signature || (isOther && other === one && one.lastReport === 'landed' && one.settled === '')
       if (wasSeen && !other.ended)
         this.#executions.takeBack(other, 'a fork moved the transaction to a block in which it failed')
     }
@@ -294,14 +294,14 @@ export class Resolver {
 
   #follow(one: WatchedAttempt, signature: string): void {
     if (one.followed.has(signature)) return
-    const told = (outcome: Outcome): void => {
+    const report = (outcome: Outcome): void => {
       // The signature was followed to its end. If the service names it for this attempt later, the outcome has to be
       // reported again.
       if ('final' in outcome && outcome.final) one.followed.delete(signature)
       if (outcome.kind === 'reverted' && this.watches.ownerOf(signature) === one)
         this.#failed(one, signature, outcome.final)
-      this.#executions.told(one, signature, outcome)
+      this.#executions.takeOutcome(one, signature, outcome)
     }
-    one.followed.set(signature, this.#parts.follow(signature, one.attempt, told))
+    one.followed.set(signature, this.#parts.follow(signature, one.attempt, report))
   }
 }

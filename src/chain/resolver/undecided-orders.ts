@@ -29,7 +29,7 @@ export class UndecidedOrders {
   show(orderId: string): Undecided {
     const open = this.#of(orderId)
     const [{ attempt }] = open as [WatchedAttempt]
-    const held = open.every(({ said }) => said === 'held')
+    const held = open.every(({ lastReport }) => lastReport === 'held')
     const lines = [
       `order ${orderId}: ${asked(attempt)} ${attempt.mint}`,
       ...open.map(known),
@@ -64,7 +64,7 @@ export class UndecidedOrders {
 
   notExecuted(orderId: string): string {
     const open = this.#of(orderId)
-    if (!open.every(({ said }) => said === 'held'))
+    if (!open.every(({ lastReport }) => lastReport === 'held'))
       throw new SluiceError(
         `${orderId} is not held: ${open.map(({ progress }) => progress).join('; ')}; its outcome is still being proved`,
       )
@@ -91,10 +91,10 @@ export class UndecidedOrders {
   }
 }
 
-function known({ attempt, said, progress, settled }: WatchedAttempt): string {
+function known({ attempt, lastReport, progress, settled }: WatchedAttempt): string {
   const sent = `${attempt.id}: sent ${new Date(attempt.armedAt).toISOString()}`
   if (settled !== '') return `${sent}; seen on the chain as ${settled}, not final yet`
-  const state = said === 'held' ? 'it may or may not have executed' : 'its outcome is being proved'
+  const state = lastReport === 'held' ? 'it may or may not have executed' : 'its outcome is being proved'
   return `${sent}; ${state}${progress === '' ? '' : ` (${progress})`}`
 }
 

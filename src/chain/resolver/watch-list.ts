@@ -160,7 +160,7 @@ export class WatchedAttempt {
   done: ((outcome: Outcome) => void) | undefined
   ended = false
   /** Last outcome that was reported and did not end the attempt. */
-  said: 'nothing' | 'acked' | 'unknown' | 'landed' | 'held' = 'nothing'
+  lastReport: 'nothing' | 'acked' | 'unknown' | 'landed' | 'held' = 'nothing'
   lostAt: Watch['lostAt'] = null
   /** Time by which the service has executed the request or never will; null before the wait for it begins. */
   lateUntil: Millis | null = null
@@ -217,7 +217,7 @@ export class WatchedAttempt {
   get lack(): Lack {
     if (this.settled !== '') return 'nothing'
     if (this.ended) return 'execution'
-    return this.said === 'acked' ? 'sight' : 'answer'
+    return this.lastReport === 'acked' ? 'sight' : 'answer'
   }
 
   /** Whether this process signs: the signature is known before sending, so no other transaction can belong to the
@@ -228,7 +228,12 @@ export class WatchedAttempt {
 
   /** Whether the answer is lost and no transaction of the attempt was seen. */
   get isLost(): boolean {
-    return !this.isSigned && !this.ended && this.settled === '' && (this.said === 'unknown' || this.said === 'held')
+    return (
+      !this.isSigned &&
+      !this.ended &&
+      this.settled === '' &&
+      (this.lastReport === 'unknown' || this.lastReport === 'held')
+    )
   }
 
   say(outcome: Outcome): void {

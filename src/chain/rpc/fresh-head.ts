@@ -32,7 +32,7 @@ export interface FreshHeadParts {
 }
 
 interface Question {
-  readonly told: (head: Head) => void
+  readonly onHead: (head: Head) => void
   readonly at: Millis
   readonly monotonicMs: number
   /** Last reading of each node that has reported no block time since the question. */
@@ -63,10 +63,10 @@ export class FreshHead {
     this.#parts = parts
   }
 
-  /** Calls `told` once, asynchronously; never while no node has a fresh head. */
-  ask(told: (head: Head) => void): void {
+  /** Calls `onHead` once, asynchronously; never while no node has a fresh head. */
+  ask(onHead: (head: Head) => void): void {
     const { clock, monotonicMs } = this.#parts
-    this.#questions.push({ told, at: clock.now(), monotonicMs: monotonicMs(), undated: new Map() })
+    this.#questions.push({ onHead, at: clock.now(), monotonicMs: monotonicMs(), undated: new Map() })
     if (!this.#isReading) this.#read()
   }
 
@@ -148,7 +148,7 @@ export class FreshHead {
   #tell(answerOf: (question: Question) => Head | undefined): void {
     const answers = new Map(this.#questions.map((question) => [question, answerOf(question)]))
     this.#questions = this.#questions.filter((question) => answers.get(question) === undefined)
-    for (const [question, head] of answers) if (head !== undefined) question.told(head)
+    for (const [question, head] of answers) if (head !== undefined) question.onHead(head)
   }
 }
 

@@ -10,7 +10,7 @@ export interface MintReaderParts {
   readonly rpc: Rpc
   readonly clock: Clock
   /** Called once per mint, before the callbacks of `read`. */
-  readonly told: (mint: string, facts: MintFacts) => void
+  readonly onFacts: (mint: string, facts: MintFacts) => void
 }
 
 /** Maximum wait of a buy; its time to live may end it earlier. */
@@ -22,14 +22,14 @@ const LONGEST_MS = 30_000
 const MOST_AHEAD = 4
 const MOST_KEPT = 10_000
 
-type Told = (facts: MintFacts | undefined) => void
+type OnFacts = (facts: MintFacts | undefined) => void
 
 /** Reads the permissions of mints, each mint once: an authority can be revoked later, but never restored. */
 export class MintReader {
   readonly #parts: MintReaderParts
   readonly #known = new Map<string, MintFacts>()
   /** Callbacks that wait for a read, by mint. */
-  readonly #asked = new Map<string, Set<Told>>()
+  readonly #asked = new Map<string, Set<OnFacts>>()
   #isStopped = false
 
   constructor(parts: MintReaderParts) {
@@ -43,22 +43,22 @@ export class MintReader {
     if (isPublicKey(key)) this.#start(key)
   }
 
-  /** Calls `told` immediately if the mint is known, and with undefined if the read does not finish in time. */
-  read(mint: string, told: Told): void {
+  /** Calls `onFacts` immediately if the mint is known, and with undefined if the read does not finish in time. */
+  read(mint: string, onFacts: OnFacts): void {
     const known = this.#known.get(mint)
     if (known !== undefined) {
-      told(known)
+      onFacts(known)
       return
     }
     if (!this.#asked.has(mint)) this.#start(mint)
-    const waiting = this.#asked.get(mint) as Set<Told>
+    const waiting = this.#asked.get(mint) as Set<OnFacts>
     const stop = this.#parts.clock.after(WAIT_MS, () => {
       waiting.delete(once)
-      told(undefined)
+      onFacts(undefined)
     })
-    const once: Told = (facts) => {
+    const once: OnFacts = (facts) => {
       stop()
-      told(facts)
+      onFacts(facts)
     }
     waiting.add(once)
   }
@@ -73,7 +73,7 @@ export class MintReader {
   }
 
   async #ask(mint: string, until: number): Promise<void> {
-    const { clock, told } = this.#parts
+    const { clock, onFacts } = this.#parts
     const facts = await this.#facts(mint)
     if (this.#isStopped) return
     if (facts === undefined && clock.now() < until) {
@@ -84,7 +84,7 @@ export class MintReader {
     this.#asked.delete(mint)
     if (facts !== undefined) {
       this.#keep(mint, facts)
-      told(mint, facts)
+      onFacts(mint, facts)
     }
     for (const one of waiting) one(facts)
   }

@@ -20,7 +20,7 @@ export interface PoolReaderParts {
   /** Programs with bonding curves. */
   readonly programs: readonly string[]
   /** Called once for each request, also if the read failed. */
-  readonly told: (mint: string, answer: PoolAnswer) => void
+  readonly onAnswer: (mint: string, answer: PoolAnswer) => void
 }
 
 /** Requests that arrive within this window are read together. */
@@ -109,7 +109,7 @@ export class PoolReader {
   }
 
   #tell(mint: string, answer: PoolAnswer): void {
-    if (!this.#isStopped) this.#parts.told(mint, answer)
+    if (!this.#isStopped) this.#parts.onAnswer(mint, answer)
   }
 
   async #accounts(addresses: readonly string[]): Promise<Found | Refusal> {

@@ -67,9 +67,9 @@ export function inTurn(rpcs: readonly Rpc[]): Rpc {
       if (answer.ok || kindOfRpcError(answer.code) === 'call') return answer
       refusals.push(answer)
     }
-    const told = refusals.find(({ code }) => code === RPC_BEHIND) ?? refusals.find(({ code }) => code < 0)
+    const reported = refusals.find(({ code }) => code === RPC_BEHIND) ?? refusals.find(({ code }) => code < 0)
     const messages = refusals.map(({ message }) => message).join('; ')
-    return told ?? { ok: false, code: RPC_UNREACHABLE, message: messages || 'no RPC is configured' }
+    return reported ?? { ok: false, code: RPC_UNREACHABLE, message: messages || 'no RPC is configured' }
   }
 }
 

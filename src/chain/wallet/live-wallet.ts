@@ -101,7 +101,7 @@ export class LiveWallet {
   #deficitsAt = Number.NEGATIVE_INFINITY
   #cancelStale: Cancel | undefined
   /** Signatures of foreign transactions that were reported: each is seen at confirmed, and again once it is final. */
-  readonly #told = new Set<string>()
+  readonly #reported = new Set<string>()
   /** Time at which the first buy since the start was seen. */
   #boughtAt: Millis | undefined
   #isAlone = false
@@ -130,7 +130,7 @@ export class LiveWallet {
           if (outcome.kind === 'filled' && attempt.side === 'buy') this.#boughtAt ??= clock.now()
           if (outcome.kind === 'filled' || outcome.kind === 'reverted') this.#landed()
         }),
-      head: (told) => this.#head.ask(told),
+      head: (onHead) => this.#head.ask(onHead),
       whyNoHead: () => this.#waits,
       wake: () => this.wake(),
       second: (attempt, bound) => this.#second(attempt, bound),
@@ -238,8 +238,8 @@ export class LiveWallet {
   }
 
   #foreign(found: Foreign): void {
-    if (this.#told.has(found.signature)) return
-    this.#told.add(found.signature)
+    if (this.#reported.has(found.signature)) return
+    this.#reported.add(found.signature)
     this.#parts.on.foreign(found)
   }
 

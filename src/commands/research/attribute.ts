@@ -74,8 +74,8 @@ function textOf(found: Attribution): string {
 }
 
 function apartLine(bot: string, { of, time, side, mint }: Apart): string {
-  const who = of === 'run' ? 'the run' : 'the replay'
-  return printable(`${bot}: equal until ${dateTimeOf(time)} UTC, when only ${who} sent a ${side} of ${mint}`)
+  const sender = of === 'run' ? 'the run' : 'the replay'
+  return printable(`${bot}: equal until ${dateTimeOf(time)} UTC, when only ${sender} sent a ${side} of ${mint}`)
 }
 
 /** In the order of the lines. */

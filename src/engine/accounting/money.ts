@@ -77,12 +77,12 @@ export class MoneyFold {
     return money
   }
 
-  /** Sorted by account and bot. */
+  /** Money of each bot, sorted by account and bot. */
   get bots(): BotMoney[] {
     return [...this.#bots].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, money]) => money)
   }
 
-  /** Those with lots. */
+  /** Holdings with at least one lot. */
   get holdings(): Holding[] {
     return [...this.#books.values()]
       .filter(({ queue }) => queue.lots.length > 0)

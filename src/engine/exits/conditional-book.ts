@@ -292,9 +292,9 @@ export class ConditionalBook {
 /** Conditional orders of all bots that have not ended. */
 class OpenConditionals {
   readonly #byId = new Map<string, ConditionalOrder>()
-  /** By the id of an order that it became. */
+  /** Conditional orders by the id of an order that they became. */
   readonly #byOrder = new Map<string, ConditionalOrder>()
-  /** Those with an open order: a small set, so a print does not iterate over all waiting orders. */
+  /** Conditional orders with an open order: a small set, so a print does not iterate over all waiting ones. */
   readonly #working = new Set<ConditionalOrder>()
 
   /** Adds one, or updates its state and order. */

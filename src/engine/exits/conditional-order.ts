@@ -20,11 +20,11 @@ export interface ConditionalOrder {
   state: ConditionalState
   /** Reason of the state; '' if none is needed. */
   code: ErrorCode | ''
-  /** Its latest order; '' before the first. */
+  /** Latest order that it became; '' before the first. */
   orderId: string
-  /** Its earlier orders. They ended without a fill, but a late fill is still possible. */
+  /** Orders that it became earlier. They ended without a fill, but a late fill is still possible. */
   earlierOrders?: readonly string[]
-  /** Number of its orders. */
+  /** Number of orders that it became. */
   tries: number
   /** Earliest time of the next order after a failed one. */
   notBefore: Millis

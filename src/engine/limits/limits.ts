@@ -65,7 +65,7 @@ export interface LimitUse extends Losses {
   readonly mintLamports: number
   /** SOL at risk in tokens of the same creator, and asked for by open and unknown buys of them. */
   readonly creatorLamports: number
-  /** The same of all tokens. */
+  /** SOL at risk in all tokens, and asked for by open and unknown buys. */
   readonly exposureLamports: number
   /** SOL asked for by buys of the last 60 minutes. */
   readonly hourLamports: number

@@ -130,7 +130,7 @@ interface Observation {
   readonly shown: () => number
 }
 
-/** The same strategy; also records which bot runs it and counts the rows of the token. */
+/** Wraps a strategy: records which bot runs it, and counts the rows of the token. */
 function watchedStrategy(strategy: Strategy, mint: string, observations: Map<string, Observation>): Strategy {
   return {
     ...strategy,

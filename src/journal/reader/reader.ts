@@ -112,8 +112,8 @@ export class JournalReader {
     return this.#readEach(this.#tape.rows(mints, range))
   }
 
-  /** As `blocks`, for the warm-up of strategies, which may keep blocks: all columns stay readable after `close` and
-   *  after the tape is dropped. */
+  /** Blocks for the warm-up of strategies, which may keep blocks: unlike those of `blocks`, all columns stay readable
+   *  after `close` and after the tape is dropped. */
   warmup(mints: Mints, range: SeqRange): Generator<Block, void, undefined> {
     return this.#readEach(this.#tape.rows(mints, range, true))
   }

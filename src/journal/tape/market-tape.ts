@@ -84,7 +84,7 @@ export class MarketTape {
     }
   }
 
-  /** As `items`, without rows; reads no blocks. */
+  /** Yields the items without the rows; reads no blocks. */
   *history(stretches = this.stretches): Generator<Exclude<MarketItem, { kind: 'rows' }>, void, undefined> {
     for (const stretch of stretches) {
       yield { kind: 'began', stretch }

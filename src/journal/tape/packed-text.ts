@@ -71,7 +71,7 @@ const PAIRS = Uint16Array.from(TEXTS, (text) =>
   text.length < 2 ? (text.charCodeAt(0) || 0) << 8 : (text.charCodeAt(0) << 8) | text.charCodeAt(1),
 )
 
-/** As `unpackText`, as ASCII to the start of `target`, which has room for it. Returns the number of bytes. */
+/** Unpacks a text as ASCII to the start of `target`, which has room for it. Returns the number of bytes. */
 export function unpackInto(source: Uint8Array, at: number, bytes: number, target: Uint8Array): number {
   let length = 0
   for (let place = at; place < at + bytes; place += 3) {

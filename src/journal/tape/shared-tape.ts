@@ -109,7 +109,7 @@ class GrowingChunk {
 export interface SharedMarketParts extends Pick<Market, 'stretches' | 'rows'> {
   /** Waits for the next chunk; undefined at the end. Called by one reader only. */
   readonly next: () => TapeChunk | undefined
-  /** The same tape, opened by this thread for columns that are not shared. */
+  /** Opens the tape in this thread, for columns that are not shared. */
   readonly own: () => Market
 }
 

@@ -8,7 +8,7 @@ export type Space = 'ample' | 'noTape' | 'noEntries' | 'full' | 'stuck'
 
 export interface SpaceReport {
   readonly state: Space
-  /** As reported by the file system. */
+  /** Free bytes that the file system reports. */
   readonly freeBytes: number
 }
 

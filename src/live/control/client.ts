@@ -28,9 +28,9 @@ export class NothingRuns extends SluiceError {
  *  runs, and SluiceError if the answer does not arrive within 10 s or is a refusal, with the message and exit code
  *  of the refusal. */
 export async function sendCommand(journalPath: string, command: ControlCommand): Promise<object> {
-  const nobody = new NothingRuns(journalPath)
-  if (!existsSync(dirname(journalPath))) throw nobody
-  const socket = await dial(controlPath(journalPath), nobody)
+  const noProcess = new NothingRuns(journalPath)
+  if (!existsSync(dirname(journalPath))) throw noProcess
+  const socket = await dial(controlPath(journalPath), noProcess)
   try {
     socket.write(`${JSON.stringify(command)}\n`)
     const answer = parse(await readLine(socket, LONGEST_ANSWER))
@@ -54,11 +54,11 @@ export async function isListening(journalPath: string): Promise<boolean> {
   }
 }
 
-function dial(path: string, nobody: SluiceError): Promise<Socket> {
+function dial(path: string, noProcess: SluiceError): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const refuse = (error: NodeJS.ErrnoException): void => {
-      const isNobody = error.code === 'ENOENT' || error.code === 'ECONNREFUSED'
-      reject(isNobody ? nobody : new SluiceError(`${path}: ${error.message}`))
+      const isMissing = error.code === 'ENOENT' || error.code === 'ECONNREFUSED'
+      reject(isMissing ? noProcess : new SluiceError(`${path}: ${error.message}`))
     }
     const socket = connect(path)
     socket.setTimeout(ANSWER_TIMEOUT_MS, () => socket.destroy(new Error('no answer within 10 s')))

@@ -39,25 +39,25 @@ export interface RpcFinding {
   readonly throttled: boolean
 }
 
-export interface ClusterWish {
+export interface ExpectedCluster {
   /** chain.cluster, a name or a genesis hash; '' if not configured. */
   readonly configured: string
   readonly genesis: string
 }
 
 /** Checks of one provider: connection, methods, lag, history, budget. */
-export function rpcVerdicts(rpc: RpcFinding, wish: ClusterWish, clockIsRight: boolean): Check[] {
+export function rpcVerdicts(rpc: RpcFinding, expected: ExpectedCluster, clockIsRight: boolean): Check[] {
   const { name, source, unreachable } = rpc
   if (unreachable !== '')
     return [fail(name, `${source}: ${unreachable}`, 'check the address and its key, then run doctor again')]
-  return [reached(rpc, wish), methods(rpc), lag(rpc, clockIsRight), history(rpc), budget(rpc)]
+  return [reached(rpc, expected), methods(rpc), lag(rpc, clockIsRight), history(rpc), budget(rpc)]
 }
 
-function reached({ name, source, genesis, cluster, version, ms }: RpcFinding, wish: ClusterWish): Check {
+function reached({ name, source, genesis, cluster, version, ms }: RpcFinding, expected: ExpectedCluster): Check {
   const found = `${source}: ${cluster || `chain ${genesis.slice(0, 8)}`}, version ${version || 'unknown'}, ${durationOf(ms)} a call`
   if (genesis === '') return fail(name, `${found}; the node does not report its genesis hash`, 'use another provider')
-  if (genesis === wish.genesis) return ok(name, found)
-  const wanted = wish.configured === '' ? 'the chain of the first RPC' : wish.configured
+  if (genesis === expected.genesis) return ok(name, found)
+  const wanted = expected.configured === '' ? 'the chain of the first RPC' : expected.configured
   return fail(name, `${found}; this is not ${wanted}`, 'use addresses of one chain, and set chain.cluster to it')
 }
 

@@ -37,7 +37,7 @@ export function keyVerdict(host: string, session: SessionFinding, source: string
 
 export interface PlanFinding {
   /** Name of the plan from the service; '' if it sent none. */
-  readonly told: string
+  readonly planName: string
   /** Limits of the plan if known. */
   readonly known: Plan
   /** Why limits are unknown; '' if all are known. */
@@ -47,9 +47,9 @@ export interface PlanFinding {
   readonly share: number
 }
 
-export function planVerdict({ told, known, notice, configured, share }: PlanFinding): Check {
+export function planVerdict({ planName, known, notice, configured, share }: PlanFinding): Check {
   const part = share < 1 ? `; service.share: ${Math.round(share * 100)} %` : ''
-  const found = `${told}: ${numbersOf(known)}${part}`
+  const found = `${planName}: ${numbersOf(known)}${part}`
   if (configured === 'auto') {
     if (notice === '') return ok('plan', found)
     return warn(
@@ -58,7 +58,7 @@ export function planVerdict({ told, known, notice, configured, share }: PlanFind
       'set its limits: service.plan: { requestsPerMinute, connections, messagesPerSecond }',
     )
   }
-  if (notice !== '') return ok('plan', `${told}, with the configured limits: ${numbersOf(configured)}${part}`)
+  if (notice !== '') return ok('plan', `${planName}, with the configured limits: ${numbersOf(configured)}${part}`)
   if (isWithin(configured, known) && isWithin(known, configured)) return ok('plan', found)
   if (isWithin(configured, known))
     return warn(

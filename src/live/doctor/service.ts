@@ -67,9 +67,15 @@ function planFinding({ config }: ServiceParts, { session }: FeedLook): PlanFindi
   const { plan, share } = config.service
   const { plans } = venueOf(config.service)
   const custom = typeof plan === 'object' ? plan : undefined
-  const told = session.kind === 'authenticated' ? session.plan : ''
-  const { plan: known, notice } = plans.named(told)
-  return { told, known, notice, configured: custom ?? (plan === 'auto' ? plan : plans.named(String(plan)).plan), share }
+  const planName = session.kind === 'authenticated' ? session.plan : ''
+  const { plan: known, notice } = plans.named(planName)
+  return {
+    planName,
+    known,
+    notice,
+    configured: custom ?? (plan === 'auto' ? plan : plans.named(String(plan)).plan),
+    share,
+  }
 }
 
 function needsOf({ config }: ServiceParts, plan: Plan): Parameters<typeof needsVerdict>[0] {

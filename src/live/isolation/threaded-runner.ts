@@ -20,7 +20,7 @@ export interface EngineLink {
 }
 
 export interface ThreadedRunnerOptions extends EffectsOptions {
-  /** The same as a Runner's. */
+  /** Called with every batch of rows, as by a Runner. */
   readonly observe: (block: Block, from: number, to: number) => void
   /** Called with every input in its place between the rows that `observe` receives. */
   readonly heard: (input: Input) => void

@@ -71,7 +71,7 @@ describe('the attempt that a transaction belongs to', () => {
   const baseline = { slot: 99, height: 90 }
   const watched = (attempt: Attempt, is: 'lost' | 'acked' | 'refused' | 'executed'): WatchedAttempt => {
     const one = new WatchedAttempt(attempt)
-    one.said = is === 'lost' ? 'unknown' : is === 'acked' ? 'acked' : 'nothing'
+    one.lastReport = is === 'lost' ? 'unknown' : is === 'acked' ? 'acked' : 'nothing'
     one.ended = is === 'refused' || is === 'executed'
     if (is === 'executed') one.settled = 'another'
     return one

@@ -27,8 +27,8 @@ test('a trade of our wallet that the feed only hinted at is not given to an atte
     isFollowed = false
   })
   watches.claim('its own', one)
-  executions.told(one, 'its own', filled('its own'))
-  executions.told(one, 'of the next sale', filled('of the next sale'))
+  executions.takeOutcome(one, 'its own', filled('its own'))
+  executions.takeOutcome(one, 'of the next sale', filled('of the next sale'))
   expect({ said, isFollowed, owner: watches.ownerOf('of the next sale') }).toEqual({
     ...{ said: ['filled'], isFollowed: false, owner: undefined },
   })

@@ -21,7 +21,7 @@ beforeEach(() => {
   told = []
   account = () => accountShape(mintBytes())
   chain.methods.getAccountInfo = () => ({ context: { slot: 1 }, value: account() })
-  reader = new MintReader({ rpc: chain.rpc, clock, told: (mint, facts) => told.push(`${mint} ${facts.program}`) })
+  reader = new MintReader({ rpc: chain.rpc, clock, onFacts: (mint, facts) => told.push(`${mint} ${facts.program}`) })
 })
 
 async function pass(ms: number): Promise<void> {

@@ -44,7 +44,7 @@ beforeEach(() => {
   })
   reader = new PoolReader({
     ...{ rpc: chain.rpc, clock, programs: PROGRAMS_READ },
-    told: (mint, answer) => told.push([mint, answer]),
+    onAnswer: (mint, answer) => told.push([mint, answer]),
   })
 })
 

@@ -53,13 +53,13 @@ function tableOf(
     lists: { broken: new Map(broken.map((text) => [text, text])) },
   } satisfies WatchedWorld
   const status = statusOf({ world, stats, bots: BOTS, startedAt: NOON }, NOON + 60_000)
-  // As it goes over the socket of `sluice status`.
+  // The socket of `sluice status` carries JSON.
   const sent = JSON.parse(JSON.stringify(status)) as typeof status
   return liveTable(sent, 'test', 0, columns)
 }
 
 test('says why fewer requests can be sent than the plan has, and until when', () => {
-  const text = 'nobody knows what was sent before'
+  const text = 'the requests of the earlier process are unknown'
   const holds = [{ code: 'HISTORY_UNKNOWN', until: NOON + 90_000, text }] as const
   const lines = linesOf(new LiveStats(), undefined, [], { held: 3, allowed: 50, perMinute: 100, waiting: 1, holds })
   expect(lines.join('\n')).toContain('requests 3/50 of 100, 1 waiting')

@@ -17,7 +17,7 @@ const [TOKEN, OTHER, THIRD, STEPS] = [keyOf(1), keyOf(2), keyOf(3), keyOf(4)]
 const folder = temporaryFolder()
 const journal = journalPath()
 const conditional = journalPath()
-/** Of a run whose plan allows one request a minute. */
+/** Journal of a run whose plan allows one request a minute. */
 const crowded = journalPath()
 
 /** Does what the size of a print tells it. */

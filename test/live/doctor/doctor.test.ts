@@ -107,7 +107,7 @@ describe('this machine', () => {
 
 describe('the service', () => {
   const session = { kind: 'authenticated', ms: 12, connectMs: 40, plan: 'standard' } as const
-  const plan = { told: 'standard', known: STANDARD, notice: '', configured: 'auto', share: 1 } as const
+  const plan = { planName: 'standard', known: STANDARD, notice: '', configured: 'auto', share: 1 } as const
   const custom = { ...STANDARD, requestsPerMinute: 500 }
   const need = {
     ...{ requestsPerMinute: 100, sockets: 1, connections: 5, positions: 5, keys: 1 },
@@ -142,13 +142,13 @@ describe('the service', () => {
     ],
     [
       'a configuration below the plan',
-      planVerdict({ ...plan, told: 'Premium', known: PREMIUM, configured: STANDARD }),
+      planVerdict({ ...plan, planName: 'Premium', known: PREMIUM, configured: STANDARD }),
       /^warn: .*allows less/,
     ],
-    ['an unknown plan', planVerdict({ ...plan, told: 'Gold', notice: 'not known' }), /^warn: not known$/],
+    ['an unknown plan', planVerdict({ ...plan, planName: 'Gold', notice: 'not known' }), /^warn: not known$/],
     [
       'Enterprise',
-      planVerdict({ ...plan, told: 'Enterprise', notice: 'no numbers', configured: custom }),
+      planVerdict({ ...plan, planName: 'Enterprise', notice: 'no numbers', configured: custom }),
       /^ok: Enterprise, with .* 500/,
     ],
     [
