@@ -18,6 +18,8 @@ export class BotResult {
   readonly name: string
   orders = 0
   buys = 0
+  /** Spent on buys, including the fees of venue and service. */
+  boughtLamports = 0
   sells = 0
   /** Times that a pool would have been read. */
   polls = 0
@@ -66,8 +68,10 @@ export class BotResult {
 
   /** `price`: robust price of the decision, SOL per token; null if unknown. */
   filled(fill: Fill, price: number | null): void {
-    if (fill.side === 'buy') this.buys++
-    else this.sells++
+    if (fill.side === 'buy') {
+      this.buys++
+      this.boughtLamports += fill.tradeLamports
+    } else this.sells++
     addFill(this.#totals, fill)
     if (price !== null) this.#slippage += slippageOf(fill, price)
     this.log?.filled(fill)

@@ -4,9 +4,12 @@ import type { BotConfig, Config } from '../config/config.ts'
 import { LIMITS, type Limits, NO_LIMITS, WALLET_LIMITS, type WalletLimits } from '../engine/limits/limits.ts'
 import { mapSol } from '../engine/limits/setting-rows.ts'
 import type { Market } from '../journal/tape/market-tape.ts'
+import { RowKind } from '../market/block.ts'
+import { Mints } from '../market/mints.ts'
 import { type FillModel, stressed, withoutDelay } from '../simulation/fill-model.ts'
 import {
   type BotExtras,
+  beatenPercent,
   entriesAlone,
   type FreedRun,
   type RandomEntries,
@@ -19,7 +22,6 @@ import { type Backtest, type BotOutcome, runBacktest } from './run.ts'
 
 const STRESS = [2, 4]
 const SIZES = [0.5, 2, 5]
-const SEEDS = 100
 /** Bots in one engine: each has state for every token, so more of them need too much memory. */
 const SEEDS_A_RUN = 5
 
@@ -28,11 +30,13 @@ export interface ExtraOptions {
   readonly progress: (rows: number) => void
   /** The fill model of the backtest; these runs vary it. */
   readonly model: (assumed: FillModel) => FillModel
+  /** Bots with random entries for each bot: at least 1. */
+  readonly seeds: number
 }
 
 /** Rows that the further runs play. */
-export function extraRows(config: Config, market: Market): number {
-  return market.rows * (STRESS.length + SIZES.length + 3 + config.bots.length * (SEEDS / SEEDS_A_RUN))
+export function extraRows(config: Config, market: Market, seeds: number): number {
+  return market.rows * (STRESS.length + SIZES.length + 3 + config.bots.length * Math.ceil(seeds / SEEDS_A_RUN))
 }
 
 /** Further runs of a logged backtest, by bot: with other costs, other sizes, and random entries. */
@@ -40,8 +44,9 @@ export function extrasOf(
   config: Config,
   market: Market,
   backtest: Backtest,
-  { progress, model }: ExtraOptions,
+  { progress, model, seeds }: ExtraOptions,
 ): Map<string, BotExtras> {
+  const trades = tradesOf(market)
   let done = 0
   const run = (varied: Config, more: Partial<Parameters<typeof runBacktest>[2]> = {}): Backtest => {
     const found = runBacktest(varied, market, {
@@ -64,24 +69,27 @@ export function extrasOf(
     freedRuns('delay', run(config, { model: (assumed) => withoutDelay(model(assumed)) })),
     freedRuns('limits', run(unlimited(config))),
   ]
-  const entries = run(withoutSales(config)).bots.map(netOf)
+  const entries = run(withoutSales(config)).bots
   return new Map(
     backtest.bots.map((bot, index) => {
       const of = (runs: readonly VariedRun[][]): VariedRun[] => runs.map((bots) => bots[index] as VariedRun)
-      const random = byChance(
-        config,
-        config.bots[index] as BotConfig,
-        bot,
-        entries[index] as number,
-        backtest.rows,
-        run,
-      )
+      const own = entries[index] as BotOutcome
+      const random = byChance({ config, bot: config.bots[index] as BotConfig, base: bot, own, trades, seeds }, run)
       return [
         bot.result.name,
         { stress: of(stress), sizes: of(whole), freed: freed.map((bots) => bots[index] as FreedRun), random },
       ]
     }),
   )
+}
+
+function tradesOf(market: Market): number {
+  let trades = 0
+  for (const item of market.items(new Mints())) {
+    if (item.kind !== 'rows') continue
+    for (let row = item.from; row < item.to; row++) if ((item.block.kind[row] as number) <= RowKind.sell) trades++
+  }
+  return trades
 }
 
 function variedRuns(factor: number, { bots }: Backtest): VariedRun[] {
@@ -97,55 +105,66 @@ function netOf({ result, valueLamports }: BotOutcome): number {
 }
 
 function variedRun(factor: number, bot: BotOutcome): VariedRun {
-  const trips = bot.result.log?.money.trips ?? []
-  const bought = trips.reduce((sum, { boughtLamports }) => sum + boughtLamports, 0)
-  const net = netOf(bot)
+  const trades = bot.result.log?.money.trips.length ?? 0
+  return { factor, netSol: netOf(bot) / 1e9, trades, percentOfBought: percentOf(bot) }
+}
+
+/** Result over the SOL bought; null if the bot bought nothing. */
+function percentOf(bot: BotOutcome): number | null {
+  const { boughtLamports } = bot.result
+  return boughtLamports === 0 ? null : (netOf(bot) / boughtLamports) * 100
+}
+
+interface Chance {
+  readonly config: Config
+  readonly bot: BotConfig
+  /** The run itself, ... */
+  readonly base: BotOutcome
+  /** ... and its entries with the configured exits only. */
+  readonly own: BotOutcome
+  /** Trades of the tape. */
+  readonly trades: number
+  readonly seeds: number
+}
+
+/** Results of random entries with the exits of a bot; null if it bought nothing. */
+function byChance(chance: Chance, run: (config: Config) => Backtest): RandomEntries | null {
+  const { config, base, own, seeds } = chance
+  if (base.result.buys === 0) return null
+  const bots = randomBots(chance)
+  const nets: number[] = []
+  const percents: number[] = []
+  let trades = 0
+  for (let from = 0; from < seeds; from += SEEDS_A_RUN)
+    for (const one of run({ ...config, bots: bots.slice(from, from + SEEDS_A_RUN) }).bots) {
+      nets.push(netOf(one) / 1e9)
+      percents.push(percentOf(one) ?? 0)
+      trades += one.result.buys
+    }
+  const at = (values: readonly number[], share: number): number => quantile(values, share) as number
+  const entriesPercent = percentOf(own)
   return {
-    factor,
-    netSol: net / 1e9,
-    trades: trips.length,
-    percentOfBought: bought === 0 ? null : (net / bought) * 100,
+    entriesSol: netOf(own) / 1e9,
+    entriesPercent,
+    seeds,
+    tradesPerSeed: trades / seeds,
+    ...{ p5Sol: at(nets, 0.05), medianSol: at(nets, 0.5), p95Sol: at(nets, 0.95) },
+    ...{ p5Percent: at(percents, 0.05), medianPercent: at(percents, 0.5), p95Percent: at(percents, 0.95) },
+    beatenPercent: beatenPercent(entriesPercent ?? 0, percents),
   }
 }
 
-/** Result of the entries with the configured exits only; null if the bot bought nothing. `entriesLamports`: result of
- *  the bot's own entries with these exits. */
-function byChance(
-  config: Config,
-  bot: BotConfig,
-  { result: { log } }: BotOutcome,
-  entriesLamports: number,
-  rows: number,
-  run: (config: Config) => Backtest,
-): RandomEntries | null {
-  const buys = [...(log?.orders.values() ?? [])].filter(({ side }) => side === 'buy')
-  if (buys.length === 0) return null
-  const sol = buys.reduce((sum, order) => sum + (order.lamports ?? 0), 0) / buys.length / 1e9
+/** As many entries as the bot's filled buys, of their average size. */
+function randomBots({ bot, base: { result }, trades, seeds }: Chance): BotConfig[] {
+  const sol = Math.floor(result.boughtLamports / result.buys) / 1e9
   const { params } = bot.strategy.strategy
-  const strategy = randomEntries({ params, sol, entries: buys.length, rows, exits: [...(log?.exits.values() ?? [])] })
-  const bots = Array.from({ length: SEEDS }, (_, seed): BotConfig => {
+  const exits = [...(result.log?.exits.values() ?? [])]
+  const strategy = randomEntries({ params, sol, entries: result.buys, trades, exits })
+  return Array.from({ length: seeds }, (_, seed): BotConfig => {
     const name = `${bot.name} random ${seed + 1}`
     const paper = { ...bot.paper, seed: deriveSeed(bot.paper.seed, name) }
     return { ...bot, name, params: null, strategy: { ...bot.strategy, name: strategy.name, strategy }, paper }
   })
-  const nets: number[] = []
-  let trades = 0
-  for (let from = 0; from < SEEDS; from += SEEDS_A_RUN)
-    for (const one of run({ ...config, bots: bots.slice(from, from + SEEDS_A_RUN) }).bots) {
-      nets.push(netOf(one))
-      trades += one.result.buys
-    }
-  const at = (share: number): number => (quantile(nets, share) as number) / 1e9
-  const beaten = nets.filter((net) => net < entriesLamports).length
-  return {
-    entriesSol: entriesLamports / 1e9,
-    seeds: SEEDS,
-    tradesPerSeed: trades / SEEDS,
-    p5Sol: at(0.05),
-    medianSol: at(0.5),
-    p95Sol: at(0.95),
-    beatenPercent: (beaten / SEEDS) * 100,
-  }
 }
 
 /** More than any market takes. */

@@ -1,6 +1,6 @@
 import type { Json } from '../../base/json.ts'
 import type { ExitRules } from '../../engine/exits/exit-settings.ts'
-import type { Bot, Strategy } from '../../engine/strategy.ts'
+import type { Bot, OrderView, Strategy } from '../../engine/strategy.ts'
 
 /** Figures of further runs of a bot over the same tape. SOL. */
 export interface BotExtras {
@@ -31,17 +31,27 @@ export interface VariedRun {
 }
 
 /** Random entries with the same exits, average size and number. Sales by the strategy itself are not among these
- *  exits. */
+ *  exits. Percentages are results over the SOL bought: the runs need not make the same number of trades. */
 export interface RandomEntries {
   /** Result of the bot's own entries with these exits only: the bot's result if its strategy never sells. */
   readonly entriesSol: number
+  readonly entriesPercent: number | null
   readonly seeds: number
   readonly tradesPerSeed: number
   readonly p5Sol: number
   readonly medianSol: number
   readonly p95Sol: number
-  /** Percentage of the seeds with a lower result. */
+  readonly p5Percent: number
+  readonly medianPercent: number
+  readonly p95Percent: number
+  /** Percentage of the seeds with a lower result per SOL bought; an equal one counts half. */
   readonly beatenPercent: number
+}
+
+/** Percentage of the values below `own`; an equal one counts half. */
+export function beatenPercent(own: number, values: readonly number[]): number {
+  const points = values.reduce((sum, value) => sum + (value < own ? 1 : value === own ? 0.5 : 0), 0)
+  return (points / values.length) * 100
 }
 
 /** A strategy with buys `factor` times as large. */
@@ -83,27 +93,44 @@ export interface ChanceOptions {
   readonly params: Strategy['params']
   readonly sol: number
   readonly entries: number
-  readonly rows: number
+  /** Trades of the tape. */
+  readonly trades: number
   /** Exit rules of the replaced bot's positions; each buy draws one. */
   readonly exits: readonly ExitRules[]
 }
 
-/** Buys for `sol` at random prints, about `entries` times in `rows` rows. */
-export function randomEntries({ params, sol, entries, rows, exits }: ChanceOptions): Strategy {
-  const longest = Math.max(1, Math.round((2 * rows) / Math.max(1, entries)))
+const MISSED: ReadonlySet<OrderView['state']> = new Set(['failed', 'refused', 'expired', 'cancelled', 'not_executed'])
+
+/** Longest pause after a refused entry, as a share of the mean distance of two entries. */
+const PAUSE = 0.2
+
+/** Buys for `sol` at random prints, about `entries` times in `trades` trades. An entry that is refused or not filled is
+ *  tried again at a later print, so that limits do not thin the entries out. */
+export function randomEntries({ params, sol, entries, trades, exits }: ChanceOptions): Strategy {
+  const distance = trades / Math.max(1, entries)
   return {
     name: 'random entries',
     about: 'Buys at random prints.',
     params,
     keys: ['trades'],
     start: (_params, bot) => {
-      const skip = (): number => 1 + Math.floor(bot.random() * longest)
-      let left = skip()
+      const within = (most: number): number => 1 + Math.floor(bot.random() * Math.max(1, Math.round(most)))
+      let left = within(2 * distance)
+      let due = 0
+      let pause = 0
       return {
         onTrade(_trade, token) {
-          if (--left > 0 || token.price === undefined || token.position !== undefined) return
-          left = skip()
-          bot.buy(token, { sol, reason: 'chance', exits: exits[Math.floor(bot.random() * exits.length)] ?? {} })
+          if (--left <= 0) {
+            left = within(2 * distance)
+            due++
+          }
+          if (due === 0 || --pause > 0 || token.price === undefined || token.position !== undefined) return
+          const rules = exits[Math.floor(bot.random() * exits.length)] ?? {}
+          if (bot.buy(token, { sol, reason: 'chance', exits: rules }).ok) due--
+          else pause = within(PAUSE * distance)
+        },
+        onOrder({ side, state }) {
+          if (side === 'buy' && MISSED.has(state)) due++
         },
       }
     },

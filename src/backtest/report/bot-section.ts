@@ -145,19 +145,20 @@ function furtherOf({ name }: BotReport, { extras }: Report): BotExtras | undefin
 }
 
 function furtherRows({ netSol: ownSol }: BotReport, further: BotExtras | undefined): [Part, Part][] {
-  if (further === undefined) return []
+  if (further === undefined) return [['other costs, sizes and random entries', 'not played (--runs 0)']]
   const { stress, freed, random } = further
   const rows = [
     ...stress.map(({ factor, netSol }): [Part, Part] => [`fees and latency x ${factor}`, sol(netSol)]),
     ...freed.map(({ of, buys, netSol }): [Part, Part] => [`without ${of}: ${buys} buys`, sol(netSol)]),
   ]
   if (random === null) return rows
-  const { entriesSol, seeds, medianSol, p5Sol, p95Sol, beatenPercent } = random
+  const { entriesSol, entriesPercent, seeds, medianPercent, p5Percent, p95Percent, beatenPercent } = random
   return [
     ...rows,
     ...(entriesSol === ownSol ? [] : [['own entries, sold by exits only', sol(entriesSol)] satisfies [Part, Part]]),
-    [`same exits, random entries: median of ${seeds}`, sol(medianSol)],
-    ['their 5 % and 95 % quantiles', html`${sol(p5Sol)} to ${sol(p95Sol)}`],
+    ['own entries, result per SOL bought', percentText(entriesPercent)],
+    [`random entries with the same exits, median of ${seeds}`, percentText(medianPercent)],
+    ['their 5 % and 95 % quantiles', `${percentText(p5Percent)} to ${percentText(p95Percent)}`],
     ['random runs below the own entries', percentText(beatenPercent, 0)],
   ]
 }

@@ -102,9 +102,11 @@ function depthLine({ depth }: BotOutcome): string[] {
 /** Results of the further runs; none without a report. */
 function furtherLines(bot: string, report: Report | undefined): string[] {
   const extras = report !== undefined && Object.hasOwn(report.extras, bot) ? report.extras[bot] : undefined
-  if (report === undefined || extras === undefined) return []
+  if (report === undefined) return []
+  if (extras === undefined) return ['  checks    no further runs were played (--runs 0)']
   const { stress, sizes, freed, random } = extras
   const missed = Object.hasOwn(report.missedSol, bot) ? report.missedSol[bot] : undefined
+  const percent = (value: number | null): string => (value === null ? 'n/a' : `${value.toFixed(2)} %`)
   const runs = (some: readonly VariedRun[]): string =>
     some.map(({ factor, netSol }) => `${netSol.toFixed(4)} SOL at ${factor}x`).join(', ')
   return [
@@ -115,7 +117,7 @@ function furtherLines(bot: string, report: Report | undefined): string[] {
     ...(random === null
       ? []
       : [
-          `  chance    random entries with the same exits, ${random.seeds} seeds: median ${random.medianSol.toFixed(4)} SOL, 5th to 95th percentile ${random.p5Sol.toFixed(4)} to ${random.p95Sol.toFixed(4)}; the strategy's entries with these exits made ${random.entriesSol.toFixed(4)}, more than ${random.beatenPercent.toFixed(0)} % of the seeds`,
+          `  chance    random entries with the same exits, ${random.seeds} seeds: median ${percent(random.medianPercent)} of the SOL bought, 5th to 95th percentile ${percent(random.p5Percent)} to ${percent(random.p95Percent)}; the strategy's entries with these exits made ${percent(random.entriesPercent)}, more than ${random.beatenPercent.toFixed(0)} % of the seeds`,
         ]),
   ]
 }

@@ -27,6 +27,12 @@ const OPTIONS = {
   partial: PARTIAL,
   calibrate: flag("fit the fill model to the journal's real fills, and report its errors"),
   out: text('<folder>', 'write report.html, report.json and results.db to this folder'),
+  runs: number(
+    '<n>',
+    'with --out, compare each bot with this many runs of random entries; 0 plays no further runs',
+    { integer: true, min: 0, max: 1_000 },
+    100,
+  ),
   verifyCausal: flag('hide or cut later rows and verify that no decision changes'),
   seed: number('<n>', 'random seed of --verify-causal', SEED, 1),
   json: JSON_LINE,
@@ -62,7 +68,7 @@ export const command = defineCommand({
 async function runAndReport(
   config: Config,
   market: Market,
-  { partial, out, json }: Options,
+  { partial, out, json, runs }: Options,
   calibration: ReturnType<typeof calibrationOf> | undefined,
 ): Promise<{ backtest: Backtest; report: Report | undefined }> {
   const model = calibration?.model ?? ((assumed: FillModel) => assumed)
@@ -71,9 +77,12 @@ async function runAndReport(
     withProgress(market.rows, (progress) => runBacktest(config, market, { partial, progress, journal, logged, model })),
   )
   if (out === undefined) return { backtest, report: undefined }
-  const extras = withProgress(extraRows(config, market), (progress) =>
-    extrasOf(config, market, backtest, { progress, model }),
-  )
+  const extras =
+    runs === 0
+      ? new Map()
+      : withProgress(extraRows(config, market, runs), (progress) =>
+          extrasOf(config, market, backtest, { progress, model, seeds: runs }),
+        )
   const report = reportOf(config, market, backtest, { extras, calibration: calibration?.report })
   writeReport(out, report)
   return { backtest, report }

@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { extrasOf } from '../../../src/backtest/further-runs.ts'
-import { randomEntries } from '../../../src/backtest/metrics/extras.ts'
+import { beatenPercent, randomEntries } from '../../../src/backtest/metrics/extras.ts'
 import { Ghosts, type MissedEntry } from '../../../src/backtest/metrics/ghosts.ts'
 import { type Backtest, runBacktest } from '../../../src/backtest/run.ts'
 import { seededRandom } from '../../../src/base/random.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { openReader } from '../../../src/journal/reader/reader.ts'
 import { Mints } from '../../../src/market/mints.ts'
+import type { FillModel } from '../../../src/simulation/fill-model.ts'
 import { journalPath } from '../../support/journal-samples.ts'
 import { noisyMarket, writeTape } from '../../support/recorded-tape.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -15,13 +16,17 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 const T0 = 1_780_000_000_000
 const folder = temporaryFolder()
 
-async function extras(bot: object) {
-  const path = journalPath()
-  await writeTape(path, [{ time: T0, items: noisyMarket(3_000, 3, T0) }])
-  const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
+async function extras(bot: object, seeds = 10) {
   const exits = { stopLossPercent: 20, takeProfitPercent: 30, maxHoldSeconds: 60 }
   const limits = { maxSolPerOrder: 0.05, maxOpenPositions: 4 }
-  const bots = [{ name: 'dips', strategy: 'dip-buyer', exits, limits, ...bot }]
+  const { base, found, rows } = await extrasFor([{ name: 'dips', strategy: 'dip-buyer', exits, limits, ...bot }], seeds)
+  return { base, found: found.get('dips'), rows }
+}
+
+async function extrasFor(bots: readonly object[], seeds: number, count = 3_000) {
+  const path = journalPath()
+  await writeTape(path, [{ time: T0, items: noisyMarket(count, 3, T0) }])
+  const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
   const loaded = await loadConfig([folder.write('bots.yaml', JSON.stringify({ service, bots }))])
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
   const reader = openReader(path)
@@ -29,11 +34,8 @@ async function extras(bot: object) {
     const market = reader.market()
     const base: Backtest = runBacktest(loaded.config, market, { partial: false, logged: true })
     const rows: number[] = []
-    const found = extrasOf(loaded.config, market, base, {
-      progress: (done) => rows.push(done),
-      model: (assumed) => assumed,
-    })
-    return { base, found: found.get('dips'), rows }
+    const options = { progress: (done: number) => rows.push(done), model: (assumed: FillModel) => assumed, seeds }
+    return { base, found: extrasOf(loaded.config, market, base, options), rows }
   } finally {
     reader.close()
   }
@@ -59,12 +61,13 @@ test('further runs vary costs, sizes and entries', async () => {
   expect(unlimited).toMatchObject({ of: 'limits' })
   expect(unlimited?.buys).toBeGreaterThan(bot.result.buys)
   const { random } = found ?? {}
-  expect(random).toMatchObject({ seeds: 100 })
+  expect(random).toMatchObject({ seeds: 10 })
   expect(random?.p5Sol).toBeLessThan(random?.medianSol as number)
   expect(random?.medianSol).toBeLessThan(random?.p95Sol as number)
-  expect(random?.tradesPerSeed).toBeGreaterThan(0.3 * bot.result.buys)
-  expect(random?.tradesPerSeed).toBeLessThan(3 * bot.result.buys)
-  expect(rows.at(-1)).toBe(28 * 3_000)
+  expect(random?.tradesPerSeed).toBeGreaterThan(0.8 * bot.result.buys)
+  expect(random?.tradesPerSeed).toBeLessThan(1.2 * bot.result.buys)
+  expect(random?.entriesPercent).toBeCloseTo((net / (bot.result.boughtLamports / 1e9)) * 100, 9)
+  expect(rows.at(-1)).toBe((8 + 2) * 3_000)
   expect(random?.entriesSol).toBe(net) // the strategy never sells
   expect((await extras({ params: { sizeSol: 0.05 } })).found).toEqual(found)
 })
@@ -80,20 +83,81 @@ test('random entries get no sales of the strategy, and are compared with its ent
   expect(found?.random?.beatenPercent).toBeLessThan(100)
 })
 
-test("each random entry gets the exits of one of the bot's positions", () => {
-  const kinds = [{ stopLossPercent: 1 }, { takeProfitPercent: 2 }]
-  const params = z.object({})
-  const strategy = randomEntries({ params, sol: 1, entries: 50, rows: 200, exits: kinds })
+/** A stub of a bot that draws from a seed and refuses buys while `accepts` is false. */
+function stub(accepts: () => boolean) {
   const random = seededRandom(1)
-  const given: unknown[] = []
+  const buys: { sol: number; exits: unknown }[] = []
   const bot = {
     random: () => random.next(),
-    buy: (_token: unknown, { exits }: { exits: unknown }) => given.push(exits),
+    buy: (_token: unknown, options: { sol: number; exits: unknown }) => {
+      if (accepts()) buys.push(options)
+      return { ok: accepts() }
+    },
   } as never
+  return { bot, buys }
+}
+
+const TOKEN = { price: 1 } as never
+
+test("each random entry gets the exits of one of the bot's positions", () => {
+  const kinds = [{ stopLossPercent: 1 }, { takeProfitPercent: 2 }]
+  const strategy = randomEntries({ params: z.object({}), sol: 1, entries: 50, trades: 200, exits: kinds })
+  const { bot, buys } = stub(() => true)
   const { onTrade } = strategy.start({}, bot)
-  for (let row = 0; row < 200; row++) onTrade?.({} as never, { price: 1 } as never)
-  expect(given.length).toBeGreaterThan(20)
-  expect(new Set(given)).toEqual(new Set(kinds))
+  for (let row = 0; row < 200; row++) onTrade?.({} as never, TOKEN)
+  expect(buys.length).toBeGreaterThan(20)
+  expect(new Set(buys.map(({ exits }) => exits))).toEqual(new Set(kinds))
+})
+
+test('random entries that are refused, or not filled, are tried again', () => {
+  const strategy = randomEntries({ params: z.object({}), sol: 1, entries: 100, trades: 10_000, exits: [{}] })
+  let row = 0
+  const { bot, buys } = stub(() => row % 1_000 > 600) // places are taken for most of the time
+  const { onTrade, onOrder } = strategy.start({}, bot)
+  let missed = 0
+  for (; row < 10_000; row++) {
+    const before = buys.length
+    onTrade?.({} as never, TOKEN)
+    if (buys.length === before || missed >= 50) continue
+    missed++
+    onOrder?.({ side: 'buy', state: 'failed' } as never, TOKEN)
+  }
+  expect(buys.length - missed).toBeGreaterThan(85)
+  expect(buys.length - missed).toBeLessThan(115)
+})
+
+test.each([
+  [2, [1, 3], 50],
+  [2, [2, 2, 2], 50],
+  [2, [0, 1, 2, 3], 62.5],
+  [0, [1, 2], 0],
+])('a result of %d beats %j by %d percent', (own, values, percent) => {
+  expect(beatenPercent(own, values)).toBe(percent)
+})
+
+/** Raise for a longer test: the interval narrows. */
+const BLIND_BOTS = Number(process.env.SLUICE_BLIND_BOTS ?? 4)
+const BLIND_SEEDS = Number(process.env.SLUICE_BLIND_SEEDS ?? 5)
+
+test('a blind bot beats half of the random entries, with or without room for all of its orders', async () => {
+  const strategy = folder.write(
+    'blind.ts',
+    `import { defineStrategy, z } from 'sluice'
+export default defineStrategy({ name: 'blind', about: '', params: z.object({}), keys: ['trades'], start: (_params, bot) => ({
+  onTrade(_trade, token) {
+    if (token.position || token.price === undefined || bot.random() > 0.05) return
+    bot.buy(token, { sol: 0.05, reason: 'blind' })
+  } }) })`,
+  )
+  const bots = Array.from({ length: BLIND_BOTS }, (_, n) => ({
+    ...{ name: `blind-${n}`, strategy, exits: { stopLossPercent: 20, maxHoldSeconds: 20 } },
+    limits: { maxOpenPositions: n % 2 === 0 ? 2 : 8 },
+  }))
+  const { found } = await extrasFor(bots, BLIND_SEEDS, 1_000)
+  const beaten = [...found.values()].map(({ random }) => random?.beatenPercent ?? Number.NaN)
+  const middle = beaten.reduce((sum, one) => sum + one, 0) / beaten.length
+  // Percentages of blind bots are uniform: their standard deviation is 100 / root(12).
+  expect(Math.abs(middle - 50), beaten.join(' ')).toBeLessThan((1.96 * 100) / Math.sqrt(12 * BLIND_BOTS))
 })
 
 test('a bot without buys has no random entries', async () => {
