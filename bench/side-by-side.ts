@@ -62,7 +62,7 @@ const cross = defineStrategy({
   }),
 })
 
-/** Whole lamports per token, so that sums are exact in any order of addition. */
+/** Prices in whole lamports per token, so that their sums are exact in any order of addition. */
 function seriesOf(rows: number): number[] {
   const random = seededRandom(11)
   let price = 1_000

@@ -207,7 +207,7 @@ function linesOf(message: Message, accounts: readonly string[]): string[] {
   })
 }
 
-/** An instruction as it reads once it is part of the message: an account keeps the rights that it has there. */
+/** The instruction as part of the message: an account has the rights that the message gives it. */
 function newLine({ program, accounts: added, data }: NewInstruction, message: Message, all: readonly string[]): string {
   const metas = added.map((one) => {
     const place = all.indexOf(one.address)

@@ -94,7 +94,8 @@ export const PROCESS = {
   config: texts('<file>', 'address the process of this configuration (default: the only running process of this user)'),
 }
 
-/** The given journals, else the journal of the configuration. stderr then names it, because the person did not. */
+/** The given journals, else the journal of the configuration. stderr then names it, because the command line does
+ *  not. */
 export function tapesOf(journals: readonly string[], { journal: { path }, files }: Config): readonly string[] {
   if (journals.length > 0) return journals
   const near = relative('', path)

@@ -65,7 +65,7 @@ function jsonSchemaOf(schema: z.ZodType): JsonSchema {
 }
 
 export interface ConfigSchema {
-  /** JSON. */
+  /** The schema as JSON. */
   readonly text: string
   /** Strategies that could not be loaded. */
   readonly broken: readonly { readonly name: string; readonly why: string }[]

@@ -28,7 +28,7 @@ export async function loadStrategy(nameOrPath: string, cwd = process.cwd()): Pro
 
 let instances = 0
 
-/** The same configuration with a new instance of every strategy's modules, which remember nothing. */
+/** Copies a configuration with newly loaded strategy modules, which hold no state of an earlier run. */
 export async function freshInstances<T extends { readonly bots: readonly { readonly strategy: LoadedStrategy }[] }>(
   config: T,
 ): Promise<T> {

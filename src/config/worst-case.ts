@@ -116,7 +116,8 @@ function inTime(hour: number | null, day: number | null): Pick<Bounds, 'maxLampo
   }
 }
 
-/** The number of positions bounds the exposure only together with their size: a strategy may add to a position. */
+/** Upper bound of the exposure. The number of positions bounds it only together with their size, because a strategy
+ *  may add to a position. */
 function exposureOf({ maxOpenPositions, maxLamportsPerMint, maxExposureLamports }: Limits): Lamports | null {
   const bySize = maxOpenPositions === null || maxLamportsPerMint === null ? null : maxOpenPositions * maxLamportsPerMint
   return least(bySize, maxExposureLamports)

@@ -45,7 +45,7 @@ export class OpenOrders {
     return sum
   }
 
-  /** A full exit without proof of its end could also sell this buy. */
+  /** Whether a full exit whose end is not proved could also sell this buy. */
   couldBeSold(order: Order): boolean {
     return order.side === 'buy' && this.#exits.has(order)
   }

@@ -26,7 +26,7 @@ export class OrderQueries {
     return this.#orders.blocks.calledOff(working) ?? (isInTime && !isExecuted(working) ? undefined : 'TTL')
   }
 
-  /** No attempt is being vetted, built, signed or answered by the service, so it is known which ones are out. */
+  /** Whether no attempt is being vetted, built, signed or answered by the service, so that all open ones are known. */
   get isAnswered(): boolean {
     for (const { openAttempts } of this.#orders.open.values())
       if (openAttempts.some(({ attempt }) => attempt.executor !== 'paper' && !isAnswered(attempt.state))) return false

@@ -45,7 +45,7 @@ export function beginningOf({ key, boot }: Pick<Slot, 'key' | 'boot'>, now: numb
   return { key, id: BEGINNING, boot, takenAt: toNanoseconds(now), doneAt: toNanoseconds(now) }
 }
 
-/** The request of a process that died is over by now. */
+/** The slot with the end of its request. The request of a process that died is over by now. */
 function ended(slot: Slot, now: number): EndedSlot {
   const doneAt = slot.doneAt ?? toNanoseconds(Math.min(now, toMillis(slot.takenAt) + REQUEST_LIMIT_MS))
   return { ...slot, doneAt }

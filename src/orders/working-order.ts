@@ -153,7 +153,7 @@ export function skipFee(working: WorkingOrder, { priorityFeeLamports }: Attempt)
   working.refusedFees = Math.max(working.refusedFees, feesOf(working).indexOf(priorityFeeLamports) + 1)
 }
 
-/** No later attempt exists, so the outcome of this one decides on the next. */
+/** Whether no later attempt exists, so that the outcome of this one decides on the next. */
 export function isLatest({ attempts }: WorkingOrder, { attempt }: OpenAttempt): boolean {
   return numberOf(attempt) === attempts
 }
@@ -162,7 +162,7 @@ function numberOf({ id }: Attempt): number {
   return Number(id.slice(id.lastIndexOf('.') + 1))
 }
 
-/** Until the order may not be sent any more, on the clock that is ahead; Infinity for exits. */
+/** Time for which the order may still be sent, on the clock that is ahead; Infinity for exits. */
 export function timeLeftMs({ order, deadlineMs }: WorkingOrder, now: Millis, monotonicMs: number): number {
   if (order.notAfter === null) return Number.POSITIVE_INFINITY
   return Math.min(order.notAfter - now, deadlineMs - monotonicMs)
@@ -196,12 +196,12 @@ export function overtake(working: WorkingOrder): readonly Attempt[] {
   return unsigned
 }
 
-/** One of its attempts has executed, finally or provisionally. */
+/** Whether an attempt of the order has executed, finally or provisionally. */
 export function isExecuted({ executed, openAttempts }: WorkingOrder): boolean {
   return executed || openAttempts.some(({ hasFilled }) => hasFilled)
 }
 
-/** A full exit that is out without evidence of an execution: it may be sent again. */
+/** Whether this is a full exit that is out without evidence of an execution: it may be sent again. */
 export function mayRepeat(working: WorkingOrder): boolean {
   const { order, state, openAttempts } = working
   if (order.repeatMs === null || !isFullExit(order) || state !== 'working' || isExecuted(working)) return false

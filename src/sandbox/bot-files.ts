@@ -45,7 +45,7 @@ export function writeBotFiles({ stateFile, wallet, coSigner, dialect, table }: B
   }
 }
 
-/** The format is described in docs/verify-tx.md. */
+/** Builder policy in the format of docs/verify-tx.md. */
 function policyOf(dialect: Dialect, coSigner: string, table: Table): object {
   const { serviceFeeBps, sellNumber, builtTip, builtCoSigner } = dialect
   return {

@@ -37,7 +37,7 @@ export class PaperMarket implements TokenHolder {
   readonly #emptied = new Map<TokenId, { readonly price: number; prints: number }>()
   /** Prices of pools that were read since the token's last print. */
   readonly #read = new Map<TokenId, { readonly price: number; readonly at: Millis }>()
-  /** 1 while the token is in one of these maps: an array lookup per row is faster than a map lookup. */
+  /** 1 for each token that one of the maps above contains: a lookup in an array is faster than one in a map. */
   #watched = new Uint8Array(1024)
   readonly #keepers: ((mint: string) => boolean)[] = []
   #dayEnds: Millis = Number.NEGATIVE_INFINITY

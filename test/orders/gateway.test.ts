@@ -155,7 +155,7 @@ test('an outcome after the end of an attempt fails an assertion', () => {
   expect(() => world.settle()).toThrow('had an outcome after its end')
 })
 
-test('the lane is free from the provisional fill on', () => {
+test('the lane is free once the fill is provisional', () => {
   const world = run(anOrder({ mint: 'm' }), FILL)
   world.settle(1_500)
   world.submit(anOrder({ mint: 'm' }))
@@ -273,7 +273,7 @@ test('the slot of a lost answer is held until the exchange cannot be under way a
   expect(world.limiter.status().held).toBe(0)
 })
 
-test('a request that is no order gets a durable slot', () => {
+test('a request without an order gets a durable slot', () => {
   const world = new GatewayWorld(1)
   world.commitMs = 10
   const got: number[] = []

@@ -80,7 +80,7 @@ export class Crew {
     return orders(this.rig.outputs).at(-1) as Order
   }
 
-  /** A new process continues from the journal. */
+  /** Restarts the bots in a new process, which continues from the journal. */
   restarted(options: Omit<BotOptions, 'name'>, names?: string[]): Crew {
     for (const output of this.rig.outputs.slice(this.#seen)) this.recorded.output(output)
     this.#seen = this.rig.outputs.length

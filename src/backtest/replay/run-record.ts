@@ -191,7 +191,7 @@ const MOVES_ON: ReadonlySet<string> = new Set<ErrorCode>([
   'PLAN_REFUSED',
 ])
 
-/** Where an input belongs that is neither a report nor a timer. */
+/** Selects the map for an input that is neither a report nor a timer. */
 function toldIn({ carried, operated, gated }: RecordedStart, input: Input): Map<Seq, Input> {
   if (input.kind === 'feed' || input.kind === 'gap') return carried
   if (input.kind === 'list') return operated

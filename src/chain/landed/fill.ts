@@ -197,9 +197,9 @@ function poolsOf(
   }
 }
 
-/** The calls of the program that moved the tokens, and all accounts passed to it. If no token transfer is visible, for
- *  example because a program keeps its own ledger, the top-level calls that name the wallet's token account are used,
- *  and `movedTokens` is false: the fees cannot be attributed then. */
+/** Finds the calls of the program that moved the tokens, and all accounts passed to it. If no token transfer is
+ *  visible, for example because a program keeps its own ledger, the top-level calls that name the wallet's token
+ *  account are used, and `movedTokens` is false: the fees cannot be attributed then. */
 function venueOf(
   { calls }: LandedTransaction,
   own: ReadonlyMap<string, string>,

@@ -153,7 +153,7 @@ function wordOf({ attempt, lastReport }: WatchedAttempt): string {
   return lastReport === 'held' ? 'held' : 'unknown'
 }
 
-/** The event that has to happen before blocks can be counted. */
+/** Names the event that has to happen before blocks can be counted. */
 function unboundText({ asksBound, lateUntil }: WatchedAttempt, whyNoHead: string): string {
   if (asksBound)
     return whyNoHead === ''

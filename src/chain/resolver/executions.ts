@@ -194,7 +194,7 @@ export class Executions {
   }
 }
 
-/** An older trade of the same mint and side proves nothing. */
+/** Whether a trade is later than the attempt: an older trade of the same mint and side proves nothing. */
 function isLater({ attempt }: WatchedAttempt, { slot, time }: Fill): boolean {
   return attempt.baseline === null ? time >= attempt.armedAt - 10_000 : slot > attempt.baseline.slot
 }

@@ -177,7 +177,7 @@ function pause(clock: Clock): Promise<void> {
   return new Promise((resolve) => void clock.after(BEHIND_WAIT_MS, resolve))
 }
 
-/** Holds the simulated amounts of an opaque trade against the order: its instruction cannot be read. */
+/** Compares the simulated amounts of an opaque trade with the order, because its instruction cannot be read. */
 function withinOrder(
   simulation: Simulation,
   terms: Pick<ExamineParts, 'asked' | 'policy'>,

@@ -219,7 +219,7 @@ export class LiveWallet {
     }
   }
 
-  /** The transaction will be final soon, or a fork removes it. */
+  /** Schedules the next pass: the transaction will be final soon, or a fork removes it. */
   #landed(): void {
     this.#finder.lookBeside()
     this.#audit.within(FINAL_MS)

@@ -115,7 +115,7 @@ export interface Examined extends Omit<Examination, 'transaction' | 'guarded' | 
   readonly lastValidBlockHeight: number | undefined
 }
 
-/** The verdict, then the findings that support it. */
+/** Formats the verdict, then the findings that support it. */
 export function verdictText(examined: Examined): string {
   const { refusals, bound, parts, notUnderstood, simulated, trade, policy, lastValidBlockHeight } = examined
   const isRefused = refusals.length > 0

@@ -29,7 +29,7 @@ export const command = defineCommand({
   },
 })
 
-/** The person types the amount at risk, so that a habitual "yes" does not decide. */
+/** Asks for the amount at risk: the operator has to type it, so that a habitual "yes" does not decide. */
 async function confirmRisk(order: string, process: ProcessOptions, yes: boolean): Promise<void> {
   const evidence = await request({ command: 'resolve', order, verdict: 'show' }, process)
   const { text, held, riskLamports } = evidence as { text: string; held: boolean; riskLamports: number }

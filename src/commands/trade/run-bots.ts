@@ -89,7 +89,7 @@ function countersOf(path: string): Counters {
   }
 }
 
-/** The first Ctrl-C or SIGTERM shuts down cleanly, the second exits at once. */
+/** Resolves at the first Ctrl-C or SIGTERM, for a clean shutdown; the second one exits at once. */
 export function untilInterrupted(): { promise: Promise<Ending>; release: () => void } {
   const { promise, resolve } = Promise.withResolvers<Ending>()
   let interrupts = 0

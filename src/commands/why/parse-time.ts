@@ -54,7 +54,7 @@ function clockInstant(
   throw unclear(`--at ${text} occurs on ${found.length} days of this journal: write ${times.join(' or ')}`, '')
 }
 
-/** A time of day outside of the journal. */
+/** Describes a time of day that the journal does not cover. */
 function spanOutside(day: Millis, hours: string, minutes: string): Instant {
   const at = new Date(day)
   at.setHours(Number(hours), Number(minutes), 0, 0)

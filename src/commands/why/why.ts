@@ -81,7 +81,7 @@ export function targetOf(reader: JournalReader, about: string): Target {
   return { kind: 'mint', mint: mintOf(reader, about) }
 }
 
-/** The prefix of a mint may look like the id of a conditional order. */
+/** Whether `id` names a conditional order. The prefix of a mint may look like such an id. */
 function isConditional(reader: JournalReader, id: string): boolean {
   return reader.look((history) => history.conditionals({ id })).length > 0
 }

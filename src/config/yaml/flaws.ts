@@ -129,7 +129,8 @@ function placed(
   return { offset: startOfUnclosed(document, error) ?? error.pos[0], message: inOurWords(error) }
 }
 
-/** The parser reports a value that continues as a deeper key on the next line twice. */
+/** Whether two errors concern one key: the parser reports a value twice if it continues as a deeper key on the next
+ *  line. */
 function isSameKey(one: YAMLError, other: YAMLError): boolean {
   return one.code === 'BLOCK_AS_IMPLICIT_KEY' && one.pos[0] === other.pos[0]
 }

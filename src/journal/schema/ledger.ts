@@ -17,37 +17,37 @@ const COLUMNS = `${ABOUT}, ${LAMPORTS}, tokens, withheld, decimals`
 const POSTING = `
 CREATE TABLE posting (
   id INTEGER PRIMARY KEY,
-  standing INTEGER NOT NULL, -- 0: taken back, or what takes another one back
-  reverses INTEGER, -- the posting that this one takes back
+  standing INTEGER NOT NULL, -- 0: reversed by another posting, or the reversal itself
+  reverses INTEGER, -- the posting that this one reverses
   kind TEXT NOT NULL, -- opening, fill, failed, inflow, housekeeping, foreign, opaque
   account TEXT NOT NULL,
   signature TEXT NOT NULL,
-  order_id TEXT NOT NULL, -- '' where no order of ours made it
+  order_id TEXT NOT NULL, -- '' if no order made the transaction
   bot TEXT NOT NULL,
   mint TEXT NOT NULL,
   side TEXT NOT NULL,
   slot INTEGER NOT NULL,
-  audited INTEGER, -- the slot at which an audit has seen its transaction; NULL while none has, and on paper
-  time INTEGER, -- of the transaction
-  wallet INTEGER NOT NULL, -- what it changed in the wallet
+  audited INTEGER, -- slot at which an audit saw the transaction; NULL before, and on paper
+  time INTEGER, -- time of the transaction
+  wallet INTEGER NOT NULL, -- change of the balance of the wallet
   ${LINES.map((line) => `${line} INTEGER NOT NULL`).join(',\n  ')},
-  tokens TEXT NOT NULL, -- base units of mint that came (negative: went)
-  withheld TEXT NOT NULL, -- base units that the token's transfer fee took
+  tokens TEXT NOT NULL, -- base units of mint received; negative: sent
+  withheld TEXT NOT NULL, -- base units kept by the token's transfer fee
   decimals INTEGER NOT NULL
 );
 CREATE UNIQUE INDEX posting_standing ON posting (signature, account, order_id) WHERE standing = 1;
 CREATE INDEX posting_audited ON posting (account, audited, wallet) WHERE audited IS NOT NULL;
 CREATE INDEX posting_unseen ON posting (account, slot) WHERE audited IS NULL AND standing = 1 AND kind = 'fill';
 CREATE INDEX wallet_transaction_signature ON wallet_transaction (signature);
-CREATE TABLE audited (account TEXT PRIMARY KEY, lamports INTEGER NOT NULL) WITHOUT ROWID; -- all postings that an audit has seen
-CREATE TABLE audit ( -- the ledger against the chain; what stays the same is one row
+CREATE TABLE audited (account TEXT PRIMARY KEY, lamports INTEGER NOT NULL) WITHOUT ROWID; -- sum of the postings that an audit saw
+CREATE TABLE audit ( -- comparisons of the ledger with the chain; equal ones in a row are one row
   account TEXT NOT NULL,
   slot INTEGER NOT NULL, -- finalized
   time INTEGER NOT NULL,
-  lamports INTEGER NOT NULL, -- that the wallet held by the chain
-  ledger INTEGER NOT NULL, -- and by the postings up to that slot
-  remainder INTEGER NOT NULL, -- what no posting explains
-  first_slot INTEGER NOT NULL, -- since when it has been the same
+  lamports INTEGER NOT NULL, -- balance of the wallet on the chain
+  ledger INTEGER NOT NULL, -- balance by the postings up to that slot
+  remainder INTEGER NOT NULL, -- difference that no posting explains
+  first_slot INTEGER NOT NULL, -- slot since which the comparison is the same
   PRIMARY KEY (account, first_slot)
 ) WITHOUT ROWID;
 `

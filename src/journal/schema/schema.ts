@@ -24,7 +24,7 @@ CREATE TABLE segment (
   code TEXT NOT NULL,
   seed INTEGER NOT NULL,
   json TEXT NOT NULL,
-  ended INTEGER -- when it was closed in order; NULL while it runs and after a crash
+  ended INTEGER -- time of its orderly end; NULL while it runs and after a crash
 );
 CREATE TABLE input (
   seq INTEGER PRIMARY KEY,
@@ -36,7 +36,7 @@ CREATE TABLE input (
 CREATE INDEX input_feed ON input (kind) WHERE kind IN ('feed', 'gap');
 CREATE TABLE output (
   seq INTEGER NOT NULL,
-  n INTEGER NOT NULL, -- place among the outputs of one seq
+  n INTEGER NOT NULL, -- position among the outputs of one seq
   time INTEGER NOT NULL,
   kind TEXT NOT NULL,
   bot TEXT NOT NULL,
@@ -53,7 +53,7 @@ CREATE TABLE output (
 const ORDERS = `
 CREATE TABLE "order" (
   open INTEGER NOT NULL,
-  number INTEGER NOT NULL, -- its id is o<number>
+  number INTEGER NOT NULL, -- the id of the order is o<number>
   seq INTEGER NOT NULL,
   time INTEGER NOT NULL,
   account TEXT NOT NULL,
@@ -61,10 +61,10 @@ CREATE TABLE "order" (
   mint TEXT NOT NULL,
   side TEXT NOT NULL,
   class TEXT NOT NULL,
-  reason TEXT NOT NULL, -- why it was decided
+  reason TEXT NOT NULL, -- reason of the decision
   state TEXT NOT NULL,
   code TEXT NOT NULL,
-  outcome TEXT NOT NULL, -- why it is in its state
+  outcome TEXT NOT NULL, -- reason of the state
   json TEXT NOT NULL,
   PRIMARY KEY (open, number)
 ) WITHOUT ROWID;
@@ -90,20 +90,20 @@ CREATE TABLE fill (
   side TEXT NOT NULL,
   slot INTEGER NOT NULL,
   time INTEGER NOT NULL,
-  tokens TEXT NOT NULL, -- base units; a supply may pass 2^63
+  tokens TEXT NOT NULL, -- base units; a supply may exceed 2^63
   decimals INTEGER NOT NULL,
   trade_lamports INTEGER NOT NULL,
   fee_lamports INTEGER NOT NULL,
   rent_lamports INTEGER NOT NULL,
   wallet_lamports INTEGER NOT NULL,
   final INTEGER NOT NULL,
-  reversed INTEGER NOT NULL, -- a fork took it back
-  taken INTEGER, -- seq of the input by which the engine took it
+  reversed INTEGER NOT NULL, -- 1: a fork reversed the fill
+  taken INTEGER, -- seq of the input that passed the report to the engine
   PRIMARY KEY (signature, order_id)
 ) WITHOUT ROWID;
 CREATE INDEX fill_taken ON fill (taken) WHERE taken IS NOT NULL;
 CREATE TABLE report (
-  taken INTEGER NOT NULL, -- by the engine, through an input
+  taken INTEGER NOT NULL, -- 1: the engine has received the report
   id INTEGER NOT NULL,
   json TEXT NOT NULL,
   PRIMARY KEY (taken, id)
@@ -159,9 +159,9 @@ CREATE TABLE block (
   segment INTEGER NOT NULL, -- 0: imported
   format INTEGER NOT NULL,
   rows INTEGER NOT NULL,
-  rows_before INTEGER NOT NULL, -- on the tape since it began, so that rows are counted without a look at every block
+  rows_before INTEGER NOT NULL, -- rows of the tape before this block, so that rows are counted without reading every block
   first_seq INTEGER NOT NULL,
-  runs INTEGER NOT NULL, -- stretches without a gap in seq; those after the first are in table run
+  runs INTEGER NOT NULL, -- number of ranges without a gap in seq; those after the first are in table run
   first_time INTEGER NOT NULL,
   last_time INTEGER NOT NULL,
   mint_count INTEGER NOT NULL,
@@ -174,7 +174,7 @@ CREATE TABLE block (
   stamp BLOB NOT NULL,
   stamp_exact INTEGER NOT NULL, -- 0: offsets to first_time, 1: doubles
   mints TEXT NOT NULL, -- JSON: array
-  checksum INTEGER NOT NULL, -- CRC-32 of what a scan reads, see block-row.ts
+  checksum INTEGER NOT NULL, -- CRC-32 of the columns that a scan reads, see block-row.ts
   market_cap BLOB NOT NULL,
   extra BLOB NOT NULL,
   extra_index BLOB,
@@ -183,18 +183,18 @@ CREATE TABLE block (
   trader BLOB NOT NULL,
   trader_index BLOB,
   details TEXT, -- JSON: row to details of a new token
-  odd TEXT, -- JSON: {signature, trader}, row to a text that is no base58 of a key's or signature's length
+  odd TEXT, -- JSON: {signature, trader}, row to a text that is not the base58 of a key or signature
   signature BLOB NOT NULL,
   signature_index BLOB,
   text_checksum INTEGER NOT NULL
 );
 CREATE TABLE run (
-  block INTEGER NOT NULL, -- its last_seq
+  block INTEGER NOT NULL, -- last_seq of the block
   row INTEGER NOT NULL,
   seq INTEGER NOT NULL,
   PRIMARY KEY (block, row)
 ) WITHOUT ROWID;
-CREATE TABLE missing ( -- rows that the disk had no room for
+CREATE TABLE missing ( -- rows that were not written because the disk was full
   first_seq INTEGER PRIMARY KEY,
   last_seq INTEGER NOT NULL,
   segment INTEGER NOT NULL,
@@ -202,21 +202,21 @@ CREATE TABLE missing ( -- rows that the disk had no room for
   last_time INTEGER NOT NULL,
   rows INTEGER NOT NULL
 );
-CREATE TABLE number (n INTEGER PRIMARY KEY); -- 0 to 511, to count with
-CREATE TABLE digits (code TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID; -- of keys and signatures, see packed-text.ts
-CREATE TABLE power2 (exponent INTEGER PRIMARY KEY, value REAL NOT NULL); -- of a double's last bit, by its exponent field
+CREATE TABLE number (n INTEGER PRIMARY KEY); -- 0 to 511, for queries that count
+CREATE TABLE digits (code TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID; -- digits of keys and signatures, see packed-text.ts
+CREATE TABLE power2 (exponent INTEGER PRIMARY KEY, value REAL NOT NULL); -- value of a double's last bit, by the exponent field
 `
 
 // State of the wallet audit.
 const CUSTODY = `
-CREATE TABLE wallet (account TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID; -- how far it came
+CREATE TABLE wallet (account TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID; -- progress of the audit
 CREATE TABLE wallet_transaction (
   account TEXT NOT NULL,
   slot INTEGER NOT NULL,
   signature TEXT NOT NULL,
   class TEXT NOT NULL,
-  attempt_id TEXT NOT NULL, -- '' unless ours
-  lamports INTEGER NOT NULL, -- what it changed in the wallet
+  attempt_id TEXT NOT NULL, -- '' unless an attempt made the transaction
+  lamports INTEGER NOT NULL, -- change of the balance of the wallet
   time INTEGER,
   json TEXT NOT NULL,
   PRIMARY KEY (account, slot, signature)
@@ -224,7 +224,7 @@ CREATE TABLE wallet_transaction (
 CREATE TABLE watch ( -- attempts that may still turn out to have executed
   attempt_id TEXT PRIMARY KEY,
   order_id TEXT NOT NULL,
-  progress TEXT NOT NULL, -- of the proof; '' where it has ended
+  progress TEXT NOT NULL, -- progress of the proof; '' after the end
   json TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE VIEW wallet_transactions AS
@@ -289,7 +289,7 @@ export function versionOf(db: Database): number {
 const CONDITIONAL_ORDERS = `
 CREATE TABLE conditional_order (
   open INTEGER NOT NULL,
-  number INTEGER NOT NULL, -- its id is c<number>
+  number INTEGER NOT NULL, -- the id of the conditional order is c<number>
   time INTEGER NOT NULL,
   account TEXT NOT NULL,
   bot TEXT NOT NULL,

@@ -174,7 +174,7 @@ export class BlockEncoder {
     }
   }
 
-  /** A block with another table of mints: the known numbers have another meaning there. */
+  /** Starts a new table of mints: the numbers of the previous block have another meaning in this one. */
   #renumber(list: readonly string[]): void {
     this.#mintList = list
     this.#tokens.clear()

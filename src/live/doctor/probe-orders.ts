@@ -61,7 +61,7 @@ export class ProbeOrders {
     this.#hasEnded = true
   }
 
-  /** Present state of all orders. */
+  /** Present state of all orders of the probe. */
   steps(): Step[] {
     return this.#made.map(({ name, id, order }) => stepOf(name, id, order))
   }

@@ -236,7 +236,7 @@ function sum(accounts: readonly (Account | undefined)[]): number {
   return accounts.reduce((lamports, account) => lamports + (account?.lamports ?? 0), 0)
 }
 
-/** The runtime keeps closed accounts as empty ones for a short time. */
+/** The account, or undefined if it was closed: the runtime keeps closed accounts as empty ones for a short time. */
 function existing(account: Account | undefined): Account | undefined {
   return account && account.lamports > 0 ? account : undefined
 }

@@ -3,8 +3,8 @@ import type { Draws } from '../draws.ts'
 import type { Listing, MarketFloor } from './listing.ts'
 import { drawBuySol, drawCreatorSol, drawSellSol } from './trade-sizes.ts'
 
-/** Kinds of tokens in the mix of research/solana.md 7.3, with more active ones: a bot must see trades within a
- *  second. */
+/** Kinds of tokens in the mix that was measured on pump.fun in June 2026, with more active ones: a bot must see trades
+ *  within a second. */
 const KINDS = {
   dud: { share: 0.66, tradesPerSecond: 0.12, halfLifeMs: 40_000, episodeMs: Number.POSITIVE_INFINITY, buyShare: 0.55 },
   ordinary: { share: 0.26, tradesPerSecond: 0.7, halfLifeMs: 90_000, episodeMs: 30_000, buyShare: 0.55 },

@@ -79,7 +79,7 @@ export class Listing implements MarketToken {
 }
 
 /** Share of prints that show a single router leg, with a price more than twice off. One in six on real tapes
- *  (research/solana.md 7.4). */
+ *  (measured in June 2026). */
 const NOISE_SHARE = 0.15
 const SMALLEST_NOISE = 2.1
 const LARGEST_NOISE = 30

@@ -8,8 +8,8 @@ import type { CurveTrade, Emit, LaunchEvent, Market, MarketToken } from './marke
 export interface SeededMarketOptions {
   seed: number
   emit: Emit
-  /** Mean launches per second of market time. pump.fun has 0.46, and half of them die at once (research/solana.md
-   *  7.2). */
+  /** Mean launches per second of market time. pump.fun has 0.46, and half of them die at once (measured in June
+   *  2026). */
   launchesPerSecond?: number
   /** Market time before the opening, so that tokens of every age trade at once. */
   pastMs?: number

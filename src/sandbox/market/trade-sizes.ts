@@ -1,6 +1,6 @@
 import type { Draws } from '../draws.ts'
 
-/** Measured quantiles: [share of draws below, SOL]. Source: research/solana.md 7.3, AMM swaps of June 2026, creates
+/** Measured quantiles: [share of draws below, SOL]. Measured: AMM swaps of June 2026, creates
  *  of July 2026. */
 type Quantiles = readonly (readonly [share: number, sol: number])[]
 

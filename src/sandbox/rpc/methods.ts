@@ -147,7 +147,7 @@ function tokenAccounts(ledger: Ledger, owner: string, filter: Config, options: C
   })
 }
 
-/** A node's status cache reaches back as far as the lifetime of a blockhash; older statuses need
+/** Status of a signature. A node's status cache reaches back as far as the lifetime of a blockhash; older statuses need
  *  `searchTransactionHistory`. */
 function status(ledger: Ledger, value: string, everything: boolean): object | null {
   const landed = ledger.transaction(value)

@@ -92,7 +92,7 @@ export interface Built {
   lastValidBlockHeight: number
 }
 
-/** The document shows no answer of these endpoints; each dialect uses another plausible one. */
+/** Answer of a builder endpoint. The document shows none; each dialect uses another plausible one. */
 function builtAnswer({ bytes, lastValidBlockHeight }: Built, dialect: Dialect): Answer {
   const { builtEncoding, builtShape, builtHeight } = dialect
   if (builtShape === 'raw') return { status: 200, body: bytes, headers: { 'content-type': 'application/octet-stream' } }

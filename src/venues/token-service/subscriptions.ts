@@ -144,7 +144,7 @@ export class Subscriptions {
     return [...this.#confirmed]
   }
 
-  /** The open batch. */
+  /** Keys of the open batch. */
   get asked(): readonly string[] {
     return this.#asked
   }

@@ -16,7 +16,8 @@ const T0 = 1_780_000_000_000
 const ROWS = 6_000
 const folder = temporaryFolder()
 
-/** Draws random numbers, reads late columns, keeps events, has timers and state, and interns its own mints. */
+/** A strategy that draws random numbers, reads late columns, keeps events, has timers and state, and interns its own
+ *  mints. */
 const CURIOUS = `import { defineStrategy, z } from 'sluice'
 export default defineStrategy({ name: 'curious', about: '', keys: ['trades'],
   params: z.object({ chance: z.number().min(0).max(1), sizeSol: z.number().min(0.001).max(1).default(0.02) }),

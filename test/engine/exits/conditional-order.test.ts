@@ -33,7 +33,7 @@ const states = (outputs: readonly Output[]): string[] =>
 const idOf = (placed: Placed): string => (placed.ok ? placed.id : placed.code)
 const waiting = (talk: TalkingBot): string[] => talk.ask((bot) => bot.orders()).map(({ id, state }) => `${id} ${state}`)
 
-/** The timer of a conditional order fires. */
+/** Fires the timer of a conditional order. */
 function wake(talk: TalkingBot, id: string): Output[] {
   const set = talk.rig.outputs.flatMap((output) => (output.kind === 'timer' ? [output.timer] : []))
   const timer = set.findLast(({ name }) => name === `due:${id}`)
