@@ -77,6 +77,13 @@ export class BotResult {
     this.log?.filled(fill)
   }
 
+  /** A fork removed a fill. */
+  reversed(fill: Fill): void {
+    if (fill.side === 'buy') this.buys--
+    else this.sells--
+    addFill(this.#totals, fill, -1)
+  }
+
   /** A transaction that landed and failed: it moved its fee only. */
   failed(orderId: string, time: Millis, feeLamports: number): void {
     this.log?.failed(orderId, time, feeLamports)

@@ -1,6 +1,6 @@
 import type { Millis, Seq } from '../base/units.ts'
 import type { Input, Output } from '../engine/messages.ts'
-import { type ExecutionReport, isOpen, type Order, orderNumber } from '../engine/order.ts'
+import { type ExecutionReport, type Fill, isOpen, type Order, orderNumber } from '../engine/order.ts'
 import type { RecoveredMoney } from '../engine/recovered-money.ts'
 import type { Journal, JournalRecord } from '../orders/ports.ts'
 import { BotLog } from './bot-log.ts'
@@ -29,7 +29,7 @@ export class BacktestResults implements Journal {
   readonly #filled: ((bot: string) => void) | undefined
   readonly #orders = new OrderMarks()
   /** Fills that are not final yet; each is reported again when it is. */
-  readonly #provisional = new Set<string>()
+  readonly #provisional = new Map<string, Fill>()
   /** Orders, refusals, cancellations, alarms and notes. */
   decisions = 0
   readonly #alarms: string[] = []
@@ -45,7 +45,7 @@ export class BacktestResults implements Journal {
   restore({ positions, orders, fills }: Pick<RecoveredMoney, 'positions' | 'orders' | 'fills'>): void {
     for (const position of positions) if (position.state !== 'closed') this.#of(position.bot).position(position)
     for (const { order } of orders) this.#orders.add(order.id, this.#numberOf(order.bot), order.price)
-    for (const { signature, final } of fills) if (!final) this.#provisional.add(signature)
+    for (const fill of fills) if (!fill.final) this.#provisional.set(fill.signature, fill)
   }
 
   get alarms(): string[] {
@@ -114,14 +114,23 @@ export class BacktestResults implements Journal {
     this.#orders.add(id, this.#numberOf(name), price)
   }
 
-  #report({ orderId, fill, feeLamports }: ExecutionReport, time: Millis): void {
+  #report({ orderId, fill, reversed, feeLamports }: ExecutionReport, time: Millis): void {
     if (feeLamports !== undefined) this.#ownerOf(orderId)?.failed(orderId, time, feeLamports)
+    if (reversed !== undefined) this.#reverse(reversed)
     if (fill === undefined) return
     const isKnown = fill.final ? this.#provisional.delete(fill.signature) : this.#provisional.has(fill.signature)
     if (isKnown) return
-    if (!fill.final) this.#provisional.add(fill.signature)
+    if (!fill.final) this.#provisional.set(fill.signature, fill)
     this.#of(fill.bot).filled(fill, this.#orders.priceOf(orderId))
     this.#filled?.(fill.bot)
+  }
+
+  /** A fork reversed a fill. */
+  #reverse(signature: string): void {
+    const fill = this.#provisional.get(signature)
+    if (fill === undefined) return
+    this.#provisional.delete(signature)
+    this.#of(fill.bot).reversed(fill)
   }
 
   #moved({ orderId, state, code }: Extract<Output, { kind: 'orderState' }>): void {

@@ -19,6 +19,7 @@ import { PaperWorld } from '../runtime/paper-world.ts'
 import { Segment } from '../runtime/segment.ts'
 import { NOT_WARM, startInput, warmupSeconds } from '../runtime/start-input.ts'
 import { dateTimeOf } from '../runtime/time-text.ts'
+import type { PaperExecutor } from '../simulation/paper-executor.ts'
 import { SimulatedClock } from '../simulation/simulated-clock.ts'
 import { type TapeItem, TapeSource } from '../simulation/tape-source.ts'
 import { venueOf } from '../venues/registry.ts'
@@ -197,6 +198,7 @@ class Run {
 
   #newSegment(): Segment {
     const clock = this.#clock
+    const { replayed } = this.#options
     return new Segment({
       machine: { clock, monotonicMs: () => clock.now(), boot: BOOT },
       journal: this.#results,
@@ -209,7 +211,11 @@ class Run {
         return route
       },
       want: (keys) => this.#watched.want(clock.now(), keys),
-      hold: this.#options.replayed?.hold,
+      hold: replayed?.hold,
+      orderPath:
+        replayed?.orders &&
+        ((inner, post) =>
+          replayed.orders?.({ inner, post, executorOf: (account) => this.#executorOf(account) }) ?? inner),
       observe: (block, from, to) => {
         this.#paper.market.observe(block, from, to)
         clock.advanceTo(block.time[to - 1] as number)
@@ -227,6 +233,12 @@ class Run {
         )
       },
     })
+  }
+
+  #executorOf(account: string): PaperExecutor {
+    const executor = this.#paper.executorOf(account)
+    if (executor === undefined) throw new Error(`no executor for account ${account}`)
+    return executor
   }
 
   #startInput(): StartInput {
@@ -280,7 +292,7 @@ class Run {
       const { seq, time, input } = item
       this.#clock.advanceTo(time)
       if (told.has(seq)) yield { kind: 'input', time, input: this.#takenOver?.heard(input) ?? input }
-      moments.reach(seq)
+      moments.reach({ seq, time })
     }
     yield* this.#end()
   }

@@ -107,6 +107,10 @@ export class PaperWorld {
     return this.#routes.get(position.account)?.executor.valueOf(position, exitPrice) ?? ZERO
   }
 
+  executorOf(account: string): PaperExecutor | undefined {
+    return this.#routes.get(account)?.executor
+  }
+
   route(account: string): Route | undefined {
     return this.#routes.get(account)
   }

@@ -10,7 +10,7 @@ import type { Recovered } from '../journal/reader/recovery.ts'
 import type { Block } from '../market/block.ts'
 import type { Mints } from '../market/mints.ts'
 import { Gateway, type GatewayOptions } from '../orders/gateway.ts'
-import type { Journal } from '../orders/ports.ts'
+import type { GatewayPort, Journal } from '../orders/ports.ts'
 import { Runner, type RunnerOptions } from './runner.ts'
 
 export interface SegmentParts {
@@ -24,6 +24,8 @@ export interface SegmentParts {
   readonly want: RunnerOptions['want']
   readonly poll?: RunnerOptions['poll']
   readonly hold?: RunnerOptions['hold']
+  /** Replays: order path in front of the gateway. */
+  readonly orderPath?: ((gateway: GatewayPort, post: (input: Input) => void) => GatewayPort) | undefined
   readonly observe: (block: Block, from: number, to: number) => void
   readonly alarm: (alarm: Alarm) => void
 }
@@ -51,15 +53,17 @@ export class Segment implements AnySegment {
   readonly runner: Runner
   readonly #past: Recovered
 
-  constructor({ machine, journal, mints, strategies, past, route, want, poll, hold, observe, alarm }: SegmentParts) {
+  constructor(parts: SegmentParts) {
+    const { machine, journal, mints, strategies, past, route, want, poll, hold, observe, alarm } = parts
     const { clock, monotonicMs } = machine
     const post = (input: Input): void => this.runner.post(input)
     this.#past = past
     this.engine = new Engine(mints, strategies, { thrownAt: stackReader() })
     mints.addHolder(this.engine)
     this.gateway = new Gateway({ clock, monotonicMs, journal, route, post, nextReport: past.nextReport })
+    const gateway = parts.orderPath?.(this.gateway, post) ?? this.gateway
     this.runner = new Runner({
-      ...{ clock, engine: this.engine, journal, gateway: this.gateway, want, poll, hold, alarm, observe },
+      ...{ clock, engine: this.engine, journal, gateway, want, poll, hold, alarm, observe },
       firstSeq: past.nextSeq,
       lastTime: past.lastTime,
     })

@@ -80,6 +80,11 @@ export class PaperExecutor implements Executor {
     this.#landed = new Map([...fills, ...unreported].map((fill) => [fill.attemptId, fill]))
   }
 
+  /** Books a fill that another run made. Returns the rent paid, negative if it was returned. */
+  hold(fill: Pick<Fill, 'mint' | 'side' | 'tokens'>): Lamports {
+    return this.#holdings.book(fill)
+  }
+
   execute(attempt: Attempt, done: Done): void {
     const random = seededRandom(deriveSeed(this.#seeds.get(attempt.bot) ?? this.#seed, luckOf(attempt)))
     const known = this.#measured?.(attempt)

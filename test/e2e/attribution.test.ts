@@ -66,12 +66,6 @@ test('attribute explains the difference between a run of three kinds of bots, st
   expect(found.factors.find(({ name }) => name === 'configuration')?.sol).toBe(0)
   for (const one of [found, ...found.bots])
     expect(one.factors.reduce((total, { sol }) => total + sol, one.residualSol)).toBeCloseTo(one.gapSol, 9)
-  // An unexplained difference of a live bot must follow from a named transaction.
-  for (const { mode, residualSol, gapSol, apart } of found.bots) {
-    // An unexplained difference of a live bot must follow from a named transaction, or be small.
-    const bound = mode === 'paper' ? [0.0001, 0.01] : apart === null ? [0.01, 0.1] : [Number.POSITIVE_INFINITY, 0]
-    expect(Math.abs(residualSol), stdout).toBeLessThanOrEqual(
-      Math.max(bound[0] ?? 0, Math.abs(gapSol) * (bound[1] ?? 0)),
-    )
-  }
+  for (const { residualSol, gapSol } of [found, ...found.bots])
+    expect(Math.abs(residualSol), stdout).toBeLessThanOrEqual(Math.max(0.0001, Math.abs(gapSol) / 100))
 })

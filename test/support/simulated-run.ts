@@ -8,7 +8,7 @@ import { NO_PAST } from '../../src/journal/reader/recovery.ts'
 import { openJournal } from '../../src/journal/writer/journal.ts'
 import { Mints } from '../../src/market/mints.ts'
 import { Limiter } from '../../src/orders/limiter.ts'
-import type { Executor, Journal, Outcome } from '../../src/orders/ports.ts'
+import type { Executor, Journal } from '../../src/orders/ports.ts'
 import type { Route } from '../../src/orders/working-order.ts'
 import { PaperWorld } from '../../src/runtime/paper-world.ts'
 import { Segment } from '../../src/runtime/segment.ts'
@@ -26,8 +26,8 @@ export interface SimulatedRun extends Recording {
   /** The executor of its orders. */
   readonly model?: (model: FillModel) => FillModel
   readonly plan?: Plan
-  /** Changes what its executors report, and when. */
-  readonly outcomes?: (done: (outcome: Outcome) => void, clock: Clock) => (outcome: Outcome) => void
+  /** Replaces its executors. */
+  readonly executor?: (inner: Executor, clock: Clock) => Executor
   /** How late a timer fires, ms. */
   readonly timerLateMs?: () => number
   /** Rows per commit, as in a long-running process; default: all at once. */
@@ -115,12 +115,6 @@ export async function simulateRun(path: string, run: SimulatedRun): Promise<void
   }
 }
 
-function routeOf(route: Route, clock: Clock, { outcomes }: SimulatedRun): Route {
-  if (outcomes === undefined) return route
-  const { executor: inner } = route
-  const executor: Executor = {
-    execute: (attempt, done) => inner.execute(attempt, outcomes(done, clock)),
-    resume: (attempt, done) => inner.resume(attempt, outcomes(done, clock)),
-  }
-  return { ...route, executor }
+function routeOf(route: Route, clock: Clock, { executor }: SimulatedRun): Route {
+  return executor === undefined ? route : { ...route, executor: executor(route.executor, clock) }
 }

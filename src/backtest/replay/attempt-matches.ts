@@ -1,11 +1,11 @@
 import { type Lamports, lamports, type Millis } from '../../base/units.ts'
-import type { Fill } from '../../engine/order.ts'
+import type { Fill, Order } from '../../engine/order.ts'
 import type { TradeSide } from '../../market/block.ts'
 import type { Attempt } from '../../orders/attempt.ts'
 import type { Measured, MeasuredSwap, Moment } from '../../simulation/measurements.ts'
 import { FINALITY_MS } from '../../simulation/paper-executor.ts'
-import type { Moments, Place } from './moments.ts'
-import type { RecordedAttempt } from './run-record.ts'
+import { HALF, type Moments, type Place } from './moments.ts'
+import type { RecordedAttempt, RecordedOrder } from './run-record.ts'
 
 /** Most time between an attempt of a replay and the attempt of the run in the same lane that matches it, ms. */
 const SAME_WITHIN_MS = 10_000
@@ -28,20 +28,49 @@ export class AttemptMatches {
   used = 0
   readonly #free = new Map<string, RecordedAttempt[]>()
   readonly #factors: ReadonlySet<Factor>
+  readonly #orders = new Map<string, RecordedOrder[]>()
+  /** Attempts of followed orders, by the id that they have in the replay. */
+  readonly #followed = new Map<string, RecordedAttempt>()
   /** By bot, in order. */
   readonly #unmatched = new Map<string, Apart[]>()
 
-  constructor(attempts: readonly RecordedAttempt[], factors: readonly Factor[]) {
+  /** `orders`: orders of the run that a replay may follow. */
+  constructor(attempts: readonly RecordedAttempt[], factors: readonly Factor[], orders: Iterable<RecordedOrder> = []) {
     this.#factors = new Set(factors)
-    for (const attempt of attempts) {
-      const lane = laneOf(attempt)
-      this.#free.set(lane, [...(this.#free.get(lane) ?? []), attempt])
+    for (const one of orders) addTo(this.#orders, laneOf(one.order), one)
+    for (const attempt of attempts) addTo(this.#free, laneOf(attempt), attempt)
+  }
+
+  has(factor: Factor): boolean {
+    return this.#factors.has(factor)
+  }
+
+  /** The order that the run made in the same lane at the same time; undefined if it made none. */
+  follow(own: Order): RecordedOrder | undefined {
+    const lane = laneOf(own)
+    const orders = this.#orders.get(lane) ?? []
+    const distance = ({ order }: RecordedOrder): number => Math.abs(order.time - own.time)
+    const [nearest] = [...orders].sort((one, other) => distance(one) - distance(other))
+    if (nearest === undefined || distance(nearest) > SAME_INSTANT_MS) return undefined
+    orders.splice(orders.indexOf(nearest), 1)
+    const free = this.#free.get(lane) ?? []
+    const isOwn = ({ orderId }: RecordedAttempt): boolean => orderId === nearest.order.id
+    for (const attempt of free.filter(isOwn)) {
+      this.#followed.set(attempt.id.replace(nearest.order.id, own.id), attempt)
+      this.used++
     }
+    this.#free.set(
+      lane,
+      free.filter((attempt) => !isOwn(attempt)),
+    )
+    return nearest
   }
 
   /** `moments`: places of the run, if the replay goes through them. */
   of(attempt: Attempt, moments?: Moments): Measured | undefined {
     if (this.#factors.size === 0) return undefined
+    const followed = this.#followed.get(attempt.id)
+    if (followed !== undefined) return this.#measuredOf(followed, attempt, moments)
     const free = this.#free.get(laneOf(attempt)) ?? []
     const distance = (one: RecordedAttempt): number => distanceMs(one, attempt)
     const nearest = [...free].sort((one, other) => distance(one) - distance(other))[0]
@@ -55,6 +84,19 @@ export class AttemptMatches {
     return this.#measured(nearest, attempt, moments)
   }
 
+  /** Whether the attempt of a followed order filled in the run. */
+  fills(attemptId: string): boolean {
+    return this.#followed.get(attemptId)?.landing === 'filled'
+  }
+
+  /** The fill is known right before the place at which the run's fill was reported. */
+  #measuredOf(run: RecordedAttempt, attempt: Attempt, moments: Moments | undefined): Measured {
+    const { seen } = run
+    const told: Moment | undefined =
+      seen === null ? NEVER : moments && ((then) => moments.at(seen.seq - HALF, then) !== undefined)
+    return { ...this.#measured(run, attempt, moments), told, final: NEVER }
+  }
+
   /** First unmatched attempt of a bot after the replay: from there on the two diverged. */
   apart(bot: string): Apart | undefined {
     const left = [...this.#free.values()].flat().filter((one) => one.bot === bot)
@@ -66,7 +108,7 @@ export class AttemptMatches {
   }
 
   #measured(run: RecordedAttempt, attempt: Attempt, moments: Moments | undefined): Measured {
-    const has = (factor: Factor): boolean => this.#factors.has(factor)
+    const has = (factor: Factor): boolean => this.has(factor)
     const { sentAt, seen, told, final, landing, code, fill } = run
     if (seen === null || told === null || landing === null) return has('landing') ? { landing: 'open' } : {}
     const isSame = distanceMs(run, attempt) <= SAME_INSTANT_MS
@@ -103,6 +145,12 @@ function swapOf({ tokens, tradeLamports }: Fill, orderedLamports: Lamports | nul
 
 /** The run ended before that. */
 const NEVER: Moment = () => true
+
+function addTo<T>(lanes: Map<string, T[]>, lane: string, one: T): void {
+  const there = lanes.get(lane)
+  if (there === undefined) lanes.set(lane, [one])
+  else there.push(one)
+}
 
 function laneOf({ bot, mint, side }: Pick<RecordedAttempt, 'bot' | 'mint' | 'side'>): string {
   return `${bot}|${mint}|${side}`

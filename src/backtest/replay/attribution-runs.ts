@@ -9,6 +9,7 @@ import type { OneWallet } from '../outcome.ts'
 import { type BacktestOptions, type BotOutcome, runBacktest } from '../run.ts'
 import { AttemptMatches, type Factor } from './attempt-matches.ts'
 import { holdOf, Moments } from './moments.ts'
+import { RecordedOrders } from './recorded-orders.ts'
 import { configOf, type ReplayedStart } from './recorded-start.ts'
 import type { RecordedStart, RunRecord } from './run-record.ts'
 
@@ -88,7 +89,8 @@ export class RunInParts {
 
   /** Each start's replay begins with the state that the run recorded, regardless of the end of the previous replay. */
   play(factors: readonly Factor[], told: readonly From[] = [...BESIDE]): Replay {
-    const matches = new AttemptMatches(this.#record.attempts, factors)
+    const { attempts, orders } = this.#record
+    const matches = new AttemptMatches(attempts, factors, orders.values())
     const net = new Map<string, number>()
     let held: ByBot = new Map()
     for (const { recorded, market, config, more, items } of this.#starts) {
@@ -98,6 +100,9 @@ export class RunInParts {
         ...{ start, items, moments },
         inOwnAccounts: told.includes('gated'),
         told: new Map([...carried, ...told.flatMap((from) => [...recorded[from]])]),
+        orders: factors.includes('landing')
+          ? (run) => new RecordedOrders({ ...run, matches, moments, model: this.#model })
+          : undefined,
         hold: factors.includes('latency') ? holdOf(recorded.timers, moments) : undefined,
       }
       const part = new WholeRun(market, recorded, this.#model).play(config, { ...more, replayed }, matches)

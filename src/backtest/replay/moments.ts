@@ -10,12 +10,14 @@ export interface Place {
   readonly time: Millis
 }
 
-/** Between an input and the next one. */
-const BEHIND = 0.5
+/** From a place to a place between it and its neighbour. */
+export const HALF = 0.5
 
 /** What a replay does at the places of a recorded run's inputs. */
 export class Moments {
   readonly #waiting = new Map<Seq, Set<() => void>>()
+  /** Time of the last place. */
+  time: Millis = 0
   #reached: Seq = 0
 
   /** Runs a function when the replay reaches the place; undefined if the place has passed. */
@@ -26,8 +28,9 @@ export class Moments {
     return () => void there.delete(run)
   }
 
-  reach(seq: Seq): void {
+  reach({ seq, time }: Place): void {
     this.#reached = seq
+    this.time = time
     const due = [...this.#waiting.keys()].filter((place) => place <= seq).sort((one, other) => one - other)
     for (const place of due) {
       const there = this.#waiting.get(place) ?? []
@@ -69,7 +72,7 @@ export class TimerPlaces {
     const key = keyOf(timer, at)
     const cleared = this.#cleared.get(key)
     const isLate = cleared !== undefined && cleared.time >= at
-    return this.#fired.get(key)?.seq ?? (isLate ? cleared.seq + BEHIND : undefined)
+    return this.#fired.get(key)?.seq ?? (isLate ? cleared.seq + HALF : undefined)
   }
 }
 

@@ -12,6 +12,7 @@ import type { Mints } from '../../market/mints.ts'
 import type { SegmentParts } from '../../runtime/segment.ts'
 import type { FillModel } from '../../simulation/fill-model.ts'
 import type { Moments } from './moments.ts'
+import type { RecordedOrders, RecordedOrdersOptions } from './recorded-orders.ts'
 
 /** State and outside inputs of a recorded start, for its replay. */
 export interface ReplayedStart {
@@ -24,6 +25,8 @@ export interface ReplayedStart {
   readonly told: ReadonlyMap<Seq, Input>
   readonly moments: Moments
   readonly hold: SegmentParts['hold']
+  /** Order path of orders that the run made too; undefined: all are simulated. */
+  readonly orders: ((run: Pick<RecordedOrdersOptions, 'inner' | 'post' | 'executorOf'>) => RecordedOrders) | undefined
 }
 
 /** Recorded money and inputs, rewritten for bots that have other accounts in the replay. */

@@ -13,6 +13,8 @@ export interface RecordedAttempt {
   readonly bot: string
   readonly mint: string
   readonly side: TradeSide
+  readonly id: string
+  readonly orderId: string
   /** Size of a buy; null for a sale. */
   readonly orderedLamports: Lamports | null
   /** Time of the decision; for a repetition, of its first report. */
@@ -31,6 +33,12 @@ export interface RecordedAttempt {
   fill: Fill | null
   /** Fee of a failed attempt. */
   feeLamports: number | null
+}
+
+/** An order with the reports that the start which decided it took. */
+export interface RecordedOrder {
+  readonly order: Order
+  readonly reports: { readonly place: Place; readonly report: ExecutionReport }[]
 }
 
 /** One start of the run with its end. */
@@ -56,10 +64,10 @@ export class RunRecord {
   readonly starts: RecordedStart[] = []
   /** Attempts of orders decided in this start. Orders of an earlier start that were sent again are in `carried`. */
   readonly attempts: RecordedAttempt[] = []
+  readonly orders = new Map<string, RecordedOrder>()
   /** First reading of the live wallet; null if it was never read. */
   walletLamports: Lamports | null = null
   readonly #results: BacktestResults
-  readonly #orders = new Map<string, Order>()
   readonly #open = new Map<string, RecordedAttempt>()
   /** Orders with an attempt. */
   readonly #begun = new Set<string>()
@@ -88,7 +96,7 @@ export class RunRecord {
   output(seq: Seq, time: Millis, index: number, output: Output): void {
     this.#results.output(seq, time, index, output)
     const { timers } = this.starts.at(-1) as RecordedStart
-    if (output.kind === 'order') this.#orders.set(output.order.id, output.order)
+    if (output.kind === 'order') this.orders.set(output.order.id, { order: output.order, reports: [] })
     else if (output.kind === 'timer') timers.set(output.timer)
     else if (output.kind === 'timerCleared') timers.clear(output.id, { seq, time })
   }
@@ -129,17 +137,18 @@ export class RunRecord {
     const { orderId, fill, reversed, feeLamports } = report
     if (fill !== undefined) this.#fills.set(`${orderId} ${fill.signature}`, fill)
     if (reversed !== undefined) this.#fills.delete(`${orderId} ${reversed}`)
-    const bot = this.#orders.get(orderId)?.bot
+    const bot = this.orders.get(orderId)?.order.bot
     if (bot !== undefined && feeLamports !== undefined)
       this.#failed.set(bot, (this.#failed.get(bot) ?? 0) + feeLamports)
     const isCarried = orderNumber({ id: orderId }) < current.start.money.nextOrder
     if (isCarried) current.carried.set(place.seq, input)
+    else this.orders.get(orderId)?.reports.push({ place, report })
     this.#followed(place, report, isCarried)
   }
 
   #followed(place: Place, report: ExecutionReport, isCarried: boolean): void {
     const { orderId, attemptId, state, code, fill, feeLamports } = report
-    const order = this.#orders.get(orderId)
+    const order = this.orders.get(orderId)?.order
     if (order === undefined) return
     const known = this.#open.get(attemptId)
     if (known === undefined) {
@@ -168,6 +177,7 @@ export class RunRecord {
   #sent(id: string, { id: orderId, time, bot, mint, side, size }: Order, sentAt: Millis): RecordedAttempt {
     const attempt: RecordedAttempt = {
       ...{ bot, mint, side, sentAt },
+      ...{ id, orderId },
       orderedLamports: size.kind === 'sol' ? size.lamports : null,
       decidedAt: this.#begun.has(orderId) ? sentAt : time,
       ...{ seen: null, told: null, final: null, landing: null, code: '', fill: null, feeLamports: null },

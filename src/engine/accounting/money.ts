@@ -274,12 +274,13 @@ export function noTotals(): MoneyTotals {
   return { venue: 0, service: 0, network: 0, failed: 0, rent: 0, wallet: 0 }
 }
 
-export function addFill(totals: MoneyTotals, { feeLamports, rentLamports, walletLamports, costs }: Fill): void {
-  totals.venue += costs.venueFeeLamports
-  totals.service += costs.serviceFeeLamports
-  totals.network += feeLamports
-  totals.rent += rentLamports
-  totals.wallet += walletLamports
+export function addFill(totals: MoneyTotals, fill: Fill, times: 1 | -1 = 1): void {
+  const { feeLamports, rentLamports, walletLamports, costs } = fill
+  totals.venue += times * costs.venueFeeLamports
+  totals.service += times * costs.serviceFeeLamports
+  totals.network += times * feeLamports
+  totals.rent += times * rentLamports
+  totals.wallet += times * walletLamports
 }
 
 export function addFailed(totals: MoneyTotals, feeLamports: number): void {

@@ -1,0 +1,148 @@
+import type { ErrorCode } from '../../base/errors.ts'
+import { type Lamports, lamports, type Millis, ZERO } from '../../base/units.ts'
+import { walletChange } from '../../engine/accounting/fill-costs.ts'
+import type { Input } from '../../engine/messages.ts'
+import type { ExecutionReport, Fill, Order } from '../../engine/order.ts'
+import type { Attempt } from '../../orders/attempt.ts'
+import type { GatewayPort, Outcome } from '../../orders/ports.ts'
+import { type FillModel, networkFee } from '../../simulation/fill-model.ts'
+import type { PaperExecutor } from '../../simulation/paper-executor.ts'
+import { BASE_FEE } from '../../solana/constants.ts'
+import type { AttemptMatches } from './attempt-matches.ts'
+import type { Moments } from './moments.ts'
+
+export interface RecordedOrdersOptions {
+  readonly matches: AttemptMatches
+  readonly moments: Moments
+  readonly model: FillModel
+  /** Gateway of the orders that the run did not make. */
+  readonly inner: GatewayPort
+  readonly post: (input: Input) => void
+  readonly executorOf: (account: string) => PaperExecutor
+}
+
+/** Order path of a replay that takes the landing of its orders from the run: an order that the run made too receives
+ *  the run's reports, each in its place, so that waits, lost answers, repetitions and forks need no model. Amounts and
+ *  fees of its fills are those of the model or of the run. */
+export class RecordedOrders implements GatewayPort {
+  readonly #options: RecordedOrdersOptions
+  readonly #followed = new Set<string>()
+  /** Last fill by signature, without reversed ones. */
+  readonly #fills = new Map<string, Fill>()
+  /** What the model makes of an attempt that filled in the run; undefined until then. */
+  readonly #simulated = new Map<string, Outcome | undefined>()
+  /** Attempts that the model did not fill. */
+  readonly #failed = new Set<string>()
+
+  constructor(options: RecordedOrdersOptions) {
+    this.#options = options
+  }
+
+  submit(order: Order): void {
+    const { matches, moments, inner } = this.#options
+    const run = matches.follow(order)
+    if (run === undefined) {
+      inner.submit(order)
+      return
+    }
+    this.#followed.add(order.id)
+    for (const { place, report } of run.reports) {
+      const deliver = (): void => this.#deliver(order, report)
+      if (moments.at(place.seq, deliver) === undefined) deliver()
+    }
+  }
+
+  /** The answer is among the recorded reports. */
+  cancel(orderId: string, code: ErrorCode): void {
+    if (!this.#followed.has(orderId)) this.#options.inner.cancel(orderId, code)
+  }
+
+  trust(account: string, isTrusted: boolean): void {
+    this.#options.inner.trust(account, isTrusted)
+  }
+
+  halt(account: string, isHalted: boolean): void {
+    this.#options.inner.halt(account, isHalted)
+  }
+
+  /** With the names of the replay's order. */
+  #deliver(order: Order, { fill, reversed, feeLamports, ...recorded }: ExecutionReport): void {
+    const attemptId = recorded.attemptId.replace(recorded.orderId, order.id)
+    const { matches, model, post } = this.#options
+    if (matches.fills(attemptId)) this.#begin(order, attemptId)
+    const failure = failureOf(this.#simulated.get(attemptId))
+    if (failure !== undefined && (fill === undefined || this.#failed.has(attemptId))) return
+    if (failure !== undefined) this.#failed.add(attemptId)
+    if (reversed !== undefined) this.#reverse(reversed)
+    const feePaid = matches.has('fees') ? feeLamports : networkFee(order.priorityFeeLamports, model)
+    const report: ExecutionReport = {
+      ...{ ...recorded, orderId: order.id, attemptId },
+      ...(reversed !== undefined && { reversed }),
+      ...(feeLamports !== undefined && feePaid !== undefined && { feeLamports: feePaid }),
+      ...(fill !== undefined && (failure ?? { fill: this.#filled(order, { ...fill, orderId: order.id, attemptId }) })),
+    }
+    post({ kind: 'report', id: 0, report })
+  }
+
+  /** Without the amounts of the run the model fills the attempt between the places of its first report and its fill. */
+  #begin(order: Order, attemptId: string): void {
+    const { matches, moments, executorOf } = this.#options
+    if (matches.has('impact') || this.#simulated.has(attemptId)) return
+    this.#simulated.set(attemptId, undefined)
+    executorOf(order.account).execute(attemptOf(order, attemptId, Math.max(order.time, moments.time)), (outcome) => {
+      if (outcome.kind !== 'acked') this.#simulated.set(attemptId, outcome)
+    })
+  }
+
+  #filled({ account, bot, priorityFeeLamports }: Order, recorded: Fill): Fill {
+    const { matches, model, executorOf } = this.#options
+    const { signature, final } = recorded
+    const known = this.#fills.get(signature)
+    if (known !== undefined) return { ...known, final }
+    const simulated = this.#simulated.get(recorded.attemptId)
+    let fill: Fill = { ...recorded, account, bot }
+    if (simulated?.kind === 'filled') fill = { ...simulated.fill, signature, final }
+    else {
+      const rentLamports = executorOf(account).hold(recorded)
+      if (!matches.has('fees')) fill = withFees(fill, networkFee(priorityFeeLamports, model), rentLamports)
+    }
+    this.#fills.set(signature, fill)
+    return fill
+  }
+
+  #reverse(signature: string): void {
+    const fill = this.#fills.get(signature)
+    this.#fills.delete(signature)
+    if (fill !== undefined)
+      this.#options.executorOf(fill.account).hold({ ...fill, side: fill.side === 'buy' ? 'sell' : 'buy' })
+  }
+}
+
+/** End of an order whose attempt the model does not fill. */
+function failureOf(outcome: Outcome | undefined): Pick<ExecutionReport, 'state' | 'code' | 'unproved'> | undefined {
+  if (outcome === undefined || outcome.kind === 'filled') return undefined
+  return { state: 'failed', code: 'code' in outcome ? (outcome.code ?? 'REVERTED') : 'REVERTED', unproved: 0 }
+}
+
+function attemptOf(order: Order, id: string, armedAt: Millis): Attempt {
+  const { account, bot, mint, side, class: kind, size, slippagePercents, priorityFeeLamports, price } = order
+  return {
+    ...{ id, orderId: order.id, account, bot, executor: 'paper', mint, side, class: kind, size },
+    slippagePercent: slippagePercents[0] as number,
+    ...{ priorityFeeLamports, price, armedAt, baseline: null, state: 'armed', signature: '', code: '' },
+  }
+}
+
+/** The fill with other fees and rent. */
+function withFees(fill: Fill, feeLamports: Lamports, rentLamports: Lamports): Fill {
+  const base = Math.min(BASE_FEE, feeLamports)
+  const costs = {
+    ...fill.costs,
+    baseFeeLamports: lamports(base),
+    priorityFeeLamports: lamports(feeLamports - base),
+    tipLamports: ZERO,
+    rentPaidLamports: lamports(Math.max(0, rentLamports)),
+    rentReturnedLamports: lamports(Math.max(0, -rentLamports)),
+  }
+  return { ...fill, feeLamports, rentLamports, costs, walletLamports: lamports(walletChange(fill.side, costs)) }
+}
