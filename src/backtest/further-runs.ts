@@ -127,7 +127,7 @@ interface Chance {
   readonly seeds: number
 }
 
-/** Results of random entries with the exits of a bot; null if it bought nothing. */
+/** Results of random entries with the exits of a bot; null if it bought nothing, or none of them did. */
 function byChance(chance: Chance, run: (config: Config) => Backtest): RandomEntries | null {
   const { config, base, own, seeds } = chance
   if (base.result.buys === 0) return null
@@ -138,9 +138,12 @@ function byChance(chance: Chance, run: (config: Config) => Backtest): RandomEntr
   for (let from = 0; from < seeds; from += SEEDS_A_RUN)
     for (const one of run({ ...config, bots: bots.slice(from, from + SEEDS_A_RUN) }).bots) {
       nets.push(netOf(one) / 1e9)
-      percents.push(percentOf(one) ?? 0)
+      const percent = percentOf(one)
+      if (percent !== null) percents.push(percent)
       trades += one.result.buys
     }
+  // A run without a fill says nothing: counted as 0 %, it would beat every loss.
+  if (percents.length === 0) return null
   const at = (values: readonly number[], share: number): number => quantile(values, share) as number
   const entriesPercent = percentOf(own)
   return {

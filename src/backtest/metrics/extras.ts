@@ -10,7 +10,7 @@ export interface BotExtras {
   readonly sizes: readonly VariedRun[]
   /** Without delay, and without limits. */
   readonly freed: readonly FreedRun[]
-  /** null if the bot bought nothing. */
+  /** null if the bot or all of the random entries bought nothing. */
   readonly random: RandomEntries | null
 }
 
