@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { loadPolicy } from '../../src/config/policy.ts'
+import { loadPolicy } from '../../src/config/builder-policy-file.ts'
 import { MINT } from '../sandbox/still-market.ts'
 import { sluice } from './process.ts'
 import { openStage, orderIn, tell } from './stage.ts'

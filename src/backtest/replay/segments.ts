@@ -4,7 +4,7 @@ import { type LoadedStrategy, loadStrategy } from '../../config/strategies.ts'
 import { type Divergence, type Entry, verifySegment } from '../../engine/replay/compare-decisions.ts'
 import type { Strategy } from '../../engine/strategy.ts'
 import { type JournalReader, openReader } from '../../journal/reader/reader.ts'
-import type { Segment } from '../../journal/tape/segments.ts'
+import type { Segment } from '../../journal/tape/recorded-segments.ts'
 import { Mints } from '../../market/mints.ts'
 
 /** Result of one segment: verified, or the reason why not. */

@@ -1,4 +1,4 @@
-import { bringUpToDate } from '../../journal/migration.ts'
+import { bringUpToDate } from '../../journal/migrate.ts'
 import { DEFAULT_JOURNAL, defineCommand, JSON_LINE, text } from '../options.ts'
 
 export const command = defineCommand({

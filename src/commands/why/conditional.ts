@@ -7,7 +7,7 @@ import type { JournalReader } from '../../journal/reader/reader.ts'
 import type { FoundToken } from '../../journal/tape/tape-search.ts'
 import { durationOf, stampOf } from '../../runtime/time-text.ts'
 import { codeText, inOrder, orderText, plain, priceText, type Step } from './format.ts'
-import { headLines, pageOf, paragraph, stepsJson } from './page.ts'
+import { headLines, pageOf, paragraph, stepsJson } from './step-lines.ts'
 
 /** A conditional order with its history. */
 export interface ConditionalStory {

@@ -8,7 +8,7 @@ import { clockOf, stampOf } from '../../runtime/time-text.ts'
 import { conditionalSteps } from './conditional.ts'
 import { codeText, inOrder, priceText, type Step, signedSol, sizeText } from './format.ts'
 import { positionStep, reportedAt, waitingText } from './order.ts'
-import { headLines, pageOf, paragraph, stepsJson } from './page.ts'
+import { headLines, pageOf, paragraph, stepsJson } from './step-lines.ts'
 
 /** Decisions about a token and their outcomes. */
 export interface MintStory {

@@ -11,14 +11,14 @@ import { type BotSnapshot, type Snapshot, silentStrategy, snapshotAt } from '../
 import type { BotSettings } from '../../engine/settings.ts'
 import type { History, RecordedOrder, Word } from '../../journal/reader/history.ts'
 import type { JournalReader } from '../../journal/reader/reader.ts'
-import type { Segment } from '../../journal/tape/segments.ts'
+import type { Segment } from '../../journal/tape/recorded-segments.ts'
 import type { FoundRow, FoundToken } from '../../journal/tape/tape-search.ts'
 import { eventOf } from '../../market/block.ts'
 import { Mints } from '../../market/mints.ts'
 import { durationOf, stampOf } from '../../runtime/time-text.ts'
 import { eventText, exitsText, lateText, orderText, plain, priceText } from './format.ts'
-import { headLines, paragraph } from './page.ts'
 import { type Instant, readInstant } from './parse-time.ts'
+import { headLines, paragraph } from './step-lines.ts'
 
 /** A process without an end record may still run if its last record is this recent: a market can be quiet. */
 const STILL_RUNS_MS = 600_000

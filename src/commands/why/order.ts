@@ -31,7 +31,7 @@ import {
   signedSol,
   sizeText,
 } from './format.ts'
-import { headLines, pageOf, paragraph, stepsJson } from './page.ts'
+import { headLines, pageOf, paragraph, stepsJson } from './step-lines.ts'
 
 /** Explanations of states. */
 const MEANING: Partial<Record<AttemptState, string>> = {

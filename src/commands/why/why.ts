@@ -7,7 +7,7 @@ import { conditionalJson, conditionalLines, conditionalStory } from './condition
 import { mintJson, mintLines, mintStory } from './mint.ts'
 import { momentJson, momentLines, momentOf } from './moment.ts'
 import { orderJson, orderLines, orderStory } from './order.ts'
-import { pageColumns } from './page.ts'
+import { pageColumns } from './step-lines.ts'
 
 /** An answer as lines of a given width, and as JSON. */
 interface Answer {

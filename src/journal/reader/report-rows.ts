@@ -5,7 +5,7 @@ import type { Lamports, Millis } from '../../base/units.ts'
 import type { Position } from '../../engine/accounting/position.ts'
 import type { OrderState } from '../../engine/order.ts'
 import type { TradeSide } from '../../market/block.ts'
-import { type Segment, segmentsOf } from '../tape/segments.ts'
+import { type Segment, segmentsOf } from '../tape/recorded-segments.ts'
 
 /** Rows of the report on all segments. Fills are in `movementsOf`. */
 export interface ReportRows {

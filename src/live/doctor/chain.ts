@@ -4,7 +4,7 @@ import type { Rpc, RpcResult } from '../../chain/rpc/rpc.ts'
 import { RPC_BEHIND, RPC_UNREACHABLE } from '../../chain/rpc/rpc-errors.ts'
 import { worstCaseOf, worstTogether } from '../../config/worst-case.ts'
 import { accountOf } from '../../engine/account.ts'
-import { isPublicHost } from '../pacing.ts'
+import { isPublicHost } from '../request-pacing.ts'
 import { budgetedRpcs, clusterName, genesisNamed } from '../rpc-access.ts'
 import {
   type MethodFinding,

@@ -2,7 +2,7 @@ import { lamportsToSol } from '../../base/units.ts'
 import type { Findings, ProgramFinding } from '../../chain/learner/findings.ts'
 import type { Payment } from '../../chain/learner/payments.ts'
 import { ALWAYS_INNER } from '../../chain/verifier/simulate.ts'
-import type { PolicyInput } from '../../config/policy.ts'
+import type { PolicyInput } from '../../config/builder-policy-file.ts'
 import { BUILT_IN_POLICY, PRESETS } from '../../orders/builder-policy.ts'
 
 /** A policy that permits exactly the samples, and findings that no policy can permit. */

@@ -1,6 +1,6 @@
 import type { Draws } from '../draws.ts'
 
-/** Measured quantiles: [share of draws below, SOL]. Measured: AMM swaps of June 2026, creates
+/** Quantiles: [share of draws below, SOL]. Measured: AMM swaps of June 2026, creates
  *  of July 2026. */
 type Quantiles = readonly (readonly [share: number, sol: number])[]
 

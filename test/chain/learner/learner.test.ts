@@ -3,7 +3,7 @@ import { type Findings, findingsOf } from '../../../src/chain/learner/findings.t
 import { readSample, type Sample } from '../../../src/chain/learner/sample.ts'
 import { readUpgraders } from '../../../src/chain/learner/upgrades.ts'
 import { findingsText } from '../../../src/commands/builder/findings-text.ts'
-import { loadPolicy, policyText } from '../../../src/config/policy.ts'
+import { loadPolicy, policyText } from '../../../src/config/builder-policy-file.ts'
 import { proposalOf } from '../../../src/live/learn-builder/proposal.ts'
 import type { BuilderPolicy } from '../../../src/orders/builder-policy.ts'
 import { SimulatedClock } from '../../../src/simulation/simulated-clock.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Turns } from '../../../src/chain/rpc/turns.ts'
+import { Turns } from '../../../src/chain/rpc/order-turns.ts'
 import { SimulatedClock } from '../../../src/simulation/simulated-clock.ts'
 import { settled } from '../scripted-chain.ts'
 

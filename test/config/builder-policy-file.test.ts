@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { loadPolicy } from '../../src/config/policy.ts'
+import { loadPolicy } from '../../src/config/builder-policy-file.ts'
 import { BUILT_IN_POLICY, JITO_TIPS, PRESETS } from '../../src/orders/builder-policy.ts'
 import { isPublicKey } from '../../src/solana/base58.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'

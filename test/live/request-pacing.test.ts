@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { IoQueue, MessagePacer, Pace, RpcPacer } from '../../src/live/pacing.ts'
+import { IoQueue, MessagePacer, Pace, RpcPacer } from '../../src/live/request-pacing.ts'
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
 afterEach(() => void vi.useRealTimers())

@@ -3,7 +3,7 @@ import type { Millis } from '../../base/units.ts'
 import type { LandedTransaction } from '../landed/landed-transaction.ts'
 import { type Listed, listSignatures, readLanded, Unread } from '../rpc/read.ts'
 import type { Rpc } from '../rpc/rpc.ts'
-import { YOUNG_MS } from './follower.ts'
+import { YOUNG_MS } from './signature-follower.ts'
 
 export interface FinderParts {
   readonly rpc: Rpc

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { Follower } from '../../../src/chain/resolver/follower.ts'
+import { Follower } from '../../../src/chain/resolver/signature-follower.ts'
 import type { Outcome } from '../../../src/orders/ports.ts'
 import { SimulatedClock } from '../../../src/simulation/simulated-clock.ts'
 import { buyAttempt } from '../../support/attempts.ts'
