@@ -104,3 +104,21 @@ export function sizeOf(value: Json): number {
   for (const [key, one] of Object.entries(value)) size += key.length + sizeOf(one as Json)
   return size
 }
+
+/** The first place at which two JSON values differ; `path` is '' if the values differ as a whole. */
+export interface JsonDifference {
+  readonly path: string
+  readonly expected: unknown
+  readonly got: unknown
+}
+
+/** For values that are not equal. */
+export function jsonDifference(expected: unknown, got: unknown, path = ''): JsonDifference {
+  if (typeof expected === 'object' && typeof got === 'object' && expected !== null && got !== null)
+    for (const key of [...Object.keys(expected), ...Object.keys(got)]) {
+      const [one, other] = [(expected as Record<string, unknown>)[key], (got as Record<string, unknown>)[key]]
+      if (JSON.stringify(one) !== JSON.stringify(other))
+        return jsonDifference(one, other, path === '' ? key : `${path}.${key}`)
+    }
+  return { path, expected, got }
+}

@@ -90,7 +90,7 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
   'Read a journal:': [
     {
       name: 'replay',
-      about: 'repeat each recorded run, compare every decision, and show the first that differs',
+      about: 'repeat each recorded run, compare every decision, and prove every row of the journal',
       load: () => import('./research/replay.ts'),
     },
     {

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { SEALED } from '../../src/journal/schema/seals.ts'
 import { checksumOf, LATE_COLUMNS, SCAN_COLUMNS } from '../../src/journal/tape/block-row.ts'
 
 /** Converts the blocks of a tape to the old format, without a separate checksum of the rarely read columns. */
@@ -16,7 +17,9 @@ export function oldBlocks(db: Database): void {
 /** Converts a journal to the version before the ledger. */
 export function forgetLedger(db: Database): void {
   oldBlocks(db)
+  for (const table of Object.keys(SEALED)) db.exec(`ALTER TABLE ${table} DROP COLUMN checksum`)
   db.exec(`
+    ALTER TABLE segment DROP COLUMN last_seq;
     ALTER TABLE block DROP COLUMN late_checksum;
     DROP VIEW gaps; DROP VIEW stretches; CREATE VIEW gaps AS SELECT 1;
     DROP VIEW conditional_orders; DROP TABLE conditional_order;

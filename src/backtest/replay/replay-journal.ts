@@ -1,19 +1,20 @@
 import { Worker } from 'node:worker_threads'
 import { SluiceError } from '../../base/errors.ts'
 import { openReader } from '../../journal/reader/reader.ts'
-import { type Outcome, replaySegments } from './segments.ts'
+import { type ReplayReport, readableSegments, replaySegments } from './segments.ts'
 import type { FromReplayThread } from './segments-thread.ts'
 
-/** Replays every segment of a journal. Strategies that ran in a thread are replayed in a thread, which ends together
- *  with any timers that they leave behind. */
-export async function replayJournal(journal: string, report: (outcome: Outcome) => void): Promise<void> {
+/** Replays every segment of a journal, and proves its rows. Strategies that ran in a thread are replayed in a thread,
+ *  which ends together with any timers that they leave behind. */
+export async function replayJournal(journal: string, report: ReplayReport): Promise<void> {
   if (!isIsolated(journal)) return replaySegments(journal, report)
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const thread = new Worker(new URL('./segments-thread.ts', import.meta.url), { workerData: journal })
   thread.on('error', reject)
   thread.on('exit', () => reject(new Error('the replay thread exited before the replay was complete')))
   thread.on('message', (message: FromReplayThread) => {
-    if (message.kind === 'outcome') report(message.outcome)
+    if (message.kind === 'outcome') report.outcome(message.outcome)
+    else if (message.kind === 'finding') report.finding(message.finding)
     else if (message.kind === 'done') resolve()
     else
       reject(
@@ -30,7 +31,7 @@ export async function replayJournal(journal: string, report: (outcome: Outcome) 
 function isIsolated(journal: string): boolean {
   const reader = openReader(journal)
   try {
-    return reader.segments().some(({ start }) => start.isolated === true)
+    return readableSegments(reader).some(({ start }) => start.isolated === true)
   } finally {
     reader.close()
   }

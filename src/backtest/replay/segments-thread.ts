@@ -1,11 +1,13 @@
 // Thread that replays segments whose strategies ran in a thread: timers that these leave behind end with it.
 import { parentPort, workerData } from 'node:worker_threads'
 import { type ExitCode, SluiceError } from '../../base/errors.ts'
+import type { Finding } from '../../journal/proof/finding.ts'
 import { hardenGlobals, takeConsole } from '../../runtime/harden.ts'
 import { type Outcome, replaySegments } from './segments.ts'
 
 export type FromReplayThread =
   | { readonly kind: 'outcome'; readonly outcome: Outcome }
+  | { readonly kind: 'finding'; readonly finding: Finding }
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly message: string; readonly exitCode: ExitCode | null }
 
@@ -16,7 +18,10 @@ function say(message: FromReplayThread): void {
 takeConsole(() => {})
 hardenGlobals()
 try {
-  await replaySegments(workerData as string, (outcome) => say({ kind: 'outcome', outcome }))
+  await replaySegments(workerData as string, {
+    outcome: (outcome) => say({ kind: 'outcome', outcome }),
+    finding: (finding) => say({ kind: 'finding', finding }),
+  })
   say({ kind: 'done' })
 } catch (error) {
   const { message, stack } = error as Error

@@ -3,6 +3,7 @@ import { codeHash } from '../../config/hashes.ts'
 import { type LoadedStrategy, loadStrategy } from '../../config/strategies.ts'
 import { type Divergence, type Entry, verifySegment } from '../../engine/replay/compare-decisions.ts'
 import type { Strategy } from '../../engine/strategy.ts'
+import type { Finding } from '../../journal/proof/finding.ts'
 import { type JournalReader, openReader } from '../../journal/reader/reader.ts'
 import type { Segment } from '../../journal/tape/recorded-segments.ts'
 import { Mints } from '../../market/mints.ts'
@@ -16,30 +17,57 @@ export interface Outcome {
   readonly divergence: (Divergence & { segment: number }) | null
 }
 
-/** Replays every recorded segment. All strategies are loaded first; afterwards only their handlers run. */
-export async function replaySegments(journal: string, say: (outcome: Outcome) => void): Promise<void> {
+/** What a replay reports, one at a time. */
+export interface ReplayReport {
+  readonly outcome: (outcome: Outcome) => void
+  /** A row that the journal's own record contradicts. */
+  readonly finding: (finding: Finding) => void
+}
+
+/** Replays every recorded segment, and proves every row. All strategies are loaded first; afterwards only their
+ *  handlers run. */
+export async function replaySegments(journal: string, report: ReplayReport): Promise<void> {
   const reader = openReader(journal)
   try {
+    reader.hold()
     const segments = []
-    for (const segment of reader.segments())
+    for (const segment of readableSegments(reader))
       segments.push({ segment, strategies: segment.complete ? await recordedStrategies(segment) : new Map() })
-    for (const { segment, strategies } of segments) {
-      const nothing = { segment: segment.number, rows: 0, decisions: 0, divergence: null }
-      if (!segment.complete) say({ ...nothing, skipped: 'its tape was dropped' })
-      else if (typeof strategies === 'string') say({ ...nothing, skipped: strategies })
-      else {
-        const mints = new Mints()
-        const { divergence, ...counts } = verifySegment(recordedEntries(reader, segment, mints), mints, strategies)
-        say({
-          ...nothing,
-          ...counts,
-          skipped: '',
-          divergence: divergence && { segment: segment.number, ...divergence },
-        })
-      }
-    }
+    for (const { segment, strategies } of segments) report.outcome(replayed(reader, segment, strategies, report))
+    for (const finding of reader.findings()) report.finding(finding)
   } finally {
     reader.close()
+  }
+}
+
+/** None if the record of a start is no JSON: the checksum of its row is among the findings. */
+export function readableSegments(reader: JournalReader): Segment[] {
+  try {
+    return reader.segments()
+  } catch (error) {
+    if (error instanceof SyntaxError) return []
+    throw error
+  }
+}
+
+function replayed(
+  reader: JournalReader,
+  segment: Segment,
+  strategies: ReadonlyMap<string, Strategy> | string,
+  report: ReplayReport,
+): Outcome {
+  const { number } = segment
+  const nothing = { segment: number, rows: 0, decisions: 0, divergence: null }
+  if (!segment.complete) return { ...nothing, skipped: reader.lackOf(segment) }
+  if (typeof strategies === 'string') return { ...nothing, skipped: strategies }
+  const mints = new Mints()
+  try {
+    const { divergence, ...counts } = verifySegment(recordedEntries(reader, segment, mints), mints, strategies)
+    return { ...nothing, ...counts, skipped: '', divergence: divergence && { segment: number, ...divergence } }
+  } catch (error) {
+    const { message } = error as Error
+    report.finding({ table: 'segment', row: `number ${number}`, problem: `its replay ended: ${message}` })
+    return { ...nothing, skipped: `its replay ended: ${message}` }
   }
 }
 

@@ -1,30 +1,59 @@
 import { replayJournal } from '../../backtest/replay/replay-journal.ts'
 import type { Outcome } from '../../backtest/replay/segments.ts'
 import { ExitCode } from '../../base/errors.ts'
+import { counted } from '../../base/text.ts'
+import { WALL_CLOCK } from '../../journal/proof/coverage.ts'
+import type { Finding } from '../../journal/proof/finding.ts'
 import { defineCommand, flag, JOURNAL, JSON_LINE } from '../options.ts'
 
-/** Repeats every recorded segment and compares every decision. Exits 1 on a divergence, and if no segment could be
- *  verified. */
+/** Findings that are printed; one changed row may contradict many others. */
+const MOST_FINDINGS = 20
+const MOST_FINDINGS_JSON = 1000
+
+const VERIFY = `compare every decision and every row, which replay always does. The wall clock wrote ${WALL_CLOCK.join(', ')}: a replay cannot make these again, so the checksum of the row proves them`
+
+/** Repeats every recorded segment, compares every decision, and proves every row. Exits 1 on a difference, and if no
+ *  segment could be verified. */
 export const command = defineCommand({
-  options: { journal: JOURNAL, verify: flag('compare the decisions, which replay always does'), json: JSON_LINE },
-  async run(_args, { journal, json }) {
+  options: {
+    journal: JOURNAL,
+    verify: flag(VERIFY),
+    strict: flag('exit with 1 if a segment is skipped'),
+    json: JSON_LINE,
+  },
+  async run(_args, { journal, strict, json }) {
     const outcomes: Outcome[] = []
-    await replayJournal(journal, (outcome) => {
-      outcomes.push(outcome)
-      if (!json) console.log(textOf(outcome))
+    const findings: Finding[] = []
+    let found = 0
+    await replayJournal(journal, {
+      outcome: (outcome) => {
+        outcomes.push(outcome)
+        if (!json) console.log(textOf(outcome))
+      },
+      finding: (finding) => {
+        if (++found <= MOST_FINDINGS_JSON) findings.push(finding)
+        if (!json && found <= MOST_FINDINGS) console.log(findingText(finding))
+      },
     })
     const verified = outcomes.filter(({ skipped }) => skipped === '')
+    const skipped = outcomes.filter((outcome) => outcome.skipped !== '')
     const divergence = verified.find((outcome) => outcome.divergence !== null)?.divergence ?? null
-    const equal = divergence === null && verified.length > 0
-    if (json) console.log(JSON.stringify({ ...totalsOf(verified), equal, divergence }))
-    else if (verified.length === 0) console.error('sluice: no segment could be verified')
-    return equal ? ExitCode.done : ExitCode.failed
+    const equal = divergence === null && found === 0 && verified.length > 0
+    const isDone = equal && !(strict && skipped.length > 0)
+    if (json)
+      console.log(JSON.stringify({ ...totalsOf(verified), equal, divergence, skipped: skippedOf(skipped), findings }))
+    else for (const line of conclusion(outcomes, verified.length, found, strict)) console.error(`sluice: ${line}`)
+    return isDone ? ExitCode.done : ExitCode.failed
   },
 })
 
 function totalsOf(verified: readonly Outcome[]): object {
   const sum = (of: (outcome: Outcome) => number): number => verified.reduce((total, outcome) => total + of(outcome), 0)
   return { segments: verified.length, rows: sum(({ rows }) => rows), decisions: sum(({ decisions }) => decisions) }
+}
+
+function skippedOf(outcomes: readonly Outcome[]): object[] {
+  return outcomes.map(({ segment, skipped: reason }) => ({ segment, reason }))
 }
 
 function textOf({ segment, skipped, rows, decisions, divergence }: Outcome): string {
@@ -36,4 +65,20 @@ function textOf({ segment, skipped, rows, decisions, divergence }: Outcome): str
     `  recorded ${expected || 'nothing'}`,
     `  repeated ${got || 'nothing'}`,
   ].join('\n')
+}
+
+function findingText({ table, row, problem }: Finding): string {
+  return `table ${table}, ${row}: ${problem}`
+}
+
+function conclusion(outcomes: readonly Outcome[], verified: number, found: number, strict: boolean): string[] {
+  const skipped = outcomes.length - verified
+  return [
+    ...(found > MOST_FINDINGS ? [`${found - MOST_FINDINGS} more findings are not shown`] : []),
+    ...(found > 0 ? [`${counted(found, 'finding')}: rows of the journal contradict its record`] : []),
+    ...(verified === 0 ? ['no segment could be verified'] : []),
+    ...(verified > 0 && skipped > 0
+      ? [`${counted(skipped, 'segment')} skipped${strict ? ', which --strict refuses' : ''}`]
+      : []),
+  ]
 }

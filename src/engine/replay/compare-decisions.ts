@@ -1,4 +1,4 @@
-import { encodeJson } from '../../base/json.ts'
+import { encodeJson, jsonDifference } from '../../base/json.ts'
 import type { Millis, Seq } from '../../base/units.ts'
 import type { Block } from '../../market/block.ts'
 import type { Mints } from '../../market/mints.ts'
@@ -12,7 +12,7 @@ export type Entry =
   | { readonly kind: 'warm'; readonly block: Block; readonly from: number; readonly to: number }
   | { readonly kind: 'rows'; readonly block: Block; readonly from: number; readonly to: number; readonly firstSeq: Seq }
   | { readonly kind: 'input'; readonly seq: Seq; readonly time: Millis; readonly input: Input }
-  | { readonly kind: 'output'; readonly seq: Seq; readonly output: Output }
+  | { readonly kind: 'output'; readonly seq: Seq; readonly time: Millis; readonly output: Output }
 
 /** First difference between a replay and its recording. `expected` and `got` are JSON; '' if missing. */
 export interface Divergence {
@@ -37,11 +37,11 @@ export function verifySegment(
   strategies: ReadonlyMap<string, Strategy>,
 ): Verification {
   const engine = new Engine(mints, strategies)
-  const decided: { seq: Seq; text: string }[] = []
+  const decided: Decided[] = []
   let rows = 0
   let decisions = 0
-  const drain = (seq: Seq): void => {
-    for (const output of engine.outputs) decided.push({ seq, text: encodeJson(compared(output)) })
+  const drain = (seq: Seq, time: Millis): void => {
+    for (const output of engine.outputs) decided.push({ seq, time, text: encodeJson(compared(output)) })
     engine.outputs.length = 0
   }
   const verification = (divergence: Divergence | null): Verification => ({ rows, decisions, divergence })
@@ -50,48 +50,42 @@ export function verifySegment(
       decisions++
       const expected = encodeJson(compared(entry.output))
       const got = decided.shift()
-      if (got?.text !== expected || got.seq !== entry.seq) return verification(differ(entry.seq, expected, got))
+      if (got?.text !== expected || got.seq !== entry.seq || got.time !== entry.time)
+        return verification(differ(entry, expected, got))
       continue
     }
     const missing = decided[0]
-    if (missing !== undefined) return verification(differ(missing.seq, '', missing))
+    if (missing !== undefined) return verification(differ(missing, '', missing))
     if (entry.kind === 'input') {
       engine.input(entry.seq, entry.time, entry.input)
-      drain(entry.seq)
+      drain(entry.seq, entry.time)
     } else if (entry.kind === 'warm') {
       for (let row = entry.from; row < entry.to; row++) engine.warm(entry.block, row)
     } else {
       for (let row = entry.from; row < entry.to; ) {
         row = engine.rows(entry.firstSeq + row - entry.from, entry.block, row, entry.to)
-        if (engine.outputs.length > 0) drain(entry.firstSeq + row - 1 - entry.from)
+        if (engine.outputs.length > 0) drain(entry.firstSeq + row - 1 - entry.from, entry.block.time[row - 1] as Millis)
       }
       rows += entry.to - entry.from
     }
   }
   const left = decided[0]
-  return verification(left === undefined ? null : differ(left.seq, '', left))
+  return verification(left === undefined ? null : differ(left, '', left))
 }
 
-function differ(seq: Seq, expected: string, got: { seq: Seq; text: string } | undefined): Divergence {
-  const place = got === undefined ? seq : Math.min(seq, got.seq)
-  const field =
-    expected === '' || got === undefined
-      ? ''
-      : got.seq === seq
-        ? firstDifference(JSON.parse(expected), JSON.parse(got.text))
-        : 'seq'
-  return { seq: place, field, expected, got: got?.text ?? '' }
+/** An output of the repeated engine. */
+interface Decided {
+  readonly seq: Seq
+  readonly time: Millis
+  readonly text: string
 }
 
-function firstDifference(expected: unknown, got: unknown, path = ''): string {
-  if (typeof expected !== 'object' || typeof got !== 'object' || expected === null || got === null) return path
-  const keys = [...Object.keys(expected), ...Object.keys(got)]
-  for (const key of keys) {
-    const [one, other] = [(expected as Record<string, unknown>)[key], (got as Record<string, unknown>)[key]]
-    if (JSON.stringify(one) !== JSON.stringify(other))
-      return firstDifference(one, other, path === '' ? key : `${path}.${key}`)
-  }
-  return path
+function differ(at: Pick<Decided, 'seq' | 'time'>, expected: string, got: Decided | undefined): Divergence {
+  if (expected === '' || got === undefined) return { seq: at.seq, field: '', expected, got: got?.text ?? '' }
+  if (got.seq !== at.seq) return { seq: Math.min(at.seq, got.seq), field: 'seq', expected, got: got.text }
+  if (got.text === expected) return { seq: at.seq, field: 'time', expected: `${at.time}`, got: `${got.time}` }
+  const { path: field } = jsonDifference(JSON.parse(expected), JSON.parse(got.text))
+  return { seq: at.seq, field, expected, got: got.text }
 }
 
 /** A decision read from a run's journal, without numbers that differ between runs: an order, a refusal, a cancellation,

@@ -12,6 +12,9 @@ import type { Block, TradeSide } from '../../market/block.ts'
 import { Mints } from '../../market/mints.ts'
 import type { Attempt } from '../../orders/attempt.ts'
 import { damageOf, guarded, openForReading, refusalOf } from '../database.ts'
+import type { Finding } from '../proof/finding.ts'
+import { findingsOf } from '../proof/findings.ts'
+import { lackOf } from '../proof/missing-rows.ts'
 import { type FillRow, type FillTableRow, fillOf, fillRow } from '../schema/fills.ts'
 import { MappedScan } from '../tape/block-row.ts'
 import { type Market, type MarketItem, MarketTape, rowsOf } from '../tape/market-tape.ts'
@@ -154,6 +157,21 @@ export class JournalReader {
   /** Everything that happened in a segment, in order. */
   replay(segment: Segment, mints: Mints): Generator<SegmentItem, void, undefined> {
     return this.#readEach(this.#replay.items(segment, mints))
+  }
+
+  /** Holds a snapshot until `close`: later reads see the journal as of now, although a process may be writing. */
+  hold(): void {
+    this.#read(() => this.#db.exec('BEGIN; SELECT 1 FROM segment LIMIT 1'))
+  }
+
+  /** Why a segment that is not complete cannot be replayed. */
+  lackOf({ firstSeq, lastSeq }: Segment): string {
+    return this.#read(() => lackOf(this.#db, firstSeq, lastSeq))
+  }
+
+  /** Rows that the journal's own record contradicts. */
+  findings(): Generator<Finding, void, undefined> {
+    return this.#readEach(findingsOf(this.#db, this.#tape))
   }
 
   /** Throws SluiceError if a table that a restart reads is damaged. */

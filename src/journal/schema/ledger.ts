@@ -3,6 +3,7 @@
 // explained tables write the postings in the same commit, so no process can forget them.
 
 import { BASE_FEE } from '../../solana/constants.ts'
+import { checksumSql } from './seals.ts'
 
 /** Columns that add up to 0 together with `wallet`. */
 export const LINES = [
@@ -157,9 +158,9 @@ END;
 /** Failed paper transactions (`read`: account, signature, id, slot, time, fee) are stored where the audit stores those
  *  of a live wallet. */
 const failedOnPaper = (read: string): string => `
-INSERT OR REPLACE INTO wallet_transaction (account, slot, signature, class, attempt_id, lamports, time, json)
-SELECT account, slot, signature, 'ours', id, -fee, time, json_object('account', account, 'signature', signature, 'slot', slot,
-  'class', 'ours', 'attemptId', id, 'lamports', -fee, 'time', time, 'after', slot - 1, 'failed', json('true'))
+SELECT account, slot, signature, 'ours' AS class, id AS attempt_id, -fee AS lamports, time, json_object('account', account,
+  'signature', signature, 'slot', slot, 'class', 'ours', 'attemptId', id, 'lamports', -fee, 'time', time, 'after', slot - 1,
+  'failed', json('true')) AS json
 FROM (${read})`
 
 const TRANSACTIONS = `
@@ -216,21 +217,24 @@ export const AUDIT = `
 WITH given (account, slot, time, lamports) AS (VALUES (?, ?, ?, ?)),
 last AS (SELECT a.* FROM audit a JOIN given ON a.account = given.account ORDER BY a.first_slot DESC LIMIT 1),
 summed AS (SELECT given.*, ${ledgerAt('given.account', 'given.slot')} AS ledger FROM given)
-INSERT INTO audit (account, slot, time, lamports, ledger, remainder, first_slot)
-SELECT account, slot, time, lamports, ledger, lamports - ledger,
-  coalesce((SELECT first_slot FROM last WHERE last.lamports = summed.lamports AND last.ledger = summed.ledger), slot)
-FROM summed WHERE slot > coalesce((SELECT slot FROM last), -1)
-ON CONFLICT DO UPDATE SET slot = excluded.slot, time = excluded.time`
+INSERT INTO audit (account, slot, time, lamports, ledger, remainder, first_slot, checksum)
+SELECT *, ${checksumSql('audit')} FROM (
+  SELECT account, slot, time, lamports, ledger, lamports - ledger AS remainder,
+    coalesce((SELECT first_slot FROM last WHERE last.lamports = summed.lamports AND last.ledger = summed.ledger), slot) AS first_slot
+  FROM summed WHERE slot > coalesce((SELECT slot FROM last), -1)) WHERE true
+ON CONFLICT DO UPDATE SET slot = excluded.slot, time = excluded.time, checksum = excluded.checksum`
 
 /** Fee of a failed paper transaction: time twice, fee, attempt. */
-export const PAPER_FAILED =
-  failedOnPaper(`SELECT account, signature, id, CAST(? / 400 AS INTEGER) AS slot, ? AS time, ? AS fee
-  FROM attempt WHERE undecided IN (0, 1) AND id = ? AND executor = 'paper'`)
+export const PAPER_FAILED = `
+INSERT OR REPLACE INTO wallet_transaction (account, slot, signature, class, attempt_id, lamports, time, json, checksum)
+SELECT *, ${checksumSql('wallet_transaction')} FROM (${failedOnPaper(`SELECT account, signature, id, CAST(? / 400 AS INTEGER) AS slot, ? AS time, ? AS fee
+  FROM attempt WHERE undecided IN (0, 1) AND id = ? AND executor = 'paper'`)})`
 
 /** For a journal from before the ledger: posts its fills and audited transactions, and opens each wallet with the rest
  *  of its last reading. */
 const BACKFILL = `
 INSERT INTO posting (standing, ${COLUMNS}) SELECT 1, ${COLUMNS} FROM (${fillPostings('true')}) ORDER BY time, slot, order_id;
+INSERT OR REPLACE INTO wallet_transaction (account, slot, signature, class, attempt_id, lamports, time, json)
 ${failedOnPaper(`SELECT a.account, a.signature, a.id, a.armed_at / 400 AS slot, a.armed_at AS time,
     json_extract(r.json, '$.feeLamports') AS fee
   FROM report r JOIN attempt a ON a.undecided IN (0, 1) AND a.id = json_extract(r.json, '$.attemptId') AND a.executor = 'paper'

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { TEXTS } from '../tape/packed-text.ts'
 import { addFillColumns } from './fills.ts'
 import { LEDGER } from './ledger.ts'
+import { addRowChecksum, sealAll } from './seals.ts'
 import { STRETCHES_AND_GAPS } from './stretches.ts'
 import { VIEWS } from './views.ts'
 
@@ -265,12 +266,14 @@ const MIGRATIONS: readonly ((db: Database) => void)[] = [
   (db) => db.exec('ALTER TABLE block ADD COLUMN late_checksum INTEGER'),
   () => {}, // since this version rows may hold changes of key lists, see key-rows.ts
   (db) => db.exec(STRETCHES_AND_GAPS),
+  sealAll,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length
 
 /** Migrates a journal to the present schema, each step as a whole or not at all. */
 export function migrate(db: Database): void {
+  addRowChecksum(db)
   for (let version = versionOf(db); version < SCHEMA_VERSION; version++) {
     db.transaction(() => {
       MIGRATIONS[version]?.(db)

@@ -1,14 +1,17 @@
 // The parts of the tape, and the times between them. The views are the one place that computes both: a backtest reads
 // `stretches`, and people read `gaps`.
 
+/** SQL of the last seq of any record. */
+export const LAST_SEQ = `SELECT max(seq) FROM (SELECT max(last_seq) AS seq FROM block UNION ALL SELECT max(seq) FROM input
+  UNION ALL SELECT max(seq) FROM segment UNION ALL SELECT max(last_seq) FROM missing)`
+
 /** A stretch is what one process recorded, or what one import wrote (segment 0). Old tape is dropped from its
  *  beginning, so only the first stretch can be incomplete. A process may be recording: rows added after the read began
  *  are left out. */
 const STRETCHES = `
 CREATE VIEW stretches AS
 WITH tape AS (SELECT segment, first_seq, first_time, rows_before > 0 AS beheaded FROM block ORDER BY last_seq LIMIT 1),
-last (seq) AS (SELECT max(seq) FROM (SELECT max(last_seq) AS seq FROM block UNION ALL SELECT max(seq) FROM input
-  UNION ALL SELECT max(seq) FROM segment UNION ALL SELECT max(last_seq) FROM missing)),
+last (seq) AS (${LAST_SEQ}),
 start (segment, seq, time, ended) AS (
   SELECT 0, 1, min(first_time, coalesce((SELECT time FROM input ORDER BY seq LIMIT 1), first_time)), NULL FROM tape WHERE segment = 0
   UNION ALL SELECT number, seq, time, ended FROM segment),

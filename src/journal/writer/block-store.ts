@@ -3,6 +3,8 @@ import { SluiceError } from '../../base/errors.ts'
 import type { Millis, Seq } from '../../base/units.ts'
 import { Mints } from '../../market/mints.ts'
 import { BLOCK_FORMAT } from '../schema/schema.ts'
+import { TAPE_DROPPED } from '../schema/seals.ts'
+import { Statements } from '../schema/statements.ts'
 import { type BlockEncoder, type EncodedBlock, MAX_SPAN_MS } from '../tape/block-encoder.ts'
 import { checksumOf, LATE_COLUMNS, SCAN_COLUMNS, TEXT_COLUMNS } from '../tape/block-row.ts'
 import { slicesOf, TapeReader } from '../tape/tape-reader.ts'
@@ -179,6 +181,7 @@ export class Retention {
   readonly #oldest: Statement<[number], OldBlock>
   readonly #drop: Statement<[number]>
   readonly #dropRuns: Statement<[number]>
+  readonly #statements: Statements
   readonly #db: Database
 
   constructor(db: Database, keepDays: number) {
@@ -187,6 +190,7 @@ export class Retention {
     this.#oldest = db.prepare('SELECT last_seq AS seq, rows, last_time AS time FROM block ORDER BY last_seq LIMIT ?')
     this.#drop = db.prepare('DELETE FROM block WHERE last_seq = ?')
     this.#dropRuns = db.prepare('DELETE FROM run WHERE block = ?')
+    this.#statements = new Statements(db)
   }
 
   /** Drops a few blocks that ended before the days to keep, oldest first. Returns their number. */
@@ -201,6 +205,7 @@ export class Retention {
         const block = old[dropped] as OldBlock
         this.#drop.run(block.seq)
         this.#dropRuns.run(block.seq)
+        this.#statements.run(['counter', TAPE_DROPPED, block.seq])
         rows += block.rows
       }
     })()

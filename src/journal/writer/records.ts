@@ -23,7 +23,7 @@ export function inputWrites(segment: number, seq: Seq, time: Millis, input: Inpu
   if (input.kind === 'start') {
     const { config, code, seed } = input
     return [
-      ['segment', input.segment, seq, time, config, code, seed, json],
+      ['segment', input.segment, seq, time, config, code, seed, json, null, null],
       ['counter', 'nextTimer', input.money.nextTimer],
       ['counter', 'nextOrder', input.money.nextOrder],
       ['counter', 'nextConditional', input.money.nextConditional],
@@ -37,7 +37,7 @@ export function inputWrites(segment: number, seq: Seq, time: Millis, input: Inpu
 function takenWrites(seq: Seq, time: Millis, id: number, report: ExecutionReport): Write[] {
   const writes: Write[] = [
     ['reportBefore', id],
-    ['reportTaken', id, encodeJson(report)],
+    ['reportTaken', 1, id, encodeJson(report)],
   ]
   if (report.fill !== undefined) writes.push(fillWrite(report.fill, seq))
   if (report.reversed !== undefined) writes.push(['fillReversed', report.reversed, report.orderId])
@@ -116,7 +116,7 @@ export function recordWrites(record: JournalRecord, time: Millis): Write[] {
     case 'fill':
       return [fillWrite(record.fill, null)]
     case 'report':
-      return [['report', record.id, encodeJson(record.report)]]
+      return [['report', 0, record.id, encodeJson(record.report)]]
     case 'slot':
       return slotWrites(record.slot)
     case 'watch': {

@@ -36,10 +36,13 @@ function recorded(): { entries: Entry[]; mints: Mints } {
     entries.splice(behind + 1, 0, {
       kind: 'output',
       seq: divergence.seq,
+      time: timeOf(divergence.seq),
       output: JSON.parse(divergence.got, revive) as Output,
     })
   }
 }
+/** The rows begin with seq 3. */
+const timeOf = (seq: number): number => TIME + Math.max(0, seq - 3)
 const revive = (_key: string, value: unknown): unknown =>
   typeof value === 'object' && value !== null && '$bigint' in value ? BigInt(value.$bigint as string) : value
 
@@ -80,7 +83,7 @@ describe('the replay of a segment', () => {
     const thrownAt = { place: '/home/ann/dips.ts:1:2', stack: [] }
     const engine = new Engine(new Mints(), only, { thrownAt: () => thrownAt })
     engine.input(start.seq, start.time, start.input)
-    const outputs = engine.outputs.map((output): Entry => ({ kind: 'output', seq: 1, output }))
+    const outputs = engine.outputs.map((output): Entry => ({ kind: 'output', seq: 1, time: TIME, output }))
     expect(engine.outputs).toContainEqual(
       expect.objectContaining({ kind: 'alarm', reason: 'Error: told to', thrownAt }),
     )
@@ -102,7 +105,7 @@ describe('the replay of a segment', () => {
   it('finds a recorded output that the replay lacks', () => {
     const { divergence } = changed((entries) => {
       const output: Output = { kind: 'note', bot: 'dip-buyer', mint: MINT, code: '', reason: 'never said' }
-      entries.splice(4, 0, { kind: 'output', seq: 2, output })
+      entries.splice(4, 0, { kind: 'output', seq: 2, time: TIME, output })
     })
     expect(divergence).toMatchObject({ seq: 2, field: '', got: '' })
     expect(divergence?.expected).toContain('never said')
@@ -136,6 +139,14 @@ describe('the replay of a segment', () => {
       }
     })
     expect(divergence).toMatchObject({ seq: 9, field: 'seq' })
+  })
+
+  it('finds an output at another time', () => {
+    const { divergence } = changed((entries) => {
+      const { entry } = orderOf(entries)
+      entries.splice(orderAt(entries), 1, { ...entry, time: entry.time - 1 })
+    })
+    expect(divergence).toEqual({ seq: 10, field: 'time', expected: `${TIME + 6}`, got: `${TIME + 7}` })
   })
 
   it('finds the effect of another price', () => {

@@ -1,0 +1,28 @@
+import type { SealedTable } from '../schema/seals.ts'
+
+/** How `sluice replay` proves the rows of a table.
+ *  repeated: they are made again from the recorded inputs and decisions, and compared column by column.
+ *  sealed: they come from outside of the engine; each row has a checksum, and others refer to the row or count it.
+ *  tape: each block has checksums and continues the one before.
+ *  fixed: they are the same in every journal.
+ *  room: they hold no data. */
+export type Proof = 'repeated' | 'sealed' | 'tape' | 'fixed' | 'room'
+
+/** Every table of a journal. */
+export const COVERAGE: Readonly<Record<SealedTable | (string & {}), Proof>> = {
+  ...{ segment: 'sealed', input: 'sealed', output: 'sealed', attempt: 'sealed', report: 'sealed' },
+  ...{ wallet: 'sealed', wallet_transaction: 'sealed', audit: 'sealed', watch: 'sealed', learned: 'sealed' },
+  ...{ mark: 'sealed', slot: 'sealed', frame: 'sealed', missing: 'sealed' },
+  ...{ order: 'repeated', fill: 'repeated', position: 'repeated', past_position: 'repeated', account: 'repeated' },
+  ...{ bot: 'repeated', timer: 'repeated', counter: 'repeated', conditional_order: 'repeated' },
+  ...{ posting: 'repeated', audited: 'repeated' },
+  ...{ block: 'tape', run: 'tape' },
+  ...{ number: 'fixed', digits: 'fixed', power2: 'fixed' },
+  ...{ reserve: 'room' },
+}
+
+/** Columns that the wall clock wrote, so that no replay can make them again. The checksum of the row covers them. */
+export const WALL_CLOCK: readonly string[] = [
+  ...['segment.time', 'segment.ended', 'input.time', 'attempt.armed_at', 'wallet_transaction.time', 'audit.time'],
+  ...['learned.time', 'frame.time', 'missing.first_time', 'missing.last_time', 'slot.taken_at', 'slot.done_at'],
+]

@@ -1,0 +1,56 @@
+import type { Database } from 'better-sqlite3'
+import { SluiceError } from '../../base/errors.ts'
+import type { Seq } from '../../base/units.ts'
+import { Mints } from '../../market/mints.ts'
+import { TAPE_DROPPED } from '../schema/seals.ts'
+import type { TapeReader } from '../tape/tape-reader.ts'
+import type { Finding } from './finding.ts'
+
+interface BlockHead {
+  readonly segment: number
+  readonly first_seq: Seq
+  readonly last_seq: Seq
+  readonly last_time: number
+  readonly rows: number
+  readonly rows_before: number
+  readonly runs: number
+}
+
+const HEADS = `SELECT segment, first_seq, last_seq, last_time, rows, rows_before, runs FROM block ORDER BY last_seq`
+
+/** Blocks whose bytes were changed, or that do not continue the block before. */
+export function* damagedBlocks(db: Database, tape: TapeReader): Generator<Finding, void, undefined> {
+  const segmentAt = db.prepare('SELECT coalesce(max(number), 0) FROM segment WHERE seq <= ?').pluck()
+  const dropped = db.prepare(`SELECT value FROM counter WHERE name = '${TAPE_DROPPED}'`).pluck().get()
+  let before: BlockHead | undefined
+  for (const head of db.prepare(HEADS).all() as BlockHead[]) {
+    const rowsBefore = before === undefined ? undefined : before.rows_before + before.rows
+    const isCounted = head.rows_before === (rowsBefore ?? (dropped === undefined ? 0 : head.rows_before))
+    const problem = !isCounted
+      ? 'rows_before is not the number of rows before it'
+      : head.segment !== segmentAt.get(head.first_seq)
+        ? 'segment is not the one in which its seqs are'
+        : damageOf(tape, head)
+    if (problem !== '') yield { table: 'block', row: `last_seq ${head.last_seq}`, problem }
+    before = head
+  }
+  const lost = db.prepare('SELECT DISTINCT block FROM run WHERE block NOT IN (SELECT last_seq FROM block)').pluck()
+  for (const block of lost.iterate()) yield { table: 'run', row: `block ${block}`, problem: 'there is no such block' }
+}
+
+/** Reads every byte of the block. */
+function damageOf(tape: TapeReader, { first_seq, last_seq, last_time, rows, runs }: BlockHead): string {
+  try {
+    for (const block of tape.blocks(new Mints(), { from: last_seq, to: Math.max(first_seq, last_seq) })) {
+      block.readRest()
+      if (block.runs.length !== runs) return 'its number of runs is not that of table run'
+      if (block.lastSeq !== last_seq) return 'its runs do not end with last_seq'
+      return block.time[rows - 1] === last_time ? '' : 'last_time is not the time of its last row'
+    }
+    return 'it cannot be read'
+  } catch (error) {
+    if (error instanceof SluiceError || error instanceof SyntaxError || error instanceof RangeError)
+      return error.message
+    throw error
+  }
+}
