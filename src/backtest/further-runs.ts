@@ -170,7 +170,7 @@ function randomBots({ bot, base: { result }, trades, seeds }: Chance): BotConfig
   })
 }
 
-/** More than any market takes. */
+/** A balance that no market can use up. */
 const ENOUGH = lamports(1_000_000 * LAMPORTS_PER_SOL)
 
 function unlimited(config: Config): Config {

@@ -92,7 +92,7 @@ export class Gateway implements GatewayPort {
     this.#take({ kind: 'lateFill', attempt, fill, code })
   }
 
-  /** A transaction failed finally that most likely belongs to this open attempt. */
+  /** Called for a transaction that has failed finally and most likely belongs to this open attempt. */
   feePaid(attempt: Attempt, signature: string, feeLamports: Lamports): void {
     this.#take({ kind: 'feePaid', attempt, signature, feeLamports })
   }

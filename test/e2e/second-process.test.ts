@@ -128,7 +128,7 @@ async function expectStopped(one: Container): Promise<void> {
   await until('the end of its orders', () => booksOf(one).orders.every(({ state }) => !isOpen(state)))
 }
 
-/** Expects no buy after the bot has stopped. */
+/** Whether the process has no fill and no open order. */
 function hasBoughtNothing(one: Container): boolean {
   const { orders, fills } = booksOf(one)
   return fills.length === 0 && orders.every(({ state }) => !isOpen(state))

@@ -7,7 +7,7 @@ import { type Order, orderNumber } from '../../src/engine/order.ts'
 /** The journal's record of one conditional order. */
 interface Story {
   readonly said: ConditionalOrder[]
-  /** Orders placed for it. */
+  /** Orders that the conditional order became. */
   readonly orders: Set<string>
   /** An operator's `flatten` ended it: its open order may still buy, and the tokens are sold. */
   isFlattened: boolean

@@ -103,7 +103,7 @@ export interface BotReport extends CostTable {
   readonly equity: readonly (readonly [Millis, number])[]
 }
 
-/** `result` must be logged. */
+/** Report of one bot. The backtest of `input.result` must have run with `logged`. */
 export function botReport(input: BotReportInput): BotReport {
   const { result, startLamports, valueLamports, from, to, equity } = input
   const { log } = result

@@ -203,8 +203,8 @@ function wrappedPayment(call: Call, own: ReadonlyMap<string, string>): Omit<Paym
     : { to: move.to, lamports: uint(bytes, 1, 8), opens: false }
 }
 
-/** Account that an Allocate or Assign instruction prepares. An address that already holds SOL is opened in three steps:
- *  transfer, allocate, assign. */
+/** Returns the account that an Allocate or Assign instruction prepares. An address that already holds SOL is opened in
+ *  three steps: transfer, allocate, assign. */
 function madeBy({ program, accounts: [account], data }: Call): string | undefined {
   if (program !== PROGRAMS.system) return undefined
   const bytes = decodeLongBase58(data, MOST_BYTES)

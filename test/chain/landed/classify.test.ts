@@ -67,7 +67,7 @@ describe('a transaction that belongs to no order', () => {
   })
 })
 
-describe('the attempt that a transaction belongs to', () => {
+describe('how the attempt of a transaction is found', () => {
   const baseline = { slot: 99, height: 90 }
   const watched = (attempt: Attempt, is: 'lost' | 'acked' | 'refused' | 'executed'): WatchedAttempt => {
     const one = new WatchedAttempt(attempt)

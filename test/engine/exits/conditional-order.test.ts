@@ -158,7 +158,7 @@ describe('conditional sales', () => {
   })
 })
 
-describe('one cancels the other', () => {
+describe('orders of a group: one cancels the others', () => {
   it('the fill of one buy ends the other, which waits while the order is open', () => {
     const talk = settled()
     talk.rig.settle(1e-6, MINT_2)
