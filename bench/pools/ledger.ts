@@ -1,6 +1,6 @@
 import type { Millis } from '../../src/base/units.ts'
 import type { Fill } from '../../src/engine/order.ts'
-import { SLOT_MS } from '../../src/simulation/fill-model.ts'
+import { SLOT_MS } from '../../src/solana/constants.ts'
 import { DisplacedPool, type ExactPool } from './exact-pool.ts'
 
 /** Place of an order in the slot in which it landed: the share of the slot's trades that come before it is unknown, so

@@ -1,12 +1,13 @@
 import { deriveSeed } from '../base/random.ts'
 import { LAMPORTS_PER_SOL, type Lamports, lamports } from '../base/units.ts'
 import type { BotConfig, Config } from '../config/config.ts'
+import type { FillModel } from '../engine/accounting/fill-assumptions.ts'
 import { LIMITS, type Limits, NO_LIMITS, WALLET_LIMITS, type WalletLimits } from '../engine/limits/limits.ts'
 import { mapSol } from '../engine/limits/setting-rows.ts'
 import type { Market } from '../journal/tape/market-tape.ts'
 import { RowKind } from '../market/block.ts'
 import { Mints } from '../market/mints.ts'
-import { type FillModel, stressed, withoutDelay } from '../simulation/fill-model.ts'
+import { stressed, withoutDelay } from '../simulation/fill-model.ts'
 import {
   type BotExtras,
   beatenPercent,

@@ -1,12 +1,14 @@
 import { type Lamports, lamports, type Millis } from '../base/units.ts'
+import type { FillModel } from '../engine/accounting/fill-assumptions.ts'
 import type { Fill } from '../engine/order.ts'
 import type { Block } from '../market/block.ts'
 import type { Mints } from '../market/mints.ts'
 import type { UnitSettings } from '../market/unit-proof.ts'
 import type { Attempt, AttemptState } from '../orders/attempt.ts'
 import { BASE_FEE } from '../solana/constants.ts'
-import { buy, type FillModel, lossFactor, printsPerSlot, SLOT_MS, sell } from './fill-model.ts'
-import { PaperMarket, type PricePath } from './paper-market.ts'
+import { buy, lossFactor, printsPerSlot, sell } from './fill-model.ts'
+import { PaperMarket } from './paper-market.ts'
+import type { PricePath } from './price-path.ts'
 
 /** A real attempt with its fill, if it was filled. */
 export interface Execution {
@@ -187,25 +189,27 @@ export class FillComparison {
     }
     let path: PricePath | undefined
     const start = (): void => {
-      path = this.#market.follow(mint)
+      path = this.#market.follow(mint, this.#model)
     }
     const land = (): void => {
       if (path === undefined) return
       this.#market.unfollow(mint, path)
       if (isDecided(attempt))
-        this.lossFactors.push(lossFactor(this.#model, priorityFeeLamports, printsPerSlot(path.prints, latencyMs)))
+        this.lossFactors.push(
+          lossFactor(this.#model, priorityFeeLamports, printsPerSlot(path.prints, latencyMs, this.#model)),
+        )
       if (fill !== undefined) this.#compare({ attempt, fill }, path)
     }
     return [
       { time: armedAt, run: start },
-      { time: armedAt + latencyMs + SLOT_MS, run: land },
+      { time: armedAt + latencyMs + this.#model.slotMs, run: land },
     ]
   }
 
   #compare({ attempt, fill }: Required<Execution>, path: PricePath): void {
     if (fill === undefined) return
     const { mint, side } = attempt
-    const worst = this.#market.reserves(mint, side === 'buy' ? path.high : path.low)
+    const worst = this.#market.reserves(mint, side === 'buy' ? path.high : path.low, this.#model)
     const pool = { quoted: worst, worst }
     const swap =
       side === 'buy'

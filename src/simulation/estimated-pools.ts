@@ -1,18 +1,20 @@
 import type { Millis } from '../base/units.ts'
+import type { HoneypotRule } from '../engine/accounting/fill-assumptions.ts'
 import { type Block, RowKind, type TokenId } from '../market/block.ts'
 import { isSized, ROBUST_WINDOW, robustPrice } from '../market/price.ts'
 import { CURVE_PRODUCT, GRADUATION_PRICE, POOL_PRODUCT } from '../solana/pool-depth.ts'
+import type { PricePath } from './price-path.ts'
 
 /** Number of estimates from which the quartiles are computed. The depth counts as known from the third one on. */
 const WINDOW = 9
 const ENOUGH = 3
 /** A pair of prints below this total of SOL says nothing about the depth. */
 const MIN_PAIR_SOL = 0.5
-/** A pool that seems shallower than this is not treated as emptied: its depth was probably misread. */
-const MIN_EMPTIED = POOL_PRODUCT / 50
-/** Number of sized buys within a period, without a sale, after which a token counts as unsellable. */
-const TRAP_BUYS = 20
-const TRAP_MS = 60_000
+/** Most SOL that one print adds to the volume: a wrong amount must not wear off an impact. */
+const MOST_VOLUME = 10
+
+/** One sale alone does not prove that others can sell. */
+const PROVING_SALES = 2
 
 /** Number of remembered prints per token: a power of 2. */
 const RING = 32
@@ -20,23 +22,23 @@ const RING = 32
  *  Index as doubles: */
 const DOUBLES = 8 + RING
 const LAST_TIME = 0
-const FIRST_TIME = 1
+/** Sum of the amounts of all prints, SOL. */
+const VOLUME = 1
 const PRICES = 8
-/** Index as words: number of prints, number of buys, whether a sale was seen, a bit for each recent print above the
- *  curve's range, and whether three in a row ever were (a single one may be wrong). */
+/** Index as words: number of prints, number of buys among them, a bit for each recent print above the curve's range,
+ *  and whether three in a row ever were (a single one may be wrong). */
 const COUNT = 4
 const BUYS = 5
-const SOLD = 6
-const DEAR = 7
-const GRADUATED = 8
+const DEAR = 6
+const GRADUATED = 7
 /** Number of prints at the last interruption of the feed. */
-const HEARD = 9
+const HEARD = 8
+/** Whether the launch of the token was seen. */
+const LAUNCHED = 9
 const DEAR_ENOUGH = 7
-/** Minimum SOL of a sale that may have emptied a pool. */
-const LARGE_SALE_SOL = 1
 
-/** Callback for a sized print of a watched token. */
-type Attend = (token: TokenId, price: number, sol: number, side: number) => void
+/** Callback for a sized print of a watched token; `net` is its amount in SOL, negative for a sale. */
+type Attend = (token: TokenId, price: number, net: number) => void
 
 /** Products of a pool at the lower and the upper quartile of the estimates. */
 export interface Band {
@@ -60,7 +62,7 @@ export class EstimatedPools {
   readonly #estimates = new Float64Array(WINDOW)
   readonly #prints = new Float64Array(ROBUST_WINDOW)
 
-  /** Adds rows. Calls `attend` for each sized print of a token whose entry in `watched` is 1, and for large sales.
+  /** Adds rows. Calls `attend` for each sized print of a token whose entry in `watched` is 1.
    *  Values that depend on the side of a trade are computed without a branch, because its outcome is unpredictable
    *  for the processor. */
   fold(block: Block, from: number, to: number, watched: Uint8Array, attend: Attend): void {
@@ -71,26 +73,34 @@ export class EstimatedPools {
     const nets = this.#nets
     for (let row = from; row < to; row++) {
       const side = kind[row] as number
-      if (side > RowKind.sell) continue
       const token = tokens[row] as number
+      if (side > RowKind.sell) {
+        if (side === RowKind.newToken) this.#launch(token, time[row] as number)
+        continue
+      }
       const sol = amount[row] as number
       const price = sol / (size[row] as number)
       const at = token * DOUBLES
       const word = at * 2
-      words[word + SOLD] = (words[word + SOLD] as number) | side
       if (!isSized(sol, price)) continue
       const count = words[word + COUNT] as number
-      if (count === 0) doubles[at + FIRST_TIME] = time[row] as number
       doubles[at + LAST_TIME] = time[row] as number
       doubles[at + PRICES + (count % RING)] = price
-      nets[token * RING + (count % RING)] = sol * (1 - 2 * side)
+      doubles[at + VOLUME] = (doubles[at + VOLUME] as number) + Math.min(sol, MOST_VOLUME)
+      const net = sol * (1 - 2 * side)
+      nets[token * RING + (count % RING)] = net
       const dear = ((words[word + DEAR] as number) << 1) | +(price >= GRADUATION_PRICE)
       words[word + COUNT] = count + 1
       words[word + BUYS] = (words[word + BUYS] as number) + 1 - side
       words[word + DEAR] = dear
       words[word + GRADUATED] = (words[word + GRADUATED] as number) | +((dear & DEAR_ENOUGH) === DEAR_ENOUGH)
-      if (watched[token] === 1 || (sol > LARGE_SALE_SOL && side === RowKind.sell)) attend(token, price, sol, side)
+      if (watched[token] === 1) attend(token, price, net)
     }
+  }
+
+  #launch(token: TokenId, time: Millis): void {
+    this.#words[token * DOUBLES * 2 + LAUNCHED] = 1
+    this.#doubles[token * DOUBLES + LAST_TIME] = time
   }
 
   /** Robust price as in the engine; undefined until there are enough prints since the last gap. */
@@ -114,10 +124,19 @@ export class EstimatedPools {
       this.#words[at + HEARD] = this.#words[at + COUNT] as number
   }
 
-  /** Whether the token has any prints. */
+  /** Whether the token has any prints, or its launch was seen. */
   holds(token: TokenId): boolean {
-    const word = token * DOUBLES * 2
-    return (this.#words[word + COUNT] ?? 0) !== 0 || (this.#words[word + SOLD] ?? 0) !== 0
+    return this.count(token) !== 0 || this.#is(token, LAUNCHED)
+  }
+
+  /** Number of sized prints. */
+  count(token: TokenId): number {
+    return this.#words[token * DOUBLES * 2 + COUNT] ?? 0
+  }
+
+  /** SOL that was traded in sized prints, at most 10 of each one. */
+  volume(token: TokenId): number {
+    return this.#doubles[token * DOUBLES + VOLUME] ?? 0
   }
 
   /** Forgets tokens without prints since `time`, unless they are still needed. */
@@ -131,22 +150,29 @@ export class EstimatedPools {
 
   /** Median of the prints from number `first` on. */
   #median(token: TokenId, first: number): number | undefined {
-    const count = this.#words[token * DOUBLES * 2 + COUNT] ?? 0
+    const count = this.count(token)
     const known = Math.min(count - first, ROBUST_WINDOW)
     for (let back = 0; back < known; back++) this.#prints[known - 1 - back] = this.#priceAt(token, count - 1 - back)
     return robustPrice(this.#prints, known)
   }
 
-  /** Product of SOL and whole tokens: that of the curve until the token has traded above the curve's range; then the
-   *  estimate, at most that of a freshly migrated pool. */
+  /** Product of SOL and whole tokens. On the curve: the curve's; without a seen launch the token may as well be in a
+   *  pool, so the estimate is used if there is one. After the curve: the estimate, at most that of a freshly migrated
+   *  pool. */
   product(token: TokenId): number {
-    if (!this.#is(token, GRADUATED)) return CURVE_PRODUCT
-    return this.#estimate(token)?.low ?? POOL_PRODUCT
+    if (this.isOnCurve(token)) return CURVE_PRODUCT
+    const pool = this.#is(token, GRADUATED) ? POOL_PRODUCT : CURVE_PRODUCT
+    return this.#estimate(token)?.low ?? pool
+  }
+
+  /** Whether the token is known to be on the curve: its launch was seen, and it never traded above the curve's range. */
+  isOnCurve(token: TokenId): boolean {
+    return this.#is(token, LAUNCHED) && !this.#is(token, GRADUATED)
   }
 
   /** Quartiles of an estimated product; undefined if the product is not estimated. */
   band(token: TokenId): Band | undefined {
-    return this.#is(token, GRADUATED) ? this.#estimate(token) : undefined
+    return this.isOnCurve(token) ? undefined : this.#estimate(token)
   }
 
   /** Whether the product is known or estimated from enough prints. */
@@ -154,32 +180,25 @@ export class EstimatedPools {
     return !this.#is(token, GRADUATED) || this.#estimate(token) !== undefined
   }
 
-  /** Price after a sale of `sol` SOL at `price`, if the sale took at least half of the pool; else undefined. */
-  leftBehind(token: TokenId, price: number, sol: number): number | undefined {
-    // Cheap test first: few sales are this large.
-    if (sol <= LARGE_SALE_SOL || sol * sol < 0.5 * MIN_EMPTIED * price) return undefined
-    const product = Math.max(MIN_EMPTIED, this.product(token))
-    // With x the share that was taken, sol * sol is product * price * x * x / (1 - x).
-    if (sol * sol < 0.5 * product * price) return undefined
-    const before = (sol + Math.sqrt(sol * sol + 4 * product * price)) / 2
-    return (before - sol) ** 2 / product
+  /** Adds the remembered prints since the last gap to a path, from number `first` to before number `end`. */
+  retrace(token: TokenId, path: PricePath, first: number, end: number): void {
+    const from = Math.max(first, this.#heardBefore(token), this.count(token) - RING)
+    for (let print = from; print < end; print++) path.print(this.#priceAt(token, print), this.#netAt(token, print))
   }
 
-  /** Whether the token has many buys and no sale. */
-  isTrap(token: TokenId, now: Millis): boolean {
-    const at = token * DOUBLES
-    const buys = this.#words[at * 2 + BUYS] ?? 0
-    return buys >= TRAP_BUYS && !this.#is(token, SOLD) && now - (this.#doubles[at + FIRST_TIME] as number) >= TRAP_MS
+  /** Whether the token seems unsellable: buys, and too few sales among them. */
+  isTrap(token: TokenId, { buys: enough, salesPercent }: HoneypotRule): boolean {
+    const buys = this.#words[token * DOUBLES * 2 + BUYS] ?? 0
+    const sales = this.count(token) - buys
+    return buys >= enough && (sales < PROVING_SALES || sales * 100 < buys * salesPercent)
   }
 
   /** Time of the last print with a relevant size; -Infinity if there is none. */
   printedAt(token: TokenId): Millis {
-    const at = token * DOUBLES
-    const count = this.#words[at * 2 + COUNT] ?? 0
-    return count === 0 ? Number.NEGATIVE_INFINITY : (this.#doubles[at + LAST_TIME] as number)
+    return this.count(token) === 0 ? Number.NEGATIVE_INFINITY : (this.#doubles[token * DOUBLES + LAST_TIME] as number)
   }
 
-  #is(token: TokenId, flag: typeof SOLD | typeof GRADUATED): boolean {
+  #is(token: TokenId, flag: typeof LAUNCHED | typeof GRADUATED): boolean {
     return (this.#words[token * DOUBLES * 2 + flag] ?? 0) !== 0
   }
 
@@ -190,7 +209,7 @@ export class EstimatedPools {
   /** Quartiles of the last estimates of the product, at most that of a freshly migrated pool; undefined if too few of
    *  the remembered prints give an estimate. */
   #estimate(token: TokenId): Band | undefined {
-    const count = this.#words[token * DOUBLES * 2 + COUNT] ?? 0
+    const count = this.count(token)
     const estimates = this.#estimates.fill(Number.POSITIVE_INFINITY)
     let found = 0
     const first = Math.max(this.#heardBefore(token), count - RING)

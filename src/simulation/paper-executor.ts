@@ -1,29 +1,31 @@
 import type { ErrorCode } from '../base/errors.ts'
 import type { Clock } from '../base/machine.ts'
 import { deriveSeed, seededRandom } from '../base/random.ts'
-import { type Lamports, lamports, type TokenAmount, ZERO } from '../base/units.ts'
+import { LAMPORTS_PER_SOL, type Lamports, lamports, type TokenAmount, wholeTokens, ZERO } from '../base/units.ts'
+import type { FillModel } from '../engine/accounting/fill-assumptions.ts'
 import { type FillCosts, NO_COSTS, walletChange } from '../engine/accounting/fill-costs.ts'
 import type { Position } from '../engine/accounting/position.ts'
 import type { Fill } from '../engine/order.ts'
 import type { Attempt } from '../orders/attempt.ts'
 import type { Executor, Outcome } from '../orders/ports.ts'
-import { BASE_FEE } from '../solana/constants.ts'
+import { SLOT_MS } from '../solana/constants.ts'
+import type { Reserves } from '../solana/pool-depth.ts'
 import {
   buy,
   drawLatencyMs,
-  type FillModel,
   lossPercent,
   networkFee,
   type PoolRun,
   printsPerSlot,
-  SLOT_MS,
   type Swap,
   sell,
 } from './fill-model.ts'
 import type { Measured, MeasuredSwap, Measurements, Moment } from './measurements.ts'
 import { DepthUse } from './measurements.ts'
-import type { PaperMarket, PricePath } from './paper-market.ts'
+import { OwnImpact } from './own-impact.ts'
+import type { PaperMarket } from './paper-market.ts'
 import { PaperWallet } from './paper-wallet.ts'
+import type { PricePath } from './price-path.ts'
 
 /** A landed transaction is finalized 32 slots later. */
 export const FINALITY_MS = 32 * SLOT_MS
@@ -53,6 +55,7 @@ export class PaperExecutor implements Executor {
   readonly #seed: number
   readonly #seeds = new Map<string, number>()
   readonly #measured: Measurements | undefined
+  readonly #impact: OwnImpact
   #holdings = new PaperWallet([])
   /** Fills of an earlier process by attempt; that process may not have seen them become final. */
   #landed = new Map<string, Fill>()
@@ -62,6 +65,7 @@ export class PaperExecutor implements Executor {
     this.#clock = clock
     this.#market = market
     this.#model = model
+    this.#impact = new OwnImpact(model)
     this.#seed = seed
     this.#measured = measured
     market.addKeeper((mint) => this.#holdings.has(mint))
@@ -90,11 +94,12 @@ export class PaperExecutor implements Executor {
     const known = this.#measured?.(attempt)
     if (known?.landing === 'open') return
     const drawnMs = drawLatencyMs(this.#model.latencyMs, random)
+    const { slotMs } = this.#model
     const landedMs = known?.landing === 'absent' ? undefined : known?.toldAfterMs
-    const latencyMs = landedMs === undefined ? drawnMs : Math.max(0, landedMs - SLOT_MS)
+    const latencyMs = landedMs === undefined ? drawnMs : Math.max(0, landedMs - slotMs)
     const luckPercent = random.next() * 100
     const answerMs = Math.ceil(latencyMs * ANSWER_SHARE)
-    const path = this.#canFill(attempt) ? this.#market.follow(attempt.mint) : undefined
+    const path = this.#canFill(attempt) ? this.#market.follow(attempt.mint, this.#model) : undefined
     const denied = deniedAs(known)
     if (denied !== undefined || (path === undefined && known?.swap === undefined)) {
       if (path !== undefined) this.#market.unfollow(attempt.mint, path)
@@ -103,14 +108,15 @@ export class PaperExecutor implements Executor {
     }
     this.#clock.after(answerMs, () => {
       done({ kind: 'acked', signature: signatureOf(attempt) })
-      // The slot in which it lands belongs to the path, because the order within the slot is unknown.
+      // The order of the trades within the slot is unknown, so the worst price of the slot is taken.
+      if (path !== undefined) this.#clock.after(Math.ceil(latencyMs) - answerMs, () => path.enterSlot())
       const landedAt = known?.landing === 'absent' ? undefined : known?.told
-      this.#at(landedAt, Math.ceil(latencyMs + SLOT_MS) - answerMs, () => {
+      this.#at(landedAt, Math.ceil(latencyMs + slotMs) - answerMs, () => {
         if (path !== undefined) this.#market.unfollow(attempt.mint, path)
-        const crowd = printsPerSlot(path?.prints ?? 0, latencyMs)
+        const crowd = printsPerSlot(path?.prints ?? 0, latencyMs, this.#model)
         const isUnlucky = luckPercent < lossPercent(this.#model, attempt.priorityFeeLamports, crowd)
         const isLost = known?.landing === undefined ? isUnlucky : known.landing === 'absent'
-        const proofMs = Math.max(0, (known?.toldAfterMs ?? ABSENCE_MS + SLOT_MS) - latencyMs - SLOT_MS)
+        const proofMs = Math.max(0, (known?.toldAfterMs ?? ABSENCE_MS + slotMs) - latencyMs - slotMs)
         if (isLost)
           this.#at(known?.landing === 'absent' ? known.told : undefined, proofMs, () => done({ kind: 'absent' }))
         else {
@@ -126,9 +132,9 @@ export class PaperExecutor implements Executor {
    *  unsellable. `exitPrice`: the price that the exits of the position use. A rise counts once that price has followed
    *  it, because a few prints of router legs lift the robust price; a fall counts at once. */
   valueOf({ mint, tokens, decimals }: Pick<Position, 'mint' | 'tokens' | 'decimals'>, exitPrice?: number): Lamports {
-    const robust = this.#market.markPrice(mint)
-    if (robust === undefined || this.#isTrap(mint)) return ZERO
-    const price = Math.min(robust, exitPrice ?? robust)
+    const marked = this.#market.markPrice(mint, this.#model)
+    if (marked === undefined || this.#isTrap(mint)) return ZERO
+    const price = Math.min(marked, exitPrice ?? marked)
     return this.#sale(mint, tokens, decimals, 100, price, price)?.tradeLamports ?? ZERO
   }
 
@@ -158,8 +164,17 @@ export class PaperExecutor implements Executor {
     if (swap === undefined) return this.#reverted(attempt, 'SLIPPAGE_EXCEEDED', known)
     // The amount is below one base unit, so the venue rejects the trade.
     if (swap.tokens === 0n) return this.#reverted(attempt, 'REVERTED', known)
-    if (path !== undefined && known.swap === undefined && !this.#isDead(attempt.mint)) this.#weigh(attempt, swap, path)
-    return { kind: 'filled', fill: this.#fill(attempt, swap, known) }
+    const isDead = this.#isDead(attempt.mint)
+    if (path !== undefined && known.swap === undefined && !isDead) this.#weigh(attempt, swap, path)
+    const fill = this.#fill(attempt, swap, known)
+    if (path !== undefined && !isDead) this.#remember(fill, path)
+    return { kind: 'filled', fill }
+  }
+
+  #remember({ mint, side, tokens, decimals, costs }: Fill, path: PricePath): void {
+    const traded = { sol: costs.tradeLamports / LAMPORTS_PER_SOL, tokens: wholeTokens(tokens, decimals) }
+    const { sol } = this.#market.reserves(mint, side === 'buy' ? path.high : path.low, this.#model)
+    this.#impact.add(side, mint, this.#market.volume(mint), traded, sol)
   }
 
   /** Records how much the fill depends on an estimated depth. */
@@ -193,12 +208,17 @@ export class PaperExecutor implements Executor {
   /** Bounded by the price of the decision, so that a runaway price is missed like in reality. */
   #buy({ mint, size, slippagePercent, price }: Attempt, path: PricePath): Swap | undefined {
     if (size.kind !== 'sol') throw new TypeError(`the size of a buy must be in SOL, not in ${size.kind}`)
-    return buy(size.lamports, slippagePercent, this.#pool(mint, price ?? path.first, path.high), this.#model)
+    return buy(
+      size.lamports,
+      slippagePercent,
+      this.#pool('buy', mint, price ?? path.first.high, path.high),
+      this.#model,
+    )
   }
 
   /** Bounded by the price at sending, like the service's quote: a repeated exit must not depend on an old price. */
   #sell({ mint, slippagePercent }: Attempt, tokens: TokenAmount, path: PricePath): Swap | undefined {
-    return this.#sale(mint, tokens, this.#holdings.decimals(mint), slippagePercent, path.first, path.low)
+    return this.#sale(mint, tokens, this.#holdings.decimals(mint), slippagePercent, path.first.low, path.low)
   }
 
   #sale(
@@ -210,7 +230,7 @@ export class PaperExecutor implements Executor {
     worst: number,
   ): Swap | undefined {
     if (this.#isDead(mint)) return { tokens, tradeLamports: ZERO }
-    return sell(tokens, decimals, slippagePercent, this.#pool(mint, quoted, worst), this.#model)
+    return sell(tokens, decimals, slippagePercent, this.#pool('sell', mint, quoted, worst), this.#model)
   }
 
   #isDead(mint: string): boolean {
@@ -219,16 +239,22 @@ export class PaperExecutor implements Executor {
 
   /** A dead trap is worthless and counts as sold, so that the exit is not repeated forever. */
   #isTrap(mint: string): boolean {
-    return !this.#isDead(mint) && this.#market.isTrap(mint, this.#clock.now())
+    return !this.#isDead(mint) && this.#market.isTrap(mint, this.#model)
   }
 
-  #pool(mint: string, quoted: number, worst: number): PoolRun {
-    return { quoted: this.#market.reserves(mint, quoted), worst: this.#market.reserves(mint, worst) }
+  #pool(side: 'buy' | 'sell', mint: string, quoted: number, worst: number): PoolRun {
+    return { quoted: this.#poolAt(side, mint, quoted), worst: this.#poolAt(side, mint, worst) }
+  }
+
+  /** The pool at `price`, moved by the account's own earlier orders. */
+  #poolAt(side: 'buy' | 'sell', mint: string, price: number): Reserves {
+    const pool = this.#market.reserves(mint, price, this.#model)
+    return this.#impact.on(side, mint, this.#market.volume(mint), pool)
   }
 
   /** A sale is filled at any depth unless the token is unsellable; a buy needs a known depth. */
   #canFill({ side, mint }: Attempt): boolean {
-    return side === 'sell' ? !this.#isTrap(mint) : this.#market.isDeep(mint)
+    return side === 'sell' ? !this.#isTrap(mint) : this.#model.impact === 'none' || this.#market.isDeep(mint)
   }
 
   /** A refused buy ends. A refused sale counts as not sent, so the gateway retries it with a delay. */
@@ -239,15 +265,15 @@ export class PaperExecutor implements Executor {
       return side === 'sell' ? { kind: 'unsent', reason } : refused('PRICE_UNKNOWN', reason)
     }
     return side === 'sell'
-      ? refused('UNSELLABLE', 'the token has many buys and no sale')
+      ? refused('UNSELLABLE', 'the token has many buys and hardly a sale')
       : refused('DEPTH_UNKNOWN', 'too few prints to estimate the depth of its pool')
   }
 
   #fill(attempt: Attempt, { tokens, tradeLamports }: Swap, known: Measured): Fill {
     const { orderId, account, bot, mint, side } = attempt
     const decimals = this.#holdings.decimals(mint)
-    const booked = this.#holdings.book({ mint, side, tokens })
-    const rentLamports = known.rentLamports ?? booked
+    const accounts = this.#holdings.book({ mint, side, tokens })
+    const rentLamports = known.rentLamports ?? lamports(accounts * this.#model.rentLamports)
     const feeLamports = known.feeLamports ?? this.#feeOf(attempt)
     const costs = paperCosts(side, tradeLamports, feeLamports, rentLamports, this.#model)
     const now = this.#clock.now()
@@ -321,7 +347,7 @@ function paperCosts(
   tradeLamports: Lamports,
   networkLamports: Lamports,
   rentLamports: Lamports,
-  { venueFeePercent, serviceFeePercent }: FillModel,
+  { venueFeePercent, serviceFeePercent, baseFeeLamports }: FillModel,
 ): FillCosts {
   const [venue, service] = [venueFeePercent / 100, serviceFeePercent / 100]
   const isBuy = side === 'buy'
@@ -330,7 +356,7 @@ function paperCosts(
   const venueFee = Math.round((toVenue * venue) / (isBuy ? 1 + venue : 1 - venue))
   const serviceFee = Math.round(beforeService * service)
   const fees = venueFee + serviceFee
-  const base = Math.min(BASE_FEE, networkLamports)
+  const base = Math.min(baseFeeLamports, networkLamports)
   return {
     ...NO_COSTS,
     tradeLamports: lamports(isBuy ? tradeLamports - fees : tradeLamports + fees),

@@ -1,4 +1,5 @@
 import { DAY, endOfDay, type Millis } from '../base/units.ts'
+import type { FillModel } from '../engine/accounting/fill-assumptions.ts'
 import { type Block, RowKind, type TokenId } from '../market/block.ts'
 import type { Mints, TokenHolder } from '../market/mints.ts'
 import { isSized } from '../market/price.ts'
@@ -6,23 +7,13 @@ import type { UnitSettings } from '../market/unit-proof.ts'
 import { UnitProof } from '../market/unit-proof.ts'
 import { type Reserves, reservesAt } from '../solana/pool-depth.ts'
 import { EstimatedPools } from './estimated-pools.ts'
+import { PricePath } from './price-path.ts'
 
+/** Product of a pool that no order moves: adding 1e5 SOL to 1e12 of them changes no digit that counts. */
+const NO_IMPACT_PRODUCT = 1e40
 /** Upper bound of a plausible price, SOL per token; nothing is filled above it. */
 const MAX_PRICE = 1_000
-/** A print that differs from the robust price by this factor is noise until others confirm it. */
-const NOISE_FACTOR = 2
-/** Number of prints after which the robust price has followed a sale that emptied the pool, or a silence. */
-const PRINTS_TO_FOLLOW = 3
-
-/** Prices that an order could meet while it was under way: the first robust price, then the worst sized print.
- *  Outlying single prints do not count. */
-export interface PricePath {
-  readonly first: number
-  low: number
-  high: number
-  /** Number of sized prints. */
-  prints: number
-}
+type PoolModel = Pick<FillModel, 'impact' | 'noisePercent'>
 
 /** The market as paper executors see it: robust price and pool of every token, and its price path while an order
  *  follows it. All executors of a process share one market. A row costs a few nanoseconds while no order follows its
@@ -32,12 +23,9 @@ export class PaperMarket implements TokenHolder {
   readonly #proof: UnitProof
   readonly #pools = new EstimatedPools()
   readonly #paths = new Map<TokenId, PricePath[]>()
-  /** Price after a sale that emptied the pool, or read from a quiet pool, and the number of prints for which it
-   *  applies. */
-  readonly #emptied = new Map<TokenId, { readonly price: number; prints: number }>()
-  /** Prices of pools that were read since the token's last print. */
-  readonly #read = new Map<TokenId, { readonly price: number; readonly at: Millis }>()
-  /** 1 for each token that one of the maps above contains: a lookup in an array is faster than one in a map. */
+  /** Last price that was read from a pool, and the number of the token's prints then. */
+  readonly #read = new Map<TokenId, { readonly price: number; readonly at: Millis; readonly prints: number }>()
+  /** 1 while an order follows the token: a lookup in an array is faster than one in a map. */
   #watched = new Uint8Array(1024)
   readonly #keepers: ((mint: string) => boolean)[] = []
   #dayEnds: Millis = Number.NEGATIVE_INFINITY
@@ -53,7 +41,7 @@ export class PaperMarket implements TokenHolder {
   }
 
   holds(token: TokenId): boolean {
-    return this.#watched[token] === 1 || this.#pools.holds(token)
+    return this.#paths.has(token) || this.#read.has(token) || this.#pools.holds(token)
   }
 
   /** Adds rows. Each row must be added once, in order, and before an order that was decided on it is executed. */
@@ -75,17 +63,8 @@ export class PaperMarket implements TokenHolder {
   #nextDay(now: Millis): void {
     this.#dayEnds = endOfDay(now)
     const since = this.#dayEnds - 2 * DAY
-    this.#pools.drop(since, (token) => {
-      if (this.#isNeeded(token)) return true
-      this.#emptied.delete(token)
-      this.#unwatch(token)
-      return false
-    })
-    for (const [token, { at }] of this.#read) {
-      if (at >= since || this.#isNeeded(token)) continue
-      this.#read.delete(token)
-      this.#unwatch(token)
-    }
+    for (const [token, { at }] of this.#read) if (at < since && !this.#isNeeded(token)) this.#read.delete(token)
+    this.#pools.drop(since, (token) => this.#read.has(token) || this.#isNeeded(token))
   }
 
   #isNeeded(token: TokenId): boolean {
@@ -104,15 +83,12 @@ export class PaperMarket implements TokenHolder {
   /** Marks an interruption of the feed: nothing is filled at older prices. `keys` are subscription keys; `trades`
    *  covers all tokens. */
   interrupted(keys: readonly string[]): void {
-    const tokens = keys.includes('trades')
-      ? [...this.#emptied.keys()]
-      : keys.flatMap((key) => this.#mints.find(key) ?? [])
     if (keys.includes('trades')) this.#pools.forgetAll()
-    for (const token of tokens) {
-      this.#pools.forget(token)
-      this.#emptied.delete(token)
-      this.#unwatch(token)
-    }
+    else for (const key of keys) this.#forget(this.#mints.find(key))
+  }
+
+  #forget(token: TokenId | undefined): void {
+    if (token !== undefined) this.#pools.forget(token)
   }
 
   /** A price read from the pool; it applies until the next print. */
@@ -120,14 +96,9 @@ export class PaperMarket implements TokenHolder {
     if (price > MAX_PRICE) return
     // A token that was bought before this start may have no print since.
     const token = this.#mints.intern(mint)
-    this.#read.set(token, { price, at })
-    this.#emptied.delete(token)
+    this.#read.set(token, { price, at, prints: this.#pools.count(token) })
     this.#makeRoom(token + 1)
-    this.#watch(token)
-    for (const path of this.#paths.get(token) ?? []) {
-      path.low = Math.min(path.low, price)
-      path.high = Math.max(path.high, price)
-    }
+    for (const path of this.#paths.get(token) ?? []) path.settle(price, price)
   }
 
   /** Robust price, SOL per token; undefined if there is none. */
@@ -136,18 +107,20 @@ export class PaperMarket implements TokenHolder {
     return token === undefined ? undefined : this.#priceOf(token)
   }
 
-  /** Robust price, or the lower price that an emptied pool was left at or that was read from the pool. */
-  salePrice(mint: string): number | undefined {
+  /** Robust price, or the price that the last trade left, if it is lower. */
+  salePrice(mint: string, model: PoolModel): number | undefined {
     const token = this.#mints.find(mint)
     const price = token === undefined ? undefined : this.#priceOf(token)
     if (token === undefined || price === undefined) return undefined
-    return Math.min(price, this.#emptied.get(token)?.price ?? price)
+    return Math.min(price, this.#pathOf(token, model).first.low)
   }
 
   /** Price for the valuation of a sale when there is no print since a gap: the last one before the gap. */
-  markPrice(mint: string): number | undefined {
+  markPrice(mint: string, model: PoolModel): number | undefined {
     const token = this.#mints.find(mint)
-    return this.salePrice(mint) ?? (token === undefined ? undefined : this.#credible(this.#pools.lastPrice(token)))
+    return (
+      this.salePrice(mint, model) ?? (token === undefined ? undefined : this.#credible(this.#pools.lastPrice(token)))
+    )
   }
 
   /** The pool at `price` with the depth of the upper quartile, and the ratio of the quartiles; undefined if the depth
@@ -159,8 +132,9 @@ export class PaperMarket implements TokenHolder {
   }
 
   /** The mint's pool at `price`. */
-  reserves(mint: string, price: number): Reserves {
+  reserves(mint: string, price: number, { impact }: PoolModel): Reserves {
     const token = this.#mints.find(mint)
+    if (impact === 'none') return reservesAt(price, NO_IMPACT_PRODUCT)
     return reservesAt(price, token === undefined ? undefined : this.#pools.product(token))
   }
 
@@ -170,29 +144,35 @@ export class PaperMarket implements TokenHolder {
     return token !== undefined && this.#pools.isMeasured(token)
   }
 
-  /** Whether the token seems unsellable: for a minute many buys and no sale. */
-  isTrap(mint: string, now: Millis): boolean {
+  /** Whether the token seems unsellable: buys, and too few sales among them. */
+  isTrap(mint: string, { honeypot }: Pick<FillModel, 'honeypot'>): boolean {
     const token = this.#mints.find(mint)
-    return token !== undefined && this.#pools.isTrap(token, now)
+    return token !== undefined && this.#pools.isTrap(token, honeypot)
+  }
+
+  /** SOL that was traded in the token. */
+  volume(mint: string): number {
+    const token = this.#mints.find(mint)
+    return token === undefined ? 0 : this.#pools.volume(token)
   }
 
   /** Time of the last sized print or pool reading; -Infinity if there is none. */
   printedAt(mint: string): Millis {
     const token = this.#mints.find(mint)
     if (token === undefined) return Number.NEGATIVE_INFINITY
-    return this.#read.get(token)?.at ?? this.#pools.printedAt(token)
+    return Math.max(this.#read.get(token)?.at ?? Number.NEGATIVE_INFINITY, this.#pools.printedAt(token))
   }
 
   /** Follows the mint's price until `unfollow`; undefined if it has no price. */
-  follow(mint: string): PricePath | undefined {
+  follow(mint: string, model: PoolModel): PricePath | undefined {
     const token = this.#mints.find(mint)
     const price = token === undefined ? undefined : this.#priceOf(token)
     if (token === undefined || price === undefined) return undefined
-    const path: PricePath = { first: price, low: this.salePrice(mint) ?? price, high: price, prints: 0 }
+    const path = this.#pathOf(token, model)
     const paths = this.#paths.get(token)
     if (paths === undefined) this.#paths.set(token, [path])
     else paths.push(path)
-    this.#watch(token)
+    this.#watched[token] = 1
     return path
   }
 
@@ -204,57 +184,42 @@ export class PaperMarket implements TokenHolder {
     if (at >= 0) paths.splice(at, 1)
     if (paths.length > 0) return
     this.#paths.delete(token)
-    this.#unwatch(token)
+    this.#watched[token] = 0
   }
 
+  /** A price read from the pool counts until the next print. */
   #priceOf(token: TokenId): number | undefined {
-    return this.#read.get(token)?.price ?? this.#credible(this.#pools.price(token))
+    const read = this.#read.get(token)
+    return read !== undefined && read.prints === this.#pools.count(token)
+      ? read.price
+      : this.#credible(this.#pools.price(token))
   }
 
   #credible(price: number | undefined): number | undefined {
     return this.#proof.proved && price !== undefined && price <= MAX_PRICE ? price : undefined
   }
 
-  readonly #attend = (token: TokenId, print: number, sol: number, side: number): void => {
-    if (this.#watched[token] === 1) this.#followed(token, print)
-    if (side === RowKind.sell) this.#sold(token, print, sol)
-  }
-
-  #followed(token: TokenId, print: number): void {
+  /** A path that begins now. */
+  #pathOf(token: TokenId, { impact, noisePercent }: PoolModel): PricePath {
+    const count = this.#pools.count(token)
+    const isFree = impact === 'none'
+    const path = new PricePath({
+      product: isFree ? NO_IMPACT_PRODUCT : this.#pools.product(token),
+      isExact: isFree || this.#pools.isOnCurve(token),
+      explained: 1 + noisePercent / 100,
+    })
     const read = this.#read.get(token)
-    if (read !== undefined) {
-      this.#read.delete(token)
-      // The robust price still dates from before the silence.
-      this.#emptied.set(token, { price: read.price, prints: PRINTS_TO_FOLLOW })
+    if (read === undefined) this.#pools.retrace(token, path, 0, count)
+    else {
+      path.settle(read.price, read.price)
+      this.#pools.retrace(token, path, read.prints, count)
     }
-    const emptied = this.#emptied.get(token)
-    if (emptied !== undefined && --emptied.prints === 0) {
-      this.#emptied.delete(token)
-      this.#unwatch(token)
-    }
-    const paths = this.#paths.get(token)
-    const price = paths === undefined ? undefined : this.#priceOf(token)
-    if (paths === undefined || price === undefined) return
-    const isNoise = print > price * NOISE_FACTOR || print * NOISE_FACTOR < price
-    for (const path of paths) {
-      path.prints++
-      path.low = Math.min(path.low, price, isNoise ? price : print)
-      path.high = Math.max(path.high, price, isNoise ? price : print)
-    }
+    path.begin()
+    return path
   }
 
-  /** A sale that takes half of a pool or more is not noise: the price after it applies before another print confirms
-   *  it. */
-  #sold(token: TokenId, price: number, sol: number): void {
-    const left = this.#pools.leftBehind(token, price, sol)
-    if (left === undefined) return
-    this.#emptied.set(token, { price: left, prints: PRINTS_TO_FOLLOW })
-    this.#watch(token)
-    for (const path of this.#paths.get(token) ?? []) path.low = Math.min(path.low, left)
-  }
-
-  #watch(token: TokenId): void {
-    this.#watched[token] = 1
+  readonly #attend = (token: TokenId, price: number, net: number): void => {
+    for (const path of this.#paths.get(token) ?? []) path.print(price, net)
   }
 
   #makeRoom(tokens: number): void {
@@ -262,9 +227,5 @@ export class PaperMarket implements TokenHolder {
     const grown = new Uint8Array(2 ** Math.ceil(Math.log2(tokens)))
     grown.set(this.#watched)
     this.#watched = grown
-  }
-
-  #unwatch(token: TokenId): void {
-    if (!this.#paths.has(token) && !this.#emptied.has(token) && !this.#read.has(token)) this.#watched[token] = 0
   }
 }

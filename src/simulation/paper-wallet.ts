@@ -1,10 +1,8 @@
-import { type Lamports, lamports, type TokenAmount, ZERO } from '../base/units.ts'
+import type { TokenAmount } from '../base/units.ts'
 import type { Position } from '../engine/accounting/position.ts'
 import type { Fill, Size } from '../engine/order.ts'
 import type { Attempt } from '../orders/attempt.ts'
-import { TOKEN_ACCOUNT_RENT, TOKEN_DECIMALS } from '../solana/constants.ts'
-
-const RENT_BACK = lamports(-TOKEN_ACCOUNT_RENT)
+import { TOKEN_DECIMALS } from '../solana/constants.ts'
 
 interface TokenAccount {
   tokens: TokenAmount
@@ -39,17 +37,17 @@ export class PaperWallet {
     return wanted <= held ? wanted : 0n
   }
 
-  /** Books a fill. Returns the rent paid for the account, negative if it was returned. */
-  book({ mint, side, tokens }: Pick<Fill, 'mint' | 'side' | 'tokens'>): Lamports {
+  /** Books a fill. Returns by how many token accounts the wallet has more: 1, 0 or -1. */
+  book({ mint, side, tokens }: Pick<Fill, 'mint' | 'side' | 'tokens'>): number {
     const account = this.#accounts.get(mint)
     if (account === undefined) {
       this.#accounts.set(mint, { tokens, decimals: TOKEN_DECIMALS })
-      return TOKEN_ACCOUNT_RENT
+      return 1
     }
     account.tokens += side === 'buy' ? tokens : -tokens
-    if (account.tokens > 0n) return ZERO
+    if (account.tokens > 0n) return 0
     this.#accounts.delete(mint)
-    return RENT_BACK
+    return -1
   }
 }
 

@@ -5,6 +5,9 @@ import { lamports } from '../base/units.ts'
 /** Base fee of each signature (solana-fee-structure: `lamports_per_signature`). */
 export const BASE_FEE = lamports(5_000)
 
+/** Length of a slot, ms. */
+export const SLOT_MS = 400
+
 /** Rent exemption of a token account: (165 + 128 bytes of overhead) * 3,480 lamports a byte-year * 2 years
  *  (solana-rent). An upper bound, because the chain has lowered its rent since: where money depends on it, a node is
  *  asked (`getMinimumBalanceForRentExemption`). */

@@ -35,6 +35,14 @@ export function reservesAt(price: number, product = price < GRADUATION_PRICE ? C
   return { sol: side, tokens: product / side }
 }
 
+/** Prices of a pool before and after a trade of `net` SOL (negative for a sale) at the mean price `price`. With S the SOL
+ *  in the pool before, `price` is S * (S + net) / product. */
+export function poolAround(price: number, net: number, product: number): { before: number; after: number } {
+  const root = Math.sqrt(net * net + 4 * product * price)
+  const [before, after] = [(root - net) / 2, (root + net) / 2]
+  return { before: (before * before) / product, after: (after * after) / product }
+}
+
 /** Upper bound of the SOL that sellers can take out: on the curve the SOL paid in, in a migrated pool all of it. */
 export function poolSol(price: number): number {
   const reserves = reservesAt(price)

@@ -63,7 +63,9 @@ export class StrategyRig {
     if (!(lostPercent >= 0 && lostPercent <= 100)) throw new RangeError('lostPercent: expected 0 to 100')
     const latencyMs = { p50: latency, p95: latency }
     const paper = new PaperWorld(config, this.#clock, this.#mints, (model) => {
-      return { ...model, latencyMs, landingFailurePercent: lostPercent }
+      // A test's market consists of the prints that its author wrote, often of buys alone.
+      const honeypot = { ...model.honeypot, buys: Number.MAX_SAFE_INTEGER }
+      return { ...model, latencyMs, landingFailurePercent: lostPercent, honeypot }
     })
     this.#keys = strategy.keys
     this.#segment = this.#newSegment(strategy, paper)

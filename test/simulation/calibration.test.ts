@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { baseUnits, lamports, ZERO } from '../../src/base/units.ts'
+import { DEFAULT_FILL_MODEL } from '../../src/engine/accounting/fill-assumptions.ts'
 import { type FillCosts, NO_COSTS } from '../../src/engine/accounting/fill-costs.ts'
 import type { Fill } from '../../src/engine/order.ts'
 import { Mints } from '../../src/market/mints.ts'
 import type { Attempt } from '../../src/orders/attempt.ts'
 import { calibrated, type Execution, FillComparison, measure, type Unheard } from '../../src/simulation/calibration.ts'
-import { DEFAULT_FILL_MODEL } from '../../src/simulation/fill-model.ts'
-import { reservesAt, tokensFor } from '../../src/solana/pool-depth.ts'
+import { CURVE_PRODUCT, poolAround, reservesAt, tokensFor } from '../../src/solana/pool-depth.ts'
 import { buyAttempt } from '../support/attempts.ts'
 import { blockOf } from '../support/market-rows.ts'
 
@@ -160,9 +160,11 @@ function compare(
   return comparison.errorPercents
 }
 
-const predicted = (price: number): number => tokensFor(0.1 * 0.99, reservesAt(price), 0.0125)
+/** Tokens for 0.1 SOL at the price that a print of 1 SOL leaves. */
+const predicted = (print: number): number =>
+  tokensFor(0.1 * 0.99, reservesAt(poolAround(print, 1, CURVE_PRODUCT).after), 0.0125)
 
-test("a real fill is compared with the model's fill at the worst print of its flight", () => {
+test("a real fill is compared with the model's fill at the worst price of its slot", () => {
   const [early] = compare([filled(51, predicted(PRICE))])
   expect(early).toBeCloseTo(0, 6)
   const [worst] = compare([filled(1_501, predicted(PRICE * 1.04))])

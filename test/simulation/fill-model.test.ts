@@ -2,15 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../src/base/random.ts'
 import { lamports, solToLamports } from '../../src/base/units.ts'
-import {
-  buy,
-  DEFAULT_FILL_MODEL,
-  drawLatencyMs,
-  lossPercent,
-  networkFee,
-  sell,
-  stressed,
-} from '../../src/simulation/fill-model.ts'
+import { DEFAULT_FILL_MODEL } from '../../src/engine/accounting/fill-assumptions.ts'
+import { buy, drawLatencyMs, lossPercent, networkFee, sell, stressed } from '../../src/simulation/fill-model.ts'
 import { reservesAt } from '../../src/solana/pool-depth.ts'
 
 /** A pump.fun curve without buys: 30 SOL against 1.073e9 tokens. */

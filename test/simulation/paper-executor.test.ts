@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { lamports, ZERO } from '../../src/base/units.ts'
+import { DEFAULT_FILL_MODEL, type FillModel } from '../../src/engine/accounting/fill-assumptions.ts'
 import type { Position } from '../../src/engine/accounting/position.ts'
 import type { Fill } from '../../src/engine/order.ts'
 import { Mints } from '../../src/market/mints.ts'
 import type { Attempt } from '../../src/orders/attempt.ts'
 import type { Outcome } from '../../src/orders/ports.ts'
-import { DEFAULT_FILL_MODEL, type FillModel } from '../../src/simulation/fill-model.ts'
 import { PaperExecutor } from '../../src/simulation/paper-executor.ts'
 import { PaperMarket } from '../../src/simulation/paper-market.ts'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
@@ -31,7 +31,9 @@ class Paper {
 
   constructor(model: Partial<FillModel> = {}, seed = 1) {
     this.executor = new PaperExecutor(this.clock, this.market, { ...EXACT, ...model }, seed)
-    this.print(PRICE, PRICE, PRICE, PRICE, PRICE)
+    // The sales prove that the token can be sold.
+    this.rows([1, 2].map(() => ({ kind: 'sell', time: START, mint: 'mint', price: PRICE })))
+    this.print(PRICE, PRICE, PRICE)
   }
 
   /** Prints of 1 SOL each, now. */
@@ -145,19 +147,20 @@ test('a buy pays the trade, fees and the rent of a new account, and a full sale 
   const again = paper.land(buyAttempt('mint', 0.1, { id: 'o2.1', priorityFeeLamports: lamports(20_000) }))
   expect(first).toMatchObject({ tradeLamports: 100_000_000, feeLamports: 505_000, rentLamports: 2_039_280 })
   expect(first?.walletLamports).toBe(-102_544_280)
-  expect(again).toMatchObject({ feeLamports: 25_000, rentLamports: 0, tokens: first?.tokens, decimals: 6 })
+  expect(again).toMatchObject({ feeLamports: 25_000, rentLamports: 0, decimals: 6 })
+  const all = (first?.tokens ?? 0n) + (again?.tokens ?? 0n)
   const half = paper.land(sellAttempt('mint', { id: 'o3.1', size: { kind: 'percent', percent: 50 } }))
-  expect(half).toMatchObject({ tokens: first?.tokens, rentLamports: 0 })
+  expect(half).toMatchObject({ tokens: all / 2n, rentLamports: 0 })
   const rest = paper.land(sellAttempt('mint', { id: 'o4.1' }))
-  expect(rest).toMatchObject({ tokens: first?.tokens, rentLamports: -2_039_280 })
+  expect(rest).toMatchObject({ tokens: all - all / 2n, rentLamports: -2_039_280 })
   expect(rest?.walletLamports).toBe((rest?.tradeLamports ?? 0) - 505_000 + 2_039_280)
 })
 
-test('an order meets the worst robust price until its slot ends, and never a single print', () => {
+test('an order is filled at the worst price of its slot, and a print that the next one refutes does not count', () => {
   const alone = new Paper().land(buyAttempt('mint', 0.1))
   const noisy = new Paper()
   noisy.run(buyAttempt('mint', 0.1))
-  noisy.print(PRICE * 10, PRICE / 10) // router legs
+  noisy.print(PRICE * 10, PRICE) // the leg of a router, and an ordinary trade
   noisy.pass(FINAL_MS)
   expect(fillOf(noisy.outcomes.at(-1))?.tokens).toBe(alone?.tokens)
 
@@ -170,6 +173,12 @@ test('an order meets the worst robust price until its slot ends, and never a sin
   spiked.pass(FINAL_MS)
   const tokens = fillOf(spiked.outcomes.at(-1))?.tokens ?? 0n
   expect(Number(tokens) / Number(alone?.tokens)).toBeCloseTo(1 / 1.05, 2)
+
+  const early = new Paper()
+  early.run(buyAttempt('mint', 0.1))
+  early.print(up, up, up, PRICE)
+  early.pass(FINAL_MS) // the price has recovered before its slot begins
+  expect(fillOf(early.outcomes.at(-1))?.tokens).toBe(alone?.tokens)
 
   const later = new Paper()
   later.run(buyAttempt('mint', 0.1))
@@ -233,39 +242,80 @@ test('a dead token sells for nothing and is worth nothing', () => {
   expect(paper.land(sellAttempt('mint'))).toMatchObject({ tokens: 1_000_000_000n, tradeLamports: 0 })
 })
 
-test('a token with twenty buys and no sale for a minute is unsellable', () => {
+test.each([
+  { buys: 10, sales: [1, 1], sells: true },
+  { buys: 11, sales: [1, 1], sells: true },
+  { buys: 12, sales: [1, 1], sells: false },
+  { buys: 12, sales: [1, 1, 1], sells: true },
+  { buys: 12, sales: [1, 1, 0.001], sells: false },
+])('with $buys more buys and sales of $sales SOL, a token sells: $sells', ({ buys, sales, sells }) => {
   const paper = new Paper()
   const held = holding(1_000_000_000n)
   paper.executor.restore([held], [])
-  paper.print(...Array.from({ length: 15 }, () => PRICE))
-  paper.pass(59_999)
-  expect(paper.executor.valueOf(held)).toBeGreaterThan(0)
-  paper.pass(1)
-  expect(paper.executor.valueOf(held)).toBe(0)
-  paper.land(sellAttempt('mint'))
-  expect(paper.outcomes.at(-1)).toMatchObject({ kind: 'refused', code: 'UNSELLABLE', retry: 'never' })
-  paper.rows([{ kind: 'sell', time: paper.clock.now(), mint: 'mint', price: PRICE, sol: 0.001 }])
-  expect(paper.land(sellAttempt('mint', { id: 'o2.1' }))).toMatchObject({ tokens: 1_000_000_000n })
+  const row = { time: START, mint: 'mint', price: PRICE }
+  // Two sales are in the market from the beginning.
+  paper.rows(sales.slice(2).map((sol) => ({ ...row, kind: 'sell', sol })))
+  paper.print(...Array.from({ length: buys - 1 }, () => PRICE))
+  expect(paper.executor.valueOf(held) > 0).toBe(sells)
+  const fill = paper.land(sellAttempt('mint'))
+  if (sells) expect(fill).toMatchObject({ tokens: 1_000_000_000n })
+  else expect(paper.outcomes.at(-1)).toMatchObject({ kind: 'refused', code: 'UNSELLABLE', retry: 'never' })
 })
 
-test('a sale that empties the pool sets the price before another print does', () => {
-  const sol = Math.sqrt(32_190_000_000 * PRICE) // SOL in the pool at the end of the curve
-  const rugged = (share: number) => {
+test('one sale proves nothing, and few buys need no proof', () => {
+  const token = (buys: number, sales: number) => {
+    const paper = new Paper()
+    paper.rows([
+      ...Array.from({ length: sales }, () => ({ kind: 'sell' as const, time: START, mint: 'bait', price: PRICE })),
+      ...Array.from({ length: buys }, () => ({ time: START, mint: 'bait', price: PRICE })),
+    ])
+    return paper.market.isTrap('bait', DEFAULT_FILL_MODEL)
+  }
+  expect([token(7, 0), token(8, 0), token(8, 1), token(8, 2)]).toEqual([false, true, true, false])
+})
+
+test.each(['sell', 'buy'] as const)('a large %s sets the price at once', (side) => {
+  const pool = Math.sqrt(32_190_000_000 * PRICE) // SOL in the pool of a price on the curve
+  const after = (share: number) => {
     const paper = new Paper()
     const held = holding(1_000_000_000n)
     paper.executor.restore([held], [])
     const calm = paper.executor.valueOf(held)
-    const run = sellAttempt('mint', { slippagePercent: 100 })
-    paper.run(run)
-    paper.rows([{ kind: 'sell', time: paper.clock.now(), mint: 'mint', price: PRICE * (1 - share), sol: sol * share }])
-    const value = paper.executor.valueOf(held)
-    paper.pass(FINAL_MS)
-    return { left: value / calm, sold: (fillOf(paper.outcomes.at(-1))?.tradeLamports ?? 0) / calm }
+    const net = pool * share * (side === 'sell' ? -1 : 1)
+    paper.rows([{ kind: side, time: START, mint: 'mint', price: (PRICE * (pool + net)) / pool, sol: Math.abs(net) }])
+    const fill = paper.land(sellAttempt('mint', { slippagePercent: 100 }))
+    return (fill?.tradeLamports ?? 0) / calm
   }
-  // (1 - share) squared of the price remains.
-  expect(rugged(0.8).left).toBeCloseTo(0.04, 3)
-  expect(rugged(0.8).sold).toBeCloseTo(0.04, 3)
-  expect(rugged(0.4).left).toBeCloseTo(1, 3)
+  // The price changes by the square of the change of the pool's SOL; the trades before moved it by some percent.
+  const left = (share: number): number => (1 + (side === 'sell' ? -share : share)) ** 2
+  for (const share of [0.1, 0.4, 0.8]) expect(Math.abs(after(share) / left(share) - 1)).toBeLessThan(0.1)
+})
+
+test('parts of an order get together as much as the whole, in both directions', () => {
+  const [whole, parts] = [new Paper(), new Paper()]
+  const sumOf = (fills: (Fill | undefined)[], of: (fill: Fill) => number): number =>
+    fills.reduce((sum, fill) => sum + of(fill as Fill), 0)
+  const inParts = (n: number, run: (at: number) => Fill | undefined) => Array.from({ length: n }, (_, at) => run(at))
+  const one = whole.land(buyAttempt('mint', 10))
+  const ten = inParts(10, (at) => parts.land(buyAttempt('mint', 1, { id: `o${at}.1` })))
+  expect(sumOf(ten, ({ tokens }) => Number(tokens)) / Number(one?.tokens)).toBeCloseTo(1, 6)
+  const size = (percent: number) => ({ size: { kind: 'percent' as const, percent } })
+  const sold = whole.land(sellAttempt('mint', { id: 's1.1' }))
+  const tenth = inParts(10, (at) => parts.land(sellAttempt('mint', { id: `s${at}.1`, ...size(100 / (10 - at)) })))
+  expect(sumOf(tenth, ({ tradeLamports }) => tradeLamports) / (sold?.tradeLamports ?? 0)).toBeCloseTo(1, 6)
+})
+
+test("an own impact halves when the others have traded the pool's SOL", () => {
+  const tokensAfter = (prints: number) => {
+    const paper = new Paper()
+    const first = paper.land(buyAttempt('mint', 4))
+    paper.print(...Array.from({ length: prints }, () => PRICE))
+    const second = paper.land(buyAttempt('mint', 4, { id: 'o2.1' }))
+    return 1 - Number(second?.tokens) / Number(first?.tokens)
+  }
+  const [at, half, none] = [tokensAfter(0), tokensAfter(41), tokensAfter(41 * 12)]
+  expect(half / at).toBeCloseTo(0.5, 1)
+  expect(none).toBeLessThan(0.001)
 })
 
 test('longer latency and more competition lose more transactions', () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { DAY } from '../../src/base/units.ts'
+import { DEFAULT_FILL_MODEL } from '../../src/engine/accounting/fill-assumptions.ts'
 import { Mints } from '../../src/market/mints.ts'
 import { PaperMarket } from '../../src/simulation/paper-market.ts'
 import { blockOf } from '../support/market-rows.ts'
@@ -23,7 +24,7 @@ test('a token without prints for two days is forgotten unless it is held or foll
   const tokens = ['quiet', 'held', 'followed', 'printed'].map((mint) => mints.intern(mint))
   market.addKeeper((mint) => mint === 'held')
   for (const mint of ['quiet', 'held', 'followed', 'printed']) prints(mint, 0)
-  const path = market.follow('followed')
+  const path = market.follow('followed', DEFAULT_FILL_MODEL)
   prints('printed', 1)
   expect(known()).toHaveLength(4)
   prints('another', 2)

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { lamports } from '../../src/base/units.ts'
 import { accountOf } from '../../src/engine/account.ts'
+import { DEFAULT_FILL_MODEL } from '../../src/engine/accounting/fill-assumptions.ts'
 import type { Fill } from '../../src/engine/order.ts'
 import { NO_MONEY } from '../../src/engine/recovered-money.ts'
 import { Mints } from '../../src/market/mints.ts'
 import type { Outcome } from '../../src/orders/ports.ts'
 import { PaperWorld } from '../../src/runtime/paper-world.ts'
-import { DEFAULT_FILL_MODEL } from '../../src/simulation/fill-model.ts'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 import { buyAttempt, sellAttempt } from '../support/attempts.ts'
 import { botSettings } from '../support/engine-rig.ts'
@@ -52,12 +52,15 @@ test("a sale of a token that the feed does not cover is filled at the pool's pri
     world.market.observe(blockOf(rows, mints), 0, count)
   }
   const pool = (answer: object): void => world.hear({ kind: 'pool', mint: 'mint', answer } as never)
-  const seen = (): unknown[] => [world.market.salePrice('mint'), world.market.printedAt('mint') - 1_780_000_000_000]
+  const seen = (): unknown[] => [
+    world.market.salePrice('mint', DEFAULT_FILL_MODEL),
+    world.market.printedAt('mint') - 1_780_000_000_000,
+  ]
   print(1e-6, 5)
   clock.advanceTo(clock.now() + 900_000)
   pool({ code: 'POOL_SILENT', reason: '' })
   expect(seen()).toEqual([1e-6, 0])
-  const path = world.market.follow('mint')
+  const path = world.market.follow('mint', DEFAULT_FILL_MODEL)
   pool({ slot: 1, time: clock.now(), lamports: 30_000_000_000n, tokens: 100_000_000_000_000n, decimals: 6 })
   expect([seen(), path?.low]).toEqual([[3e-7, 900_000], 3e-7])
   for (const price of [3e-7, 3e-7, 2e-7]) {

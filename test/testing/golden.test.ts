@@ -17,7 +17,7 @@ function capture(): string {
     .map((price, index) => {
       const timestamp = T0 + index * 1_000
       const numbers = { amount: 1, tokensTraded: 1 / price, price, marketCap: 100, slippage: 1, priorityFee: 0 }
-      const texts = { mint: OTHER_MINT, signature: `s${index}`, trader: 't', side: 'buy' }
+      const texts = { mint: OTHER_MINT, signature: `s${index}`, trader: 't', side: index % 4 === 1 ? 'sell' : 'buy' }
       return `${JSON.stringify({ type: 'trade', ...texts, ...numbers, timestamp, receivedAt: timestamp })}\n`
     })
     .join('')

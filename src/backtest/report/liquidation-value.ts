@@ -1,7 +1,7 @@
+import { DEFAULT_FILL_MODEL } from '../../engine/accounting/fill-assumptions.ts'
 import type { Worth } from '../../engine/accounting/money.ts'
 import type { JournalReader } from '../../journal/reader/reader.ts'
 import { Mints } from '../../market/mints.ts'
-import { DEFAULT_FILL_MODEL } from '../../simulation/fill-model.ts'
 import { PaperExecutor } from '../../simulation/paper-executor.ts'
 import { PaperMarket } from '../../simulation/paper-market.ts'
 import { SimulatedClock } from '../../simulation/simulated-clock.ts'

@@ -258,7 +258,7 @@ test('operator commands are a factor of their own', async () => {
   await simulateRun(run, { time: T0, items, config })
   const found = await attributed(run, await backtestOf(whole, config))
   const { lamports: part = 0 } = found.factors.find(({ name }) => name === 'operator') ?? {}
-  expect(Math.abs(gapOf(found)), JSON.stringify(found)).toBeGreaterThan(1_000_000)
+  expect(Math.abs(gapOf(found)), JSON.stringify(found)).toBeGreaterThan(100_000)
   expect(Math.abs(part - gapOf(found)), JSON.stringify(found)).toBeLessThanOrEqual(toleranceOf(found))
   expect(Math.abs(found.residualLamports), JSON.stringify(found)).toBeLessThanOrEqual(toleranceOf(found))
 })

@@ -1,0 +1,96 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { PricePath } from '../../src/simulation/price-path.ts'
+import { CURVE_PRODUCT, poolAround } from '../../src/solana/pool-depth.ts'
+
+const RULES = { product: CURVE_PRODUCT, isExact: true, explained: 1.25 }
+
+/** A path over the trades of an exact pool without a fee; a negative amount is a sale. */
+class Pool {
+  readonly path: PricePath
+  #sol: number
+
+  constructor(rules = RULES, price = 5e-8) {
+    this.path = new PricePath(rules)
+    this.#sol = Math.sqrt(CURVE_PRODUCT * price)
+  }
+
+  trade(net: number): number {
+    const mean = (this.#sol * (this.#sol + net)) / CURVE_PRODUCT
+    this.#sol += net
+    this.path.print(mean, net)
+    return mean
+  }
+
+  get price(): number {
+    return this.#sol ** 2 / CURVE_PRODUCT
+  }
+}
+
+const trades = fc.array(fc.double({ min: -0.6, max: 2, noNaN: true }), { minLength: 2, maxLength: 30 })
+
+test('in an exact pool a path begins at the price that the last trade left, after trades of any size', () => {
+  fc.assert(
+    fc.property(trades, (shares) => {
+      const pool = new Pool()
+      for (const share of shares) pool.trade(share * Math.sqrt(pool.price * CURVE_PRODUCT))
+      pool.path.begin()
+      expect(pool.path.low / pool.price).toBeCloseTo(1, 6)
+      expect(pool.path.high / pool.price).toBeCloseTo(1, 6)
+    }),
+  )
+})
+
+test('with a depth that is estimated too low, the true price lies between the lowest and the highest one', () => {
+  fc.assert(
+    fc.property(trades, fc.double({ min: 0.1, max: 1, noNaN: true }), (shares, depth) => {
+      const pool = new Pool({ ...RULES, product: CURVE_PRODUCT * depth, isExact: false })
+      pool.trade(0.1)
+      pool.path.begin()
+      for (const share of shares) {
+        pool.trade(share * Math.sqrt(pool.price * CURVE_PRODUCT))
+        expect(pool.path.low).toBeLessThanOrEqual(pool.price * (1 + 1e-9))
+        expect(pool.path.high).toBeGreaterThanOrEqual(pool.price * (1 - 1e-9))
+      }
+    }),
+  )
+})
+
+test('an unexplained print counts until an explained one refutes it, and three in a row become the price', () => {
+  const pool = new Pool()
+  const { path } = pool
+  pool.trade(1)
+  path.begin()
+  const calm = pool.price
+  path.print(calm * 10, 0.01)
+  expect([path.low / calm, path.high / calm].map(Math.round)).toEqual([1, 10])
+  pool.trade(0.01)
+  expect(path.high / calm).toBeCloseTo(1, 2)
+  for (let n = 0; n < 3; n++) path.print(calm / 10, 0.01)
+  path.begin()
+  expect(path.high / calm).toBeCloseTo(0.1, 2)
+})
+
+test('the slot of the landing leaves out what came before it, but not the price that it begins with', () => {
+  const pool = new Pool()
+  pool.trade(1)
+  pool.path.begin()
+  pool.trade(30)
+  const high = pool.price
+  pool.trade(-15)
+  const before = pool.price
+  expect(pool.path.high).toBeCloseTo(high, 12)
+  pool.path.enterSlot()
+  pool.trade(-5)
+  expect([pool.path.high / before, pool.path.low / pool.price].map((ratio) => ratio.toFixed(6))).toEqual([
+    '1.000000',
+    '1.000000',
+  ])
+  expect(pool.path.prints).toBe(3)
+})
+
+test('a trade is found between the prices around it', () => {
+  const { before, after } = poolAround(6e-8, 10, CURVE_PRODUCT)
+  expect(Math.sqrt(before * after)).toBeCloseTo(6e-8, 14)
+  expect(Math.sqrt(after * CURVE_PRODUCT) - Math.sqrt(before * CURVE_PRODUCT)).toBeCloseTo(10, 6)
+})
