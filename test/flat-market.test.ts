@@ -103,7 +103,10 @@ test('two days later, tokens that were traded and sold leave nothing behind', as
       clock.advanceTo(began)
       const mint = mintOf(number)
       const block = blockOf(
-        Array.from({ length: 12 }, (_, print) => ({ time: began + print * 5_000, mint, price: 1e-7 })),
+        Array.from({ length: 12 }, (_, print) => ({
+          ...{ time: began + print * 5_000, mint, price: 1e-7 },
+          kind: print % 3 === 1 ? ('sell' as const) : ('buy' as const),
+        })),
         mints,
       )
       for (let row = 0; row < block.length; ) row = runner.rows(block, row, block.length)

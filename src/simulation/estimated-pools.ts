@@ -156,16 +156,15 @@ export class EstimatedPools {
     return robustPrice(this.#prints, known)
   }
 
-  /** Product of SOL and whole tokens. On the curve: the curve's; without a seen launch the token may as well be in a
-   *  pool, so the estimate is used if there is one. After the curve: the estimate, at most that of a freshly migrated
-   *  pool. */
+  /** Product of SOL and whole tokens. On the curve: the curve's. Without a seen launch the token may be in a pool, so
+   *  the estimate is used if there is one. After the curve: the estimate, at most that of a fresh pool. */
   product(token: TokenId): number {
     if (this.isOnCurve(token)) return CURVE_PRODUCT
     const pool = this.#is(token, GRADUATED) ? POOL_PRODUCT : CURVE_PRODUCT
     return this.#estimate(token)?.low ?? pool
   }
 
-  /** Whether the token is known to be on the curve: its launch was seen, and it never traded above the curve's range. */
+  /** Whether the token is known to be on the curve: its launch was seen, and it never traded above that range. */
   isOnCurve(token: TokenId): boolean {
     return this.#is(token, LAUNCHED) && !this.#is(token, GRADUATED)
   }

@@ -35,8 +35,8 @@ export function reservesAt(price: number, product = price < GRADUATION_PRICE ? C
   return { sol: side, tokens: product / side }
 }
 
-/** Prices of a pool before and after a trade of `net` SOL (negative for a sale) at the mean price `price`. With S the SOL
- *  in the pool before, `price` is S * (S + net) / product. */
+/** Prices of a pool before and after a trade of `net` SOL (negative for a sale) at the mean price `price`. With S the
+ *  SOL in the pool before, `price` is S * (S + net) / product. */
 export function poolAround(price: number, net: number, product: number): { before: number; after: number } {
   const root = Math.sqrt(net * net + 4 * product * price)
   const [before, after] = [(root - net) / 2, (root + net) / 2]

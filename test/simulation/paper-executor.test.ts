@@ -278,6 +278,7 @@ test.each(['sell', 'buy'] as const)('a large %s sets the price at once', (side) 
   const pool = Math.sqrt(32_190_000_000 * PRICE) // SOL in the pool of a price on the curve
   const after = (share: number) => {
     const paper = new Paper()
+    paper.rows([{ kind: 'newToken', time: START, mint: 'mint' }]) // so the curve's depth is exact
     const held = holding(1_000_000_000n)
     paper.executor.restore([held], [])
     const calm = paper.executor.valueOf(held)

@@ -71,7 +71,7 @@ test('an unexplained print counts until an explained one refutes it, and three i
   expect(path.high / calm).toBeCloseTo(0.1, 2)
 })
 
-test('the slot of the landing leaves out what came before it, but not the price that it begins with', () => {
+test('the slot of the landing leaves out the prices before it, except the one that it begins with', () => {
   const pool = new Pool()
   pool.trade(1)
   pool.path.begin()

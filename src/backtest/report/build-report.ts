@@ -136,7 +136,8 @@ function chartedWindows({ bots }: Backtest): Map<string, Window> {
 
 /** Fill model in sentences: its assumptions and its limits. */
 export function fillModelSentences(model: FillModel): { readonly assumed: string[]; readonly limits: string[] } {
-  const { latencyMs, slotMs, landingFailurePercent, crowdPrints, venueFeePercent, serviceFeePercent, deadAfterMs } = model
+  const { latencyMs, slotMs, landingFailurePercent, crowdPrints, venueFeePercent, serviceFeePercent, deadAfterMs } =
+    model
   const seconds = (ms: number): string => `${ms / 1000} s`
   const rent = formatSol(model.rentLamports)
   return {

@@ -38,7 +38,7 @@ export interface FillModel {
 }
 
 /** A token counts as unsellable from this many sized buys on, until it has two sized sales and this percentage of the
- *  number of its buys: the maker of a token that nobody else can sell may sell some as a bait. */
+ *  number of its buys: the maker of a token that no buyer can sell may sell some as a bait. */
 export interface HoneypotRule {
   readonly buys: number
   readonly salesPercent: number
