@@ -86,7 +86,11 @@ export class PaperExecutor implements Executor {
 
   /** Books a fill that another run made. Returns the rent paid, negative if it was returned. */
   hold(fill: Pick<Fill, 'mint' | 'side' | 'tokens'>): Lamports {
-    return this.#holdings.book(fill)
+    return this.#book(fill)
+  }
+
+  #book(fill: Pick<Fill, 'mint' | 'side' | 'tokens'>): Lamports {
+    return lamports(this.#holdings.book(fill) * this.#model.rentLamports)
   }
 
   execute(attempt: Attempt, done: Done): void {
@@ -272,8 +276,8 @@ export class PaperExecutor implements Executor {
   #fill(attempt: Attempt, { tokens, tradeLamports }: Swap, known: Measured): Fill {
     const { orderId, account, bot, mint, side } = attempt
     const decimals = this.#holdings.decimals(mint)
-    const accounts = this.#holdings.book({ mint, side, tokens })
-    const rentLamports = known.rentLamports ?? lamports(accounts * this.#model.rentLamports)
+    const booked = this.#book({ mint, side, tokens })
+    const rentLamports = known.rentLamports ?? booked
     const feeLamports = known.feeLamports ?? this.#feeOf(attempt)
     const costs = paperCosts(side, tradeLamports, feeLamports, rentLamports, this.#model)
     const now = this.#clock.now()
