@@ -79,7 +79,8 @@ export const ERRORS = {
     'the RPC node that returned the pool of a quiet token is behind, or a clock is wrong; the position stays open and the pool is read again',
   POOL_UNREADABLE:
     'the pool of a quiet token was not found or has an unknown layout; the position stays open and the pool is read again',
-  UNIT_CONTRADICTED: "our own fills contradict the unit of the feed's prices; entries stop",
+  UNIT_CONTRADICTED:
+    "our own fills, or the known start of new curves, contradict the unit of the feed's prices; entries stop",
   // accepted but not sent
   LIMIT_WAIT: 'no request of the plan was free within 2 seconds, or within the time to live of the order',
   TTL: 'the order could not be sent within its time to live',

@@ -54,4 +54,5 @@ export class EntryGates {
 const REASONS: Readonly<Record<GateCode, string>> = {
   CHAIN_UNREAD: 'the chain has not been read yet',
   DISK_LOW: 'the disk that holds the journal is nearly full',
+  UNIT_CONTRADICTED: 'the amounts of the feed are not in SOL',
 }

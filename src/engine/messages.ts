@@ -42,8 +42,9 @@ export type Input =
   | { kind: 'plan'; plan: Plan }
   | { kind: 'command'; command: Command }
 
-/** CHAIN_UNREAD: the state of the wallet is unknown. DISK_LOW: the disk that holds the journal is nearly full. */
-export type GateCode = 'CHAIN_UNREAD' | 'DISK_LOW'
+/** CHAIN_UNREAD: the state of the wallet is unknown. DISK_LOW: the disk that holds the journal is nearly full.
+ *  UNIT_CONTRADICTED: the feed's amounts are not in SOL. */
+export type GateCode = 'CHAIN_UNREAD' | 'DISK_LOW' | 'UNIT_CONTRADICTED'
 
 /** First input of a segment: everything that a replay needs to start from. */
 export interface StartInput {

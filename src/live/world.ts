@@ -32,6 +32,7 @@ import { Routes } from './routes.ts'
 import type { KeyUse, ServiceAccess } from './service-access.ts'
 import type { Probe } from './trading.ts'
 import { Trading } from './trading.ts'
+import { UnitWatch } from './unit-watch.ts'
 
 export interface WorldParts {
   readonly config: Config
@@ -69,6 +70,8 @@ export class LiveWorld {
   readonly #pacer: MessagePacer
   readonly #alerts: Alerts | undefined
   readonly lists = new FilterLists()
+  /** undefined if the unit is configured, or proved by a probe. */
+  readonly #units: UnitWatch | undefined
   #gateway: Gateway | undefined
   #segment: Progress = { lagMs: 0, rowsHandled: 0 }
   #wasAuthenticated = false
@@ -88,6 +91,9 @@ export class LiveWorld {
     this.#paper = new PaperWorld(config, clock, mints)
     this.#paper.market.addKeeper((mint) => parts.stats.holds(mint))
     this.#routes = new Routes(this.#paper, config, this.#trading, clock)
+    const isKnown = config.service.units.tradeAmount === 'sol' || chain?.proof?.tradeAmount === 'sol'
+    const alert = (text: string): void => this.alert({ kind: 'unit-contradicted', bot: '', text, time: clock.now() })
+    this.#units = isKnown ? undefined : new UnitWatch({ post, log, alert })
     const { alerts } = config
     this.#alerts =
       alerts &&
@@ -197,6 +203,7 @@ export class LiveWorld {
   readonly observe = (block: Block, from: number, to: number): void => {
     this.#paper.market.observe(block, from, to)
     this.#trading.observe(block, from, to)
+    this.#units?.observe(block, from, to)
   }
 
   /** Called with every input of an engine in another thread. */

@@ -16,6 +16,8 @@ import type { AskedTrade, Built, SellUnit } from '../orders/trade-request.ts'
 export interface Venue {
   /** Subject of a sentence in a message: "the token service". */
   readonly name: string
+  /** Currency of a trade's amount by the venue's document, which may leave the unit open; '' if it names none. */
+  readonly amountCurrency: string
   readonly plans: Plans
   readonly captures: Captures
   readonly probe: VenueProbe

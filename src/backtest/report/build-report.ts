@@ -14,6 +14,7 @@ import { type GhostCosts, Ghosts, type MissedEntry } from '../metrics/ghosts.ts'
 import { Excursions, TapeStudy, type Window } from '../metrics/tape-study.ts'
 import type { Backtest } from '../run.ts'
 import { TAPE_IDENTITY, TapeIdentity } from '../tape-identity.ts'
+import { tapeUnit } from '../tape-units.ts'
 import { botReport } from './bot-report.ts'
 import type { CalibrationReport, Report, TapeReport } from './report.ts'
 
@@ -54,7 +55,7 @@ export function reportOf(config: Config, market: Market, backtest: Backtest, { e
       code: codeHash(strategies),
       strategies: Object.fromEntries(config.bots.map(({ name, strategy }) => [name, codeHash([strategy])])),
     },
-    tape: tapeReport(backtest, study),
+    tape: { unit: tapeUnit(config, market), ...tapeReport(backtest, study) },
     plan: { name: plan.name, requestsPerMinute: plan.requestsPerMinute },
     fillModel: { ...fillModelOf(backtest), calibration: calibration ?? null },
     bots: bots.map((bot, index) => {

@@ -10,7 +10,8 @@ export function reportPage(report: Report): string {
   const title = `Backtest of ${bots.map(({ name }) => name).join(', ')}`
   return document(
     title,
-    html`<p class="quiet">${dateTimeOf(tape.from)} to ${dateTimeOf(tape.to)} UTC, ${tape.rows} market rows. Fills are simulated; their assumptions are at the end.</p>
+    html`${tape.unit === undefined ? '' : html`<p class="${tape.unit.is === 'sol' ? 'quiet' : 'warn'}">Units: ${tape.unit.text}.</p>`}
+<p class="quiet">${dateTimeOf(tape.from)} to ${dateTimeOf(tape.to)} UTC, ${tape.rows} market rows. Fills are simulated; their assumptions are at the end.</p>
 ${groundLine(report)}
 ${warnings(report)}
 ${bots.length > 1 ? summary(report) : ''}

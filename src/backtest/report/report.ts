@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import type { Millis } from '../../base/units.ts'
 import type { Plan } from '../../engine/settings.ts'
+import type { UnitVerdict } from '../../runtime/unit-witness.ts'
 import type { BotExtras } from '../metrics/extras.ts'
 import type { BotReport } from './bot-report.ts'
 
@@ -72,6 +73,9 @@ export interface CalibrationReport {
 }
 
 export interface TapeReport {
+  /** Unit of the amounts: `sol` if a second witness agrees, `assumed` without one, `other` if one contradicts; and the
+   *  first line of the report about it. Absent in reports of earlier versions. */
+  readonly unit?: { readonly is: UnitVerdict['unit']; readonly text: string }
   readonly from: Millis
   readonly to: Millis
   readonly rows: number

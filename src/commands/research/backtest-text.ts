@@ -5,7 +5,7 @@ import { type Group, splitInTime, withoutBest, zeroShareOf } from '../../backtes
 import { metricsOf } from '../../backtest/metrics/metrics.ts'
 import { planUseOf } from '../../backtest/metrics/plan-use.ts'
 import { fillModelSentences } from '../../backtest/report/build-report.ts'
-import type { CalibrationReport, Report } from '../../backtest/report/report.ts'
+import type { CalibrationReport, Report, TapeReport } from '../../backtest/report/report.ts'
 import type { Backtest, BotOutcome } from '../../backtest/run.ts'
 import { counted, printable } from '../../base/text.ts'
 import { formatSol, type Millis } from '../../base/units.ts'
@@ -15,9 +15,15 @@ import { durationOf } from '../../runtime/time-text.ts'
 import { DEFAULT_COLUMNS, listed, signedSol, wrapped } from '../terminal.ts'
 
 /** Text of a backtest: the tape, the result of each bot, the fill model and its limits. */
-export function backtestText(backtest: Backtest, calibration?: CalibrationReport, report?: Report): string {
+export function backtestText(
+  backtest: Backtest,
+  calibration?: CalibrationReport,
+  report?: Report,
+  unit?: TapeReport['unit'],
+): string {
   const { bots, lacks, alarms } = backtest
   return [
+    ...(unit === undefined ? [] : [`units     ${unit.text}`]),
     ...tapeLines(backtest),
     ...(report === undefined ? [] : reportLines(report)),
     ...(lacks.length > 0

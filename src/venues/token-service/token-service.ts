@@ -14,6 +14,7 @@ import { readRequest } from './wire/requests.ts'
 export function tokenService(name: string): Venue {
   return {
     name,
+    amountCurrency: 'SOL',
     plans: { published: [STANDARD, PREMIUM], first: firstPlan, named: planOf },
     captures: {
       linesOf: messageLinesOf,

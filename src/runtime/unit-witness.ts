@@ -1,0 +1,172 @@
+import type { Millis } from '../base/units.ts'
+import { type Block, RowKind } from '../market/block.ts'
+import { CURVE_START, TOKEN_DECIMALS, TOKEN_SUPPLY } from '../solana/constants.ts'
+
+/** Price of a new curve, SOL per whole token, its virtual SOL, and the market cap at that price. */
+const START_SOL = Number(CURVE_START.virtualSol) / 1e9
+const START_PRICE = START_SOL / (Number(CURVE_START.virtualTokens) / 10 ** TOKEN_DECIMALS)
+const SUPPLY = Number(TOKEN_SUPPLY) / 10 ** TOKEN_DECIMALS
+const START_CAP = START_PRICE * SUPPLY
+
+/** Launches, and tokens with prints, from which a median is taken. */
+const ENOUGH = 5
+const ENOUGH_PRINTS = 50
+/** Medians are exact up to this number of values; later ones add nothing. */
+const MOST = 1_000
+/** First prints of a token, and the least that give its price. */
+const FIRST_PRINTS = 5
+const LEAST_PRINTS = 3
+
+/** Prints this long after an announcement are not the first ones. */
+const FIRST_MS = 60_000
+/** Bounds of the first prints of launches over the price of a new curve, which ends at 15 times its first price. A
+ *  wrong unit differs by more. */
+const FIRST = { low: 0.6, high: 15 }
+/** Bounds of announced values over those of a new curve, and of a price over that by market cap and supply. */
+const ANNOUNCED = { low: 0.6, high: 4 }
+const PRICED = { low: 0.5, high: 2 }
+/** Bounds of a price in another currency over that in SOL. */
+const CURRENCY = { low: 2, high: 10_000 }
+/** Bounds of the prices of all tokens over that of a new curve: between a token that has lost nearly everything and a
+ *  market cap of 56,000 SOL. */
+const LEVEL = { low: 0.02, high: 2_000 }
+/** Typical level, for the name of a unit. */
+const USUAL_LEVEL = 25
+
+/** Unit of the amounts of a feed or tape.
+ *  `sol`: a witness other than the quoted price agrees. `assumed`: there is no witness. `other`: a witness
+ *  contradicts. */
+export interface UnitVerdict {
+  readonly unit: 'sol' | 'assumed' | 'other'
+  /** The evidence, or the reason why there is none. */
+  readonly text: string
+}
+
+/** A second witness for the unit of a feed's amounts, which the proof by quoted prices cannot see: the known start of
+ *  pump.fun's curve (30 virtual SOL, a market cap of 28 SOL, a supply of 1e9 tokens). Reads rows; decides nothing in
+ *  the engine. */
+export class UnitWitness {
+  readonly #launched = new Map<string, Millis>()
+  /** First prints of launched tokens. */
+  readonly #first = new Map<string, number[]>()
+  readonly #prices = new Map<string, number[]>()
+  readonly #caps: number[] = []
+  readonly #liquidity: number[] = []
+  readonly #supplies: number[] = []
+  readonly #quoted: number[] = []
+
+  /** Whether more rows would change nothing. */
+  get full(): boolean {
+    return this.#supplies.length >= MOST && this.#first.size >= MOST / 10
+  }
+
+  rows(block: Block, from: number, to: number): void {
+    for (let row = from; row < to; row++) {
+      const mint = block.mints[block.token[row] as number] as string
+      const kind = block.kind[row] as RowKind
+      if (kind === RowKind.newToken) this.#launch(mint, block, row)
+      else if (kind <= RowKind.sell) this.#print(mint, block, row)
+    }
+  }
+
+  verdict(): UnitVerdict {
+    const first = this.#firstOfLaunches()
+    if (first.length >= ENOUGH) {
+      const factor = median(first) / START_PRICE
+      const seen = `the first prints of ${first.length} launched tokens are at ${times(factor)} the price of a new curve`
+      return isIn(factor, FIRST) ? { unit: 'sol', text: seen } : doubted(factor, seen)
+    }
+    const level = median([...this.#prices.values()].filter(isPrice).map(median)) / START_PRICE
+    const isLevel = !(level < LEVEL.low || level > LEVEL.high)
+    const prices = `prices are ${times(level)} that of a new curve`
+    if (this.#caps.length >= ENOUGH && this.#supplies.length >= ENOUGH_PRINTS) {
+      const found = this.#byMarketCap()
+      if (found.unit !== 'sol' || isLevel) return found
+      return { unit: 'assumed', text: `${found.text}; but ${prices}${named(level / USUAL_LEVEL)}` }
+    }
+    const missing = 'there are not enough launches to compare with the start of a curve'
+    return { unit: 'assumed', text: isLevel ? missing : `${missing}, and ${prices}${named(level / USUAL_LEVEL)}` }
+  }
+
+  /** Market caps of launches give the unit of market caps, and market caps of trades over the supply that of prices. If
+   *  the quoted price is in another unit than the amounts, the market cap of a trade is too, and says nothing. */
+  #byMarketCap(): UnitVerdict {
+    const caps = median(this.#caps) / START_CAP
+    const liquidity = median(this.#liquidity) / START_SOL
+    const priced = SUPPLY / median(this.#supplies)
+    const seen = `${this.#caps.length} launches announce ${times(caps)} the market cap of a new curve, and trades are priced at ${times(priced)} their market cap`
+    const isAnnounced = isIn(caps, ANNOUNCED) && (Number.isNaN(liquidity) || isIn(liquidity, ANNOUNCED))
+    if (isAnnounced && isIn(priced, PRICED)) return { unit: 'sol', text: seen }
+    return isAnnounced && !isIn(median(this.#quoted), CURRENCY)
+      ? doubted(priced, seen)
+      : { unit: 'assumed', text: seen }
+  }
+
+  #launch(mint: string, block: Block, row: number): void {
+    if (this.#prices.has(mint) || this.#launched.has(mint) || this.#launched.size >= MOST) return
+    this.#launched.set(mint, block.time[row] as number)
+    const { marketCap, amount } = block
+    if (this.#caps.length < MOST && isPositive(marketCap[row])) this.#caps.push(marketCap[row] as number)
+    if (this.#liquidity.length < MOST && isPositive(amount[row])) this.#liquidity.push(amount[row] as number)
+  }
+
+  #print(mint: string, { amount, size, price: quoted, marketCap, time }: Block, row: number): void {
+    const price = (amount[row] as number) / (size[row] as number)
+    if (!isPositive(price)) return
+    if (this.#prices.size < MOST || this.#prices.has(mint)) add(this.#prices, mint, price)
+    const launchedAt = this.#launched.get(mint)
+    if (launchedAt !== undefined && (time[row] as number) - launchedAt <= FIRST_MS) add(this.#first, mint, price)
+    if (this.#supplies.length >= MOST || !isPositive(marketCap[row])) return
+    this.#supplies.push((marketCap[row] as number) / price)
+    if (isPositive(quoted[row])) this.#quoted.push((quoted[row] as number) / price)
+  }
+
+  #firstOfLaunches(): number[] {
+    return [...this.#first.values()].filter(isPrice).map(median)
+  }
+}
+
+function add(prices: Map<string, number[]>, mint: string, price: number): void {
+  const known = prices.get(mint)
+  if (known === undefined) prices.set(mint, [price])
+  else if (known.length < FIRST_PRINTS) known.push(price)
+}
+
+/** A factor that no known unit explains is no contradiction: the tokens may start in another way. */
+function doubted(factor: number, seen: string): UnitVerdict {
+  return { unit: named(factor) === '' ? 'assumed' : 'other', text: seen + named(factor) }
+}
+
+const UNITS: readonly (readonly [from: number, to: number, name: string])[] = [
+  [1e-8, 1e-4, 'tokens counted in base units'],
+  [15, 450, 'dollars or another currency'],
+  [450, 20_000, 'thousandths of a SOL'],
+  [1e7, 1e11, 'lamports'],
+]
+
+function named(factor: number): string {
+  const found = UNITS.find(([from, to]) => factor >= from && factor < to)
+  return found === undefined ? '' : `, as in ${found[2]}`
+}
+
+function times(factor: number): string {
+  return `${Number(factor.toPrecision(2))} times`
+}
+
+function isIn(value: number, { low, high }: { readonly low: number; readonly high: number }): boolean {
+  return value >= low && value <= high
+}
+
+function isPositive(value: number | undefined): boolean {
+  return value !== undefined && value > 0 && value < Number.POSITIVE_INFINITY
+}
+
+function isPrice(prices: readonly number[]): boolean {
+  return prices.length >= LEAST_PRINTS
+}
+
+/** NaN without a value. */
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[sorted.length >> 1] ?? Number.NaN
+}
