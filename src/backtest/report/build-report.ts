@@ -153,7 +153,7 @@ export function fillModelSentences(model: FillModel): { readonly assumed: string
       'After a gap of the feed no order is filled at older prices: a sale waits for new prints.',
       'Sales have price impact: each one is filled against the depth that the pool has left.',
       `A token without a sized print for ${seconds(deadAfterMs)} is worth nothing. A token with ${model.honeypot.buys} buys cannot be sold before it has two sales by others, and ${model.honeypot.salesPercent} % as many as buys.`,
-      'Open positions count at their liquidation value, before network fee and rent.',
+      'Open positions count at their liquidation value, before network fee and rent, at the lower one of the robust price and the price of their exits.',
     ],
     limits: [
       'Traders on the tape do not react to these orders.',

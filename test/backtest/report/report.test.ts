@@ -5,6 +5,7 @@ import { Ghosts } from '../../../src/backtest/metrics/ghosts.ts'
 import { planUseOf } from '../../../src/backtest/metrics/plan-use.ts'
 import { Excursions, TapeStudy } from '../../../src/backtest/metrics/tape-study.ts'
 import { reportOf } from '../../../src/backtest/report/build-report.ts'
+import { reportPage } from '../../../src/backtest/report/page.ts'
 import { runBacktest } from '../../../src/backtest/run.ts'
 import { backtestText } from '../../../src/commands/research/backtest-text.ts'
 import { loadConfig } from '../../../src/config/load.ts'
@@ -119,6 +120,8 @@ test("the terminal summary has the figures of the report's first page", async ()
   const { tape, hashes } = report
   expect(text).toContain(`first to last price of 8 tokens: mean ${tape.marketChangePercent?.toFixed(1)} %`)
   expect(text).toContain(`${tape.noisePercent?.toFixed(1)} % of the prints are noise`)
+  expect(text).toContain('no further runs were played (--runs 0)')
+  expect(reportPage(report)).toContain('not played (--runs 0)')
   for (const hash of [hashes.tape, hashes.config, hashes.code, hashes.sluice, ...Object.values(hashes.strategies)])
     expect(text).toContain(hash.slice(0, 8))
   for (const { endedAtZeroPercent, inSample, holdOut } of report.bots)
