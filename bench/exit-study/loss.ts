@@ -1,0 +1,145 @@
+import { seededRandom } from '../../src/base/random.ts'
+import type { Block } from './markets.ts'
+import { type Print, quantile } from './prints.ts'
+
+const STOP_SHARE = 0.85
+/** An exit is false if the price is above the stop again within this number of prints. */
+const BACK_WITHIN = 10
+/** The first position opens at this print. */
+const FIRST = 21
+/** Delay from a sale's decision to its landing, ms. */
+const LANDING_MS = 1_500
+/** A planted fall that was not sold on by then counts as this delay, ms. */
+const MOST_DELAY_MS = 60_000
+/** Positions that are open at a planted fall were opened within this number of prints before it. */
+const OPEN_BEFORE = 150
+const DRAWS = 2_000
+
+/** What a candidate loses on one token. */
+export interface Loss {
+  exits: number
+  falseExits: number
+  /** Exits without a true fall. */
+  noise: number
+  readonly lateSeconds: number[]
+  readonly latePrints: number[]
+  /** Logarithm of the proceeds relative to the truth's own stop. */
+  readonly slips: number[]
+  /** Delays after the planted fall, ms. */
+  readonly delays: number[]
+  open: number
+  unsold: number
+}
+
+/** First exit of a position opened at `since`, and its high; at = length: none. */
+function firstExit(prices: ArrayLike<number>, since: number): { at: number; high: number } {
+  let high = 0
+  for (let at = since; at < prices.length; at++) {
+    const price = prices[at] as number
+    if (price > high) high = price
+    else if (price <= high * STOP_SHARE) return { at, high }
+  }
+  return { at: prices.length, high }
+}
+
+export function lossOn({ prints, truth, fallsAt }: Block, prices: ArrayLike<number>, step: number): Loss {
+  const loss: Loss = {
+    exits: 0,
+    falseExits: 0,
+    noise: 0,
+    lateSeconds: [],
+    latePrints: [],
+    slips: [],
+    delays: [],
+    open: 0,
+    unsold: 0,
+  }
+  const timeOf = (print: number): number => (prints[print] as Print).time
+  for (let since = FIRST; since < prints.length; since += step) {
+    const { at, high } = firstExit(prices, since)
+    if (at === prints.length) continue
+    loss.exits++
+    const end = Math.min(prints.length - 1, at + BACK_WITHIN)
+    for (let next = at + 1; next <= end; next++)
+      if ((prices[next] as number) > high * STOP_SHARE) {
+        loss.falseExits++
+        break
+      }
+    const due = firstExit(truth, since)
+    if (due.at > end) loss.noise++
+    if (due.at === prints.length) continue
+    loss.latePrints.push(at - due.at)
+    loss.lateSeconds.push((timeOf(at) - timeOf(due.at)) / 1_000)
+    let landed = at
+    while (landed < prints.length - 1 && timeOf(landed) < timeOf(at) + LANDING_MS) landed++
+    loss.slips.push(Math.log((truth[landed] as number) / (due.high * STOP_SHARE)))
+  }
+  if (fallsAt !== undefined) afterFall(loss, prices, fallsAt, timeOf)
+  return loss
+}
+
+function afterFall(loss: Loss, prices: ArrayLike<number>, fallsAt: number, timeOf: (print: number) => number): void {
+  for (let since = Math.max(FIRST, fallsAt - OPEN_BEFORE); since < fallsAt; since += 5) {
+    const { at } = firstExit(prices, since)
+    if (at < fallsAt) continue
+    const delay = at === prices.length ? Number.POSITIVE_INFINITY : timeOf(at) - timeOf(fallsAt)
+    loss.open++
+    if (delay > MOST_DELAY_MS) loss.unsold++
+    loss.delays.push(Math.min(delay, MOST_DELAY_MS))
+  }
+}
+
+/** Shares of a data set, with the upper 95 % bound of the false exits by a bootstrap over its tokens. */
+export interface Summary {
+  readonly exits: number
+  readonly falseShare: number
+  readonly falseBound: number
+  readonly worstToken: number
+  readonly noiseShare: number
+  readonly lateSeconds: readonly number[]
+  readonly latePrints: readonly number[]
+  readonly slip: number
+  readonly delaySeconds: number
+  readonly delayP90: number
+  readonly unsoldShare: number
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, one) => total + one, 0)
+
+export function summarize(losses: readonly Loss[]): Summary {
+  const exits = sum(losses.map((loss) => loss.exits))
+  const parts = [0.1, 0.5, 0.9]
+  const lateSeconds = losses.flatMap((loss) => loss.lateSeconds)
+  const latePrints = losses.flatMap((loss) => loss.latePrints)
+  const slips = losses.flatMap((loss) => loss.slips)
+  const delays = losses.flatMap((loss) => loss.delays)
+  const withExits = losses.filter((loss) => loss.exits > 0)
+  return {
+    exits,
+    falseShare: sum(losses.map((loss) => loss.falseExits)) / exits,
+    falseBound: upperBound(withExits),
+    worstToken: Math.max(...withExits.map((loss) => loss.falseExits / loss.exits)),
+    noiseShare: sum(losses.map((loss) => loss.noise)) / exits,
+    lateSeconds: parts.map((part) => quantile(lateSeconds, part)),
+    latePrints: parts.map((part) => quantile(latePrints, part)),
+    slip: sum(slips) / slips.length,
+    delaySeconds: sum(delays) / delays.length / 1_000,
+    delayP90: quantile(delays, 0.9) / 1_000,
+    unsoldShare: sum(losses.map((loss) => loss.unsold)) / sum(losses.map((loss) => loss.open)),
+  }
+}
+
+function upperBound(losses: readonly Loss[]): number {
+  const random = seededRandom(1)
+  const shares = Array.from({ length: DRAWS }, () => {
+    let exits = 0
+    let falseExits = 0
+    for (let draw = 0; draw < losses.length; draw++) {
+      const loss = losses[random.integer(losses.length)] as Loss
+      exits += loss.exits
+      falseExits += loss.falseExits
+    }
+    return falseExits / exits
+  })
+  return quantile(shares, 0.95)
+}

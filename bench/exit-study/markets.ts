@@ -1,0 +1,176 @@
+import { deriveSeed, type Random, seededRandom } from '../../src/base/random.ts'
+import { isSized } from '../../src/market/price.ts'
+import { SeededMarket } from '../../src/sandbox/market/seeded-market.ts'
+import { median, type Print } from './prints.ts'
+
+/** Prints of a token with the price that is known afterwards. */
+export interface Block {
+  readonly prints: readonly Print[]
+  /** True price after each print. */
+  readonly truth: readonly number[]
+  /** Number of the print with which the planted fall begins. */
+  readonly fallsAt?: number
+}
+
+/** The true price of a recording: the median of this many prints before and after. */
+const TRUTH_SIDE = 10
+
+/** Prints of a recording, whose truth is a centred median. */
+export function recorded(prints: readonly Print[]): Block {
+  const prices = prints.map(({ price }) => price)
+  const truth = prices.map((_price, at) => median(prices.slice(Math.max(0, at - TRUTH_SIDE), at + TRUTH_SIDE + 1)))
+  return { prints, truth }
+}
+
+const SANDBOX_MS = 900_000
+const SANDBOX_SEEDS = [1, 2, 3, 4, 5, 6]
+const SANDBOX_TOKENS = 80
+const LEAST_PRINTS = 60
+
+/** The most active tokens of the sandbox's market. */
+export function sandboxBlocks(): Block[] {
+  const byMint = new Map<string, Print[]>()
+  for (const seed of SANDBOX_SEEDS) {
+    let time = 0
+    const market = new SeededMarket({
+      seed,
+      emit: (event) => {
+        if (event.type !== 'trade' || !isSized(event.sol, event.price)) return
+        const prints = byMint.get(event.mint) ?? []
+        byMint.set(event.mint, prints)
+        prints.push({ price: event.price, time, trader: event.trader })
+      },
+    })
+    for (; market.nextAt !== undefined && market.nextAt <= SANDBOX_MS; market.advance(time)) time = market.nextAt
+  }
+  const active = [...byMint.values()].filter(({ length }) => length >= LEAST_PRINTS)
+  return active
+    .sort((one, other) => other.length - one.length)
+    .slice(0, SANDBOX_TOKENS)
+    .map(recorded)
+}
+
+/** Kinds of noise on top of a constant-product pool. */
+export const NOISES = ['plain', 'legs', 'bursts', 'reversed', 'whales'] as const
+export type Noise = (typeof NOISES)[number]
+
+const RATES = [1, 4, 20]
+const TOKENS_PER_RATE = 16
+
+export function generatedBlocks(noise: Noise): Block[] {
+  return RATES.flatMap((rate) =>
+    Array.from({ length: TOKENS_PER_RATE }, (_none, token) => new PoolPlay(noise, rate, token).run()),
+  )
+}
+
+const SLOT_MS = 400
+const LEG_SHARE = 1 / 20
+const BURST_SHARE = 1 / 60
+const WHALE_SHARE = 1 / 6
+const UNDONE_SHARE = 0.8
+const TRADERS = 60
+
+/** A constant-product pool that a seeded crowd trades with until, and after, a permanent fall. */
+class PoolPlay {
+  readonly #noise: Noise
+  readonly #rate: number
+  readonly #random: Random
+  readonly #prints: Print[] = []
+  readonly #truth: number[] = []
+  #sol: number
+  #tokens: number
+  #now = 0
+  /** Logarithm of the displacement by the last whale, to be undone. */
+  #displaced = 0
+
+  constructor(noise: Noise, rate: number, token: number) {
+    this.#noise = noise
+    this.#rate = rate
+    this.#random = seededRandom(deriveSeed(token, `${noise} ${rate}`))
+    this.#sol = 40 * 10 ** this.#random.next()
+    this.#tokens = 2e8
+  }
+
+  run(): Block {
+    const before = 400 + Math.floor(300 * Math.sqrt(this.#rate) * (0.5 + this.#random.next()))
+    const isQuietAfter = this.#random.next() < 0.5
+    while (this.#prints.length < before) this.#trade(this.#rate)
+    const fallsAt = this.#prints.length
+    const left = 1 - (0.5 + 0.47 * this.#random.next())
+    const parts = this.#random.next() < 0.5 ? 1 : 2
+    for (let part = 0; part < parts; part++) this.#move(Math.log(left) / parts, 'dumper')
+    const afterRate = isQuietAfter ? this.#rate / 10 : this.#rate
+    while (this.#prints.length < fallsAt + 150) this.#trade(afterRate)
+    const prints = this.#noise === 'reversed' ? this.#reversed() : this.#prints
+    return { prints, truth: this.#truth, fallsAt }
+  }
+
+  #trade(rate: number): void {
+    this.#now += (-Math.log(1 - this.#random.next()) * 1_000) / rate
+    const chance = this.#random.next()
+    if (this.#noise === 'whales' && chance < WHALE_SHARE) this.#whale()
+    else if (this.#noise === 'legs' && chance < LEG_SHARE) this.#leg(this.#wrongFactor(), this.#trader())
+    else if (this.#noise === 'bursts' && chance < BURST_SHARE) this.#burst()
+    else this.#move(this.#usualMove(), this.#trader())
+  }
+
+  /** Moves the price by the trade of a lognormal size; a trade is at most 4 % of the pool. */
+  #usualMove(): number {
+    const size = Math.min(0.04 * this.#sol, 0.3 * Math.exp(1.2 * this.#normal()))
+    return (this.#random.next() < 0.5 ? 1 : -1) * 2 * Math.log1p(size / this.#sol)
+  }
+
+  #whale(): void {
+    const isUndone = this.#displaced !== 0 && this.#random.next() < UNDONE_SHARE
+    const move = isUndone
+      ? -this.#displaced
+      : (this.#random.next() < 0.5 ? 1 : -1) * (0.05 + 0.07 * this.#random.next())
+    this.#displaced = isUndone ? 0 : move
+    this.#move(move, 'whale')
+  }
+
+  #burst(): void {
+    const factor = this.#wrongFactor()
+    const trader = this.#trader()
+    for (let left = 2 + this.#random.integer(5); left > 0; left--)
+      this.#leg(factor * (0.98 + 0.04 * this.#random.next()), trader)
+  }
+
+  #wrongFactor(): number {
+    const factor = 2 * 25 ** this.#random.next()
+    return this.#random.next() < 0.5 ? factor : 1 / factor
+  }
+
+  /** Changes the logarithm of the pool's price; the print is the trade's average price with the trader's fees. */
+  #move(logarithm: number, trader: string): void {
+    const before = this.#sol / this.#tokens
+    this.#sol *= Math.exp(logarithm / 2)
+    this.#tokens *= Math.exp(-logarithm / 2)
+    const fee = 0.003 + 0.02 * this.#random.next() ** 2
+    const average = Math.sqrt((before * this.#sol) / this.#tokens)
+    this.#print(average * (logarithm > 0 ? 1 + fee : 1 - fee), trader)
+  }
+
+  #leg(factor: number, trader: string): void {
+    this.#print((this.#sol / this.#tokens) * factor, trader)
+  }
+
+  #print(price: number, trader: string): void {
+    this.#prints.push({ price, time: Math.floor(this.#now / SLOT_MS) * SLOT_MS, trader })
+    this.#truth.push(this.#sol / this.#tokens)
+  }
+
+  /** A feed with whole seconds, newest first within each. */
+  #reversed(): Print[] {
+    const seconds = Map.groupBy(this.#prints, ({ time }) => Math.floor(time / 1_000) * 1_000)
+    return [...seconds].flatMap(([time, prints]) => prints.reverse().map((print) => ({ ...print, time })))
+  }
+
+  #trader(): string {
+    return `trader ${this.#random.integer(TRADERS)}`
+  }
+
+  #normal(): number {
+    return Math.sqrt(-2 * Math.log(1 - this.#random.next())) * Math.cos(2 * Math.PI * this.#random.next())
+  }
+}
