@@ -23,14 +23,14 @@ export function recorded(prints: readonly Print[]): Block {
 }
 
 const SANDBOX_MS = 900_000
-const SANDBOX_SEEDS = [1, 2, 3, 4, 5, 6]
+const SANDBOX_SEEDS = 6
 const SANDBOX_TOKENS = 80
 const LEAST_PRINTS = 60
 
 /** The most active tokens of the sandbox's market. */
-export function sandboxBlocks(): Block[] {
+export function sandboxBlocks(round: number): Block[] {
   const byMint = new Map<string, Print[]>()
-  for (const seed of SANDBOX_SEEDS) {
+  for (let seed = round * SANDBOX_SEEDS + 1; seed <= (round + 1) * SANDBOX_SEEDS; seed++) {
     let time = 0
     const market = new SeededMarket({
       seed,
@@ -57,9 +57,11 @@ export type Noise = (typeof NOISES)[number]
 const RATES = [1, 4, 20]
 const TOKENS_PER_RATE = 16
 
-export function generatedBlocks(noise: Noise): Block[] {
+export function generatedBlocks(noise: Noise, round: number): Block[] {
   return RATES.flatMap((rate) =>
-    Array.from({ length: TOKENS_PER_RATE }, (_none, token) => new PoolPlay(noise, rate, token).run()),
+    Array.from({ length: TOKENS_PER_RATE }, (_none, token) =>
+      new PoolPlay(noise, rate, round * TOKENS_PER_RATE + token).run(),
+    ),
   )
 }
 
