@@ -76,6 +76,7 @@ export function pricesOf(candidate: Candidate, prints: readonly Print[], robust:
     const since = collapse === 0 ? undefined : collapsedSince(prints, from, at, collapse, price / OFF)
     if (since === undefined) return price
     from = since
+    isLeg.fill(false, since, at + 1)
     return priceAt(at)
   })
 }
@@ -97,11 +98,11 @@ function collapsedSince(
   return undefined
 }
 
-/** Writes the prices of the window to `sorted`; returns their number. */
+/** Writes the prices of the window, without its legs, to `sorted`; returns their number. */
 function collect(most: number, prints: readonly Print[], isLeg: readonly boolean[], from: number, at: number): number {
   const now = (prints[at] as Print).time
   let count = 0
-  for (let back = at; back >= from && count < most; back--) {
+  for (let back = at; back >= from && back > at - most; back--) {
     const { price, time } = prints[back] as Print
     if (count >= ENOUGH && time < now - OLDEST_MS) break
     if (isLeg[back] !== true) sorted[count++] = price

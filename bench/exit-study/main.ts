@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util'
 import { CANDIDATES, type Candidate, nameOf, pricesOf, robustPrices, rulesOf } from './candidates.ts'
 import { lossOn, type Summary, summarize } from './loss.ts'
-import { type Block, generatedBlocks, NOISES, recorded, sandboxBlocks } from './markets.ts'
+import { type Block, generatedBlocks, NOISES, poolBlocks, recorded, sandboxBlocks } from './markets.ts'
 import { readPrints, reversedInstants } from './prints.ts'
 
 /** Blocks of one kind. Data sets with the same `source` are left out together. */
@@ -14,8 +14,8 @@ interface DataSet {
   readonly blocks: readonly Block[]
 }
 
-/** `round`: 0 for the seeds of the choice, 1 for fresh ones. */
-async function dataSets(paths: readonly string[], round: number): Promise<DataSet[]> {
+/** `rounds`: the seeds. */
+async function dataSets(paths: readonly string[], rounds: readonly number[]): Promise<DataSet[]> {
   const files = await Promise.all(
     paths.map(async (source): Promise<DataSet[]> => {
       const tokens = await readPrints(source)
@@ -29,9 +29,13 @@ async function dataSets(paths: readonly string[], round: number): Promise<DataSe
     name: noise,
     source: noise,
     step: 10,
-    blocks: generatedBlocks(noise, round),
+    blocks: generatedBlocks(noise, rounds),
   }))
-  return [...files.flat(), { name: 'sandbox', source: 'sandbox', step: 10, blocks: sandboxBlocks(round) }, ...generated]
+  const markets = [
+    { name: 'sandbox', source: 'sandbox', step: 10, blocks: sandboxBlocks(rounds) },
+    { name: 'pools', source: 'pools', step: 10, blocks: poolBlocks(rounds) },
+  ]
+  return [...files.flat(), ...markets, ...generated]
 }
 
 type Table = ReadonlyMap<Candidate, readonly Summary[]>
@@ -54,33 +58,30 @@ function study(sets: readonly DataSet[]): Table {
 
 /** Fewer prints failed on data that the project has not seen. */
 const LEAST_PRINTS = 41
-const GOAL = 0.05
 const NEAR = 0.01
-const SAME_SECONDS = 0.2
+const NEAR_SECONDS = 1
+const CHOICE_ROUNDS = [0, 1]
+const FRESH_ROUNDS = [2, 3]
 
 function choose(table: Table, isUsed: (set: number) => boolean): Candidate {
-  const used = (summaries: readonly Summary[]): Summary[] => summaries.filter((_summary, set) => isUsed(set))
   const scored = [...table]
     .filter(([{ prints }]) => prints >= LEAST_PRINTS)
-    .map(([candidate, summaries]) => ({
-      candidate,
-      bound: Math.max(...used(summaries).map(({ falseBound }) => falseBound)),
-      delay: Math.max(
-        ...used(summaries).flatMap(({ delaySeconds }) => (Number.isNaN(delaySeconds) ? [] : [delaySeconds])),
-      ),
-    }))
-  const least = Math.min(...scored.map(({ bound }) => bound))
-  const eligible = scored.filter(({ bound }) => bound <= (least <= GOAL ? GOAL : least + NEAR))
-  const soonest = Math.min(...eligible.map(({ delay }) => delay))
-  const [chosen] = eligible
-    .filter(({ delay }) => delay <= soonest + SAME_SECONDS)
-    .sort(
-      (one, other) =>
-        rulesOf(one.candidate) - rulesOf(other.candidate) || one.candidate.prints - other.candidate.prints,
-    )
+    .map(([candidate, summaries]) => {
+      const used = summaries.filter((_summary, set) => isUsed(set))
+      const delays = used.map(({ delaySeconds }) => delaySeconds).filter((delay) => !Number.isNaN(delay))
+      return { candidate, bound: Math.max(...used.map(({ falseBound }) => falseBound)), delay: Math.max(...delays) }
+    })
+  const soonest = Math.min(...scored.map(({ delay }) => delay))
+  const soon = scored.filter(({ delay }) => delay <= soonest + NEAR_SECONDS)
+  const least = Math.min(...soon.map(({ bound }) => bound))
+  const [chosen] = soon
+    .filter(({ bound }) => bound <= least + NEAR)
+    .sort((one, other) => one.candidate.prints - other.candidate.prints || one.bound - other.bound)
   return (chosen as { candidate: Candidate }).candidate
 }
 
+const falseOn = (table: Table, candidate: Candidate, set: number): number =>
+  (table.get(candidate) as Summary[])[set]?.falseShare ?? Number.NaN
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`.padStart(7)
 const three = (values: readonly number[], digits: number): string =>
   values.map((value) => value.toFixed(digits).padStart(5)).join(' ')
@@ -98,14 +99,14 @@ function printSummaries(sets: readonly DataSet[], summaries: readonly Summary[])
 }
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { all: { type: 'boolean' } } })
-const sets = await dataSets(positionals, 0)
+const sets = await dataSets(positionals, CHOICE_ROUNDS)
 const table = study(sets)
 if (values.all === true)
   for (const [candidate, summaries] of table) {
     console.log(`\n${nameOf(candidate)}`)
     printSummaries(sets, summaries)
   }
-const fresh = study(await dataSets(positionals, 1))
+const fresh = study(await dataSets(positionals, FRESH_ROUNDS))
 console.log(
   '\nLeft out                  chosen without it                        false on it, seeds of the choice, fresh',
 )
@@ -113,7 +114,7 @@ for (const source of new Set(sets.map((set) => set.source))) {
   const chosen = choose(table, (set) => sets[set]?.source !== source)
   sets.forEach(({ name, source: own }, set) => {
     if (own !== source) return
-    const [known, unseen] = [table, fresh].map((one) => percent((one.get(chosen)?.[set] as Summary).falseShare))
+    const [known, unseen] = [table, fresh].map((one) => percent(falseOn(one, chosen, set)))
     console.log(`${name.padEnd(25)} ${nameOf(chosen).padEnd(40)} ${known} ${unseen}`)
   })
 }

@@ -1,6 +1,8 @@
 import { deriveSeed, type Random, seededRandom } from '../../src/base/random.ts'
 import { isSized } from '../../src/market/price.ts'
+import type { MarketEvent } from '../../src/sandbox/market/market.ts'
 import { SeededMarket } from '../../src/sandbox/market/seeded-market.ts'
+import { playMarket } from '../pools/exact-market.ts'
 import { median, type Print } from './prints.ts'
 
 /** Prints of a token with the price that is known afterwards. */
@@ -22,31 +24,52 @@ export function recorded(prints: readonly Print[]): Block {
   return { prints, truth }
 }
 
-const SANDBOX_MS = 900_000
-const SANDBOX_SEEDS = 6
-const SANDBOX_TOKENS = 80
+const MARKET_MINUTES = 15
+const MARKETS = 3
+/** The most active tokens of a market, with at least this number of prints. */
+const TOKENS = 40
 const LEAST_PRINTS = 60
 
-/** The most active tokens of the sandbox's market. */
-export function sandboxBlocks(round: number): Block[] {
+/** A row of a market's feed. */
+interface Row {
+  readonly time: number
+  readonly event: MarketEvent
+}
+
+export function sandboxBlocks(rounds: readonly number[]): Block[] {
+  return seedsOf(rounds).flatMap((seed) => activeBlocks(sandboxRows(seed)))
+}
+
+/** Markets with whales, dumps and withdrawn liquidity. */
+export function poolBlocks(rounds: readonly number[]): Block[] {
+  return seedsOf(rounds).flatMap((seed) => activeBlocks(playMarket({ seed, minutes: MARKET_MINUTES }).rows))
+}
+
+function seedsOf(rounds: readonly number[]): number[] {
+  return rounds.flatMap((round) => Array.from({ length: MARKETS }, (_none, market) => round * MARKETS + market + 1))
+}
+
+function sandboxRows(seed: number): Row[] {
+  const rows: Row[] = []
+  let time = 0
+  const market = new SeededMarket({ seed, emit: (event) => rows.push({ time, event }) })
+  for (; market.nextAt !== undefined && market.nextAt <= MARKET_MINUTES * 60_000; market.advance(time))
+    time = market.nextAt
+  return rows
+}
+
+function activeBlocks(rows: readonly Row[]): Block[] {
   const byMint = new Map<string, Print[]>()
-  for (let seed = round * SANDBOX_SEEDS + 1; seed <= (round + 1) * SANDBOX_SEEDS; seed++) {
-    let time = 0
-    const market = new SeededMarket({
-      seed,
-      emit: (event) => {
-        if (event.type !== 'trade' || !isSized(event.sol, event.price)) return
-        const prints = byMint.get(event.mint) ?? []
-        byMint.set(event.mint, prints)
-        prints.push({ price: event.price, time, trader: event.trader })
-      },
-    })
-    for (; market.nextAt !== undefined && market.nextAt <= SANDBOX_MS; market.advance(time)) time = market.nextAt
+  for (const { time, event } of rows) {
+    if (event.type !== 'trade' || !isSized(event.sol, event.price)) continue
+    const prints = byMint.get(event.mint) ?? []
+    byMint.set(event.mint, prints)
+    prints.push({ price: event.price, time })
   }
-  const active = [...byMint.values()].filter(({ length }) => length >= LEAST_PRINTS)
-  return active
+  return [...byMint.values()]
+    .filter(({ length }) => length >= LEAST_PRINTS)
     .sort((one, other) => other.length - one.length)
-    .slice(0, SANDBOX_TOKENS)
+    .slice(0, TOKENS)
     .map(recorded)
 }
 
@@ -57,12 +80,11 @@ export type Noise = (typeof NOISES)[number]
 const RATES = [1, 4, 20]
 const TOKENS_PER_RATE = 16
 
-export function generatedBlocks(noise: Noise, round: number): Block[] {
-  return RATES.flatMap((rate) =>
-    Array.from({ length: TOKENS_PER_RATE }, (_none, token) =>
-      new PoolPlay(noise, rate, round * TOKENS_PER_RATE + token).run(),
-    ),
+export function generatedBlocks(noise: Noise, rounds: readonly number[]): Block[] {
+  const tokens = rounds.flatMap((round) =>
+    Array.from({ length: TOKENS_PER_RATE }, (_none, n) => round * TOKENS_PER_RATE + n),
   )
+  return RATES.flatMap((rate) => tokens.map((token) => new PoolPlay(noise, rate, token).run()))
 }
 
 const SLOT_MS = 400
@@ -70,7 +92,6 @@ const LEG_SHARE = 1 / 20
 const BURST_SHARE = 1 / 60
 const WHALE_SHARE = 1 / 6
 const UNDONE_SHARE = 0.8
-const TRADERS = 60
 
 /** A constant-product pool that a seeded crowd trades with until, and after, a permanent fall. */
 class PoolPlay {
@@ -100,7 +121,7 @@ class PoolPlay {
     const fallsAt = this.#prints.length
     const left = 1 - (0.5 + 0.47 * this.#random.next())
     const parts = this.#random.next() < 0.5 ? 1 : 2
-    for (let part = 0; part < parts; part++) this.#move(Math.log(left) / parts, 'dumper')
+    for (let part = 0; part < parts; part++) this.#move(Math.log(left) / parts)
     const afterRate = isQuietAfter ? this.#rate / 10 : this.#rate
     while (this.#prints.length < fallsAt + 150) this.#trade(afterRate)
     const prints = this.#noise === 'reversed' ? this.#reversed() : this.#prints
@@ -111,9 +132,9 @@ class PoolPlay {
     this.#now += (-Math.log(1 - this.#random.next()) * 1_000) / rate
     const chance = this.#random.next()
     if (this.#noise === 'whales' && chance < WHALE_SHARE) this.#whale()
-    else if (this.#noise === 'legs' && chance < LEG_SHARE) this.#leg(this.#wrongFactor(), this.#trader())
+    else if (this.#noise === 'legs' && chance < LEG_SHARE) this.#leg(this.#wrongFactor())
     else if (this.#noise === 'bursts' && chance < BURST_SHARE) this.#burst()
-    else this.#move(this.#usualMove(), this.#trader())
+    else this.#move(this.#usualMove())
   }
 
   /** Moves the price by the trade of a lognormal size; a trade is at most 4 % of the pool. */
@@ -128,14 +149,13 @@ class PoolPlay {
       ? -this.#displaced
       : (this.#random.next() < 0.5 ? 1 : -1) * (0.05 + 0.07 * this.#random.next())
     this.#displaced = isUndone ? 0 : move
-    this.#move(move, 'whale')
+    this.#move(move)
   }
 
   #burst(): void {
     const factor = this.#wrongFactor()
-    const trader = this.#trader()
     for (let left = 2 + this.#random.integer(5); left > 0; left--)
-      this.#leg(factor * (0.98 + 0.04 * this.#random.next()), trader)
+      this.#leg(factor * (0.98 + 0.04 * this.#random.next()))
   }
 
   #wrongFactor(): number {
@@ -144,21 +164,21 @@ class PoolPlay {
   }
 
   /** Changes the logarithm of the pool's price; the print is the trade's average price with the trader's fees. */
-  #move(logarithm: number, trader: string): void {
+  #move(logarithm: number): void {
     const before = this.#sol / this.#tokens
     this.#sol *= Math.exp(logarithm / 2)
     this.#tokens *= Math.exp(-logarithm / 2)
     const fee = 0.003 + 0.02 * this.#random.next() ** 2
     const average = Math.sqrt((before * this.#sol) / this.#tokens)
-    this.#print(average * (logarithm > 0 ? 1 + fee : 1 - fee), trader)
+    this.#print(average * (logarithm > 0 ? 1 + fee : 1 - fee))
   }
 
-  #leg(factor: number, trader: string): void {
-    this.#print((this.#sol / this.#tokens) * factor, trader)
+  #leg(factor: number): void {
+    this.#print((this.#sol / this.#tokens) * factor)
   }
 
-  #print(price: number, trader: string): void {
-    this.#prints.push({ price, time: Math.floor(this.#now / SLOT_MS) * SLOT_MS, trader })
+  #print(price: number): void {
+    this.#prints.push({ price, time: Math.floor(this.#now / SLOT_MS) * SLOT_MS })
     this.#truth.push(this.#sol / this.#tokens)
   }
 
@@ -166,10 +186,6 @@ class PoolPlay {
   #reversed(): Print[] {
     const seconds = Map.groupBy(this.#prints, ({ time }) => Math.floor(time / 1_000) * 1_000)
     return [...seconds].flatMap(([time, prints]) => prints.reverse().map((print) => ({ ...print, time })))
-  }
-
-  #trader(): string {
-    return `trader ${this.#random.integer(TRADERS)}`
   }
 
   #normal(): number {

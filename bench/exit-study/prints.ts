@@ -6,19 +6,18 @@ import { isSized } from '../../src/market/price.ts'
 export interface Print {
   readonly price: number
   readonly time: number
-  readonly trader: string
 }
 
 /** Sized prints of each token in a file of the service's `trade` messages, one message per line. */
 export async function readPrints(path: string): Promise<Print[][]> {
   const byMint = new Map<string, Print[]>()
   for await (const line of createInterface({ input: createReadStream(path) })) {
-    const { type, mint, amount, tokensTraded, timestamp, trader } = JSON.parse(line)
+    const { type, mint, amount, tokensTraded, timestamp } = JSON.parse(line)
     const price = amount / tokensTraded
     if (type !== 'trade' || !isSized(amount, price)) continue
     const prints = byMint.get(mint) ?? []
     byMint.set(mint, prints)
-    prints.push({ price, time: timestamp, trader })
+    prints.push({ price, time: timestamp })
   }
   return [...byMint.values()]
 }
