@@ -9,34 +9,39 @@ export interface Candidate {
   readonly skipsLegs: boolean
   /** Number of prints that prove a collapse, after which older prints do not count; 0: a collapse has no effect. */
   readonly collapse: number
+  /** Older prints do not count if there are `enough` newer ones. */
+  readonly oldestMs: number
+  readonly enough: number
 }
 
-const OLDEST_MS = 60_000
 const COLLAPSE_MS = 2_000
-const ENOUGH = 5
+const ROBUST = 5
 const OFF = 2
 
-const WINDOWS = [21, 31, 41, 51, 61]
-const COLLAPSES = [0, 3, 5]
+const WINDOWS = [41, 51, 61]
+const AGES = [
+  { oldestMs: 60_000, enough: 5 },
+  { oldestMs: 180_000, enough: 11 },
+] as const
 
-/** All candidates; a simpler one precedes. */
+/** The plain medians, for comparison. */
+export const PLAIN: readonly Candidate[] = [21, 41].map((prints) => {
+  return { prints, middle: 'median', skipsLegs: false, collapse: 0, ...AGES[0] }
+})
+
 export const CANDIDATES: readonly Candidate[] = WINDOWS.flatMap((prints) =>
   (['median', 'mean'] as const).flatMap((middle) =>
-    [false, true].flatMap((skipsLegs) => COLLAPSES.map((collapse) => ({ prints, middle, skipsLegs, collapse }))),
+    AGES.map((age) => ({ prints, middle, skipsLegs: true, collapse: 3, ...age })),
   ),
-).sort((one, other) => rulesOf(one) - rulesOf(other) || one.prints - other.prints)
+)
 
-/** Number of rules besides the window's length. */
-export function rulesOf({ middle, skipsLegs, collapse }: Candidate): number {
-  return +(middle === 'mean') + +skipsLegs + +(collapse > 0)
-}
-
-export function nameOf({ prints, middle, skipsLegs, collapse }: Candidate): string {
+export function nameOf({ prints, middle, skipsLegs, collapse, oldestMs }: Candidate): string {
   return [
     `${prints} prints`,
     ...(middle === 'mean' ? ['mean'] : []),
     ...(skipsLegs ? ['no legs'] : []),
     ...(collapse > 0 ? [`collapse ${collapse}`] : []),
+    `${oldestMs / 1_000} s`,
   ].join(', ')
 }
 
@@ -53,7 +58,7 @@ function middleOf(count: number, middle: Candidate['middle']): number {
 /** Median of five. */
 export function robustPrices(prints: readonly Print[]): number[] {
   return prints.map((_print, at) => {
-    const count = Math.min(at + 1, ENOUGH)
+    const count = Math.min(at + 1, ROBUST)
     for (let back = 0; back < count; back++) sorted[back] = (prints[at - back] as Print).price
     return middleOf(count, 'median')
   })
@@ -68,7 +73,7 @@ export function pricesOf(candidate: Candidate, prints: readonly Print[], robust:
   })
   let from = 0
   const priceAt = (at: number): number => {
-    const count = collect(candidate.prints, prints, isLeg, from, at)
+    const count = collect(candidate, prints, isLeg, from, at)
     return count === 0 ? (robust[at] as number) : middleOf(count, middle)
   }
   return Float64Array.from(prints, (_print, at) => {
@@ -99,12 +104,18 @@ function collapsedSince(
 }
 
 /** Writes the prices of the window, without its legs, to `sorted`; returns their number. */
-function collect(most: number, prints: readonly Print[], isLeg: readonly boolean[], from: number, at: number): number {
-  const now = (prints[at] as Print).time
+function collect(
+  { prints: most, oldestMs, enough }: Candidate,
+  prints: readonly Print[],
+  isLeg: readonly boolean[],
+  from: number,
+  at: number,
+): number {
+  const oldest = (prints[at] as Print).time - oldestMs
   let count = 0
   for (let back = at; back >= from && back > at - most; back--) {
     const { price, time } = prints[back] as Print
-    if (count >= ENOUGH && time < now - OLDEST_MS) break
+    if (count >= enough && time < oldest) break
     if (isLeg[back] !== true) sorted[count++] = price
   }
   return count

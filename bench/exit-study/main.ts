@@ -1,7 +1,7 @@
 // `npm run exit-study -- RECORDING.ndjson ...`: chooses the price of the exits by the method of
 // docs/decisions/0010-exit-price-by-method.md. Each file holds `trade` messages of the service, one per line.
 import { parseArgs } from 'node:util'
-import { CANDIDATES, type Candidate, nameOf, pricesOf, robustPrices, rulesOf } from './candidates.ts'
+import { CANDIDATES, type Candidate, nameOf, PLAIN, pricesOf, robustPrices } from './candidates.ts'
 import { lossOn, type Summary, summarize } from './loss.ts'
 import { type Block, generatedBlocks, NOISES, poolBlocks, recorded, sandboxBlocks } from './markets.ts'
 import { readPrints, reversedInstants } from './prints.ts'
@@ -43,7 +43,7 @@ type Table = ReadonlyMap<Candidate, readonly Summary[]>
 function study(sets: readonly DataSet[]): Table {
   const robust = sets.map(({ blocks }) => blocks.map(({ prints }) => robustPrices(prints)))
   return new Map(
-    CANDIDATES.map((candidate) => [
+    [...PLAIN, ...CANDIDATES].map((candidate) => [
       candidate,
       sets.map(({ blocks, step }, set) =>
         summarize(
@@ -56,16 +56,14 @@ function study(sets: readonly DataSet[]): Table {
   )
 }
 
-/** Fewer prints failed on data that the project has not seen. */
-const LEAST_PRINTS = 41
 const NEAR = 0.01
 const NEAR_SECONDS = 1
 const CHOICE_ROUNDS = [0, 1]
-const FRESH_ROUNDS = [2, 3]
+const FRESH_ROUNDS = [4, 5]
 
 function choose(table: Table, isUsed: (set: number) => boolean): Candidate {
   const scored = [...table]
-    .filter(([{ prints }]) => prints >= LEAST_PRINTS)
+    .filter(([candidate]) => CANDIDATES.includes(candidate))
     .map(([candidate, summaries]) => {
       const used = summaries.filter((_summary, set) => isUsed(set))
       const delays = used.map(({ delaySeconds }) => delaySeconds).filter((delay) => !Number.isNaN(delay))
@@ -119,8 +117,7 @@ for (const source of new Set(sets.map((set) => set.source))) {
   })
 }
 const chosen = choose(table, () => true)
-const plain = CANDIDATES.filter((candidate) => rulesOf(candidate) === 0 && [21, 41].includes(candidate.prints))
-for (const candidate of [...plain, chosen]) {
+for (const candidate of [...PLAIN, chosen]) {
   console.log(`\n${candidate === chosen ? 'Chosen: ' : ''}${nameOf(candidate)}, fresh seeds`)
   printSummaries(sets, fresh.get(candidate) as Summary[])
 }
