@@ -18,15 +18,15 @@ const COLLAPSE_MS = 2_000
 const ROBUST = 5
 const OFF = 2
 
-const WINDOWS = [41, 51, 61]
+const WINDOWS = [51, 61, 81]
 const AGES = [
-  { oldestMs: 60_000, enough: 5 },
   { oldestMs: 180_000, enough: 11 },
+  { oldestMs: 600_000, enough: 21 },
 ] as const
 
 /** The plain medians, for comparison. */
 export const PLAIN: readonly Candidate[] = [21, 41].map((prints) => {
-  return { prints, middle: 'median', skipsLegs: false, collapse: 0, ...AGES[0] }
+  return { prints, middle: 'median', skipsLegs: false, collapse: 0, oldestMs: 60_000, enough: 5 }
 })
 
 export const CANDIDATES: readonly Candidate[] = WINDOWS.flatMap((prints) =>

@@ -56,10 +56,9 @@ function study(sets: readonly DataSet[]): Table {
   )
 }
 
-const NEAR = 0.01
 const NEAR_SECONDS = 1
-const CHOICE_ROUNDS = [0, 1]
-const FRESH_ROUNDS = [4, 5]
+const CHOICE_ROUNDS = [0, 1, 4, 5]
+const FRESH_ROUNDS = [6, 7]
 
 function choose(table: Table, isUsed: (set: number) => boolean): Candidate {
   const scored = [...table]
@@ -71,10 +70,7 @@ function choose(table: Table, isUsed: (set: number) => boolean): Candidate {
     })
   const soonest = Math.min(...scored.map(({ delay }) => delay))
   const soon = scored.filter(({ delay }) => delay <= soonest + NEAR_SECONDS)
-  const least = Math.min(...soon.map(({ bound }) => bound))
-  const [chosen] = soon
-    .filter(({ bound }) => bound <= least + NEAR)
-    .sort((one, other) => one.candidate.prints - other.candidate.prints || one.bound - other.bound)
+  const [chosen] = soon.sort((one, other) => one.bound - other.bound)
   return (chosen as { candidate: Candidate }).candidate
 }
 
