@@ -1,24 +1,19 @@
-// `npm run false-exits -- FILE.ndjson [--stop 15]`: how often a trailing stop sells on noise, by the number of prints
-// in the median. FILE holds `trade` messages of the service, one per line. Every print above the minimum size opens a
+// `npm run false-exits -- FILE.ndjson [--stop 15]`: how often a trailing stop sells on noise, by the rule of
+// its price. FILE holds `trade` messages of the service, one per line. Every print above the minimum size opens a
 // position, which is followed to its first exit.
-import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { ExitPrice } from '../src/engine/exits/exit-price.ts'
-import { DEFAULT_EXIT_WINDOW } from '../src/engine/exits/exit-settings.ts'
-import { isSized } from '../src/market/price.ts'
+import { DEFAULT_EXIT_WINDOW, type ExitWindow } from '../src/engine/exits/exit-settings.ts'
+import { median, type Print, quantile, readPrints } from './exit-study/prints.ts'
 
 /** An exit is false if the price is above the stop again within this number of prints. */
 const BACK_WITHIN = 10
 /** The true price, known afterwards: the median of this many prints before and after. */
 const TRUTH_SIDE = 10
+/** The first position opens at this print. */
+const FIRST = 20
 /** Delay from a sale's decision to its landing, ms. */
 const LANDING_MS = 1_500
-
-interface Print {
-  readonly price: number
-  readonly time: number
-}
 
 interface Outcome {
   exits: number
@@ -33,29 +28,13 @@ interface Outcome {
 /** Price after print `at` for a position that opened at print `since`. */
 type PriceAt = (prints: readonly Print[], at: number, since: number) => number
 
-async function readPrints(path: string): Promise<Print[][]> {
-  const byMint = new Map<string, Print[]>()
-  for await (const line of createInterface({ input: createReadStream(path) })) {
-    const { type, mint, amount, tokensTraded, timestamp } = JSON.parse(line)
-    const price = amount / tokensTraded
-    if (type !== 'trade' || !isSized(amount, price)) continue
-    byMint.set(mint, [...(byMint.get(mint) ?? []), { price, time: timestamp }])
-  }
-  return [...byMint.values()]
-}
-
-function median(prints: readonly Print[]): number {
-  const sorted = prints.map(({ price }) => price).sort((one, other) => one - other)
-  return sorted[(sorted.length - 1) >> 1] as number
-}
-
 const lastPrints =
   (window: number): PriceAt =>
   (prints, at) =>
-    median(prints.slice(Math.max(0, at + 1 - window), at + 1))
+    median(prints.slice(Math.max(0, at + 1 - window), at + 1).map(({ price }) => price))
 
 /** Price of the exits, as in the engine: starts with the robust price at the opening and drops old prints. */
-function asItRuns(): PriceAt {
+function asItRuns(window: ExitWindow): PriceAt {
   let opened = -1
   let folded = -1
   let exitPrice = new ExitPrice()
@@ -69,17 +48,17 @@ function asItRuns(): PriceAt {
       const print = prints[folded + 1] as Print
       exitPrice.fold(print.price, lastPrints(5)(prints, folded + 1, since), print.time)
     }
-    return exitPrice.of(DEFAULT_EXIT_WINDOW, 0, (prints[at] as Print).time)
+    return exitPrice.of(window, 0, (prints[at] as Print).time)
   }
 }
 
 function study(tokens: readonly Print[][], priceOf: () => PriceAt, stopPercent: number): Outcome {
   const outcome: Outcome = { exits: 0, falseExits: 0, latePrints: [], lateSeconds: [], brought: [] }
   for (const prints of tokens) {
-    const truth = prints.map((_print, at) => median(prints.slice(Math.max(0, at - TRUTH_SIDE), at + TRUTH_SIDE + 1)))
+    const prices = prints.map(({ price }) => price)
+    const truth = prices.map((_price, at) => median(prices.slice(Math.max(0, at - TRUTH_SIDE), at + TRUTH_SIDE + 1)))
     const priceAt = priceOf()
-    // Every window is full at the first of them.
-    for (let since = DEFAULT_EXIT_WINDOW - 1; since < prints.length; since++)
+    for (let since = FIRST; since < prints.length; since++)
       follow(prints, truth, since, priceAt, 1 - stopPercent / 100, outcome)
   }
   return outcome
@@ -126,11 +105,6 @@ function follow(
   }
 }
 
-function quantile(values: readonly number[], part: number): number {
-  const sorted = [...values].sort((one, other) => one - other)
-  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Number.NaN
-}
-
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { stop: { type: 'string', default: '15' } },
@@ -148,8 +122,9 @@ console.log(
   'median of       exits  false    late: prints p10 p50 p90    seconds p10 p50 p90    brought mean p10 p50 p90',
 )
 const rows: [string, () => PriceAt][] = [
-  ...[3, 5, 9, 21].map((window): [string, () => PriceAt] => [`${window} prints`, () => lastPrints(window)]),
-  ['21, as it runs', asItRuns],
+  ...[5, 9, 21, 41].map((window): [string, () => PriceAt] => [`${window} prints`, () => lastPrints(window)]),
+  ['21, as it runs', () => asItRuns(21)],
+  ['as it runs', () => asItRuns(DEFAULT_EXIT_WINDOW)],
 ]
 for (const [name, priceOf] of rows) {
   const { exits, falseExits, latePrints, lateSeconds, brought } = study(tokens, priceOf, stopPercent)

@@ -9,6 +9,7 @@ import { Book } from './accounting/book.ts'
 import type { Position } from './accounting/position.ts'
 import type { ThrownAtOf } from './bots/thrown-value.ts'
 import { EntryGates } from './entry-gates.ts'
+import { defaultWindow, type ExitWindow } from './exits/exit-settings.ts'
 import { Spending } from './limits/recent-buys.ts'
 import type { FeedStatus, Input, Output, StartInput } from './messages.ts'
 import type { Stage } from './ports.ts'
@@ -41,6 +42,8 @@ export class EngineState implements Stage {
   /** Facts of the mints that were read last, by mint. */
   readonly mintFacts = new Map<string, MintFacts>()
   nextOrder: number
+  /** Window of the exit price of positions that set none. */
+  readonly exitWindow: ExitWindow
   /** The current row is in this block; undefined while an input is handled. */
   block: Block | undefined
   row = 0
@@ -59,7 +62,7 @@ export class EngineState implements Stage {
   constructor(
     outputs: Output[],
     mints: Mints,
-    { plan, units, lists, money }: StartInput,
+    { plan, units, lists, money, exitPrice }: StartInput,
     activity: Activity,
     thrownAt: ThrownAtOf | undefined,
   ) {
@@ -70,6 +73,7 @@ export class EngineState implements Stage {
     this.plan = plan
     this.lists = new Map(Object.entries(lists ?? {}).map(([name, entries]) => [name, new Set(entries)]))
     this.prices = new Prices(units)
+    this.exitWindow = defaultWindow(exitPrice)
     this.timers = new Timers(this)
     this.wants = new Wants(this)
     this.nextOrder = money.nextOrder

@@ -6,6 +6,7 @@ import type { UnitSettings } from '../market/unit-proof.ts'
 import type { MintFacts } from '../solana/mint.ts'
 import type { Position } from './accounting/position.ts'
 import type { ConditionalOrder } from './exits/conditional-order.ts'
+import type { RecordedExitPrice } from './exits/exit-settings.ts'
 import type { ExecutionReport, Order, OrderState } from './order.ts'
 import type { AccountMoney, BotMoney, RecoveredMoney, Timer } from './recovered-money.ts'
 import type { BotSettings, Plan } from './settings.ts'
@@ -58,6 +59,8 @@ export interface StartInput {
   bots: readonly BotSettings[]
   plan: Plan
   units: UnitSettings
+  /** Rule of the exit price; absent in older journals: the median of 21 prints. */
+  exitPrice?: RecordedExitPrice
   money: RecoveredMoney
   /** Filter lists, by the path of their file as written in the configuration. */
   lists?: Readonly<Record<string, readonly string[]>>

@@ -2,6 +2,7 @@ import { formatSol } from '../base/units.ts'
 import type { Config } from '../config/config.ts'
 import { WARMUP_SECONDS } from '../config/defaults.ts'
 import { isReal } from '../engine/account.ts'
+import { EXIT_PRICE } from '../engine/exits/exit-settings.ts'
 import type { StartInput } from '../engine/messages.ts'
 import { isOpen } from '../engine/order.ts'
 import type { RecoveredMoney } from '../engine/recovered-money.ts'
@@ -27,6 +28,7 @@ export function startInput({ hash, service, lists }: Config, beginning: Beginnin
   return {
     ...{ kind: 'start', segment, config: hash, code, seed: 1, bots, plan },
     units: { tradePrice, tradeAmount: tradeAmount === 'auto' ? (proof?.tradeAmount ?? 'auto') : tradeAmount },
+    exitPrice: EXIT_PRICE,
     money,
     ...(stopped !== undefined && { stopped }),
     ...(lists.size > 0 && { lists: Object.fromEntries(lists) }),

@@ -4,6 +4,7 @@ import { botSettings } from '../config/accounts.ts'
 import { type LoneBotOptions, loneBot } from '../config/bots.ts'
 import type { Config } from '../config/config.ts'
 import { alarmText } from '../engine/bots/thrown-value.ts'
+import { DEFAULT_EXIT_WINDOW } from '../engine/exits/exit-settings.ts'
 import { type Alarm, type Command, isStrategyEnd, type StartInput } from '../engine/messages.ts'
 import { NO_MONEY } from '../engine/recovered-money.ts'
 import type { FillView, Strategy } from '../engine/strategy.ts'
@@ -39,9 +40,10 @@ export interface TestPosition {
 /** 2026-01-01, 00:00 UTC. */
 const START: Millis = 1_767_225_600_000
 const BOOT = 'simulated'
-/** Number of prints that move every price, regardless of earlier prints: more than half of the window of exits. */
-const SETTLING_PRINTS = 11
-const SETTLING_SECONDS = 0.1
+/** Number of prints that move every price, regardless of earlier prints: the middle half of the window of exits, and
+ *  all above or below it. */
+const SETTLING_PRINTS = DEFAULT_EXIT_WINDOW - (DEFAULT_EXIT_WINDOW >> 2)
+const SETTLING_SECONDS = 0.016
 
 /** One bot on a market that the test controls, with the engine, gateway, limiter and simulated executor of a paper run.
  *  The clock advances only when the test does. Every method throws the error that the strategy threw. */

@@ -2,7 +2,7 @@ import { baseUnits, lamports, solToLamports } from '../../src/base/units.ts'
 import { accountOf, type Mode } from '../../src/engine/account.ts'
 import { NO_COSTS } from '../../src/engine/accounting/fill-costs.ts'
 import { Engine } from '../../src/engine/engine.ts'
-import type { ExitRules } from '../../src/engine/exits/exit-settings.ts'
+import { EXIT_PRICE, type ExitRules } from '../../src/engine/exits/exit-settings.ts'
 import { type EntryFilters, NO_FILTERS } from '../../src/engine/limits/entry-filters.ts'
 import { type Limits, NO_LIMITS, type WalletLimits } from '../../src/engine/limits/limits.ts'
 import { DEFAULT_TOKEN_CHECKS } from '../../src/engine/limits/token-checks.ts'
@@ -25,7 +25,8 @@ export interface BotOptions {
   orders?: Partial<BotSettings['orders']>
   walletLimits?: Partial<WalletLimits>
   filters?: Partial<EntryFilters>
-  exits?: ExitRules
+  /** `windowPrints` is 5 unless it is set. */
+  exits?: ExitRules | (Omit<ExitRules, 'windowPrints'> & { windowPrints: undefined })
   wallet?: string
   paperSol?: number
   /** Default paper. */
@@ -48,7 +49,7 @@ export function botSettings(strategy: string, options: BotOptions = {}): BotSett
     filters: { ...NO_FILTERS, ...options.filters },
     exitOrders: { slippageLadder: [5, 15, 30, 50], priorityFeeLadder: [], retryMs: 3000 },
     // A small window, so that a test needs few prints.
-    exits: { windowPrints: 5, ...options.exits },
+    exits: { windowPrints: 5, ...(options.exits as ExitRules) },
     limits: { ...NO_LIMITS, ...options.limits },
     walletLimits: { ...NO_LIMITS, ...options.walletLimits },
     paperLamports: solToLamports(options.paperSol ?? 10),
@@ -72,6 +73,7 @@ export function startInput(bots: readonly BotSettings[], money = NO_MONEY): Star
       maxBuyLamports: solToLamports(100),
     },
     units: { tradePrice: 'auto', tradeAmount: 'sol' },
+    exitPrice: EXIT_PRICE,
     money,
     warm: { from: 1, to: 0 },
   }

@@ -25,7 +25,12 @@ function capture(): string {
 
 test('decisions on a capture are compared with a golden file, which is written on request', async () => {
   const tape = folder.write('capture.ndjson', capture())
-  const options = { tape, golden, params: { dropPercent: 30 }, exits: { takeProfitPercent: 50 } }
+  const options = {
+    tape,
+    golden,
+    params: { dropPercent: 30 },
+    exits: { takeProfitPercent: 50, windowPrints: 21 as const },
+  }
   await expect(matchGolden(dipBuyer, options)).rejects.toThrow(
     /dips.jsonl does not exist: run the test with SLUICE_UPDATE_GOLDEN=1/,
   )

@@ -1,26 +1,40 @@
 import type { Millis } from '../../base/units.ts'
 import { ROBUST_WINDOW } from '../../market/price.ts'
+import { DEFAULT_EXIT_WINDOW } from './exit-settings.ts'
 
 /** Widest window. */
-const MOST = 21
+const MOST = DEFAULT_EXIT_WINDOW
 /** Number of stored prints: a power of 2, larger than the widest window. */
-const RING = 32
-/** Older prints are left out while enough newer ones remain: 21 prints of a quiet token span minutes. */
+const RING = 128
+/** Older prints are left out while enough newer ones remain: 21 prints of a quiet token span minutes. Those of the
+ *  filtered price may be older, because a collapse drops them. */
 const OLDEST_MS = 60_000
 const ENOUGH = ROBUST_WINDOW
+const OLDEST_FILTERED_MS = 600_000
+const ENOUGH_FILTERED = 21
+/** A print that is further off the robust price than this factor is a leg of a route through other pools. */
+const FAR = 2
+/** Prints below half of the price prove a collapse if there are at least this many over at least this time. */
+const PROOF_PRINTS = 3
+const PROOF_MS = 2_000
 /** Copied for each held token. A plain array of doubles: a typed array is slower to create. */
 const EMPTY: readonly number[] = Array.from({ length: RING }, () => 0.5)
 
-/** Price of the exits of one held token: the median of its last sized prints. Its window is wider than that of the
- *  robust price, because a sale on noise cannot be undone. The window starts filled with the robust price. */
+/** Price of the exits of one held token, from its last sized prints: their median; with `DEFAULT_EXIT_WINDOW` the mean
+ *  of their middle half without legs and without prints from before a collapse. The window is wider than that of the
+ *  robust price, because a sale on noise cannot be undone. It starts filled with the robust price. */
 export class ExitPrice {
+  /** A leg is stored with a negative sign: the medians contain legs. */
   #prices: number[] = EMPTY as number[]
   #times: number[] = EMPTY as number[]
   /** Number of prints; 0 before the first. */
   #count = 0
-  /** The newest `#taken` of the first `#sortedCount` prints, ascending: those of the window that are not too old. */
+  /** Number of the first print since the last collapse. */
+  #since = 0
+  /** Prints of the window, ascending; `#first` is the oldest of them, `#sortedCount - 1` the newest. */
   #sorted: number[] = EMPTY as number[]
   #taken = 0
+  #first = 0
   #sortedCount = 0
   #window = 0
   /** From this count on, the robust price contains no prints from before the last restart. */
@@ -30,29 +44,27 @@ export class ExitPrice {
   fold(print: number, robust: number, now: Millis): void {
     if (this.#count === 0) this.#begin(robust, now)
     const at = this.#count++ % RING
-    this.#prices[at] = print
+    this.#prices[at] = print > robust * FAR || print * FAR < robust ? -print : print
     this.#times[at] = now
   }
 
-  /** Median of the last `window` prints. Old prints are left out while at least five remain. Returns `robust` for a
-   *  window that is no wider. */
+  /** Price for a window of so many prints. Returns `robust` for a window that is no wider. */
   of(window: number, robust: number, now: Millis): number {
     const count = this.#count
     if (count === 0 || (window <= ROBUST_WINDOW && count >= this.#robustFrom)) return robust
     if (window === this.#window && count === this.#sortedCount + 1) {
-      if (this.#taken === window) this.#remove(count - 1 - window)
+      if (count - this.#first > window) this.#removeFirst()
       this.#insert(count - 1)
-    } else if (window !== this.#window || count !== this.#sortedCount) {
-      this.#taken = 0
-      for (let print = count - window; print < count; print++) this.#insert(print)
-    }
-    this.#window = window
+    } else if (window !== this.#window || count !== this.#sortedCount) this.#fill(window)
     this.#sortedCount = count
-    // Time never goes backwards, so an old print stays old.
-    while (this.#taken > ENOUGH && (this.#times[(count - this.#taken) % RING] as number) < now - OLDEST_MS)
-      this.#remove(count - this.#taken)
-    // The lower of the two middle prints if their number is even.
-    return this.#sorted[(this.#taken - 1) >> 1] as number
+    if (window !== DEFAULT_EXIT_WINDOW) {
+      this.#dropOld(ENOUGH, now - OLDEST_MS)
+      return this.#median()
+    }
+    this.#dropOld(ENOUGH_FILTERED, now - OLDEST_FILTERED_MS)
+    const price = this.#middle(robust)
+    if (Math.abs(this.#prices[(count - 1) % RING] as number) >= price / FAR) return price
+    return this.#collapse(price / FAR) ? this.#middle(robust) : price
   }
 
   /** Fills the window with a price that does not come from a print. */
@@ -72,19 +84,71 @@ export class ExitPrice {
     this.#times = EMPTY.slice().fill(now)
     this.#sorted = EMPTY.slice()
     this.#count = MOST
+    this.#since = 0
+  }
+
+  /** Time never goes backwards, so an old print stays old. */
+  #dropOld(enough: number, oldest: Millis): void {
+    while (this.#taken > enough && (this.#times[this.#first % RING] as number) < oldest) this.#removeFirst()
+  }
+
+  /** The lower of the two middle prints if their number is even. */
+  #median(): number {
+    return this.#sorted[(this.#taken - 1) >> 1] as number
+  }
+
+  /** Mean of the middle half: it moves gradually where a median jumps between two levels. */
+  #middle(robust: number): number {
+    const taken = this.#taken
+    if (taken === 0) return robust
+    const cut = taken >> 2
+    let sum = 0
+    for (let place = cut; place < taken - cut; place++) sum += this.#sorted[place] as number
+    return sum / (taken - 2 * cut)
+  }
+
+  /** Drops all prints before those that prove a collapse below `ceiling`. Returns false if there is no proof. */
+  #collapse(ceiling: number): boolean {
+    const newest = this.#count - 1
+    const since = (this.#times[newest % RING] as number) - PROOF_MS
+    const oldest = Math.max(this.#since, this.#count - RING)
+    let print = newest
+    for (; ; print--) {
+      if (print < oldest || Math.abs(this.#prices[print % RING] as number) >= ceiling) return false
+      if (newest - print + 1 >= PROOF_PRINTS && (this.#times[print % RING] as number) <= since) break
+    }
+    this.#since = print
+    for (; print <= newest; print++) this.#prices[print % RING] = Math.abs(this.#prices[print % RING] as number)
+    this.#fill(this.#window)
+    return true
+  }
+
+  #fill(window: number): void {
+    this.#window = window
+    this.#taken = 0
+    this.#first = Math.max(this.#since, this.#count - window)
+    for (let print = this.#first; print < this.#count; print++) this.#insert(print)
+  }
+
+  /** Price of a print, negative if the print is a leg that the window leaves out. */
+  #priceOf(print: number): number {
+    const price = this.#prices[print % RING] as number
+    return this.#window === DEFAULT_EXIT_WINDOW ? price : Math.abs(price)
   }
 
   #insert(print: number): void {
+    const price = this.#priceOf(print)
+    if (price < 0) return
     const sorted = this.#sorted
-    const price = this.#prices[print % RING] as number
     let place = this.#taken++
     for (; place > 0 && (sorted[place - 1] as number) > price; place--) sorted[place] = sorted[place - 1] as number
     sorted[place] = price
   }
 
-  #remove(print: number): void {
+  #removeFirst(): void {
+    const price = this.#priceOf(this.#first++)
+    if (price < 0) return
     const sorted = this.#sorted
-    const price = this.#prices[print % RING] as number
     const last = --this.#taken
     let place = 0
     while (place < last && sorted[place] !== price) place++

@@ -1,7 +1,14 @@
 import { z } from 'zod'
 import { LEAST_PART_PERCENT } from '../accounting/position.ts'
 import { LEAST_PERCENT, LEAST_SECONDS } from '../setting-bounds.ts'
-import { EXIT_WINDOWS, type ExitRules, isAbove, STALE_POLICIES, type TakeProfitStep } from './exit-settings.ts'
+import {
+  DEFAULT_EXIT_WINDOW,
+  EXIT_WINDOWS,
+  type ExitRules,
+  isAbove,
+  STALE_POLICIES,
+  type TakeProfitStep,
+} from './exit-settings.ts'
 
 // Every exit: one row for its schema, the reading of a value at run time, its checks, sentence and decision.
 
@@ -162,7 +169,10 @@ export const EXITS = {
     read: (value, name) =>
       EXIT_WINDOWS.find((one) => one === value) ??
       `${name}: expected ${EXIT_WINDOWS.join(' or ')}, found ${describe(value)}`,
-    text: (value) => `price: median of ${value} prints`,
+    text: (value) =>
+      value === DEFAULT_EXIT_WINDOW
+        ? `price: middle of ${value} prints without legs`
+        : `price: median of ${value} prints`,
   },
 } as const satisfies { readonly [E in keyof ExitRules]-?: ExitRow<NonNullable<ExitRules[E]>> }
 

@@ -24,13 +24,30 @@ export interface ExitRules {
   readonly idleSeconds?: number
   /** Policy for a position without a price: a token that is not traded, or a feed that is stale or down. */
   readonly whenStale?: WhenStale
-  /** Number of sized prints whose median is the price of the exits. Default 21. */
-  readonly windowPrints?: (typeof EXIT_WINDOWS)[number]
+  /** Number of sized prints that make the price of the exits: their median, or with 81, the default, the mean of
+   *  their middle half without legs of routes and without prints from before a collapse. */
+  readonly windowPrints?: ExitWindow
 }
 
-/** Widths of the rolling median: odd, so that it has a middle. docs/decisions/0006-exit-price.md gives the reasons. */
-export const EXIT_WINDOWS = [5, 9, 15, 21] as const
-export const DEFAULT_EXIT_WINDOW = 21
+/** The window whose price leaves out legs and prints from before a collapse, for the reasons in
+ *  docs/decisions/0010-exit-price-by-method.md. */
+export const DEFAULT_EXIT_WINDOW = 81
+/** Widths of the rolling window: odd, so that a median has a middle. */
+export const EXIT_WINDOWS = [5, 9, 15, 21, DEFAULT_EXIT_WINDOW] as const
+export type ExitWindow = (typeof EXIT_WINDOWS)[number]
+
+/** Price of positions that set no window, as a segment records it. */
+export interface RecordedExitPrice {
+  readonly rule: 'filtered'
+  readonly windowPrints: ExitWindow
+}
+
+export const EXIT_PRICE: RecordedExitPrice = { rule: 'filtered', windowPrints: DEFAULT_EXIT_WINDOW }
+
+/** Window of a segment's positions that set none. Segments without a record used the median of 21 prints. */
+export function defaultWindow(recorded: RecordedExitPrice | undefined): ExitWindow {
+  return recorded?.windowPrints ?? 21
+}
 
 export interface TakeProfitStep {
   /** The step sells once the price is this far above the average fill price. */

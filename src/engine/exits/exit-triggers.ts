@@ -5,7 +5,7 @@ import type { EngineState } from '../engine-state.ts'
 import type { ConditionalBook } from './conditional-book.ts'
 import type { ConditionalOrder } from './conditional-order.ts'
 import { dueExit } from './exit-rules.ts'
-import { DEFAULT_EXIT_WINDOW, stepsReached } from './exit-settings.ts'
+import { stepsReached } from './exit-settings.ts'
 import type { ExitWatch, Held, Watched } from './exit-watch.ts'
 import type { PoolReader } from './pool-polls.ts'
 import type { Exits } from './position-exits.ts'
@@ -37,7 +37,7 @@ export class ExitTriggers implements PoolReader {
       held.pricedAt = held.heardAt = now
       held.pool = undefined
       held.exitPrice.fold((block.amount[row] as number) / (block.size[row] as number), price, now)
-      const window = held.position.exits.windowPrints ?? DEFAULT_EXIT_WINDOW
+      const window = held.position.exits.windowPrints ?? this.#state.exitWindow
       held.price = held.exitPrice.of(window, price, now)
       this.#checkPosition(held.position, held.price)
     }

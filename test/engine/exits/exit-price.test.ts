@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ExitPrice } from '../../../src/engine/exits/exit-price.ts'
-import { EXIT_WINDOWS } from '../../../src/engine/exits/exit-settings.ts'
+import { DEFAULT_EXIT_WINDOW, EXIT_PRICE, EXIT_WINDOWS } from '../../../src/engine/exits/exit-settings.ts'
 import type { Order } from '../../../src/engine/order.ts'
-import { orders } from '../../support/engine-rig.ts'
+import { type BotOptions, botSettings, orders, startInput } from '../../support/engine-rig.ts'
 import { TalkingBot } from '../../support/talking-bot.ts'
 
 /** Reference: the median from a list of all prints. */
@@ -15,7 +15,7 @@ function reference(prints: readonly { price: number; time: number }[], window: n
 }
 
 it('the price of the exits is the median of the last prints that are not too old, for any prints and queries', () => {
-  const window = fc.constantFrom(...EXIT_WINDOWS.filter((one) => one > 5))
+  const window = fc.constantFrom(...EXIT_WINDOWS.filter((one) => one > 5 && one !== DEFAULT_EXIT_WINDOW))
   const print = fc.record({
     price: fc.integer({ min: 1, max: 50 }),
     ms: fc.constantFrom(0, 10, 3_000, 20_000, 90_000),
@@ -42,17 +42,70 @@ it('the price of the exits is the median of the last prints that are not too old
   )
 })
 
+/** Reference of the filtered price: from lists of all prints. */
+class FilteredReference {
+  #prints: { price: number; time: number; isLeg: boolean }[] = []
+
+  take(price: number, robust: number, time: number): number {
+    if (this.#prints.length === 0)
+      this.#prints = Array.from({ length: DEFAULT_EXIT_WINDOW }, () => ({ price: robust, time, isLeg: false }))
+    this.#prints.push({ price, time, isLeg: price > 2 * robust || 2 * price < robust })
+    const middle = this.#middle(time) ?? robust
+    const low = this.#prints.slice(this.#prints.findLastIndex((print) => print.price >= middle / 2) + 1)
+    const last = low.findLastIndex((print, place) => print.time <= time - 2_000 && low.length - place >= 3)
+    if (last === -1) return middle
+    this.#prints = low.slice(last).map((print) => ({ ...print, isLeg: false }))
+    return this.#middle(time) ?? robust
+  }
+
+  #middle(time: number): number | undefined {
+    const prints = this.#prints.slice(-DEFAULT_EXIT_WINDOW).filter(({ isLeg }) => !isLeg)
+    const fresh = prints.filter((print, place) => place >= prints.length - 21 || print.time >= time - 600_000)
+    const sorted = fresh.map(({ price }) => price).sort((one, other) => one - other)
+    const cut = Math.floor(sorted.length / 4)
+    const half = sorted.slice(cut, sorted.length - cut)
+    return half.length === 0 ? undefined : half.reduce((sum, price) => sum + price, 0) / half.length
+  }
+}
+
+it('the filtered price leaves out legs, old prints and prints before a collapse, for any prints', () => {
+  const print = fc.record({
+    price: fc.oneof(
+      { weight: 8, arbitrary: fc.integer({ min: 90, max: 110 }) },
+      fc.constantFrom(10, 12, 15, 40, 55, 230, 900),
+    ),
+    times: fc.constantFrom(1, 1, 1, 3, 12),
+    ms: fc.constantFrom(0, 10, 700, 3_000, 20_000, 90_000),
+  })
+  fc.assert(
+    fc.property(fc.array(print, { minLength: 1, maxLength: 60 }), (prints) => {
+      const price = new ExitPrice()
+      const expected = new FilteredReference()
+      const last: number[] = []
+      let now = 0
+      for (const one of prints.flatMap((print) => Array.from({ length: print.times }, () => print))) {
+        now += one.ms
+        last.push(one.price)
+        const robust = [...last.slice(-5)].sort((a, b) => a - b)[Math.min(last.length, 5) >> 1] as number
+        price.fold(one.price, robust, now)
+        expect(price.of(DEFAULT_EXIT_WINDOW, robust, now)).toBe(expected.take(one.price, robust, now))
+      }
+    }),
+    { numRuns: 100 },
+  )
+})
+
 describe('an exit', () => {
-  function holding(windowPrints: 5 | 21): TalkingBot {
-    const talk = new TalkingBot({ exits: { stopLossPercent: 20, windowPrints } })
+  function holding(exits: BotOptions['exits']): TalkingBot {
+    const talk = new TalkingBot({ exits: { stopLossPercent: 20, ...exits } })
     talk.rig.settle(1e-6)
     talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason: 'told to' }))
     talk.rig.fill(orders(talk.rig.outputs)[0] as Order, 1e-6)
     return talk
   }
   /** Number of prints after which the exit is due. */
-  function printsUntil(talk: TalkingBot, ms: number): number {
-    for (let prints = 1; prints < 30; prints++) if (orders(talk.rig.trade(0.5e-6, { ms })).length > 0) return prints
+  function printsUntil(talk: TalkingBot, ms: number, price = 0.5e-6): number {
+    for (let prints = 1; prints < 60; prints++) if (orders(talk.rig.trade(price, { ms })).length > 0) return prints
     return Number.POSITIVE_INFINITY
   }
 
@@ -61,12 +114,44 @@ describe('an exit', () => {
     [21, 100, 11],
     [21, 20_000, 5],
   ])('with a window of %i prints, one every %i ms, is due after %i of them', (windowPrints, ms, prints) => {
-    expect(printsUntil(holding(windowPrints), ms)).toBe(prints)
+    expect(printsUntil(holding({ windowPrints }), ms)).toBe(prints)
   })
 
   it('after a gap waits for new prints, and is then due at once', () => {
-    const talk = holding(21)
+    const talk = holding({ windowPrints: 21 })
     talk.rig.input({ kind: 'gap', from: talk.rig.now, to: talk.rig.now, keys: ['trades'] })
     expect(printsUntil(talk, 100)).toBe(3)
   })
+
+  it.each([
+    // Price, ms between two prints, number of prints.
+    ['a fall by a third, ten prints a second', 0.67e-6, 100, 45],
+    ['a fall by 90 %, ten prints a second', 0.1e-6, 100, 21],
+    ['a fall by 90 %, one print a second', 0.1e-6, 1_000, 3],
+    ['a fall by 90 %, one print in ten seconds', 0.1e-6, 10_000, 3],
+  ])(
+    'without a window of its own, after %s, is due after the expected number of prints',
+    (_name, price, ms, prints) => {
+      expect(printsUntil(holding({ windowPrints: undefined }), ms, price)).toBe(prints)
+    },
+  )
+
+  it.each([undefined, EXIT_PRICE])(
+    'without a window of its own uses the price that the segment recorded: %j',
+    (exitPrice) => {
+      const talk = holding({ windowPrints: undefined })
+      const { outputs } = talk.rig
+      const { exitPrice: _own, ...start } = startInput([botSettings('told', { exits: { stopLossPercent: 20 } })])
+      const position = outputs.findLast((output) => output.kind === 'position')?.position
+      expect(position).toBeDefined()
+      talk.rig.input({
+        ...start,
+        bots: start.bots,
+        ...(exitPrice && { exitPrice }),
+        money: { ...start.money, positions: [position as never] },
+      })
+      for (let prints = 0; prints < 5; prints++) talk.rig.trade(1e-6, { ms: 100 })
+      expect(printsUntil(talk, 100, 0.67e-6)).toBe(exitPrice === undefined ? 11 : 45)
+    },
+  )
 })
