@@ -84,9 +84,10 @@ export class PaperExecutor implements Executor {
     this.#landed = new Map([...fills, ...unreported].map((fill) => [fill.attemptId, fill]))
   }
 
-  /** Books a fill that another run made. Returns the rent paid, negative if it was returned. */
+  /** Books a fill that another run made, except the sale of tokens that came without an order. Returns the rent paid,
+   *  negative if it was returned. */
   hold(fill: Pick<Fill, 'mint' | 'side' | 'tokens'>): Lamports {
-    return this.#book(fill)
+    return fill.side === 'sell' && !this.#holdings.has(fill.mint) ? ZERO : this.#book(fill)
   }
 
   #book(fill: Pick<Fill, 'mint' | 'side' | 'tokens'>): Lamports {

@@ -46,7 +46,9 @@ interface Attributed extends Difference {
 }
 
 const FUND_SOL = 50
-const FAULT_EVERY_MS = 4_000
+/** A first buy that never lands would stop all others for longer than a session. */
+const FAULTS_FROM_MS = 20_000
+const FAULT_EVERY_MS = 3_000
 const FAULTS: readonly Fault[] = [
   { kind: 'dropBefore' },
   { kind: 'dropAfter' },
@@ -91,7 +93,10 @@ async function live(file: string, { faults }: Session, sandbox: Sandbox, seed: n
   const state = { XDG_STATE_HOME: join(file, '..', 'state') }
   const run = launch(['run', file, '--live', '--yes', '--json', '--seconds', String(seconds)], state)
   const random = seededRandom(seed)
-  const strike = (): void => sandbox.faults.set(FAULTS[random.integer(FAULTS.length)] as Fault)
+  const from = Date.now() + FAULTS_FROM_MS
+  const strike = (): void => {
+    if (Date.now() >= from) sandbox.faults.set(FAULTS[random.integer(FAULTS.length)] as Fault)
+  }
   const timer = faults ? setInterval(strike, FAULT_EVERY_MS) : undefined
   try {
     const code = await run.ended

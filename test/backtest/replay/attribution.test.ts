@@ -142,7 +142,7 @@ test('if fees change the time of sales, the factors together still explain the w
 })
 
 /** As on a chain, under faults, on a loaded machine: reports come late, a fill has the whole second of its block as
- *  time, timers fire late, answers are lost, requests are refused, and forks take fills back. */
+ *  time, timers fire late, answers are lost, requests are refused, and forks take fills back, some buys permanently. */
 function asLive(seed: number): Pick<SimulatedRun, 'executor' | 'timerLateMs'> {
   const random = seededRandom(seed)
   const isStruck = (): boolean => random.next() < 0.12
@@ -150,13 +150,16 @@ function asLive(seed: number): Pick<SimulatedRun, 'executor' | 'timerLateMs'> {
     timerLateMs: () => random.integer(2_500),
     executor: (inner, clock) => {
       const late = (done: Done, isForked = isStruck()): Done => {
+        let isGone = false
         return (outcome) => {
-          const [ms, isProvisional] = [random.integer(900), outcome.kind === 'filled' && !outcome.final]
+          const ms = random.integer(900)
+          const seen = outcome.kind === 'filled' && !outcome.final ? outcome.fill : undefined
           if (outcome.kind === 'acked') done(isStruck() ? { kind: 'unknown', reason: 'the answer is lost' } : outcome)
-          else clock.after(ms, () => done(stamped(outcome)))
-          if (!isForked || !isProvisional) return
+          else if (!isGone) clock.after(ms, () => done(stamped(outcome)))
+          if (!isForked || seen === undefined) return
+          isGone = seen.side === 'buy' && random.next() < 0.5
           clock.after(ms + 1_500, () => done({ kind: 'unknown', reason: 'a fork' }))
-          clock.after(ms + 3_200, () => done(stamped(outcome)))
+          clock.after(ms + 3_200, () => done(isGone ? { kind: 'absent' } : stamped(outcome)))
         }
       }
       return {
