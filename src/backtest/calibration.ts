@@ -1,5 +1,5 @@
 import { ExitCode, SluiceError } from '../base/errors.ts'
-import type { Config } from '../config/config.ts'
+import type { Config, PaperConfig } from '../config/config.ts'
 import { DEFAULT_FILL_MODEL, type FillModel } from '../engine/accounting/fill-assumptions.ts'
 import type { Market } from '../journal/tape/market-tape.ts'
 import { Mints } from '../market/mints.ts'
@@ -51,8 +51,8 @@ function* unheardOf(market: Market): Generator<Unheard, void, undefined> {
   yield { from: heardTo, to: Number.POSITIVE_INFINITY, keys: FIREHOSES }
 }
 
-function modelPart({ latencyMs, serviceFeePercent }: Config['bots'][number]['paper']): Partial<FillModel> {
-  return { latencyMs, serviceFeePercent }
+function modelPart({ lamports: _lamports, seed: _seed, ...assumed }: PaperConfig): Partial<FillModel> {
+  return assumed
 }
 
 function reportOf(

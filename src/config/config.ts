@@ -1,5 +1,6 @@
 import type { Json } from '../base/json.ts'
 import type { Lamports } from '../base/units.ts'
+import type { FillModel } from '../engine/accounting/fill-assumptions.ts'
 import type { EntryFilters } from '../engine/limits/entry-filters.ts'
 import type { Limits, WalletLimits } from '../engine/limits/limits.ts'
 import type { TokenChecks } from '../engine/limits/token-checks.ts'
@@ -126,11 +127,9 @@ export interface BotConfig extends EffectiveExits {
   readonly at: Position
 }
 
-export interface PaperConfig {
+/** Assumptions that are absent have the default of the fill model. */
+export interface PaperConfig extends Partial<FillModel> {
   readonly lamports: Lamports
   /** Derived from `paper.seed` and the name of the bot. */
   readonly seed: number
-  readonly latencyMs: { readonly p50: number; readonly p95: number }
-  /** Fee of the trading service for a buy and for a sale. */
-  readonly serviceFeePercent: number
 }

@@ -1,5 +1,6 @@
 import { deriveSeed } from '../base/random.ts'
 import { type Lamports, type Millis, solToLamports } from '../base/units.ts'
+import { DEFAULT_FILL_MODEL, type FillModel, FREE_FILL_MODEL } from '../engine/accounting/fill-assumptions.ts'
 import { type EntryFilters, FILTERS } from '../engine/limits/entry-filters.ts'
 import { LIMITS, type Limits, WALLET_LIMITS, type WalletLimits } from '../engine/limits/limits.ts'
 import { settingsFrom } from '../engine/limits/setting-rows.ts'
@@ -84,12 +85,36 @@ export function alertsFrom(input: FileInput['alerts'], cwd: string): AlertsConfi
 }
 
 export function paperFrom(input: FileInput['paper'], bot: string): PaperConfig {
-  const { p50Seconds, p95Seconds } = input?.latency ?? { p50Seconds: 1.5, p95Seconds: 4 }
   return {
     lamports: solToLamports(input?.balanceSol ?? 10),
     seed: deriveSeed(input?.seed ?? 1, bot),
-    latencyMs: { p50: millis(p50Seconds), p95: millis(p95Seconds) },
-    serviceFeePercent: input?.serviceFeePercent ?? 1,
+    ...fillModelFrom(input),
+  }
+}
+
+/** Each key takes precedence over the named model. */
+function fillModelFrom(given: Section<'paper'> = {}): FillModel {
+  const base = given.model === 'free' ? FREE_FILL_MODEL : DEFAULT_FILL_MODEL
+  const sol = (value: number | undefined, otherwise: Lamports): Lamports =>
+    value === undefined ? otherwise : solToLamports(value)
+  const { latency, slotSeconds, deadAfterSeconds } = given
+  return {
+    latencyMs: latency ? { p50: millis(latency.p50Seconds), p95: millis(latency.p95Seconds) } : base.latencyMs,
+    slotMs: slotSeconds === undefined ? base.slotMs : millis(slotSeconds),
+    landingFailurePercent: given.lossPercent ?? base.landingFailurePercent,
+    crowdPrints: given.crowdPrints ?? base.crowdPrints,
+    maxLossPercent: given.maxLossPercent ?? base.maxLossPercent,
+    venueFeePercent: given.venueFeePercent ?? base.venueFeePercent,
+    serviceFeePercent: given.serviceFeePercent ?? base.serviceFeePercent,
+    baseFeeLamports: sol(given.baseFeeSol, base.baseFeeLamports),
+    autoPriorityFeeLamports: sol(given.priorityFeeSol, base.autoPriorityFeeLamports),
+    networkFeeFactor: 1,
+    rentLamports: sol(given.rentSol, base.rentLamports),
+    deadAfterMs: deadAfterSeconds === undefined ? base.deadAfterMs : millis(deadAfterSeconds),
+    honeypot: given.honeypot ?? base.honeypot,
+    impact: given.impact ?? base.impact,
+    impactHalvesAfterPools: given.impactHalvesAfterPools ?? base.impactHalvesAfterPools,
+    noisePercent: given.noisePercent ?? base.noisePercent,
   }
 }
 

@@ -193,9 +193,29 @@ const alerts = z.strictObject({
 const paper = z.strictObject({
   balanceSol: z.number().min(LEAST_SOL).max(MOST_PAPER_SOL).exactOptional(),
   seed: z.int().min(0).max(0xffff_ffff).exactOptional(),
+  model: z.enum(['pessimistic', 'free']).exactOptional(),
+  slotSeconds: z.number().min(0).max(60).exactOptional(),
+  lossPercent: z.number().min(0).max(100).exactOptional(),
+  crowdPrints: z.number().min(0.01).max(1e6).exactOptional(),
+  maxLossPercent: z.number().min(0).max(100).exactOptional(),
+  venueFeePercent: z.number().min(0).max(50).exactOptional(),
   serviceFeePercent: z.number().min(0).max(10).exactOptional(),
+  baseFeeSol: z.number().min(0).max(1).exactOptional(),
+  priorityFeeSol: z.number().min(0).max(1).exactOptional(),
+  rentSol: z.number().min(0).max(1).exactOptional(),
+  deadAfterSeconds: z.number().min(1).max(3_153_600_000).exactOptional(),
+  honeypot: z
+    .strictObject({ buys: z.int().min(1).max(Number.MAX_SAFE_INTEGER), salesPercent: z.number().min(0).max(1_000) })
+    .exactOptional(),
+  impact: z.enum(['full', 'none']).exactOptional(),
+  impactHalvesAfterPools: z.number().min(0.01).max(1e6).exactOptional(),
+  noisePercent: z.number().min(0).max(1e12).exactOptional(),
   latency: z
-    .strictObject({ p50Seconds: seconds, p95Seconds: seconds })
+    .strictObject({ p50Seconds: z.number().min(0).max(86_400), p95Seconds: z.number().min(0).max(86_400) })
+    .refine(({ p50Seconds, p95Seconds }) => p50Seconds > 0 || p95Seconds === 0, {
+      path: ['p50Seconds'],
+      error: 'expected more than 0, unless p95Seconds is 0, too',
+    })
     .refine(({ p50Seconds, p95Seconds }) => p95Seconds >= p50Seconds, {
       path: ['p95Seconds'],
       error: 'expected at least p50Seconds: p95Seconds is the latency of the slowest 5 %',

@@ -75,8 +75,8 @@ export class PaperWorld {
   modelOf(bot: string): FillModel {
     const found = this.#config.bots.find(({ name }) => name === bot)
     if (found === undefined) return this.#adjust(DEFAULT_FILL_MODEL)
-    const { latencyMs, serviceFeePercent } = found.paper
-    return this.#adjust({ ...DEFAULT_FILL_MODEL, latencyMs, serviceFeePercent })
+    const { lamports: _lamports, seed: _seed, ...assumed } = found.paper
+    return this.#adjust({ ...DEFAULT_FILL_MODEL, ...assumed })
   }
 
   /** How much an account's fills depend on estimated pool depths. */

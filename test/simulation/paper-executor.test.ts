@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { lamports, ZERO } from '../../src/base/units.ts'
-import { DEFAULT_FILL_MODEL, type FillModel } from '../../src/engine/accounting/fill-assumptions.ts'
+import { DEFAULT_FILL_MODEL, type FillModel, FREE_FILL_MODEL } from '../../src/engine/accounting/fill-assumptions.ts'
 import type { Position } from '../../src/engine/accounting/position.ts'
 import type { Fill } from '../../src/engine/order.ts'
 import { Mints } from '../../src/market/mints.ts'
@@ -317,6 +317,18 @@ test("an own impact halves when the others have traded the pool's SOL", () => {
   const [at, half, none] = [tokensAfter(0), tokensAfter(41), tokensAfter(41 * 12)]
   expect(half / at).toBeCloseTo(0.5, 1)
   expect(none).toBeLessThan(0.001)
+})
+
+test('with the free model an order is filled at once at the last print, without impact or costs', () => {
+  const paper = new Paper(FREE_FILL_MODEL)
+  paper.run(buyAttempt('mint', 5, { slippagePercent: 1 }))
+  paper.pass(0)
+  const bought = fillOf(paper.outcomes.at(-1))
+  expect(bought).toMatchObject({ tokens: 100_000_000_000_000n, feeLamports: 0, rentLamports: 0, time: START })
+  paper.print(2 * PRICE)
+  const sold = paper.land(sellAttempt('mint', { id: 'o2.1' }))
+  expect(sold).toMatchObject({ feeLamports: 0, walletLamports: sold?.tradeLamports ?? 0 })
+  expect(Math.abs((sold?.tradeLamports ?? 0) - 10_000_000_000)).toBeLessThanOrEqual(1) // rounded down
 })
 
 test('longer latency and more competition lose more transactions', () => {

@@ -1,4 +1,4 @@
-import { type Lamports, lamports, type Millis } from '../../base/units.ts'
+import { DAY, type Lamports, lamports, type Millis } from '../../base/units.ts'
 import { BASE_FEE, SLOT_MS, TOKEN_ACCOUNT_RENT } from '../../solana/constants.ts'
 import { VENUE_FEE } from '../../solana/pool-depth.ts'
 import { DEAD_AFTER_MS } from './liquidation.ts'
@@ -62,4 +62,25 @@ export const DEFAULT_FILL_MODEL: FillModel = {
   impact: 'full',
   impactHalvesAfterPools: 1,
   noisePercent: 25,
+}
+
+/** No cost, no delay and no impact, for comparisons with other frameworks: an order is filled at the price of the last
+ *  sized print. Finite numbers, because JSON has no infinity. */
+export const FREE_FILL_MODEL: FillModel = {
+  latencyMs: { p50: 0, p95: 0 },
+  slotMs: 0,
+  landingFailurePercent: 0,
+  crowdPrints: DEFAULT_FILL_MODEL.crowdPrints,
+  maxLossPercent: 0,
+  venueFeePercent: 0,
+  serviceFeePercent: 0,
+  baseFeeLamports: lamports(0),
+  autoPriorityFeeLamports: lamports(0),
+  networkFeeFactor: 1,
+  rentLamports: lamports(0),
+  deadAfterMs: 36_500 * DAY,
+  honeypot: { buys: Number.MAX_SAFE_INTEGER, salesPercent: 0 },
+  impact: 'none',
+  impactHalvesAfterPools: 1,
+  noisePercent: 1e12,
 }
