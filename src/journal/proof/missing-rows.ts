@@ -112,7 +112,8 @@ const NAMED: readonly { readonly table: string; readonly by: string; readonly sq
   {
     table: 'wallet_transaction',
     by: 'the fee of a failed attempt',
-    sql: `SELECT a.signature AS id FROM report r JOIN attempt a ON a.id = json_extract(r.json, '$.attemptId')
+    sql: `SELECT a.signature AS id FROM report r JOIN attempt a ON a.undecided IN (0, 1)
+        AND a.id = json_extract(r.json, '$.attemptId')
       WHERE r.taken = 1 AND a.executor = 'paper' AND json_type(r.json, '$.feeLamports') = 'integer'
         AND a.signature NOT IN (SELECT signature FROM wallet_transaction)`,
   },
