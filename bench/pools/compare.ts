@@ -3,10 +3,12 @@ import { type Backtest, runBacktest } from '../../src/backtest/run.ts'
 import type { Config } from '../../src/config/config.ts'
 import type { Fill } from '../../src/engine/order.ts'
 import { openTape } from '../../src/journal/tape-files.ts'
+import type { Attempt } from '../../src/orders/attempt.ts'
 import type { JournalRecord } from '../../src/orders/ports.ts'
 import { type ExactMarket, type ExactMarketOptions, playMarket } from './exact-market.ts'
 import type { ExactPool } from './exact-pool.ts'
 import { ENTRY_PLACES, type EntryPlace, ledgerOf, type TokenLedger } from './ledger.ts'
+import { isRefusedBuy, type RefusedBuys, refusedBuys } from './refused.ts'
 import { rosterConfig } from './roster.ts'
 import { writeTape } from './tape.ts'
 
@@ -19,10 +21,13 @@ export interface Comparison {
   readonly tradedLamports: number
   readonly simulatedLamports: number
   readonly exactLamports: number
+  readonly refusals: RefusedBuys
   /** By mint. */
   readonly ledgers: ReadonlyMap<string, TokenLedger>
 }
 
+/** Time after which a refused buy would have been sold. */
+const HOLD_MS = 20_000
 const PLACES = Object.keys(ENTRY_PLACES) as EntryPlace[]
 
 /** Runs all bots of the roster over one seeded market, and repeats each of their fills in the exact pools. */
@@ -31,13 +36,19 @@ export async function compareSeed(folder: string, options: ExactMarketOptions): 
   const path = join(folder, `tape-${options.seed}.db`)
   await writeTape(path, market)
   const config = await rosterConfig(folder, options.seed)
-  const { backtest, fills } = backtested(config, path)
+  const { backtest, fills, refused } = backtested(config, path)
   return backtest.bots.flatMap((bot) => {
     const { name } = bot.result
     const own = fills.filter((fill) => fill.bot === name)
+    const { serviceFeePercent } = bot.model
+    const refusals = refusedBuys(
+      market.pools,
+      refused.filter((attempt) => attempt.bot === name),
+      { holdMs: HOLD_MS, serviceFeePercent },
+    )
     const simulatedLamports = bot.result.walletLamports + bot.valueLamports
     return PLACES.map((place): Comparison => {
-      const ledgers = ledgersOf(market, own, place, bot.model.serviceFeePercent)
+      const ledgers = ledgersOf(market, own, place, serviceFeePercent)
       const traded = own.reduce((sum, { tradeLamports }) => sum + tradeLamports, 0)
       return {
         ...{
@@ -48,6 +59,7 @@ export async function compareSeed(folder: string, options: ExactMarketOptions): 
           tradedLamports: traded,
           simulatedLamports,
           ledgers,
+          refusals,
         },
         exactLamports: bot.result.walletLamports + correction(ledgers),
       }
@@ -55,17 +67,19 @@ export async function compareSeed(folder: string, options: ExactMarketOptions): 
   })
 }
 
-function backtested(config: Config, path: string): { backtest: Backtest; fills: Fill[] } {
+function backtested(config: Config, path: string): { backtest: Backtest; fills: Fill[]; refused: Attempt[] } {
+  const refused = new Map<string, Attempt>()
   const fills = new Map<string, Fill>()
   const write = (record: JournalRecord): void => {
     if (record.kind === 'fill') fills.set(record.fill.attemptId, record.fill)
+    else if (record.kind === 'attempt' && isRefusedBuy(record.attempt)) refused.set(record.attempt.id, record.attempt)
   }
   const nothing = (): void => {}
   const journal = { rows: nothing, input: nothing, output: nothing, write, commit: (then: () => void) => then() }
   const tape = openTape([path])
   try {
     const backtest = runBacktest(config, tape.market, { partial: true, journal })
-    return { backtest, fills: [...fills.values()] }
+    return { backtest, fills: [...fills.values()], refused: [...refused.values()] }
   } finally {
     tape.close()
   }

@@ -222,7 +222,8 @@ class Play {
     const { virtualSol, virtualTokens } = token.curve.reserves
     const share = this.#draws.between(0.03, 0.6)
     const trader = this.#draws.publicKey()
-    if (this.#draws.chance(0.6)) this.#sell(token, trader, BigInt(Math.floor(Number(virtualTokens) * share)))
+    if (this.#draws.chance(0.6))
+      this.#sell(token, trader, sellable(token, BigInt(Math.floor(Number(virtualTokens) * share))))
     else this.#buy(token, trader, (Number(virtualSol) / 1e9) * share)
   }
 
@@ -286,7 +287,13 @@ class Play {
   }
 }
 
-/** Base units worth this many SOL at the marginal price. */
-function tokensWorth({ curve }: Listing, sol: number): bigint {
-  return BigInt(Math.floor((sol / curve.price) * 10 ** TOKEN_DECIMALS))
+/** Base units worth this many SOL at the marginal price, as far as holders outside of the pool have them. */
+function tokensWorth(listing: Listing, sol: number): bigint {
+  return sellable(listing, BigInt(Math.floor((sol / listing.curve.price) * 10 ** TOKEN_DECIMALS)))
+}
+
+/** One holder has at most a third of the tokens that are not in the pool. */
+function sellable({ curve }: Listing, wanted: bigint): bigint {
+  const most = (TOKEN_SUPPLY - curve.reserves.virtualTokens) / 3n
+  return wanted < most ? wanted : most
 }

@@ -61,10 +61,14 @@ export function ledgerOf(pool: ExactPool, fills: readonly Fill[], options: Ledge
     const exactLamports = swap === undefined ? -rentBack : afterService(swap.sol - swap.fee)
     compared.push({ fill, simulatedLamports: fill.tradeLamports, exactLamports, exactTokens: tokens })
   }
-  displaced.advance(endsAt)
-  const rest = exact === 0n ? undefined : displaced.sell(exact)
-  const exactValueLamports = rest === undefined ? 0 : afterService(rest.sol - rest.fee)
+  const exactValueLamports = exact === 0n ? 0 : valueAtEnd()
   return { fills: compared, simulatedTokens: simulated, exactTokens: exact, exactValueLamports }
+
+  function valueAtEnd(): number {
+    displaced.advance(endsAt)
+    const swap = displaced.sell(exact)
+    return swap === undefined ? 0 : afterService(swap.sol - swap.fee)
+  }
 }
 
 /** The service takes its fee from the amount; the rest goes to the venue. A curve that sells out returns the rest

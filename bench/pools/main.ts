@@ -1,11 +1,12 @@
 // `npm run pools [-- --seeds 20 --first 1 --minutes 20 --bot NAME --worst N --json]`: every bot of the roster in a
-// backtest and in the exact pools; exit 1 if the fill model flatters one. `--tape FILE` writes the tape of the first
-// seed and ends.
+// backtest and in the exact pools; exit 1 if the fill model flatters one. `--record` writes the figures into the source
+// of the report, `--rough` applies the bound for a few seeds, `--tape FILE` writes the tape of the first seed and ends.
 import { parseArgs } from 'node:util'
 import { inTemporaryFolder } from '../temporary-folder.ts'
 import { type Comparison, compareSeed } from './compare.ts'
 import { playMarket } from './exact-market.ts'
-import { misses, type Summary, summaryOf } from './summary.ts'
+import { modelCode, recordOf, writeRecord } from './record.ts'
+import { misses, roughMisses, type Summary, summaryOf } from './summary.ts'
 import { writeTape } from './tape.ts'
 import { worstTokens } from './worst.ts'
 
@@ -17,6 +18,8 @@ const { values } = parseArgs({
     bot: { type: 'string' },
     worst: { type: 'string', default: '0' },
     tape: { type: 'string' },
+    record: { type: 'boolean', default: false },
+    rough: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 })
@@ -30,11 +33,16 @@ if (!(seeds >= 1 && minutes > 0)) {
   console.error('expected at least one seed and a length in minutes')
   process.exit(2)
 }
+if (values.record && (seeds < 20 || minutes < 20 || values.bot !== undefined)) {
+  console.error('a record needs all bots, and at least 20 seeds of 20 minutes')
+  process.exit(2)
+}
 
 if (values.tape !== undefined) await writeTape(values.tape, playMarket({ seed: first, minutes }))
 else await compareAll()
 
 async function compareAll(): Promise<void> {
+  const code = modelCode()
   const comparisons: Comparison[] = []
   await inTemporaryFolder(async (folder) => {
     for (let seed = first; seed < first + seeds; seed++) {
@@ -49,7 +57,8 @@ async function compareAll(): Promise<void> {
     printSummaries(summaries)
     for (const line of worstTokens(wanted, worst)) console.log(line)
   }
-  const missed = misses(summaries)
+  if (values.record) writeRecord(recordOf(summaries, { seeds, date: new Date().toISOString().slice(0, 10), code }))
+  const missed = values.rough ? roughMisses(summaries) : misses(summaries)
   for (const line of missed) console.error(line)
   if (missed.length > 0) process.exitCode = 1
 }
@@ -57,10 +66,25 @@ async function compareAll(): Promise<void> {
 function printSummaries(summaries: readonly Summary[]): void {
   const row = (cells: readonly string[]): string =>
     cells.map((cell, at) => (at < 2 ? cell.padEnd(at === 0 ? 22 : 8) : cell.padStart(10))).join('')
-  console.log(row(['bot', 'place', 'fills', 'traded', 'simulated', 'exact', 'difference', 'upper 95 %', 'pessimism']))
+  console.log(
+    row([
+      'bot',
+      'place',
+      'fills',
+      'traded',
+      'simulated',
+      'exact',
+      'difference',
+      'upper 95 %',
+      'pessimism',
+      'refused',
+      'SOL',
+    ]),
+  )
   for (const { bot, place, fills, ...one } of summaries) {
     const sol = [one.simulatedSol, one.exactSol, one.differenceSol, one.upperSol].map((value) => value.toFixed(3))
     const pessimism = `${one.pessimismPercent.toFixed(2)} %`
-    console.log(row([bot, place, fills.toFixed(0), one.tradedSol.toFixed(1), ...sol, pessimism]))
+    const refused = [one.refusedFillable.toFixed(1), one.refusedSol.toFixed(3)]
+    console.log(row([bot, place, fills.toFixed(0), one.tradedSol.toFixed(1), ...sol, pessimism, ...refused]))
   }
 }

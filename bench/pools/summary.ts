@@ -15,6 +15,9 @@ export interface Summary {
   readonly differenceSol: number
   /** Upper end of the two-sided 95 % interval of the mean difference: Student's t over the seeds. */
   readonly upperSol: number
+  /** Buys that the model refused for slippage and the exact pool would have filled, and their result. */
+  readonly refusedFillable: number
+  readonly refusedSol: number
   /** Exact minus simulated profit, percent of the SOL traded. */
   readonly pessimismPercent: number
 }
@@ -34,6 +37,8 @@ export function summaryOf(comparisons: readonly Comparison[]): Summary[] {
       fills: average((run) => run.fills),
       simulatedSol: average((run) => run.simulatedLamports) / 1e9,
       exactSol: average((run) => run.exactLamports) / 1e9,
+      refusedFillable: average((run) => run.refusals.fillable),
+      refusedSol: average((run) => run.refusals.resultLamports) / 1e9,
       upperSol: upperBound(runs.map(difference)),
       pessimismPercent: tradedSol === 0 ? 0 : (-differenceSol / tradedSol) * 100,
     }
@@ -51,6 +56,20 @@ export function misses(summaries: readonly Summary[]): string[] {
           `${bot}, ${place} of the slot: ${pessimismPercent.toFixed(2)} % of pessimism, ${MOST_PESSIMISM_PERCENT} % at most`,
         ]
       : []),
+  ])
+}
+
+/** Mean difference of a few short seeds, percent of the SOL traded, above which something is broken: too few for an
+ *  interval. */
+const ROUGH_PERCENT = 3
+
+/** Like `misses`, for too few seeds for an interval. */
+export function roughMisses(summaries: readonly Summary[]): string[] {
+  return summaries.flatMap(({ bot, place, pessimismPercent, fills }) => [
+    ...(-pessimismPercent > ROUGH_PERCENT
+      ? [`${bot}, ${place} of the slot: flattered by ${(-pessimismPercent).toFixed(2)} % of the SOL traded`]
+      : []),
+    ...(bot === RANDOM_BOT && fills === 0 ? [`${bot} has no fill`] : []),
   ])
 }
 

@@ -111,6 +111,7 @@ test('a paper run on the sandbox is backtested on its own tape', async ({ onTest
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toContain(`${found.events} market rows in 1 segment`)
   expect(stdout).toMatch(/^trips: .* SOL net, from 10 SOL$/m)
+  expect(stdout).toMatch(/^Fill model: On exact pools .* No own fill was compared/m)
   expect(stdout).toContain('Limits of this backtest:')
 
   // Every problem of a journal ends with one line and no result.

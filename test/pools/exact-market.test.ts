@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type ExactMarket, playMarket } from '../../bench/pools/exact-market.ts'
 import { DisplacedPool } from '../../bench/pools/exact-pool.ts'
+import { CURVE_START, TOKEN_SUPPLY } from '../../src/solana/constants.ts'
 
 const SEED = 3
 
@@ -48,6 +49,14 @@ describe(`a market of five minutes, seed ${SEED}`, () => {
     expect(all.filter(({ kind, amount }) => kind === 'buy' && amount > 5_000_000_000n).length).toBeGreaterThan(10)
     expect(all.some(({ kind }) => kind === 'withdraw')).toBe(true)
     expect(pools.filter(({ start }) => start.complete).length).toBe(16)
+  })
+
+  test('no pool ever holds more than the supply of its token, and no curve less SOL than it started with', () => {
+    for (const { events } of market.pools.values())
+      for (const { after } of events) {
+        expect(after.virtualTokens).toBeLessThanOrEqual(after.complete ? TOKEN_SUPPLY : CURVE_START.virtualTokens)
+        if (!after.complete) expect(after.virtualSol).toBeGreaterThanOrEqual(CURVE_START.virtualSol)
+      }
   })
 
   test('no row lies within a gap of the feed, and trading goes on there', () => {

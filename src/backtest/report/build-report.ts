@@ -16,6 +16,7 @@ import type { Backtest } from '../run.ts'
 import { TAPE_IDENTITY, TapeIdentity } from '../tape-identity.ts'
 import { tapeUnit } from '../tape-units.ts'
 import { botReport } from './bot-report.ts'
+import { modelErrorLine } from './model-error.ts'
 import type { CalibrationReport, Report, TapeReport } from './report.ts'
 
 /** Most charted tokens: those with the largest effect on the result. */
@@ -57,7 +58,14 @@ export function reportOf(config: Config, market: Market, backtest: Backtest, { e
     },
     tape: { unit: tapeUnit(config, market), ...tapeReport(backtest, study) },
     plan: { name: plan.name, requestsPerMinute: plan.requestsPerMinute },
-    fillModel: { ...fillModelOf(backtest), calibration: calibration ?? null },
+    fillModel: {
+      ...fillModelOf(backtest),
+      calibration: calibration ?? null,
+      error: modelErrorLine(
+        bots.map(({ model }) => model),
+        calibration,
+      ),
+    },
     bots: bots.map((bot, index) => {
       const { strategy, params } = config.bots[index] as BotConfig
       return botReport({ ...bot, strategy: strategy.name, params, from, to, requestsPerMinute: plan.requestsPerMinute })
@@ -92,7 +100,7 @@ function tapeReport(backtest: Backtest, study: TapeStudy): TapeReport {
   }
 }
 
-function fillModelOf({ bots }: Backtest): Omit<Report['fillModel'], 'calibration'> {
+function fillModelOf({ bots }: Backtest): Omit<Report['fillModel'], 'calibration' | 'error'> {
   const [first] = bots
   if (first === undefined) throw new Error('the backtest has no bot')
   return { numbers: { ...first.model }, ...fillModelSentences(first.model) }

@@ -100,7 +100,7 @@ ${pairs([
   [`Sluice ${sluice}`, html`<code>${hashes.sluice.slice(0, 16)}</code>`],
 ])}</div></div>
 <h3>How orders were filled, by assumption</h3>
-${list(fillModel.assumed)}
+${list(fillModel.error === undefined ? fillModel.assumed : [fillModel.error, ...fillModel.assumed])}
 ${fillModel.calibration === null ? '' : calibrationTable(fillModel.calibration)}
 <h3>What this cannot say</h3>
 ${list(fillModel.limits)}

@@ -33,6 +33,8 @@ export interface Report {
     readonly limits: readonly string[]
     /** With --calibrate only. */
     readonly calibration: CalibrationReport | null
+    /** How far the model is off, in one line; absent in reports of earlier versions. */
+    readonly error?: string
   }
   readonly bots: readonly BotReport[]
   /** Further runs over the same tape, by bot. */
@@ -44,6 +46,27 @@ export interface Report {
   /** Names by their creators, unescaped. */
   readonly names: Readonly<Record<string, { readonly symbol: string; readonly name: string }>>
   readonly alarms: readonly string[]
+}
+
+/** How far the default fill model was off on seeded markets with exact pools (docs/exact-pools.md). */
+export interface ExactPools {
+  /** Date of the measurement. */
+  readonly date: string
+  /** Hash of the model's code then: a test fails if today's model is another one. */
+  readonly code: string
+  readonly seeds: number
+  readonly bots: number
+  readonly fills: number
+  /** Bots that the model may flatter: the upper 95 % bound of simulated minus exact profit is above 0. */
+  readonly flattered: readonly string[]
+  /** Highest of these bounds, in percent of the SOL that the bot traded, and the bot. */
+  readonly upperPercent: number
+  readonly upperBot: string
+  /** The bot that lost most with buys that the model refused for slippage and the exact pool fills; SOL a seed. */
+  readonly refusedBot: string
+  readonly refusedSol: number
+  /** Exact minus simulated profit of random entries, in percent of the SOL traded. */
+  readonly randomPessimismPercent: number
 }
 
 /** The model compared with real fills. An error is how much better the real fill was than predicted, percent; below 0

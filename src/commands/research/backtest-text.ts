@@ -5,6 +5,7 @@ import { type Group, splitInTime, withoutBest, zeroShareOf } from '../../backtes
 import { metricsOf } from '../../backtest/metrics/metrics.ts'
 import { planUseOf } from '../../backtest/metrics/plan-use.ts'
 import { fillModelSentences } from '../../backtest/report/build-report.ts'
+import { modelErrorLine } from '../../backtest/report/model-error.ts'
 import type { CalibrationReport, Report, TapeReport } from '../../backtest/report/report.ts'
 import type { Backtest, BotOutcome } from '../../backtest/run.ts'
 import { counted, printable } from '../../base/text.ts'
@@ -33,6 +34,10 @@ export function backtestText(
     ...bots.flatMap((bot) => ['', ...botLines(bot, backtest), ...furtherLines(bot.result.name, report)]),
     ...alarmLines(alarms),
     '',
+    `Fill model: ${modelErrorLine(
+      bots.map(({ model }) => model),
+      calibration,
+    )}`,
     ...modelLines(bots),
     ...(calibration === undefined ? [] : calibrationLines(calibration)),
   ].join('\n')

@@ -1,0 +1,51 @@
+import { DEFAULT_FILL_MODEL, type FillModel } from '../../engine/accounting/fill-assumptions.ts'
+import { EXACT_POOLS } from './exact-pools.ts'
+import type { CalibrationReport, ExactPools } from './report.ts'
+
+/** One line: how far the fill model is off on the exact pools, and on the own fills of a calibrating journal. */
+export function modelErrorLine(models: readonly FillModel[], calibration: CalibrationReport | undefined): string {
+  return `${exactPoolsText(EXACT_POOLS)}${settingsText(models)} ${ownFillsText(calibration)}`
+}
+
+export function exactPoolsText(measured: ExactPools): string {
+  const {
+    date,
+    seeds,
+    bots,
+    fills,
+    flattered,
+    upperPercent,
+    upperBot,
+    randomPessimismPercent,
+    refusedBot,
+    refusedSol,
+  } = measured
+  const ground = `On exact pools (${date}: ${bots} bots, ${seeds} seeds, ${fills} fills)`
+  const random = `random entries are ${randomPessimismPercent.toFixed(1)} % of the SOL traded too low`
+  const upper = `${Math.abs(upperPercent).toFixed(1)} % of the SOL traded (${upperBot}, upper 95 % bound)`
+  const refused =
+    refusedSol < 0
+      ? ` Buys that the model refuses for slippage and the pool fills would have lost up to ${(-refusedSol).toFixed(1)} SOL a seed (${refusedBot}).`
+      : ''
+  return flattered.length === 0
+    ? `${ground} no bot's simulated profit was above the exact one: the closest was ${upper} below it, and ${random}.${refused}`
+    : `${ground} the simulated profit of ${flattered.length} bots may be too high, by up to ${upper}, and ${random}.${refused}`
+}
+
+/** The figures hold for the default settings only. */
+function settingsText(models: readonly FillModel[]): string {
+  const defaults = Object.entries(DEFAULT_FILL_MODEL)
+  const others = defaults.flatMap(([key, value]) =>
+    models.some((model) => JSON.stringify(model[key as keyof FillModel]) !== JSON.stringify(value)) ? [key] : [],
+  )
+  return others.length === 0 ? '' : ` These bots have other settings, which were not measured: ${others.join(', ')}.`
+}
+
+function ownFillsText(calibration: CalibrationReport | undefined): string {
+  if (calibration === undefined) return 'No own fill was compared (--calibrate).'
+  const { compared, medianErrorPercent, flatteredPercent } = calibration
+  if (medianErrorPercent === null || flatteredPercent === null) return 'None of the own fills could be compared.'
+  const side = medianErrorPercent < 0 ? 'worse' : 'better'
+  const median = `${Math.abs(medianErrorPercent).toFixed(2)} % ${side} than predicted`
+  return `The median of ${compared} own fills was ${median}; ${flatteredPercent.toFixed(0)} % of them were worse.`
+}

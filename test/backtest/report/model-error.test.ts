@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { EXACT_POOLS } from '../../../src/backtest/report/exact-pools.ts'
+import { exactPoolsText, modelErrorLine } from '../../../src/backtest/report/model-error.ts'
+import type { CalibrationReport, ExactPools } from '../../../src/backtest/report/report.ts'
+import { DEFAULT_FILL_MODEL } from '../../../src/engine/accounting/fill-assumptions.ts'
+
+const MEASURED: ExactPools = {
+  ...{ date: '2026-11-23', code: 'c0de', seeds: 20, bots: 20, fills: 190_000 },
+  ...{ flattered: [], upperPercent: -0.42, upperBot: 'whale-follower', randomPessimismPercent: 2.31 },
+  ...{ refusedBot: '', refusedSol: 0 },
+}
+const CALIBRATION: CalibrationReport = {
+  measured: {
+    ...{ fills: 60, decided: 70, latencyMs: null, landingFailurePercent: null, autoPriorityFeeLamports: null },
+    ...{ venueFeePercent: null, serviceFeePercent: null },
+  },
+  ...{ lossFactor: 1, compared: 54, unheard: 0, medianErrorPercent: 1.204, p10ErrorPercent: -1, p90ErrorPercent: 3 },
+  flatteredPercent: 11.1,
+}
+
+test('a model that flatters no bot is called so, with the closest bound', () => {
+  expect(exactPoolsText(MEASURED)).toBe(
+    "On exact pools (2026-11-23: 20 bots, 20 seeds, 190000 fills) no bot's simulated profit was above the exact one: the closest was 0.4 % of the SOL traded (whale-follower, upper 95 % bound) below it, and random entries are 2.3 % of the SOL traded too low.",
+  )
+})
+
+test('a model that may flatter bots is called so, with the largest bound', () => {
+  const flattering = { ...MEASURED, flattered: ['whale-follower', 'rug-rider'], upperPercent: 25.3 }
+  expect(exactPoolsText(flattering)).toContain(
+    'the simulated profit of 2 bots may be too high, by up to 25.3 % of the SOL traded (whale-follower, upper 95 % bound)',
+  )
+})
+
+test('losses that refused buys hide are part of the sentence', () => {
+  expect(exactPoolsText({ ...MEASURED, refusedBot: 'whale-follower', refusedSol: -11.14 })).toMatch(
+    / Buys that the model refuses for slippage and the pool fills would have lost up to 11\.1 SOL a seed \(whale-follower\)\.$/,
+  )
+})
+
+test('the line has the recorded figures and says that no own fill was compared', () => {
+  expect(modelErrorLine([DEFAULT_FILL_MODEL], undefined)).toBe(
+    `${exactPoolsText(EXACT_POOLS)} No own fill was compared (--calibrate).`,
+  )
+})
+
+test('settings that were not measured are named', () => {
+  const other = { ...DEFAULT_FILL_MODEL, latencyMs: { p50: 1, p95: 1 }, serviceFeePercent: 0 }
+  expect(modelErrorLine([DEFAULT_FILL_MODEL, other], undefined)).toContain(
+    'These bots have other settings, which were not measured: latencyMs, serviceFeePercent.',
+  )
+})
+
+test.each([
+  [{}, 'The median of 54 own fills was 1.20 % better than predicted; 11 % of them were worse.'],
+  [{ medianErrorPercent: -2 }, 'The median of 54 own fills was 2.00 % worse than predicted; 11 % of them were worse.'],
+  [{ medianErrorPercent: null }, 'None of the own fills could be compared.'],
+] as const)('the own fills of a calibrating journal are compared in the same line: %o', (part, sentence) => {
+  expect(modelErrorLine([DEFAULT_FILL_MODEL], { ...CALIBRATION, ...part })).toContain(sentence)
+})

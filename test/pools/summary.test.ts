@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import type { Comparison } from '../../bench/pools/compare.ts'
+import { recordOf } from '../../bench/pools/record.ts'
+import { misses, roughMisses, summaryOf } from '../../bench/pools/summary.ts'
+
+const NONE = { refused: 0, fillable: 0, resultLamports: 0 }
+
+/** Runs of a bot with these differences of simulated and exact profit, SOL a seed, and 100 SOL traded. */
+function runsOf(bot: string, differences: readonly number[]): Comparison[] {
+  return differences.map((difference, seed) => ({
+    ...{ bot, seed, place: 'middle', fills: 10, tradedLamports: 100e9, ledgers: new Map(), refusals: NONE },
+    ...{ simulatedLamports: 5e9 + difference * 1e9, exactLamports: 5e9 },
+  }))
+}
+
+const spread = (middle: number): number[] => Array.from({ length: 20 }, (_, at) => middle + (at % 2 === 0 ? 1 : -1))
+
+test('the upper bound is the end of the interval of Student over the seeds', () => {
+  const [summary] = summaryOf(runsOf('a', spread(-0.3)))
+  expect(summary?.differenceSol).toBeCloseTo(-0.3, 9)
+  // 2.0930 deviations of the mean at 19 degrees of freedom; the deviation of one seed is sqrt(20 / 19).
+  expect(summary?.upperSol).toBeCloseTo(-0.3 + (2.093 * Math.sqrt(20 / 19)) / Math.sqrt(20), 3)
+  expect(summary?.pessimismPercent).toBeCloseTo(0.3, 9)
+})
+
+test('a bot whose upper bound is above 0 misses the goal, although its mean is below it', () => {
+  expect(misses(summaryOf(runsOf('a', spread(-0.3))))).toHaveLength(1)
+  expect(misses(summaryOf(runsOf('a', spread(-0.6))))).toEqual([])
+})
+
+test('the pessimism of the random bot alone is bounded at 3 %', () => {
+  expect(misses(summaryOf(runsOf('random-entries', spread(-3.1))))).toEqual([
+    'random-entries, middle of the slot: 3.10 % of pessimism, 3 % at most',
+  ])
+  expect(misses(summaryOf(runsOf('random-entries', spread(-2.9))))).toEqual([])
+  expect(misses(summaryOf(runsOf('a', spread(-50))))).toEqual([])
+})
+
+test('two seeds have a rough bound: 3 % of the SOL traded', () => {
+  expect(roughMisses(summaryOf(runsOf('a', [4, 3])))).toHaveLength(1)
+  expect(roughMisses(summaryOf(runsOf('a', [3, 2])))).toEqual([])
+})
+
+test('the record names the bots that the model may flatter, and the closest bot otherwise', () => {
+  const summaries = summaryOf([
+    ...runsOf('a', spread(-2)),
+    ...runsOf('b', spread(-1)),
+    ...runsOf('random-entries', spread(-2.5)),
+  ])
+  const record = recordOf(summaries, { seeds: 20, date: '2026-11-23', code: 'c0de' })
+  expect(record).toMatchObject({ seeds: 20, code: 'c0de', bots: 3, fills: 600, flattered: [], upperBot: 'b' })
+  expect(record.upperPercent).toBeCloseTo(-1 + 0.48, 2)
+  expect(record.randomPessimismPercent).toBeCloseTo(2.5, 9)
+  const both = summaryOf([...runsOf('random-entries', [1, 1]), ...runsOf('a', spread(0))])
+  const flattering = recordOf(both, { seeds: 2, date: '', code: '' })
+  expect(flattering.flattered).toEqual(['random-entries', 'a'])
+})
