@@ -37,7 +37,7 @@ test('a paper run on the sandbox is backtested on its own tape', async ({ onTest
   const first = await backtest(venue.journal, '--json')
   expect(first).toMatchObject({ code: 0, stderr: '' })
   const found = JSON.parse(first.stdout) as Record<string, number>
-  expect(Object.keys(found)).toEqual(KEYS)
+  expect(Object.keys(found)).toEqual([...KEYS, 'unit'])
   for (const key of KEYS) expect(found[key], key).toEqual(expect.any(Number))
   expect(found.events).toBe(running.stats.rows)
   expect(found.fills).toBeGreaterThanOrEqual(8)

@@ -29,8 +29,12 @@ export const LIMITS: Readonly<Record<string, object>> = {
   free: {},
 }
 
+/** Prints of a token, one per second. Every second one is a sale, so the token can be sold. */
 function prints(second: number, mint: string, prices: readonly number[], sol = 1): MarketRow[] {
-  return prices.map((price, index) => ({ time: T0 + (second + index) * 1000, mint, price: price * PRICE, sol }))
+  return prices.map((price, index) => ({
+    ...{ kind: index % 2 === 0 ? 'buy' : 'sell', time: T0 + (second + index) * 1000 },
+    ...{ mint, price: price * PRICE, sol },
+  }))
 }
 
 const five = (price: number): number[] => Array<number>(5).fill(price)

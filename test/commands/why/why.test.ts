@@ -47,7 +47,11 @@ export default defineStrategy({
 /** Prints of a token, one per second from `second` on. Every second one is a sale, so the token can be sold. */
 function prints(second: number, mint: string, prices: readonly number[], sol = 1): MarketRow[] {
   return prices.map((price, index) => ({
-    ...{ kind: index % 2 === 0 ? 'buy' : 'sell', time: T0 + (second + index) * 1000, stamp: T0 + (second + index) * 1000 - 120 },
+    ...{
+      kind: index % 2 === 0 ? 'buy' : 'sell',
+      time: T0 + (second + index) * 1000,
+      stamp: T0 + (second + index) * 1000 - 120,
+    },
     ...{ mint, price: price * PRICE, sol, trader: keyOf(90), signature: keyOf(second * 10 + index, 64) },
   }))
 }
