@@ -1,22 +1,23 @@
-/** The owner of money. Orders, positions, limits, lanes and limiter belong to an account, and state is restored only
- *  into the same account: paper money cannot become live money, and a position on a sandbox cannot become one on the
- *  real service. */
+/** Owner of money. Orders, positions, limits, lanes and the limiter each belong to one account. State is restored only
+ *  into the account that it was recorded for, so paper money cannot become live money, and a position on a sandbox
+ *  cannot become one on the real service. */
 export interface Account {
-  /** The fields below, joined; key of everything that is money. */
+  /** The fields below, joined into one string: the key of everything that belongs to the account. */
   readonly id: string
   readonly mode: Mode
   /** Host of the service. */
   readonly service: string
-  /** Genesis hash of the chain; '' for paper, which has none. */
+  /** Genesis hash of the chain; '' for a paper account, which has no chain. */
   readonly cluster: string
-  /** Public key; for paper the name of its bot, so that each paper bot has money of its own. */
+  /** Public key of the wallet. A paper account has the name of its bot instead, so that each paper bot has its own
+   *  money. */
   readonly wallet: string
 }
 
-/** Takes the place of the host for a sandbox that Sluice started. */
+/** Used as `service`, instead of the host, for a sandbox that Sluice started. */
 export const SANDBOX_HOST = 'sandbox'
 
-/** Whether an account holds real money: mode `live`, and not on a sandbox that Sluice started. */
+/** Whether an account holds real money: its mode is `live`, and its service is not a sandbox that Sluice started. */
 export function isReal(account: string): boolean {
   const [mode, service] = account.split('|')
   return mode === 'live' && service !== SANDBOX_HOST

@@ -17,7 +17,7 @@ import { OrderFactory } from './order-factory.ts'
 import { moneyOf } from './recovered-money.ts'
 import type { Strategy } from './strategy.ts'
 
-/** The parts of a started engine. Each is built from those above it, so every part is complete from the beginning. */
+/** The parts of a started engine. Each part is built from those above it, so it is complete from the beginning. */
 export interface EngineParts {
   readonly state: EngineState
   readonly watch: ExitWatch
@@ -33,7 +33,7 @@ export interface EngineParts {
   readonly bots: Bots
 }
 
-/** `strategies` by the name that the bots' settings use. Throws if one is missing. */
+/** Builds the parts of an engine. `strategies`: by the name that the bots' settings use. Throws if one is missing. */
 export function createParts(
   state: EngineState,
   start: StartInput,

@@ -15,19 +15,19 @@ import type { BotSettings } from './settings.ts'
 import { exitTimerOf } from './timers.ts'
 import { WalletReconciler } from './wallet-reconciler.ts'
 
-/** The engine from one start input to the next: hands each row and input to the parts that it concerns. */
+/** The engine from one start input to the next. Hands each row and input to the parts that it concerns. */
 export class EngineRun {
   readonly #parts: EngineParts
   readonly #commands: OperatorCommands
   readonly #reports: ExecutionReports
   readonly #reconciler: WalletReconciler
-  // Read for every row, so held here too.
+  // Every row reads the following parts, so they are held here too.
   readonly #state: EngineState
   readonly #watch: ExitWatch
   readonly #triggers: ExitTriggers
   readonly #router: SubscriptionRouter
-  /** Time from which the next row or input first needs `#catchUp`: the end of the UTC day, or at once after a
-   *  warm-up. */
+  /** Time from which the next row or input calls `#catchUp` first: the end of the UTC day or, after a warm-up, at
+   *  once. */
   #dueAt: Millis = Number.NEGATIVE_INFINITY
   #dayEnds: Millis = Number.NEGATIVE_INFINITY
 
@@ -51,8 +51,9 @@ export class EngineRun {
     return next
   }
 
-  /** Returns the next row to handle. The loop ends the method: V8 compiles it while it runs (on-stack replacement), and
-   *  would throw that code away at the first statement behind it. */
+  /** Handles rows until one has outputs, and returns the next row to handle. The loop ends the method, because V8
+   *  compiles the method while it runs (on-stack replacement), and would throw that code away at the first statement
+   *  behind the loop. */
   #handle(state: EngineState, seqOfZero: Seq, block: Block, from: number, to: number): number {
     const { outputs } = state
     const { time } = block
@@ -96,7 +97,7 @@ export class EngineRun {
     if (state.tornBy >= 0) state.end()
   }
 
-  /** Whether the engine knows more of a token than of one that was never seen. */
+  /** Whether the engine has data about a token, which it has not about a token that was never seen. */
   holds(token: TokenId): boolean {
     const { prices, launches } = this.#state
     const isKnown = prices.holds(token) || launches.of(token) !== undefined
@@ -130,8 +131,8 @@ export class EngineRun {
     state.block = undefined
   }
 
-  /** Ends a warm-up, and begins a new UTC day. Prices of the warm-up are forgotten: no order may act on a print from
-   *  before the start. */
+  /** Ends a warm-up, and begins a new UTC day if one has begun. Prices of the warm-up are forgotten, because no order
+   *  may act on a print from before the start. */
   #catchUp(state: EngineState): void {
     const { bots, scopes, results } = this.#parts
     if (state.warmed) state.prices.forgetAll()
@@ -221,10 +222,10 @@ export class EngineRun {
   }
 }
 
-/** Opens an account for each bot whose account the journal does not know. */
+/** Opens an account for each bot whose account is not in the journal. */
 function openAccounts(state: EngineState, bots: readonly BotSettings[]): void {
   const { accounts } = state.book
-  // `halt` means every account, so an account that joins later is halted too.
+  // `halt` means every account, so an account that is added later is halted too.
   const halted = [...accounts.values()].some((account) => account.halted)
   for (const { account, paperLamports } of bots) {
     if (account.mode === 'live') state.gates.take({ kind: 'gate', account: account.id, open: false })

@@ -32,26 +32,26 @@ export class EngineState implements Stage {
   seq: Seq = 0
   plan: Plan
   feed: FeedStatus = 'down'
-  /** The strategies are warming up: their requests are discarded. */
+  /** Whether the strategies are warming up. Their requests are discarded then. */
   warming = false
-  /** A warm-up has ended, and no row or input has followed yet. */
+  /** Whether a warm-up has ended and no row or input has followed yet. */
   warmed = false
-  /** The process is stopping: entries are refused. */
+  /** Whether the process is stopping. Entries are refused then. */
   stopping = false
   readonly gates = new EntryGates()
-  /** Facts of the mints that were read last, by mint. */
+  /** Facts about mints, by mint. The most recently read ones are kept. */
   readonly mintFacts = new Map<string, MintFacts>()
   nextOrder: number
-  /** Window of the exit price of positions that set none. */
+  /** Window of the exit price for positions that do not set one. */
   readonly exitWindow: ExitWindow
-  /** The current row is in this block; undefined while an input is handled. */
+  /** The block of the current row; undefined while an input is handled. */
   block: Block | undefined
   row = 0
   readonly #eventAge = new EventAge()
-  /** First row of the current call whose age was not learned from yet. */
+  /** First row of the current call of `rows` whose age `learnAges` has not used yet. */
   agesFrom = 0
   readonly activity: Activity
-  /** Index of the bot whose request overflowed the stack and left the books half changed; -1: none. */
+  /** Index of the bot whose request overflowed the stack and left the books half changed; -1 if there is none. */
   tornBy = -1
 
   /** Filter lists, by the path of their file. */
@@ -81,8 +81,8 @@ export class EngineState implements Stage {
     this.spending.restore(money.spends, money.daySpends)
   }
 
-  /** Throws. `activity` names the bot, so that the supervisor of the process sees which strategy caused the
-   *  overflow. */
+  /** Throws an error that ends the engine. `activity` names the bot, so that the supervisor of the process sees which
+   *  strategy caused the overflow. */
   end(): never {
     this.activity.enter(this.tornBy)
     throw new Error('invariant broken: a stack overflowed while an order was made')
@@ -93,7 +93,7 @@ export class EngineState implements Stage {
     if (!this.warming) this.outputs.push(output)
   }
 
-  // Outputs are copies: the original changes later, and the journal may read the output after that.
+  // Outputs are copies, because the original changes later and the journal may read the output after that.
 
   emitBot(money: BotMoney): void {
     this.emit({ kind: 'bot', money: { ...money } })
@@ -108,7 +108,7 @@ export class EngineState implements Stage {
     this.emit({ kind: 'position', position: { ...position } })
   }
 
-  /** Applies external state. */
+  /** Applies an input that reports a state outside of the engine. */
   take(input: Extract<Input, { kind: 'feed' | 'gate' | 'plan' | 'wallet' | 'list' }>): void {
     if (input.kind === 'feed') this.feed = input.status
     else if (input.kind === 'gate') this.gates.take(input)
@@ -120,13 +120,13 @@ export class EngineState implements Stage {
     }
   }
 
-  /** Forgets prices and launches of past days, except prices that are needed. */
+  /** Forgets prices and launches of past days, except prices for which `isNeeded` is true. */
   nextDay(isNeeded: (token: TokenId) => boolean): void {
     this.prices.nextDay(isNeeded)
     this.launches.forget()
   }
 
-  /** Halts the entries of every account, restarts included, or allows them again. */
+  /** Halts the entries of every account, also after a restart, or allows them again. */
   halt(halted: boolean): void {
     for (const account of this.book.accounts.values()) {
       account.halted = halted
@@ -134,21 +134,21 @@ export class EngineState implements Stage {
     }
   }
 
-  /** Records announcements from now on: a limit or a filter needs creators or ages of tokens. */
+  /** Records announcements of tokens from now on, because a limit or a filter needs creators or ages of tokens. */
   watchLaunches(): void {
     this.launches.isWatched = true
     this.wants.add('newTokens')
   }
 
-  /** Learns the usual age from rows up to `to`. Called when an age is needed and at the end of `rows`; once for each
-   *  row would take twice as long. */
+  /** Learns the usual age of rows from those before `to`. Called when an age is needed and at the end of `rows`,
+   *  because a call for each row would take twice as long. */
   learnAges(block: Block, to: number): void {
     this.#eventAge.fold(block, this.agesFrom, to)
     this.agesFrom = to
   }
 
-  /** Timestamp that the feed gave to the current row; upper bound: `now` less the usual delay. NaN if unknown, or
-   *  without a current row. */
+  /** Returns the timestamp that the feed gave to the current row, at most `now` less the usual delay. NaN if the usual
+   *  delay is unknown, or without a current row. */
   stampedAt(): Millis {
     const { block, row, now } = this
     if (block === undefined) return Number.NaN
@@ -157,7 +157,7 @@ export class EngineState implements Stage {
     return usualMs === Number.POSITIVE_INFINITY ? Number.NaN : Math.min(block.stamp[row] as number, now - usualMs)
   }
 
-  /** How much older than usual the current row is, ms; 0 without one. */
+  /** Returns how much older than usual the current row is, ms; 0 without a current row. */
   eventAgeMs(): number {
     const { block, row } = this
     if (block === undefined) return 0
@@ -165,8 +165,8 @@ export class EngineState implements Stage {
     return this.#eventAge.of(this.now - (block.stamp[row] as number))
   }
 
-  /** Creator of a token, recorded when its position opened or when it was announced; '' if the announcement was not
-   *  seen. */
+  /** Returns the creator of a token, recorded when its position opened or when it was announced; '' if the announcement
+   *  was not seen. */
   creatorOf(account: string, mint: string): string {
     const held = this.book.positions.get({ account, mint })
     return held?.creator ?? this.launches.of(this.mints.find(mint))?.creator ?? ''
@@ -180,7 +180,7 @@ export class EngineState implements Stage {
 
 /** Tracks which bot's handler is running. */
 export class Activity {
-  /** Index into the bots of the start input; -1: none. */
+  /** Index of the running bot among the bots of the start input; -1 if no handler is running. */
   running = -1
   readonly #cells: Int32Array | undefined
 
@@ -189,8 +189,8 @@ export class Activity {
     this.#cells = cells?.fill(-1, 0, 1)
   }
 
-  /** Marks the begin of a bot's handler and returns the value for `leave`. A handler within another one is not
-   *  counted. */
+  /** Marks the begin of a bot's handler and returns the value to pass to `leave`. A handler that runs within another
+   *  one is not counted. */
   enter(bot: number): number {
     const before = this.running
     this.running = bot
@@ -208,12 +208,12 @@ export class Activity {
   }
 }
 
-/** Reference counts of subscription keys. Bots want the keys that they declare and watch; the engine wants every mint
- *  with a position or an open order, and a strategy cannot remove those. */
+/** Counts how often each subscription key is wanted. Bots want the keys that they declare and watch. The engine wants
+ *  every mint with a position or an open order, and a strategy cannot remove those. */
 export class Wants {
   readonly #stage: Stage
   readonly #counts = new Map<string, number>()
-  /** The set emitted last, and the keys added since. */
+  /** The keys that were emitted last. `#added` are the keys added since. */
   #emitted: readonly string[] = []
   #added: string[] = []
   #dropped = false
@@ -234,10 +234,10 @@ export class Wants {
     else if (this.#counts.delete(key)) this.#dropped = true
   }
 
-  /** Emits the whole set if it changed. Called at the end of a row or input, and before an order leaves. */
+  /** Emits all keys if they changed. Called at the end of a row or input, and before an order leaves the engine. */
   flush(): void {
     if ((!this.#dropped && this.#added.length === 0) || this.#stage.warming) return
-    // Concatenating is several times as fast as iterating the map.
+    // Concatenating arrays is several times as fast as iterating the map.
     this.#emitted = this.#dropped ? [...this.#counts.keys()] : this.#emitted.concat(this.#added)
     this.#dropped = false
     this.#added = []

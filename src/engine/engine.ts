@@ -27,7 +27,7 @@ export class Engine implements EnginePort, TokenHolder {
   readonly #strategies: ReadonlyMap<string, Strategy>
   readonly #activity: Activity
   readonly #thrownAt: ThrownAtOf | undefined
-  /** undefined before the first `start`; each further `start` replaces it. */
+  /** The engine of the last `start`; undefined before the first. Each further `start` replaces it. */
   #run: EngineRun | undefined
 
   /** `strategies` by the name that the bots' settings use. */
@@ -58,12 +58,13 @@ export class Engine implements EnginePort, TokenHolder {
     return this.#run?.holds(token) ?? false
   }
 
-  /** Positions whose high-water mark rose since the last call. */
+  /** Returns the positions whose high-water mark rose since the last call. */
   takeMarks(): Position[] {
     return this.#started().takeMarks()
   }
 
-  /** Price that the exits of an account's position use, SOL a token; undefined without a position or a price. */
+  /** Returns the price that the exits of an account's position use, SOL a token; undefined without a position or a
+   *  price. */
   exitPriceOf(owner: Owner): number | undefined {
     return this.#started().exitPriceOf(owner)
   }

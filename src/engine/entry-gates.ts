@@ -4,13 +4,13 @@ import type { Order } from './order.ts'
 
 type GateInput = Extract<Input, { kind: 'gate' }>
 
-/** External conditions that stop entries. Each is lifted only by its own input: `resume` does not lift it, and a
- *  restart forgets it. */
+/** Conditions outside of the engine that stop entries. A condition ends only by an input of its own: the command
+ *  `resume` does not end it. A restart forgets all conditions. */
 export class EntryGates {
   /** Reasons for the stop, by account ('' for all accounts) and code. */
   readonly #closed = new Map<string, Map<GateCode, string>>()
 
-  /** Accounts in which only one entry may go for now, with the id of that entry ('' before it). */
+  /** Accounts in which only one entry may be sent for now, with the order id of that entry ('' until it is sent). */
   readonly #singles = new Map<string, string>()
 
   take({ account, open, code = 'CHAIN_UNREAD', reason = '', single = false }: GateInput): void {
@@ -21,13 +21,13 @@ export class EntryGates {
     this.#closed.set(account, reasons)
   }
 
-  /** Why entries of this account are stopped. */
+  /** Returns why entries of this account are stopped; undefined if they are not. */
   veto(account: string): Veto | undefined {
     for (const one of [account, '']) for (const [code, reason] of this.#closed.get(one) ?? []) return { code, reason }
     return undefined
   }
 
-  /** Why another entry has to wait for the result of the first one. */
+  /** Returns why another entry has to wait for the result of the first one; undefined if it need not wait. */
   alone(account: string): Veto | undefined {
     const first = this.#singles.get(account) ?? ''
     return first === ''
@@ -39,7 +39,7 @@ export class EntryGates {
     if (this.#singles.has(account)) this.#singles.set(account, id)
   }
 
-  /** Gives the place of the single entry free. */
+  /** Allows another single entry, because this order was not executed. */
   notExecuted({ id, account }: Pick<Order, 'id' | 'account'>): void {
     if (this.#singles.get(account) === id) this.#singles.set(account, '')
   }
@@ -50,7 +50,7 @@ export class EntryGates {
   }
 }
 
-/** Reasons used when the input contains none. */
+/** Reasons for inputs that contain none. */
 const REASONS: Readonly<Record<GateCode, string>> = {
   CHAIN_UNREAD: 'the chain has not been read yet',
   DISK_LOW: 'the disk that holds the journal is nearly full',

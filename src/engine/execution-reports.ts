@@ -6,7 +6,7 @@ import type { EngineParts } from './engine-parts.ts'
 import type { EngineState } from './engine-state.ts'
 import { type ExecutionReport, type Fill, isOpen, type Order } from './order.ts'
 
-/** Takes in execution reports: books fills, updates positions and exits, and notifies the strategies. */
+/** Applies reports of executions: books fills, updates positions and exits, and notifies the strategies. */
 export class ExecutionReports {
   readonly #state: EngineState
   readonly #parts: EngineParts
@@ -16,8 +16,8 @@ export class ExecutionReports {
     this.#parts = parts
   }
 
-  /** Reports arrive in any order and repeatedly. An order that is neither open nor provisionally filled has no state
-   *  here; then only the fill of the report counts. */
+  /** Applies a report. Reports arrive in any order and repeatedly. If the books no longer know the order, it has no
+   *  state here, and only the fill of the report counts. */
   take(report: ExecutionReport): void {
     const { book } = this.#state
     const { orderId, state, code, reason, fill } = report
@@ -34,7 +34,7 @@ export class ExecutionReports {
     if (order !== undefined) this.#awaitPrice(order, report)
     const fee = order === undefined ? undefined : report.feeLamports
     if (order !== undefined && fee !== undefined) this.#payFee(order, fee)
-    // A fill that now belongs to another order is reversed by that order's reports only.
+    // A fill that now belongs to another order is reversed only by the reports of that order.
     const isOwn = report.reversed !== undefined && book.fills.find(report.reversed)?.orderId === orderId
     const reversed = isOwn ? report.reversed : undefined
     const gone = reversed ?? (fill !== undefined && book.hasOther(fill) ? fill.signature : undefined)
@@ -52,8 +52,8 @@ export class ExecutionReports {
     this.#notify(report, subject, booking)
   }
 
-  /** Watches the price of a buy that waits for its first request or a retry. Before a retry with higher slippage the
-   *  limits are checked again. */
+  /** Watches the price of a buy that waits for its first request or for a retry. Before a retry with higher slippage,
+   *  the limits on losses are checked again. */
   #awaitPrice(order: Order, { state, code }: ExecutionReport): void {
     this.#parts.watch.sent(order)
     if (state !== 'accepted' || order.side !== 'buy') return
@@ -80,13 +80,14 @@ export class ExecutionReports {
     this.#settleMoney(reversal.fill, reversal.realizedLamports + reversal.fill.feeLamports)
   }
 
-  /** A late fill or a fork may create a position that is not watched. It gets the exits of the bot. */
+  /** Watches a position. A late fill or a fork may have created it; it then gets the usual exits of its bot. */
   #watched({ position, isNew }: Booking): void {
     if (isNew) position.exits = this.#parts.exits.usual(position)
     this.#parts.watch.watch(position)
   }
 
-  /** Updates the position from its tokens and open orders, then its exits. Returns the position if this closed it. */
+  /** Updates the position from its tokens and open orders, and then its exits. Returns the position if this update
+   *  closed it. */
   #follow(
     subject: Pick<Order, 'account' | 'mint' | 'bot'>,
     ended: Order | undefined,
@@ -122,9 +123,9 @@ export class ExecutionReports {
     for (const scope of this.#parts.scopes.of({ bot, account })) this.#parts.results.book(scope, resultLamports)
   }
 
-  /** Compares the price of a landed buy with the feed. If the feed quotes another unit, no exit or limit may use its
-   *  prices, so entries are halted until an operator resumes; the halt is durable, the proof is not. A paper fill takes
-   *  its price from the same feed and proves nothing. */
+  /** Compares the price of a landed buy with the price of the feed. If the feed quotes another unit, no exit or limit
+   *  may use its prices, so entries are halted until an operator resumes. The halt survives a restart, but the proof of
+   *  the unit does not. A paper fill takes its price from the same feed, so it proves nothing. */
   #confirmUnit(fill: Fill, order: Order | undefined): void {
     if (this.#parts.bots.of(fill.bot)?.settings.account.mode !== 'live') return
     const { price } = fillView(fill)

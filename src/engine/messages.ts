@@ -11,19 +11,20 @@ import type { ExecutionReport, Order, OrderState } from './order.ts'
 import type { AccountMoney, BotMoney, RecoveredMoney, Timer } from './recovered-money.ts'
 import type { BotSettings, Plan } from './settings.ts'
 
-/** Everything that may change the engine's state, except market rows. Journaled, so a replay feeds the same inputs. */
+/** Everything that may change the engine's state, except market rows. Inputs are written to the journal, so that a
+ *  replay feeds the same ones. */
 export type Input =
   | StartInput
   | { kind: 'feed'; status: FeedStatus; confirmed: readonly string[] }
-  /** The feed was not live between `from` and `to`, for these subscription keys. */
+  /** The feed was not live between `from` and `to`, for the subscriptions of these keys. */
   | { kind: 'gap'; from: Millis; to: Millis; keys: readonly string[] }
   | { kind: 'timer'; id: number }
   | { kind: 'report'; id: number; report: ExecutionReport }
-  /** Balance of a wallet, as read from the chain at this slot. */
+  /** Balance of a wallet, read from the chain at this slot. */
   | { kind: 'wallet'; account: string; lamports: Lamports; slot: number }
   /** A condition that stops entries begins (`open: false`) or ends (`open: true`), for one account, or for every
    *  account if `account` is ''. `code` defaults to CHAIN_UNREAD. `single`: until the next gate, one entry of the
-   *  account may go, to show whether another process trades with the wallet; absent in older journals. See
+   *  account may be sent, to show whether another process trades with the wallet; absent in older journals. See
    *  `EntryGates`. */
   | { kind: 'gate'; account: string; open: boolean; code?: GateCode; reason?: string; single?: boolean }
   /** The wallet signed a transaction that belongs to no order. `attemptId`: the attempt that the transaction seems to
@@ -59,16 +60,16 @@ export interface StartInput {
   bots: readonly BotSettings[]
   plan: Plan
   units: UnitSettings
-  /** Rule of the exit price; absent in older journals: the median of 21 prints. */
+  /** Rule of the exit price. Absent in older journals, which used the median of 21 prints. */
   exitPrice?: RecordedExitPrice
   money: RecoveredMoney
   /** Filter lists, by the path of their file as written in the configuration. */
   lists?: Readonly<Record<string, readonly string[]>>
-  /** Range of rows of the warm-up; empty if from > to. */
+  /** Range of rows of the warm-up. There are no such rows if from > to. */
   warm: { from: Seq; to: Seq }
-  /** Bots whose strategy is not started: it failed in an earlier engine, and they only close positions. */
+  /** Bots whose strategy is not started, because it failed in an earlier engine. They only close positions. */
   stopped?: readonly StoppedBot[]
-  /** Strategies ran in a thread whose built-in objects were frozen. */
+  /** Whether the strategies ran in a thread whose built-in objects were frozen. */
   isolated?: boolean
 }
 
@@ -76,12 +77,12 @@ export interface StoppedBot {
   readonly bot: string
   /** Why the strategy was stopped. */
   readonly reason: string
-  /** An earlier engine has already emitted the alarm. */
+  /** Whether an earlier engine has already emitted the alarm. */
   readonly told: boolean
 }
 
-/** live: subscriptions confirmed and events arrive. stale: silent for too long. down: no connection. refused: the
- *  service refuses the API key. */
+/** live: the subscriptions are confirmed and events arrive. stale: the feed was silent for too long. down: there is no
+ *  connection. refused: the service refuses the API key. */
 export type FeedStatus = 'live' | 'stale' | 'down' | 'refused'
 
 export type Command =
@@ -91,8 +92,8 @@ export type Command =
   | { name: 'accept'; signature: string }
   | { name: 'signal'; signal: string; data: Json }
 
-/** A decision of the engine. Journaled in order; before an order is sent, a FULL commit makes it and everything before
- *  it durable. */
+/** A decision of the engine. Decisions are written to the journal in order. Before an order is sent, a FULL commit
+ *  makes it and all decisions before it durable. */
 export type Output =
   | { kind: 'order'; order: Order }
   | { kind: 'orderState'; orderId: string; state: OrderState; code: ErrorCode | ''; reason: string }
@@ -120,14 +121,15 @@ export interface Alarm {
 
 /** Place at which a strategy threw, for people. A replay does not compare it, because paths differ between machines. */
 export interface ThrownAt {
-  /** Innermost place in the strategy's own code: `strategies/dips.ts:12:5`. */
+  /** Innermost place in the strategy's own code, for example `strategies/dips.ts:12:5`. */
   readonly place: string
-  /** First stack frames outside of Sluice, innermost first: `onTrade (strategies/dips.ts:12:5)`. */
+  /** First stack frames outside of Sluice, innermost first, for example `onTrade (strategies/dips.ts:12:5)`. */
   readonly stack: readonly string[]
 }
 
-/** Why a strategy was ended; its bot then only closes positions. STRATEGY_THREW: a handler threw. STRATEGY_STOPPED: a
- *  handler did not return, or used too much memory. STRATEGY_STORM: its timers fired too often. */
+/** Reason why a strategy was ended; its bot then only closes positions. STRATEGY_THREW: a handler threw.
+ *  STRATEGY_STOPPED: a handler did not return, or used too much memory. STRATEGY_STORM: the strategy's timers fired too
+ *  often. */
 export type StrategyEnd = 'STRATEGY_THREW' | 'STRATEGY_STOPPED' | 'STRATEGY_STORM'
 
 export function isStrategyEnd(code: string): code is StrategyEnd {

@@ -49,15 +49,15 @@ export class OperatorCommands {
     }
   }
 
-  /** Lifts everything that stopped entries: quarantines, breaches, pauses, the drawdown so far. */
+  /** Lifts everything that stopped entries: quarantines, breaches, pauses, and the drawdown so far. */
   #liftStops(): void {
     const { scopes, results } = this.#parts
     for (const account of this.#state.book.accounts.values()) this.#reconciler.release(account)
     for (const scope of scopes.all()) results.forgive(scope)
   }
 
-  /** Sells the positions that `which` selects and cancels their open buys. If such a buy fills, its tokens are sold,
-   *  too. */
+  /** Sells the positions that `which` selects and cancels their open buys. If such a buy still fills, its tokens are
+   *  sold too. */
   #sellAll(reason: string, which: (of: Pick<Position, 'mint'>) => boolean): void {
     const { book } = this.#state
     this.#parts.conditionals.cancelBuys(which)

@@ -26,34 +26,35 @@ import {
   undoSale,
 } from './position.ts'
 
-/** Per account, so that accounts do not influence each other. */
+/** Number of fills, and of closed positions, kept for each account. Each account has its own, so that accounts do not
+ *  influence each other. */
 const FILLS_KEPT = 500
 
 /** A fill that was booked or reversed, with its effect. */
 export interface Booking {
   readonly fill: Fill
   readonly position: Position
-  /** The position was not known before, so its exits are not set. */
+  /** Whether the books did not have the position before, so that its exits are not set yet. */
   readonly isNew: boolean
   readonly realizedLamports: Lamports
 }
 
-/** The books of all accounts: positions, open orders, reservations, fills. Only accepted orders and reports change
- *  them. */
+/** The books of all accounts: positions, open orders, reservations and fills. They change only by accepted orders,
+ *  reports of executions and readings of the wallets. */
 export class Book {
   readonly accounts = new Map<string, AccountMoney>()
-  /** Known orders. Open ones occupy their lane and their reservation. */
+  /** Open orders, and those that ended last. An open order occupies its lane and keeps its reservation. */
   readonly orders = new KnownOrders()
   readonly positions = new Positions()
   /** Booked fills by signature, oldest first. */
   readonly fills = new ByAccount<Fill>()
-  /** The fills that are not final. */
+  /** Booked fills that are not final yet. */
   readonly #provisional = new ListsByMint<Fill>(({ signature }) => signature)
-  /** Full exits with an attempt that may still execute, or that a fork may remove, in any state of the order. */
+  /** Full exits, in any state of the order, with an attempt that may still execute or that a fork may still remove. */
   readonly #unproved = new ListsByMint<Order>(({ id }) => id)
-  /** Positions closed by a sale that is not final: a fork may reopen them. */
+  /** Positions that were closed last. A fork that removes a sale may reopen them. */
   readonly #closed = new ByMint<Position>()
-  /** Whether any position was ever oversold, which takes a fork or a foreign sale. */
+  /** Whether any position was ever oversold. Only a fork or a sale without an order of ours causes that. */
   #hasOversold = false
 
   restore(money: RecoveredMoney): void {
@@ -68,43 +69,45 @@ export class Book {
       if (position.state === 'closed') this.#closed.set(position, { ...position })
       else this.positions.set({ ...position })
     for (const fill of money.fills) this.#keep(fill)
-    // Forgets oversold amounts first, so that a position without provisional fills is not emitted again.
+    // Oversold amounts are forgotten first, so that a position without provisional fills is not emitted again because
+    // of them.
     for (const position of money.positions) this.#forgetOversold(position)
   }
 
-  /** The open order that occupies a lane. After a fork, or next to a full exit, there may be two; this is the older
-   *  one. */
+  /** Returns the oldest open order of a lane. After a fork, or if one of the orders is a full exit, there may be
+   *  two. */
   laneHolder(lane: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder | undefined {
     return this.orders.first(lane)
   }
 
-  /** The open order of a mint, the buy first. */
+  /** Returns the oldest open order of a mint: a buy if there is one, else a sale. */
   openOrderOf(owner: Pick<Order, 'account' | 'mint'>): OpenOrder | undefined {
     return this.orders.any(owner)
   }
 
-  /** Oldest first. */
+  /** Returns the open orders of a lane, oldest first. */
   inLane(lane: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder[] {
     return this.orders.inLane(lane)
   }
 
-  /** The open full exit of a position. A partial sale may be open at the same time. */
+  /** Returns the open order that sells a whole position. A partial sale may be open at the same time. */
   fullExitOf({ account, mint }: Pick<Order, 'account' | 'mint'>): OpenOrder | undefined {
     return this.inLane({ account, mint, side: 'sell' }).find(({ order }) => isFullExit(order))
   }
 
-  /** A full exit that is not proved yet and could also sell a new buy. */
+  /** Returns a full exit with an attempt that may still execute or be reversed: it could also sell the tokens of a new
+   *  buy. */
   unprovedExit(owner: Pick<Order, 'account' | 'mint'>): Order | undefined {
     return this.#unproved.of(owner)[0]
   }
 
-  /** A sale that is not final. With two undecided sales, either transaction may belong to the other order, so the sale
-   *  may be that of a full exit, regardless of its order. */
+  /** Returns a sale that is not final. If two sales are undecided, either transaction may belong to the other order, so
+   *  this sale may be that of a full exit, even if it is booked for another order. */
   provisionalSale(owner: Pick<Order, 'account' | 'mint'>): Fill | undefined {
     return this.#provisional.of(owner).find(({ side }) => side === 'sell')
   }
 
-  /** Records the number of attempts of a full exit that are not proved. */
+  /** Records the number of attempts of a full exit that may still execute or be reversed. */
   prove(orderId: string, order: Order | undefined, unproved: number): void {
     const exit = order ?? this.#unproved.find(orderId)
     if (exit === undefined) return
@@ -112,7 +115,7 @@ export class Book {
     else this.#unproved.set(exit)
   }
 
-  /** Worst-case cost of the open orders of an account, lamports. */
+  /** Returns the worst-case cost of the open orders of an account, lamports. */
   reserved(account: string): number {
     return this.orders.reserved(account)
   }
@@ -134,7 +137,7 @@ export class Book {
     else this.orders.end(known)
   }
 
-  /** Opens a position. It takes over the oversold amount of the closed position before it. */
+  /** Opens a position. The oversold amount of the closed position before it passes to the new position. */
   open(owner: Pick<Position, 'account' | 'bot' | 'mint'>, openedAt: Millis, exits: ExitRules): Position {
     const { oversold = 0n, soldEarly } = this.#closed.get(owner) ?? {}
     const position = newPosition(owner, openedAt, exits)
@@ -143,10 +146,10 @@ export class Book {
     return this.#hold(position)
   }
 
-  /** Books a fill. Returns undefined if it was booked before. */
+  /** Books a fill. Returns undefined if the fill is already booked. */
   book(fill: Fill): Booking | undefined {
     const before = this.fills.get(fill.account, fill.signature)
-    // A late provisional report does not change a final fill.
+    // A provisional report that arrives late does not replace a final fill.
     if (before?.final !== true) this.#keep(fill)
     if (before !== undefined) {
       this.#forgetOversold(fill)
@@ -164,16 +167,16 @@ export class Book {
     return { fill, position, isNew: known === undefined, realizedLamports }
   }
 
-  /** Whether a provisional fill of this signature is booked with other amounts: a fork moved the transaction into
-   *  another block, and the reversal was not observed. */
+  /** Whether a provisional fill of this signature is booked with other amounts. A fork has then moved the transaction
+   *  into another block, and the reversal was not observed. */
   hasOther({ account, signature, tokens, walletLamports }: Fill): boolean {
     const before = this.fills.get(account, signature)
     if (before === undefined || before.final) return false
     return before.tokens !== tokens || before.walletLamports !== walletLamports
   }
 
-  /** Reverses a fill that a fork removed. Returns undefined if it is not booked. `comesAgain`: the caller books it
-   *  again at once. */
+  /** Reverses a fill that a fork removed. Returns undefined if the fill is not booked. `comesAgain`: the caller books
+   *  the fill again at once. */
   unbook(signature: string, comesAgain = false): Booking | undefined {
     const fill = this.fills.find(signature)
     if (fill === undefined) return undefined
@@ -182,7 +185,8 @@ export class Book {
     return booking
   }
 
-  /** Sets the state of a position from its tokens and open orders. A position without either is closed. */
+  /** Sets the state of a position from its tokens and open orders. A position with neither tokens nor an open buy is
+   *  closed. */
   settle(position: Position): void {
     const { account, mint } = position
     const side = position.tokens > 0n ? 'sell' : 'buy'
@@ -213,7 +217,8 @@ export class Book {
     return { fill, position, isNew: known === undefined, realizedLamports }
   }
 
-  /** The tokens of a buy that is booked after the sale that sold them are gone. */
+  /** Counts tokens of a buy as oversold if a sale that was booked before the buy, but executed after it, has sold
+   *  them. */
   #recallSoldEarly(position: Position, { side, slot, tokens }: Fill): void {
     const early = position.soldEarly
     if (early === undefined || side !== 'buy' || slot > early.slot) return
@@ -223,9 +228,8 @@ export class Book {
     else position.soldEarly = { ...early, tokens: early.tokens - sold }
   }
 
-  /** Forgets the oversold amount of a mint once all its fills are final and no buy is open that may have executed
-   *  first. The tokens then came from elsewhere, or from a buy before the sale that is not known yet; a later buy was
-   *  not sold with them. */
+  /** Forgets the oversold amount of a mint once all its fills are final and no buy is open. The oversold tokens then
+   *  came from elsewhere, or from an early buy that is not known yet; a later buy was not sold with them. */
   #forgetOversold(owner: Pick<Fill, 'account' | 'mint'>): void {
     if (!this.#hasOversold) return
     const held = this.positions.get(owner)
@@ -253,20 +257,22 @@ export class Book {
     else this.#provisional.set(fill)
   }
 
-  /** Drops old final fills. Provisional ones are kept, because they may be reported again. */
+  /** Drops the oldest final fill if the account has too many. Provisional fills are kept, because they may be reported
+   *  again. */
   #forgetFills(account: string): void {
     this.fills.dropOldest(account, FILLS_KEPT, isFinal)
   }
 
-  /** Adjusts the balance of the wallet, unless its last reading already contains the fill's slot. */
+  /** Adds a fill to the balance of its wallet (`sign` 1) or takes it out (-1), unless the last reading of the balance
+   *  already contains the fill's slot. */
   #moveWallet(fill: Fill, sign: 1 | -1): void {
     const account = this.accounts.get(fill.account)
     if (account === undefined || account.lamports === null || fill.slot <= account.slot) return
     account.lamports = lamports(account.lamports + sign * fill.walletLamports)
   }
 
-  /** Stores a reading of the wallet and adds later fills. Returns undefined for an unknown account or an old
-   *  reading. */
+  /** Stores a balance read at `slot` and adds the fills after it. Returns undefined if the account is unknown, or if a
+   *  later reading is already stored. */
   readWallet(id: string, balance: Lamports, slot: number): AccountMoney | undefined {
     const account = this.accounts.get(id)
     if (account === undefined || slot < account.slot) return undefined

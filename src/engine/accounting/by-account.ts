@@ -1,8 +1,8 @@
-/** Items of accounts, each under a key, in the order of insertion. The items of one account are found without a walk
- *  through those of others: a sweep runs many accounts side by side. */
+/** Items by account and key, in the order of insertion. Each account has a map of its own, so that its items are found
+ *  without a walk through those of others: a sweep runs many accounts side by side. */
 export class ByAccount<T> {
   readonly #parts = new Map<string, AgedMap<T>>()
-  /** The account looked up last, and its items; undefined if it has none yet. */
+  /** Account of the last look-up. `#part` has the items of this account; undefined if there are none yet. */
   #account = ''
   #part: AgedMap<T> | undefined
 
@@ -10,7 +10,7 @@ export class ByAccount<T> {
     return this.#partOf(account)?.get(key)
   }
 
-  /** Finds an item by its key in any account. Linear in the number of accounts, which is small. */
+  /** Finds an item by its key in any account. Tries the accounts one after the other, because there are few. */
   find(key: string): T | undefined {
     for (const part of this.#parts.values()) {
       const item = part.get(key)
@@ -19,7 +19,7 @@ export class ByAccount<T> {
     return undefined
   }
 
-  /** All items under this key, account by account. */
+  /** Returns all items with this key, one account after the other. */
   withKey(key: string): T[] {
     const found: T[] = []
     for (const part of this.#parts.values()) {
@@ -47,18 +47,18 @@ export class ByAccount<T> {
     this.#partOf(account)?.delete(key)
   }
 
-  /** Items of one account, oldest first. */
+  /** Returns the items of one account by key, oldest first. */
   of(account: string): ReadonlyMap<string, T> {
     return this.#partOf(account) ?? (NOTHING as ReadonlyMap<string, T>)
   }
 
-  /** Drops the oldest items of an account that has more than `kept`. */
+  /** Drops the oldest items of an account until at most `kept` remain. */
   trim(account: string, kept: number): void {
     const part = this.#partOf(account)
     while (part !== undefined && part.size > kept) part.dropOldest()
   }
 
-  /** Drops the oldest item of an account for which `mayGo` is true, if the account has more than `kept`. */
+  /** Drops the oldest item of an account for which `mayGo` is true, if the account has more than `kept` items. */
   dropOldest(account: string, kept: number, mayGo: (item: T) => boolean): void {
     const part = this.#partOf(account)
     if (part !== undefined && part.size > kept) part.dropOldest(mayGo)
@@ -74,15 +74,16 @@ export class ByAccount<T> {
 
 const NOTHING: ReadonlyMap<string, unknown> = new Map()
 
-/** A map that can drop its oldest entries. It keeps one iterator: a new iterator for each call would walk again through
- *  all deleted entries, which may be hundreds. */
+/** A map that can drop its oldest entries. It keeps one iterator for all calls, because a new one would walk again
+ *  through all deleted entries, which may be hundreds. */
 export class AgedMap<T> extends Map<string, T> {
-  /** Iterator in front of the oldest entry that was not passed yet. */
+  /** Iterator in front of the oldest entry that `dropOldest` has not passed; undefined if the next call begins a new
+   *  one. */
   #ages: Iterator<[string, T]> | undefined
-  /** Passed entries for which `mayGo` was false. */
+  /** Keys of the entries that `dropOldest` passed because `mayGo` was false. */
   #passed: string[] = []
 
-  /** Drops the oldest entry for which `mayGo` is true; no effect without one. */
+  /** Drops the oldest entry for which `mayGo` is true. Does nothing if there is no such entry. */
   dropOldest(mayGo: (item: T) => boolean = always): void {
     for (const key of this.#passed) {
       if (!mayGo(this.get(key) as T)) continue
@@ -98,7 +99,8 @@ export class AgedMap<T> extends Map<string, T> {
       }
       this.#passed.push(key)
     }
-    // An exhausted iterator does not see new entries: the next one begins with the passed entries.
+    // An exhausted iterator does not see new entries. The next call therefore begins a new one, which sees the passed
+    // entries first.
     this.#ages = undefined
     this.#passed = []
   }

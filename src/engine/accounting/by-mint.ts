@@ -1,16 +1,16 @@
 import { ByAccount } from './by-account.ts'
 
-/** Key of an item: at most one for each account and mint. */
+/** Key of an item or of a list of items. */
 export interface Owner {
   readonly account: string
   readonly mint: string
 }
 
-/** Items by account and mint. Looked up by two existing strings: a joined key would be built and hashed for each
- *  look-up. */
+/** One item for each account and mint. It is looked up by two existing strings, because a joined key would have to be
+ *  built and hashed for each look-up. */
 export class ByMint<T extends NonNullable<unknown>> {
   readonly #all = new ByAccount<T>()
-  /** The key looked up last, and its item; undefined before. */
+  /** Mint of the last look-up, undefined before the first; `#account` and `#item` are the account and the result. */
   #mint: string | undefined
   #account = ''
   #item: T | undefined
@@ -35,12 +35,12 @@ export class ByMint<T extends NonNullable<unknown>> {
     if (mint === this.#mint && account === this.#account) this.#item = undefined
   }
 
-  /** Items of one account by mint, oldest first. */
+  /** Returns the items of one account by mint, oldest first. */
   of(account: string): ReadonlyMap<string, T> {
     return this.#all.of(account)
   }
 
-  /** Items of one mint, account by account. */
+  /** Returns the items of one mint, one account after the other. */
   ofMint(mint: string): T[] {
     return this.#all.withKey(mint)
   }
@@ -49,7 +49,7 @@ export class ByMint<T extends NonNullable<unknown>> {
     return this.#all.values()
   }
 
-  /** Drops the oldest items of an account that has more than `kept`. */
+  /** Drops the oldest items of an account until at most `kept` remain. */
   trim(account: string, kept: number): void {
     this.#all.trim(account, kept)
     this.#mint = undefined
@@ -63,12 +63,12 @@ export class ByMint<T extends NonNullable<unknown>> {
   }
 }
 
-/** The key as one string, for other collections. */
+/** Returns account and mint as one string, the key for other collections. */
 export function keyOf({ account, mint }: Owner): string {
   return `${account}|${mint}`
 }
 
-/** Lists of items by account and mint, in the order of insertion. Items have a key of their own. */
+/** Lists of items by account and mint, in the order of insertion. `keyOf` tells the items of a list apart. */
 export class ListsByMint<T extends Owner> {
   readonly #lists = new ByMint<T[]>()
   readonly #keyOf: (item: T) => string
@@ -77,12 +77,12 @@ export class ListsByMint<T extends Owner> {
     this.#keyOf = keyOf
   }
 
-  /** Items of one mint, oldest first. */
+  /** Returns the items of one account and mint, oldest first. */
   of(owner: Owner): readonly T[] {
     return this.#lists.get(owner) ?? NONE
   }
 
-  /** Replaces the item with the same key, or appends. */
+  /** Replaces the item with the same key, or appends the new item to its list. */
   set(item: T): void {
     const list = this.#lists.get(item)
     if (list === undefined) {
@@ -103,7 +103,8 @@ export class ListsByMint<T extends Owner> {
     else list.splice(at, 1)
   }
 
-  /** Finds an item by its own key, in any account and mint. Linear; called rarely. */
+  /** Finds an item by its key (`keyOf`), in any account and mint. Walks through all lists, because it is called
+   *  rarely. */
   find(key: string): T | undefined {
     for (const list of this.#lists.values()) for (const item of list) if (this.#keyOf(item) === key) return item
     return undefined

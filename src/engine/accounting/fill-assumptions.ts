@@ -5,46 +5,50 @@ import { DEAD_AFTER_MS } from './liquidation.ts'
 
 /** Every assumption about the fills of paper trades (docs/fills.md). Plain JSON, recorded with each report. */
 export interface FillModel {
-  /** Time from sending to landing, lognormal with these percentiles, ms. Trading services report 2 to 5 s. */
+  /** Time from sending to landing, ms: lognormal with these percentiles. Trading services report 2 to 5 s. */
   readonly latencyMs: { readonly p50: number; readonly p95: number }
-  /** Length of a slot: an order may be filled anywhere in the slot in which it lands. */
+  /** Length of a slot. An order may be filled at any moment of the slot in which it lands. */
   readonly slotMs: Millis
-  /** Percent of transactions that never land without competition and at the usual fee; see `lossPercent`. */
+  /** Percent of the transactions that never land, at the usual fee and without competition; see `lossPercent`. */
   readonly landingFailurePercent: number
-  /** Prints of a token per slot that double this percentage, and its upper bound. */
+  /** Number of prints of a token per slot that doubles `landingFailurePercent`; `maxLossPercent` is the upper bound. */
   readonly crowdPrints: number
   readonly maxLossPercent: number
   /** The venue's fee, percent of the traded amount in each direction. */
   readonly venueFeePercent: number
-  /** The trading service's fee, percent; the document names none. */
+  /** The trading service's fee, percent of the traded amount. An assumption, because the service documents no fee. */
   readonly serviceFeePercent: number
   /** Fee of one signature. */
   readonly baseFeeLamports: Lamports
-  /** Priority fee that the service pays if the order leaves it to the service. */
+  /** Priority fee that the service pays for an order that does not set one. */
   readonly autoPriorityFeeLamports: Lamports
-  /** Factor on base and priority fees. */
+  /** Factor by which base fees and priority fees are multiplied. */
   readonly networkFeeFactor: number
-  /** Rent of a token account, returned with the sale of its last token. */
+  /** Rent of a token account. It is returned with the sale of the last token. */
   readonly rentLamports: Lamports
-  /** Time in ms without a sized print after which a token counts as dead; its holdings are worth nothing. */
+  /** Time in ms without a sized print after which a token counts as dead. Holdings of a dead token are worth
+   *  nothing. */
   readonly deadAfterMs: number
   readonly honeypot: HoneypotRule
-  /** `none`: pools of any depth, so orders do not move the price, and a print's own price is the price that it left. */
+  /** `full`: an order moves the price of a pool of finite depth. `none`: pools have any depth, so orders do not move
+   *  the price, and the price of a print is also the price after it. */
   readonly impact: 'full' | 'none'
-  /** Half of an order's own impact is gone when the others have traded this many times the SOL of the pool. */
+  /** Half of an order's own impact is gone once the others have traded this many times the SOL of the pool. */
   readonly impactHalvesAfterPools: number
-  /** A print whose trade began further than this from where the trade before it ended is not taken at once. */
+  /** Percent. If a print's trade began further than this from where the trade before it ended, later prints must
+   *  confirm its price. */
   readonly noisePercent: number
 }
 
-/** A token counts as unsellable from this many sized buys on, until it has two sized sales and this percentage of the
- *  number of its buys: the maker of a token that no buyer can sell may sell some as a bait. */
+/** Rule for tokens that cannot be sold. A token counts as unsellable from this many sized buys on, until it has two
+ *  sized sales and the number of sales is this percentage of the number of buys. Two are required because the maker of
+ *  a token that no buyer can sell may sell some as a bait. */
 export interface HoneypotRule {
   readonly buys: number
   readonly salesPercent: number
 }
 
-/** Pessimistic: an optimistic paper result is worse than none. */
+/** Pessimistic values, because an optimistic paper result is worse than none. */
 export const DEFAULT_FILL_MODEL: FillModel = {
   latencyMs: { p50: 1_500, p95: 4_000 },
   slotMs: SLOT_MS,
@@ -64,8 +68,8 @@ export const DEFAULT_FILL_MODEL: FillModel = {
   noisePercent: 25,
 }
 
-/** No cost, no delay and no impact, for comparisons with other frameworks: an order is filled at the price of the last
- *  sized print. Finite numbers, because JSON has no infinity. */
+/** Model without costs, delay and impact, for comparisons with other frameworks: an order is filled at the price of the
+ *  last sized print. All numbers are finite, because JSON has no infinity. */
 export const FREE_FILL_MODEL: FillModel = {
   latencyMs: { p50: 0, p95: 0 },
   slotMs: 0,

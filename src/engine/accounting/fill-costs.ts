@@ -1,9 +1,9 @@
 import { type Lamports, lamports, type TokenAmount, ZERO } from '../../base/units.ts'
 
-/** Itemized costs of a fill, lamports. Amounts paid are positive. Together they are the change of the wallet, to the
- *  lamport (`walletChange`). */
+/** Costs of a fill by kind, lamports. Amounts paid are positive. The costs together are exactly the change of the
+ *  wallet (`walletChange`). */
 export interface FillCosts {
-  /** Price of the tokens alone: paid to the pools (buy) or received from them (sale). */
+  /** Price of the tokens alone: paid to the pools by a buy, received from the pools by a sale. */
   readonly tradeLamports: Lamports
   /** Fees of the venue: protocol, creator, and further recipients that the venue names. */
   readonly venueFeeLamports: Lamports
@@ -13,36 +13,37 @@ export interface FillCosts {
   readonly priorityFeeLamports: Lamports
   /** Tips to block builders. */
   readonly tipLamports: Lamports
-  /** Rent for accounts of the wallet, and for records that a program opened at its expense. */
+  /** Rent paid for accounts of the wallet, and for records that a program opened at the wallet's expense. */
   readonly rentPaidLamports: Lamports
   readonly rentReturnedLamports: Lamports
-  /** Wrapped into the wallet's own wSOL; negative: unwrapped. The wallet still owns the amount. */
+  /** SOL wrapped into the wallet's own wSOL account; negative if SOL was unwrapped. The wallet still owns the
+   *  amount. */
   readonly wrappedLamports: Lamports
-  /** Remainder that left the wallet for an unknown purpose; negative: arrived. */
+  /** Remainder that left the wallet for an unknown purpose; negative if it arrived in the wallet. */
   readonly remainderLamports: Lamports
-  /** Base units taken by the token's own transfer fee: not included in `tokens` of a buy, included in `tokens` of a
-   *  sale. */
+  /** Base units that the token's own transfer fee took. `tokens` of a buy does not include them, `tokens` of a sale
+   *  does. */
   readonly withheldTokens: TokenAmount
-  /** Fees that could not be separated. If `venueFee` is listed, both are included in `tradeLamports`; if only
-   *  `serviceFee` is, `venueFeeLamports` includes it. */
+  /** Fees that could not be separated. If `venueFee` is listed, `tradeLamports` includes the fees of venue and service.
+   *  If only `serviceFee` is listed, `venueFeeLamports` includes the fee of the service. */
   readonly unknown: readonly ('venueFee' | 'serviceFee')[]
 }
 
-/** Lamports paid or received for the tokens, including the fees of venue and service. The price of a fill is computed
- *  from this. */
+/** Returns the lamports paid or received for the tokens, including the fees of venue and service. The price of a fill
+ *  is computed from this amount. */
 export function tradeOf(side: 'buy' | 'sell', costs: FillCosts): Lamports {
   const fees = costs.venueFeeLamports + costs.serviceFeeLamports + costs.remainderLamports
   return lamports(side === 'buy' ? costs.tradeLamports + fees : costs.tradeLamports - fees)
 }
 
-/** Change of the wallet by a fill, from its costs. */
+/** Returns the change of the wallet by a fill with these costs, lamports. */
 export function walletChange(side: 'buy' | 'sell', costs: FillCosts): number {
   const { rentPaidLamports, rentReturnedLamports, wrappedLamports } = costs
   const trade = side === 'buy' ? -tradeOf(side, costs) : tradeOf(side, costs)
   return trade - networkFee(costs) - rentPaidLamports + rentReturnedLamports - wrappedLamports
 }
 
-/** Network fees: base fee, priority fee and tips. */
+/** Returns the network fees of a fill: base fee, priority fee and tips. */
 export function networkFee({ baseFeeLamports, priorityFeeLamports, tipLamports }: FillCosts): Lamports {
   return lamports(baseFeeLamports + priorityFeeLamports + tipLamports)
 }

@@ -2,7 +2,8 @@ import { isOpen, type Order, orderNumber } from '../order.ts'
 import type { OpenOrder } from '../recovered-money.ts'
 import { ByMint, type Owner } from './by-mint.ts'
 
-/** Per account, so that accounts do not influence each other. */
+/** Number of ended orders kept for each account. Each account has its own, so that accounts do not influence each
+ *  other. */
 const ENDED_KEPT = 1_000
 
 /** Orders of one account. */
@@ -13,15 +14,15 @@ interface AccountOrders {
   readonly ended: OpenOrder[]
 }
 
-/** Orders by id: open ones, and the last ended ones, which late fills and forks may reopen. Open orders are also
- *  indexed by lane, with the sum of their reservations. */
+/** Orders by id: all open orders, and the last ended ones, because late fills and forks may reopen those. Open orders
+ *  are also listed by mint, and their reservations are summed by account. */
 export class KnownOrders {
   readonly #byId = new Map<string, OpenOrder>()
   /** Open orders of both sides of a mint. */
   readonly #byMint = new ByMint<OpenOrder[]>()
   readonly #accounts = new Map<string, AccountOrders>()
 
-  /** Returns an order that is open or ended recently. */
+  /** Returns an order if it is open or ended recently, else undefined. */
   get(orderId: string): OpenOrder | undefined {
     return this.#byId.get(orderId)
   }
@@ -30,8 +31,8 @@ export class KnownOrders {
     return this.#byId.values()
   }
 
-  /** Open orders of one account, oldest first. An order that a fork reopened is last, and in its original place after a
-   *  restart. */
+  /** Returns the open orders of one account, oldest first. The order numbers decide, so an order that a fork reopened
+   *  is in its original place. */
   of(account: string): OpenOrder[] {
     return [...this.#byMint.of(account).values()].flat().sort(byNumber)
   }
@@ -43,7 +44,7 @@ export class KnownOrders {
     else this.#accountOf(known).ended.push(known)
   }
 
-  /** Reopens an order after a fork. */
+  /** Makes an ended order open again, after a fork or a late fill. */
   reopen(known: OpenOrder): void {
     const { ended } = this.#accountOf(known)
     ended.splice(ended.indexOf(known), 1)
@@ -61,7 +62,7 @@ export class KnownOrders {
     while (account.ended.length > ENDED_KEPT) this.#byId.delete((account.ended.shift() as OpenOrder).order.id)
   }
 
-  /** Open orders of a lane, oldest first. */
+  /** Returns the open orders of a lane, oldest first. */
   inLane(lane: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder[] {
     const all = this.#byMint.get(lane)
     if (all === undefined) return []
@@ -69,7 +70,7 @@ export class KnownOrders {
     return open.length < 2 ? open : open.sort(byNumber)
   }
 
-  /** The oldest open order of a lane. */
+  /** Returns the oldest open order of a lane; undefined if it has none. */
   first(lane: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder | undefined {
     const all = this.#byMint.get(lane)
     if (all === undefined) return undefined
@@ -79,14 +80,14 @@ export class KnownOrders {
     return first
   }
 
-  /** The oldest open buy of a mint; without one, its oldest open sale. */
+  /** Returns the oldest open buy of a mint or, if there is none, its oldest open sale. */
   any({ account, mint }: Owner): OpenOrder | undefined {
     const all = this.#byMint.get({ account, mint })
     if (all === undefined) return undefined
     return this.first({ account, mint, side: 'buy' }) ?? this.first({ account, mint, side: 'sell' })
   }
 
-  /** Worst-case cost of the open orders of an account, lamports. */
+  /** Returns the worst-case cost of the open orders of an account, lamports. */
   reserved(account: string): number {
     return this.#accounts.get(account)?.reservedLamports ?? 0
   }

@@ -11,22 +11,22 @@ import type { EngineState } from '../engine-state.ts'
 import type { ExitWatch } from '../exits/exit-watch.ts'
 import { isUnsellable, type Position } from './position.ts'
 
-/** A token without a sized print and without a reading of its pool for this long counts as dead. */
+/** A token counts as dead after this time without a sized print and without a reading of its pool. */
 export const DEAD_AFTER_MS = 600_000
 
-/** Above the depth of every pool: a value beyond it comes from a broken print, so values and their sums are capped
- *  here. */
+/** Upper bound of a value, above the depth of every pool. A higher value comes from a broken print, so values and their
+ *  sums are capped here. */
 export const MOST_VALUE = solToLamports(1e6)
 
-/** Value of base units at `price` (SOL per token), without impact and fees. Returns undefined if the value is
+/** Returns the value of base units at `price` (SOL per token), without impact and fees; undefined if the value is
  *  implausible. */
 export function valueAt(price: number, tokens: TokenAmount, decimals: number): Lamports | undefined {
   const sol = price * wholeTokens(tokens, decimals)
   return sol * LAMPORTS_PER_SOL <= MOST_VALUE ? solToLamports(sol) : undefined
 }
 
-/** Proceeds of selling a whole position at `price`, SOL: after price impact and venue fee, before network fees. 0 if
- *  sales of the position failed; undefined without a price. */
+/** Returns the proceeds in SOL of selling a whole position at `price`, after price impact and venue fee, before network
+ *  fees. 0 if sales of the position failed; undefined without a price. */
 export function liquidationSol(position: Position, price: number | undefined): number | undefined {
   if (position.tokens === 0n || isUnsellable(position)) return 0
   if (price === undefined) return undefined
@@ -35,7 +35,7 @@ export function liquidationSol(position: Position, price: number | undefined): n
   return solFor(wholeTokens(position.tokens, position.decimals), reserves)
 }
 
-/** Values of positions, as limits use them. */
+/** Values of positions for the limits. */
 export class Liquidation {
   readonly #state: EngineState
   readonly #watch: ExitWatch
@@ -45,20 +45,22 @@ export class Liquidation {
     this.#watch = watch
   }
 
-  /** Proceeds of selling a position now. 0 for a dead token; undefined without a price, or without one since a gap. */
+  /** Returns the proceeds of selling a position now: 0 for a dead token, undefined if there is no price or none since a
+   *  gap. */
   of(position: Position): Lamports | undefined {
     const isQuiet = this.#state.now - this.#watch.printedAt(position) > DEAD_AFTER_MS
     return isQuiet && this.#watch.poolPriceOf(position) === undefined ? ZERO : this.atLastPrice(position)
   }
 
-  /** Proceeds at the last known price, regardless of its age. A reading of the pool is newer than the last print. */
+  /** Returns the proceeds at the last known price, regardless of its age. A reading of the pool is used first, because
+   *  it is newer than the last print. */
   atLastPrice(position: Position): Lamports | undefined {
     const price = this.#watch.poolPriceOf(position) ?? this.#state.price(position.mint)
     const sol = liquidationSol(position, price)
     return sol === undefined ? undefined : solToLamports(Math.min(sol, MOST_VALUE / LAMPORTS_PER_SOL))
   }
 
-  /** Lamports at risk in a position: the higher of its cost and its value. */
+  /** Returns the lamports at risk in a position: the higher of its cost and its value. */
   atRisk(position: Position): Lamports {
     const value = this.atLastPrice(position) ?? ZERO
     return value > position.costLamports ? value : position.costLamports

@@ -2,11 +2,11 @@ import { type Lamports, lamports, type Millis, type TokenAmount, ZERO } from '..
 import type { Fill } from '../order.ts'
 import type { Holder, Movement } from './movement.ts'
 
-/** Tokens that were acquired at once and are still held, with their cost. */
+/** Tokens that were acquired at the same time and are still held, with their cost. */
 export interface Lot {
-  /** null if the acquisition is unknown. */
+  /** Time of the acquisition; null if it is unknown. */
   readonly acquiredAt: Millis | null
-  /** Signature of the buy; '' for adopted tokens. */
+  /** Signature of the buy; '' for tokens without a known buy, such as adopted ones. */
   readonly signature: string
   readonly tokens: TokenAmount
   readonly decimals: number
@@ -16,25 +16,25 @@ export interface Lot {
   readonly feeLamports: Lamports
 }
 
-/** Tokens of one lot that one sale sold: a line of a tax form. */
+/** Tokens of one lot that one sale sold: one line of a tax form. */
 export interface Disposal extends Holder {
   readonly acquiredAt: Millis | null
   readonly soldAt: Millis
   readonly tokens: TokenAmount
   readonly decimals: number
-  /** Proceeds, less the fees of venue and service. */
+  /** Proceeds of these tokens, after the fees of venue and service. */
   readonly proceedsLamports: Lamports
   /** Price paid for these tokens; 0 if unknown. */
   readonly costLamports: Lamports
-  /** Share of the network fees of the buy and of the sale. */
+  /** The share of these tokens in the network fees of the buy and of the sale. */
   readonly feeLamports: Lamports
-  /** Proceeds less cost and fees. */
+  /** Proceeds minus cost and fees. */
   readonly gainLamports: Lamports
   readonly boughtBy: string
   readonly soldBy: string
 }
 
-/** Lots of one wallet and mint, first in, first out. */
+/** Lots of one wallet and mint. The lot that was bought first is sold first. */
 export class LotQueue {
   readonly lots: Lot[] = []
   /** Base units in all lots. */
@@ -49,7 +49,7 @@ export class LotQueue {
   sell(sale: Fill): Disposal[] {
     const parts = this.#take(sale.tokens)
     const known = parts.reduce((sum, { tokens }) => sum + tokens, 0n)
-    // More was sold than is known to have been bought: these tokens have no known cost.
+    // More was sold than is known to have been bought. The remaining tokens have no known cost.
     if (known < sale.tokens || parts.length === 0) parts.push(unknownLot(sale, sale.tokens - known))
     let unsold = { tokens: sale.tokens, trade: sale.tradeLamports, fee: sale.feeLamports }
     return parts.map((part) => {
@@ -64,7 +64,7 @@ export class LotQueue {
     })
   }
 
-  /** Removes the oldest tokens until `left` remain. Returns the cost and fees of the removed ones, lamports. */
+  /** Removes the oldest tokens until `left` remain. Returns the cost and fees of the removed tokens, lamports. */
   lose(left: TokenAmount): number {
     return this.#take(this.tokens - left).reduce((sum, part) => sum + part.costLamports + part.feeLamports, 0)
   }
@@ -106,7 +106,8 @@ function disposalOf(sale: Fill, part: Lot, proceedsLamports: Lamports, saleFee: 
   }
 }
 
-/** Takes at most `most` tokens of the first lot. The rest of the lot stays first; both parts add up to the lamport. */
+/** Takes at most `most` tokens from the first lot; the rest of the lot stays first. The costs of both parts add up to
+ *  those of the lot, to the lamport. */
 function takeFirst(lots: Lot[], most: TokenAmount): Lot {
   const lot = lots[0] as Lot
   if (lot.tokens <= most) {
@@ -124,7 +125,7 @@ function takeFirst(lots: Lot[], most: TokenAmount): Lot {
   return { ...lot, tokens: most, costLamports, feeLamports }
 }
 
-/** Rounded down; all of `amount` if `part` is the whole. */
+/** Returns the share of `part` in `amount`, rounded down; all of `amount` if `part` is the whole. */
 function shareOf(amount: Lamports, part: TokenAmount, whole: TokenAmount): Lamports {
   return whole === 0n || part === whole ? amount : lamports(Number((BigInt(amount) * part) / whole))
 }

@@ -4,22 +4,22 @@ import { type Disposal, type Lot, LotQueue } from './lots.ts'
 import { type Failed, type Holder, holderOf, inOrder, type Movement, type TokenMovement } from './movement.ts'
 import { newTrip, type RoundTrip } from './round-trip.ts'
 
-/** Money that a bot made and holds in one account. */
+/** Results of one bot in one account. */
 export interface BotMoney {
   readonly account: string
   readonly bot: string
-  /** First in, first out. */
+  /** Sold tokens in the order of the sales. The lot that was bought first is sold first. */
   readonly disposals: Disposal[]
-  /** In the order in which they began. */
+  /** Round trips in the order in which they began. */
   readonly trips: RoundTrip[]
   readonly totals: MoneyTotals
-  /** Fees of failed transactions that belong to no trip: of buys that were never filled. */
+  /** Fees of failed transactions that belong to no trip, because no buy of their order was filled. */
   strayFeeLamports: number
   /** Cost and fees of tokens that left the wallet without an order of ours. */
   lostLamports: number
 }
 
-/** Lots of a wallet and mint. The bot is the one that moved them last. */
+/** Lots of a wallet and mint. The bot is the one that moved these tokens last. */
 export interface Holding extends Holder {
   readonly lots: readonly Lot[]
 }
@@ -27,26 +27,26 @@ export interface Holding extends Holder {
 interface Books {
   holder: Holder
   readonly queue: LotQueue
-  /** The trip that began last. */
+  /** The trip that began last; undefined before the first. */
   trip: RoundTrip | undefined
 }
 
-/** Block times are whole seconds, so a sale may seem to precede a buy by less than this. */
+/** Block times are whole seconds, so a sale may seem to precede its buy by less than this time. */
 const BLOCK_TIME_MS: Millis = 1_000
 
-/** The one fold over movements of money. Lots, disposals, round trips and sums that people read come from here; the
- *  engine decides by its own average cost (`position.ts`), and `money.test.ts` states how both agree. */
+/** Computes lots, disposals, round trips and sums from movements of money. It is the only source of these figures for
+ *  people. The engine decides by its own average cost (`position.ts`); `money.test.ts` states how both agree. */
 export class MoneyFold {
   readonly #bots = new Map<string, BotMoney>()
   readonly #books = new Map<string, Books>()
-  /** Trips of a bot in a mint, in the order in which they began. */
+  /** Trips of each bot in each mint, in the order in which they began. */
   readonly #tripsOf = new Map<string, RoundTrip[]>()
-  /** Trips that a filled buy opened or added to, by its order. */
+  /** The trip that a filled buy opened or added to, by the id of the buy's order. */
   readonly #tripOfOrder = new Map<string, RoundTrip>()
-  /** Stray fees of buys that are not filled yet, by order. */
+  /** Stray fees of buys that are not filled yet, by the id of the order. */
   readonly #strayOfOrder = new Map<string, number>()
 
-  /** Movements of one (account, mint) must come in order, see `inOrder`. */
+  /** Applies a movement. The movements of one account and mint must come in order, see `inOrder`. */
   apply(movement: Movement): void {
     const holder = holderOf(movement)
     const money = this.bot(holder)
@@ -63,7 +63,7 @@ export class MoneyFold {
     else books.queue.add(movement as Extract<Movement, { kind: 'fill' | 'adopted' }>)
   }
 
-  /** Creates an empty entry if the bot has moved nothing. */
+  /** Returns the results of a bot, and creates empty ones if the bot has moved nothing yet. */
   bot({ account, bot }: Pick<Holder, 'account' | 'bot'>): BotMoney {
     const key = `${account}\n${bot}`
     let money = this.#bots.get(key)
@@ -77,7 +77,7 @@ export class MoneyFold {
     return money
   }
 
-  /** Money of each bot, sorted by account and bot. */
+  /** Results of each bot, sorted by account and bot. */
   get bots(): BotMoney[] {
     return [...this.#bots].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, money]) => money)
   }
@@ -100,7 +100,7 @@ export class MoneyFold {
     return books
   }
 
-  /** The round trip of a movement, with the tokens held before it. */
+  /** Adds a movement to the round trip that is open, or opens one. Must run before the movement changes the lots. */
   #follow(money: BotMoney, books: Books, movement: TokenMovement): void {
     const { queue, holder } = books
     const { time, tokens, isBuy, reason, lamports, feeLamports } = legOf(movement, queue.tokens)
@@ -123,11 +123,12 @@ export class MoneyFold {
       trip.exitReason = reason
     }
     const left = isBuy ? queue.tokens + tokens : queue.tokens - tokens
-    // Block times are whole seconds, and a fill that is not final yet has the time of our clock.
+    // Block times are whole seconds, and the time of a fill that is not final is that of our clock, so a sale may seem
+    // to precede its buy.
     if (left <= 0n) trip.closedAt = Math.max(trip.openedAt, time)
   }
 
-  /** A filled buy takes over the fees of its failed attempts. */
+  /** Adds the fees of a filled buy's failed attempts to its trip. */
   #ordered(money: BotMoney, { orderId }: Fill, trip: RoundTrip): void {
     this.#tripOfOrder.set(orderId, trip)
     const stray = this.#strayOfOrder.get(orderId)
@@ -149,8 +150,9 @@ export class MoneyFold {
     if (side === 'buy') this.#strayOfOrder.set(orderId, (this.#strayOfOrder.get(orderId) ?? 0) + feeLamports)
   }
 
-  /** The trip that a failed transaction was part of. A sale may fail after another one has closed its trip; a buy is
-   *  part of the trip that its order filled, or of one that was open. */
+  /** Returns the round trip that a failed transaction belongs to. For a buy, that is the trip that its order filled,
+   *  else the trip that was open when it failed. For a sale, it is the last trip that began before, even if another
+   *  sale has closed it since. */
   #tripOf({ orderId, side, time, ...holder }: Failed): RoundTrip | undefined {
     const own = this.#tripOfOrder.get(orderId)
     if (own !== undefined) return own
@@ -173,7 +175,8 @@ interface Leg {
   readonly feeLamports: number
 }
 
-/** A movement as a leg of a round trip: adopted tokens were bought at their value, lost ones sold for nothing. */
+/** Returns a movement as a leg of a round trip. Adopted tokens count as bought at their value, lost tokens as sold for
+ *  nothing. */
 function legOf(movement: TokenMovement, held: TokenAmount): Leg {
   if (movement.kind === 'fill') {
     const { time, tokens, side, tradeLamports, feeLamports, rentLamports } = movement.fill
@@ -194,8 +197,8 @@ function decimalsOf(movement: Movement): number {
   return movement.kind === 'adopted' ? movement.decimals : 0
 }
 
-/** Folds recorded movements. Any order of `movements` gives the same money: fills that a fork took back are left out by
- *  the caller, and late ones are placed where they belong. */
+/** Computes the money of recorded movements. Any order of `movements` gives the same result, because late fills are
+ *  placed where they belong. The caller leaves out fills that a fork removed. */
 export function foldMovements(movements: readonly Movement[]): MoneyFold {
   const fold = new MoneyFold()
   const keyOf = (movement: Movement): string => `${holderOf(movement).account}|${holderOf(movement).mint}`
@@ -204,16 +207,17 @@ export function foldMovements(movements: readonly Movement[]): MoneyFold {
   return fold
 }
 
-/** Liquidation value in lamports; undefined if no price is known. */
+/** Returns the liquidation value of tokens in lamports; undefined if no price is known. */
 export type Worth = (mint: string, tokens: TokenAmount, decimals: number) => Lamports | undefined
 
 /** Profit of a bot in one account, lamports. */
 export interface Profit {
   readonly account: string
   readonly bot: string
-  /** Sum of the gains of its sales, first in, first out, after network fees of buy and sale. */
+  /** Sum of the gains of the bot's sales, after network fees of buy and sale. The lot that was bought first is sold
+   *  first. */
   readonly realizedLamports: Lamports
-  /** Liquidation value less cost and fees of the positions; null if a price is unknown. */
+  /** Liquidation value of the positions minus their cost and fees; null if a price is unknown. */
   readonly unrealizedLamports: Lamports | null
   /** Cost of the positions, including the fees of their buys. */
   readonly heldLamports: Lamports
@@ -256,17 +260,17 @@ function profitOf({ account, bot, disposals, lostLamports }: BotMoney, holdings:
 
 /** Sums over fills and failed transactions, lamports. */
 export interface MoneyTotals {
-  /** The venue's share, included in the prices of the fills. */
+  /** Fees of the venue. The prices of the fills include them. */
   venue: number
-  /** The trading service's share, included in the prices of the fills. */
+  /** Fees of the trading service. The prices of the fills include them. */
   service: number
   /** Base fees, priority fees and tips of fills. */
   network: number
   /** Fees of transactions that landed and failed. */
   failed: number
-  /** Rent paid less rent returned. */
+  /** Rent paid minus rent returned. */
   rent: number
-  /** Change of the wallet. */
+  /** Sum of the changes of the wallet. */
   wallet: number
 }
 

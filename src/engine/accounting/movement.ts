@@ -2,15 +2,15 @@ import type { Lamports, Millis, TokenAmount } from '../../base/units.ts'
 import type { TradeSide } from '../../market/block.ts'
 import type { Fill } from '../order.ts'
 
-/** A change of the tokens that a wallet holds, or of the money it paid to trade. */
+/** A change of the tokens that a wallet holds, or the fee of a failed transaction. */
 export type Movement =
   | {
       readonly kind: 'fill'
       readonly fill: Fill
-      /** Why the order was decided; '' if unknown. */
+      /** Reason of the order; '' if unknown. */
       readonly reason?: string
     }
-  /** Tokens from outside that a bot took over, at their value then. */
+  /** Tokens from outside that a bot took over, with their value at that time as the cost. */
   | (Holder & {
       readonly kind: 'adopted'
       readonly time: Millis
@@ -18,11 +18,11 @@ export type Movement =
       readonly decimals: number
       readonly costLamports: Lamports
     })
-  /** Tokens left the wallet without an order of ours; `left` remain. */
+  /** Tokens that left the wallet without an order of ours. `left` base units remain. */
   | (Holder & { readonly kind: 'lost'; readonly time: Millis; readonly left: TokenAmount })
   | Failed
 
-/** A transaction of ours landed and failed: it moved its fee only. */
+/** A transaction of ours that landed and failed, so that the wallet paid only its fee. */
 export interface Failed extends Holder {
   readonly kind: 'failed'
   readonly orderId: string
@@ -34,7 +34,7 @@ export interface Failed extends Holder {
 /** A movement of tokens. */
 export type TokenMovement = Exclude<Movement, { kind: 'failed' }>
 
-/** A (wallet, mint) belongs to one bot at a time. */
+/** The bot that holds the tokens of a wallet and mint. These belong to one bot at a time. */
 export interface Holder {
   readonly account: string
   readonly bot: string
@@ -45,9 +45,9 @@ export function holderOf(movement: Movement): Holder {
   return movement.kind === 'fill' ? movement.fill : movement
 }
 
-/** Sorts the movements of one wallet and mint as on the chain: by slot, and within a slot a buy before a sale that
- *  could sell it. Movements without a slot are placed by time. Failed transactions come last: one may precede the fill
- *  of its order, and its fee belongs to the same trade. */
+/** Sorts the movements of one wallet and mint as on the chain: by slot, and within a slot buys before sales, because a
+ *  sale may sell tokens of such a buy. Movements without a slot are placed by time. Failed transactions come last,
+ *  because a failed transaction may precede the fill of its order, and its fee belongs to the same trade. */
 export function inOrder(movements: readonly Movement[]): Movement[] {
   const fills = movements.flatMap((one) => (one.kind === 'fill' ? [one] : []))
   fills.sort((a, b) => a.fill.slot - b.fill.slot || rankOf(a.fill) - rankOf(b.fill) || compare(a.fill, b.fill))

@@ -7,10 +7,10 @@ export class PositionSums {
   /** Positions that are not closed. */
   readonly open = new Map<string, Position>()
   readonly #keyOf: (position: Position) => string
-  /** Closed positions by bot, lamports. */
+  /** Sums over the closed positions by bot, lamports. */
   readonly #closed = new Map<string, { realized: number; fees: number }>()
 
-  /** `key`: unique among open positions. */
+  /** `key`: returns a text that is unique among open positions. */
   constructor(key: (position: Position) => string = keyOf) {
     this.#keyOf = key
   }
@@ -30,7 +30,7 @@ export class PositionSums {
     this.#closed.set(position.bot, sum)
   }
 
-  /** Realized profit before network fees and rent, and these fees, lamports. */
+  /** Returns a bot's realized profit before network fees and rent, and the sum of these fees and rents, lamports. */
   resultOf(bot: string): { realized: number; fees: number } {
     const sum = { ...(this.#closed.get(bot) ?? { realized: 0, fees: 0 }) }
     for (const position of this.open.values()) {

@@ -13,50 +13,50 @@ import { ByMint, type Owner } from './by-mint.ts'
 
 export type PositionState = 'opening' | 'open' | 'closing' | 'closed'
 
-/** A bot's holding of a mint, valued at average cost. Exists from the acceptance of its first buy. */
+/** A bot's holding of a mint, valued at average cost. The position exists from the acceptance of its first buy. */
 export interface Position {
   readonly account: string
   readonly bot: string
   readonly mint: string
-  /** Follows from tokens and open orders; see `Book.settle`. */
+  /** State that follows from tokens and open orders; see `Book.settle`. */
   state: PositionState
   /** Base units held; 0n while opening. */
   tokens: TokenAmount
   decimals: number
-  /** Cost of the tokens held, including the fees of the venue; network fees and rent are in `feeLamports`. */
+  /** Cost of the tokens held, including the fees of venue and service. Network fees and rent are in `feeLamports`. */
   costLamports: Lamports
-  /** Price paid, SOL per whole token: includes the fees of venue and service, excludes network fees and rent. 0 while
-   *  opening. */
+  /** Average price paid, SOL per whole token. Includes the fees of venue and service, but no network fees and no rent.
+   *  0 while opening. */
   averagePrice: number
   openedAt: Millis
-  /** Fixed when the position opens: a changed configuration affects new positions only. */
+  /** Exit rules, fixed when the position opens. A changed configuration therefore affects new positions only. */
   exits: ExitRules
   /** Highest robust price since the position opened; 0 before the first. */
   highPrice: number
-  /** Profit of the sales: proceeds less average cost. */
+  /** Profit of the sales: proceeds minus average cost. */
   realizedLamports: Lamports
   /** Base fees, priority fees and rent of all transactions, failed ones included. */
   feeLamports: Lamports
-  /** Number of exit orders since the last one that sold, including the open one: the step of the ladder at which the
-   *  next one starts. */
+  /** Number of exit orders since the last one that sold, including the open one. The next exit order starts at this
+   *  step of the ladder. */
   exitTries: number
-  /** Base units bought since the position opened: take-profit steps are shares of this. Absent in positions of older
-   *  versions. */
+  /** Base units bought since the position opened. Take-profit steps are shares of this amount. Absent in positions of
+   *  older versions. */
   bought?: TokenAmount
   /** State of the take-profit steps; absent before the first. */
   steps?: StepState
   /** Reason of the exit that is due; the exit is retried until the position is sold. '' if none is due. */
   exiting: string
-  /** The position was closed and counted in a losing streak, and then a fork reopened it. */
+  /** Present if a fork reopened the position after a losing streak had already counted it as closed. */
   counted?: true
-  /** Creator of the token, from its announcement; absent if that was not seen. */
+  /** Creator of the token, from its announcement; absent if the announcement was not seen. */
   creator?: string
-  /** Base units sold beyond the known holding, because a fork placed the sale before its buy: the next tokens that
-   *  arrive count as sold. Forgotten once all fills of the mint are final, because the tokens then came from elsewhere.
-   *  Absent: 0. */
+  /** Base units sold beyond the known holding, because a fork placed the sale before its buy. The next tokens that
+   *  arrive count as sold. Deleted once all fills of the mint are final, because the tokens then came from elsewhere.
+   *  Absent means 0. */
   oversold?: TokenAmount
-  /** Base units sold beyond the books when all fills were final. A buy with an earlier slot that is found later was
-   *  sold with them. */
+  /** Base units sold beyond the books when all fills were final. If a buy with an earlier slot is found later, this
+   *  sale has already sold its tokens. */
   soldEarly?: SoldEarly
 }
 
@@ -76,14 +76,14 @@ export interface StepState {
   readonly reason: string
 }
 
-/** After this many failed sales in a row a position counts as unsellable: worth nothing. Sales are still retried. */
+/** After this many failed sales in a row, a position counts as unsellable and is worth nothing. Sales are still
+ *  retried. */
 export const UNSELLABLE_AFTER = 3
 
-/** After this many failed sales, without failures that are not related to the token, a position is written off. */
+/** After this many failed sales, a position is written off. Failures that are not related to the token do not count. */
 export const WRITTEN_OFF_AFTER = 20
 
-/** Whether a position is written off: it no longer takes a place in any limit and counts as lost. Sales are still
- *  retried. */
+/** Whether a position is written off: it counts as lost, and no limit counts it any more. Sales are still retried. */
 export function isWrittenOff({ exitTries }: Position): boolean {
   return exitTries > WRITTEN_OFF_AFTER
 }
@@ -93,7 +93,7 @@ export function isUnsellable({ exitTries }: Position): boolean {
   return exitTries > UNSELLABLE_AFTER
 }
 
-/** Reason and progress of the sale of a position; '' if it is not being sold. */
+/** Returns the reason and progress of the sale of a position; '' if the position is not being sold. */
 export function sellingText(position: Position): string {
   const { exiting, steps, exitTries } = position
   const why = exiting !== '' || stepTokensDue(position) === 0n ? exiting : (steps?.reason ?? '')
@@ -103,13 +103,13 @@ export function sellingText(position: Position): string {
     : `${why}; tried ${exitTries} times`
 }
 
-/** Smallest part of a position that can be sold, in percent: sizes have two decimals of a percent, so a remainder of a
- *  step up to this size counts as sold. */
+/** Smallest part of a position that can be sold, in percent. Sizes have two decimals of a percent, so a remainder of a
+ *  take-profit step up to this size counts as sold. */
 export const LEAST_PART_PERCENT = 0.1
 const STEP_REMAINDER = 1_000n
 
-/** Base units that take-profit steps have requested and that are not sold yet. Every sale counts, so tokens are neither
- *  sold twice nor forgotten when a sale fails, arrives late or is reversed. */
+/** Returns the base units that take-profit steps have requested and that are not sold yet. Every sale counts, so tokens
+ *  are neither sold twice nor forgotten when a sale fails, arrives late or is reversed. */
 export function stepTokensDue({ tokens, steps, bought = 0n, exiting }: Position): TokenAmount {
   if (steps === undefined || exiting !== '') return 0n
   const sold = bought > tokens ? bought - tokens : 0n
@@ -118,7 +118,8 @@ export function stepTokensDue({ tokens, steps, bought = 0n, exiting }: Position)
   return due > tokens ? tokens : due
 }
 
-/** Restarts the take-profit steps: shares now refer to the tokens held. An amount that is already due stays due. */
+/** Restarts the take-profit steps, so that their shares refer to the tokens held now. An amount that is already due
+ *  stays due. */
 export function restartSteps(position: Position): void {
   const due = stepTokensDue(position)
   const { steps } = position
@@ -151,7 +152,8 @@ export function newPosition(
   }
 }
 
-/** Reopens a closed position after a fork. Its results stay with the closed one, so that the sum of both is right. */
+/** Reopens a closed position after a fork. The closed position keeps its results and the reopened one starts without
+ *  any, so that the sum of both is right. */
 export function reopened(position: Position): Position {
   if (position.state !== 'closed') return position
   return { ...position, realizedLamports: ZERO, feeLamports: ZERO, counted: true }
@@ -161,7 +163,8 @@ export function reopened(position: Position): Position {
 export function addTokens(position: Position, fill: Fill): Lamports {
   const opens = position.tokens === 0n
   const { bought = position.tokens, oversold = 0n } = position
-  // The position was sold out while this buy was on its way. A mere reordering by a fork does not count.
+  // The position was sold out while this buy was on its way, so its steps start again. A reordering by a fork, which
+  // leaves an oversold amount, does not count.
   const isAnew = opens && bought > 0n && oversold === 0n
   if (isAnew) delete position.steps
   position.bought = isAnew ? fill.tokens : bought + fill.tokens
@@ -174,8 +177,8 @@ export function addTokens(position: Position, fill: Fill): Lamports {
   return ZERO
 }
 
-/** Books a sale and returns its profit. A sale of more than was held counts, too: its proceeds are booked, and the cost
- *  does not fall below 0. */
+/** Books a sale and returns its profit. If it sold more than was held, all its proceeds are booked, and the cost does
+ *  not fall below 0. */
 export function removeTokens(position: Position, fill: Fill): Lamports {
   const share = position.tokens === 0n ? 1 : Math.min(1, Number(fill.tokens) / Number(position.tokens))
   const cost = Math.round(position.costLamports * share)
@@ -193,8 +196,8 @@ export function undoBuy(position: Position, fill: Fill): Lamports {
   return ZERO
 }
 
-/** Reverses a sale and returns the negated profit. The tokens return at their average price; if that is unknown, at the
- *  price of the sale. */
+/** Reverses a sale and returns the negated profit. The tokens return at the average price of the position or, if that
+ *  is unknown, at the price of the sale. */
 export function undoSale(position: Position, fill: Fill): Lamports {
   const average = solToLamports(position.averagePrice * wholeTokens(fill.tokens, fill.decimals))
   const cost = position.averagePrice > 0 ? average : fill.tradeLamports
@@ -207,7 +210,7 @@ export function undoSale(position: Position, fill: Fill): Lamports {
   return earn(position, cost - fill.tradeLamports)
 }
 
-/** Adds tokens, less those that count as sold already. Returns the share that was added. */
+/** Adds tokens, except those that count as sold already. Returns the share of the tokens that was added. */
 function putIn(position: Position, tokens: TokenAmount): number {
   const { oversold = 0n } = position
   const owed = oversold < tokens ? oversold : tokens
@@ -231,7 +234,7 @@ function earn(position: Position, profit: number): Lamports {
   return lamports(profit)
 }
 
-/** Fields of a position that a high-water mark needs. */
+/** Fields of a position that are needed to record its high-water mark. */
 export type Mark = Pick<Position, 'account' | 'mint' | 'highPrice'>
 
 /** Positions that are not closed; at most one for each account and mint. */

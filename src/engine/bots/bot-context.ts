@@ -18,15 +18,16 @@ export interface BotContext {
   readonly router: SubscriptionRouter
 }
 
-/** The runner of a strategy, as the handle that the strategy calls sees it. */
+/** The part of a strategy's runner that the strategy's handle (`BotHandle`) uses. */
 export interface BotHost extends Client {
-  /** Subscription keys of the bot: `trades`, `newTokens`, `priceUpdates`, mints. They decide which rows reach it. */
+  /** Subscription keys of the bot: `trades`, `newTokens`, `priceUpdates` and mints. They decide which rows reach the
+   *  bot. */
   readonly keys: Set<string>
-  /** The `start` of the strategy is running. */
+  /** Whether `start` of the strategy is running. */
   readonly starting: boolean
   viewOf(token: number): TokenView
-  /** Updates the position in the view of a token, after the position opened or closed. */
+  /** Updates the position in the view of a token, after the position opened or closed. Returns the view. */
   refresh(mint: string): TokenView
-  /** Routes the rows of one token to this bot, or no longer. */
+  /** Starts or stops showing the rows of one token to this bot. */
   watchToken(token: number, on: boolean): void
 }

@@ -38,8 +38,8 @@ export class BotReadings {
     return this.isMint(mint) ? this.#host.viewOf(this.#state.mints.intern(mint)) : undefined
   }
 
-  /** Whether `mint` is a base58 public key. A known mint was checked before. Unseen mints are valid, too: which mints
-   *  have been seen depends on how far a process has read ahead. */
+  /** Whether `mint` is a base58 public key. A mint that the engine has seen was checked then. A mint that it has not
+   *  seen is accepted too, because the seen mints depend on how far a process has read ahead. */
   protected isMint(mint: string): boolean {
     return this.#state.mints.find(mint) !== undefined || isPublicKey(mint)
   }
@@ -115,7 +115,8 @@ export function quoteBuy(sol: number, price: number | undefined): Quote | undefi
   }
 }
 
-/** Estimates a sale of `tokens` whole tokens at `price` (SOL a token). */
+/** Estimates a sale of `tokens` whole tokens at `price` (SOL a token). Returns undefined without a price, or if
+ *  `tokens` is not positive and finite. */
 export function quoteSell(tokens: number, price: number | undefined): Quote | undefined {
   if (price === undefined || !isAmount(tokens)) return undefined
   const sol = solFor(tokens, reservesAt(price))

@@ -26,13 +26,13 @@ import { ConditionalFactory } from './conditional-factory.ts'
 
 /** Maximum number of mints that a bot watches. */
 const MOST_WATCHED = 5_000
-/** A refusal with the same code as the previous one of its token is not recorded again within this time. */
+/** Within this time, a refusal with the same code as the previous refusal of its token is not recorded again. */
 export const SAME_REFUSAL_MS = 1000
 const LONGEST_MINT = 64
 const WARMING = { ok: false, code: 'WARMING', reason: 'the strategy is warming up; orders are ignored' } as const
 
-/** The handle that a strategy receives as `bot`. A request that the market may cause to fail is refused with a reason;
- *  a request that only a bug in the strategy can cause throws, which ends the bot's entries. */
+/** The handle that a strategy receives as `bot`. If the market may cause a request to fail, the request is refused with
+ *  a reason. If only a bug in the strategy can cause the failure, the request throws, which ends the bot's entries. */
 export class BotHandle extends BotReadings implements Bot<unknown> {
   readonly #state: EngineState
   readonly #context: BotContext
@@ -42,7 +42,7 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   readonly #allowance = new Allowance()
   /** Codes of refusals that have raised an alarm. */
   readonly #alarmed = new Set<ErrorCode>()
-  /** Timers set by the strategy's `start`. */
+  /** Names of the timers that the strategy's `start` has set. */
   readonly #declared = new Set<string>()
 
   constructor(context: BotContext, host: BotHost) {
@@ -173,17 +173,17 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     this.#state.emit({ kind: 'note', bot: this.name, mint: text, code: '', reason })
   }
 
-  /** Charges the firing of a timer. Returns false if the timers of the bot fire too often. */
+  /** Charges the bot for a timer that fires. Returns false if the bot's timers fire too often. */
   mayFire(): boolean {
     return this.#allowance.takeIfLeft(this.#state.now, COST.firing)
   }
 
-  /** Clears the timers that an earlier `start` of the strategy set and this one did not. */
+  /** Clears the timers that `start` set in an earlier process and did not set in this one. */
   clearUndeclared(): void {
     this.#state.timers.clearAll(this.name, ({ name, declared }) => declared === true && !this.#declared.has(name))
   }
 
-  /** Timers that `start` sets again after a restart keep running. */
+  /** Sets a timer. If `start` sets a timer again after a restart, the running timer continues. */
   #setTimer(name: string, seconds: number, repeats: boolean): Answer {
     this.#charge()
     const ms = readTimer(name, seconds)
@@ -206,8 +206,8 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     return { ok: true }
   }
 
-  /** Raises an alarm, because a strategy that ignores the result continues without the timer or the subscription. Once
-   *  for each code: the strategy may ask again on every row. */
+  /** Raises an alarm, because a strategy that ignores the result continues without the timer or the subscription. Each
+   *  code raises only one, because the strategy may ask again on every row. */
   #alarmOnce(code: ErrorCode, reason: string): void {
     if (this.#alarmed.has(code)) return
     this.#alarmed.add(code)
@@ -236,7 +236,8 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     return { ok: false, code, reason }
   }
 
-  /** Marks the books as inconsistent if the stack overflows within a request: the engine cannot continue after that. */
+  /** Runs a request. If the stack overflows in it, marks the books as inconsistent, because the engine cannot continue
+   *  then. */
   #guardBooks<T>(run: () => T): T {
     try {
       return run()
@@ -255,8 +256,8 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     this.#charge(1 + this.#host.keys.size / MINTS_A_REQUEST)
   }
 
-  /** Throws outside of a handler, for example in a promise: such a request has no place in the stream and could not be
-   *  replayed. */
+  /** Throws outside of a handler, for example in a promise: a request from there has no place in the stream, so a
+   *  replay could not repeat it. */
   #assertHandling(): void {
     if (this.#state.activity.running !== this.#context.index)
       throw new Error(`${this.name} uses its bot outside of a handler; handlers are synchronous`)
@@ -268,7 +269,7 @@ const PER_SECOND = 500
 
 /** Cost of requests that write more to the journal, or delay other bots more, than one request. */
 export const COST = {
-  /** A row in the journal, and a run of a handler. */
+  /** The firing writes a row to the journal and runs a handler. */
   firing: 5,
   /** The position is written with all its exits. */
   setExits: 5,
@@ -276,13 +277,14 @@ export const COST = {
   conditional: 4,
 } as const
 
-/** Characters of a state or a note that cost as much as one request. */
+/** Number of characters of a state or a note that cost as much as one request. */
 const CHARACTERS_A_REQUEST = 100
-/** Watched mints that raise the cost of the next `watch` by one request: the feed receives the whole list. */
+/** Number of watched mints that raise the cost of the next `watch` by one request, because the feed receives the whole
+ *  list. */
 const MINTS_A_REQUEST = 100
 
-/** Rate limit of a bot's requests, because each is written to the journal and may delay other bots: 10,000 at once, and
- *  500 a second continuously. Uses the engine's time, so a replay agrees. */
+/** Rate limit of a bot's requests: 10,000 at once, and 500 a second continuously. The limit exists because each request
+ *  is written to the journal and may delay other bots. It uses the engine's time, so that a replay agrees. */
 export class Allowance {
   #left = AT_ONCE
   #at: Millis = 0
@@ -293,7 +295,7 @@ export class Allowance {
       throw new RangeError(`the bot exceeds its limit of ${AT_ONCE} requests at once and ${PER_SECOND} a second`)
   }
 
-  /** Returns false, and takes nothing, if the limit is exceeded. */
+  /** Returns false, and charges nothing, if the limit is exceeded. */
   takeIfLeft(now: Millis, cost: number): boolean {
     if (now > this.#at) {
       this.#left = Math.min(AT_ONCE, this.#left + ((now - this.#at) * PER_SECOND) / 1000)

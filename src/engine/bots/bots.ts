@@ -24,15 +24,16 @@ export class Bots {
     return this.#runners.find(({ name }) => name === bot)
   }
 
-  /** Settings for selling a position. Exits are fixed when a position opens, so they also apply to a bot that is no
-   *  longer configured; another bot of its wallet then sells. Throws SluiceError without such a bot. */
+  /** Returns the settings for selling a position. The position may belong to a bot that is no longer configured. Its
+   *  exits were fixed when it opened and still apply, so another bot of its wallet sells. Throws SluiceError if there
+   *  is no such bot. */
   sellerOf({ bot, account }: Position): BotSettings {
     const runner = this.of(bot) ?? this.#runners.find(({ settings }) => settings.account.id === account)
     if (runner === undefined) throw new SluiceError(`account ${account} does not belong to any configured bot`)
     return runner.settings
   }
 
-  /** Starts the strategies, except those that were stopped before. */
+  /** Starts the strategies, except those that were stopped in an earlier engine. */
   start(stopped: StartInput['stopped'], wants: Wants, router: SubscriptionRouter): void {
     for (const runner of this.#runners) {
       for (const key of runner.keys) {
@@ -45,7 +46,7 @@ export class Bots {
     }
   }
 
-  /** Notifies the bots that are subscribed to one of the keys. */
+  /** Notifies the bots that are subscribed to at least one key of a gap. */
   missed({ from, to, keys }: Extract<Input, { kind: 'gap' }>): void {
     const gap = Object.freeze({ from, to, keys: Object.freeze([...keys]) })
     for (const runner of this.#runners)
@@ -53,7 +54,7 @@ export class Bots {
   }
 }
 
-/** Takes the place of a strategy that is not available, or must not run. */
+/** Replaces a strategy that is not available, or that must not run. */
 export const NO_STRATEGY = {
   name: '',
   about: '',

@@ -25,7 +25,7 @@ export class ConditionalFactory {
     return this.#wait(mint, readLimitBuy(options, this.#client.settings, this.#context.state.plan))
   }
 
-  /** `kind`: `above` for a limit, `below` for a stop. */
+  /** `kind`: `above` for a limit order, `below` for a stop. */
   sell(mint: string, options: LimitSellOptions, kind: 'above' | 'below'): Placed {
     const sale = this.#context.factory.readSale(this.#client, mint, options)
     return this.#wait(mint, 'code' in sale ? sale : (tooSmall(sale) ?? readPriceSell(options, kind)))
@@ -48,7 +48,8 @@ export class ConditionalFactory {
   }
 }
 
-/** Refuses a part so small that rounding would count it as sold already. */
+/** Refuses a sale of a part so small that rounding would count it as sold already. undefined if the part is large
+ *  enough. */
 function tooSmall({ position, request: { size } }: Sale): Veto | undefined {
   if (size.kind !== 'percent' && size.kind !== 'tokens') return undefined
   const percent = size.kind === 'percent' ? size.percent : (Number(size.tokens) / Number(position.tokens)) * 100

@@ -15,7 +15,7 @@ import type { Subscriber, SubscriptionRouter } from './subscription-router.ts'
 import { readThrown } from './thrown-value.ts'
 import { HeldView, TokenView } from './views.ts'
 
-/** Runs the strategy of one bot, and keeps the tokens as that bot sees them. */
+/** Runs the strategy of one bot, and keeps the bot's views of tokens. */
 export class StrategyRunner implements BotHost, Subscriber {
   readonly settings: BotSettings
   readonly money: BotMoney
@@ -34,7 +34,8 @@ export class StrategyRunner implements BotHost, Subscriber {
   #yesterday: ByToken<TokenView> = []
   readonly #bot: BotHandle
   readonly #firings = new FiringRate()
-  /** The alarm of a strategy that threw during the warm-up, when outputs are discarded. */
+  /** Alarm of a strategy that threw during the warm-up. It is emitted afterwards, because outputs are discarded until
+   *  then. */
   #heldAlarm: Alarm | undefined
 
   constructor(context: BotContext, settings: BotSettings, money: BotMoney, wallet: LimitScope, strategy: Strategy) {
@@ -108,7 +109,7 @@ export class StrategyRunner implements BotHost, Subscriber {
     }
   }
 
-  /** Notifies the strategy of an order. */
+  /** Notifies the strategy of a change of an order. */
   notify(order: OrderView): void {
     const view = this.viewOf(this.#state.mints.intern(order.mint))
     this.guard(() => this.handlers.onOrder?.(order, view))
@@ -127,14 +128,14 @@ export class StrategyRunner implements BotHost, Subscriber {
     activity.leave(before)
   }
 
-  /** Emits the alarm of a strategy that failed during the warm-up, when outputs are discarded. */
+  /** Emits the alarm of a strategy that failed during the warm-up, because outputs were discarded until now. */
   endWarmup(): void {
     if (this.#heldAlarm !== undefined) this.#emitEnd(this.#heldAlarm)
     this.#heldAlarm = undefined
   }
 
-  /** Begins a new day: frees views of tokens that were not seen on the previous day and are not held. The number of
-   *  tokens is unbounded. */
+  /** Begins a new day. Frees views of tokens that were not seen on the previous day and are not held, because the
+   *  number of tokens is unbounded. */
   forgetTokens(): void {
     const before = this.#yesterday
     this.#yesterday = this.#tokens.slice()
@@ -165,7 +166,7 @@ export class StrategyRunner implements BotHost, Subscriber {
     return this.refresh(view.mint)
   }
 
-  /** Updates the position of a token's view. */
+  /** Updates the position in the view of a token. Returns the view. */
   refresh(mint: string): TokenView {
     const view = this.viewOf(this.#state.mints.intern(mint))
     const position = this.#state.book.positions.get({ account: this.settings.account.id, mint })
@@ -186,8 +187,8 @@ export class StrategyRunner implements BotHost, Subscriber {
     return this.settings.name
   }
 
-  /** Ends the strategy. A SluiceError comes from Sluice (for example a corrupt tape), not from the strategy, so it ends
-   *  the process. */
+  /** Ends the strategy that threw. A SluiceError comes from Sluice and not from the strategy (for example because of a
+   *  corrupt tape), so it is thrown again and ends the process. */
   #threw(error: unknown): void {
     if (error instanceof SluiceError) throw error
     const { reason, stack } = readThrown(error)
@@ -211,8 +212,8 @@ export class StrategyRunner implements BotHost, Subscriber {
   }
 }
 
-/** A handler may not return a promise: its continuation would have no place in the stream, and its rejection would end
- *  the process. */
+/** Throws if a handler returned a promise: its continuation would have no place in the stream, and its rejection would
+ *  end the process. */
 function refusePromise(returned: unknown): void {
   if (typeof returned !== 'object' || returned === null || !('then' in returned)) return
   const { then } = returned
@@ -223,7 +224,7 @@ function refusePromise(returned: unknown): void {
 
 const FIRING_WINDOW_MS = 10_000
 
-/** Rate at which the timers of a bot fired lately, for an alarm. */
+/** Counts how often the timers of a bot fired lately, for the text of an alarm. */
 class FiringRate {
   #since: Millis = 0
   #count = 0
@@ -239,7 +240,7 @@ class FiringRate {
     this.#count++
   }
 
-  /** `2,004 times within 1.3 s`. */
+  /** Returns a text such as `2,004 times within 1.3 s`. */
   text(now: Millis): string {
     const { since, count } = this.#before
     const seconds = Math.max(0.1, (now - (count > 0 ? since : this.#since)) / 1000)

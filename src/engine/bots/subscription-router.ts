@@ -1,14 +1,14 @@
 import { type Block, eventOf, type MarketEvent, RowKind, Trade } from '../../market/block.ts'
 import { type ByToken, type Mints, setByToken } from '../../market/mints.ts'
 
-/** Rows to look ahead; 4 and 16 were measured to take a tenth longer. */
+/** Number of rows to look ahead. With 4 rows and with 16 rows, runs took a tenth longer. */
 const ROWS_AHEAD = 8
 
 /** A bot that is shown market rows. */
 export interface Subscriber {
-  /** Whether its strategy keeps state for each token. */
+  /** Whether the subscriber's strategy keeps state for each token. */
   readonly keepsState: boolean
-  /** Whether it has state for this token. Reads the state, which brings it into the processor's cache. */
+  /** Whether the subscriber has state for this token. Reads the state, which brings it into the processor's cache. */
   knows(token: number): boolean
   row(kind: RowKind, event: MarketEvent, token: number): void
 }
@@ -16,13 +16,13 @@ export interface Subscriber {
 /** Shows each market row to the bots whose own subscription keys cover it. */
 export class SubscriptionRouter {
   readonly #mints: Mints
-  /** Subscribers of every trade, every new token, every price update, by kind of row. */
+  /** Subscribers of all trades, all new tokens or all price updates, by kind of row. */
   readonly #firehoses: Record<RowKind, Subscriber[]> = { 0: [], 1: [], 2: [], 3: [] }
   /** Subscribers of single tokens. */
   readonly #watchers: ByToken<Subscriber[]> = []
   #keepsState = false
-  /** Number of subscribers with state for the rows of the last `lookAhead`. Only written: the optimizer would remove
-   *  reads whose result is unused. */
+  /** Number of subscribers with state for the rows of the last `lookAhead`. No code reads this field; it exists because
+   *  the optimizer would remove the look-ups if their result were unused. */
   known = 0
 
   constructor(mints: Mints) {
@@ -40,8 +40,8 @@ export class SubscriptionRouter {
     else this.watch(subscriber, this.#mints.intern(key), true)
   }
 
-  /** Prefetches the state that bots keep for the tokens of the next rows. Each read may miss the cache; when read
-   *  together, the misses overlap. Returns the row at which to look ahead again. */
+  /** Prefetches the state that bots keep for the tokens of the next rows. Each read may miss the cache; when the reads
+   *  are done together, the misses overlap. Returns the row at which to look ahead again. */
   lookAhead({ kind, token }: Block, from: number, to: number): number {
     if (!this.#keepsState) return to
     const end = from + ROWS_AHEAD < to ? from + ROWS_AHEAD : to
@@ -55,8 +55,8 @@ export class SubscriptionRouter {
     return end
   }
 
-  /** Shows the rows of one token to a subscriber, or no longer. Replaces the list of watchers, which `show` may be
-   *  iterating. */
+  /** Starts or stops showing the rows of one token to a subscriber. Makes a new list of watchers instead of changing
+   *  the old one, because `show` may be iterating over it. */
   watch(subscriber: Subscriber, token: number, on: boolean): void {
     const others = this.#watchers[token]?.filter((other) => other !== subscriber) ?? []
     const left = on ? [...others, subscriber] : others
@@ -67,12 +67,12 @@ export class SubscriptionRouter {
     return this.#watchers[token] !== undefined
   }
 
-  /** All subscribers share one event, which is immutable. */
+  /** Shows a row to its subscribers. They all receive the same event object, which is immutable. */
   show(block: Block, row: number, kind: RowKind, token: number): void {
     const all = this.#firehoses[kind]
     const watchers = this.#watchers[token]
     if (all.length === 0 && watchers === undefined) return
-    // Most rows are trades: with a single subscriber, escape analysis removes this allocation.
+    // Most rows are trades. If there is only one subscriber, escape analysis removes this allocation.
     const event = kind <= RowKind.sell ? new Trade(block, row) : eventOf(block, row)
     for (let index = 0; index < all.length; index++) (all[index] as Subscriber).row(kind, event, token)
     if (watchers === undefined) return

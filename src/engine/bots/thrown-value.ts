@@ -4,20 +4,21 @@ const LONGEST_REASON = 500
 const LONGEST_STACK = 16_384
 const NO_STACK = { above: '', stack: '' }
 
-/** A value that a strategy threw, read once. */
+/** Texts of a value that a strategy threw. The value is read only once, because a read may run code of the strategy. */
 export interface Thrown {
   readonly reason: string
-  /** Text of the stack above the message; for a syntax error it contains the place. */
+  /** Text of the stack before the message. For a syntax error, this text contains the place. */
   readonly above: string
-  /** Stack frames as V8 writes them, one a line; may be ''. */
+  /** Stack frames as V8 writes them, one a line; '' if there are none. */
   readonly stack: string
 }
 
-/** Finds the strategy's own code in a stack. Reads only the text, so it cannot run code of the strategy. */
+/** Finds the place in the strategy's own code in a stack; undefined if there is none. Reads only the text, so it cannot
+ *  run code of the strategy. */
 export type ThrownAtOf = (stack: string) => ThrownAt | undefined
 
-/** Reads a thrown value. Any value may be thrown, and reading it may throw again or run code of the strategy; so every
- *  mode reads the same properties in the same order, and a replay repeats the effects. */
+/** Reads a thrown value. It may be any value, and reading it may throw again or run code of the strategy. Every mode
+ *  therefore reads the same properties in the same order, so that a replay repeats the effects. */
 export function readThrown(error: unknown): Thrown {
   let reason = 'the strategy threw a value that cannot be printed'
   let message = ''
@@ -30,8 +31,8 @@ export function readThrown(error: unknown): Thrown {
   return { reason, ...readStack(error, message) }
 }
 
-/** The stack begins with the message, which may contain foreign text that looks like frames, so the message is cut
- *  off. */
+/** Returns the stack without the message at its beginning, because the message may contain foreign text that looks like
+ *  frames. */
 function readStack(error: unknown, message: string): Omit<Thrown, 'reason'> {
   try {
     if (typeof error !== 'object' || error === null || !('stack' in error)) return NO_STACK
@@ -45,13 +46,14 @@ function readStack(error: unknown, message: string): Omit<Thrown, 'reason'> {
   }
 }
 
-/** An alarm as one line. The place comes first, so that a terminal that cuts the line keeps it. */
+/** Returns an alarm as one line. The place comes first, so that a terminal that cuts the line keeps it. */
 export function alarmText({ reason, thrownAt }: { reason: string; thrownAt?: ThrownAt | undefined }): string {
   const line = reason.replace(/\s+/g, ' ')
   return thrownAt === undefined ? line : `${thrownAt.place}: ${line}`
 }
 
-/** An output as a replay compares it: without places, because paths and line numbers differ between machines. */
+/** Returns an output as a replay compares it: without places, because paths and line numbers differ between
+ *  machines. */
 export function compared(output: Output): Output {
   if (output.kind !== 'alarm' || output.thrownAt === undefined) return output
   const { thrownAt: _, ...decided } = output

@@ -7,13 +7,13 @@ import { copyExits, type ExitRules } from '../exits/exit-settings.ts'
 import type { Fill, Order, OrderState } from '../order.ts'
 import type { FillView, OrderView, PositionView, Token } from '../strategy.ts'
 
-/** A token as one bot sees it. A sweep has many of them and each access may miss the cache, so the object is small and
- *  begins with the fields that every row reads. It is sealed, and
- *  its prototype is frozen: the engine reads views of tokens that will print next, and
- *  an accessor that a strategy defined on one would tell it. */
+/** A token as one bot sees it. A sweep has many views and each access may miss the cache, so the object is small and
+ *  begins with the fields that every row reads. The object is sealed and its prototype is frozen, because the engine
+ *  reads the views of tokens that will print next: a strategy could otherwise define an accessor on a view and learn
+ *  that from its calls. */
 export class TokenView implements Token<unknown> {
   readonly #engine: EngineState
-  /** -1 after `forget`: the number may then belong to another token. */
+  /** Number of the token; -1 after `forget`, because the number may then belong to another token. */
   #token: number
   #state: unknown
   /** The bot's position in this token. */
@@ -21,7 +21,8 @@ export class TokenView implements Token<unknown> {
   readonly mint: string
   /** Time at which the bot first saw the token. */
   readonly seenAt: Millis
-  /** Last refusal recorded, so that a strategy that asks again on every print does not fill the journal. */
+  /** The refusal that was recorded last. It is kept so that a strategy that asks again on every print does not fill the
+   *  journal. */
   refused: { readonly code: ErrorCode; readonly at: Millis } | undefined
 
   constructor(engine: EngineState, token: number, state: unknown) {
@@ -65,7 +66,7 @@ export class TokenView implements Token<unknown> {
 
 Object.freeze(TokenView.prototype)
 
-/** A position in SOL and whole tokens. Reads through to the position, so a strategy may keep it. */
+/** A position in SOL and whole tokens. Each getter reads the current position, so a strategy may keep the view. */
 export class HeldView implements PositionView {
   readonly #position: Position
   readonly #state: EngineState

@@ -11,28 +11,28 @@ import type { ConditionalRequest } from './conditional-request.ts'
 import type { ExitWatch } from './exit-watch.ts'
 import type { Exits } from './position-exits.ts'
 
-/** Upper bound of waiting conditional orders of one bot. */
+/** Largest number of conditional orders of one bot that may wait. */
 const MOST_WAITING = 2_000
 /** A limit buy ends after this many failed orders. */
 const MOST_TRIES = 5
 const RETRY_MS = 1_000
-/** Interval at which the last installment of a schedule checks again while an order of its group is open. */
+/** Time in ms after which the last installment of a schedule tries again while another order of its group is open. */
 const HELD_BACK_MS = 5_000
 
 /** The bot that placed a conditional order. */
 interface ConditionalOwner extends Client {
-  /** Called when a position of the bot opens. */
+  /** Updates the bot's view of a mint. Called when a position of the bot opens. */
   refresh(mint: string): unknown
   notify(order: OrderView): void
 }
 
-/** Finds the bot that placed a conditional order; undefined for a bot that is not configured now. */
+/** Finds the bot that placed a conditional order; undefined if that bot is not configured now. */
 interface ConditionalOwners {
   of(bot: string): ConditionalOwner | undefined
 }
 
-/** Conditional orders of all bots: limit, stop, one-cancels-the-other, DCA. Their buys pass all checks of a buy; their
- *  sales become exits of the position, which are retried until they fill. */
+/** Conditional orders of all bots: limit, stop, one-cancels-the-other and DCA. Their buys pass all checks of a buy.
+ *  Their sales become exits of the position, and these are retried until they fill. */
 export class ConditionalBook {
   readonly #state: EngineState
   readonly #factory: OrderFactory
@@ -59,7 +59,7 @@ export class ConditionalBook {
     }
   }
 
-  /** Open conditional orders of a bot, oldest first. */
+  /** Returns the open conditional orders of a bot, oldest first. */
   of({ settings: { name, account } }: Pick<Client, 'settings'>): ConditionalOrder[] {
     return this.#open.ofBot({ bot: name, account: account.id })
   }
@@ -81,32 +81,35 @@ export class ConditionalBook {
     }
     this.#add(order)
     this.#emit(order)
-    // The first installment of a schedule is due at once, as an input of its own.
+    // The first installment of a schedule is due at once. A timer buys it, so that it is an input of its own.
     if (when.kind === 'every') this.#setTimer(order, now)
     else if (order.expiresAt !== null) this.#setTimer(order, order.expiresAt)
     return { ok: true, id: order.id }
   }
 
-  /** Called by the strategy, which gets no further report. False if the order is no longer waiting. */
+  /** Cancels an order at the request of its strategy, which gets no further report. Returns false if the order is no
+   *  longer waiting. */
   cancel(client: Client, id: string): boolean {
     const order = this.#open.get(id)
     if (order === undefined || this.#ownerOf(order) !== client || order.state !== 'waiting') return false
     return this.#end(order, 'cancelled', 'CANCELLED')
   }
 
-  /** Called when an operator sells positions: conditional buys would open them again. */
+  /** Cancels the conditional buys that `which` selects. Called when an operator sells positions, because such buys
+   *  would open them again. */
   cancelBuys(which: (order: ConditionalOrder) => boolean): void {
     for (const order of this.#open.all())
       if (order.action.side === 'buy' && which(order)) this.#endAndReport(order, 'cancelled', 'CANCELLED')
   }
 
-  /** Acts on a new price of the token. */
+  /** Executes a waiting order if a new price of its token meets the condition. */
   priced(order: ConditionalOrder, price: number): void {
     const { when, state, notBefore, expiresAt } = order
     const { now } = this.#state
     if (state !== 'waiting' || when.kind === 'every' || now < notBefore) return
     if (expiresAt !== null && now >= expiresAt) {
-      // The timer may be late: it stops while the machine sleeps, and the clock may be set.
+      // The timer of the expiry may be late, because it stops while the machine sleeps and because the clock may be
+      // set.
       this.#endAndReport(order, 'expired', '')
       return
     }
@@ -116,15 +119,15 @@ export class ConditionalBook {
     else this.#buy(order)
   }
 
-  /** Cancels the conditional sales of a closed position. Its strategy is notified at once and may buy again, so a
-   *  caller calls this last. */
+  /** Cancels the conditional sales of a closed position. The strategy is notified at once and may buy again, so a
+   *  caller must call this last. */
   positionClosed({ account, mint }: Position): void {
     for (const order of this.#watch.ordersOf(mint))
       if (order.action.side === 'sell' && order.account === account)
         this.#endAndReport(order, 'cancelled', 'NO_POSITION')
   }
 
-  /** An installment is due, or the order expires. */
+  /** Handles the timer of an order: buys an installment that is due, or ends an order that expires. */
   timer(id: string): void {
     const order = this.#open.get(id)
     if (order === undefined) return
@@ -133,7 +136,7 @@ export class ConditionalBook {
     else if (order.state === 'waiting') this.#endAndReport(order, 'expired', '')
   }
 
-  /** Takes in the report of an order. A fill counts at any time, also that of an earlier order. */
+  /** Applies the report of an order. A fill counts at any time, even the fill of an earlier order. */
   report(orderId: string, state: OrderState, code: ErrorCode | ''): void {
     const order = this.#open.behind(orderId)
     if (order === undefined) return
@@ -156,7 +159,7 @@ export class ConditionalBook {
     }
   }
 
-  /** Ends an executed order and the others of its group. */
+  /** Ends an executed order, and cancels the other orders of its group. */
   #executed(order: ConditionalOrder): void {
     const rivals = this.#open.rivals(order)
     for (const rival of rivals) this.#cancelOrder(rival)
@@ -165,7 +168,7 @@ export class ConditionalBook {
     for (const one of isDone ? [order, ...ended] : ended) this.#report(one)
   }
 
-  /** Cancels its order, unless that has been sent. */
+  /** Cancels the order that a conditional order became, unless the request for it has been sent. */
   #cancelOrder({ state, orderId }: ConditionalOrder): void {
     if (state === 'working' && this.#state.book.orders.get(orderId)?.state === 'accepted')
       this.#state.emit({ kind: 'cancel', orderId, code: 'CANCELLED' })
@@ -187,14 +190,14 @@ export class ConditionalBook {
   #tryBuy(order: ConditionalOrder): Placed | undefined {
     const { mint, action } = order
     const owner = this.#ownerOf(order)
-    // The bot is not configured now: the order waits.
+    // The bot is not configured now, so the conditional order waits.
     if (owner === undefined || action.side !== 'buy') return undefined
     const placed = this.#factory.buy(owner, mint, action.options)
     if (placed.ok) owner.refresh(mint)
     return placed
   }
 
-  /** Records the sale with the position, as an exit that is due. */
+  /** Records the sale with the position, as an exit that is due, and ends the conditional order. */
   #sell(order: ConditionalOrder, price: number): void {
     const { account, bot, mint, action } = order
     const position = this.#state.book.positions.get({ account, mint })
@@ -215,7 +218,7 @@ export class ConditionalBook {
   #buyInstallment(order: ConditionalOrder, when: Extract<Condition, { kind: 'every' }>): void {
     const isHeldBack = this.#open.isHeldBack(order)
     if (isHeldBack && when.left <= 1) {
-      // The last installment would cancel the other order, which may just have executed.
+      // If the last installment executed, it would cancel the other order, which may just have executed. So it waits.
       this.#setTimer(order, this.#state.now + Math.min(when.everyMs, HELD_BACK_MS))
       return
     }
@@ -234,14 +237,15 @@ export class ConditionalBook {
   }
 
   #refused(order: ConditionalOrder, code: ErrorCode, reason: string): void {
-    // Reported once while the reason stays the same.
+    // The refusal is reported only once while its code stays the same.
     if (order.code === code) return
     order.code = code
     const { bot, mint, id } = order
     this.#state.emit({ kind: 'refused', bot, mint, code, reason: `${id}: ${reason}` })
   }
 
-  /** A bot whose wallet has changed does not own the orders of its former wallet. */
+  /** Returns the bot that placed an order. A bot whose wallet has changed does not own the orders of its former
+   *  wallet. */
   #ownerOf({ account, bot }: Pick<ConditionalOrder, 'account' | 'bot'>): ConditionalOwner | undefined {
     const owner = this.#owners.of(bot)
     return owner?.settings.account.id === account ? owner : undefined
@@ -255,7 +259,7 @@ export class ConditionalBook {
     this.#ownerOf(order)?.notify(conditionalView(order))
   }
 
-  /** Returns false if it had ended before. */
+  /** Ends an order. Returns false if it had ended before. */
   #end(order: ConditionalOrder, state: ConditionalOrder['state'], code: ErrorCode | ''): boolean {
     if (isOver(order.state)) return false
     Object.assign(order, { state, code })
@@ -271,7 +275,8 @@ export class ConditionalBook {
     this.#watch.watchOrder(order)
   }
 
-  /** Sets a missing timer after a restart: a bot of the same name with another wallet may have cleared it. */
+  /** Sets a timer that is missing after a restart, because a bot of the same name with another wallet may have cleared
+   *  it. */
   #restoreTimer(order: ConditionalOrder): void {
     const { bot, id, when, expiresAt } = order
     const at = when.kind === 'every' ? this.#state.now + when.everyMs : expiresAt
@@ -289,15 +294,15 @@ export class ConditionalBook {
   }
 }
 
-/** Conditional orders of all bots that have not ended. */
+/** The conditional orders of all bots that have not ended. */
 class OpenConditionals {
   readonly #byId = new Map<string, ConditionalOrder>()
-  /** Conditional orders by the id of an order that they became. */
+  /** Conditional orders by the ids of the orders that they became. */
   readonly #byOrder = new Map<string, ConditionalOrder>()
-  /** Conditional orders with an open order: a small set, so a print does not iterate over all waiting ones. */
+  /** Conditional orders with an open order. The set is small, so a print does not iterate over all waiting orders. */
   readonly #working = new Set<ConditionalOrder>()
 
-  /** Adds one, or updates its state and order. */
+  /** Adds a conditional order, or updates its state and the orders that it became. */
   set(order: ConditionalOrder): void {
     this.#byId.set(order.id, order)
     if (order.state === 'working') this.#working.add(order)
@@ -319,24 +324,25 @@ class OpenConditionals {
     return this.#byOrder.get(orderId)
   }
 
-  /** Oldest first; a copy. */
+  /** Returns a copy of the list of all orders, oldest first. */
   all(): ConditionalOrder[] {
     return [...this.#byId.values()]
   }
 
-  /** A bot whose wallet has changed does not own the orders of its former wallet. */
+  /** Returns the orders of a bot in one account. A bot whose wallet has changed does not own those of its former
+   *  wallet. */
   ofBot({ account, bot }: Pick<ConditionalOrder, 'account' | 'bot'>): ConditionalOrder[] {
     return this.all().filter((order) => order.bot === bot && order.account === account)
   }
 
-  /** The others of its group. */
+  /** Returns the other orders of the order's group. */
   rivals(order: ConditionalOrder): ConditionalOrder[] {
     const { oneCancelsOther } = order
     if (oneCancelsOther === '') return []
     return this.ofBot(order).filter((other) => other !== order && other.oneCancelsOther === oneCancelsOther)
   }
 
-  /** Whether another order of its group is open. */
+  /** Whether another conditional order of the same group has an open order. */
   isHeldBack({ account, bot, oneCancelsOther }: ConditionalOrder): boolean {
     if (oneCancelsOther === '') return false
     for (const other of this.#working)

@@ -14,7 +14,7 @@ import { readExits } from './exit-request.ts'
 import { describe } from './exit-rules.ts'
 import type { ExitRules } from './exit-settings.ts'
 
-// Reads conditional orders of a strategy: values of any type.
+// Reads conditional orders of a strategy. Their values may be of any type.
 
 export interface ConditionalRequest {
   readonly when: Condition
@@ -38,7 +38,7 @@ export function readLimitBuy(options: LimitBuyOptions, settings: BotSettings, pl
 /** `kind`: `above` for a limit sell, `below` for a stop. */
 export function readPriceSell(options: LimitSellOptions, kind: 'above' | 'below'): ConditionalRequest | Veto {
   const { percent, tokens, all, reason } = options as object as Partial<Record<string, unknown>>
-  // `readSell` has refused an invalid size before.
+  // `readSell` has already refused an invalid size.
   const size = {
     ...(percent !== undefined && { percent }),
     ...(tokens !== undefined && { tokens }),
@@ -67,7 +67,8 @@ export function readDca(options: DcaOptions, settings: BotSettings, plan: Plan):
   return readPart(options.oneCancelsOther === undefined ? {} : options, when, { side: 'buy', options: buy })
 }
 
-/** A bracket as a buy with its own exits. Refused unless the prices of the bracket enclose the price of the buy. */
+/** Returns a bracket as a buy with exits of its own. Refuses it unless the prices of the bracket enclose the price of
+ *  the buy. */
 export function bracketExits(options: BracketOptions, price: number | undefined): BuyOptions | Veto {
   const { atPrice = price, stopPrice, takeProfitPrice, exits, scaleIn } = options as BracketOptions & BuyOptions
   if (scaleIn === true) return invalid('a bracket opens a position; use bot.setExits for a position that is open')
@@ -93,7 +94,7 @@ function readPart(
   return { when, action, reason: action.options.reason, forMs, oneCancelsOther: name }
 }
 
-/** Options of a buy that is sent later. Refuses options that a buy now would be refused for. */
+/** Returns the options of a buy that is sent later. Refuses options with which a buy would be refused now. */
 function readBuyPart(options: BuyOptions, settings: BotSettings, plan: Plan): BuyOptions | Veto {
   const request = readBuy(options, settings.orders, settings.exits)
   if ('code' in request) return request

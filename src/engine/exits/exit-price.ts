@@ -2,45 +2,48 @@ import type { Millis } from '../../base/units.ts'
 import { ROBUST_WINDOW } from '../../market/price.ts'
 import { DEFAULT_EXIT_WINDOW } from './exit-settings.ts'
 
-/** Widest window. */
+/** Number of prints of the widest window. */
 const MOST = DEFAULT_EXIT_WINDOW
 /** Number of stored prints: a power of 2, larger than the widest window. */
 const RING = 128
-/** Older prints are left out while enough newer ones remain: 21 prints of a quiet token span minutes. Those of the
- *  filtered price may be older, because a collapse drops them. */
+/** A print older than this is left out while enough newer prints remain, because 21 prints of a quiet token span
+ *  minutes. Prints of the filtered price may be older, because a collapse drops them. */
 const OLDEST_MS = 60_000
 const ENOUGH = ROBUST_WINDOW
 const OLDEST_FILTERED_MS = 600_000
 const ENOUGH_FILTERED = 21
-/** A print that is further off the robust price than this factor is a leg of a route through other pools. */
+/** A print that is further off the robust price than this factor is a leg: a part of a route through other pools. */
 const FAR = 2
-/** Prints below half of the price prove a collapse if there are at least this many over at least this time. */
+/** Prints below half of the price prove a collapse if there are at least this many of them, over at least this time. */
 const PROOF_PRINTS = 3
 const PROOF_MS = 2_000
-/** Copied for each held token. A plain array of doubles: a typed array is slower to create. */
+/** Copied for each held token. It is a plain array of doubles, because a typed array is slower to create. */
 const EMPTY: readonly number[] = Array.from({ length: RING }, () => 0.5)
 
-/** Price of the exits of one held token, from its last sized prints: their median; with `DEFAULT_EXIT_WINDOW` the mean
- *  of their middle half without legs and without prints from before a collapse. The window is wider than that of the
- *  robust price, because a sale on noise cannot be undone. It starts filled with the robust price. */
+/** Price that the exits of one held token use, from its last sized prints. It is the median of the window or, with
+ *  `DEFAULT_EXIT_WINDOW`, the mean of the window's middle half without legs and without prints from before a collapse.
+ *  The window is wider than that of the robust price, because a sale on noise cannot be undone. At first it is filled
+ *  with the robust price. */
 export class ExitPrice {
-  /** A leg is stored with a negative sign: the medians contain legs. */
+  /** Prices of the last prints. A leg is stored with a negative sign instead of left out, because the medians contain
+   *  legs. */
   #prices: number[] = EMPTY as number[]
   #times: number[] = EMPTY as number[]
-  /** Number of prints; 0 before the first. */
+  /** Number of prints, including those that filled the first window; 0 before the first print. */
   #count = 0
   /** Number of the first print since the last collapse. */
   #since = 0
-  /** Prints of the window, ascending; `#first` is the oldest of them, `#sortedCount - 1` the newest. */
+  /** Prices of the window's prints, ascending; the first `#taken` places are used. `#first` is the number of the oldest
+   *  of these prints, and `#sortedCount` is the `#count` up to which they are sorted. */
   #sorted: number[] = EMPTY as number[]
   #taken = 0
   #first = 0
   #sortedCount = 0
   #window = 0
-  /** From this count on, the robust price contains no prints from before the last restart. */
+  /** From this `#count` on, the robust price contains no prints from before the last restart. */
   #robustFrom = 0
 
-  /** Takes in a sized print, SOL per token, once there is a robust price. */
+  /** Adds a sized print, SOL per token. Called once there is a robust price. */
   fold(print: number, robust: number, now: Millis): void {
     if (this.#count === 0) this.#begin(robust, now)
     const at = this.#count++ % RING
@@ -48,7 +51,8 @@ export class ExitPrice {
     this.#times[at] = now
   }
 
-  /** Price for a window of so many prints. Returns `robust` for a window that is no wider. */
+  /** Returns the price for a window of `window` prints. For a window no wider than that of the robust price, it is
+   *  `robust`. */
   of(window: number, robust: number, now: Millis): number {
     const count = this.#count
     if (count === 0 || (window <= ROBUST_WINDOW && count >= this.#robustFrom)) return robust
@@ -74,7 +78,7 @@ export class ExitPrice {
     this.#robustFrom = MOST + ROBUST_WINDOW
   }
 
-  /** Drops all prints, because after a gap a price must come from newer ones. */
+  /** Drops all prints, because a price after a gap must come from newer prints. */
   forget(): void {
     this.#count = this.#window = this.#robustFrom = 0
   }
@@ -87,17 +91,19 @@ export class ExitPrice {
     this.#since = 0
   }
 
-  /** Time never goes backwards, so an old print stays old. */
+  /** Drops prints before `oldest` while more than `enough` remain. Time never goes backwards, so an old print stays
+   *  old. */
   #dropOld(enough: number, oldest: Millis): void {
     while (this.#taken > enough && (this.#times[this.#first % RING] as number) < oldest) this.#removeFirst()
   }
 
-  /** The lower of the two middle prints if their number is even. */
+  /** Returns the median of the window, or the lower of the two middle prices if their number is even. */
   #median(): number {
     return this.#sorted[(this.#taken - 1) >> 1] as number
   }
 
-  /** Mean of the middle half: it moves gradually where a median jumps between two levels. */
+  /** Returns the mean of the window's middle half, because it moves gradually where a median jumps between two
+   *  levels. */
   #middle(robust: number): number {
     const taken = this.#taken
     if (taken === 0) return robust
@@ -130,7 +136,7 @@ export class ExitPrice {
     for (let print = this.#first; print < this.#count; print++) this.#insert(print)
   }
 
-  /** Price of a print, negative if the print is a leg that the window leaves out. */
+  /** Returns the price of a print; negative if the print is a leg that the window leaves out. */
   #priceOf(print: number): number {
     const price = this.#prices[print % RING] as number
     return this.#window === DEFAULT_EXIT_WINDOW ? price : Math.abs(price)

@@ -1,11 +1,12 @@
 import { EXITS, exitProblems } from './exit-rules.ts'
 import type { ExitRules } from './exit-settings.ts'
 
-// Exits that a strategy passes at run time: values of any type.
+// Reads exits that a strategy passes at run time. Their values may be of any type.
 
 const readDefaults = new WeakMap<ExitRules, ExitRules | string>()
 
-/** Result of `readExits({}, defaults)`, cached for each bot, because most orders name no exits of their own. */
+/** Returns the result of `readExits({}, defaults)`. It is cached for each bot, because most orders name no exits of
+ *  their own. */
 export function readDefaultExits(defaults: ExitRules): ExitRules | string {
   const known = readDefaults.get(defaults)
   if (known !== undefined) return known
@@ -14,14 +15,14 @@ export function readDefaultExits(defaults: ExitRules): ExitRules | string {
   return rules
 }
 
-/** The given exits, merged over `defaults`. A returned text describes the problem. */
+/** Returns the given exits, merged over `defaults`, or a text that describes the problem. */
 export function readExits(exits: unknown, defaults: ExitRules = {}): ExitRules | string {
   const given = readGiven(exits)
   if (typeof given === 'string') return given
   const { stopLossPercent, takeProfitPercent, ...others } = defaults
   const rules = {
     ...others,
-    // A price of the order replaces the percentage of the bot.
+    // A price in the order replaces the percentage of the bot.
     ...(stopLossPercent !== undefined && given.stopPrice === undefined && { stopLossPercent }),
     ...(takeProfitPercent !== undefined && given.takeProfitPrice === undefined && { takeProfitPercent }),
     ...given,

@@ -10,9 +10,10 @@ import {
   type TakeProfitStep,
 } from './exit-settings.ts'
 
-// Every exit: one row for its schema, the reading of a value at run time, its checks, sentence and decision.
+// The table of all exits. The row of an exit has its schema, its reader at run time, its checks, its sentence and its
+// decision.
 
-/** An exit that contradicts another one, or could never act. */
+/** A problem of an exit: it contradicts another exit, or it could never act. */
 export interface ExitProblem {
   readonly path: readonly [keyof ExitRules, ...(string | number)[]]
   readonly message: string
@@ -21,25 +22,28 @@ export interface ExitProblem {
 }
 
 interface ExitRow<Value> {
-  /** Accepts the value in a configuration and in a strategy file. Absent: the exit is only for a single order. */
+  /** Accepts the value in a configuration and in a strategy file. Absent if only a single order can set the exit. */
   readonly schema?: z.ZodType<Value>
-  /** Reads a value of any type that a strategy passes at run time. A returned text describes the problem. */
+  /** Reads a value of any type that a strategy passes at run time. Returns a text that describes the problem if there
+   *  is one. */
   readonly read: (value: unknown, name: string) => Value | string
-  /** Sentence of `check`. */
+  /** Returns the sentence of this exit for `check`. */
   readonly text?: (value: Value, rules: ExitRules) => string
   readonly problems?: (value: Value, rules: ExitRules) => readonly ExitProblem[]
-  /** Reason to sell all at this price. `dueExit` calls it for every print of a held token. */
+  /** Returns the reason to sell all at this price; undefined if there is none. `dueExit` calls it for every print of a
+   *  held token. */
   readonly due?: (rules: ExitRules, averagePrice: number, highPrice: number, price: number) => string | undefined
 }
 
 const MOST_PERCENT = 1e6
 const MOST_SECONDS = 1e9
 const MOST_PRICE = 1e9
-/** A price cannot fall by 100 %. */
+/** Upper bound of a fall, in percent: a price cannot fall by 100 %. */
 const UNDER_ALL = 99.999_999
-/** A longer list is an error of the strategy. */
+/** Upper bound of the take-profit steps: a longer list is an error of the strategy. */
 const MOST_STEPS = 20
-/** A shorter silence would fire the timer continuously while the feed is down. */
+/** Shortest silence that an exit can wait for. A shorter one would fire the timer continuously while the feed is
+ *  down. */
 const LEAST_QUIET_SECONDS = 1
 
 const loss = z.number().min(LEAST_PERCENT).lt(100)
@@ -50,7 +54,7 @@ const steps = z
   .min(1)
   .max(MOST_STEPS)
 
-/** In the order in which they decide at one price: protection before profit. */
+/** The exits, in the order in which they decide at one price: protection comes before profit. */
 export const EXITS = {
   stopPrice: {
     read: upTo(MOST_PRICE),
@@ -118,7 +122,7 @@ export const EXITS = {
     schema: gain,
     read: upTo(MOST_PERCENT),
     text: (value) => `take-profit ${value} %`,
-    // Tokens that cost nothing are in profit at any price, so a profit is no reason to sell them.
+    // Tokens that cost nothing are in profit at any price, so their profit is no reason to sell them.
     due: ({ takeProfitPercent }, averagePrice, _highPrice, price) =>
       takeProfitPercent !== undefined && averagePrice > 0 && isAbove(price, averagePrice, takeProfitPercent)
         ? `take-profit: ${percent(price / averagePrice)} on the average price`
@@ -187,8 +191,8 @@ export const EXIT_SCHEMAS = Object.fromEntries(
   ROWS.flatMap(([name, { schema }]) => (schema === undefined ? [] : [[name, schema]])),
 ) as { [E in ConfigurableExit]: Exits[E]['schema'] }
 
-/** Reason to sell all of a position at `price`; undefined: none. The rows are called by name, in their order, because
- *  the compiler cannot inline the calls of a loop over them. */
+/** Returns the reason to sell all of a position at `price`; undefined if there is none. The rows are called by name, in
+ *  their order, because the compiler cannot inline the calls of a loop over them. */
 export function dueExit(rules: ExitRules, averagePrice: number, highPrice: number, price: number): string | undefined {
   return (
     EXITS.stopPrice.due(rules, averagePrice, highPrice, price) ??
@@ -200,7 +204,8 @@ export function dueExit(rules: ExitRules, averagePrice: number, highPrice: numbe
   )
 }
 
-/** Contradictions among the exits of one position, once the exits of all places are merged. */
+/** Returns the contradictions among the exits of one position, after the exits of its order, strategy and bot are
+ *  merged. */
 export function exitProblems(rules: ExitRules): ExitProblem[] {
   return ROWS.flatMap(([name, { problems }]) => {
     const value = rules[name]
@@ -208,7 +213,7 @@ export function exitProblems(rules: ExitRules): ExitProblem[] {
   })
 }
 
-/** One sentence for each exit. */
+/** Returns one sentence for each exit that is set. */
 export function exitSentences(rules: ExitRules): string[] {
   return ROWS.flatMap(([name, { text }]) => {
     const value = rules[name]
@@ -216,7 +221,7 @@ export function exitSentences(rules: ExitRules): string[] {
   })
 }
 
-/** Reads a number above 0 and up to `most`. */
+/** Returns a reader of numbers above 0 and up to `most`. */
 function upTo(most: number): (value: unknown, name: string) => number | string {
   return (value, name) =>
     typeof value === 'number' && value > 0 && value <= most
@@ -260,7 +265,7 @@ function stepProblems(steps: readonly TakeProfitStep[]): ExitProblem[] {
   return problems
 }
 
-/** The level is only reached at a price at which everything is sold already. */
+/** Returns a problem if the price reaches the level only where everything is sold already. */
 function unreachable(path: ExitProblem['path'], level: number, { takeProfitPercent: all }: ExitRules): ExitProblem[] {
   if (all === undefined || level < all) return []
   const message = `expected less than takeProfitPercent (${all}), found ${level}: everything is sold there`
@@ -275,7 +280,7 @@ function problem(path: ExitProblem['path'], message: string, other?: keyof ExitR
   return { path, message, ...(other !== undefined && { other }) }
 }
 
-/** Text for a value: a number itself, the type for other values. */
+/** Returns a text for a value: a number itself, for other values their type. */
 export function describe(value: unknown): string {
   if (typeof value === 'number') return String(value)
   if (value === undefined || value === null) return 'nothing'

@@ -1,8 +1,8 @@
-/** Exits of a position. Percentages refer to the average fill price, and prices to the median of the last prints. The
- *  average fill price contains the fees of venue and service, but neither network fees nor rent. An absent key means
- *  that the position has no such exit. */
+/** Exits of a position. Percentages refer to the average fill price, which contains the fees of venue and service, but
+ *  neither network fees nor rent. They are compared with the price of the exits; see `windowPrints`. An absent key
+ *  means that the position has no such exit. */
 export interface ExitRules {
-  /** Only for one order. Sells all at or below this price, SOL per token. */
+  /** Sells all at or below this price, SOL per token. Only a single order can set it. */
   readonly stopPrice?: number
   /** Sells all if the price is this far below the average fill price; above 0, below 100. */
   readonly stopLossPercent?: number
@@ -14,29 +14,30 @@ export interface ExitRules {
   readonly breakEvenAtPercent?: number
   /** Sells all if the price is this far above the average fill price. */
   readonly takeProfitPercent?: number
-  /** Only for one order. Sells all at or above this price, SOL per token. */
+  /** Sells all at or above this price, SOL per token. Only a single order can set it. */
   readonly takeProfitPrice?: number
-  /** Sells parts on the way up: ascending, together at most 100 % of the tokens that were bought. */
+  /** Sells parts on the way up. The steps ascend, and together they sell at most 100 % of the tokens that were
+   *  bought. */
   readonly takeProfitSteps?: readonly TakeProfitStep[]
   /** Sells all this long after the position opened. */
   readonly maxHoldSeconds?: number
   /** Sells all after this long without a trade of the token, while the feed is live. */
   readonly idleSeconds?: number
-  /** Policy for a position without a price: a token that is not traded, or a feed that is stale or down. */
+  /** Policy for a position without a price, because its token is not traded or the feed is stale or down. */
   readonly whenStale?: WhenStale
-  /** Number of sized prints that make the price of the exits: their median, or with 81, the default, the mean of
-   *  their middle half without legs of routes and without prints from before a collapse. */
+  /** Number of sized prints that make the price of the exits. The price is their median. With 81, the default, it is
+   *  the mean of their middle half, without legs of routes and without prints from before a collapse. */
   readonly windowPrints?: ExitWindow
 }
 
-/** The window whose price leaves out legs and prints from before a collapse, for the reasons in
+/** The default window. Its price leaves out legs and prints from before a collapse, for the reasons in
  *  docs/decisions/0010-exit-price-by-method.md. */
 export const DEFAULT_EXIT_WINDOW = 81
-/** Widths of the rolling window: odd, so that a median has a middle. */
+/** Widths of the rolling window, in prints. They are odd, so that a median has a middle. */
 export const EXIT_WINDOWS = [5, 9, 15, 21, DEFAULT_EXIT_WINDOW] as const
 export type ExitWindow = (typeof EXIT_WINDOWS)[number]
 
-/** Price of positions that set no window, as a segment records it. */
+/** Rule of the exit price for positions that set no window, as a segment records it. */
 export interface RecordedExitPrice {
   readonly rule: 'filtered'
   readonly windowPrints: ExitWindow
@@ -44,7 +45,8 @@ export interface RecordedExitPrice {
 
 export const EXIT_PRICE: RecordedExitPrice = { rule: 'filtered', windowPrints: DEFAULT_EXIT_WINDOW }
 
-/** Window of a segment's positions that set none. Segments without a record used the median of 21 prints. */
+/** Returns the window of a segment's positions that set none. A segment without a record used the median of 21
+ *  prints. */
 export function defaultWindow(recorded: RecordedExitPrice | undefined): ExitWindow {
   return recorded?.windowPrints ?? 21
 }
@@ -52,7 +54,7 @@ export function defaultWindow(recorded: RecordedExitPrice | undefined): ExitWind
 export interface TakeProfitStep {
   /** The step sells once the price is this far above the average fill price. */
   readonly atPercent: number
-  /** Share of all tokens bought since the position opened; other sales count towards it. Up to 100. */
+  /** Percent of all tokens bought since the position opened, up to 100. Other sales count towards this share. */
   readonly sellPercent: number
 }
 
@@ -64,7 +66,7 @@ export interface WhenStale {
   readonly afterSeconds: number
 }
 
-/** Number of take-profit steps reached at `price`. `taken` of them were reached before. */
+/** Returns the number of take-profit steps reached at `price`. `taken` of them were reached before. */
 export function stepsReached(
   { takeProfitSteps = [] }: ExitRules,
   taken: number,
@@ -84,22 +86,23 @@ export function isAbove(price: number, averagePrice: number, byPercent: number):
   return price >= averagePrice * (1 + byPercent / 100)
 }
 
-/** Silences, in seconds, after which an exit may be due. */
+/** Returns the silences, in seconds, after which an exit may be due. */
 export function quietLimits(exits: ExitRules): number[] {
   return [exits.idleSeconds, flattenSeconds(exits)].filter((seconds) => seconds !== undefined)
 }
 
-/** Time without a price after which all is sold; undefined: never. */
+/** Returns the seconds without a price after which all is sold; undefined if the policy is another one. */
 export function flattenSeconds({ whenStale }: ExitRules): number | undefined {
   return whenStale?.policy === 'flatten' ? whenStale.afterSeconds : undefined
 }
 
-/** Silence after which the pool is read, and interval of the readings; undefined: the pool is not read. */
+/** Returns the seconds of silence after which the pool is read, and between two readings; undefined if the pool is not
+ *  read. */
 export function pollSeconds({ whenStale }: ExitRules): number | undefined {
   return whenStale?.policy === 'poll' ? whenStale.afterSeconds : undefined
 }
 
-/** A deep copy. */
+/** Returns a deep copy. */
 export function copyExits(exits: ExitRules): ExitRules {
   return copy(exits)
 }

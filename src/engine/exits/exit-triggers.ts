@@ -10,8 +10,8 @@ import type { ExitWatch, Held, Watched } from './exit-watch.ts'
 import type { PoolReader } from './pool-polls.ts'
 import type { Exits } from './position-exits.ts'
 
-/** Acts on prices: sells positions whose exit is due, triggers conditional orders, cancels buys that the price has run
- *  away from. A price comes from a print or from a reading of the pool. */
+/** Acts on prices: sells positions whose exit is due, triggers conditional orders, and cancels a buy if the price has
+ *  risen too far above that of the buy. A price comes from a print or from a reading of the pool. */
 export class ExitTriggers implements PoolReader {
   readonly #state: EngineState
   readonly #watch: ExitWatch
@@ -25,7 +25,7 @@ export class ExitTriggers implements PoolReader {
     this.#conditionals = conditionals
   }
 
-  /** Checks a token after a print, the current row, that may have moved its robust price. */
+  /** Checks a token after the current row, a print that may have moved the token's robust price. */
   printed(token: TokenId, watched: Watched): void {
     const { block, row, now, prices } = this.#state
     const price = prices.at(token)
@@ -44,7 +44,7 @@ export class ExitTriggers implements PoolReader {
     if (price !== undefined && watched.orders.length > 0) this.#checkOrders(watched.orders, watched.held, price)
   }
 
-  /** Takes in a reading of the position's pool; the exits use its price until the token is printed again. Returns false
+  /** Applies a reading of the position's pool. The exits use its price until the next print of the token. Returns false
    *  if another reading is needed to decide whether an exit is due. `price`: SOL a token. */
   poolRead(position: Position, pool: PoolPrice, price: number, slot: number): boolean {
     const held = this.#watch.find(position)
@@ -65,7 +65,7 @@ export class ExitTriggers implements PoolReader {
     return position.exiting !== '' || !isDueAt(position, price)
   }
 
-  /** Buys use the robust price, sales the price of the exits. */
+  /** Checks conditional orders. Buys use the robust price, and sales use the price of the exits. */
   #checkOrders(orders: readonly ConditionalOrder[], held: readonly Held[], price: number): void {
     for (const order of orders) {
       const own =

@@ -11,8 +11,8 @@ import { ExitPrice } from './exit-price.ts'
 import { Repeats } from './repeats.ts'
 
 /** Registry of everything that a price may trigger: positions with exits, conditional orders, and unsent buys that are
- *  cancelled when the price runs away. Keyed by token number, so a row of an unwatched token costs one array read.
- *  `ExitTriggers` acts on it. */
+ *  cancelled when the price runs away. It is indexed by token number, so that a row of an unwatched token costs one
+ *  array read. `ExitTriggers` acts on the entries. */
 export class ExitWatch {
   readonly #state: EngineState
   readonly #watched: ByToken<Watched> = []
@@ -24,12 +24,12 @@ export class ExitWatch {
     this.repeats = new Repeats(state)
   }
 
-  /** Everything watched for a token; undefined if a print of the token cannot change anything. */
+  /** Returns everything watched for a token; undefined if a print of the token cannot change anything. */
   at(token: TokenId): Watched | undefined {
     return this.#watched[token]
   }
 
-  /** Subscribes the position's mint and watches its price. Idempotent. */
+  /** Subscribes to the position's mint and watches its price. A second call has no effect. */
   watch(position: Position): void {
     const watched = this.#open(position.mint)
     if (watched.held.some((one) => one.position === position)) return
@@ -51,7 +51,7 @@ export class ExitWatch {
     this.#marked.delete(position)
   }
 
-  /** Conditional orders that wait for the price of a mint, oldest first. */
+  /** Returns the conditional orders that wait for the price of a mint, oldest first. */
   ordersOf(mint: string): readonly ConditionalOrder[] {
     return this.#watched[this.#state.mints.intern(mint)]?.orders ?? []
   }
@@ -81,7 +81,7 @@ export class ExitWatch {
     if (price !== undefined) this.cancelChased(watched, price)
   }
 
-  /** Ends `await`: the request of the buy is being sent, or the order has ended. */
+  /** Ends `await`, because the request of the buy is being sent or because the order has ended. */
   sent(order: Order): void {
     const token = this.#state.mints.intern(order.mint)
     const watched = this.#watched[token]
@@ -100,20 +100,20 @@ export class ExitWatch {
     }
   }
 
-  /** Time of the last sized print seen while the position was watched. Lower bound: the opening of the position, the
-   *  start of the engine, or the end of the last gap. */
+  /** Returns the time of the last sized print while the position was watched. It is not before the opening of the
+   *  position, the start of the engine or the end of the last gap. */
   printedAt(position: Position): Millis {
     return this.find(position)?.printedAt ?? this.#state.now
   }
 
-  /** Time at which the feed last gave a price. Lower bound: the opening of the position, the start of the engine, or
-   *  the end of the last gap. */
+  /** Returns the time at which the feed last gave a price. It is not before the opening of the position, the start of
+   *  the engine or the end of the last gap. */
   pricedAt(position: Position): Millis {
     return this.find(position)?.pricedAt ?? this.#state.now
   }
 
-  /** Time at which the feed last gave a price; unlike `pricedAt`, a gap does not move it. Prints that give no price
-   *  (too few since a gap, or an unproved unit) do not count. */
+  /** Returns the time at which the feed last gave a price. Unlike `pricedAt`, it is not moved by a gap. Prints that
+   *  give no price (too few since a gap, or an unproved unit) do not count. */
   heardAt(position: Position): Millis {
     return this.find(position)?.heardAt ?? this.#state.now
   }
@@ -124,18 +124,18 @@ export class ExitWatch {
     if (held !== undefined) held.pool ??= new PoolPrice(held.price)
   }
 
-  /** Readings of the pool since the token's last print; undefined if no reading was requested. */
+  /** Returns the readings of the pool since the token's last print; undefined if no reading was requested. */
   poolOf(position: Position): PoolPrice | undefined {
     return this.find(position)?.pool
   }
 
-  /** Price that the exits use, SOL a token, if it comes from readings of the pool. */
+  /** Returns the price that the exits use, SOL a token, if it comes from readings of the pool; otherwise undefined. */
   poolPriceOf({ account, mint }: Pick<Position, 'account' | 'mint'>): number | undefined {
     const watched = this.#watched[this.#state.mints.find(mint) ?? -1]
     return watched?.held.find(({ position }) => position.account === account)?.pool?.at(this.#state.now)
   }
 
-  /** Price that the exits of an account's position use, SOL a token; undefined before the first print. */
+  /** Returns the price that the exits of an account's position use, SOL a token; undefined before the first print. */
   exitPriceOf({ account, mint }: Owner): number | undefined {
     const watched = this.#watched[this.#state.mints.find(mint) ?? -1]
     const price = watched?.held.find(({ position }) => position.account === account)?.price
@@ -147,7 +147,7 @@ export class ExitWatch {
     return watched?.held.find((one) => one.position === position)
   }
 
-  /** Forgets prices after a gap: those of these keys, or every price if `trades` is one of the keys. */
+  /** Forgets prices after a gap: those of the mints in `keys`, or all prices if `trades` is one of the keys. */
   missed(keys: readonly string[]): void {
     const isAll = keys.includes('trades')
     const missed = isAll ? this.#watched : keys.map((key) => this.#watched[this.#state.mints.find(key) ?? -1])
@@ -164,8 +164,8 @@ export class ExitWatch {
     this.#marked.add(position)
   }
 
-  /** Positions whose high-water mark rose since the last call. The journal writes them with the tape, not as
-   *  outputs. */
+  /** Returns the positions whose high-water mark rose since the last call. The journal writes them together with the
+   *  tape instead of as outputs. */
   takeMarks(): Position[] {
     const marked = [...this.#marked]
     this.#marked.clear()
@@ -189,32 +189,32 @@ export class ExitWatch {
   }
 }
 
-/** Shared by all tokens: the lists of `Watched` are replaced, never changed. */
+/** The empty list of all tokens. They can share it, because the lists of `Watched` are replaced and never changed. */
 const NONE: readonly never[] = []
 
-/** Everything that the price of one token may trigger. Lists are replaced, never changed: an exit may come and go while
- *  a list is iterated. */
+/** Everything that the price of one token may trigger. Lists are replaced and never changed, because an exit may come
+ *  and go while a list is iterated. */
 export interface Watched {
   held: readonly Held[]
   waiting: readonly Waiting[]
   orders: readonly ConditionalOrder[]
 }
 
-/** Prices seen since the position is watched. Earlier ones do not count, so the bots of one engine do not influence
- *  each other's exits. */
+/** A watched position, with the prices seen since it is watched. Earlier prices do not count, so that the bots of one
+ *  engine do not influence each other's exits. */
 export interface Held {
   readonly position: Position
   readonly exitPrice: ExitPrice
-  /** Price of the exits as of the last print or pool reading; NaN before the first. Always a number, so that a print
-   *  allocates nothing. */
+  /** Price of the exits as of the last print or pool reading; NaN before the first. It is always a number, so that a
+   *  print allocates nothing. */
   price: number
-  /** The last sized print, or the end of a gap. */
+  /** Time of the last sized print, or of the end of a gap. */
   printedAt: Millis
-  /** The last sized print that gave a price, or the end of a gap. */
+  /** Time of the last sized print that gave a price, or of the end of a gap. */
   pricedAt: Millis
-  /** The last sized print that gave a price. */
+  /** Time of the last sized print that gave a price. */
   heardAt: Millis
-  /** Readings of the pool since the last print. */
+  /** Readings of the pool since the last print; undefined if none was requested. */
   pool: PoolPrice | undefined
 }
 

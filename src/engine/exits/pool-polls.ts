@@ -8,11 +8,12 @@ import type { Input } from '../messages.ts'
 import { pollSeconds } from './exit-settings.ts'
 import type { ExitWatch } from './exit-watch.ts'
 
-/** Wait for the second reading if the first makes an exit due: shorter than the interval of the polls. */
+/** Wait before the second reading if the first reading makes an exit due. It is shorter than the interval of the
+ *  polls. */
 const SOON_MS = 1_000
 /** Upper bound of the difference between the chain's clock and ours, including the latency of a print. */
 const CLOCKS_MS = 5_000
-/** An older reading is refused: the node is behind, or one of the clocks is wrong. */
+/** An older reading is refused, because the node is behind or one of the clocks is wrong. */
 const OLDEST_MS = 60_000
 
 /** Acts on a reading of a pool. */
@@ -21,13 +22,14 @@ export interface PoolReader {
   poolRead(position: Position, pool: PoolPrice, price: number, slot: number): boolean
 }
 
-/** Requests readings of the pools of held tokens that had no price from the feed for the time in `whenStale`. */
+/** Requests readings of the pools of held tokens whose last price from the feed is older than the time in
+ *  `whenStale`. */
 export class PoolPolls {
   readonly #state: EngineState
   readonly #watch: ExitWatch
-  /** No RPC has answered since the last reading. Reported once for all positions. */
+  /** Whether no RPC has answered since the last reading. This is reported once for all positions. */
   #isSilent = false
-  /** Last reported code of each position during the present silence. */
+  /** Code of the last failure of each position; absent after a successful reading. */
   readonly #reported = new WeakMap<Position, string>()
 
   constructor(state: EngineState, watch: ExitWatch) {
@@ -42,7 +44,7 @@ export class PoolPolls {
     this.#set(position, Math.max(this.#state.now, this.#watch.heardAt(position) + everyMs))
   }
 
-  /** The timer of a position has fired. */
+  /** Requests a reading, if the position is still without a price. Called when the timer of the position fires. */
   due(position: Position): void {
     const everyMs = everyMsOf(position)
     if (everyMs === undefined || !isHeld(position)) return
@@ -54,14 +56,14 @@ export class PoolPolls {
     }
     this.#watch.askPool(position)
     this.#state.emit({ kind: 'poll', bot: position.bot, mint: position.mint })
-    // On a grid, so the pools of several quiet tokens are read together.
+    // The polls are on a grid, so that the pools of several quiet tokens are read together.
     this.#set(position, (Math.floor(now / everyMs) + 1) * everyMs)
   }
 
-  /** Passes an answer on to the positions whose pool was asked for. */
+  /** Passes an answer on to the positions that requested a reading of the pool. */
   take({ mint, answer }: Extract<Input, { kind: 'pool' }>, reader: PoolReader): void {
     for (const position of this.#state.book.positions.ofMint(mint)) {
-      // No reading was requested, or the token was traded since: the feed's price is newer.
+      // Without a pool, no reading was requested, or the token was traded since, so the feed's price is newer.
       const pool = this.#watch.poolOf(position)
       if (pool === undefined || everyMsOf(position) === undefined || !isHeld(position)) continue
       const refusal = 'code' in answer ? answer : this.#tooOld(position, answer)
@@ -104,7 +106,7 @@ function everyMsOf({ exits }: Position): Millis | undefined {
   return seconds === undefined ? undefined : Math.round(seconds * 1000)
 }
 
-/** A position that is being sold needs no reading. */
+/** Whether a position needs readings. A position that is being sold needs none. */
 function isHeld({ tokens, exiting }: Position): boolean {
   return tokens > 0n && exiting === ''
 }

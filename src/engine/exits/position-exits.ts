@@ -18,19 +18,19 @@ import { type ExitRules, flattenSeconds, pollSeconds, quietLimits } from './exit
 import type { ExitWatch } from './exit-watch.ts'
 import type { PoolPolls } from './pool-polls.ts'
 
-/** Upper bounds of the doublings of the wait between two tries of an exit: before and after the position is written
- *  off. A position that cannot be sold is tried forever, at a bounded cost. */
+/** Upper bounds of the doublings of the wait between two tries of an exit: the first bound applies until the position
+ *  is written off, the second one after that. A position that cannot be sold is tried forever, at a bounded cost. */
 const MOST_DOUBLINGS = 6
 const MOST_DOUBLINGS_EVER = 12
 
-/** Failures that are not caused by the token: the transaction never reached the chain, the signer refused it, or the
- *  lane was busy. During an outage of hours they do not write a position off. */
+/** Failures that the token does not cause: the transaction never reached the chain, the signer refused it, or the lane
+ *  was busy. They do not write a position off, so an outage of hours does not either. */
 const NOT_OF_TOKEN: ReadonlySet<string> = new Set<ErrorCode>([
   ...(['ABSENT', 'UNSENT', 'RESOLVED', 'RATE_LIMIT', 'LANE_BUSY', 'SIGNER_CAP', 'SIGNER_REFUSED'] as const),
 ])
 
-/** Executes exits: an exit that is due is tried, each time one step further up the ladder, until the position is
- *  sold. */
+/** Executes exits. An exit that is due is tried until the position is sold, each time one step further up the
+ *  ladder. */
 export class Exits {
   readonly #state: EngineState
   readonly #factory: OrderFactory
@@ -53,7 +53,7 @@ export class Exits {
     this.#polls = polls
   }
 
-  /** Exits of a position that has none on record. */
+  /** Returns the exits for a position that has none on record. */
   usual(position: Position): ExitRules {
     return this.#settingsOf(position).exits
   }
@@ -83,8 +83,8 @@ export class Exits {
     this.#state.timers.clearExits(position)
   }
 
-  /** Retries, after a restart, an exit that was due and has no open order. A position that was written off is retried
-   *  soon, without the remaining hours of its wait: the reason of its failed sales may be gone. */
+  /** After a restart, retries an exit that was due and has no open order. A written-off position is retried soon
+   *  instead of after the remaining hours of its wait, because the reason of its failed sales may be gone. */
   restore(position: Position): void {
     this.held(position)
     if (!this.isDue(position) && !this.#isStepDue(position)) return
@@ -92,12 +92,12 @@ export class Exits {
     if (isWrittenOff(position)) this.#retryWithin(position, this.#settingsOf(position).exitOrders.retryMs)
   }
 
-  /** Whether a full exit is due and none is open. A full exit does not wait for an open partial sale. */
+  /** Whether a full exit is due and no full exit is open. A full exit does not wait for an open partial sale. */
   isDue(position: Position): boolean {
     return position.exiting !== '' && position.tokens > 0n && this.#state.book.fullExitOf(position) === undefined
   }
 
-  /** Starts to sell all of a position. A position without tokens is sold once it holds some. */
+  /** Starts to sell all of a position. If the position has no tokens, they are sold once it holds some. */
   sell(position: Position, reason: string): void {
     if (position.exiting === '') position.exiting = reason
     if (!this.isDue(position)) {
@@ -133,7 +133,7 @@ export class Exits {
     this.#sellNow(position)
   }
 
-  /** Takes in the end of an order. A failure that is not caused by the token does not count towards the write-off. */
+  /** Handles the end of an order. A failure that the token did not cause does not write the position off. */
   ended(position: Position, { side }: Pick<Order, 'side'>, code: ErrorCode | ''): void {
     if (side === 'sell' && position.exitTries >= WRITTEN_OFF_AFTER && NOT_OF_TOKEN.has(code)) position.exitTries--
   }
@@ -144,14 +144,15 @@ export class Exits {
     if (this.#has('retry', position)) this.#retryWithin(position, retryMs * 2 ** MOST_DOUBLINGS)
   }
 
-  /** Continues a due exit: after a wait if `ended` was a try of it, otherwise at once. */
+  /** Continues an exit that is due. If `ended` was a try of this exit, the next try waits; otherwise it starts at
+   *  once. */
   goOn(position: Position, ended: Order | undefined): void {
     if (this.#has('retry', position)) return
     if (this.isDue(position)) {
       if (ended !== undefined && isFullExit(ended)) this.#retry(position)
       else this.sell(position, position.exiting)
     } else if (this.#isStepDue(position)) {
-      // A sale that filled has reset the ladder.
+      // A sale that filled has reset the ladder, so the next sale does not wait.
       if (ended?.side === 'sell' && position.exitTries > 0) this.#retry(position)
       else this.#sellStep(position)
     }
@@ -171,7 +172,8 @@ export class Exits {
     }
   }
 
-  /** Replaces the exits of a position, at the request of its strategy. */
+  /** Replaces the exits of a position, at the request of its strategy. Returns false if the bot has no such
+   *  position. */
   change(settings: BotSettings, mint: string, exits: ExitRules): boolean {
     const position = this.#state.book.positions.get({ account: settings.account.id, mint })
     if (position === undefined || position.bot !== settings.name) return false
@@ -185,13 +187,13 @@ export class Exits {
     return true
   }
 
-  /** Whether a partial sale is due and no sale is open. Only a full exit overtakes an open sale. */
+  /** Whether a partial sale is due and no sale is open. Unlike a full exit, a partial sale waits for an open sale. */
   #isStepDue(position: Position): boolean {
     const { account, mint } = position
     return stepTokensDue(position) > 0n && this.#state.book.laneHolder({ account, mint, side: 'sell' }) === undefined
   }
 
-  /** A newly due share does not wait for the retry of an earlier failure. */
+  /** Sells a share that has just become due. It does not wait for the retry of an earlier failure. */
   #sellNow(position: Position): void {
     if (position.exiting !== '') return
     this.#clear('retry', position)
@@ -216,8 +218,8 @@ export class Exits {
     this.#state.emit({ kind: 'alarm', bot, code: 'UNSELLABLE', reason })
   }
 
-  /** The timer may belong to an earlier position in the same mint, or to one that a fork took back and restored: then
-   *  it is set again. */
+  /** Sells a position that was held for too long. The timer may also belong to an earlier position in the same mint, or
+   *  to one that a fork removed and restored; the timer is then set again. */
   #holdEnded(position: Position): void {
     const dueAt = holdEnds(position)
     if (dueAt === undefined || position.tokens === 0n) return
@@ -225,7 +227,8 @@ export class Exits {
     else this.held(position)
   }
 
-  /** While the feed is not live, trades may be missing, so a token does not count as idle. */
+  /** Sells a position whose token was silent for too long. While the feed is not live, trades may be missing, so a
+   *  token does not count as idle. */
   #quietEnded(position: Position): void {
     if (position.tokens === 0n || position.exiting !== '') return
     const { now, feed } = this.#state
@@ -242,8 +245,8 @@ export class Exits {
     }
   }
 
-  /** Time of the next check. A check that could not decide because the feed was not live is repeated after the same
-   *  time. */
+  /** Returns the time of the next check; undefined if no exit depends on silence. A check that could not decide,
+   *  because the feed was not live, is repeated after the same time. */
   #quietEnds(position: Position): Millis | undefined {
     const { now } = this.#state
     const dueAt = (since: Millis, seconds = Number.POSITIVE_INFINITY): Millis => {
@@ -260,7 +263,7 @@ export class Exits {
     this.#set('retry', position, this.#state.now + retryMs * 2 ** doublings(position.exitTries))
   }
 
-  /** Retries after `ms` at the latest. */
+  /** Sets the retry to `ms` from now, unless it is due earlier. */
   #retryWithin(position: Position, ms: number): void {
     const at = this.#state.now + ms
     const retry = this.#state.timers.findExit(position, 'retry')
@@ -280,7 +283,7 @@ export class Exits {
   }
 }
 
-/** Doublings of the wait after this many tries. */
+/** Returns the number of doublings of the wait after this many tries. */
 function doublings(tries: number): number {
   const more = Math.max(0, tries - WRITTEN_OFF_AFTER)
   return Math.min(Math.max(tries - 1, 0), Math.min(MOST_DOUBLINGS + more, MOST_DOUBLINGS_EVER))
@@ -294,10 +297,11 @@ function shareOf(tokens: bigint, percent: number): bigint {
   return (tokens * BigInt(Math.round(percent * 1e6))) / 100_000_000n
 }
 
-/** Share of the held tokens, in percent: unlike an amount of tokens, a service cannot misread its unit. */
+/** Returns the due share of the held tokens in percent. A service could misread the unit of an amount of tokens, but
+ *  not that of a share. */
 function sizeOfStep(position: Position): Size {
   const hundredths = Number((stepTokensDue(position) * 10_000n + position.tokens / 2n) / position.tokens)
-  // A step of 100 % must leave no dust, which could not be sold.
+  // A step of 100 % must leave no remainder, because such a small amount could not be sold.
   return hundredths >= 9_990 ? { kind: 'all' } : { kind: 'percent', percent: Math.max(1, hundredths) / 100 }
 }
 

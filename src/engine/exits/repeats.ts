@@ -3,20 +3,19 @@ import type { TokenId } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
 import type { EngineState } from '../engine-state.ts'
 
-/** Out-of-order tolerance: a print that is older than the newest by less than this is not a repeat. */
+/** Tolerance for prints out of order: a print that is older than the newest by less than this is not a repeat. */
 const OUT_OF_ORDER_MS = 10000
-/** After this long with nothing but old prints of a token, the newest timestamp was wrong and the prints are not
- *  repeats. */
+/** If all prints of a token are old for this long, the newest timestamp was wrong, and the prints are not repeats. */
 const LONGEST_MS = 30000
 
-/** Detects prints of watched tokens that the feed sends again, for example after a reconnect: they are older than
- *  prints seen before, so their price is outdated. Ages are compared by the feed's own clock: ours may be wrong, and a
- *  feed that lags behind sends everything late without repeating anything. */
+/** Detects prints of watched tokens that the feed sends again, for example after a reconnect. Such prints are older
+ *  than prints seen before, so their price is outdated. Ages are compared by the feed's own timestamps, because our
+ *  clock may be wrong, and because a feed that lags behind sends everything late without repeating anything. */
 export class Repeats {
   readonly #state: EngineState
-  /** Newest timestamp of all rows looked at. */
+  /** Newest timestamp of all rows that were looked at. */
   #newest: Millis = Number.NEGATIVE_INFINITY
-  /** Newest timestamp of the warm-up. */
+  /** Newest timestamp at the end of the warm-up. */
   #warmedTo: Millis = Number.NEGATIVE_INFINITY
   readonly #seen: ByToken<Seen> = []
 
@@ -24,7 +23,8 @@ export class Repeats {
     this.#state = state
   }
 
-  /** Begins to watch a token. Prints older than the current row, or than the newest row of any token, are repeats. */
+  /** Begins to watch a token. Its later prints are repeats if they are older than the newest row seen so far, of any
+   *  token. */
   watch(token: TokenId): void {
     this.#note()
     setByToken(this.#seen, token, { newest: this.#newest, repeatsSince: Number.POSITIVE_INFINITY })
@@ -34,13 +34,13 @@ export class Repeats {
     setByToken(this.#seen, token, undefined)
   }
 
-  /** Takes in the current row, which belongs to the warm-up. */
+  /** Notes the timestamp of the current row, which belongs to the warm-up. */
   warm(): void {
     this.#note()
     this.#warmedTo = this.#newest
   }
 
-  /** Whether the current row, of a watched token, is a repeat. */
+  /** Whether the current row, a print of a watched token, is a repeat. */
   isRepeat(token: TokenId): boolean {
     const at = this.#note()
     const { now } = this.#state
@@ -55,7 +55,7 @@ export class Repeats {
     return false
   }
 
-  /** Timestamp of the current row, which updates the newest. */
+  /** Returns the timestamp of the current row, and updates the newest timestamp. */
   #note(): Millis {
     const at = this.#state.stampedAt()
     if (at > this.#newest) this.#newest = at
@@ -65,6 +65,6 @@ export class Repeats {
 
 interface Seen {
   newest: Millis
-  /** Time of the first of consecutive repeats; Infinity if the last print was new. */
+  /** Time of the first repeat in the current run of repeats; Infinity if the last print was new. */
   repeatsSince: Millis
 }

@@ -5,9 +5,10 @@ import type { EngineState } from '../engine-state.ts'
 import type { ResultSums } from '../recovered-money.ts'
 import type { LimitScope } from './limit-scope.ts'
 
-/** Results of bots and wallets: of the UTC day, in total, and consecutive losses. The result of a day is the realized
- *  profit plus the change of the liquidation value of open positions since the day began. A position of unknown value
- *  counts pessimistically: as worthless now, and at its cost in the baselines of later losses. */
+/** Results of bots and wallets: the result of the UTC day, the result in total, and the number of losses in a row. The
+ *  result of a day is the realized profit plus the change of the liquidation value of open positions since the day
+ *  began. A position of unknown value counts pessimistically: as worthless in the present result, and at its cost in
+ *  the baselines from which later losses are measured. */
 export class BotResults {
   readonly #state: EngineState
   readonly #liquidation: Liquidation
@@ -22,7 +23,8 @@ export class BotResults {
     return dayRealizedLamports + this.#unrealized(scope, this.#now) - dayStartUnrealizedLamports
   }
 
-  /** Distance of the result, open positions at liquidation value, below its highest realized value. At least 0. */
+  /** Returns how far the result is below its highest realized value, at least 0. Open positions count at liquidation
+   *  value. */
   drawdown(scope: LimitScope): number {
     const { sums } = scope
     const before = sums.peakLamports
@@ -32,20 +34,20 @@ export class BotResults {
     return Math.max(0, sums.peakLamports - marked)
   }
 
-  /** Number of positions of unknown value. */
+  /** Returns the number of positions of unknown value. */
   unknown(scope: LimitScope): number {
     return this.#positionsOf(scope).filter((position) => this.#liquidation.of(position) === undefined).length
   }
 
-  /** Number of positions that count as worthless because their token is not traded. Their loss counts again every day:
-   *  a day begins with their last known value. */
+  /** Returns the number of positions that count as worthless because their token is not traded. Their loss counts again
+   *  every day, because a day begins with their last known value. */
   dead(scope: LimitScope): number {
     const isDead = (position: Position): boolean =>
       this.#liquidation.of(position) === ZERO && this.#dayStart(position) > 0
     return this.#positionsOf(scope).filter(isDead).length
   }
 
-  /** Starts a new UTC day, if one has begun. Called before anything of the day is booked. */
+  /** Starts a new UTC day, if one has begun. Must be called before any result of the day is booked. */
   roll(scope: LimitScope): void {
     const { sums } = scope
     const day = dayOf(this.#state.now)
@@ -64,7 +66,7 @@ export class BotResults {
     scope.emit()
   }
 
-  /** Counts a closed position, net of fees and rent: a loss extends the losing streak, a profit ends it. */
+  /** Counts a closed position by its result after fees and rent: a loss extends the losing streak, a profit ends it. */
   closed(scope: LimitScope, position: Position): void {
     const { sums, limits } = scope
     if (position.averagePrice === 0) return // the tokens were not bought
@@ -76,8 +78,8 @@ export class BotResults {
     scope.emit()
   }
 
-  /** `sluice resume`: ends a pause, and measures a drawdown from the present result. A position of unknown value counts
-   *  at its cost: if it counted as lost, its returning price would make room for another loss. */
+  /** Ends a pause, and measures the drawdown from the present result (`sluice resume`). A position of unknown value
+   *  counts at its cost. If it counted as lost, the return of its price would make room for another loss. */
   forgive(scope: LimitScope): void {
     const { sums } = scope
     const here = sums.realizedLamports + Math.min(0, this.#unrealized(scope, this.#forgiven))
@@ -113,8 +115,8 @@ export class BotResults {
   }
 }
 
-/** A peak below the realized result comes from `forgive`, which left out losses of open positions. It rises as they
- *  recover, so the same loss cannot be forgiven twice. */
+/** Raises the peak of the result. A peak below the realized result comes from `forgive`, which left out losses of open
+ *  positions. It rises as these positions recover, so that the same loss cannot be forgiven twice. */
 function raisePeak(sums: ResultSums, result: number): void {
   const peak = Math.min(result, sums.realizedLamports)
   if (peak > sums.peakLamports) sums.peakLamports = lamports(peak)

@@ -6,19 +6,20 @@ import { poolSol } from '../../solana/pool-depth.ts'
 import { LEAST_PERCENT, LEAST_SECONDS, LEAST_SOL, MOST_POOL_SOL } from '../setting-bounds.ts'
 import { rowsOf, type SettingRow, settingsFrom } from './setting-rows.ts'
 
-/** Which tokens a bot may buy. A list is the path of its file, as written. Null: no such filter. */
+/** Rules for the tokens that a bot may buy. A list is the path of its file, as written in the configuration. null means
+ *  that the filter is not set. */
 export interface EntryFilters {
   readonly denyMints: string | null
   readonly allowMints: string | null
-  /** Decides on tokens whose announcement was not seen, if a list of creators is set. */
+  /** Decision on tokens whose announcement was not seen; used if a list of creators is set. */
   readonly unknownCreators: 'refuse' | 'allow'
   readonly denyCreators: string | null
   readonly allowCreators: string | null
-  /** Since the announcement, or since the bot first saw the token. */
+  /** Least age of a token since its announcement or, if that was not seen, since the bot first saw the token. */
   readonly minAgeMs: Millis | null
-  /** SOL in the pool, estimated from the price. */
+  /** Least SOL in the pool, estimated from the price. */
   readonly minLiquidityLamports: Lamports | null
-  /** Share of a buy in the SOL of the pool. */
+  /** Largest share of a buy in the SOL of the pool. */
   readonly maxPoolSharePercent: number | null
 }
 
@@ -32,10 +33,10 @@ export interface Candidate {
   readonly now: Millis
   /** Robust price, SOL per token. */
   readonly price: number
-  /** '' if the announcement was not seen. */
+  /** Creator of the token; '' if its announcement was not seen. */
   readonly creator: string
   readonly launch: Launch | undefined
-  /** When the bot first saw the token. */
+  /** Time at which the bot first saw the token. */
   readonly seenAt: Millis
 }
 
@@ -50,7 +51,7 @@ interface FilterRow<Value> extends SettingRow<Value, EntryFilters> {
 
 const file = z.string().min(1)
 
-/** In the order in which they decide. */
+/** The filters, in the order in which they decide. */
 export const FILTERS = {
   denyMints: {
     ...{ key: 'denyMints', unit: 'file', schema: file, default: null },
@@ -147,7 +148,7 @@ export function hasFilters(filters: EntryFilters): boolean {
   return ROWS.some(([field]) => field !== 'unknownCreators' && filters[field] !== null)
 }
 
-/** The first filter that refuses the buy. */
+/** Returns the refusal of the first filter that the buy does not pass; undefined if it passes all. */
 export function checkFilters(filters: EntryFilters, lists: EntryLists, token: Candidate): Refusal | undefined {
   const paths = LIST_FILTERS.map((field) => filters[field])
   const unread = paths.find((path) => path !== null && !lists.has(path))

@@ -17,8 +17,8 @@ export interface Buyer {
   readonly wallet: LimitScope
 }
 
-/** Refuses buys that break a limit of the bot, a limit of its wallet, or the free balance. Only an operator can lift a
- *  refusal. */
+/** Refuses buys that break a limit of the bot, break a limit of its wallet, or exceed the free balance. Only an
+ *  operator can lift a refusal. */
 export class LimitCheck {
   readonly #state: EngineState
   readonly #results: BotResults
@@ -38,7 +38,7 @@ export class LimitCheck {
     )
   }
 
-  /** Checks the limits on losses again for an accepted buy that waits for its next attempt. */
+  /** Checks the limits on losses again, for an accepted buy that waits for its next attempt. */
   vetoAgain({ scope, wallet }: Pick<Buyer, 'scope' | 'wallet'>): Veto | undefined {
     for (const one of [scope, wallet]) {
       const veto = one.isBound ? checkLosses(one.limits, this.#losses(one)) : undefined
@@ -85,9 +85,9 @@ export class LimitCheck {
     }
   }
 
-  /** Open positions count with their SOL at risk, open and unknown buys with the SOL they ask for. A position that was
-   *  written off counts only if the buy would add to it, since no limit would bound such buys otherwise. Zero if no
-   *  limit uses the figures. */
+  /** Returns the use of the limits on exposure. Open positions count with their SOL at risk; open buys and buys with an
+   *  unknown outcome count with the SOL that they ask for. A written-off position counts only if the buy would add to
+   *  it, because otherwise no limit would bound such buys. The figures are 0 if no limit uses them. */
   #exposure(
     { account, bot, limits }: LimitScope,
     mint: string,
@@ -112,7 +112,7 @@ export class LimitCheck {
     return use
   }
 
-  /** The free balance must cover the worst cost of the buy, and leave enough to sell every position. */
+  /** Refuses a buy unless the free balance covers its worst cost and leaves enough to sell every position. */
   #vetoBalance(settings: BotSettings, mint: string, request: BuyRequest): Veto | undefined {
     const { account, walletLimits } = settings
     const { book } = this.#state
@@ -133,8 +133,8 @@ export class LimitCheck {
     }
   }
 
-  /** Fees of one sale of each position, including the one that the buy opens. A position that is being sold has its fee
-   *  reserved already. 0 if `left` is enough in any case. */
+  /** Returns the fees of one sale of each position, including the position that the buy opens. The fee of a position
+   *  that is being sold is reserved already. Returns 0 if `left` is enough in any case. */
   #exitFees(
     account: string,
     mint: string,
@@ -157,7 +157,7 @@ function isExposureBound(limits: Limits): boolean {
   return maxOpenPositions !== null || maxLamportsPerCreator !== null || maxExposureLamports !== null
 }
 
-/** Lamports that a buy reserves until its outcome is known. */
+/** Returns the lamports that a buy reserves until its outcome is known. */
 export function reserveOf({ amount, orders }: BuyRequest): Lamports {
   return worstCost(amount, orders.slippagePercent, orders.priorityFeeLamports)
 }

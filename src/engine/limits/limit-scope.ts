@@ -10,10 +10,10 @@ export interface LimitScope {
   /** Section of the YAML that sets the limits. */
   readonly section: 'limits' | 'wallet.limits'
   readonly account: string
-  /** null: all bots that trade with the wallet. */
+  /** The bot of the scope; null for all bots that trade with the wallet. */
   readonly bot: string | null
   readonly limits: Limits
-  /** Whether any limit is set; otherwise the figures are not computed. */
+  /** Whether any limit is set. Otherwise the figures are not computed. */
   readonly isBound: boolean
   readonly sums: ResultSums
   readonly spending: readonly BotSpending[]
@@ -81,7 +81,7 @@ export class WalletScope implements LimitScope {
 /** The scopes of all bots and wallets. */
 export class LimitScopes {
   readonly #bots = new Map<string, BotScope>()
-  /** By account. */
+  /** Scopes of the wallets, by account. */
   readonly #wallets: ReadonlyMap<string, WalletScope>
 
   constructor(state: EngineState, bots: readonly BotSettings[]) {
@@ -101,7 +101,7 @@ export class LimitScopes {
     return [...this.#bots.values(), ...this.#wallets.values()]
   }
 
-  /** Scopes that a result belongs to. A bot that is no longer configured has no scope of its own. */
+  /** Returns the scopes that a result belongs to. A bot that is no longer configured has no scope of its own. */
   of({ account, bot }: { readonly account: string; readonly bot: string }): readonly LimitScope[] {
     const own = this.#bots.get(bot)
     const wallet = this.#wallets.get(account)

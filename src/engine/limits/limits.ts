@@ -4,37 +4,39 @@ import { endOfDay, formatInstant, type Lamports, type Millis, formatSol as sol }
 import { LEAST_SECONDS, LEAST_SLIPPAGE, LEAST_SOL, MOST_SLIPPAGE, MOST_SOL } from '../setting-bounds.ts'
 import { rowsOf, type SettingRow, settingsFrom } from './setting-rows.ts'
 
-// Every limit: one row for its key in the YAML, schema, unit, default, checks, sentence, error code and decision.
+// The table of all limits. The row of a limit has its key in the YAML, schema, unit, default, checks, sentence, error
+// code and decision.
 
-/** Bounds below the strategy. JSON has no Infinity, so an absent bound is null. */
+/** Bounds that a strategy cannot exceed. JSON has no Infinity, so a bound that is not set is null. */
 export interface Limits {
   readonly maxLamportsPerOrder: Lamports | null
-  /** Fees weigh more the smaller a buy is. */
+  /** Smallest buy. The bound exists because fees weigh more the smaller a buy is. */
   readonly minLamportsPerOrder: Lamports | null
   /** Upper bound of the slippage that a buy may accept. */
   readonly maxSlippagePercent: number | null
-  /** Positions closed at a loss in a row, fees and rent included; then entries pause for `streakPauseMs`. */
+  /** Number of positions closed at a loss in a row, after fees and rent. Entries then pause for `streakPauseMs`. */
   readonly maxLosingStreak: number | null
   readonly streakPauseMs: Millis
-  /** SOL asked for by buys in any 60 minutes, open and unknown ones included. */
+  /** SOL that the buys of any 60 minutes ask for. Open buys and buys with an unknown outcome count too. */
   readonly maxLamportsPerHour: Lamports | null
-  /** SOL asked for by buys since 00:00 UTC. */
+  /** SOL that buys have asked for since 00:00 UTC. */
   readonly maxLamportsPerDay: Lamports | null
   readonly maxOpenPositions: number | null
   /** SOL at risk in one mint: the cost of the position, or its value if that is higher. */
   readonly maxLamportsPerMint: Lamports | null
-  /** SOL at risk in the tokens of one creator, open buys included. All unknown creators count as one. */
+  /** SOL at risk in the tokens of one creator, including open buys. All unknown creators count as one creator. */
   readonly maxLamportsPerCreator: Lamports | null
-  /** SOL at risk in all tokens, open buys included. */
+  /** SOL at risk in all tokens, including open buys. */
   readonly maxExposureLamports: Lamports | null
-  /** Realized and unrealized loss since 00:00 UTC; an open position counts at its liquidation value. */
+  /** Realized and unrealized loss since 00:00 UTC. An open position counts at its liquidation value. */
   readonly maxDailyLossLamports: Lamports | null
-  /** Distance of the result below its highest realized value; an open position counts at its liquidation value. */
+  /** Distance of the result below its highest realized value. An open position counts at its liquidation value. */
   readonly maxDrawdownLamports: Lamports | null
 }
 
 export interface WalletLimits extends Limits {
-  /** Left in the wallet after a buy at its worst cost; null: the fees of one sale of every position. */
+  /** SOL that must be left in the wallet after a buy at its worst cost; null: the fees of one sale of every
+   *  position. */
   readonly minBalanceLamports: Lamports | null
 }
 
@@ -43,7 +45,7 @@ export interface Losses {
   /** Section of the YAML that sets the limits. */
   readonly section: string
   readonly now: Millis
-  /** Realized and unrealized result of the UTC day, at liquidation value. */
+  /** Realized and unrealized result of the UTC day. Open positions count at liquidation value. */
   readonly resultLamports: number
   readonly drawdownLamports: number
   /** Number of open positions that count as worthless because their price is unknown. */
@@ -53,25 +55,27 @@ export interface Losses {
   readonly pausedUntil: Millis
 }
 
-/** A buy, and how much of the limits is used. A figure is 0 if no limit asks for it. */
+/** A buy, and the present use of the limits. A figure is 0 if no limit uses it. */
 export interface LimitUse extends Losses {
   readonly amount: Lamports
   /** Slippage that the buy accepts. */
   readonly slippagePercent: number
   readonly openPositions: number
-  /** The buy would open a position. */
+  /** Whether the buy would open a position. */
   readonly newPosition: boolean
-  /** SOL at risk in this mint. An open buy of the mint holds the lane, so none is missing here. */
+  /** SOL at risk in this mint. No open buy of the mint can be missing here, because it would occupy the lane of this
+   *  buy. */
   readonly mintLamports: number
-  /** SOL at risk in tokens of the same creator, and asked for by open and unknown buys of them. */
+  /** SOL at risk in tokens of the same creator, plus the SOL that open buys and buys with an unknown outcome ask
+   *  for. */
   readonly creatorLamports: number
-  /** SOL at risk in all tokens, and asked for by open and unknown buys. */
+  /** SOL at risk in all tokens, plus the SOL that open buys and buys with an unknown outcome ask for. */
   readonly exposureLamports: number
-  /** SOL asked for by buys of the last 60 minutes. */
+  /** SOL that the buys of the last 60 minutes asked for. */
   readonly hourLamports: number
-  /** SOL asked for by buys since 00:00 UTC. */
+  /** SOL that the buys since 00:00 UTC asked for. */
   readonly todayLamports: number
-  /** When the hour has room for the buy; undefined: never. */
+  /** Returns the time at which the hour has room for the buy; undefined if it never has. */
   readonly hourFreesAt: () => Millis | undefined
 }
 
@@ -81,9 +85,9 @@ interface Slippages {
   readonly slippageLadder?: readonly number[]
 }
 
-/** Limits that contradict each other. */
+/** A contradiction between limits. */
 export interface LimitProblem {
-  /** Key of the YAML. */
+  /** Key in the YAML. */
   readonly key: string
   readonly message: string
 }
@@ -103,11 +107,11 @@ interface LimitRow<Value> extends SettingRow<Value, Limits> {
   ) => LimitProblem | undefined
 }
 
-/** The service takes no smaller buy, so a lower bound would silently stop all entries. */
+/** Range of a bound on buys. The service takes no smaller buy, so a lower bound would silently stop all entries. */
 const buySol = z.number().min(0.001).max(MOST_SOL)
 const lossSol = z.number().min(LEAST_SOL).max(MOST_SOL)
 
-/** In the order in which they decide. */
+/** The limits, in the order in which they decide. */
 export const LIMITS = {
   maxLamportsPerOrder: {
     ...{ key: 'maxSolPerOrder', unit: 'sol', schema: buySol, default: null },
@@ -230,7 +234,8 @@ export const LIMITS = {
   },
 } as const satisfies { readonly [F in keyof Limits]: LimitRow<Limits[F]> }
 
-/** The section `wallet.limits`. `LimitCheck` decides on the balance itself. */
+/** The limits of the section `wallet.limits`. The row of the balance has no decision, because `LimitCheck` decides on
+ *  it. */
 export const WALLET_LIMITS = {
   ...LIMITS,
   minBalanceLamports: {
@@ -250,7 +255,7 @@ export function isBound(limits: Limits): boolean {
   return DECIDING.some(([field]) => limits[field] !== null)
 }
 
-/** The first limit that the buy would break. */
+/** Returns the refusal of the first limit that the buy would break; undefined if it breaks none. */
 export function checkLimits(limits: Limits, use: LimitUse): Refusal | undefined {
   for (const [field, { key, refuse, stop }] of DECIDING) {
     const bound = limits[field]
@@ -262,7 +267,8 @@ export function checkLimits(limits: Limits, use: LimitUse): Refusal | undefined 
   return undefined
 }
 
-/** The first limit on losses that stops a buy which was accepted earlier and waits for its retry. */
+/** Returns the refusal of the first limit on losses that stops a buy which was accepted earlier and waits for its
+ *  retry. */
 export function checkLosses(limits: Limits, losses: Losses): Refusal | undefined {
   for (const [field, { key, stop }] of DECIDING) {
     const bound = limits[field]
@@ -272,7 +278,8 @@ export function checkLosses(limits: Limits, losses: Losses): Refusal | undefined
   return undefined
 }
 
-/** Contradictions among the limits of one section. `orders` are the buys of the bot, if the section is of a bot. */
+/** Returns the contradictions among the limits of one section. `orders`: the buys of the bot, if the section belongs to
+ *  a bot. */
 export function limitProblems(limits: Limits, section: string, orders?: Slippages): LimitProblem[] {
   return (Object.entries(LIMITS) as [keyof Limits, LimitRow<number>][]).flatMap(([field, { key, problem }]) => {
     const bound = limits[field]
@@ -297,7 +304,7 @@ function exposed(
   return { code, reason }
 }
 
-/** A bound has to let the largest buy pass, or that buy could never be made. */
+/** Refuses a bound below the largest allowed buy, because that buy could never be made. */
 function oneBuyFits(bound: Lamports, { maxLamportsPerOrder: buy }: Limits, name: string): LimitProblem | undefined {
   if (buy === null || buy <= bound) return undefined
   const message = `exceeds ${name} (${sol(bound)}): a buy of ${sol(buy)} SOL would always be refused`
@@ -308,7 +315,7 @@ function resetOf(now: Millis): string {
   return formatInstant(endOfDay(now), now)
 }
 
-/** Points out losses that a price may take back, and losses that come again every day. */
+/** Returns a text about losses that a price may undo, and about losses that count again every day. */
 function withoutPrice({ unknownPositions, deadPositions }: Losses): string {
   const [unknown, dead] = [unknownPositions(), deadPositions()]
   const tokens = (count: number): string => `; ${count} held token${count === 1 ? ' has' : 's have'}`

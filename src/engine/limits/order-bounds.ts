@@ -5,13 +5,14 @@ import { MOST_ROUNDING } from '../../solana/rounding.ts'
 import { LEAST_SLIPPAGE, MOST_SLIPPAGE } from '../setting-bounds.ts'
 import type { OrderSettings, Plan } from '../settings.ts'
 
-/** Upper bound of the fee `auto`: the maximum in the service's document. */
+/** Upper bound of the priority fee `auto`: the maximum in the service's document. */
 export const MOST_PRIORITY_FEE = solToLamports(0.01)
-/** Assumed share that the service keeps. The document names no fee; comparable services take 0.5 to 1 percent. */
+/** Assumed share of a trade that the service keeps. The document names no fee; comparable services take 0.5 to 1
+ *  percent. */
 const SERVICE_FEE = 0.01
-/** Lowest priority fee that the document allows in a request. */
+/** Lowest priority fee that the service's document allows in a request. */
 export const LEAST_PRIORITY_FEE = lamports(10_000)
-/** Smallest buy that the document allows. */
+/** Smallest buy that the service's document allows. */
 export const LEAST_BUY = solToLamports(0.001)
 
 export type Veto = Refusal

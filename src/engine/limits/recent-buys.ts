@@ -1,11 +1,11 @@
 import { dayOf, HOUR, type Lamports, lamports, type Millis } from '../../base/units.ts'
 import { isOpen, type Order, type OrderState } from '../order.ts'
 
-/** Expired entries are removed once there are this many, and at least as many as current ones. */
+/** Expired entries are removed once there are this many of them, and at least as many as current entries. */
 const PLACES_KEPT = 1_024
 
-/** SOL that a buy of the last hour asked for. It counts from acceptance on, while the order is open and after its fill.
- *  An order in an unknown state counts too, because it may have executed. */
+/** SOL that a buy of the last hour asked for. It counts from the acceptance of the order, while the order is open, and
+ *  after its fill. It also counts in an unknown state, because the order may have executed. */
 export interface Spend {
   readonly orderId: string
   readonly account: string
@@ -15,7 +15,7 @@ export interface Spend {
   counts: boolean
 }
 
-/** SOL that the counting buys of a bot asked for on a UTC day (days since 1970). */
+/** SOL that the counting buys of a bot asked for on a UTC day. `day`: days since 1970. */
 export interface DaySpend {
   readonly account: string
   readonly bot: string
@@ -25,14 +25,14 @@ export interface DaySpend {
 
 /** Spending of one bot. */
 export class BotSpending {
-  /** Oldest first. Entries before `#first` were older than an hour at the last query. */
+  /** Entries, oldest first. Those before `#first` were older than an hour at the last query. */
   readonly #spends: Spend[] = []
   #first = 0
   #hour = 0
   #day = -1
   #ofDay = 0
 
-  /** Lamports asked for in the last 60 minutes. */
+  /** Returns the lamports that buys of the last 60 minutes asked for. */
   hour(now: Millis): number {
     const spends = this.#spends
     for (let spend = spends[this.#first]; spend !== undefined && spend.time <= now - HOUR; ) {
@@ -46,12 +46,12 @@ export class BotSpending {
     return this.#hour
   }
 
-  /** Lamports asked for since 00:00 UTC. */
+  /** Returns the lamports that buys since 00:00 UTC asked for. */
   today(now: Millis): number {
     return this.#day === dayOf(now) ? this.#ofDay : 0
   }
 
-  /** Counting entries of the last hour, oldest first. */
+  /** Returns the counting entries of the last hour, oldest first. */
   *spends(now: Millis): Generator<Spend, void, undefined> {
     this.hour(now)
     for (let at = this.#first; at < this.#spends.length; at++) {
@@ -60,7 +60,8 @@ export class BotSpending {
     }
   }
 
-  /** Searches from the newest entry, because a lookup follows soon after its order. */
+  /** Finds the entry of an order. Searches from the newest entry, because an order is usually looked up soon after it
+   *  was added. */
   find(orderId: string): Spend | undefined {
     for (let at = this.#spends.length - 1; at >= this.#first; at--)
       if (this.#spends[at]?.orderId === orderId) return this.#spends[at]
@@ -78,7 +79,7 @@ export class BotSpending {
     this.#hour += counts ? spend.lamports : -spend.lamports
   }
 
-  /** Ignores amounts of earlier days: no limit uses them. */
+  /** Adds an amount to the sum of its UTC day. Ignores amounts of earlier days, because no limit uses them. */
   addToDay(time: Millis, amount: number): void {
     const day = dayOf(time)
     if (day > this.#day) {
@@ -94,9 +95,10 @@ export class BotSpending {
   }
 }
 
-/** SOL that the buys of every bot asked for. A restart restores it from the recorded orders and their states. */
+/** SOL that the buys of every bot asked for. A restart restores these amounts from the recorded orders and their
+ *  states. */
 export class Spending {
-  /** By account, then bot: a combined text key would be built and hashed for every order. */
+  /** By account, then by bot, because a joined text key would have to be built and hashed for every order. */
   readonly #bots = new Map<string, Map<string, BotSpending>>()
   readonly #accounts = new Map<string, BotSpending[]>()
 
@@ -111,8 +113,9 @@ export class Spending {
     own.hour(time) // removes expired entries even if no limit queries the hour
   }
 
-  /** An order that did not execute stops counting, and counts again if it proves to have executed. `order` and its
-   *  state `before` are passed if they are known: most moves change nothing, so the lookup can be skipped. */
+  /** Applies a new state of an order. An order that did not execute stops counting, and counts again if it proves to
+   *  have executed. `order` and its former state `before` are passed if they are known: most changes of state change
+   *  nothing here, and the look-up can then be skipped. */
   follow(orderId: string, state: OrderState, order: Order | undefined, before: OrderState | undefined): void {
     const counts = doesCount(state)
     if (before !== undefined && doesCount(before) === counts) return
@@ -169,7 +172,8 @@ export function asSpend({ id, account, bot, time, size }: Order, counts: boolean
   return { orderId: id, account, bot, time, lamports: size.kind === 'sol' ? size.lamports : lamports(0), counts }
 }
 
-/** Time at which the hourly budget of these bots has room for `amount`; undefined if `amount` exceeds the limit. */
+/** Returns the time at which the hourly budget of these bots has room for `amount`; undefined if `amount` exceeds the
+ *  limit. */
 export function hourFreesAt(
   bots: readonly BotSpending[],
   now: Millis,

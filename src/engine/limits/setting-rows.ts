@@ -1,10 +1,10 @@
 import type { z } from 'zod'
 import { formatSol, type Lamports, lamportsToSol, solToLamports } from '../../base/units.ts'
 
-// Settings that a configuration gives key by key: one row for each. Schema, default, conversion to the engine's units,
-// `check` and the messages of the engine are derived from the rows.
+// Settings that a configuration gives key by key. Each has one row, and its schema, default, conversion to the engine's
+// units, sentence of `check` and messages of the engine are derived from this row.
 
-/** Unit of the YAML. The engine has lamports for `sol` and milliseconds for `seconds`. */
+/** Unit in the YAML. The engine has lamports for `sol` and milliseconds for `seconds`. */
 export type SettingUnit = 'sol' | 'seconds' | 'percent' | 'count' | 'file' | 'choice'
 
 export interface SettingRow<Value, Settings> {
@@ -13,11 +13,11 @@ export interface SettingRow<Value, Settings> {
   readonly unit: SettingUnit
   /** Accepts the value as written, in the unit of the YAML. */
   readonly schema: z.ZodType
-  /** In the unit of the engine; null: no bound. */
+  /** Default in the unit of the engine; null means no bound. */
   readonly default: Value
-  /** Sentence of `check`. `shown` is the value in the unit of the YAML. */
+  /** Returns the sentence of this setting for `check`. `shown` is the value in the unit of the YAML. */
   readonly text?: (shown: string, settings: Settings) => string
-  /** The rule cannot be checked without the announcements of new tokens. */
+  /** Present if the rule cannot be checked without the announcements of new tokens. */
   readonly needsLaunches?: true
 }
 
@@ -27,13 +27,13 @@ export type SettingRows<Settings> = { readonly [F in keyof Settings]: SettingRow
 type AnyRows = Readonly<Record<string, Pick<SettingRow<never, never>, 'key' | 'schema'>>>
 type Shape<Rows extends AnyRows> = { [F in keyof Rows as Rows[F]['key']]: z.ZodExactOptional<Rows[F]['schema']> }
 
-/** Shape of the YAML section: every key is optional. */
+/** Returns the shape of the YAML section, in which every key is optional. */
 export function shapeOf<const Rows extends AnyRows>(rows: Rows): Shape<Rows> {
   const entries = Object.values(rows).map(({ key, schema }) => [key, schema.exactOptional()])
   return Object.fromEntries(entries) as Shape<Rows>
 }
 
-/** Settings of the engine from the keys that were written. */
+/** Returns the settings of the engine, from the keys that the YAML sets. */
 export function settingsFrom<S extends object>(rows: SettingRows<S>, written: object): S {
   const entries = rowsOf(rows).map(([field, row]) => {
     const value: unknown = (written as Record<string, unknown>)[row.key]
@@ -42,7 +42,7 @@ export function settingsFrom<S extends object>(rows: SettingRows<S>, written: ob
   return Object.fromEntries(entries) as S
 }
 
-/** Settings by the keys and in the units of the YAML; null where nothing is bounded. */
+/** Returns the settings by the keys and in the units of the YAML; null for a setting without a bound. */
 export function writtenFrom<S extends object>(rows: SettingRows<S>, settings: S): Record<string, unknown> {
   const entries = rowsOf(rows).map(([field, row]) => {
     const value: unknown = settings[field]
@@ -51,7 +51,7 @@ export function writtenFrom<S extends object>(rows: SettingRows<S>, settings: S)
   return Object.fromEntries(entries) as Record<string, unknown>
 }
 
-/** One sentence for each setting that bounds something, in the order of the rows. */
+/** Returns one sentence for each setting that bounds something, in the order of the rows. */
 export function sentencesOf<S extends object>(rows: SettingRows<S>, settings: S): string[] {
   return rowsOf(rows).flatMap(([field, { unit, text }]) => {
     const value: unknown = settings[field]
@@ -60,7 +60,7 @@ export function sentencesOf<S extends object>(rows: SettingRows<S>, settings: S)
   })
 }
 
-/** Settings with each amount of SOL replaced by `change` of it. */
+/** Returns the settings with each amount of SOL replaced by the result of `change`. */
 export function mapSol<S extends object>(rows: SettingRows<S>, settings: S, change: (amount: Lamports) => Lamports): S {
   const entries = rowsOf(rows).map(([field, { unit }]) => {
     const value = settings[field]
@@ -69,7 +69,7 @@ export function mapSol<S extends object>(rows: SettingRows<S>, settings: S, chan
   return Object.fromEntries(entries) as S
 }
 
-/** Whether a setting is active that depends on the announcements of new tokens. */
+/** Whether a setting that depends on the announcements of new tokens is active. */
 export function needsLaunches<S extends object>(rows: SettingRows<S>, settings: S): boolean {
   return rowsOf(rows).some(([field, row]) => row.needsLaunches === true && settings[field] !== null)
 }

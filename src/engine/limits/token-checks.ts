@@ -1,11 +1,12 @@
 import type { Refusal } from '../../base/errors.ts'
 import { MINT_TRAITS, type MintFacts, type MintTrait } from '../../solana/mint.ts'
 
-/** Checks of a mint at its first buy. */
+/** Settings for the checks of a mint at its first buy. */
 export interface TokenChecks {
-  /** `before`: a buy waits for the result. `after`: the buy is sent at once, and a mint that fails is sold. */
+  /** `before`: a buy waits for the result. `after`: the buy is sent at once, and the tokens of a mint that fails are
+   *  sold. */
   readonly when: 'before' | 'after' | 'off'
-  /** Traits that the bot accepts. */
+  /** Traits of a mint that the bot accepts. */
   readonly allow: readonly MintTrait[]
 }
 
@@ -29,7 +30,7 @@ const REFUSALS: Readonly<Record<MintTrait, Refusal>> = {
 /** Error codes of all mint checks. */
 export const MINT_REFUSALS: readonly string[] = ['MINT_PROGRAM', ...Object.values(REFUSALS).map(({ code }) => code)]
 
-/** Reason not to buy a mint; undefined if it passes the checks. */
+/** Returns the reason not to buy a mint; undefined if the mint passes the checks. */
 export function mintRefusal({ program, traits }: MintFacts, { when, allow }: TokenChecks): Refusal | undefined {
   if (when === 'off') return undefined
   if (program === 'none') return { code: 'MINT_PROGRAM', reason: 'the mint belongs to neither Token nor Token-2022' }
