@@ -7,7 +7,7 @@ import { keyBytes } from '../solana/transaction.ts'
 const MOST_KEPT = 10_000
 const kept = new Map<string, string>()
 
-/** The associated token account of a wallet. */
+/** Address of a wallet's associated token account for a mint. */
 export function tokenAccountOf(wallet: string, mint: string, tokenProgram: string): string {
   return derive(PROGRAMS.associatedToken, [keyBytes(wallet), keyBytes(tokenProgram), keyBytes(mint)])
 }
@@ -35,12 +35,14 @@ export function volumeAccumulatorOf(wallet: string, program: string): string {
   return derive(program, [text('user_volume_accumulator'), keyBytes(wallet)])
 }
 
-/** Address of an account that `base` can open and sign for with a seed in place of a key (`create_with_seed`). */
+/** Address of an account that the key `base` can open (`create_with_seed`) and sign for. It is derived from this key, a
+ *  seed and the owning program. */
 export function seededAddress(base: string, seed: Uint8Array, owner: string): string {
   return encodeBase58(digest(keyBytes(base), seed, keyBytes(owner)))
 }
 
-/** Cached: a derivation takes several hundred microseconds, and the same addresses are requested often. */
+/** Derives an address of a program. Results are cached, because a derivation takes several hundred microseconds and the
+ *  same addresses are requested often. */
 function derive(program: string, seeds: Uint8Array[]): string {
   const key = `${program}:${seeds.map((seed) => Buffer.from(seed).toString('hex')).join(':')}`
   const known = kept.get(key)

@@ -9,7 +9,7 @@ import type { Rpc } from './rpc/rpc.ts'
 import { Sender } from './sender.ts'
 import type { Signer } from './signer/port.ts'
 
-/** A token account of a wallet, and the reason to keep it; '' if it may be closed. */
+/** A token account of a wallet. `keptBecause` is the reason to keep the account; '' if it may be closed. */
 export interface RentAccount {
   readonly address: string
   readonly program: string
@@ -19,7 +19,7 @@ export interface RentAccount {
   readonly keptBecause: string
 }
 
-/** This many instructions fit into one packet. */
+/** Maximum number of accounts that one transaction closes. More instructions do not fit into one packet. */
 const MOST_CLOSED_AT_ONCE = 20
 const TOKEN_PROGRAMS: readonly string[] = [PROGRAMS.token, PROGRAMS.token2022]
 /** CloseAccount instruction, the same in Token and Token-2022 (spl-token-interface). */
@@ -27,8 +27,8 @@ const CLOSE = Uint8Array.of(9)
 /** Offset of the close authority, a COption<Pubkey> and the last field of a token account (spl-token state.rs). */
 const CLOSE_AUTHORITY = 129
 
-/** Reads all token accounts of a wallet at confirmed. Throws Unread if no node answers. `inUse`: mints of open
- *  positions and orders. */
+/** Reads all token accounts of a wallet at commitment `confirmed`. Throws Unread if no node answers. `inUse`: mints of
+ *  open positions and orders, whose accounts are kept. */
 export async function readRentAccounts(rpc: Rpc, wallet: string, inUse: ReadonlySet<string>): Promise<RentAccount[]> {
   const accounts: RentAccount[] = []
   for (const programId of TOKEN_PROGRAMS) {
@@ -79,7 +79,8 @@ async function closingMessage(
 }
 
 const LOOK_EVERY_MS = 1000
-/** Margin: the node that executes may be some blocks ahead of the node that reported the height. */
+/** A transaction counts as expired this many blocks after its last valid height. This is a margin: the node that
+ *  executes may be some blocks ahead of the node that reported the height. */
 const SPARE_BLOCKS = 8
 
 export interface ClosingParts {
@@ -91,7 +92,7 @@ export interface ClosingParts {
   readonly say: (text: string) => void
 }
 
-/** Outcome for the accounts of one transaction. */
+/** Result of the transaction that was to close these accounts. */
 export interface Closing {
   readonly accounts: readonly RentAccount[]
   readonly signature: string
@@ -99,9 +100,10 @@ export interface Closing {
   readonly failure: string
 }
 
-/** Closes the accounts, as many per transaction as fit. Each transaction is simulated first; if the simulation fails,
- *  its accounts are retried in halves, so that one bad account does not block the others. If no node answers or the
- *  signer refuses, closing ends, and the result includes the accounts closed so far. */
+/** Closes the accounts, as many per transaction as fit. Each transaction is simulated first. If the simulation fails,
+ *  the accounts of this transaction are tried again in two halves, so that one bad account does not block the others.
+ *  If no node answers or the signer refuses, closing stops, and the last entry of the result names the accounts that
+ *  were not tried. */
 export async function closeAll(parts: ClosingParts, accounts: readonly RentAccount[]): Promise<Closing[]> {
   const done: Closing[] = []
   const waiting: RentAccount[][] = []
@@ -121,7 +123,7 @@ export async function closeAll(parts: ClosingParts, accounts: readonly RentAccou
   return done
 }
 
-/** An empty signature in the result means that nothing was sent. */
+/** Closes the accounts in one transaction. `signature` in the result is '' if nothing was sent. */
 async function closeBatch(parts: ClosingParts, accounts: readonly RentAccount[]): Promise<Closing> {
   const { rpcs, signer, wallet, policyHash, clock, say } = parts
   const { blockhash, lastHeight } = await freshBlockhash(rpcs.any)
@@ -160,11 +162,13 @@ async function simulated(rpc: Rpc, message: Uint8Array): Promise<string> {
   return err === null || err === undefined ? '' : `the simulation failed: ${JSON.stringify(err)}`
 }
 
-/** Waits until the transaction is confirmed, has failed, or has expired. */
+/** Waits until the transaction is confirmed, has failed, or has expired. Returns the reason of a failure; '' if it is
+ *  confirmed. */
 async function outcomeOf(rpc: Rpc, clock: Clock, signature: string, lastHeight: number): Promise<string> {
   for (;;) {
     await new Promise<void>((resolve) => void clock.after(LOOK_EVERY_MS, resolve))
-    // The height is read before the status: a transaction missing after its last valid height can no longer land.
+    // The height is read before the status. So if the height is past the last valid one and the status is missing, the
+    // transaction can no longer land.
     const height = await heightOf(rpc)
     const status = await statusOf(rpc, signature)
     if (status?.failed === true) return 'the transaction failed on the chain'

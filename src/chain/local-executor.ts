@@ -19,45 +19,45 @@ export interface LocalParts {
   readonly build: (attempt: Attempt) => Promise<Built>
   readonly policy: BuilderPolicy
   readonly policyHash: string
-  /** In order of preference. */
+  /** RPC nodes in order of preference. */
   readonly rpcs: readonly Rpc[]
   readonly clock: Clock
   /** Rent-exempt minimum of a token account, as the chain reports it. */
   readonly rent: (rpc: Rpc) => Promise<bigint>
-  /** `examine` of verifier/examine.ts, which loads @solana/web3.js. */
+  /** `examine` of verifier/checks-before-signing.ts, a module that loads @solana/web3.js. */
   readonly examine: Examine
   readonly signer: Signer
   readonly sender: Sender
   readonly resolve: Pick<Resolver, 'begin' | 'resume' | 'signedBytes' | 'isKnown'>
-  /** Maximum cost of this order, and of the other open orders of the wallet meanwhile, lamports. */
+  /** Maximum cost of this order in lamports, and the maximum cost meanwhile of the wallet's other open orders. */
   readonly room: (attempt: Attempt) => Outgoing
-  /** Reason why the order must no longer be signed or sent. */
+  /** Reason why the order must no longer be signed or sent; undefined if there is none. */
   readonly refusalOf: (orderId: string) => CalledOff | 'TTL' | undefined
   /** Makes all written records durable, then calls `then`. */
   readonly commit: (then: () => void) => void
-  /** Keeps a refused transaction for inspection. */
+  /** Stores a refused transaction for inspection. */
   readonly keep: (why: string, bytes: Uint8Array) => void
 }
 
-/** Maximum age of the decision behind a signed buy of an earlier process, for the buy to be sent again. */
+/** A buy that an earlier process signed is sent again only if its decision is at most this old. */
 const FRESH_MS = 3_000
-/** Temporary refusals: they may pass on a retry, or with the next transaction that the builder makes. */
+/** Codes of temporary refusals. The check may pass on a retry, or with the next transaction that the builder makes. */
 const PASSES: ReadonlySet<ErrorCode> = new Set(['BLOCKHASH_UNKNOWN', 'CHAIN_SILENT', 'EXPIRY_IMPLAUSIBLE', 'MIN_OUT'])
 
-/** Outcomes after which the attempt may still land and change the wallet. */
+/** Outcomes that leave it open whether the attempt's transaction will change the wallet. */
 const STILL_OUT: ReadonlySet<Outcome['kind']> = new Set(['verified', 'signed', 'sent', 'unknown'])
 
 type Refused = Extract<Outcome, { kind: 'refused' }>
 
 /** Executes orders for which the service only builds the transaction. The transaction is checked against the order,
- *  signed in this process, made durable, and sent over the configured RPCs: the same bytes, until they land or expire.
- *  Before the signature nothing of an attempt can execute, so every step may be retried. Afterwards the signature is
- *  known, and only that one transaction can execute the attempt. */
+ *  signed in this process and made durable. Then the same bytes are sent over the configured RPCs until they land or
+ *  expire. Before the signature nothing of an attempt can execute, so every step may be retried. Afterwards the
+ *  signature is known, and only that one transaction can execute the attempt. */
 export class LocalExecutor implements Executor {
   readonly #parts: LocalParts
   readonly #checkRpcs: CheckRpcs
-  /** Set if the policy lists an opaque program: the wallet guard of such a transaction leaves no room for other orders
-   *  of the wallet, so orders take turns. */
+  /** Set if the policy lists an opaque program. The wallet guard of a transaction with such a program leaves no room
+   *  for other orders of the wallet, so orders take turns. */
   readonly #turns: Turns | undefined
 
   constructor(parts: LocalParts) {
@@ -155,8 +155,8 @@ export class LocalExecutor implements Executor {
     resolution.signed(signature, lastHeight as number, bytes)
     commit(() => {
       resolution.sent()
-      // The commit may have taken long. A transaction that is no longer sent is proved expired, like one that never
-      // lands.
+      // The commit may have taken so long that the order was called off. If the transaction is not sent for this
+      // reason, it is proved expired later, like a transaction that never lands.
       if (refusalOf(attempt.orderId) === undefined) sending.start()
     })
   }
@@ -166,7 +166,8 @@ export class LocalExecutor implements Executor {
     return refusal !== undefined && refusal !== 'TTL'
   }
 
-  /** Sends until an outcome is seen. A buy is no longer sent after a full exit of its mint or a halt. */
+  /** Sends the bytes until an outcome of the attempt is seen. Sending ends early if the order is called off, for
+   *  example by a full exit of its mint or a halt. */
   #sending(
     attempt: Attempt,
     bytes: string,
@@ -196,7 +197,7 @@ export class LocalExecutor implements Executor {
   }
 }
 
-/** Refusals of an order that was called off before its transaction was sent, signed or not. */
+/** Refusals for an order that was called off before its transaction was sent, no matter whether it was signed. */
 const LATE: Readonly<Record<CalledOff | 'TTL', Refused>> = {
   TTL: {
     kind: 'refused',
@@ -218,14 +219,15 @@ const LATE: Readonly<Record<CalledOff | 'TTL', Refused>> = {
   },
 }
 
-/** Two transactions with equal terms on the same blockhash are identical. The next blockhash makes a new one. */
+/** Refusal of a transaction with the same terms and the same blockhash as an earlier one, and therefore the same bytes.
+ *  A retry gets the next blockhash, which makes a different transaction. */
 const SAME_BYTES: Refused = {
   ...{ kind: 'refused', code: 'SAME_BYTES', retry: 'wait' },
   reason: 'the transaction is identical to one that was already sent',
 }
 
-/** Refuses a transaction whose last valid height was final before it was built. Otherwise a node that reports a wrong
- *  height could have the transaction proved expired while it is still in flight. */
+/** Refuses a transaction whose last valid height was already final before the transaction was built. Otherwise a node
+ *  that reports a wrong height could have the transaction proved expired while it is still in flight. */
 function pastExpiry({ baseline }: Attempt, { lastHeight }: Examination): Refusal | undefined {
   if (baseline === null || (lastHeight as number) > baseline.height) return undefined
   const reason = `the node reports ${lastHeight} as last valid height, but ${baseline.height} was final before the build`

@@ -2,7 +2,7 @@ import type { Cancel, Clock } from '../base/machine.ts'
 import type { Rpc } from './rpc/rpc.ts'
 
 export interface SenderParts {
-  /** In order of preference; each keeps to its own rate limit for sends. */
+  /** Providers in order of preference. Each keeps to its own rate limit for sends. */
   readonly providers: readonly Rpc[]
   readonly clock: Clock
   /** Reports that a provider answered with another signature. */
@@ -11,16 +11,16 @@ export interface SenderParts {
 
 /** Delays before the first, second and every later resend, ms. */
 const WAITS_MS = [500, 1_000, 2_000]
-/** The transaction was simulated before, so the preflight is skipped. `maxRetries: 0`: the node must not rebroadcast
- *  longer than intended. */
+/** Options of sendTransaction. The preflight is skipped because the transaction was simulated before. `maxRetries: 0`:
+ *  the node must not rebroadcast longer than intended. */
 const HOW = { encoding: 'base64', skipPreflight: true, maxRetries: 0 }
 
-/** Sends the same signed bytes repeatedly until it is stopped: the chain executes a transaction at most once. The
- *  answers of the nodes are not trusted; the outcome is read from the chain. */
+/** Sends the same signed bytes repeatedly until it is stopped. This is safe because the chain executes a transaction at
+ *  most once. The answers of the nodes are not trusted; the outcome is read from the chain. */
 export class Sender {
   readonly #parts: SenderParts
   readonly #stops = new Set<Cancel>()
-  /** Providers with a resend in flight. At most one resend each, so that a first send never queues behind several
+  /** Providers with a resend in flight. Each has at most one, so that a first send never queues behind several
    *  resends. */
   readonly #busy = new Set<Rpc>()
   #isAlarmed = false
@@ -29,7 +29,8 @@ export class Sender {
     this.#parts = parts
   }
 
-  /** Sends to all providers first, then to one provider after the other while `mayGo` returns true. `bytes`: base64. */
+  /** Sends a transaction to all providers first, then to one provider after the other as long as `mayGo` returns true.
+   *  `bytes`: the transaction in base64. Returns a function that stops sending. */
   send(bytes: string, signature: string, mayGo: () => boolean = () => true): Cancel {
     const { providers, clock } = this.#parts
     if (!mayGo()) return () => {}
@@ -64,7 +65,7 @@ export class Sender {
     void this.#post(provider, bytes, signature).then(() => this.#busy.delete(provider))
   }
 
-  /** An error is ignored: "already processed" is as good as success. */
+  /** Sends the bytes to one provider. An error is ignored, because "already processed" is as good as success. */
   async #post(provider: Rpc, bytes: string, signature: string): Promise<void> {
     const result = await provider('sendTransaction', [bytes, HOW])
     if (!result.ok || result.value === signature || this.#isAlarmed) return

@@ -1,6 +1,6 @@
-// The only file that loads @solana/web3.js. It runs in the process that holds no key: as the second reader of a
-// transaction that will be signed, and as the compiler of messages. The rest of src/ loads it with `import()`, or from
-// a module that is itself loaded so, because most runs sign nothing.
+// The only file that loads @solana/web3.js. It runs in the process that holds no key. There it is the second reader of
+// a transaction that will be signed, and the compiler of messages. The rest of src/ loads this file with `import()`, or
+// from a module that is itself loaded in this way, because most runs sign nothing.
 import {
   AddressLookupTableAccount,
   PublicKey,
@@ -19,7 +19,7 @@ import {
   type TransactionBytes,
 } from '../solana/transaction.ts'
 
-/** A lookup table's address, and its account's data as the chain has it. */
+/** Address of a lookup table, and the data of its account on the chain. */
 export interface TableData {
   readonly table: string
   readonly data: Uint8Array
@@ -31,15 +31,16 @@ interface AccountMeta {
   readonly isWritable: boolean
 }
 
-/** An instruction by address, as the compiler is given it. */
+/** An instruction for the compiler, with addresses in place of indexes. */
 export interface NewInstruction {
   readonly program: string
   readonly accounts: readonly AccountMeta[]
   readonly data: Uint8Array
 }
 
-/** Compares our reading of a transaction with web3.js's. `accounts`: the accounts of the message, looked-up ones
- *  included; undefined if its lookup tables were not read, in which case only the message itself is compared. */
+/** Compares our reading of a transaction with that of web3.js. Returns a refusal if they differ. `accounts`: the
+ *  accounts of the message, including those from lookup tables; undefined if the tables were not read, in which case
+ *  only the message itself is compared. */
 export function disagreement(
   { signatures, message, messageBytes }: TransactionBytes,
   accounts: readonly string[] | undefined,
@@ -87,7 +88,8 @@ function firstDifference(ours: Message, theirs: VersionedMessage): string | unde
   return undefined
 }
 
-/** Compares the looked-up addresses, and which accounts sign and are writable. */
+/** Compares the addresses from lookup tables, and which accounts sign and are writable. Returns the first
+ *  difference. */
 function accountDifference(
   ours: Message,
   theirs: VersionedMessage,
@@ -114,23 +116,24 @@ function tableAccount({ table, data }: TableData): AddressLookupTableAccount {
   })
 }
 
-/** A compiled message, read back by our own reader. */
+/** A compiled message, as our own reader reads it. */
 export interface CompiledMessage {
   readonly ok: true
   readonly message: Message
   readonly messageBytes: Uint8Array
-  /** Accounts of the message, looked-up ones included. */
+  /** Addresses of the message's accounts, including those from lookup tables. */
   readonly accounts: readonly string[]
 }
 
-/** `reason` undefined: the message does not fit into a packet. */
+/** `reason` is undefined if the message does not fit into a packet. */
 export type NotCompiled = { readonly ok: false; readonly reason: string | undefined }
 
-/** Fills the entries of a lookup table that a message does not use: no account has this address. */
+/** Address in those entries of a lookup table that a message does not use. No account has this address. */
 const UNUSED_ENTRY = new PublicKey(new Uint8Array(32).fill(255))
 
 /** Compiles the message again, with more instructions at its end. An account stays in the message or in its lookup
- *  table; one that no instruction lists is dropped. `accounts`: of the old message, looked-up ones included. */
+ *  table; an account that no instruction lists is dropped. `accounts`: the accounts of the old message, including those
+ *  from lookup tables. */
 export function withInstructions(
   { message, messageBytes }: Pick<TransactionBytes, 'message' | 'messageBytes'>,
   accounts: readonly string[],
@@ -148,7 +151,7 @@ export function withInstructions(
   })
 }
 
-/** A legacy message that only the wallet signs. */
+/** Compiles a legacy message that only the wallet signs. */
 export function newMessage(
   wallet: string,
   blockhash: string,
@@ -170,7 +173,8 @@ export function newMessage(
   )
 }
 
-/** Runs the compiler of web3.js, and compares its result with the expected instructions, as our reader reads it. */
+/** Runs the compiler of web3.js, reads the result with our own reader, and compares it with the expected
+ *  instructions. */
 function compiled(
   expected: readonly string[],
   addressOf: (table: string, place: number) => string | undefined,
@@ -180,7 +184,8 @@ function compiled(
   try {
     messageBytes = Uint8Array.from(compile().serialize())
   } catch (error) {
-    // The buffers of @solana/web3.js for version 0 have the size of a packet.
+    // For version 0, @solana/web3.js uses buffers of the size of a packet, so this error means that the message is too
+    // long.
     if (error instanceof RangeError) return { ok: false, reason: undefined }
     return { ok: false, reason: `@solana/web3.js cannot compile the message: ${(error as Error).message}` }
   }
@@ -199,7 +204,8 @@ function compiled(
   return { ok: true, message, messageBytes, accounts }
 }
 
-/** The instructions of a message, each with its program, its accounts and their rights, and its data. */
+/** Texts of the instructions of a message, for comparison. Each has the program, the accounts with their rights, and
+ *  the data. */
 function linesOf(message: Message, accounts: readonly string[]): string[] {
   return message.instructions.map(({ program, accounts: places, data }) => {
     const metas = places.map((place) => metaOf(message, accounts, place))
@@ -207,7 +213,8 @@ function linesOf(message: Message, accounts: readonly string[]): string[] {
   })
 }
 
-/** The instruction as part of the message: an account has the rights that the message gives it. */
+/** Text of a new instruction as it will be in the message, where an account has the rights that the message gives
+ *  it. */
 function newLine({ program, accounts: added, data }: NewInstruction, message: Message, all: readonly string[]): string {
   const metas = added.map((one) => {
     const place = all.indexOf(one.address)
@@ -231,11 +238,11 @@ function lineOf(program: string, accounts: readonly AccountMeta[], data: Uint8Ar
 
 interface UsedTable {
   readonly table: string
-  /** Addresses by their place in the table. */
+  /** Addresses, by their index in the table. */
   readonly entries: Map<number, string>
 }
 
-/** Lookup tables of a message, with the entries that it uses. */
+/** Lookup tables of a message, with the entries that the message uses. */
 function usedTables({ keys, lookups }: Message, accounts: readonly string[]): UsedTable[] {
   const tables = new Map<string, UsedTable>()
   let at = keys.length
@@ -249,7 +256,7 @@ function usedTables({ keys, lookups }: Message, accounts: readonly string[]): Us
   return [...tables.values()]
 }
 
-/** A lookup table that has only these entries, so that the compiler moves no other account into it. */
+/** Makes a lookup table that has only these entries, so that the compiler moves no other account into it. */
 function entriesAccount(table: string, entries: ReadonlyMap<number, string>): AddressLookupTableAccount {
   const addresses = Array.from({ length: Math.max(...entries.keys()) + 1 }, (_none, place) => {
     const address = entries.get(place)

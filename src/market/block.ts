@@ -3,7 +3,7 @@ import type { Millis } from '../base/units.ts'
 /** Dense number of a mint in this process, given by `Mints`. */
 export type TokenId = number
 
-/** Kind of a market row. The side of a trade is part of it, so rows need no column for the side. */
+/** Kind of a market row. The side of a trade is part of the kind, so rows need no column for the side. */
 export const RowKind = { buy: 0, sell: 1, newToken: 2, priceUpdate: 3 } as const
 export type RowKind = (typeof RowKind)[keyof typeof RowKind]
 
@@ -18,9 +18,9 @@ export type RowKind = (typeof RowKind)[keyof typeof RowKind]
  *  | extra2      | priorityFee  |                  | priceChange24h |
  */
 export interface Columns {
-  /** Arrival, ms since the epoch, stamped by the runner's clock; never lower than in the row before. */
+  /** Arrival time of the row by the runner's clock, ms since the epoch; never lower than in the row before. */
   readonly time: Float64Array
-  /** The service's own `timestamp`, ms. */
+  /** The service's own `timestamp` of the event, ms. */
   readonly stamp: Float64Array
   readonly kind: Uint8Array
   readonly token: Uint32Array
@@ -32,18 +32,18 @@ export interface Columns {
   readonly extra2: Float64Array
 }
 
-/** The strings of a row, decoded on demand. A live block keeps the strings that arrived, a block from the tape keeps
+/** The strings of rows, decoded on demand. A live block keeps the strings that arrived, and a block from the tape keeps
  *  encoded bytes. */
 export interface Texts {
   /** Transaction signature of a trade; '' if missing. */
   signature(row: number): string
   /** Trader of a trade, or creator of a new token; '' if missing. */
   trader(row: number): string
-  /** Writes `signature` or `trader` as UTF-8 to the start of `target`. Returns the number of bytes, or -1 if they do
-   *  not fit. */
+  /** Writes the signature (or the trader) as UTF-8 to the start of `target`. Returns the number of bytes, or -1 if they
+   *  do not fit. */
   signatureInto(row: number, target: Uint8Array): number
   traderInto(row: number, target: Uint8Array): number
-  /** Name, symbol and metadata of a new token. Untrusted text. */
+  /** Name, symbol and metadata of a new token. The texts are untrusted. */
   details(row: number): TokenDetails
 }
 
@@ -59,17 +59,17 @@ export const NO_DETAILS: TokenDetails = {
   metadata: { description: '', image: '', website: '', twitter: '' },
 }
 
-/** Market rows in columns, append-only. The feed writes them, the engine reads them, the journal stores them, a
+/** Market rows in columns, append-only. The feed writes them, the engine reads them, the journal stores them, and a
  *  backtest loads them. All share this shape, so a strategy sees only values that the tape can restore. */
 export interface Block extends Columns {
   readonly length: number
   readonly texts: Texts
-  /** Mint of a token number. */
+  /** Mints by token number. */
   readonly mints: readonly string[]
 }
 
-/** A row as a strategy sees it, with the service's field names. A view that reads the columns on access, so it may be
- *  kept. `toJSON` returns the service's message. */
+/** A trade row as a strategy sees it, with the service's field names. It reads the columns on access, so a strategy may
+ *  keep it. `toJSON` returns the service's message. */
 export class Trade {
   readonly type = 'trade'
   readonly #block: Block
@@ -90,7 +90,8 @@ export class Trade {
   get side(): TradeSide {
     return this.#block.kind[this.#row] === RowKind.buy ? 'buy' : 'sell'
   }
-  /** Price as the service sends it; SOL per token if its unit is proved. Use `token.price` for decisions. */
+  /** Price as the service sends it. It is in SOL per token only if its unit is proved, so use `token.price` for
+   *  decisions. */
   get price(): number {
     return this.#block.price[this.#row] as number
   }
@@ -112,7 +113,7 @@ export class Trade {
   get priorityFee(): number {
     return this.#block.extra2[this.#row] as number
   }
-  /** Arrival of the row. */
+  /** Arrival time of the row, ms. */
   get time(): Millis {
     return this.#block.time[this.#row] as number
   }
@@ -236,7 +237,7 @@ function mintOf(block: Block, row: number): string {
   return block.mints[block.token[row] as number] as string
 }
 
-/** A row as an event of its kind. */
+/** Returns a row as an event of its kind. */
 export function eventOf(block: Block, row: number): MarketEvent {
   const kind = block.kind[row] as RowKind
   if (kind <= RowKind.sell) return new Trade(block, row)

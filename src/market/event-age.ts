@@ -2,16 +2,16 @@ import type { Columns } from './block.ts'
 
 const NEEDED = 3
 
-/** Age of an event: its lag (arrival less the service's timestamp) above the usual lag. Clocks and network shift all
- *  lags by an unknown amount, so only the smallest lags are usual. The third smallest is used, because one broken
- *  timestamp must not make all other events look old. */
+/** Computes the age of an event, which is its lag (arrival less the service's timestamp) minus the usual lag. Clocks
+ *  and network shift all lags by the same unknown amount, so the smallest lags count as usual. The third smallest is
+ *  used, because one broken timestamp must not make all other events look old. */
 export class EventAge {
-  /** The smallest lags, ascending; ms. */
+  /** The three smallest lags, ascending; ms. */
   readonly #least = new Array<number>(NEEDED).fill(Number.POSITIVE_INFINITY)
-  /** The usual lag; only lags below it are learned. */
+  /** The usual lag, ms; Infinity before three lags were learned. Only lags below it are learned. */
   usualMs = Number.POSITIVE_INFINITY
 
-  /** Learns from rows `from` to `to` (exclusive). */
+  /** Learns the lags of the rows from `from` to `to` (exclusive). */
   fold({ time, stamp }: Pick<Columns, 'time' | 'stamp'>, from: number, to: number): void {
     let { usualMs } = this
     for (let row = from; row < to; row++) {

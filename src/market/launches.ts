@@ -3,19 +3,19 @@ import type { Block, TokenId } from './block.ts'
 
 /** Announcement of a new token. */
 export interface Launch {
-  /** '' if the announcement has no creator. */
+  /** Creator of the token; '' if the announcement names none. */
   readonly creator: string
-  /** Arrival of the announcement. */
+  /** Arrival time of the announcement. */
   readonly time: Millis
 }
 
-/** Announcements of the current and the previous UTC day. Recorded only if a limit or a filter needs them. */
+/** Announcements of the current and the previous UTC day. They are recorded only if a limit or a filter needs them. */
 export class Launches {
   isWatched = false
   #today = new Map<TokenId, Launch>()
   #yesterday = new Map<TokenId, Launch>()
 
-  /** Only the first announcement counts: a later one may contain anything. */
+  /** Records an announcement. Only the first one of a token counts, because a later one may contain anything. */
   note(block: Block, row: number, token: TokenId): void {
     if (!this.isWatched || this.of(token) !== undefined) return
     this.#today.set(token, { creator: block.texts.trader(row), time: block.time[row] as number })
@@ -25,7 +25,7 @@ export class Launches {
     return token === undefined ? undefined : (this.#today.get(token) ?? this.#yesterday.get(token))
   }
 
-  /** Begins a new day. */
+  /** Begins a new day, and drops the announcements of the day before the previous one. */
   forget(): void {
     this.#yesterday = this.#today
     this.#today = new Map()

@@ -14,7 +14,7 @@ export interface RowNumbers {
 /** Texts of a row as UTF-8 bytes of the frame, copied into the block without decoding. */
 export interface RowBytes {
   bytes: Uint8Array
-  /** A view of `bytes`, for reads of four at a time. */
+  /** A view of `bytes`, to read four bytes at a time. */
   view: DataView
   signatureStart: number
   signatureEnd: number
@@ -23,12 +23,13 @@ export interface RowBytes {
 }
 
 const ROW_BYTES = 8 * 8 + 4 + 4 + 4 + 1 + 1 + 1
-/** Lengths are stored as characters; higher ones would be surrogates. */
+/** Maximum length of the texts of a new token together, in characters. Lengths are stored as characters, and a higher
+ *  one would be a surrogate. */
 const LONGEST_DETAILS = 0xd7ff
-const TEXT_BYTES_PER_ROW = 144 // a signature of 88 and a trader of 44 characters, and room for new tokens
+const TEXT_BYTES_PER_ROW = 144 // 88 for a signature, 44 for a trader, and room for new tokens
 
-/** The block that the feed writes: one SharedArrayBuffer, so the journal's thread reads rows without a copy. `append`
- *  refuses a row that does not fit; the feed then starts another block. */
+/** The block that the feed writes. It is one SharedArrayBuffer, so that the journal's thread reads rows without a copy.
+ *  `append` refuses a row that does not fit; the feed then starts another block. */
 export class LiveBlock implements Block {
   readonly buffer: SharedArrayBuffer
   readonly capacity: number
@@ -46,7 +47,7 @@ export class LiveBlock implements Block {
   readonly kind: Uint8Array
   length = 0
 
-  /** `mints`: the process's table of mints, which grows. `buffer` opens a block that another thread created. */
+  /** `mints`: the process's table of mints, which may grow. `buffer`: memory of a block that another thread created. */
   constructor(mints: readonly string[], capacity = 8192, buffer?: SharedArrayBuffer) {
     this.mints = mints
     this.capacity = capacity
@@ -80,8 +81,8 @@ export class LiveBlock implements Block {
     this.texts = new ArenaTexts(ends, signatureBytes, traderBytes, bytes(this.buffer.byteLength - at))
   }
 
-  /** Appends one row; returns false if rows or text are full. Readers of `length` see the row only when it is complete.
-   *  `signature` and `trader` have at most 255 bytes. */
+  /** Appends one row; returns false if there is no room for the row or its texts. Readers of `length` see the row only
+   *  when it is complete. `signature` and `trader` have at most 255 bytes. */
   append(
     time: Millis,
     stamp: Millis,
@@ -98,7 +99,8 @@ export class LiveBlock implements Block {
     return true
   }
 
-  /** Appends one row with signature and trader copied from the bytes of a frame. */
+  /** Appends one row whose signature and trader are copied from the bytes of a frame; returns false if it does not
+   *  fit. */
   appendBytes(
     time: Millis,
     stamp: Millis,
@@ -129,8 +131,8 @@ export class LiveBlock implements Block {
   }
 }
 
-/** Encodes the texts of a new token: their lengths as characters, then the texts. JSON would take three times as long.
- *  Returns undefined if a text is too long; the feed accepts at most 1,000 characters. */
+/** Encodes the texts of a new token as their lengths, one character each, followed by the texts. JSON would take three
+ *  times as long. Returns undefined if a text is too long; the feed accepts at most 1,000 characters. */
 function textOf({
   symbol,
   name,
@@ -154,20 +156,20 @@ function detailsOf(text: string): TokenDetails {
 }
 
 const encoder = new TextEncoder()
-// Keeps a byte order mark: it belongs to the text.
+// Keeps a byte order mark, because it is part of the text.
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** The strings of rows: signature, trader, details of each row, one after the other. */
+/** The strings of rows. The signature, the trader and the details of each row follow each other in one buffer. */
 export class ArenaTexts implements Texts {
-  /** Offset at which the text of a row ends; it starts where the previous row ends. */
+  /** Offsets at which the texts of each row end. They start where those of the previous row end. */
   readonly #ends: Uint32Array
   readonly #signatureBytes: Uint8Array
   readonly #traderBytes: Uint8Array
   readonly #arena: Buffer
   readonly #view: DataView
-  /** A buffer as large as the block, never written, so it occupies no memory. V8 counts it towards garbage
-   *  collection, but does not count shared memory: without this buffer, a thread that allocates little else would keep
-   *  all its old blocks, 1.8 MB for 8,192 rows. */
+  /** A buffer as large as the block that is never written, so it occupies no memory. V8 counts it towards garbage
+   *  collection, but does not count shared memory. Without this buffer, a thread that allocates little else would keep
+   *  all its old blocks, each 1.8 MB for 8,192 rows. */
   readonly weight: ArrayBuffer
 
   constructor(ends: Uint32Array, signatureBytes: Uint8Array, traderBytes: Uint8Array, arena: Uint8Array) {
@@ -233,8 +235,8 @@ export class ArenaTexts implements Texts {
     return row === 0 ? 0 : (this.#ends[row - 1] as number)
   }
 
-  /** Writes a text and returns the offset after it, or -1 if it does not fit. With enough room a Buffer writes several
-   *  times as fast. */
+  /** Writes a text and returns the offset after it, or -1 if it does not fit. If there is surely enough room,
+   *  Buffer.write is used, which is several times as fast. */
   #write(text: string, at: number): number {
     if (text.length === 0) return at
     if (at + text.length * 3 <= this.#arena.length) return at + this.#arena.write(text, at)
@@ -242,7 +244,8 @@ export class ArenaTexts implements Texts {
     return read === text.length ? at + written : -1
   }
 
-  /** Copies bytes, four at a time; the last four may overlap. A call of `set` for so few bytes would take longer. */
+  /** Copies bytes, four at a time; the last four may overlap the ones before. For so few bytes a call of `set` would
+   *  take longer. Returns the offset after them, or -1 if they do not fit. */
   #copy({ bytes, view }: RowBytes, from: number, to: number, at: number): number {
     const end = at + to - from
     if (end > this.#arena.length) return -1
@@ -265,8 +268,8 @@ export class ArenaTexts implements Texts {
   }
 }
 
-/** A live block of another thread, with token numbers of this thread: shares its memory, and has its own column of
- *  tokens. */
+/** A live block of another thread, with the token numbers of this thread. It shares the block's memory, except for its
+ *  own column of tokens. */
 export class TranslatedBlock implements Block {
   readonly mints: readonly string[]
   readonly texts: Texts
@@ -284,8 +287,8 @@ export class TranslatedBlock implements Block {
   readonly #sourceTokens: Uint32Array
   readonly #tokens: readonly TokenId[]
 
-  /** `tokens`: numbers of this thread by numbers of the other; it may grow. `block` must use the mints of this
-   *  thread. */
+  /** `tokens`: token numbers of this thread, by token number of the other thread; the list may grow. `block` must use
+   *  the mints of this thread. */
   constructor(block: LiveBlock, tokens: readonly TokenId[]) {
     this.mints = block.mints
     this.texts = block.texts
@@ -303,7 +306,7 @@ export class TranslatedBlock implements Block {
     this.#tokens = tokens
   }
 
-  /** Rows up to `to` (exclusive) are complete. */
+  /** Translates the token numbers of new rows. The rows up to `to` (exclusive) are complete. */
   translate(to: number): void {
     for (let row = this.length; row < to; row++)
       this.token[row] = this.#tokens[this.#sourceTokens[row] as number] as TokenId

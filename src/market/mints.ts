@@ -1,30 +1,32 @@
 import type { TokenId } from './block.ts'
 
-/** Keeps data under token numbers. */
+/** A component that keeps data by token number. */
 export interface TokenHolder {
-  /** Whether it keeps data of the token. The number of a token without data may be reused for another mint. */
+  /** Whether the component keeps data of the token. The number of a token without data may be reused for another
+   *  mint. */
   holds(token: TokenId): boolean
 }
 
-/** The process's table of mints. Each mint gets a dense number when it arrives, so later code hashes no string for a
- *  row. The number of mints is unbounded, so numbers are released and reused. */
+/** The process's table of mints. Each mint gets a dense number when it arrives, so later code need not hash a string
+ *  for each row. The number of mints over time is unbounded, so token numbers are released and reused. */
 export class Mints {
   #list: string[] = []
   readonly #ids = new Map<string, TokenId>()
-  /** Free numbers, descending: the smallest is used first. */
+  /** Free token numbers, descending, so that the smallest is used first. */
   #free: TokenId[] = []
   readonly #holders: TokenHolder[] = []
-  /** The mint found last; undefined: none. An order looks up its mint about a dozen times in a row. */
+  /** The mint that `find` found last, kept because an order looks up its mint about a dozen times in a row; undefined
+   *  if there is none. */
   #mint: string | undefined
   #id: TokenId = 0
 
-  /** Mints by number; '' for a free number. `giveBack` replaces the list, so blocks that keep the old list still
-   *  resolve their numbers. */
+  /** Mints by token number; '' for a free number. `giveBack` replaces this list, so blocks that keep the old list still
+   *  find the mints of their numbers. */
   get list(): readonly string[] {
     return this.#list
   }
 
-  /** Returns the number of a mint; assigns one to a new mint. */
+  /** Returns the token number of a mint, and assigns one to a new mint. */
   intern(mint: string): TokenId {
     const known = this.find(mint)
     if (known !== undefined) return known
@@ -51,8 +53,8 @@ export class Mints {
     this.#holders.push(holder)
   }
 
-  /** Releases the numbers that no holder keeps. The caller guarantees that no row with such a number will follow,
-   *  except for tokens for which `isAhead` is true. */
+  /** Releases the token numbers for which no holder keeps data. The caller guarantees that no row with such a number
+   *  will follow, except for tokens for which `isAhead` is true. */
   giveBack(isAhead: (token: TokenId) => boolean): void {
     const list = [...this.#list]
     this.#free = []
@@ -70,20 +72,20 @@ export class Mints {
 
 /** Mints that another thread does not know yet. */
 export interface MintNews {
-  /** `mints` is the complete list; earlier numbers are void. */
+  /** Whether `mints` is the complete list, so that earlier token numbers are void. */
   readonly isAll: boolean
-  /** Number of the first mint; the others follow. '' marks a free number. */
+  /** Token number of the first mint in `mints`; the others follow. '' marks a free number. */
   readonly mintsAt: number
   readonly mints: readonly string[]
 }
 
-/** Computes the mints that another thread must learn. A mint may be sent twice. */
+/** Computes the mints that another thread must learn. It may send a mint twice. */
 export class MintTeller {
   #list: readonly string[] | undefined
-  /** Numbers below do not change: free numbers are used in ascending order. */
+  /** The mints of lower token numbers do not change, because free numbers are used in ascending order. */
   #firstFree = 0
 
-  /** Changes of the list since the last call. */
+  /** Returns the changes of the list since the last call. */
   news(list: readonly string[]): MintNews {
     const isAll = list !== this.#list
     const mintsAt = isAll ? 0 : this.#firstFree
@@ -94,10 +96,11 @@ export class MintTeller {
   }
 }
 
-/** A sparse array by token number, read for every row. */
+/** A sparse array by token number. Such arrays are read for every row. */
 export type ByToken<T> = (T | undefined)[]
 
-/** Sets an entry. Fills the gap first: V8 would turn an array with large gaps into a slow hash table. */
+/** Sets an entry. Fills the gap before it with undefined, because V8 would turn an array with large gaps into a slow
+ *  hash table. */
 export function setByToken<T>(list: ByToken<T>, token: TokenId, value: T | undefined): void {
   while (list.length < token) list.push(undefined)
   list[token] = value

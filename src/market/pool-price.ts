@@ -3,28 +3,28 @@ import { type Millis, wholeTokens } from '../base/units.ts'
 import { robustPrice } from './price.ts'
 
 const KEPT = 3
-/** Maximum age of a reading. */
+/** Maximum age of a reading whose price is still used. */
 const OLDEST_MS = 600_000
-/** After this long without a newer slot, the newest slot was wrong, for example because of one faulty node. */
+/** If no newer slot is read for this long, the newest slot was wrong, for example because of a faulty node. */
 const WRONG_SLOT_MS = 60_000
 
-/** Price of a token from readings of its pool, while the feed is silent: a median of three values. The last known price
- *  is one of them until readings replace it. So a single reading, which a trade within one slot may distort, sells
- *  nothing. */
+/** Price of a token from readings of its pool, used while the feed is silent. It is the median of three values. The
+ *  feed's last price fills two of them until readings replace it, so a single reading, which a trade within one slot
+ *  may distort, causes no sale. */
 export class PoolPrice {
   readonly #last = new Float64Array(KEPT)
   #count = 0
   #slot = -1
   #readAt: Millis = Number.NEGATIVE_INFINITY
 
-  /** `known`: the last price of the feed; NaN if there was no price, and then three readings are needed. */
+  /** `known`: the last price of the feed. NaN if there was none; the price then needs three readings. */
   constructor(known: number) {
     if (Number.isNaN(known)) return
     this.#last.fill(known, 0, KEPT - 1)
     this.#count = KEPT - 1
   }
 
-  /** Takes in a reading; returns false if it is not newer than the previous one. */
+  /** Adds a reading; returns false if it is not newer than the previous one. */
   take(price: number, slot: number, now: Millis): boolean {
     if (slot === this.#slot || (slot < this.#slot && now - this.#readAt <= WRONG_SLOT_MS)) return false
     this.#readAt = now
@@ -33,7 +33,7 @@ export class PoolPrice {
     return true
   }
 
-  /** The median; undefined if the last reading is too old. */
+  /** The median price; undefined if the last reading is too old, or there are too few. */
   at(now: Millis): number | undefined {
     return now - this.#readAt > OLDEST_MS ? undefined : this.middle
   }
@@ -46,15 +46,15 @@ export class PoolPrice {
 /** Reserves of a mint's pool at one slot, including virtual reserves. */
 export interface PoolReading {
   readonly slot: number
-  /** Time of that slot, by the chain's clock. */
+  /** Time of this slot, by the chain's clock. */
   readonly time: Millis
   readonly lamports: bigint
-  /** Base units. */
+  /** Token reserve in base units. */
   readonly tokens: bigint
   readonly decimals: number
 }
 
-/** Answer to a request for a reading. */
+/** Answer to a request for a reading of a pool. */
 export type PoolAnswer = PoolReading | Refusal
 
 /** Price of a pool, SOL per token, without fees. */

@@ -2,39 +2,40 @@ import type { Block, TokenId } from './block.ts'
 import type { UnitSettings } from './unit-proof.ts'
 import { UnitProof } from './unit-proof.ts'
 
-/** Size of the median's window. A jump needs three prints to count. In real data one print in six is more than twice
- *  off; of those above the minimum size, one in sixty. */
+/** Number of prints in the window of the median. With five, an outlier moves the price only if it lasts for three
+ *  prints. In real data one print in six differs by more than a factor of two; among those above the minimum size, one
+ *  in sixty does. */
 export const ROBUST_WINDOW = 5
 const WINDOW = ROBUST_WINDOW
 const ENOUGH = 3
 
 /** Prints below this many SOL are ignored. */
 const MIN_PRINT_SOL = 0.01
-/** Above the size of every real trade: a larger amount is broken or in another unit. */
+/** Prints above this many SOL are ignored. No real trade is so large, so the amount is broken or in another unit. */
 const MAX_PRINT_SOL = 1e5
 
-/** Each token has eight doubles, one cache line: a ring of its last prints, the cached median (0: to compute), and the
- *  number of prints since the last `forget`. */
+/** Number of doubles per token, which is one cache line. They are a ring of the last prints, the cached median (0: not
+ *  computed), and the number of prints since the last `forget`. */
 const DOUBLES = 8
 const MEDIAN = WINDOW
 const COUNT = 12
 
-/** Robust price of every token, SOL per whole token: the median of its last sized prints. The only price that exits,
- *  limits, marks and entries act on. A flat array by token number: folding a row neither hashes nor allocates, and the
- *  median is computed on demand. */
+/** Robust price of every token, SOL per whole token: the median of its last prints that are large enough. It is the
+ *  only price on which exits, limits, marks and entries act. The prices are a flat array by token number, so folding a
+ *  row neither hashes nor allocates. The median is computed on demand. */
 export class Prices {
   readonly #proof: UnitProof
   #doubles = new Float64Array(0)
   /** The memory of `#doubles` as integers. */
   #words = new Uint32Array(this.#doubles.buffer)
-  /** Number of prints of each token at the beginning of the day. */
+  /** Number of prints that each token had at the beginning of the day. */
   #countsThen = new Uint32Array(0)
 
   constructor(units: UnitSettings) {
     this.#proof = new UnitProof(units)
   }
 
-  /** Takes in a trade row; returns true if it may change the price. */
+  /** Adds a trade row; returns true if the row may change the price. */
   fold(block: Block, row: number, token: TokenId): boolean {
     const amount = block.amount[row] as number
     const price = amount / (block.size[row] as number)
@@ -51,8 +52,8 @@ export class Prices {
     return true
   }
 
-  /** Robust price, SOL per token; undefined before three sized prints, or while the unit of the feed's amounts is not
-   *  proved. */
+  /** Robust price, SOL per token; undefined before three prints that are large enough, or if the unit of the feed's
+   *  amounts is not proved. */
   at(token: TokenId): number | undefined {
     const known = this.#doubles[token * DOUBLES + MEDIAN] as number
     return known > 0 ? known : this.#take(token)
@@ -67,7 +68,8 @@ export class Prices {
     return median
   }
 
-  /** Drops all prints: after a gap, and between a warm-up and the start, older prints must not count. */
+  /** Drops all prints of a token. Called after a gap, and between a warm-up and the start, because older prints must
+   *  not count then. */
   forget(token: TokenId | undefined): void {
     if (token === undefined || token * DOUBLES >= this.#doubles.length) return
     this.#words[token * DOUBLES * 2 + COUNT] = 0
@@ -80,7 +82,8 @@ export class Prices {
     this.#countsThen.fill(0)
   }
 
-  /** Begins a new day: drops the prices of tokens without a print on the previous day, unless `isNeeded`. */
+  /** Begins a new day. Drops the prices of tokens that had no print on the previous day, unless `isNeeded` says
+   *  otherwise. */
   nextDay(isNeeded: (token: TokenId) => boolean): void {
     const countsThen = this.#countsThen
     for (let token = 0; token < countsThen.length; token++) {
@@ -90,14 +93,14 @@ export class Prices {
     }
   }
 
-  /** Whether the token has a sized print. */
+  /** Whether the token has a print that is large enough. */
   holds(token: TokenId): boolean {
     return (this.#words[token * DOUBLES * 2 + COUNT] ?? 0) !== 0
   }
 
-  /** Compares the price of one of our own fills, which is in a proved unit, with the current price and the price at the
-   *  decision (a price may fall by any factor while a buy is on its way). Returns false if it contradicts both, and so
-   *  the feed's unit. */
+  /** Compares the price of one of our own fills, whose unit is certain, with the current price and with the price at
+   *  the decision, because a price may fall by any factor while a buy is on its way. Returns false if the fill
+   *  contradicts both prices, which also contradicts the feed's unit. */
   confirm(token: TokenId, fillPrice: number, decidedOn: number | undefined): boolean {
     const prices = [this.at(token), decidedOn].filter((price) => price !== undefined)
     const agrees = prices.length === 0 || this.#proof.confirm(prices.map((price) => fillPrice / price))
@@ -105,7 +108,8 @@ export class Prices {
     return agrees
   }
 
-  /** State of the proof of the feed's unit; `ratio`: quoted price over the price in SOL, NaN before a comparison. */
+  /** State of the proof of the feed's unit. `quotedRatio`: quoted price over the price in SOL; NaN before a
+   *  comparison. */
   get units(): { readonly proved: boolean; readonly quotedRatio: number } {
     return this.#proof
   }
@@ -132,15 +136,17 @@ export function isSized(amount: number, price: number): boolean {
   return amount >= MIN_PRINT_SOL && amount <= MAX_PRINT_SOL && price > 0 && price < 1e9
 }
 
-/** Median of an odd number of prints: of four, the newest waits for the fifth, because otherwise two prints could move
- *  a price that three have made. The prints are `count` values from `start` on. Returns undefined for too few. */
+/** Median of an odd number of prints, the `count` values from `start` on. Of four prints, the newest waits for the
+ *  fifth, because otherwise two prints could move a price that three prints have made. Returns the price, or undefined
+ *  for fewer than three prints. */
 export function robustPrice(prints: Float64Array, count: number, start = 0): number | undefined {
   if (count < ENOUGH) return undefined
   return prints[start + (count < WINDOW ? middleOfThree(prints, start) : middleOfFive(prints, start))]
 }
 
-// Finds the median by counting instead of branching: comparisons of prints are unpredictable, and mispredicted branches
-// take five times as long. `a..` are 1 if the first value is not larger than the second.
+// The functions below find the median by counting instead of branching, because comparisons of prints are
+// unpredictable, and a mispredicted branch takes five times as long. `ab` is 1 if `a` is not larger than `b`, and so
+// on. They return an index.
 
 function middleOfThree(prints: Float64Array, start: number): number {
   const a = prints[start] as number
@@ -168,7 +174,7 @@ function middleOfFive(prints: Float64Array, start: number): number {
   const cd = +(c <= d)
   const ce = +(c <= e)
   const de = +(d <= e)
-  // The median has two larger values: counts, for each other value, how many it does not exceed.
+  // Two values are larger than the median. So each line counts how many of the other values this one does not exceed.
   const isB = +(bc + bd + be - ab === 1)
   const isC = +(cd + ce - ac - bc === 0)
   const isD = +(de - ad - bd - cd === -1)

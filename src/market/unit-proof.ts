@@ -1,18 +1,20 @@
 const NEEDED = 20
 const TOLERANCE = 0.03
-/** Maximum factor between our own fill and the price around it, from impact and time. A wrong unit differs by more. */
+/** Maximum factor by which our own fill may differ from the price around it, by impact and time. A wrong unit differs
+ *  by more. */
 const CONTRADICTION = 20
 
-/** Proof that amount / tokensTraded of the feed's trades is SOL per whole token. The document states the currency but
- *  not the unit of `amount`. The proof holds once the quoted price has a constant ratio to it over enough prints (so
- *  the fields mean what their names suggest, in any unit of the quoted price), and as long as our own fills agree. */
+/** Proof that amount / tokensTraded of the feed's trades is in SOL per whole token. The service's document states the
+ *  currency of `amount` but not its unit. The proof holds once the ratio of the quoted price to this price is constant
+ *  over enough prints, and as long as our own fills agree. A constant ratio shows that the fields mean what their names
+ *  suggest, in any unit of the quoted price. */
 export class UnitProof {
   #proved: boolean
   #contradicted = false
   #reference = 0
   #agreed = 0
   #disagreed = 0
-  /** Own fills that agreed, less those that did not. */
+  /** Number of our own fills that agreed, less the number of those that did not. */
   #fills = 0
 
   constructor(units: UnitSettings) {
@@ -27,12 +29,13 @@ export class UnitProof {
     return this.#contradicted
   }
 
-  /** Median of quoted price over price in SOL; NaN before a comparison. */
+  /** Ratio of the quoted price to the price in SOL; NaN before a comparison. */
   get quotedRatio(): number {
     return this.#reference > 0 ? this.#reference : Number.NaN
   }
 
-  /** Compares the price of a print (amount / tokens) with its quoted price; no effect without a quote. */
+  /** Compares the price of a print (amount / tokens) with its quoted price. Has no effect if there is no quoted
+   *  price. */
   fold(price: number, quoted: number): void {
     if (this.#contradicted || !(quoted > 0)) return
     const ratio = quoted / price
@@ -45,9 +48,9 @@ export class UnitProof {
     if (this.#agreed >= NEEDED && this.#agreed >= 3 * this.#disagreed) this.#proved = true
   }
 
-  /** Takes in one of our own fills. `ratios`: its price over each feed price that it should be near. Returns false if
-   *  it is near none of them. The unit is then disproved permanently, unless more of our fills have agreed: then the
-   *  price itself moved. */
+  /** Compares one of our own fills. `ratios`: its price over each feed price that it should be near. Returns false if
+   *  it is near none of them. The unit is then disproved permanently, unless at least as many of our fills have agreed,
+   *  in which case the price itself has moved. */
   confirm(ratios: readonly number[]): boolean {
     const agrees = ratios.some((ratio) => ratio < CONTRADICTION && ratio > 1 / CONTRADICTION)
     this.#fills += agrees ? 1 : -1
@@ -58,7 +61,7 @@ export class UnitProof {
   }
 }
 
-/** Units of the feed as configured; `auto` needs a proof. */
+/** Units of the feed, as configured. `auto` requires a proof. */
 export interface UnitSettings {
   readonly tradePrice: 'auto' | 'sol'
   readonly tradeAmount: 'auto' | 'sol'

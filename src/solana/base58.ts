@@ -4,8 +4,8 @@ const DIGITS = new Int8Array(256).fill(-1)
 for (let digit = 0; digit < ALPHABET.length; digit++) DIGITS[ALPHABET.charCodeAt(digit)] = digit
 
 // Four digits form a group below 2^24, and three bytes form a limb of 24 bits. 22 groups and 22 limbs hold a signature,
-// and the sums of their products stay below 2^53. Decoding is thus a product with a table of the powers of 58^4, with
-// one carry pass at the end.
+// and the sums of their products stay below 2^53. So decoding is a product with a table of the powers of 58^4, with one
+// carry pass at the end.
 const LIMBS = 22
 const MAX_BYTES = 64
 const POWERS = new Float64Array(LIMBS * LIMBS)
@@ -19,7 +19,7 @@ const sums = new Float64Array(LIMBS)
 
 /** Decodes a base58 text. Returns undefined unless it holds exactly `length` bytes (at most 64). */
 export function decodeBase58(text: string, length: number): Uint8Array | undefined {
-  // A byte needs between 1 and 1.37 digits.
+  // A byte takes between 1 and 1.37 base58 digits.
   if (length > MAX_BYTES || text.length < length || text.length > Math.ceil(length * 1.3658)) return undefined
   sums.fill(0)
   for (let end = text.length, row = 0; end > 0; end -= 4, row += LIMBS) {
@@ -58,7 +58,8 @@ function writeLimbs(bytes: Uint8Array): boolean {
   return carry === 0
 }
 
-/** Each leading zero byte is written as one '1'; if the counts differ, the text has another length. */
+/** Number of leading '1' digits. Each leading zero byte is written as one '1', so if the counts differ, the text has
+ *  another length. */
 function leadingOnes(text: string): number {
   let ones = 0
   while (text[ones] === '1') ones++
@@ -71,8 +72,8 @@ function leadingZeros(bytes: Uint8Array): number {
   return zeros
 }
 
-/** Decodes a base58 text of up to `most` bytes; undefined if it is longer or invalid. Its time grows with the square of
- *  the length, so keys use `decodeBase58`. */
+/** Decodes a base58 text of up to `most` bytes; undefined if the text is longer or invalid. The time grows with the
+ *  square of the length, so keys use `decodeBase58`. */
 export function decodeLongBase58(text: string, most: number): Uint8Array | undefined {
   if (text.length > Math.ceil(most * 1.3658)) return undefined
   const bytes: number[] = []
@@ -119,8 +120,8 @@ export function isSignature(text: unknown): text is string {
   return typeof text === 'string' && text.length >= 64 && text.length <= 88 && decodeBase58(text, 64) !== undefined
 }
 
-/** Reads a list with one base58 key a line; `#` begins a comment. Returns the number of the first invalid line,
- *  from 1. */
+/** Reads a list with one base58 key per line; `#` begins a comment. If a line is invalid, returns the number of the
+ *  first invalid line, counted from 1. */
 export function readList(
   text: string,
   isKey: (text: string) => boolean,

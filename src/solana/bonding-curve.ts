@@ -1,10 +1,11 @@
 import { CURVE_FEE_BPS, CURVE_START, POOL_START, TOKEN_DECIMALS, TOKEN_SUPPLY } from './constants.ts'
 import { CURVE_PRODUCT } from './pool-depth.ts'
 
-// A pump.fun bonding curve in integers: constant product x * y = k of virtual reserves (pump-fun/pump-public-docs
-// @1b82215).
+// A pump.fun bonding curve in integers. The product x * y = k of the virtual reserves is constant
+// (pump-fun/pump-public-docs @1b82215).
 
-/** Reserves, lamports and base units. `realTokens` are still for sale; `complete` after the migration to a pool. */
+/** Reserves of a curve in lamports and base units. `realTokens` are those still for sale; `complete` is true after the
+ *  migration to a pool. */
 export interface Reserves {
   virtualSol: bigint
   virtualTokens: bigint
@@ -15,9 +16,9 @@ export interface Reserves {
 export interface Swap {
   /** Lamports that enter or leave the curve, without the fee. */
   sol: bigint
-  /** Lamports on top of a buy, or out of the proceeds of a sale. */
+  /** Fee in lamports. It is added to the cost of a buy, or deducted from the proceeds of a sale. */
   fee: bigint
-  /** Base units. */
+  /** Tokens in base units. */
   tokens: bigint
 }
 
@@ -28,7 +29,8 @@ export class Curve {
     this.reserves = reserves
   }
 
-  /** Sets the price of a recorded market, SOL per whole token. The pool becomes as deep as a curve at that price. */
+  /** Sets the price to that of a recorded market, SOL per whole token. The pool becomes as deep as a curve at this
+   *  price. */
   moveTo(price: number): void {
     const virtualSol = BigInt(Math.max(1, Math.round(Math.sqrt(CURVE_PRODUCT * price) * 1e9)))
     const virtualTokens = BigInt(Math.max(1, Math.round(Math.sqrt(CURVE_PRODUCT / price) * 10 ** TOKEN_DECIMALS)))
@@ -44,7 +46,7 @@ export class Curve {
     return this.price * (Number(TOKEN_SUPPLY) / 10 ** TOKEN_DECIMALS)
   }
 
-  /** Lamports that the pool holds and can pay to sellers. */
+  /** Lamports that the curve or pool holds and can pay to sellers. */
   get realSol(): bigint {
     const { virtualSol, complete } = this.reserves
     return complete ? virtualSol : virtualSol - CURVE_START.virtualSol
@@ -58,7 +60,7 @@ export class Curve {
     return tokens > realTokens ? this.quoteTokens(realTokens) : { sol, fee: feeOn(sol), tokens }
   }
 
-  /** Quotes a buy of exactly `tokens` base units, or of all that are still for sale if those are fewer. */
+  /** Quotes a buy of exactly `tokens` base units, or of all base units still for sale if those are fewer. */
   quoteTokens(tokens: bigint): Swap {
     const { virtualSol, virtualTokens, realTokens } = this.reserves
     const bought = tokens < realTokens ? tokens : realTokens
@@ -81,7 +83,7 @@ export class Curve {
     this.#migrate()
   }
 
-  /** Replaces the reserves by those that a simulated program computed. */
+  /** Replaces the reserves with those that a simulated program computed. */
   settle({ virtualSol, virtualTokens, realTokens }: Omit<Reserves, 'complete'>): void {
     const { complete } = this.reserves
     this.reserves = { virtualSol, virtualTokens, realTokens, complete }
@@ -94,7 +96,7 @@ export class Curve {
     this.reserves.realTokens += tokens
   }
 
-  /** Moves a sold-out token to a pool. */
+  /** Moves the token to a pool if the curve is sold out. */
   #migrate(): void {
     const { realTokens, complete } = this.reserves
     if (realTokens <= 0n && !complete)

@@ -1,7 +1,7 @@
-/** The bytes do not have the expected layout. The readers of transactions turn it into a refusal. */
+/** Thrown if bytes do not have the expected layout. The readers of transactions turn this error into a refusal. */
 export class Malformed extends Error {}
 
-/** Reads bytes from the front; throws Malformed beyond the end. Numbers are little-endian. */
+/** Reads bytes from the front; throws Malformed if a read goes beyond the end. Numbers are little-endian. */
 export class ByteReader {
   readonly #bytes: Uint8Array
   readonly #view: DataView
@@ -45,7 +45,7 @@ export class ByteReader {
     return this.#view.getBigUint64(this.#at - 8, true)
   }
 
-  /** Reads Solana's compact-u16: seven bits a byte, at most three bytes, in the shortest form. */
+  /** Reads a number in Solana's compact-u16 encoding: seven bits a byte, at most three bytes, in the shortest form. */
   compact(): number {
     let value = 0
     for (let index = 0; index < 3; index++) {

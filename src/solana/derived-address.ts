@@ -1,10 +1,11 @@
-/** SHA-256 of the concatenated parts. Pure rows may not import cryptography, so the caller passes it. */
+/** Computes SHA-256 of the concatenated parts. The caller passes this function, because code in a pure layer may not
+ *  import cryptography. */
 export type Digest = (...parts: Uint8Array[]) => Uint8Array
 
 const MARK = Uint8Array.from('ProgramDerivedAddress', (letter) => letter.charCodeAt(0))
 
-/** Address that a program derives from seeds: the first one off the ed25519 curve, with the bump counting down from
- *  255. */
+/** Address that a program derives from seeds. It is the first address that is not on the ed25519 curve, with a bump
+ *  that counts down from 255. */
 export function derivedAddress(seeds: readonly Uint8Array[], program: Uint8Array, digest: Digest): Uint8Array {
   return derivation(seeds, program, digest).address
 }
@@ -25,7 +26,8 @@ export function derivation(
 const P = 2n ** 255n - 19n
 const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n
 
-/** Whether 32 bytes are a point of ed25519 (RFC 8032 5.1.3): x^2 = (y^2 - 1) / (d y^2 + 1) has a root. */
+/** Whether 32 bytes encode a point of ed25519 (RFC 8032 5.1.3), which means that x^2 = (y^2 - 1) / (d y^2 + 1) has a
+ *  root. */
 function isOnCurve(point: Uint8Array): boolean {
   let y = 0n
   for (let index = 31; index >= 0; index--) y = (y << 8n) | BigInt(index === 31 ? point[index]! & 127 : point[index]!)

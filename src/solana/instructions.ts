@@ -1,14 +1,15 @@
 import { encodeBase58 } from './base58.ts'
 import { type ByteReader, Malformed } from './byte-reader.ts'
 
-/** Instruction numbers of the System program (solana-system-interface), u32. */
+/** Instruction numbers of the System program (solana-system-interface), each a u32. */
 export const SYSTEM = {
   ...{ createAccount: 0, assign: 1, transfer: 2, createWithSeed: 3, advanceNonce: 4, withdrawNonce: 5 },
   ...{ initializeNonce: 6, authorizeNonce: 7, allocate: 8, allocateWithSeed: 9, assignWithSeed: 10 },
   ...{ transferWithSeed: 11, upgradeNonce: 12 },
 } as const
 
-/** Instruction numbers of Token and Token-2022 (spl-token-interface), u8. Token-2022's own ones begin at 22. */
+/** Instruction numbers of Token and Token-2022 (spl-token-interface), each a u8. Numbers that only Token-2022 has begin
+ *  at 22. */
 export const TOKEN = {
   ...{ initializeAccount: 1, transfer: 3, approve: 4, revoke: 5, setAuthority: 6, burn: 8, closeAccount: 9 },
   ...{ transferChecked: 12, approveChecked: 13, burnChecked: 15, initializeAccount2: 16, syncNative: 17 },
@@ -21,7 +22,8 @@ export const INITIALIZE_ACCOUNT: readonly number[] = [
   TOKEN.initializeAccount3,
 ]
 
-/** Data of a SetAuthority that clears the close authority of an account. It fails if another key holds it. */
+/** Data of a SetAuthority instruction that clears the close authority of an account. It fails if another key is the
+ *  close authority. */
 export const CLEAR_CLOSE_AUTHORITY = Uint8Array.of(TOKEN.setAuthority, 3, 0)
 
 const LONGEST_SEED = 32n
@@ -31,12 +33,12 @@ export interface CreateWithSeed {
   readonly base: string
   readonly seed: Uint8Array
   readonly lamports: bigint
-  /** Bytes of the new account. */
+  /** Length of the new account's data in bytes. */
   readonly space: bigint
   readonly owner: string
 }
 
-/** Reads the arguments that follow the instruction number. */
+/** Reads the arguments of CreateAccountWithSeed, which follow the instruction number. */
 export function readCreateWithSeed(reader: ByteReader): CreateWithSeed {
   const base = encodeBase58(reader.bytes(32))
   const length = reader.uint64()

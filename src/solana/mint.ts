@@ -2,8 +2,8 @@ import { PROGRAMS } from './programs.ts'
 import { type AccountState, MINT_BYTES, TOKEN_ACCOUNT_BYTES } from './token-account.ts'
 
 // A mint has 82 bytes (spl-token state.rs). A Token-2022 mint with extensions is padded to the length of a token
-// account, then has one byte for its kind, then the extensions: u16 type, u16 length, value (spl-token-2022
-// extension/mod.rs).
+// account. One byte for its kind and the extensions follow, each extension as u16 type, u16 length and value
+// (spl-token-2022 extension/mod.rs).
 export const DECIMALS_AT = 44
 const INITIALIZED_AT = 45
 const MINT_AUTHORITY_AT = 0
@@ -12,13 +12,15 @@ const KIND_AT = TOKEN_ACCOUNT_BYTES
 const KIND_MINT = 1
 const KEY_BYTES = 32
 
-/** Extensions that cannot harm a holder: close authority (only of an empty mint), confidential transfers, interest and
- *  UI amounts, pointers, metadata, groups. */
+/** Types of the extensions that cannot harm a holder: close authority (only of an empty mint), confidential transfers,
+ *  interest and UI amounts, pointers, metadata, groups. */
 const HARMLESS = new Set([3, 4, 10, 16, 18, 19, 20, 21, 22, 23, 24, 25])
 
-/** Reads an extension's value; undefined if no key can use the extension, now or later. */
+/** Readers of extensions, by type. They return the trait of the value; undefined if no key can use the extension, now
+ *  or later. */
 const READERS: Readonly<Record<number, (value: Uint8Array) => MintTrait | undefined>> = {
-  // The fee authority; then 18 bytes each for the older and the newer fee, which end with its basis points.
+  // The value contains the fee authority, then the older and the newer fee, 18 bytes each. Each fee ends with its basis
+  // points.
   1: (value) => (isSet(value, 0) || isAny(value, 88, 2) || isAny(value, 106, 2) ? 'transferFee' : undefined),
   6: ([state]) => (state === 2 ? 'defaultAccountState' : undefined),
   9: () => 'nonTransferable',
@@ -29,7 +31,7 @@ const READERS: Readonly<Record<number, (value: Uint8Array) => MintTrait | undefi
 
 const NO_MINT: MintFacts = { program: 'none', traits: [] }
 
-/** Reads an account as a mint; `program` is `none` if it is not a mint. */
+/** Reads the facts about a mint from its account; `program` is `none` if the account is not a mint. */
 export function mintFactsOf(account: AccountState): MintFacts {
   if (!isMint(account)) return NO_MINT
   const { owner, data } = account
@@ -54,7 +56,7 @@ function isMint({ owner, data }: AccountState): boolean {
   return data[INITIALIZED_AT] === 1
 }
 
-/** Whether the account has the kind byte that follows a token account's length. */
+/** Whether the account is longer than a token account and its kind byte says that it is a mint. */
 function isLong(data: Uint8Array): boolean {
   return data.length > KIND_AT && data[KIND_AT] === KIND_MINT
 }
@@ -79,7 +81,7 @@ function unknown(type: number): MintTrait | undefined {
   return HARMLESS.has(type) ? undefined : 'unknownExtension'
 }
 
-/** Whether an authority is set; all zeros stand for none. */
+/** Whether an authority is set. All zeros mean that there is none. */
 function isSet(value: Uint8Array, at: number): boolean {
   return isAny(value, at, KEY_BYTES)
 }
@@ -88,7 +90,7 @@ function isAny(value: Uint8Array, at: number, length: number): boolean {
   return value.subarray(at, at + length).some((byte) => byte !== 0)
 }
 
-/** Powers that a mint's authorities keep over its holders; each is a switch of `tokenChecks`. */
+/** Powers over holders that a mint's authorities still have. Each has a switch in `tokenChecks`. */
 export const MINT_TRAITS = [
   'freezeAuthority',
   'mintAuthority',

@@ -1,17 +1,18 @@
 import { CURVE_FEE_BPS, CURVE_START, POOL_START, TOKEN_DECIMALS } from './constants.ts'
 
-// Constant-product depth behind a price, for quotes, marks and simulated fills: pump.fun's bonding curve, and the pool
-// that a token migrates to. An estimate, because the feed reports no reserves.
+// Depth behind a price, for quotes, marks and simulated fills. It assumes the constant product of pump.fun's bonding
+// curve or of the pool to which a token migrates. It is an estimate, because the feed reports no reserves.
 
 const VIRTUAL_SOL = sol(CURVE_START.virtualSol)
 /** Constant product of the bonding curve, SOL times whole tokens. */
 export const CURVE_PRODUCT = VIRTUAL_SOL * tokens(CURVE_START.virtualTokens)
-/** Constant product of the pool that a token migrates to, at its start. */
+/** Constant product of a pool just after a token has migrated to it, SOL times whole tokens. */
 export const POOL_PRODUCT = sol(POOL_START.virtualSol) * tokens(POOL_START.virtualTokens)
-/** Last price of the bonding curve, SOL per token. A token that has reached it has left the curve permanently. */
+/** Last price of the bonding curve, SOL per token. A token that has reached this price has left the curve
+ *  permanently. */
 export const GRADUATION_PRICE = 4.1088e-7
 
-/** Fee of each trade, as a share: of the curve and of the lowest pool tiers. */
+/** Fee of each trade on the curve and in the lowest pool tiers, as a share of the SOL. */
 export const VENUE_FEE = Number(CURVE_FEE_BPS) / 10_000
 
 function sol(lamports: bigint): number {
@@ -28,34 +29,35 @@ export interface Reserves {
   readonly tokens: number
 }
 
-/** Reserves of a pool at `price`, SOL per token. `product`: SOL times whole tokens; by default the curve's below its
- *  last price, and a migrated pool's above. */
+/** Reserves of a pool at `price`, SOL per token. `product`: SOL times whole tokens. By default it is the product of the
+ *  curve below the curve's last price, and that of a migrated pool above. */
 export function reservesAt(price: number, product = price < GRADUATION_PRICE ? CURVE_PRODUCT : POOL_PRODUCT): Reserves {
   const side = Math.sqrt(product * price)
   return { sol: side, tokens: product / side }
 }
 
-/** Prices of a pool before and after a trade of `net` SOL (negative for a sale) at the mean price `price`. With S the
- *  SOL in the pool before, `price` is S * (S + net) / product. */
+/** Prices of a pool before and after a trade of `net` SOL (negative for a sale) at the mean price `price`. If the pool
+ *  held S SOL before, then `price` is S * (S + net) / product. */
 export function poolAround(price: number, net: number, product: number): { before: number; after: number } {
   const root = Math.sqrt(net * net + 4 * product * price)
   const [before, after] = [(root - net) / 2, (root + net) / 2]
   return { before: (before * before) / product, after: (after * after) / product }
 }
 
-/** Upper bound of the SOL that sellers can take out: on the curve the SOL paid in, in a migrated pool all of it. */
+/** Upper bound of the SOL that sellers can take out. On the curve this is the SOL that buyers paid in; in a migrated
+ *  pool it is all SOL of the pool. */
 export function poolSol(price: number): number {
   const reserves = reservesAt(price)
   return price < GRADUATION_PRICE ? Math.max(0, reserves.sol - VIRTUAL_SOL) : reserves.sol
 }
 
-/** Whole tokens that a buy for `spend` SOL gives. `fee`: a share, taken before the swap. */
+/** Whole tokens that a buy for `spend` SOL yields. `fee`: a share of the SOL, deducted before the swap. */
 export function tokensFor(spend: number, reserves: Reserves, fee = VENUE_FEE): number {
   const paid = spend / (1 + fee)
   return (paid * reserves.tokens) / (reserves.sol + paid)
 }
 
-/** SOL that a sale of `sold` whole tokens gives. `fee`: a share, taken after the swap. */
+/** SOL that a sale of `sold` whole tokens yields. `fee`: a share of the SOL, deducted after the swap. */
 export function solFor(sold: number, reserves: Reserves, fee = VENUE_FEE): number {
   return ((sold * reserves.sol) / (reserves.tokens + sold)) * (1 - fee)
 }

@@ -1,4 +1,4 @@
-/** Addresses of programs. */
+/** Addresses of the programs of Solana and pump.fun. */
 export const PROGRAMS = {
   system: '11111111111111111111111111111111',
   token: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
@@ -13,14 +13,14 @@ export const PROGRAMS = {
   pumpFees: 'pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ',
 } as const
 
-/** Sysvar with the slot and time of the bank that an account was read from. */
+/** Address of the sysvar that contains the slot and the time of the bank from which an account was read. */
 export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111'
 
 /** Mint of wrapped SOL. */
 export const WSOL_MINT = 'So11111111111111111111111111111111111111112'
 
-/** Mints that are currencies and never traded. Feeds have named them as the mint of a launch (5 % of launches in a
- *  recording). */
+/** Mints of currencies, which are never traded. Feeds have named them as the mint of a launch (in 5 % of the launches
+ *  of a recording). */
 export const DENIED_MINTS: ReadonlySet<string> = new Set([
   'So11111111111111111111111111111111111111112', // wSOL
   'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', // USDC

@@ -11,19 +11,19 @@
 // The chain charges ceil(limit * price / 1e6), so the last one adds up to ceil(limit / 1e6) lamports: one, or two above
 // a million compute units. These lamports go to the validator, so no builder gains from them.
 
-/** Most compute units that a transaction may request (Agave: MAX_COMPUTE_UNIT_LIMIT). */
+/** Maximum number of compute units that a transaction may request (Agave: MAX_COMPUTE_UNIT_LIMIT). */
 export const MOST_COMPUTE_UNITS = 1_400_000n
 
-/** Most lamports that an order may pay beyond its amount, slippage and fee because of rounding: 1 for the amount, which
- *  grows to less than 2 with a slippage of 50 percent, 1 for the slippage, and 3 for the fee. */
+/** Maximum lamports that an order may pay beyond its amount, slippage and fee because of rounding. These are 1 for the
+ *  amount, which grows to less than 2 with a slippage of 50 percent, 1 for the slippage, and 3 for the fee. */
 export const MOST_ROUNDING = 6
 
-/** Upper bound of an amount, lamports or base units, after rounding. */
+/** Upper bound of an amount after rounding, in lamports or base units. */
 export function mostAmount(asked: bigint): bigint {
   return asked + 1n
 }
 
-/** Upper bound of a priority fee after rounding. `units`: compute units that the transaction may use. */
+/** Upper bound of a priority fee after rounding, in lamports. `units`: compute units that the transaction may use. */
 export function mostFee(asked: bigint, units: bigint): bigint {
   return asked + 1n + (units + 999_999n) / 1_000_000n
 }

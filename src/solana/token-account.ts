@@ -2,15 +2,16 @@ import { decodeBase58, encodeBase58 } from './base58.ts'
 import { TOKEN_DECIMALS, TOKEN_SUPPLY } from './constants.ts'
 import { PROGRAMS } from './programs.ts'
 
-/** Lengths of accounts of the token program (spl-token state.rs). */
+/** Lengths, in bytes, of a token account and of a mint (spl-token state.rs). */
 export const TOKEN_ACCOUNT_BYTES = 165
 export const MINT_BYTES = 82
-/** Token-2022 stores the kind of an account behind the bytes that both programs share. */
+/** Kind byte of a token account in Token-2022, stored behind the bytes that both token programs share. */
 const TOKEN_2022_ACCOUNT = 2
-/** Kind, and the ImmutableOwner extension: the bytes that an associated Token-2022 account has in addition. */
+/** Number of bytes that an associated Token-2022 account has in addition: the kind byte and the ImmutableOwner
+ *  extension. */
 const TOKEN_2022_MORE_BYTES = 5
 
-/** Length of an associated token account, bytes. */
+/** Length of an associated token account in bytes. `program`: its token program. */
 export function tokenAccountBytes(program: string): number {
   return TOKEN_ACCOUNT_BYTES + (program === PROGRAMS.token2022 ? TOKEN_2022_MORE_BYTES : 0)
 }
@@ -24,7 +25,7 @@ export function encodeTokenAccount({ mint, owner, amount }: TokenState): Uint8Ar
   return data
 }
 
-/** Reads the bytes of a token account; undefined if they are not one. */
+/** Reads the bytes of a token account; undefined if they are no token account. */
 export function decodeTokenAccount(data: Uint8Array): TokenState | undefined {
   const isToken = data.length === TOKEN_ACCOUNT_BYTES || data[TOKEN_ACCOUNT_BYTES] === TOKEN_2022_ACCOUNT
   if (!isToken) return undefined
@@ -36,7 +37,8 @@ export function decodeTokenAccount(data: Uint8Array): TokenState | undefined {
   }
 }
 
-/** A mint as launches leave it: the whole supply minted, no mint or freeze authority. */
+/** Encodes the account of a mint as launches leave it: the whole supply is minted, and there is no mint or freeze
+ *  authority. */
 export function encodeMint(): Uint8Array {
   const data = Buffer.alloc(MINT_BYTES)
   data.writeBigUInt64LE(TOKEN_SUPPLY, 36)
@@ -45,29 +47,30 @@ export function encodeMint(): Uint8Array {
   return data
 }
 
-/** Content of a token account; `amount` in base units. */
+/** Content of a token account. `amount` is in base units. */
 export interface TokenState {
   mint: string
   owner: string
   amount: bigint
 }
 
-/** An account, as a node reports it. */
+/** State of an account, as a node reports it. */
 export interface AccountState {
   readonly lamports: bigint
-  /** Owner program. */
+  /** Address of the program that owns the account. */
   readonly owner: string
   /** Whether the account is a program. */
   readonly executable: boolean
   readonly data: Uint8Array
 }
 
-/** Balance and rights of a token account (spl-token state.rs: 165 bytes, the same in Token-2022). */
+/** Balance and rights of a token account, whose first 165 bytes are the same in Token and Token-2022 (spl-token
+ *  state.rs). */
 export interface TokenAccount {
   readonly mint: string
   readonly owner: string
   readonly tokens: bigint
-  /** Delegate, state, delegated amount and close authority as hex, to be compared. */
+  /** Delegate, state, delegated amount and close authority in hex, for comparison. */
   readonly rights: string
 }
 
@@ -79,17 +82,17 @@ export function tokenAccountOf(account: AccountState | null): TokenAccount | und
     mint: encodeBase58(data.subarray(0, 32)),
     owner: encodeBase58(data.subarray(32, 64)),
     tokens: Buffer.from(data).readBigUInt64LE(64),
-    // The native flag in between is not a right.
+    // The native flag between these fields is left out, because it is not a right.
     rights: Buffer.concat([
       ...[rightsAt(data, 72), data.subarray(108, 109), data.subarray(121, 129), rightsAt(data, 129)],
     ]).toString('hex'),
   }
 }
 
-/** `rights` of an account that only its owner may move or close. */
+/** Value of `rights` for an account that only its owner may move or close. */
 export const OWNER_ONLY = `0001${'00'.repeat(8)}00`
 
-/** Bytes of a COption<Pubkey>; the bytes of an empty one are undefined, so they are left out. */
+/** Bytes of a COption<Pubkey>. If the option is empty, its key bytes are undefined, so they are left out. */
 function rightsAt(data: Uint8Array, at: number): Uint8Array {
   return data[at] === 0 ? Uint8Array.of(0) : data.subarray(at, at + 36)
 }

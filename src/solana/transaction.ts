@@ -5,22 +5,22 @@ import { MOST_ACCOUNTS, PACKET_BYTES } from './constants.ts'
 
 /** A transaction in wire form: signatures, and the message that they sign. */
 export interface TransactionBytes {
-  /** One per signer; all zeros if that signer has not signed yet. */
+  /** One signature per signer; all zeros if that signer has not signed yet. */
   readonly signatures: readonly Uint8Array[]
   readonly message: Message
-  /** The signed bytes. */
+  /** The bytes of the message, which the signers sign. */
   readonly messageBytes: Uint8Array
 }
 
 export interface Message {
   readonly version: 'legacy' | 0
-  /** Number of signers: the first keys. */
+  /** Number of signers. They are the first keys. */
   readonly signers: number
-  /** Number of readonly signers: the last of the signers. */
+  /** Number of readonly signers. They are the last of the signers. */
   readonly readonlySigners: number
-  /** Number of readonly accounts that do not sign: the last keys. */
+  /** Number of readonly accounts that do not sign. They are the last keys. */
   readonly readonlyOthers: number
-  /** Base58. */
+  /** Addresses of the accounts in the message itself, base58. */
   readonly keys: readonly string[]
   readonly blockhash: string
   readonly instructions: readonly Instruction[]
@@ -28,14 +28,14 @@ export interface Message {
 }
 
 export interface Instruction {
-  /** Index into `keys`. */
+  /** Index of the program in `keys`. */
   readonly program: number
-  /** Indexes into `keys`, followed by the looked-up accounts, writable ones first. */
+  /** Indexes into the list of `keys` followed by the accounts from lookup tables, writable ones first. */
   readonly accounts: readonly number[]
   readonly data: Uint8Array
 }
 
-/** Indexes into a lookup table. */
+/** Use of a lookup table: its address, and indexes of the writable and readonly entries. */
 export interface Lookup {
   readonly table: string
   readonly writable: readonly number[]
@@ -47,7 +47,7 @@ export type DecodedMessage = { readonly ok: true; readonly message: Message } | 
 type NotDecoded = { readonly ok: false } & Refusal
 
 /** Reads a legacy or version 0 transaction. Refuses what a validator would refuse, and every encoding that is not
- *  canonical: an accepted transaction encodes to the same bytes. */
+ *  canonical, so that an accepted transaction encodes to the same bytes. */
 export function decodeTransaction(bytes: Uint8Array): Decoded {
   return unlessMalformed<Decoded>(() => {
     const version = versionAhead(bytes)
@@ -66,7 +66,7 @@ export function decodeTransaction(bytes: Uint8Array): Decoded {
   })
 }
 
-/** Reads the message of a transaction, by the same rules. */
+/** Reads the message of a transaction. Refuses by the same rules as `decodeTransaction`. */
 export function decodeMessage(bytes: Uint8Array): DecodedMessage {
   return unlessMalformed<DecodedMessage>(() => {
     const reader = new ByteReader(bytes)
@@ -90,7 +90,8 @@ function unlessMalformed<T>(decode: () => T): T | NotDecoded {
   }
 }
 
-/** From version 1 on, a transaction begins with its version; the first byte of an older one is at most 128. */
+/** Version of a transaction from version 1 on, which begins with its version; undefined for older ones, whose first
+ *  byte is at most 128. */
 function versionAhead([first = 0]: Uint8Array): number | undefined {
   return first > 128 ? first - 128 : undefined
 }
@@ -143,12 +144,12 @@ function checkMessage({ signers, readonlySigners, readonlyOthers, keys, instruct
   }
 }
 
-/** Whether the account at an index signs; looked-up accounts never do. */
+/** Whether the account at an index signs. Accounts from lookup tables never sign. */
 export function isSigner({ signers }: Message, place: number): boolean {
   return place < signers
 }
 
-/** Whether the account at an index is writable. Looked-up accounts follow the keys, writable ones first. */
+/** Whether the account at an index is writable. Accounts from lookup tables follow the keys, writable ones first. */
 export function isWritable(message: Message, place: number): boolean {
   const { keys, signers, readonlySigners, readonlyOthers, lookups } = message
   if (place < signers) return place < signers - readonlySigners
@@ -156,7 +157,7 @@ export function isWritable(message: Message, place: number): boolean {
   return place < keys.length + lookups.reduce((sum, { writable }) => sum + writable.length, 0)
 }
 
-/** Wire form of a transaction. */
+/** Encodes a transaction in its wire form. */
 export function encodeTransaction({
   signatures,
   message,
@@ -164,7 +165,7 @@ export function encodeTransaction({
   return joined([compact(signatures.length), ...signatures, encodeMessage(message)])
 }
 
-/** Wire form of a message, which is what a signer signs. */
+/** Encodes a message in its wire form. These are the bytes that a signer signs. */
 export function encodeMessage(message: Message): Uint8Array {
   const { version, signers, readonlySigners, readonlyOthers, keys, blockhash, instructions, lookups } = message
   const parts = [

@@ -10,14 +10,14 @@ export interface HttpOptions {
 
 const TIMEOUT_MS = 60_000
 const CONNECT_TIMEOUT_MS = 5_000
-/** How long an idle connection stays open, so that the next order does not wait for a TLS handshake. A shorter limit
- *  that the server announces takes precedence. */
+/** Time for which an idle connection stays open, so that the next order does not wait for a TLS handshake. If the
+ *  server announces a shorter time, that one applies. */
 const KEEP_ALIVE_MS = 30_000
 const LONGEST_BODY = 1_048_576
 const LONGEST_REASON = 200
 
-/** HTTP/1.1 client on undici that never sends a request twice: no pipelining, no redirects, no retries. HTTP/2 is
- *  off, because its clients repeat a request that the server declined to process. */
+/** Opens an HTTP/1.1 client on undici that never sends a request twice: there is no pipelining, no redirect and no
+ *  retry. HTTP/2 is off, because its clients repeat a request that the server declined to process. */
 export function openHttp(options: HttpOptions = {}): { http: Http; close: () => Promise<void> } {
   const pools = new Map<string, Pool>()
   const poolOf = (origin: string): Pool => {
@@ -27,7 +27,7 @@ export function openHttp(options: HttpOptions = {}): { http: Http; close: () => 
       allowH2: false,
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      headersTimeout: 0, // `#timeoutMs` covers the whole exchange
+      headersTimeout: 0, // off, because `#timeoutMs` covers the whole exchange
       bodyTimeout: 0,
       connect: { timeout: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS },
     })
@@ -82,8 +82,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     })
   }
 
-  /** undici calls this synchronously just before it writes the request's head. Before this call no byte of the
-   *  request was written; after it some may have been. (The diagnostics channel `undici:client:sendHeaders` fires
+  /** undici calls this synchronously just before it writes the request's head. Before this call no byte of the request
+   *  was written; after it some bytes may have been written. (The diagnostics channel `undici:client:sendHeaders` fires
    *  later and does not identify the request.) */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller

@@ -1,17 +1,18 @@
 import { performance } from 'node:perf_hooks'
 
-/** Rows to drop: 0 none, 1 price updates, 2 also trades. Rows of held tokens and new tokens are never dropped. */
+/** Which rows the feed drops. 0: none, 1: price updates, 2: price updates and trades. Rows of held tokens and new
+ *  tokens are never dropped. */
 export type Shedding = 0 | 1 | 2
 
-/** Share of busy time above which the event loop is overloaded, and below which it has recovered. */
+/** Shares of busy time: from FULL on, the event loop is overloaded; below EASED, it has recovered. */
 const FULL = 0.97
 const EASED = 0.85
-/** Lag at which an engine in its own thread is overloaded; it has recovered below half of this. An engine that was
- *  just restarted lags for about a second. */
+/** Lag at which an engine in its own thread counts as overloaded. It has recovered once the lag is at most half of
+ *  this. An engine that was just restarted lags for about a second. */
 const LATE_MS = 2_000
 
-/** Decides how many rows the feed drops. The level rises by one for each second in which the event loop was never
- *  idle: rows then queue in the socket, and every decision, exits included, uses old prices. It falls by one for each
+/** Decides how many rows the feed drops. The level rises by one for each second in which the event loop was never idle,
+ *  because rows then queue in the socket, and every decision, exits included, uses old prices. It falls by one for each
  *  second in which the loop was idle again. */
 export class Overload {
   level: Shedding = 0
@@ -22,7 +23,7 @@ export class Overload {
     this.#load = load
   }
 
-  /** Called once a second. */
+  /** Adjusts the level. Called once a second. */
   tick(): void {
     const load = this.#load()
     if (load >= FULL && this.level < 2) this.level++
@@ -30,7 +31,8 @@ export class Overload {
   }
 }
 
-/** The larger of two loads: that of the event loop, and that of an engine which is `lagMs` behind. */
+/** Returns a load function that yields the larger of two loads: that of the event loop, and that of an engine which is
+ *  `lagMs` behind. */
 export function busier(load: () => number, lagMs: () => number): () => number {
   return () => {
     const late = lagMs() / LATE_MS
@@ -38,7 +40,7 @@ export function busier(load: () => number, lagMs: () => number): () => number {
   }
 }
 
-/** Load of this thread's event loop. */
+/** Returns a function that yields the load of this thread's event loop since its last call, 0 to 1. */
 export function loopLoad(): () => number {
   let last = performance.eventLoopUtilization()
   return () => {

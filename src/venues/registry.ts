@@ -1,7 +1,7 @@
 import { tokenService } from './token-service/token-service.ts'
 import type { Venue } from './venue.ts'
 
-/** Venues by `service.kind` of the configuration. A new venue adds its folder and its line here. */
+/** Venues, by `service.kind` of the configuration. A new venue adds its own folder, and one line here. */
 const VENUES = {
   remote: tokenService('the token service'),
   sandbox: tokenService('the sandbox'),
@@ -11,5 +11,5 @@ export function venueOf({ kind }: { readonly kind: keyof typeof VENUES }): Venue
   return VENUES[kind]
 }
 
-/** For commands that read files of a venue without a configuration: captures, built transactions. */
+/** Venue of commands that read files of a venue without a configuration, such as captures and built transactions. */
 export const DEFAULT_VENUE: Venue = VENUES.remote

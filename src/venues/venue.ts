@@ -14,20 +14,21 @@ import type { AskedTrade, Built, SellUnit } from '../orders/trade-request.ts'
 
 /** One kind of trading service. A folder of `venues/` implements it, and `registry.ts` lists it. */
 export interface Venue {
-  /** Subject of a sentence in a message: "the token service". */
+  /** Name of the venue as the subject of a sentence in a message, for example "the token service". */
   readonly name: string
-  /** Currency of a trade's amount by the venue's document, which may leave the unit open; '' if it names none. */
+  /** Currency of a trade's amount according to the venue's document, which may leave the unit open; '' if it names
+   *  none. */
   readonly amountCurrency: string
   readonly plans: Plans
   readonly captures: Captures
   readonly probe: VenueProbe
   readonly transactions: BuiltTransactions
-  /** For a sandbox that serves this venue on loopback. */
+  /** The interface that a sandbox serves in place of this venue, on loopback. */
   readonly served: ServedInterface
   openFeed(parts: FeedParts): VenueFeed
-  /** Executes orders at the venue, which builds, signs and sends the transaction. */
+  /** Opens an executor of orders at the venue, which builds, signs and sends the transaction. */
   openExecutor(parts: ExecutorParts): Executor
-  /** Orders unsigned transactions, for orders that are signed here. */
+  /** Opens a builder, which requests unsigned transactions for orders that are signed here. */
   openBuilder(parts: BuilderParts): Builder
 }
 
@@ -35,9 +36,10 @@ export interface Venue {
 export interface Plans {
   /** Plans with published numbers, the smallest first. */
   readonly published: readonly [Plan, ...Plan[]]
-  /** Plan at the start. `auto` gives the smallest one until the venue names the plan of the key. */
+  /** Plan that applies at the start. `auto` means the smallest plan until the venue names the plan of the key. */
   first(configured: string | Plan): Plan
-  /** Plan that the venue calls `name`. An unknown name leaves `present` (default: the smallest plan) in force. */
+  /** Returns the plan that the venue calls `name`. If the name is unknown, `present` (by default the smallest plan)
+   *  stays in force. */
   named(name: string, present?: Plan): NamedPlan
 }
 
@@ -47,34 +49,35 @@ export interface NamedPlan {
   readonly notice: string
 }
 
-// The feed.
+// Parts of the feed.
 
 export interface FeedParts {
   readonly url: string
-  /** Read again for every connection, and every 30 s while the venue refuses the last key. */
+  /** Returns the API key. It is read again for every connection, and every 30 s while the venue refuses the last
+   *  key. */
   readonly apiKey: () => string
   readonly dial: Dial
   readonly clock: Clock
   readonly random: Random
-  /** Runs each job when the plan's message rate allows it. */
+  /** Runs each job as soon as the plan's message rate allows it. */
   readonly pace: (job: () => void) => void
   readonly mints: Mints
-  /** Whether a bot holds the token or has an open order in it: rows of held tokens are never dropped. */
+  /** Whether a bot holds the token or has an open order in it. Rows of such tokens are never dropped. */
   readonly isHeld: (token: TokenId) => boolean
-  /** Share of the time since the last call that the event loop was busy, 0 to 1: `loopLoad()`. */
+  /** Returns the share of the time since its last call in which the event loop was busy, 0 to 1 (see `loopLoad`). */
   readonly load: () => number
-  /** Number of delivered rows that the engine has processed. Default: all of them. */
+  /** Returns how many of the delivered rows the engine has processed; if absent, all of them. */
   readonly rowsHandled?: () => number
   readonly on: FeedEvents
 }
 
 export interface FeedEvents {
   authenticated(userId: string, plan: string): void
-  /** The venue refuses the key. At the start this ends the command; later only entries stop. */
+  /** Reports that the venue refuses the key. At the start this ends the command; later only entries stop. */
   refused(reason: string): void
-  /** A frame that cannot be decoded, for the journal. Only the first ones of each reason are reported. */
+  /** Receives a frame that cannot be decoded, for the journal. Only the first frames of each reason are reported. */
   misfit(why: string, text: string): void
-  /** Text for an operator: a lost connection, an error of the venue, a dropped subscription key. */
+  /** Receives a text for the operator about a lost connection, an error of the venue, or a dropped subscription key. */
   notice(text: string): void
 }
 
@@ -101,19 +104,20 @@ export interface FeedCounts {
   readonly frames: number
   readonly rows: number
   readonly duplicates: number
-  /** Rows dropped under overload. */
+  /** Number of rows that were dropped under overload. */
   readonly shed: number
   readonly unknownFields: number
-  /** Lost connections. */
+  /** Number of lost connections. */
   readonly losses: number
 }
 
-/** Takes rows of a block over. Returns the next row that was not taken; the caller offers the rest again. */
+/** Delivers the rows `from` to `to` (exclusive) of a block. Returns the index of the first row that was not accepted;
+ *  the caller offers the rest again. */
 export type DeliverRows = (block: LiveBlock, from: number, to: number) => number
 
-// Orders.
+// Parts of executors and builders.
 
-/** Where the venue is, and with which key and wallet to trade there. */
+/** Access to the venue: its address, and the key that authenticates requests. */
 export interface AccessParts {
   readonly http: Http
   readonly clock: Clock
@@ -121,28 +125,28 @@ export interface AccessParts {
   readonly apiKey: () => string
 }
 
-/** State that the terms of a request depend on, in addition to the attempt. */
+/** State on which the terms of a request depend, in addition to the attempt. */
 export interface TermParts {
   /** Public key of the trading wallet. */
   readonly wallet: string
-  /** Upper bound of a buy under the present plan. */
+  /** Returns the upper bound of a buy under the current plan. */
   readonly maxBuyLamports: () => Lamports
-  /** Unit of a sale's number, if proved for this venue. */
+  /** Returns the unit of a sale's number, if it is proved for this venue. */
   readonly sellUnit: () => SellUnit
-  /** The wallet's balance of a mint, base units; undefined if unknown. */
+  /** Returns the wallet's balance of a mint in base units; undefined if unknown. */
   readonly holding: (mint: string) => TokenAmount | undefined
 }
 
 export interface ExecutorParts extends AccessParts, TermParts {
   readonly resolve: Resolve
-  /** Called when a sale by number sold another amount than it asked for: the assumed unit is wrong. */
+  /** Called when a sale by number sold another amount than it asked for, which means that the assumed unit is wrong. */
   readonly contradicted?: (attempt: Attempt, sold: TokenAmount) => void
 }
 
-/** Tracks attempts until their outcome is final. Never calls back from inside one of its methods. */
+/** Tracks attempts until their outcome is final. It never calls `done` from inside one of its methods. */
 export interface Resolve {
   begin(attempt: Attempt, done: (outcome: Outcome) => void): Resolution
-  /** Continues an attempt that an earlier process armed. */
+  /** Continues with an attempt that an earlier process was about to send. */
   resume(attempt: Attempt, done: (outcome: Outcome) => void): void
 }
 
@@ -169,10 +173,10 @@ export interface Builder {
   build(attempt: Attempt): Promise<Built>
 }
 
-/** Returns why the bytes are not a transaction; undefined if they are one. */
+/** Returns the reason why the bytes are not a transaction; undefined if they are one. */
 export type CheckBytes = (bytes: Uint8Array) => Refusal | undefined
 
-/** Reads what a builder request and its answer say, without a connection. */
+/** Reads requests to a builder and answers of a builder, without a connection. */
 export interface BuiltTransactions {
   readReply(body: Uint8Array, check: CheckBytes): BuiltReply
   /** Parses the body of a trade request with `side` added to it. */
@@ -184,8 +188,8 @@ export type BuiltReply =
   | {
       readonly ok: true
       readonly bytes: Uint8Array
-      /** The height that the builder claims: to be compared, never trusted. Undefined if the answer names none or
-       *  several. */
+      /** The last valid height that the builder claims. It is compared, never trusted. Undefined if the answer names no
+       *  height or several. */
       readonly lastValidBlockHeight: number | undefined
     }
   | ({ readonly ok: false } & Refusal)
@@ -194,21 +198,22 @@ export type ReadRequest =
   | { readonly ok: true; readonly asked: AskedTrade }
   | { readonly ok: false; readonly problem: string }
 
-// Diagnosis.
+// Parts of the diagnosis.
 
-/** Requests and readings for `doctor`. */
+/** Requests of the command `doctor`, and readings of their answers. */
 export interface VenueProbe {
-  /** Read-only request. Throws RangeError if `key` is not a public key of 32 bytes. */
+  /** Makes a read-only request. Throws RangeError if `key` is not a public key of 32 bytes. */
   request(record: VenueRecord, key: string, access: Pick<AccessParts, 'baseUrl' | 'apiKey'>): HttpRequest
-  /** Path of the signature in a trade's answer, such as `data.txid`; '' unless the answer holds exactly one. */
+  /** Returns the path of the signature in the answer to a trade, such as `data.txid`; '' unless the answer has exactly
+   *  one signature. */
   signaturePathOf(body: string): string
 }
 
 export type VenueRecord = 'portfolio' | 'tokenInfo'
 
-// Recorded feeds.
+// Parts for recorded feeds.
 
-/** File format of a recorded feed: NDJSON of the venue's messages, or CSV if the file name ends in .csv. */
+/** File format of a recorded feed. A file has the venue's messages as NDJSON, or as CSV if its name ends in .csv. */
 export interface Captures {
   /** Yields the messages of a file. Throws SluiceError if the file cannot be read or its CSV header is incomplete. */
   linesOf(path: string): Generator<Line, void, undefined>
@@ -223,11 +228,11 @@ export interface Line {
   readonly data: Buffer
   readonly start: number
   readonly end: number
-  /** Why the line cannot be a message, if splitting the file showed that already. */
+  /** Reason why the line cannot be a message, if the splitting of the file already showed that. */
   readonly bad?: string
 }
 
-/** Meaning of a line. */
+/** Content of a line of a recorded feed. */
 export type Captured =
   | { readonly kind: 'row'; readonly key: string; readonly time: Millis }
   | { readonly kind: 'gap'; readonly time: Millis; readonly from: Millis; readonly keys: readonly string[] | undefined }
@@ -241,7 +246,8 @@ export interface CaptureReader {
 
 /** A reader that also turns its rows into blocks. */
 export interface CaptureImporter extends CaptureReader {
-  /** Appends the row that was read last, stamped with `time`. Returns false for a duplicate, which is dropped. */
+  /** Appends the row that was read last, with `time` as its arrival time. Returns false for a duplicate, which is
+   *  dropped. */
   append(time: Millis): boolean
   /** Delivers all appended rows. */
   deliver(): void
@@ -250,6 +256,6 @@ export interface CaptureImporter extends CaptureReader {
 export interface CaptureWriter {
   /** First lines of the file; '' if the format has no header. */
   readonly header: string
-  /** A message as one line, without line end. */
+  /** Formats a message as one line, without the line end. */
   line(message: Readonly<Record<string, unknown>>): string
 }

@@ -3,10 +3,11 @@ import { WebSocket } from 'ws'
 import type { Dial, SocketEvents } from '../base/machine.ts'
 
 const HANDSHAKE_MS = 10_000
-/** Bytes. Larger than any frame the decoder accepts, small enough to hold in memory. */
+/** Maximum length of a frame in bytes. It is larger than any frame that the decoder accepts, but small enough to hold
+ *  in memory. */
 const LONGEST_FRAME = 16 * 1_048_576
 
-/** Opens a WebSocket. Compression is off: it costs forty times as much as parsing. */
+/** Opens a WebSocket. Compression is off, because it costs forty times as much as parsing. */
 export const dialWebSocket: Dial = (url, on) => {
   const socket = new WebSocket(url, {
     perMessageDeflate: false,
@@ -36,8 +37,8 @@ export const dialWebSocket: Dial = (url, on) => {
   }
 }
 
-/** Inserts the frame cutter between the connection and the library. If the library no longer reads the connection
- *  directly, the library works alone. */
+/** Inserts the frame cutter between the connection and the library. If the library does not read the connection as
+ *  expected, the cutter is left out, and the library reads all frames. */
 function cutFrames(socket: WebSocket, on: SocketEvents): void {
   const connection = (socket as unknown as { _socket?: NetSocket })._socket
   const [library, ...others] = connection?.listeners('data') ?? []
@@ -58,22 +59,22 @@ function cutFrames(socket: WebSocket, on: SocketEvents): void {
   })
 }
 
-/** First byte of an unfragmented text frame; servers send frames unmasked. */
+/** First byte of an unfragmented text frame. Servers send frames without a mask. */
 const TEXT = 0x81
-/** A frame of 64 KB or more has a longer header and is left to the library. */
+/** Length code of a frame of 64 KB or more, which has a longer header. Such a frame is left to the library. */
 const LONG = 127
 const MASK = 0x80
 
-/** Extracts whole text messages from the bytes of a socket before the WebSocket library sees them: the library needs
- *  more time to turn a chunk into messages than the feed needs to process them. Every other frame, and every frame
- *  that spans two chunks, is passed to the library in order. */
+/** Extracts whole text messages from the bytes of a socket before the WebSocket library sees them, because the library
+ *  needs more time to turn a chunk into messages than the feed needs to process these. Every other frame, and every
+ *  frame that spans two chunks, is passed to the library in order. */
 export class FrameCutter {
   readonly #message: (data: Uint8Array, start: number, end: number) => void
   readonly #passOn: (bytes: Buffer) => void
   readonly #isOpen: () => boolean
-  /** Remaining bytes of the frame that the library is reading. */
+  /** Number of bytes still to come of the frame that the library is reading. */
   #owed = 0
-  /** Start of an incomplete frame header. */
+  /** The bytes of an incomplete frame header. */
   #held: Buffer | undefined
 
   /** `isOpen` returns false once no more data may be read, for example after a close frame. */
@@ -112,7 +113,7 @@ export class FrameCutter {
   }
 }
 
-/** Length of a frame header, or a lower bound if the header is incomplete. */
+/** Returns the length of a frame header, or a lower bound if the header is incomplete. */
 function headLength(data: Buffer, at: number): number {
   if (at + 2 > data.length) return 2
   const second = data[at + 1] as number
@@ -120,7 +121,8 @@ function headLength(data: Buffer, at: number): number {
   return 2 + (length === LONG ? 8 : length === 126 ? 2 : 0) + (second & MASK ? 4 : 0)
 }
 
-/** Requires a complete header. The library rejects lengths that are out of bounds. */
+/** Returns the length of a frame's payload. The header must be complete. The library rejects lengths that are out of
+ *  bounds. */
 function payloadLength(data: Buffer, at: number): number {
   const length = (data[at + 1] as number) & LONG
   if (length < 126) return length

@@ -23,8 +23,8 @@ export type Reading =
 const SLIPPAGE_ERRORS = new Set([6001, 6002, 6003, 6004, 6005, 6040, 6042])
 
 /** Reads an execution from an answer of getTransaction. Tokens are summed by owner and mint, so Token and Token-2022
- *  count alike, and withheld transfer fees do not count. SOL is split by `fillCosts`. `seenAt` is used if the block has
- *  no time. */
+ *  accounts count alike. Withheld transfer fees do not count as received tokens. `fillCosts` splits the SOL. `seenAt`
+ *  is the time of the fill if the node reports no block time. */
 export function readFill(answer: unknown, wallet: string, attempt: Attempt, seenAt: Millis, final: boolean): Reading {
   const transaction = readTransaction(answer)
   if (transaction === undefined) return { kind: 'other', reason: 'the transaction cannot be read' }
@@ -91,7 +91,8 @@ function decimalsOf({ before, after }: LandedTransaction, mint: string): number 
   return [...after, ...before].find((one) => one.mint === mint)?.decimals ?? 0
 }
 
-/** `error`: for example {InstructionError: [2, {Custom: 6002}]}. */
+/** Returns the error code for a failed transaction. `error` is the error as the node reports it, for example
+ *  {InstructionError: [2, {Custom: 6002}]}. */
 export function codeOf(error: unknown): ErrorCode {
   const custom = /"Custom":(\d+)/.exec(errorText(error))?.[1]
   return custom !== undefined && SLIPPAGE_ERRORS.has(Number(custom)) ? 'SLIPPAGE_EXCEEDED' : 'REVERTED'
@@ -170,8 +171,9 @@ const NATIVE: readonly string[] = [
   ...[PROGRAMS.memo, PROGRAMS.memo1],
 ]
 
-/** Counterparties of the trade: owners that have fewer tokens after a buy, or more after a sale, and the change of
- *  their SOL. A pool's wrapped SOL is in an account that the pool owns. */
+/** Finds the counterparties of the trade: the owners that have fewer tokens after a buy, or more tokens after a sale.
+ *  `accounts` contains them and their wrapped SOL accounts, because a pool keeps its wrapped SOL in an account that it
+ *  owns. `lamports` is the SOL that these accounts received in a buy or paid in a sale. */
 function poolsOf(
   transaction: LandedTransaction,
   wallet: string,

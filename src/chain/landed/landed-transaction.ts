@@ -1,7 +1,8 @@
 import type { Millis, TokenAmount } from '../../base/units.ts'
 import { isPublicKey, isSignature } from '../../solana/base58.ts'
 
-/** Highest transaction version of Solana: with a lower number getTransaction rejects newer transactions. */
+/** Highest transaction version of Solana. getTransaction rejects a transaction whose version is above the number that
+ *  the caller names. */
 export const HIGHEST_TRANSACTION_VERSION = 1
 
 /** The parts of a transaction that concern balances. */
@@ -15,13 +16,14 @@ export interface LandedTransaction {
   readonly feeLamports: number
   /** Number of signers. They are the first accounts; the first one is the fee payer. */
   readonly signers: number
-  /** Same order as the balances: the accounts of the message, then writable and readonly accounts of lookup tables. */
+  /** Addresses in the order of the balances: first the accounts of the message, then the writable and the readonly
+   *  accounts from lookup tables. */
   readonly accounts: readonly string[]
   readonly lamportsBefore: readonly number[]
   readonly lamportsAfter: readonly number[]
   readonly before: readonly TokenBalance[]
   readonly after: readonly TokenBalance[]
-  /** Instructions; undefined if they cannot be read. Used only to split the costs of a fill. */
+  /** Instructions; undefined if they cannot be read. They are used only to split the costs of a fill. */
   readonly calls?: Calls | undefined
 }
 
@@ -35,7 +37,7 @@ export interface TokenBalance {
 }
 
 /** Reads an answer of getTransaction with encoding `json`. Returns undefined if a field that amounts depend on is
- *  missing or invalid: nodes are not trusted, because their numbers are booked. */
+ *  missing or invalid. Nodes are not trusted here, because their numbers are booked. */
 export function readTransaction(answer: unknown): LandedTransaction | undefined {
   try {
     return transactionOf(answer as RawTransaction)
@@ -124,7 +126,7 @@ function isTrue(value: unknown): value is true {
 export interface Call {
   readonly program: string
   readonly accounts: readonly string[]
-  /** Base58, as in the answer. */
+  /** Instruction data in base58, as the node reports it. */
   readonly data: string
   /** The calling instruction; undefined for a top-level instruction. */
   readonly parent: Call | undefined
@@ -145,7 +147,7 @@ interface RawCall {
 }
 
 /** Reads `message.instructions` and `meta.innerInstructions` of an answer of getTransaction with encoding `json`.
- *  Returns undefined if they are invalid. Used only to split the costs of a fill. */
+ *  Returns undefined if the instructions are invalid. They are used only to split the costs of a fill. */
 function readCalls(outer: unknown, inner: unknown, accounts: readonly string[]): Calls | undefined {
   try {
     return callsOf(outer as RawCall[], inner as { index: unknown; instructions: RawCall[] }[] | null, accounts)
@@ -164,7 +166,8 @@ function callsOf(
     const open: Call[] = [callOf(raw, undefined, keys)]
     const called = [...open]
     for (const one of groups.get(index) ?? []) {
-      // Height 1 is the top-level instruction. Old nodes omit the height: the call then counts as a direct child.
+      // Height 1 is the top-level instruction. Old nodes omit the height; the call then counts as made by the top-level
+      // instruction.
       const height = one.stackHeight ?? 2
       if (!isPlace(height, open.length + 2) || height < 2)
         throw new TypeError('invalid stack height of an inner instruction')

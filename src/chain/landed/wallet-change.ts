@@ -7,11 +7,12 @@ import type { LandedTransaction, TokenBalance } from './landed-transaction.ts'
  *  needs to be known. */
 export interface WalletChange {
   readonly signed: boolean
-  /** Change of the wallet's own account. */
+  /** Lamports that the wallet's own account gained; negative if it lost SOL. */
   readonly lamports: number
-  /** Change including the wallet's token accounts: rent and wrapped SOL still belong to the wallet. */
+  /** Lamports that the wallet's own account and its token accounts gained together. Rent and wrapped SOL in token
+   *  accounts still belong to the wallet. */
   readonly netLamports: number
-  /** Changes by mint; unchanged mints are omitted. */
+  /** Base units gained, by mint; negative if the wallet lost tokens. Unchanged mints are omitted. */
   readonly tokens: ReadonlyMap<string, TokenAmount>
 }
 
@@ -31,13 +32,13 @@ export function tokenChange(transaction: LandedTransaction, wallet: string, mint
   return tokenChanges(transaction, mint).get(wallet) ?? 0n
 }
 
-/** Tokens in all accounts of a wallet together. */
+/** Sums the tokens of a mint in all accounts of a wallet. */
 export function tokensOf(balances: readonly TokenBalance[], wallet: string, mint: string): TokenAmount {
   return balances.reduce((total, one) => (one.owner === wallet && one.mint === mint ? total + one.tokens : total), 0n)
 }
 
-/** Counts accounts that exist before or after the transaction. An account that existed only within it
- *  has 0 both times. */
+/** Sums the lamport changes of the wallet's token accounts that exist before or after the transaction. An account that
+ *  existed only within the transaction has 0 lamports both before and after. */
 function ownAccountsChange(transaction: LandedTransaction, wallet: string, walletIndex: number): number {
   const own = new Set<number>()
   for (const { owner, account } of [...transaction.before, ...transaction.after]) if (owner === wallet) own.add(account)
@@ -51,7 +52,7 @@ export function balanceChange({ lamportsBefore, lamportsAfter }: LandedTransacti
   return (lamportsAfter[account] ?? 0) - (lamportsBefore[account] ?? 0)
 }
 
-/** Changes of a mint by owner; the key '' collects accounts without a reported owner. */
+/** Changes of the tokens of a mint, by owner. The key '' collects accounts without a reported owner. */
 export function tokenChanges({ before, after }: LandedTransaction, mint: string): Map<string, TokenAmount> {
   const changes = new Map<string, TokenAmount>()
   const add = (owner: string, tokens: bigint) => changes.set(owner, (changes.get(owner) ?? 0n) + tokens)
@@ -60,11 +61,12 @@ export function tokenChanges({ before, after }: LandedTransaction, mint: string)
   return changes
 }
 
-/** Maximum cost, in lamports, of a transaction without an order that still counts as housekeeping: tips, rent,
- *  wrapping. */
+/** Maximum cost in lamports at which a transaction without an order still counts as housekeeping, such as tips, rent
+ *  and wrapping SOL. */
 const MOST_HOUSEKEEPING = 3000000
 
-/** `attemptId`: the attempt that made the transaction, or ''. `isTracked`: whether a bot holds or orders a mint. */
+/** Classifies a transaction of the wallet. `attemptId`: the attempt that made the transaction, or ''. `isTracked`:
+ *  whether a bot holds or orders a mint. */
 export function classOf(
   { signed, netLamports, tokens }: WalletChange,
   attemptId: string,
@@ -99,13 +101,13 @@ export function classified(
   }
 }
 
-/** Row of a transaction that is listed but cannot be read. */
+/** Row for a transaction that the node lists but that cannot be read. */
 export function opaque(account: string, { signature, slot, failed, time }: Listed, change: number): WalletTransaction {
   const common = { account, signature, slot, attemptId: '', time, failed, after: slot - 1 }
   return { ...common, class: 'opaque', lamports: lamports(change) }
 }
 
-/** Row of a balance difference between two readings without a listed transaction. */
+/** Row for a balance difference between two readings that no listed transaction explains. */
 export function unlisted(account: string, after: number, slot: number, change: number): WalletTransaction {
   const common = { account, signature: `?${slot}`, slot, attemptId: '', time: null, failed: false, after }
   return { ...common, class: 'opaque', lamports: lamports(change) }

@@ -8,21 +8,21 @@ import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
 import type { Call, LandedTransaction, TokenBalance } from './landed-transaction.ts'
 import { balanceChange } from './wallet-change.ts'
 
-/** Costs of a wallet in a transaction, regardless of its purpose, and the accounts that they were computed from. */
+/** Costs that a transaction of any kind caused for a wallet, and the accounts from which the costs were computed. */
 export interface OwnPart {
   readonly costs: WalletCosts
-  /** Token accounts of the wallet, address to mint. */
+  /** Mints of the wallet's token accounts, by address. */
   readonly own: ReadonlyMap<string, string>
   /** Lamports that an account gained; 0 if it lost. */
   readonly gain: (key: string) => number
-  /** Part of the gain that opened the account. */
+  /** Lamports of this gain that paid for opening the account. */
   readonly rentTo: (key: string) => number
-  /** Lamports that the wallet paid by transfers that match `which`, by receiving account. */
+  /** Sums the wallet's transfers that match `which`, in lamports, by receiving account. */
   readonly paid: (which: (payment: Payment) => boolean) => Map<string, number>
 }
 
-/** Splits the costs of a wallet. Amounts are differences of balances; instructions only attribute them. Throws
- *  RangeError if a number exceeds 2^53. */
+/** Splits the costs that a transaction caused for a wallet. Amounts are differences of balances; instructions only
+ *  attribute them. Throws RangeError if a number exceeds 2^53. */
 export function ownPartOf(transaction: LandedTransaction, wallet: string): OwnPart {
   const own = ownTokenAccounts(transaction, wallet)
   const deltas = new Map(transaction.accounts.map((key, index) => [key, balanceChange(transaction, index)]))
@@ -48,7 +48,8 @@ export function ownPartOf(transaction: LandedTransaction, wallet: string): OwnPa
   return { costs, own, gain, rentTo, paid }
 }
 
-/** Returns undefined if a number exceeds 2^53 lamports, which is more than the total supply. */
+/** Costs that a transaction caused for a wallet; undefined if a number exceeds 2^53 lamports, which is more than the
+ *  total supply. */
 export function walletCostsOf(transaction: LandedTransaction, wallet: string): WalletCosts | undefined {
   try {
     return ownPartOf(transaction, wallet).costs
@@ -58,7 +59,8 @@ export function walletCostsOf(transaction: LandedTransaction, wallet: string): W
   }
 }
 
-/** SOL that the wallet still owns after the transaction, but in its token accounts. */
+/** Lamports that moved between the wallet and its own token accounts, as wrapped SOL, rent paid and rent returned. SOL
+ *  in these accounts still belongs to the wallet. */
 function keptOf(
   transaction: LandedTransaction,
   wallet: string,
@@ -103,9 +105,9 @@ const LIMIT = 2
 const PRICE = 3
 const MICRO = 1000000
 
-/** Splits the network fee: priority fee by the compute budget, limit times price, and the rest as base fee. The base
- *  fee is 5,000 lamports per signature, including signatures checked by precompiled programs. If no limit is set, the
- *  number of signers determines the base fee. */
+/** Splits the network fee, in lamports. The priority fee is the compute limit times the compute price, and the rest is
+ *  the base fee. The base fee is 5,000 lamports per signature, including signatures that precompiled programs check. If
+ *  no limit is set, the base fee is computed from the number of signers, and the rest is the priority fee. */
 function networkFeeOf({ feeLamports, signers, calls }: Pick<LandedTransaction, 'feeLamports' | 'signers' | 'calls'>): {
   base: number
   priority: number
@@ -120,7 +122,8 @@ function networkFeeOf({ feeLamports, signers, calls }: Pick<LandedTransaction, '
   return { base: feeLamports - priority, priority }
 }
 
-/** Reads the little-endian number after the kind byte of the first instruction of that kind. */
+/** Reads the little-endian number after the kind byte of the first instruction of this kind; undefined if there is
+ *  none. */
 function numberIn(budget: readonly Call[] | undefined, kind: number, bytes: number): number | undefined {
   for (const { data } of budget ?? []) {
     const decoded = decodeLongBase58(data, 1 + bytes)
@@ -139,15 +142,16 @@ export interface Payment {
   readonly call: Call
 }
 
-/** Data length of the longest instruction that is parsed: CreateAccountWithSeed with the longest seed. */
+/** Length in bytes of the data of the longest instruction that is parsed, CreateAccountWithSeed with the longest
+ *  seed. */
 const MOST_BYTES = 4 + 32 + 8 + 32 + 8 + 8 + 32
 /** Token and Token-2022. */
 const TOKEN_PROGRAMS: readonly string[] = [PROGRAMS.token, PROGRAMS.token2022]
-/** TransferFeeExtension of Token-2022: TransferCheckedWithFee. */
+/** Instruction kind of TransferFeeExtension in Token-2022, to which TransferCheckedWithFee belongs. */
 const TRANSFER_WITH_FEE = 26
 
-/** Token accounts of a wallet, address to mint: accounts in the balances, and accounts that existed only within the
- *  transaction. */
+/** Mints of a wallet's token accounts, by address. Includes accounts in the reported balances, and accounts that
+ *  existed only within the transaction. */
 function ownTokenAccounts({ before, after, accounts, calls }: LandedTransaction, wallet: string): Map<string, string> {
   const own = new Map<string, string>()
   for (const { owner, account, mint } of [...before, ...after])
@@ -203,8 +207,8 @@ function wrappedPayment(call: Call, own: ReadonlyMap<string, string>): Omit<Paym
     : { to: move.to, lamports: uint(bytes, 1, 8), opens: false }
 }
 
-/** Returns the account that an Allocate or Assign instruction prepares. An address that already holds SOL is opened in
- *  three steps: transfer, allocate, assign. */
+/** Returns the account that an Allocate or Assign instruction prepares; undefined for other instructions. An address
+ *  that already holds SOL is opened in three steps: transfer, allocate, assign. */
 function madeBy({ program, accounts: [account], data }: Call): string | undefined {
   if (program !== PROGRAMS.system) return undefined
   const bytes = decodeLongBase58(data, MOST_BYTES)

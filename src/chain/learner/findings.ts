@@ -8,12 +8,13 @@ import type { Step } from '../verifier/reading.ts'
 import { type Payment, paymentsOf } from './payments.ts'
 import { calls, countOf, ownMint, type Range, rangeOf, type Sample, unique } from './sample.ts'
 
-/** Everything that the samples of a builder contain. Counts are numbers of samples. */
+/** Summary of the transactions that a builder returned as samples. Every count named `samples` is a number of
+ *  samples. */
 export interface Findings {
   readonly samples: number
-  /** Programs of top-level instructions, without Solana's own. */
+  /** Programs that top-level instructions call, without Solana's own programs. */
   readonly programs: readonly ProgramFinding[]
-  /** Solana's own programs in top-level instructions. */
+  /** Solana's own programs that top-level instructions call. */
   readonly native: readonly { readonly id: string; readonly samples: number }[]
   /** Programs called by other programs. */
   readonly inner: readonly { readonly id: string; readonly samples: number }[]
@@ -23,9 +24,9 @@ export interface Findings {
   readonly tables: readonly { readonly address: string; readonly samples: number }[]
   readonly priorityLamports: Range
   readonly opened: readonly Opened[]
-  /** Accounts that an opaque program could empty, if one of the programs is opaque. */
+  /** Accounts that an opaque program could empty; empty if no program is opaque. */
   readonly handed: readonly Handed[]
-  /** Maximum number of non-token accounts that one sample opens: records of programs. */
+  /** Maximum number of accounts that one sample opens and that hold no tokens, which are records of programs. */
   readonly records: number
   /** Number of samples that were not simulated successfully. */
   readonly notSimulated: number
@@ -81,7 +82,7 @@ function tablesOf({ transaction: { message } }: Sample): string[] {
   return message.lookups.map(({ table }) => table)
 }
 
-/** Priority fee that the transaction would pay, lamports. */
+/** Priority fee in lamports that the transaction would pay. */
 export function priorityOf({ steps }: Pick<Sample, 'steps'>): bigint {
   const asked = { computeLimit: undefined, microLamports: undefined, refuse: () => {} }
   for (const step of steps) if (step.program === PROGRAMS.computeBudget) readComputeBudget(step, asked)
@@ -97,14 +98,15 @@ export interface ProgramFinding {
   /** Whether one sample calls the program several times. */
   readonly repeated: boolean
   readonly decode: 'pump' | 'pump-swap' | 'opaque'
-  /** First bytes of the instruction data, hex, by requested side. */
+  /** Distinct first bytes of the instruction data in hex, in samples of buys (`buy`) and of sales (`sell`). */
   readonly buy: readonly string[]
   readonly sell: readonly string[]
-  /** Account indexes that are the same in all samples; undefined if they vary. */
+  /** Indexes of the mint, the wallet and the wallet's token account among the instruction's accounts; undefined if the
+   *  index is not the same in all samples. */
   readonly mint: number | undefined
   readonly wallet: number | undefined
   readonly tokenAccount: number | undefined
-  /** Number of data bytes after the first ones that are not decoded. */
+  /** Number of data bytes that are not decoded, after the first ones (`buy`, `sell`). 0 if the layout is known. */
   readonly unreadBytes: Range
 }
 
@@ -142,7 +144,7 @@ function beginningOf({ data }: Step): string {
 }
 
 export interface Opened {
-  /** Owner and kind, in words. */
+  /** Owner and kind of the opened account, in words. */
   readonly what: string
   readonly samples: number
   readonly lamports: Range

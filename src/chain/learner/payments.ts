@@ -8,15 +8,16 @@ export interface Payment {
   readonly samples: number
   readonly isTip: boolean
   readonly lamports: Range
-  /** Amounts paid by sales only. */
+  /** Range of the payments in sales. */
   readonly saleLamports: Range
-  /** Percentage of the ordered SOL, over all buys; undefined if the payment is not proportional, or only sales paid. */
+  /** The payment as a percentage of the ordered SOL, the same in all buys; undefined if the payment is fixed or not
+   *  proportional, or if only sales pay it. */
   readonly percent: number | undefined
   /** Whether every sample pays the same amount, regardless of the order's size. */
   readonly isFixed: boolean
 }
 
-/** Percentages have four decimal places. */
+/** Percentages are rounded to four decimal places. */
 const PERCENT_PLACES = 10_000
 const SYSTEM_TRANSFER = 2
 const SYSTEM_CREATE_WITH_SEED = 3
@@ -43,8 +44,8 @@ export function paymentsOf(samples: readonly Sample[]): Payment[] {
 
 type Transfer = { readonly to: string; readonly lamports: bigint }
 
-/** Transfers to other owners. SOL sent to an account that the transaction opens for wrapped SOL still belongs to the
- *  wallet. */
+/** Transfers of SOL from the wallet to other owners. SOL that is sent to a wrapped SOL account opened by the
+ *  transaction still belongs to the wallet, and is left out. */
 function transfersOf(sample: Sample): Transfer[] {
   const { wallet } = sample.asked
   const system = sample.steps.filter(({ program, data }) => program === PROGRAMS.system && data.length >= 12)
@@ -58,7 +59,8 @@ function transfersOf(sample: Sample): Transfer[] {
   })
 }
 
-/** Percentage that orders of different size have in common, within a rounding error of 2 lamports. */
+/** Percentage of the ordered SOL that all buys pay, within a rounding error of 2 lamports; undefined if there is
+ *  none. */
 function shareOf(own: readonly (Transfer & { readonly sample: Sample })[], isFixed: boolean): number | undefined {
   const buys = own.flatMap(({ lamports, sample: { asked } }) =>
     asked.side === 'buy' ? [{ paid: Number(lamports), asked: asked.lamports }] : [],

@@ -19,7 +19,7 @@ export interface Sample {
   readonly transaction: TransactionBytes
   /** Top-level instructions with resolved account addresses. */
   readonly steps: readonly Step[]
-  /** undefined if the simulation was impossible or failed; `problem` has the reason. */
+  /** undefined if the simulation was impossible or failed; `problem` then holds the reason. */
   readonly simulated: Simulated | undefined
   readonly problem: string
 }
@@ -31,11 +31,13 @@ export interface Simulated {
   readonly changes: readonly { address: string; before: AccountState | null; after: AccountState | null }[]
 }
 
-/** Retries: a node that is a few slots behind does not have the accounts that the builder has just seen. */
+/** Maximum number of simulations. A failed one is repeated, because a node that is a few slots behind does not have the
+ *  accounts that the builder has just seen. */
 const TRIES = 3
 const AGAIN_MS = 400
 
-/** Resolves the lookup tables of a transaction and simulates it. Returns the reason if it cannot be read. */
+/** Resolves the lookup tables of a transaction and simulates it. Returns the reason as text if the transaction cannot
+ *  be read. */
 export async function readSample(
   { rpc, clock }: { rpc: Rpc; clock: Clock },
   transaction: TransactionBytes,
@@ -67,7 +69,8 @@ export async function readSample(
   }
 }
 
-/** Simulates with a blockhash of the node: the validity of the builder's blockhash is not tested here. */
+/** Simulates the transaction with a blockhash of the node instead of the builder's, so a wrong blockhash is not noticed
+ *  here. Returns the reason as text if the simulation fails. */
 async function simulate(
   rpc: Rpc,
   transaction: TransactionBytes,
@@ -91,7 +94,8 @@ async function simulate(
     before: before[index] ?? null,
     after: accountOf(reported[index]),
   }))
-  // An account that a third party opened in the meantime was not opened by the transaction.
+  // A third party may have opened an account after the first reading. An account that exists on the chain by now was
+  // opened by a third party, because the sample itself is never sent.
   const opened = changes.filter((one) => one.before === null && one.after !== null).map(({ address }) => address)
   const { accounts: now } = await readAccounts(rpc, opened)
   const meanwhile = new Map(opened.map((address, index) => [address, now[index] ?? null]))

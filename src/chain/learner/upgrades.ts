@@ -29,7 +29,7 @@ export async function readUpgraders(rpc: Rpc, programs: readonly string[]): Prom
   }
 }
 
-/** Address of the data account; '' if the program can never change. */
+/** Address of a program's data account; '' if the program can never change, undefined if the address cannot be read. */
 function holderOf(account: AccountState | null): string | undefined {
   if (account === null) return undefined
   if (account.owner !== LOADER) return ''
@@ -38,7 +38,7 @@ function holderOf(account: AccountState | null): string | undefined {
     : undefined
 }
 
-/** Upgrade authority, which follows the slot of the last change. */
+/** Reads the upgrade authority from a data account, where it follows the slot of the last change. */
 function upgraderIn(account: AccountState | null): Upgrader {
   if (account === null || kindOf(account) !== KIND_DATA || account.data.length < 13) return undefined
   if (account.data[12] === 0) return ''

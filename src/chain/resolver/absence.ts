@@ -4,20 +4,20 @@ import type { Head } from '../rpc/read.ts'
 import type { Executions } from './executions.ts'
 import type { WatchedAttempt, WatchList } from './watch-list.ts'
 
-/** Number of blocks for which a transaction may still land: a blockhash is valid for 150 blocks, plus 50 in case the
- *  head was not the newest. */
+/** Number of blocks for which a transaction may still land. A blockhash is valid for 150 blocks; the other 50 allow for
+ *  a head that was not the newest. */
 export const VALID_BLOCKS = 200
-/** Blocks after its upper bound for which an attempt is still watched for a late execution. A contradiction is left to
- *  the operator only after them. */
+/** Number of blocks after its upper bound for which an attempt is still watched for a late execution. Only afterwards
+ *  an attempt whose absence is contradicted is left to the operator. */
 const LATE_BLOCKS = 1_500
-/** Equal contradictions in a row before an attempt is left to the operator. */
+/** Number of equal contradictions in a row after which an attempt is left to the operator. */
 const EQUAL_TIMES = 3
 
 /** Result of one audit. */
 export interface Reading {
   /** Finalized head, read before the other fields. */
   readonly head: Head
-  /** Slot of the balance: all transactions up to here that the node lists have been processed. */
+  /** Slot at which the balance was read. All transactions up to this slot that the node lists have been processed. */
   readonly slot: number
   /** Why the known transactions do not explain the balance; '' if they do, which proves that none is missing. */
   readonly gap: string
@@ -30,17 +30,18 @@ export interface Reading {
 export interface AbsenceParts {
   readonly watches: WatchList
   readonly executions: Executions
-  /** Opinion of a second provider: '' if it agrees, else its objection. Returns undefined if no second opinion is
-   *  needed. */
+  /** Asks a second provider whether an attempt is absent. The promise yields '' if the provider agrees, else its
+   *  objection. Returns undefined if no second opinion is needed. */
   readonly second: (attempt: Attempt, bound: number) => Promise<string> | undefined
   /** Requests an audit now. */
   readonly wake: () => void
   readonly notice: (text: string) => void
-  /** Why the head of the chain, from which upper bounds are counted, is not known; '' if nothing prevents it. */
+  /** Reason why the head of the chain is not known, from which upper bounds are counted; '' if nothing prevents reading
+   *  it. */
   readonly whyNoHead: () => string
 }
 
-/** Negative evidence, at finalized only: decides attempts from transactions that an audit did not find. */
+/** Decides attempts by negative evidence: an audit at commitment `finalized` found no transaction of the attempt. */
 export class Absence {
   readonly #parts: AbsenceParts
 
@@ -65,7 +66,7 @@ export class Absence {
     if (one.bound !== null && head.height > one.bound + LATE_BLOCKS) this.#parts.watches.drop(one)
   }
 
-  /** A transaction that was seen at confirmed must be among the final ones. */
+  /** Takes an execution back if its transaction was seen at `confirmed` but is not among the final ones. */
   #stillThere(one: WatchedAttempt, seenAt: number, reading: Reading): void {
     if (reading.gap !== '' || reading.slot < seenAt || reading.has(one.settled || one.attempt.signature)) return
     this.#parts.executions.takeBack(one, 'a fork removed the transaction')
@@ -86,7 +87,8 @@ export class Absence {
     one.say({ kind: 'absent' })
   }
 
-  /** A large order needs the agreement of a second provider, if one is configured. */
+  /** Whether the absence of the attempt may be reported. For a large order, a second provider must agree if one is
+   *  configured. */
   #isAgreed(one: WatchedAttempt): boolean {
     const { second, wake } = this.#parts
     if (one.second.agrees) return true
@@ -123,10 +125,11 @@ export class Absence {
 type Proof =
   | { readonly kind: 'absent' }
   | { readonly kind: 'waits'; readonly progress: string }
-  /** The upper bound has passed, and an execution cannot be ruled out. */
+  /** The upper bound has passed, but an execution cannot be ruled out. */
   | { readonly kind: 'blocked'; readonly reason: string }
 
-/** Decides whether an attempt without a known execution is proved not to have executed. */
+/** Decides whether an attempt without a known execution is proved absent, which means that it did not execute and no
+ *  longer can. */
 function proofOf(one: WatchedAttempt, reading: Reading, whyNoHead: () => string): Proof {
   const { attempt, bound, boundSlot } = one
   const { baseline } = attempt

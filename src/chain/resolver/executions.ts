@@ -12,7 +12,7 @@ export interface ExecutionParts {
   readonly wallet: string
   readonly now: () => number
   readonly follow: (one: WatchedAttempt, signature: string) => void
-  /** Reports that the service's answer was wrong. */
+  /** Reports that the service's answer about an attempt was wrong. */
   readonly doubt: (one: WatchedAttempt, reason: string) => void
   /** Reports an execution of an attempt that has already ended. */
   readonly late: (attempt: Attempt, fill: Fill, code: 'LATE_FILL' | 'SERVICE_DUPLICATE') => void
@@ -20,17 +20,19 @@ export interface ExecutionParts {
    *  another transaction for it. Either the service executed more than was ordered, or another process trades with the
    *  wallet. The execution may not be final. */
   readonly unexpected: (attempt: Attempt, signature: string, fill: Fill) => void
-  /** Reports a failed, final transaction of the wallet that most likely belongs to this attempt. It does not decide the
-   *  attempt. */
+  /** Reports a failed transaction of the wallet that is final and most likely belongs to this attempt. It does not
+   *  decide the attempt's outcome. */
   readonly paid: (attempt: Attempt, signature: string, feeLamports: Lamports) => void
-  /** Creates an attempt for an execution of a full exit that any of several attempts may have caused. */
+  /** Creates a stand-in: an attempt to which an execution of a full exit is booked if any of several attempts may have
+   *  made it. */
   readonly standIn: (one: WatchedAttempt) => WatchedAttempt
   readonly notice: (text: string) => void
 }
 
 type Reverted = Extract<Outcome, { kind: 'reverted' }>
 
-/** Positive evidence: decides attempts from executions seen on the chain, regardless of the source. */
+/** Decides attempts by positive evidence: an execution that was seen on the chain. It does not matter which component
+ *  saw it. */
 export class Executions {
   readonly #parts: ExecutionParts
 
@@ -63,12 +65,12 @@ export class Executions {
     return one.attempt.id
   }
 
-  /** Takes in the chain's outcome of a signature that may be this attempt's. */
+  /** Processes the outcome on the chain of a signature that may belong to this attempt. */
   takeOutcome(one: WatchedAttempt, signature: string, outcome: Outcome): void {
     const { watches, doubt, follow } = this.#parts
     const isOwned = watches.ownerOf(signature) === one
     // The signature came only from the feed, and another transaction has executed this attempt since. The finder
-    // decides which attempt it belongs to.
+    // decides to which attempt the signature belongs.
     const isElsewhere = !isOwned && one.settled !== '' && one.settled !== signature
     const mayBe = outcome.kind === 'filled' && !isElsewhere && isLater(one, outcome.fill)
     const maker = mayBe ? this.#claimed(one, signature) : undefined
@@ -80,9 +82,9 @@ export class Executions {
     else if (!one.ended && one.settled === '') doubt(one, reasonOf(outcome))
   }
 
-  /** Handles a restart at which the signature of a seen execution belongs to another attempt. If both are of the same
-   *  order, the service has named the other one since, and this one was its stand-in. Otherwise this attempt has not
-   *  executed yet. */
+  /** Handles a restart at which another attempt owns the signature of this attempt's seen execution. If both attempts
+   *  are of the same order, this attempt was a stand-in, and the service has since named the signature for the other
+   *  attempt. Otherwise this attempt counts as not executed. */
   isAnothers(one: WatchedAttempt): void {
     const { signature, orderId, code } = one.attempt
     const owner = this.#parts.watches.ownerOf(signature)
@@ -90,15 +92,16 @@ export class Executions {
     else this.takeBack(one, `${signature} belongs to ${owner?.attempt.id}`)
   }
 
-  /** Reverts a seen execution that a fork removed. The transaction may land again until the upper bound. */
+  /** Takes back the report of an execution that a fork removed. The transaction may land again until the attempt's
+   *  upper bound. */
   takeBack(one: WatchedAttempt, reason: string): void {
     const signature = one.settled || one.attempt.signature
     Object.assign(one, { settled: '', provisional: undefined, seenAt: null, lastReport: 'unknown' })
     one.say({ kind: 'unknown', reason, ...(signature !== '' && { signature }) })
   }
 
-  /** Returns the owner of an execution that this attempt may have made: the attempt itself, or its stand-in if several
-   *  attempts may have made it. Returns undefined if the execution belongs to another attempt. */
+  /** Returns the attempt to which an execution is assigned if `one` may have made it: `one` itself, or its stand-in if
+   *  several attempts may have made it. Returns undefined if the execution belongs to another attempt. */
   #claimed(one: WatchedAttempt, signature: string): WatchedAttempt | undefined {
     const { watches, standIn } = this.#parts
     const owner = watches.ownerOf(signature)
@@ -109,8 +112,8 @@ export class Executions {
   }
 
   /** A full exit is retried without proof of absence, so an execution may belong to any of its attempts. Each stays
-   *  open until its own signature or its own absence ends it. Ended attempts count too: a row that the list lost for a
-   *  while may be theirs. */
+   *  open until its own signature or its own absence ends it. Ended attempts count too, because a transaction that the
+   *  node's list omitted for a while may belong to one of them. */
   #isOneOfSeveral({ attempt, ended, settled }: WatchedAttempt): boolean {
     if (ended || settled !== '' || !isFullExit(attempt)) return false
     const isSent = ({ attempt: other, standsFor }: WatchedAttempt): boolean =>
@@ -118,8 +121,8 @@ export class Executions {
     return this.#parts.watches.all().filter(isSent).length > 1
   }
 
-  /** A failed transaction may be any attempt's try, and the service may retry after it. It only explains the balance
-   *  change and its fee. */
+  /** Books the fee of a failed transaction, which also explains the balance change. The failure does not decide the
+   *  attempt: another attempt may have made the transaction, and the service may retry after it. */
   #paid(one: WatchedAttempt, signature: string, feeLamports: Lamports): string {
     const { watches, paid } = this.#parts
     if (!one.paid.has(signature)) {
@@ -136,7 +139,7 @@ export class Executions {
     if (fill.final) one.final.add(fill.signature)
     const isSecond = one.settled !== '' && one.settled !== fill.signature
     const isAwaited = !isSecond && !one.ended
-    // The service named another transaction for the attempt, which may have failed.
+    // The service named a different transaction for the attempt; that transaction may have failed.
     const isUnnamed = one.named.size > 0 && !one.named.has(fill.signature)
     if (fill.side === 'buy' && (isUnnamed || (!isAwaited && !fill.final)))
       this.#parts.unexpected(one.attempt, this.#unnamedOf(one, fill), fill)
@@ -144,7 +147,8 @@ export class Executions {
     else if (fill.final) this.#late(one, fill, isSecond ? 'SERVICE_DUPLICATE' : 'LATE_FILL')
   }
 
-  /** Returns the execution that the service did not name, if an attempt has two. */
+  /** Returns the signature of the execution that the service did not name, if the attempt has two executions; else the
+   *  signature of this fill. */
   #unnamedOf({ named, settled }: WatchedAttempt, { signature }: Fill): string {
     return settled !== '' && named.has(signature) && !named.has(settled) ? settled : signature
   }
@@ -161,7 +165,7 @@ export class Executions {
     if (fill.final) this.#release(one, fill)
   }
 
-  /** Ends the stand-in of an attempt whose signature the service has named since. */
+  /** Ends a stand-in of the same order that held this execution until the service named it for this attempt. */
   #release(one: WatchedAttempt, fill: Fill): void {
     for (const other of this.#parts.watches.all()) {
       const isStandIn = other.standsFor !== null && other !== one && other.attempt.orderId === one.attempt.orderId
@@ -194,7 +198,7 @@ export class Executions {
   }
 }
 
-/** Whether a trade is later than the attempt: an older trade of the same mint and side proves nothing. */
+/** Whether a trade is later than the attempt. An older trade of the same mint and side proves nothing. */
 function isLater({ attempt }: WatchedAttempt, { slot, time }: Fill): boolean {
   return attempt.baseline === null ? time >= attempt.armedAt - 10_000 : slot > attempt.baseline.slot
 }
@@ -215,24 +219,25 @@ export interface LaneMatch {
   readonly isWithin: boolean
 }
 
-/** Attempts that lack an answer or a sighting come first, and among them those with a matching amount. */
+/** Pairs of the evidence that an attempt lacks and whether the amount matches, likeliest first. Attempts that lack an
+ *  answer or a sighting come first, and among them those with a matching amount. */
 const LIKELIEST_FIRST: readonly `${Lack} ${boolean}`[] = [
   ...(['answer true', 'sight true', 'answer false', 'sight false'] as const),
   ...(['execution true', 'execution false', 'nothing true', 'nothing false'] as const),
 ]
 
-/** Tolerance for venue and service fees in addition to the slippage, as a share of the ordered SOL. */
+/** Tolerance for venue and service fees, as a share of the ordered SOL. It is added to the slippage. */
 const FEES_SHARE = 0.05
-/** Tolerances of token amounts: one part in HOLDING_PARTS of the holding, because a percentage has limited precision,
- *  and one part in AMOUNT_PARTS of an amount, because services compute in floating point. */
+/** Tolerances of token amounts. One part in HOLDING_PARTS of the holding, because a percentage has limited precision,
+ *  and one part in AMOUNT_PARTS of the amount, because services compute in floating point. */
 const HOLDING_PARTS = 10000n
 const AMOUNT_PARTS = 1000000n
 const PERCENT_PARTS = 1000000
 
-/** Returns the attempt that most likely made a transaction of the wallet: by mint, side and time, then by what the
- *  attempt still lacks and whether the amount matches. Another amount is accepted only if the attempt lacks an answer
- *  or a sighting, or ordered a share of a balance that the service may have read earlier. Otherwise the trade counts as
- *  manual. `isOwned`: the signature already identifies the attempt. */
+/** Returns the attempt that most likely made a transaction of the wallet. Mint, side and time must fit; then the
+ *  evidence that the attempt still lacks and the amount decide. An amount that does not fit is accepted only if the
+ *  attempt lacks an answer or a sighting, or ordered a share of a balance that the service may have read earlier.
+ *  Otherwise the trade counts as manual. `isOwned`: the signature already identifies the attempt. */
 export function laneMatch(
   transaction: LandedTransaction,
   wallet: string,
@@ -241,7 +246,8 @@ export function laneMatch(
   isOwned: boolean,
 ): LaneMatch | undefined {
   const matches = watched.flatMap((one) => matchOf(transaction, wallet, one, now, isOwned) ?? [])
-  // A failed transaction does not show its side.
+  // A failed transaction does not show whether it was a buy or a sale, so it cannot be assigned if attempts of several
+  // lanes match.
   if (matches.some(({ reading }) => reading.kind === 'reverted') && lanes(matches) > 1) return undefined
   return matches.sort((one, other) => rank(one) - rank(other))[0]
 }
@@ -268,13 +274,13 @@ function matchOf(
   return isOwned || isWithin || isLacking || isShare ? { watched, reading, isWithin } : undefined
 }
 
-/** Without a baseline, block times decide, with a tolerance: they are whole seconds, voted by validators, and this
- *  machine's clock differs. */
+/** Whether a transaction is later than the attempt. Without a baseline the block time decides, with a tolerance of 10
+ *  s, because block times are whole seconds voted by validators and differ from this machine's clock. */
 function isAfter({ baseline, armedAt }: Attempt, { time }: LandedTransaction, now: number): boolean {
   return baseline !== null || (time ?? now) >= armedAt - 10000
 }
 
-/** `held`: tokens in the wallet just before the trade. */
+/** Whether the amount of the fill fits the order. `held`: tokens in the wallet just before the trade. */
 function isWithinBounds(
   { size, slippagePercent }: Attempt,
   { tradeLamports, tokens }: Fill,
@@ -287,7 +293,8 @@ function isWithinBounds(
       (held * BigInt(Math.round(size.percent * PERCENT_PARTS))) / BigInt(100 * PERCENT_PARTS),
       held,
     )
-  // If it is not verified in which unit a service expects token amounts, the order was sent as a percentage.
+  // The order may have been sent as a percentage of the holding, because the unit in which the service expects token
+  // amounts was not verified. So the holding counts in the tolerance.
   if (size.kind === 'tokens') return isAbout(tokens, size.tokens, held)
   const slippage = slippagePercent / 100
   const most = size.lamports * (1 + slippage + FEES_SHARE)

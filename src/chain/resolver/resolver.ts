@@ -23,15 +23,15 @@ export interface ResolverParts
   readonly follow: (signature: string, attempt: Attempt, done: (outcome: Outcome) => void) => Cancel
   /** Creates a stand-in attempt for an execution of a full exit that any of several attempts may have made. */
   readonly standIn: (attempt: Attempt) => { attempt: Attempt; done: (outcome: Outcome) => void }
-  /** Passes a head of the chain that is not older than the call. */
+  /** Reads the head of the chain and passes it to `onHead`. The head is not older than the call. */
   readonly head: (onHead: (head: Head) => void) => void
   readonly write: (record: JournalRecord) => void
 }
 
 /** Receives the events of an attempt while it is being sent, from the code that talks to the service. */
 export interface Resolution {
-  /** The attempt was signed in this process: this transaction may land from now on, up to height `bound`. `bytes`:
-   *  base64. */
+  /** The attempt was signed in this process, so its transaction may land from now on, up to height `bound`. `bytes`:
+   *  the transaction in base64. */
   signed(signature: string, bound: number, bytes: string): void
   /** Parts of the request may have left this machine. */
   sent(): void
@@ -50,9 +50,9 @@ export interface Resolution {
 /** Maximum number of signatures from the feed that are followed per attempt. */
 const MOST_HINTS = 8
 
-/** Determines the outcome of attempts: from positive evidence at confirmed, and from absence at finalized; never from a
- *  timer, a number of misses or the claim of a service. An attempt is watched until no execution of it is possible any
- *  more, even after it has ended. */
+/** Determines the outcomes of attempts. The evidence is an execution at commitment `confirmed`, or absence at
+ *  `finalized`; a timer, a number of misses or the claim of a service proves nothing. An attempt is watched until no
+ *  execution of it is possible any more, even after it has ended. */
 export class Resolver {
   readonly watches: WatchList
   readonly #parts: ResolverParts
@@ -113,7 +113,8 @@ export class Resolver {
     return this.watches.signedBytes(attemptId)
   }
 
-  /** Handles a trade of the wallet in this mint that the feed shows. It is only a hint: the chain proves it or not. */
+  /** Handles a trade of the wallet in this mint that the feed shows. The trade is only a hint; the chain decides
+   *  whether an attempt made it. */
   hint(mint: string, signature: string): void {
     if (this.watches.ownerOf(signature) !== undefined) return
     for (const one of this.watches.all()) {
@@ -130,7 +131,7 @@ export class Resolver {
     return this.#executions.found(transaction, final)
   }
 
-  /** Processes an audit: attempts that it did not find may be proved absent. */
+  /** Processes an audit. Attempts whose transactions the audit did not find may be proved absent. */
   read(reading: Reading): void {
     this.#absence.take(reading)
   }
@@ -146,8 +147,8 @@ export class Resolver {
     return false
   }
 
-  /** Applies the operator's statement that a held attempt did not execute. If it did after all, the execution becomes a
-   *  late fill. */
+  /** Applies the operator's statement that a held attempt did not execute. If the attempt did execute after all, the
+   *  execution becomes a late fill. */
   abandon(one: WatchedAttempt): void {
     Object.assign(one, { bound: null, boundSlot: null, attempt: { ...one.attempt, code: 'RESOLVED' } })
     this.watches.end(one, deadState(one.attempt.executor))
@@ -162,11 +163,11 @@ export class Resolver {
     else if (state === 'signed' || state === 'sent') one.lastReport = 'acked'
     const isOwn = signature !== '' && this.watches.claimAgain(one)
     if (isOwn && (state === 'acked' || one.isSigned)) one.named.add(signature)
-    if (isOwn && state === 'landed' && code === '') one.settled = signature // other executions are not its own
+    if (isOwn && state === 'landed' && code === '') one.settled = signature // other executions are not this attempt's
     if (isOwn) this.#follow(one, signature)
     else if (state === 'landed' && signature !== '') this.#executions.isAnothers(one)
     if (state === 'armed') this.#doubt(one, 'an earlier process sent the attempt, and the answer is not known', '')
-    // An execution that was seen before is seen again within moments, or a fork has removed it.
+    // An execution that an earlier process saw is seen again within moments, unless a fork has removed it.
     if (state === 'landed')
       this.#parts.head(({ slot }) => {
         if (one.lastReport === 'landed') one.seenAt ??= slot
@@ -249,7 +250,8 @@ export class Resolver {
     one.say(wasLost ? { kind: 'absent', code: 'UNSENT' } : outcome)
   }
 
-  /** Sets the upper bound: every transaction built by now expires VALID_BLOCKS after the current head. */
+  /** Sets the upper bound of an attempt. Every transaction of it that was built by now expires VALID_BLOCKS after the
+   *  current head. */
   #boundFromNow(one: WatchedAttempt): void {
     one.asksBound = true
     this.#parts.head(({ height }) => {
@@ -278,8 +280,8 @@ export class Resolver {
       this.watches.disclaim(signature)
   }
 
-  /** Handles a failed transaction that may have been seen to succeed in another block of a fork. It ends an attempt
-   *  only if the service named it; until it is final it may still succeed. */
+  /** Takes back an execution that was seen in one block of a fork if the transaction failed in another block. A failure
+   *  ends an attempt only if the service named the transaction for it, and only once the failure is final. */
   #failed(one: WatchedAttempt, signature: string, final: boolean): void {
     if (one.ended || one.final.has(signature)) return
     const isOther = final && !one.named.has(signature)
@@ -295,8 +297,8 @@ export class Resolver {
   #follow(one: WatchedAttempt, signature: string): void {
     if (one.followed.has(signature)) return
     const report = (outcome: Outcome): void => {
-      // The signature was followed to its end. If the service names it for this attempt later, the outcome has to be
-      // reported again.
+      // A final outcome ends the following of this signature. If the service names the signature for this attempt
+      // later, the outcome has to be reported again.
       if ('final' in outcome && outcome.final) one.followed.delete(signature)
       if (outcome.kind === 'reverted' && this.watches.ownerOf(signature) === one)
         this.#failed(one, signature, outcome.final)

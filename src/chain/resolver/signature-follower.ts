@@ -9,15 +9,15 @@ import { RPC_UNSUPPORTED_VERSION } from '../rpc/rpc-errors.ts'
 export interface FollowerParts {
   readonly rpc: Rpc
   readonly clock: Clock
-  /** Public key. */
+  /** Public key of the wallet. */
   readonly wallet: string
 }
 
-/** Poll interval: HUNT_MS while a young signature is unseen, otherwise WATCH_MS. */
+/** Poll interval. HUNT_MS applies while a young signature is unseen, otherwise WATCH_MS. */
 const HUNT_MS = 500
 const WATCH_MS = 2_000
-/** Age from which an unseen signature is polled less often and the node's history is searched: the node's status cache
- *  is short, and the connection may have been down while the cache had the status. */
+/** Age from which an unseen signature is polled less often, and the node's history is searched for it. The node's
+ *  status cache is short, and the connection may have been down while the cache had the status. */
 export const YOUNG_MS = 60_000
 /** Maximum number of signatures per getSignatureStatuses call. */
 const BATCH = 256
@@ -26,7 +26,8 @@ interface Followed {
   readonly signature: string
   readonly attempt: Attempt
   readonly done: (outcome: Outcome) => void
-  /** Slot in which the transaction was seen at confirmed; null before. A fork may move it to another slot. */
+  /** Slot in which the transaction was seen at `confirmed`; null if it was not seen yet. A fork may move the
+   *  transaction to another slot. */
   slot: number | null
   isOver: boolean
 }
@@ -36,8 +37,9 @@ interface Status {
   readonly confirmationStatus: 'processed' | 'confirmed' | 'finalized'
 }
 
-/** Follows signatures: one batched status call for all of them, and one getTransaction for each that landed, at
- *  confirmed and again at finalized. Never reports absence: a status of null proves nothing. */
+/** Follows signatures. It makes one batched status call for all signatures, and one getTransaction call for each that
+ *  landed, at `confirmed` and again at `finalized`. It never reports absence, because a status of null proves
+ *  nothing. */
 export class Follower {
   readonly #parts: FollowerParts
   #followed: Followed[] = []
@@ -48,8 +50,9 @@ export class Follower {
     this.#parts = parts
   }
 
-  /** Reports `filled` and `reverted` first as provisional, then as final; `unknown` if the transaction is not the
-   *  attempt's or cannot be read. A final outcome is the last report. */
+  /** Follows a signature until its outcome is final, and returns a function that ends this earlier. Reports `filled`
+   *  and `reverted` first as provisional, then as final, and `unknown` if the transaction does not belong to the
+   *  attempt or cannot be read. */
   readonly follow = (signature: string, attempt: Attempt, done: (outcome: Outcome) => void): Cancel => {
     const one: Followed = { signature, attempt, done, slot: null, isOver: false }
     this.#followed.push(one)
@@ -121,7 +124,7 @@ export class Follower {
     ])
     const isUnreadable = !result.ok && result.code === RPC_UNSUPPORTED_VERSION
     const answer = result.ok ? result.value : null
-    // A node that knows the status may receive the transaction a moment later: the next poll asks again.
+    // A node that knows the status may receive the transaction only a moment later. The next poll asks again.
     if (one.isOver || (answer === null && !isUnreadable)) return
     one.slot = slot
     const reading = readFill(answer, wallet, one.attempt, clock.now(), final)
@@ -140,7 +143,7 @@ function statusesOf(value: unknown): (Status | undefined)[] {
   return rows.map((row: Partial<Status> | null) => {
     if (row === null || typeof row !== 'object' || !Number.isSafeInteger(row.slot)) return undefined
     const { slot, confirmationStatus } = row
-    // Old nodes omit the status; `processed` is the safe assumption.
+    // Old nodes omit the commitment; `processed` is the safe assumption, because such a status is ignored.
     return { slot: slot as number, confirmationStatus: confirmationStatus ?? 'processed' }
   })
 }

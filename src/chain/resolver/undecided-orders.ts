@@ -14,7 +14,7 @@ export interface Undecided {
   readonly riskLamports: number
 }
 
-/** Operator actions for orders that the chain does not decide, and for tokens that no order bought. */
+/** Actions of the operator on orders that the chain does not decide, and on tokens that no order bought. */
 export class UndecidedOrders {
   readonly #resolver: Resolver
   readonly #rpc: Rpc
@@ -103,7 +103,8 @@ function asked({ side, size }: Attempt): string {
   return `${side} ${size.kind === 'percent' ? `${size.percent} % of` : size.kind === 'all' ? 'all of' : `${size.tokens} base units of`}`
 }
 
-/** Maximum second spend of an attempt, lamports. A sale has none: it cannot sell missing tokens. */
+/** Lamports that at most would be spent twice if the attempt executed and is ordered again. 0 for a sale, because
+ *  tokens that are gone cannot be sold again. */
 function riskOf({ size }: Attempt): number {
   return size.kind === 'sol' ? size.lamports : 0
 }

@@ -14,7 +14,7 @@ export interface FinderParts {
   /** Newest finalized transaction that has been classified, or ''. */
   readonly until: () => string
   readonly found: (transaction: LandedTransaction) => void
-  /** Whether an attempt owns this signature, so that it is followed already. */
+  /** Whether an attempt owns this signature; the signature is then already followed. */
   readonly isKnown: (signature: string) => boolean
   /** Called after a completed search that started at `since`. */
   readonly looked: (since: Millis) => void
@@ -22,22 +22,25 @@ export interface FinderParts {
 
 const SOON_MS = 1_000
 const LATER_MS = 5_000
-/** Rows per search. A transaction that is not among them was most likely not sent, or will be late. */
+/** Maximum number of rows per search. A transaction of an attempt that is not among these rows was most likely never
+ *  sent, or will land late. */
 const MOST_ROWS = 100
 const MOST_SEEN = 5_000
-/** Search window after a landing: a second process acts on the same events, so its transactions land at about the same
- *  time. */
+/** The search continues for this long after a landing. A second process acts on the same events, so its transactions
+ *  land at about the same time. */
 const BESIDE_MS = 5_000
-/** Without an attempt to search for, only this many of the newest rows are read, if they are not older
- *  than RECENT_MS. */
+/** If no attempt is searched for, only this many of the newest rows are read, and only those that are not older than
+ *  RECENT_MS. */
 const NEWEST_ROWS = 20
 export const RECENT_MS = 120_000
 
-/** Searches the newest transactions of the wallet at confirmed: at the start and around each own landing, to detect
- *  other processes that use the wallet, and while an attempt has no known signature. */
+/** Searches the newest transactions of the wallet at commitment `confirmed`. It searches at the start and after each
+ *  landing of an order, to detect other processes that use the wallet, and as long as an attempt has no known
+ *  signature. */
 export class Finder {
   readonly #parts: FinderParts
-  /** Signatures that were read. The audit handles forks that change a transaction later. */
+  /** Signatures of transactions that were read and are not read again. If a fork changes such a transaction, the audit
+   *  handles it. */
   readonly #seen = new Set<string>()
   #cancelTimer: Cancel | undefined
   #lookedAt = Number.NEGATIVE_INFINITY
@@ -68,7 +71,7 @@ export class Finder {
     })
   }
 
-  /** Searches for other processes after a landing: their transactions are visible now or within seconds. */
+  /** Starts to search for other processes after a landing. Their transactions are visible now or within seconds. */
   lookBeside(): void {
     const now = this.#parts.clock.now()
     this.#besideUntil = now + BESIDE_MS

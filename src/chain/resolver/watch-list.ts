@@ -6,11 +6,12 @@ import type { Attempt } from '../../orders/attempt.ts'
 import type { Watch } from '../../orders/audit-records.ts'
 import type { JournalRecord, Outcome } from '../../orders/ports.ts'
 
-/** An acknowledged transaction that is unseen for this long may not be the one that the service named. */
+/** If the transaction that the service named is unseen for this long, the order may have executed as another
+ *  transaction. */
 export const SILENT_MS = 5_000
 
-/** All attempts that may still have an outcome, and the owner of each transaction: a transaction fills one attempt
- *  only. */
+/** All attempts that may still have an outcome, and the attempt that owns each transaction. A transaction can fill only
+ *  one attempt. */
 export class WatchList {
   readonly #byId = new Map<string, WatchedAttempt>()
   /** Attempt id by signature. */
@@ -66,8 +67,8 @@ export class WatchList {
     return isOwn
   }
 
-  /** Assigns an attempt's own signature after a restart. A seen execution outweighs a signature that the service named
-   *  for another order. Returns false if another attempt owns it. */
+  /** Assigns to an attempt, after a restart, the signature in its own record. A seen execution prevails over an attempt
+   *  of another order for which the service merely named this signature. Returns false if another attempt keeps it. */
   claimAgain(one: WatchedAttempt): boolean {
     const { state, signature, code, orderId } = one.attempt
     const owner = this.ownerOf(signature)
@@ -86,7 +87,7 @@ export class WatchList {
     this.#write({ kind: 'watch', watch: one.record })
   }
 
-  /** Removes an attempt that can have no further outcome. */
+  /** Removes an attempt that can no longer have an outcome. */
   drop(one: WatchedAttempt): void {
     const { id } = one.attempt
     one.unfollow()
@@ -132,7 +133,7 @@ export class WatchList {
     return next
   }
 
-  /** Whether an attempt has a seen but not final transaction. */
+  /** Whether a transaction of an attempt was seen and is not final yet. */
   get hasProvisional(): boolean {
     for (const { ended, seenAt } of this.#byId.values()) if (!ended && seenAt !== null) return true
     return false
@@ -150,7 +151,8 @@ export class WatchList {
   }
 }
 
-/** The evidence that an attempt still lacks. It determines how likely a transaction in its lane belongs to it. */
+/** The evidence that an attempt still lacks. It determines how likely it is that a transaction in the attempt's lane
+ *  belongs to this attempt. */
 export type Lack = 'answer' | 'sight' | 'execution' | 'nothing'
 
 /** An attempt, from the moment it is sent until no outcome is possible any more. */
@@ -162,9 +164,9 @@ export class WatchedAttempt {
   /** Last outcome that was reported and did not end the attempt. */
   lastReport: 'nothing' | 'acked' | 'unknown' | 'landed' | 'held' = 'nothing'
   lostAt: Watch['lostAt'] = null
-  /** Time by which the service has executed the request or never will; null before the wait for it begins. */
+  /** Time from which the service can no longer execute the request; null before the wait for this time begins. */
   lateUntil: Millis | null = null
-  /** Whether the head of the chain was requested, to count the upper bound from it. */
+  /** Whether the head of the chain was requested. The upper bound is counted from that head. */
   asksBound = false
   bound: number | null = null
   boundSlot: number | null = null
@@ -172,26 +174,27 @@ export class WatchedAttempt {
   bytes = ''
   /** Signature of the known execution; '' if none is known. */
   settled = ''
-  /** That execution as last reported, while it is not final. */
+  /** Last reported fill of the execution in `settled`; undefined if there is none. */
   provisional: Fill | undefined
   /** Once the chain is final up to this slot, the seen transaction must be among the final ones; null if nothing was
    *  seen. */
   seenAt: number | null = null
-  /** Signatures that the service named. Any other signature is only the likeliest match. */
+  /** Signatures that the service named for this attempt. Any other signature is only the likeliest match. */
   readonly named = new Set<string>()
   /** Signatures with a final outcome. */
   readonly final = new Set<string>()
   /** Failed transactions attributed to this attempt. The attribution may be wrong, but their fees must be booked. */
   readonly paid = new Set<string>()
-  /** Set on a stand-in, which is not a request but an execution of a full exit: the attempt that may have caused it,
-   *  one of several. */
+  /** The attempt that this one stands in for; null if this is no stand-in. A stand-in is not a request. It holds an
+   *  execution of a full exit that any of several attempts may have made. */
   standsFor: WatchedAttempt | null = null
   readonly followed = new Map<string, Cancel>()
-  /** Signatures of own trades in the feed while the answer was outstanding. */
+  /** Signatures of the wallet's trades in this mint that the feed showed before an execution of this attempt was
+   *  known. */
   readonly hints = new Set<string>()
-  /** Why the absence could not be proved, and how often in a row. */
+  /** Last reason why the absence could not be proved, and how often in a row it was this reason. */
   blocked = { reason: '', times: 0 }
-  /** State of the second opinion on the absence. */
+  /** Second opinion on the absence: whether it is being asked for, whether it agrees, and its objection. */
   second: { asked: boolean; agrees: boolean; reason: string } = { asked: false, agrees: false, reason: '' }
   progress = ''
 
@@ -226,7 +229,7 @@ export class WatchedAttempt {
     return this.attempt.executor === 'local'
   }
 
-  /** Whether the answer is lost and no transaction of the attempt was seen. */
+  /** Whether the service's answer is lost and no transaction of the attempt was seen. */
   get isLost(): boolean {
     return (
       !this.isSigned &&

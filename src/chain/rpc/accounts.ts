@@ -24,7 +24,7 @@ export async function readAccounts(
   return { slot, accounts }
 }
 
-/** Reads one account of a base64 answer. */
+/** Reads one account of an answer with encoding base64; null if the account does not exist. */
 export function accountOf(value: unknown): AccountState | null {
   if (value === null) return null
   const { lamports, owner, executable, data } = record(value)

@@ -13,22 +13,22 @@ export interface DatedHead {
   readonly time: Millis | undefined
 }
 
-/** Slots back from the head to try. A node may not have the time of its newest blocks yet, and a slot may have been
- *  skipped. */
+/** Distances below the head, in slots, at which block times are tried. A node may not have the time of its newest
+ *  blocks yet, and a slot may have been skipped. */
 const OLDER_SLOTS = [8, 32, 64, 128] as const
 /** Layout of a Clock account: slot and epochs, then the time in seconds in the last eight bytes. */
 const CLOCK_BYTES = 40
 const TIME_AT = 32
 
-/** Reads the head and its time; throws Unread. The time is the chain's own, voted by the validators. `getBlockTime` is
- *  asked first. If it has no time for the head, the Clock account is read: it is part of the bank's state, and block
- *  times are copied from it. Older slots are the last resort. */
+/** Reads the head and its time; throws Unread if no node answers. The time is the chain's own, voted by the validators.
+ *  `getBlockTime` is asked first. If it has no time for the head, the Clock account is read: it is part of the bank's
+ *  state, and block times are copied from it. Older slots are the last resort. */
 export async function readDatedHead(rpc: Rpc): Promise<DatedHead> {
   const head = await readHead(rpc, 'confirmed')
   const time = await blockTimeOf(rpc, head.slot)
   if (time !== undefined) return { head, time }
   const clock = await readClock(rpc)
-  // The clock's bank may be newer than the head: then the head is read again, at that bank or a later one.
+  // The bank of the Clock account may be newer than the head. The head is then read again, at that bank or a later one.
   if (clock !== undefined)
     return { head: clock.slot > head.slot ? await readHead(rpc, 'confirmed', clock.slot) : head, time: clock.time }
   for (const back of OLDER_SLOTS) {

@@ -4,19 +4,20 @@ import { type DatedHead, readDatedHead } from './chain-time.ts'
 import { type Head, Unread } from './read.ts'
 import type { Rpc } from './rpc.ts'
 
-/** Maximum age of a block relative to the question, ms. Upper bounds counted from a head have a margin of 50 blocks.
- *  Slot times shrink: 400 ms originally, about 214 ms measured in October 2026, 200 ms planned. At 200 ms, 50 blocks
- *  take 10 s; 2 s are subtracted in case this machine's clock is behind the validators' clocks. Block times are
- *  truncated to whole seconds, so a block can only seem older, never newer. */
+/** A head is fresh enough if its block is at most this much older than the call of `ask`, ms. Upper bounds counted from
+ *  a head have a margin of 50 blocks. Slot times shrink: 400 ms originally, about 214 ms measured in October 2026, 200
+ *  ms planned. At 200 ms, 50 blocks take 10 s; 2 s are subtracted in case this machine's clock is behind the
+ *  validators' clocks. Block times are truncated to whole seconds, so a block can only seem older, never newer. */
 const OLDEST_MS = 8_000
-/** A block time further than this ahead of this machine's clock is ignored. */
+/** A block time that is more than this ahead of this machine's clock is ignored. */
 const FUTURE_MS = 3_600_000
-/** Margin for a node that reports no block times: assumption A8 of docs/order-protocol.md. If its head advances, the
- *  node receives blocks and is at most 150 blocks behind; the upper bounds already have a margin of 50. */
+/** Blocks that are added to the head of a node that reports no block times (assumption A8 of docs/order-protocol.md).
+ *  If the node's head advances, the node receives blocks and is at most 150 blocks behind; the upper bounds already
+ *  have a margin of 50. */
 const UNDATED_BLOCKS = 100
-/** Wait for a block time before such a node's head is accepted without one. */
+/** The head of a node without block times is accepted only after this wait for a block time. */
 const UNDATED_MS = 20_000
-/** Interval between reads during the first LATER_MS of a question; LATER_AGAIN_MS applies afterwards. */
+/** Interval between reads while the oldest question is younger than LATER_MS. LATER_AGAIN_MS applies afterwards. */
 const AGAIN_MS = 2_000
 const LATER_MS = 60_000
 const LATER_AGAIN_MS = 10_000
@@ -26,7 +27,7 @@ export interface FreshHeadParts {
   readonly providers: readonly Rpc[]
   readonly clock: Clock
   readonly monotonicMs: () => number
-  /** Reports why no head is available and what to do, or '' once no question is open. `waitsMs`: age of the oldest
+  /** Reports why no head is fresh enough and what to do; '' once no question is open. `waitsMs`: age of the oldest
    *  question. */
   readonly waits: (reason: string, waitsMs: number) => void
 }
@@ -35,7 +36,7 @@ interface Question {
   readonly onHead: (head: Head) => void
   readonly at: Millis
   readonly monotonicMs: number
-  /** Last reading of each node that has reported no block time since the question. */
+  /** Last reading of each node that has not reported a block time since the caller asked this question. */
   readonly undated: Map<Rpc, { readonly height: number; readonly ceiling: Head | undefined }>
 }
 
@@ -56,21 +57,21 @@ export class FreshHead {
   #isReading = false
   #isStopped = false
   #cancelTimer: Cancel | undefined
-  /** Lower bound on the difference between the chain's clock and the monotonic clock. */
+  /** Lower bound on the chain's clock minus the monotonic clock; it grows with each newer block time. */
   #chainAheadMs = Number.NEGATIVE_INFINITY
 
   constructor(parts: FreshHeadParts) {
     this.#parts = parts
   }
 
-  /** Calls `onHead` once, asynchronously; never while no node has a fresh head. */
+  /** Calls `onHead` once and asynchronously, as soon as a node has a fresh head. */
   ask(onHead: (head: Head) => void): void {
     const { clock, monotonicMs } = this.#parts
     this.#questions.push({ onHead, at: clock.now(), monotonicMs: monotonicMs(), undated: new Map() })
     if (!this.#isReading) this.#read()
   }
 
-  /** Reads the chain's time before the first question, so that a machine clock that is behind is detected by then. */
+  /** Reads the chain's time before the first question, so that by then a machine clock that is behind is detected. */
   look(): void {
     if (!this.#isReading) this.#read()
   }
@@ -96,7 +97,8 @@ export class FreshHead {
     })
   }
 
-  /** Returns, per provider, why it could not answer the remaining questions. */
+  /** Asks the providers for heads and answers questions with them. Returns for each provider that was asked why its
+   *  head did not answer the questions that remain. */
   async #askAll(): Promise<string[]> {
     const { providers } = this.#parts
     const reasons: string[] = []
@@ -115,8 +117,8 @@ export class FreshHead {
     return reasons
   }
 
-  /** Answers the questions that this head is new enough for, and returns the reason for the others. `asked`: the
-   *  questions that were open before the head was read. */
+  /** Answers the questions for which this head is new enough, and returns the reason why it is not for the others.
+   *  `asked`: the questions that were open before the head was read. */
   #take(rpc: Rpc, { head, time }: DatedHead, asked: ReadonlySet<Question>): string {
     if (time === undefined || time > this.#parts.clock.now() + FUTURE_MS) return this.#undated(rpc, head, asked)
     this.#chainAheadMs = Math.max(this.#chainAheadMs, time - this.#parts.monotonicMs())

@@ -9,22 +9,23 @@ import type { Rpc } from './rpc.ts'
 export interface MintReaderParts {
   readonly rpc: Rpc
   readonly clock: Clock
-  /** Called once per mint, before the callbacks of `read`. */
+  /** Called once for each mint that was read, before the callbacks of `read`. */
   readonly onFacts: (mint: string, facts: MintFacts) => void
 }
 
-/** Maximum wait of a buy; its time to live may end it earlier. */
+/** Maximum time that a buy waits for a read. The time to live of the buy may end the wait earlier. */
 const WAIT_MS = 5_000
 /** Retry interval. A newly created mint may not have reached the node yet. */
 const AGAIN_MS = 200
-/** After this time every waiting buy has timed out, and the next buy starts a new read. */
+/** A read ends after this time. By then every waiting buy has timed out, and the next buy starts a new read. */
 const LONGEST_MS = 30_000
 const MOST_AHEAD = 4
 const MOST_KEPT = 10_000
 
 type OnFacts = (facts: MintFacts | undefined) => void
 
-/** Reads the permissions of mints, each mint once: an authority can be revoked later, but never restored. */
+/** Reads the permissions of mints, each mint once. This suffices because an authority can be revoked later, but never
+ *  restored. */
 export class MintReader {
   readonly #parts: MintReaderParts
   readonly #known = new Map<string, MintFacts>()
@@ -43,7 +44,8 @@ export class MintReader {
     if (isPublicKey(key)) this.#start(key)
   }
 
-  /** Calls `onFacts` immediately if the mint is known, and with undefined if the read does not finish in time. */
+  /** Calls `onFacts` with the permissions of a mint: at once if the mint was read before, and with undefined if the
+   *  read does not finish within WAIT_MS. */
   read(mint: string, onFacts: OnFacts): void {
     const known = this.#known.get(mint)
     if (known !== undefined) {
@@ -89,7 +91,8 @@ export class MintReader {
     for (const one of waiting) one(facts)
   }
 
-  /** Reads at `processed`: the current permissions count. */
+  /** Reads a mint at commitment `processed`, because the current permissions count. Returns undefined if it cannot be
+   *  read. */
   async #facts(mint: string): Promise<MintFacts | undefined> {
     const how = { commitment: 'processed', encoding: 'base64' }
     const result = await this.#parts.rpc('getAccountInfo', [mint, how])

@@ -1,8 +1,9 @@
 import type { Cancel, Clock } from '../../base/machine.ts'
 
-/** Length of a turn. A transaction that has not landed by then may take another minute, so the next order starts. */
+/** Maximum length of a turn. A transaction that has not landed by then may take another minute, so the next order
+ *  starts. */
 const TURN_MS = 3_000
-/** Maximum wait of an exit, regardless of the length of the queue. */
+/** Maximum time that an exit waits for its turn, regardless of the length of the queue. */
 const LONGEST_EXIT_WAIT_MS = 3_000
 
 interface Waiting {
@@ -10,8 +11,8 @@ interface Waiting {
   readonly go: () => void
 }
 
-/** Runs the orders of a wallet one at a time, exits first: an order is checked once the previous one has landed or
- *  ended, or its turn is over. Attempts of one order do not wait for each other. */
+/** Lets the orders of a wallet run one at a time, exits first. The turn of an order ends once its transaction has
+ *  landed, the attempt has ended, or the turn has lasted TURN_MS. Attempts of one order do not wait for each other. */
 export class Turns {
   readonly #clock: Clock
   /** Number of attempts that hold a turn, by order. */

@@ -17,13 +17,13 @@ import type { Rpc } from './rpc.ts'
 export interface PoolReaderParts {
   readonly rpc: Rpc
   readonly clock: Clock
-  /** Programs with bonding curves. */
+  /** Ids of the programs with bonding curves. */
   readonly programs: readonly string[]
-  /** Called once for each request, also if the read failed. */
+  /** Called once for each mint that was read, also if the read failed. */
   readonly onAnswer: (mint: string, answer: PoolAnswer) => void
 }
 
-/** Requests that arrive within this window are read together. */
+/** Requests that arrive within this time of the first one are read together. */
 const GATHER_MS = 50
 /** Maximum number of accounts per call, not counting the Clock account. All accounts of a call are from one slot. */
 const MOST_ACCOUNTS = 99
@@ -36,14 +36,14 @@ export class PoolReader {
   #asked = new Set<string>()
   #isBusy = false
   #isStopped = false
-  /** Token program of each mint that was found in the pool it migrated to. */
+  /** Token program of each mint that was found in a pool after its migration, by mint. */
   readonly #migrated = new Map<string, string>()
 
   constructor(parts: PoolReaderParts) {
     this.#parts = parts
   }
 
-  /** Requests a read. A mint that is being read already is read again afterwards. */
+  /** Requests a read of the mint's pool. If the mint is being read already, it is read again afterwards. */
   ask(mint: string): void {
     this.#asked.add(mint)
     this.#gather()
@@ -91,7 +91,7 @@ export class PoolReader {
     this.#gather()
   }
 
-  /** `size`: number of accounts per mint. */
+  /** Reads mints that are in one kind of market and reports the answers. `size`: number of accounts per mint. */
   async #read(mints: readonly string[], size: number, { addresses, read }: Kind): Promise<void> {
     const together = Math.floor(MOST_ACCOUNTS / size)
     for (let from = 0; from < mints.length && !this.#isStopped; from += together) {
@@ -161,12 +161,12 @@ export interface Sides {
 const CURVE = '17b7f83760d8ac60'
 const CURVE_BYTES = 49
 const COMPLETE_AT = 48
-/** Mint that the curve trades against: since May 2026, only on curves of pump.fun itself. An absent or empty field
- *  means SOL. */
+/** Offset of the mint against which the curve trades. The field exists since May 2026, and only on curves of pump.fun
+ *  itself. An absent or empty field means SOL. */
 const QUOTE_AT = 83
 const POOL = 'f19a6d0411b16dbc'
 const POOL_BYTES = 211
-/** Offset of a signed 16-byte integer. */
+/** Offset of the virtual SOL reserve, a signed 16-byte integer. */
 const VIRTUAL_AT = 245
 const KEY_BYTES = 32
 /** Minimum SOL reserve. Below it a pool has no price, because a small trade could move the price at will. */
@@ -176,13 +176,14 @@ const MOST = 2n ** 64n - 1n
 const MOST_DECIMALS = 12
 const NO_KEY = new Uint8Array(KEY_BYTES)
 
-/** Programs with bonding curves: pump.fun's own, and configured programs with the same layout. */
+/** Ids of the programs with bonding curves: pump.fun's own, and configured programs with the same layout. */
 export function curveProgramsOf(programs: readonly TradingProgram[]): string[] {
   const named = programs.filter(({ decode }) => decode === 'pump').map(({ id }) => id)
   return [...new Set([PROGRAMS.bondingCurve, ...named])]
 }
 
-/** The first address is the mint, which holds the number of decimals. */
+/** Addresses of a mint on curves. The first address is the mint itself, whose account holds the number of decimals; one
+ *  curve per program follows. */
 export function curveAddresses(mint: string, programs: readonly string[]): string[] {
   return [mint, ...programs.map((program) => bondingCurveOf(mint, program))]
 }
@@ -193,7 +194,7 @@ export function poolAddresses(mint: string, tokenProgram: string): string[] {
   return [mint, pool, tokenAccountOf(pool, mint, tokenProgram), tokenAccountOf(pool, WSOL_MINT, PROGRAMS.token)]
 }
 
-/** Returns `migrated` if no curve trades the mint, or none does any more. */
+/** Reads the reserves of the mint's curve. Returns `migrated` if the mint has no curve, or if its curve is complete. */
 export function readCurve(
   [mint, ...curves]: readonly (AccountState | null)[],
   programs: readonly string[],
@@ -247,8 +248,8 @@ function sides(lamports: bigint, tokens: bigint, decimals: number): Sides | Refu
   return isOdd ? unreadable("the reserves of the token's pool are impossible") : { lamports, tokens, decimals }
 }
 
-/** Correction of the pool's SOL reserve, lamports: negative for fees that are not paid out yet, positive if virtual
- *  depth was added. */
+/** Correction of the pool's SOL reserve in lamports. It is negative for fees that are not paid out yet, and positive if
+ *  virtual depth was added. */
 function virtualLamports(data: Uint8Array): bigint {
   if (data.length < VIRTUAL_AT + 16) return 0n
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)

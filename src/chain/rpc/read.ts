@@ -5,9 +5,10 @@ import { HIGHEST_TRANSACTION_VERSION, type LandedTransaction, readTransaction } 
 import type { Rpc } from './rpc.ts'
 import { RPC_BEHIND, RPC_UNSUPPORTED_VERSION } from './rpc-errors.ts'
 
-/** A node did not answer, or its answer is invalid, so nothing is known. */
+/** Thrown if a node did not answer or its answer is invalid, so that the caller knows nothing about the chain's
+ *  state. */
 export class Unread extends Error {
-  /** The node has not reached the requested slot. */
+  /** Whether the reason is that the node has not reached the requested slot. */
   readonly behind: boolean
   constructor(reason: string, behind = false) {
     super(reason)
@@ -27,7 +28,7 @@ export interface Head {
 export interface Listed {
   readonly signature: string
   readonly slot: number
-  /** Whether it landed and failed. */
+  /** Whether the transaction landed and failed. */
   readonly failed: boolean
   readonly time: Millis | null
 }
@@ -50,7 +51,8 @@ export async function readBalance(
   return { slot: whole(record(context).slot), lamports: lamports(whole(value)) }
 }
 
-/** Lists signatures, newest first: before `before` and after `until`. */
+/** Lists the signatures of a wallet's transactions, newest first. `before` and `until` are the signatures between which
+ *  they lie, both excluded. */
 export async function listSignatures(
   rpc: Rpc,
   wallet: string,
@@ -72,7 +74,8 @@ export async function listSignatures(
   })
 }
 
-/** Returns null if the node does not have the transaction yet; `unreadable` if it cannot be parsed. */
+/** Reads a landed transaction. Returns null if the node does not have it yet, and `unreadable` if it cannot be
+ *  parsed. */
 export async function readLanded(
   rpc: Rpc,
   signature: string,
@@ -87,12 +90,12 @@ export async function readLanded(
   return transaction?.signature === signature ? transaction : 'unreadable'
 }
 
-/** Oldest slot that the node still has. */
+/** Reads the oldest slot that the node still has. */
 export async function readFirstSlot(rpc: Rpc): Promise<number> {
   return whole(await call(rpc, 'getFirstAvailableBlock', []))
 }
 
-/** Time of a slot, as voted by validators. */
+/** Reads the time of a slot, which the validators voted. */
 export async function readBlockTime(rpc: Rpc, slot: number): Promise<Millis> {
   return whole(await call(rpc, 'getBlockTime', [slot])) * 1_000
 }
@@ -102,7 +105,7 @@ export interface Holding {
   readonly decimals: number
 }
 
-/** Token balances of a wallet by mint. */
+/** Reads the token balances of a wallet, by mint. */
 export async function readHoldings(rpc: Rpc, wallet: string, minContextSlot?: number): Promise<Map<string, Holding>> {
   const holdings = new Map<string, Holding>()
   for (const programId of TOKEN_PROGRAMS) {
@@ -126,10 +129,11 @@ function holdingOf(row: unknown): Holding & { mint: string } {
   return { mint, tokens: BigInt(amount), decimals: whole(decimals) }
 }
 
-/** Retries if a node is behind: one URL may lead to several nodes of different age. */
+/** Maximum number of calls if a node is behind. A repeated call may succeed, because one URL may lead to several nodes
+ *  of different age. */
 const TRIES_BEHIND = 4
 
-/** Returns the answer; throws Unread on an error. */
+/** Calls a node and returns its answer; throws Unread on an error. */
 export async function call(rpc: Rpc, method: string, params: readonly unknown[]): Promise<unknown> {
   let result = await rpc(method, params)
   for (let tries = 1; !result.ok && result.code === RPC_BEHIND && tries < TRIES_BEHIND; tries++)

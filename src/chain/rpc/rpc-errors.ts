@@ -1,8 +1,8 @@
-/** Scope of a JSON-RPC error. `call`: the request; every node would answer the same. `elsewhere`: this node lacks the
- *  data, and another may have it. `ill`: the node itself, which then rests for a while. */
+/** Scope of a JSON-RPC error. `call`: the request is at fault, and every node would answer the same. `elsewhere`: this
+ *  node lacks the data, and another may have it. `ill`: the node itself is at fault, and rests for a while. */
 export type RpcErrorKind = 'call' | 'elsewhere' | 'ill'
 
-/** Codes of Sluice, outside the range of JSON-RPC: no node was reachable, or none answered. */
+/** No node was reachable, or none answered. This code and the next are Sluice's own, outside the range of JSON-RPC. */
 export const RPC_UNREACHABLE = 1
 /** The provider serves another cluster and is not used. */
 export const RPC_OTHER_CLUSTER = 2
@@ -11,7 +11,8 @@ export const RPC_BEHIND = -32_016
 /** The transaction version is newer than requested. */
 export const RPC_UNSUPPORTED_VERSION = -32_015
 
-/** Codes that Solana documents (rpc-client-api, custom_error.rs), those of JSON-RPC, and our own. */
+/** Kinds of the error codes that Solana documents (rpc-client-api, custom_error.rs), of those of JSON-RPC, and of our
+ *  own. */
 const KINDS: ReadonlyMap<number, RpcErrorKind> = new Map([
   [RPC_UNREACHABLE, 'elsewhere'],
   [RPC_OTHER_CLUSTER, 'elsewhere'],
@@ -43,7 +44,8 @@ const KINDS: ReadonlyMap<number, RpcErrorKind> = new Map([
   [-32_021, 'elsewhere'], // no slot history
 ])
 
-/** An unknown code counts as an answer: retrying would only repeat the call at every provider. */
+/** Kind of an error code. An unknown code counts as an answer to the call, because a retry would only repeat the call
+ *  at every provider. */
 export function kindOfRpcError(code: number): RpcErrorKind {
   return KINDS.get(code) ?? 'call'
 }

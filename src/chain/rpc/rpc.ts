@@ -5,9 +5,10 @@ import { kindOfRpcError, RPC_BEHIND, RPC_OTHER_CLUSTER, RPC_UNREACHABLE } from '
 export interface RpcParts {
   readonly http: Http
   readonly clock: Clock
-  /** In order of preference. Secrets: providers put API keys into URLs, so no message may contain one. */
+  /** URLs in order of preference. They are secrets, because providers put API keys into URLs, so no message may contain
+   *  one. */
   readonly urls: readonly string[]
-  /** Runs a call when the rate limit of its provider allows it. */
+  /** Runs a call as soon as the rate limit of its provider allows it. */
   readonly pace: <T>(url: string, call: RpcCall, run: () => Promise<T>) => Promise<T>
   /** Timeout of one attempt, counted from the end of the rate-limit wait; default 10,000 ms. */
   readonly timeoutMs?: number
@@ -24,13 +25,14 @@ export interface Rpcs {
   readonly any: Rpc
   /** One entry per provider, in order of preference. */
   readonly each: readonly Rpc[]
-  /** Sets the genesis hash of the expected chain: from then on each provider must report this hash before it receives
+  /** Sets the genesis hash of the expected chain. From then on each provider must report this hash before it receives
    *  any other call. */
   pin(genesis: string): void
 }
 
-/** JSON-RPC over several providers. Does not use @solana/web3.js, which retries on its own and reports landed
- *  transactions as expired. Retrying sendTransaction is safe: the same bytes are the same transaction. */
+/** Opens JSON-RPC access over several providers. It does not use @solana/web3.js, which retries on its own and reports
+ *  landed transactions as expired. Retrying sendTransaction is safe, because the same bytes are the same
+ *  transaction. */
 export function openRpcs(parts: RpcParts): Rpcs {
   const providers = parts.urls.map((url, index) => new Provider(parts, url, `RPC ${index + 1}`))
   const ids = { next: 1 }
@@ -86,9 +88,9 @@ class Provider {
   readonly #url: string
   #restsUntil: Millis = 0
   #failures = 0
-  /** Genesis hash of the expected chain; '' until `pin`. */
+  /** Genesis hash of the expected chain; '' before the first call of `pin`. */
   #genesis = ''
-  /** Genesis hash that the provider reported; '' before it did. */
+  /** Genesis hash that the provider reported; '' if it has not reported one yet. */
   #served = ''
 
   constructor(parts: RpcParts, url: string, name: string) {
@@ -168,23 +170,25 @@ function retryAfterMs(headers: Readonly<Record<string, string>>): number | undef
   return seconds !== undefined && /^\d{1,4}$/.test(seconds) ? Number(seconds) * 1_000 : undefined
 }
 
-/** Deadline for all checks of one transaction, while at least one node has not been slow. */
+/** Deadline for all checks of one transaction together, as long as at least one node has not been slow. */
 const PROMPT_MS = 5000
-/** Deadline if every node has been slow: by then the blockhash of the transaction has expired anyway. */
+/** Deadline if every node has been slow. It is not longer, because by then the blockhash of the transaction has
+ *  expired. */
 const LONGEST_MS = 60000
-/** Time after which a slow node becomes the first choice again. */
+/** A node that was slow becomes the first choice again after this time. */
 const FORGIVEN_MS = 60000
 
 /** RPC access for the checks of one transaction. */
 export interface CheckRpc {
-  /** Fails from the deadline on, including calls in flight. A check that has not finished by then does not pass. */
+  /** Calls fail from the deadline on, including those in flight. A check that has not finished by then does not
+   *  pass. */
   readonly rpc: Rpc
   /** Ends the checks and cancels the deadline. */
   readonly end: () => void
 }
 
-/** Nodes in the order in which a waiting transaction's checks should ask them. A slow node may answer every single call
- *  just in time and still delay all checks together by a minute; so the checks of a transaction share one deadline, and
+/** Chooses the order in which the checks of a transaction ask the nodes. A slow node may answer every single call just
+ *  in time and still delay all checks together by a minute. So the checks of a transaction share one deadline, and
  *  after a missed deadline later checks start with the next node. */
 export class CheckRpcs {
   readonly #nodes: readonly Rpc[]
@@ -193,7 +197,7 @@ export class CheckRpcs {
   #slow = 0
   #slowAt: Millis = Number.NEGATIVE_INFINITY
 
-  /** `nodes`: in order of preference. */
+  /** `nodes` are in order of preference. */
   constructor(nodes: readonly Rpc[], clock: Clock) {
     this.#nodes = nodes
     this.#clock = clock

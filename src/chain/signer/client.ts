@@ -8,14 +8,14 @@ import type { SignRequest, SignResult } from './port.ts'
 /** A connection to a signer. */
 export interface Line {
   readonly stream: Duplex
-  /** Closes the line, so that no open request can be answered any more. Resolves once the other side has ended, if it
-   *  is a child. */
+  /** Closes the line, so that no open request can be answered any more. If the other side is a child process, resolves
+   *  once the child has ended. */
   cut(): Promise<unknown>
-  /** Why the other side ended, for people; empty if unknown. */
+  /** Why the other side ended, as text for a person; '' if unknown. */
   why(): string
 }
 
-/** Time limits, ms: for the hello of a process that may be starting, and for an answer. */
+/** Time limits in ms: BEGIN_MS for the hello of a process that may still be starting, ANSWER_MS for an answer. */
 const BEGIN_MS = 30_000
 export const ANSWER_MS = 2_000
 /** Prefix of the SPKI encoding of an ed25519 key. */
@@ -33,7 +33,7 @@ export class SignerClient {
   #over: string | undefined
   #lastId = 0
 
-  /** `ended` is called once, at the end. */
+  /** `ended` is called once, when the conversation ends. */
   constructor(line: Line, clock: Clock, ended: (why: string) => void) {
     this.#line = line
     this.#clock = clock
@@ -44,7 +44,7 @@ export class SignerClient {
     line.stream.once('close', () => void this.end('it ended'))
   }
 
-  /** Waits for the first message of the signer. */
+  /** Waits for the first message of the signer. Yields `failed` if the conversation ends before it arrives. */
   begin(): Promise<Extract<Answer, { kind: 'hello' | 'failed' }>> {
     return new Promise((resolve) => {
       const cancel = this.#clock.after(BEGIN_MS, () => void this.end(`it sent no hello within ${BEGIN_MS / 1000} s`))
@@ -77,7 +77,7 @@ export class SignerClient {
     })
   }
 
-  /** Closes the line first, so that a request without an answer stays unsigned. */
+  /** Ends the conversation. Closes the line first, so that a request without an answer stays unsigned. */
   end(why: string): Promise<unknown> {
     const cut = this.#line.cut()
     if (this.#over !== undefined) return cut

@@ -3,8 +3,8 @@ import { printable } from '../../base/text.ts'
 import { ByteReader, Malformed } from '../../solana/byte-reader.ts'
 import type { SignRequest } from './port.ts'
 
-// Protocol between an engine and a signer: frames of a uint32 length (little-endian) and that many bytes. The signer
-// begins with `hello` or `failed`, then answers every request in order. Each side treats the other as hostile.
+// Protocol between an engine and a signer. A frame is a little-endian uint32 with a length, and that many bytes. The
+// signer begins with `hello` or `failed`, then answers every request in order. Each side treats the other as hostile.
 
 export type Answer =
   | { readonly kind: 'hello'; readonly publicKey: Uint8Array }
@@ -20,7 +20,7 @@ const PROTOCOL = 1
 /** Longest request or answer, bytes. */
 const MOST_BYTES = 4_096
 const MOST_TEXT = 255
-/** Above the supply of SOL. */
+/** Upper limit of a declared bound, above the supply of SOL. */
 const MOST_LAMPORTS = 2n ** 60n
 const LENGTH_BYTES = 4
 
@@ -28,7 +28,7 @@ const LENGTH_BYTES = 4
 export class FrameReader {
   #rest: Buffer = Buffer.alloc(0)
 
-  /** Complete frames so far. Throws Malformed if an announced length is invalid. */
+  /** Returns the frames that this chunk completes. Throws Malformed if an announced length is invalid. */
   take(chunk: Uint8Array): Uint8Array[] {
     const frames: Uint8Array[] = []
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
@@ -106,7 +106,7 @@ function frame(parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat([head, ...parts])
 }
 
-/** A name: visible ASCII, so that it can be logged. */
+/** Encodes a name as its length and its characters. A name must be visible ASCII, so that it can be logged. */
 function text(value: string): Buffer {
   if (!/^[\x20-\x7e]{0,255}$/.test(value))
     throw new RangeError(`a name must be up to 255 visible ASCII characters: ${JSON.stringify(value)}`)
@@ -123,7 +123,7 @@ function tail(reason: string): Buffer {
   return Buffer.from(reason.slice(0, MOST_TEXT))
 }
 
-/** Text of the other side, without characters that could control a terminal. */
+/** Reads the text of the other side, without characters that could control a terminal. */
 function readTail(reader: ByteReader): string {
   return printable(Buffer.from(reader.bytes(reader.left)).toString())
 }

@@ -5,7 +5,7 @@ import { encodeBase58 } from '../../solana/base58.ts'
 
 /** A wallet's key. Only OpenSSL holds its bytes. */
 export interface WalletKey {
-  /** Base58. */
+  /** Public key of the wallet, base58. */
   readonly wallet: string
   readonly publicKey: Uint8Array
   readonly privateKey: KeyObject
@@ -15,11 +15,11 @@ export interface WalletKey {
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 const KEY_BYTES = 64
 const SEED_BYTES = 32
-/** Longest key file, bytes: 64 numbers with commas and spaces. */
+/** Length of the longest key file in bytes. It has 64 numbers with commas and spaces. */
 const MOST_BYTES = 4_096
 
-/** Reads a key file of `solana-keygen`: a JSON array of 64 bytes, seed and public key. Throws a SignerFailure that
- *  names the file and the problem, never its content. `wallet`: the expected public key. */
+/** Reads a key file of `solana-keygen`, which is a JSON array of 64 bytes: the seed, then the public key. Throws a
+ *  SignerFailure that names the file and the problem, never its content. `wallet`: the expected public key. */
 export function readKeyFile(path: string, wallet: string | undefined): WalletKey {
   const text = readOurs(path)
   const bytes = Buffer.alloc(KEY_BYTES)
@@ -67,8 +67,8 @@ function checked(path: string, file: number): { mode: number; uid: number; size:
   return status
 }
 
-/** Parses the array byte by byte, so that no string of the key stays in memory. Returns false if it is anything but an
- *  array of 64 bytes. */
+/** Parses the array byte by byte, so that no string with the key stays in memory. Returns false if the text is anything
+ *  but an array of 64 bytes. */
 function parseBytes(text: Uint8Array, into: Uint8Array): boolean {
   let at = 0
   const blanks = (): void => {
@@ -117,7 +117,7 @@ function keyOf(path: string, bytes: Buffer, wanted: string | undefined): WalletK
   return { wallet, publicKey: Uint8Array.from(publicKey), privateKey }
 }
 
-/** Reason why a signer does not start, for a person. It never contains a part of the key. */
+/** The reason why a signer does not start, as text for a person. It never contains a part of the key. */
 export class SignerFailure extends Error {
   readonly exitCode: ExitCode
   constructor(message: string, exitCode: ExitCode = ExitCode.unsafe) {

@@ -10,18 +10,19 @@ import type { SignerLaunch } from './start.ts'
 import { childLine } from './start.ts'
 
 export interface ListeningSigner {
-  /** Base58. */
+  /** Public key of the wallet, base58. */
   readonly wallet: string
-  /** Resolves with the exit code. */
+  /** Resolves with the exit code when the signer has ended. */
   readonly ended: Promise<number>
   close(): void
 }
 
-/** Limit of the system: 104 bytes on macOS, 108 on Linux. */
+/** Length of the longest socket path in bytes. Systems allow 104 bytes (macOS) or 108 bytes (Linux). */
 const LONGEST_SOCKET_PATH = 100
 
 /** Starts a signer for engines of other users. Only the signer's user may write to the folder of its socket and key, so
- *  no other user can replace them; its group may connect. Throws a SluiceError if the signer does not start. */
+ *  no other user can replace them. Members of that user's group may connect. Throws a SluiceError if the signer does
+ *  not start. */
 export async function listenAsSigner(
   launch: SignerLaunch & { readonly socketPath: string },
   clock: Clock,

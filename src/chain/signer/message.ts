@@ -5,13 +5,13 @@ import { isSameBytes, type Message } from '../../solana/transaction.ts'
 
 /** An instruction as far as it can be read without lookup tables. */
 export interface Step {
-  /** From 1. */
+  /** Number of the instruction, counted from 1. */
   readonly place: number
-  /** Programs are never looked up. */
+  /** Address of the program. Programs are never in lookup tables. */
   readonly program: string
-  /** Indexes of accounts; equal indexes are the same account. */
+  /** Indexes of the accounts in the message; equal indexes are the same account. */
   readonly places: readonly number[]
-  /** By address; undefined if the account is looked up, and so cannot sign. */
+  /** Addresses of the accounts; undefined if an account is in a lookup table, in which case it cannot sign. */
   readonly accounts: readonly (string | undefined)[]
   readonly data: Uint8Array
 }
@@ -23,26 +23,28 @@ export function stepsOf({ keys, instructions }: Message): Step[] {
   }))
 }
 
-/** State of reading one message. */
+/** The results of reading one message, instruction by instruction. */
 export class Findings {
   readonly wallet: string
-  /** Signers, the wallet first. */
+  /** Signers of the message, the wallet first. */
   readonly signers: ReadonlySet<string>
   /** Address of the wallet's account of wrapped SOL. */
   readonly wrappedAccount: string
   readonly refusals: string[] = []
   /** Lamports that leave the wallet for another account. */
   spent = 0n
-  /** Lamports that are wrapped for the wallet. */
+  /** Lamports that go into wrapped SOL accounts of the wallet. */
   wrapped = 0n
-  /** Upper bounds of the cost of known trades: out of the wallet, and out of wrapped SOL. */
+  /** Upper bounds of the cost, in lamports, of trades whose layout is known: `traded` is paid from the wallet,
+   *  `tradedWrapped` from wrapped SOL. */
   traded = 0n
   tradedWrapped = 0n
   /** Number of instructions of trading programs. */
   trades = 0
   /** Number of token accounts that are opened for the wallet. */
   opened = 0
-  /** Accounts of wrapped SOL that a seed opened: whether they were initialized for the wallet. */
+  /** Wrapped SOL accounts that are opened with a seed, by address. The value tells whether the account was initialized
+   *  for the wallet. */
   readonly seeded = new Map<string, boolean>()
   computeLimit: number | undefined
   microLamports: bigint | undefined
@@ -57,7 +59,8 @@ export class Findings {
     this.refusals.push(reason)
   }
 
-  /** Called by readers that the verifier shares. The signer has one code for every refusal. */
+  /** Called by the readers that the signer shares with the verifier. The code is dropped, because the signer has one
+   *  code for every refusal. */
   refuse(_code: ErrorCode, reason: string): void {
     this.refuseFor(reason)
   }
@@ -68,7 +71,8 @@ export class Findings {
   }
 }
 
-/** Kind of a guard: an instruction that only checks a balance, or revokes rights. undefined for all others. */
+/** Kind of a guard, which is an instruction that only checks a balance or revokes rights; undefined for all other
+ *  instructions. */
 export function guards(step: Step, wallet: string): 'lamports' | 'tokens' | undefined {
   const { program, data, accounts } = step
   const isLamports =
@@ -78,12 +82,13 @@ export function guards(step: Step, wallet: string): 'lamports' | 'tokens' | unde
   return isSelfTransfer(step, wallet) || revokesRights(step, wallet) ? 'tokens' : undefined
 }
 
-/** A checked transfer of tokens from an account of the wallet to itself, which fails if they are not there. */
+/** Whether an instruction is a checked transfer of tokens from an account of the wallet to itself. The transfer fails
+ *  if the account holds fewer tokens. */
 function isSelfTransfer({ data, accounts, places }: Step, wallet: string): boolean {
   return data[0] === TOKEN.transferChecked && places.length === 4 && places[0] === places[2] && accounts[3] === wallet
 }
 
-/** Whether the wallet revokes rights to its tokens: Revoke, or SetAuthority of the close authority to none. */
+/** Whether the wallet revokes rights to its tokens, by Revoke or by SetAuthority that clears the close authority. */
 export function revokesRights({ data, accounts }: Step, wallet: string): boolean {
   const isRevoke = data.length === 1 && data[0] === TOKEN.revoke
   const clearsCloseAuthority = isSameBytes(data, CLEAR_CLOSE_AUTHORITY)

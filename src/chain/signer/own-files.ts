@@ -5,7 +5,8 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 const OTHERS_WRITE = 0o022
 
 /** Throws a SluiceError if another user could replace or change a file: the file and its folder must belong to this
- *  user or root, and neither group nor others may write to them. A missing file is left to its reader. */
+ *  user or root, and neither group nor others may write to them. A missing file is accepted here; the code that reads
+ *  it reports the problem. */
 export function refuseChangeable(path: string): void {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return
   const file = realpathSync(path)
@@ -13,7 +14,8 @@ export function refuseChangeable(path: string): void {
   refuseWritable(dirname(file), 'chmod go-w')
 }
 
-/** Checks one file or folder. */
+/** Throws a SluiceError if another user owns, or could write to, this file or folder. `remedy`: the command to
+ *  recommend. */
 export function refuseWritable(path: string, remedy: string): void {
   const { uid, mode } = statSync(path)
   const isOurs = uid === process.getuid?.() || uid === 0

@@ -1,9 +1,9 @@
 import type { Refusal } from '../../base/errors.ts'
 
-/** Port to the holder of the wallet's key. It reads the message itself, and signs only within its rules and the
- *  declared bound. Its promises never reject. */
+/** Port to the process that holds the wallet's key. The signer reads the message itself, and signs only within its
+ *  rules and the declared bound. Its promises never reject. */
 export interface Signer {
-  /** SIGNER_DOWN: no signature exists, and none will be made. */
+  /** Signs a message. The code SIGNER_DOWN means that no signature exists and none will be made. */
   sign(request: SignRequest): Promise<SignResult>
 }
 
@@ -12,11 +12,11 @@ export interface SignRequest {
   attemptId: string
   /** The exact bytes to sign, version prefix included. */
   message: Uint8Array
-  /** Upper bound of the lamports that may leave the wallet, from the verifier; counts against the caps. */
+  /** Upper bound of the lamports that may leave the wallet, as the verifier computed it. It counts against the caps. */
   boundLamports: bigint
   /** Hash of the policy that the verifier applied. */
   policyHash: string
-  /** The message ends with guards, so the bound holds for opaque programs too. */
+  /** Whether the message ends with guards. If so, the bound holds for opaque programs too. */
   guarded: boolean
 }
 

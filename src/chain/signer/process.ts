@@ -1,6 +1,6 @@
-// The process that holds a wallet's key. It imports Node's own modules and files of Sluice that do the same, and no
-// package. Descriptor 3 is its parent: the engine that it signs for or, with --socket, the command that waits for the
-// result of its start. The process ends when its parent does.
+// The process that holds a wallet's key. It imports no package, only Node's own modules and files of Sluice that do the
+// same. Descriptor 3 leads to its parent, which is the engine that it signs for or, with --socket, the command that
+// waits for the result of its start. The process ends when its parent does.
 import { createServer, type Server, Socket } from 'node:net'
 import { parseArgs } from 'node:util'
 import { ExitCode } from '../../base/errors.ts'
@@ -9,9 +9,9 @@ import { readKeyFile, SignerFailure } from './key-file.ts'
 import { type Decision, decide, serve } from './serve.ts'
 import { Spending } from './spending-caps.ts'
 
-/** Most engines at one socket. */
+/** Maximum number of engines that are connected to one socket. */
 const MOST_ENGINES = 8
-/** Most log lines a minute about unknown peers of the socket. */
+/** Maximum number of limited log lines per minute. Peers of the socket cause these lines. */
 const MOST_LINES = 20
 
 const { values: given } = parseArgs({
@@ -29,7 +29,8 @@ const { values: given } = parseArgs({
 })
 
 process.umask(0o077)
-// A service manager sends the signal that halts the engine to every process of the service.
+// The signer ignores these signals. A service manager sends the signal that halts the engine to every process of the
+// service.
 for (const signal of ['SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => {})
 // The signer continues if its log cannot be written.
 process.stderr.on('error', () => {})
@@ -64,8 +65,8 @@ function start(): void {
     },
   }
   if (socket === undefined) {
-    // Ctrl-C and a service stop signal the whole process group, and the signer has to outlast the engine, which may
-    // still sell.
+    // The signer ignores these signals. Ctrl-C and a service stop signal the whole process group, and the signer has to
+    // outlast the engine, which may still sell.
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
     serve(parent, { ...conversation, over: (why) => end(why === '' ? 0 : 1, why) })
   } else listen(socket, conversation)
@@ -91,7 +92,7 @@ function listen(path: string, conversation: Omit<Parameters<typeof serve>[1], 'o
     const reason = `${path}: cannot listen on it (${error.code})`
     parent.end(encodeAnswer({ kind: 'failed', exitCode: ExitCode.failed, reason }))
   })
-  // Only the owner and the group may connect; umask applies this from the creation of the socket on.
+  // Only the owner and the group may connect. The umask makes this hold from the creation of the socket on.
   process.umask(0o117)
   server.listen(path, () => {
     process.umask(0o077)
@@ -109,7 +110,7 @@ function capOf(text: string | undefined): bigint | null {
   return text === undefined ? null : BigInt(text)
 }
 
-/** Logs signatures and refusals, which an engine cannot change afterwards. */
+/** Logs signatures and refusals. An engine cannot change this log afterwards. */
 function log({ orderId, attemptId, boundLamports }: Parameters<typeof decide>[0], decision: Decision): void {
   const what = `order ${JSON.stringify(orderId)} attempt ${JSON.stringify(attemptId)} bound ${boundLamports}`
   if (decision.kind === 'signed') process.stderr.write(`${new Date().toISOString()} signed ${what}\n`)
@@ -119,7 +120,7 @@ function log({ orderId, attemptId, boundLamports }: Parameters<typeof decide>[0]
 let lines = 0
 let minute = 0
 
-/** Peers decide how often this is called, so it is limited. */
+/** Writes a log line, at most MOST_LINES per minute, because peers decide how often this is called. */
 function logLimited(text: string): void {
   const now = Math.floor(Date.now() / 60_000)
   if (now !== minute) lines = 0

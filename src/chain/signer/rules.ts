@@ -15,17 +15,17 @@ const MOST_SIGNERS = 4
 
 /** Rules that the signer applies to every message, independent of the engine. */
 export interface Rules {
-  /** Base58. */
+  /** Public key of the wallet, base58. */
   readonly wallet: string
-  /** Trading programs that may be called; null: any. */
+  /** Ids of the trading programs that a message may call; null: any program. */
   readonly programs: ReadonlySet<string> | null
-  /** Policy hash that requests must name; null: any. */
+  /** Policy hash that requests must name; null: any hash. */
   readonly policyHash: string | null
 }
 
-/** Reads a message without the chain. Returns the reason not to sign it; undefined if it may be signed. The signer sees
- *  every instruction, and it knows that looked-up accounts neither sign nor are called. It cannot see the effects of a
- *  program. */
+/** Reads a message without asking the chain. Returns the reason not to sign it; undefined if it may be signed. The
+ *  signer sees every instruction, and it knows that accounts from lookup tables neither sign nor are called. It cannot
+ *  see the effects of a program. */
 export function refusalOf(request: SignRequest, rules: Rules): string | undefined {
   const { message: bytes, boundLamports, guarded, policyHash } = request
   if (rules.policyHash !== null && policyHash !== rules.policyHash)
@@ -42,7 +42,7 @@ export function refusalOf(request: SignRequest, rules: Rules): string | undefine
   const findings = new Findings(wallet, message.keys.slice(0, message.signers), wrapped)
   for (const step of steps) {
     readStep(step, findings, rules)
-    // The first refusal is enough, and a hostile message is not worth more time.
+    // The first refusal is enough. A hostile message is not worth more time.
     if (findings.refusals.length > 0) return findings.refusals[0]
   }
   if ([...findings.seeded.values()].includes(false))
@@ -66,8 +66,8 @@ function onlyCloses(steps: readonly Step[]): boolean {
   return closes.length > 0 && closes.every((step) => isClose(step))
 }
 
-/** Lamports that the readable instructions spend. Wrapped SOL that is not traded stays the wallet's, but a trade does
- *  not need it, so it counts. */
+/** Upper bound of the lamports that the readable instructions spend. Wrapped SOL that is not traded still belongs to
+ *  the wallet, but it counts as spent, because a trade does not need it. */
 function spentAtMost({ spent, wrapped, traded, tradedWrapped, seeded }: Findings): bigint {
   const locked = wrapped - BigInt(TOKEN_ACCOUNT_RENT * seeded.size)
   return spent + traded + (locked > tradedWrapped ? locked : tradedWrapped)
@@ -99,12 +99,12 @@ const READERS: Readonly<Record<string, (step: Step, findings: Findings) => void>
   [PROGRAMS.token2022]: readToken,
   [PROGRAMS.associatedToken]: readAssociated,
   [PROGRAMS.computeBudget]: readComputeBudget,
-  // A memo moves nothing.
+  // A memo moves no money, so every memo is allowed.
   [PROGRAMS.memo]: () => {},
   [PROGRAMS.memo1]: () => {},
 }
 
-/** Counts a trade, and the maximum cost of a buy whose layout is known. */
+/** Counts a trade and, for a buy whose layout is known, its maximum cost. */
 function readTrade({ program, data }: Step, findings: Findings): void {
   findings.trades++
   const venue = VENUES[program]
@@ -122,7 +122,8 @@ const VENUES: Readonly<Record<string, keyof typeof LAYOUTS>> = {
   [PROGRAMS.pumpSwap]: 'pump-swap',
 }
 
-/** Counts transfers of SOL and the opening of an account for wrapped SOL; refuses other System instructions. */
+/** Counts the lamports of transfers and of the opening of an account for wrapped SOL. Refuses other System
+ *  instructions. */
 function readSystem(step: Step, findings: Findings): void {
   const reader = new ByteReader(step.data)
   const kind = reader.uint32()
@@ -154,11 +155,11 @@ function readSeeded({ place, accounts }: Step, reader: ByteReader, findings: Fin
   findings.wrapped += lamports
 }
 
-/** The traded token's account, wrapped SOL, and one spare. */
+/** Maximum number of accounts that one trade opens: one for the traded token, one for wrapped SOL, and one spare. */
 const MOST_OPENED = 3
 
-/** Allows tokens of the wallet to move by a trade only, no rights to be given, and accounts to be closed to the wallet
- *  only. */
+/** Checks a token instruction. Tokens of the wallet may move only by a trade, no rights to them may be given, and
+ *  accounts may be closed only to the wallet. */
 function readToken(step: Step, findings: Findings): void {
   const reader = new ByteReader(step.data)
   const kind = reader.byte()
@@ -181,13 +182,14 @@ function readToken(step: Step, findings: Findings): void {
   else refuse('the instruction is not part of a trade')
 }
 
-/** Whether an instruction is a CloseAccount. `readToken` has checked where the rent goes. */
+/** Whether an instruction is a CloseAccount. `readToken` has already checked which account receives the rent. */
 function isClose({ program, data }: Step): boolean {
   const isToken = program === PROGRAMS.token || program === PROGRAMS.token2022
   return isToken && data.length === 1 && data[0] === TOKEN.closeAccount
 }
 
-/** Allows a seeded account to be initialized for the wallet. Until then anyone could take it. */
+/** Allows the initialization of a seeded account for the wallet. Until it is initialized, anyone could take the
+ *  account. */
 function readInitialize(step: Step, kind: number, reader: ByteReader, findings: Findings): void {
   const [account] = step.accounts
   const owner = kind === TOKEN.initializeAccount ? step.accounts[2] : encodeBase58(reader.bytes(32))
@@ -197,7 +199,7 @@ function readInitialize(step: Step, kind: number, reader: ByteReader, findings: 
   else findings.refuseFor(`instruction ${step.place} initializes an account for another owner, or one that is not new`)
 }
 
-/** Allows associated accounts of the wallet to be opened. The program itself checks their address. */
+/** Allows the opening of associated token accounts of the wallet. The program itself checks their addresses. */
 function readAssociated({ place, accounts, data }: Step, findings: Findings): void {
   const [payer, , owner] = accounts
   const isCreate = data.length === 0 || (data.length === 1 && (data[0] as number) <= 1)

@@ -5,15 +5,16 @@ import { ANSWER_MS, down, type Line, SignerClient } from './client.ts'
 import type { Signer, SignRequest, SignResult } from './port.ts'
 
 export interface RunningSigner extends Signer {
-  /** Base58. */
+  /** Public key of the wallet, base58. */
   readonly wallet: string
-  /** Ends the signer if it is a child. A request without an answer then stays unsigned. */
+  /** Closes the connection, and ends the signer if it is a child process. A request without an answer then stays
+   *  unsigned. */
   close(): Promise<void>
 }
 
 export interface RunningParts {
   readonly dial: () => Line
-  /** Expected wallet; absent: the wallet of the first hello. */
+  /** Expected wallet; if absent, the wallet that the signer names first is expected from then on. */
   readonly wallet?: string
   readonly retries: Retries
   readonly clock: Clock
@@ -21,7 +22,8 @@ export interface RunningParts {
   readonly tell: (line: string) => void
 }
 
-/** Restart policy: the first attempt at once, later ones with growing delays, and a limit per minute. */
+/** Restart policy. The first restart is immediate, later ones follow after `spacingMs`, and at most `mostPerMinute`
+ *  happen per minute. */
 export interface Retries {
   readonly spacingMs: number
   readonly mostPerMinute: number
@@ -29,7 +31,7 @@ export interface Retries {
 
 const MINUTE_MS = 60_000
 
-/** Connects to a signer and reconnects. Throws a SluiceError if the first connection fails. */
+/** Connects to a signer, and reconnects if the connection ends. Throws a SluiceError if the first connection fails. */
 export async function keepRunning(parts: RunningParts): Promise<RunningSigner> {
   const signer = new KeptSigner(parts)
   try {
@@ -44,11 +46,11 @@ export async function keepRunning(parts: RunningParts): Promise<RunningSigner> {
 class KeptSigner implements RunningSigner {
   wallet = ''
   readonly #parts: RunningParts
-  /** The newest connection, also before its hello. */
+  /** The newest connection, including one that has not said hello yet. */
   #dialed: SignerClient | undefined
   #client: SignerClient | undefined
   #reopening: Promise<void> | undefined
-  /** Times of the starts within the last minute. */
+  /** Number of restarts within the last minute. */
   #tries = 0
   #isWaiting = false
   #isClosed = false
@@ -99,7 +101,7 @@ class KeptSigner implements RunningSigner {
     await this.#reopening
   }
 
-  /** Waits as long as for an answer. */
+  /** Waits until `done` resolves, but not longer than for an answer of the signer. */
   #soon(done: Promise<void> | undefined): Promise<void> {
     return new Promise((resolve) => {
       const cancel = this.#parts.clock.after(ANSWER_MS, resolve)

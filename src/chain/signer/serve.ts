@@ -10,15 +10,15 @@ import type { Spending } from './spending-caps.ts'
 export interface Conversation {
   readonly publicKey: Uint8Array
   readonly decide: (request: SignRequest) => Decision
-  /** Called once at the end, with the reason; '' if the peer closed the connection. */
+  /** Called once, when the connection has closed, with the reason; '' if the peer closed it. */
   readonly over: (why: string) => void
 }
 
-/** Error codes of a peer that has gone. */
+/** Codes of errors that only mean that the peer has gone. */
 const GONE = ['EPIPE', 'ECONNRESET']
 
-/** Answers one engine, one request at a time, and yields to other connections in between. An invalid request closes the
- *  connection; a peer that does not read its answers is not read either. */
+/** Answers the requests of one engine one at a time, and yields to other connections in between. An invalid request
+ *  closes the connection. While a peer does not read its answers, its requests are not read either. */
 export function serve(stream: Duplex, { publicKey, decide, over }: Conversation): void {
   const reader = new FrameReader()
   let why = ''
@@ -28,7 +28,7 @@ export function serve(stream: Duplex, { publicKey, decide, over }: Conversation)
   stream.once('close', () => over(why))
   stream.once('end', () => stream.destroy())
   const unlessMalformed = (run: () => void): void => {
-    // Requests that were read before the end are still answered.
+    // Only a destroyed stream gets no answers: requests that were read before the peer ended are still answered.
     if (stream.destroyed) return
     try {
       run()
@@ -64,7 +64,7 @@ export type Decision =
   | { readonly kind: 'signed'; readonly signature: Uint8Array }
   | { readonly kind: 'refused'; readonly code: RefusalCode; readonly reason: string }
 
-/** Decides on one request: checks it, counts it, then signs it. */
+/** Decides on one request. It checks the request, counts its bound against the caps, then signs. */
 export function decide(request: SignRequest, key: WalletKey, rules: Rules, spending: Pick<Spending, 'take'>): Decision {
   const objection = refusalOf(request, rules)
   if (objection !== undefined) return { kind: 'refused', code: 'SIGNER_REFUSED', reason: objection }

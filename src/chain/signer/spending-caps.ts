@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readSync, truncateSync, writeSync } from 'node:fs'
 import { SignerFailure } from './key-file.ts'
 
-/** Caps on the sum of the declared bounds, lamports; null: no cap. */
+/** Caps on the sum of the declared bounds, in lamports; null: no cap. */
 export interface Caps {
   readonly perTransaction: bigint | null
   readonly perHour: bigint | null
@@ -12,7 +12,7 @@ export interface Caps {
 const MINUTE_MS = 60_000
 const HOUR = 60
 const DAY = 24 * HOUR
-/** Minutes in the ring: more than a day. */
+/** Number of minutes in the ring. It is more than a day has. */
 const SLOTS = 1_500
 const SLOT_BYTES = 32
 const HEADER_BYTES = 64
@@ -20,17 +20,18 @@ const SUM_BYTES = 16
 const MARK = 'sluice signer 1\n'
 const MOST = 2n ** 64n - 1n
 
-/** Sums of the bounds signed per minute, in a file of fixed size that is synced before a signature leaves. One slot is
- *  one write, within one sector. A minute counts as long as any part of it may lie within the window. */
+/** Sums of the signed bounds, per minute. They are in a file of fixed size that is synced before a signature leaves.
+ *  Each slot is written by one write, within one sector. A minute counts as long as any part of it may lie within the
+ *  window. */
 export class Spending {
   readonly #file: number
   readonly #wallet: Uint8Array
   readonly #caps: Caps
   readonly #nowMs: () => number
-  /** Sums by index in the ring. */
+  /** Minute and sum of lamports of each slot, by index in the ring. */
   readonly #minutes = new Float64Array(SLOTS)
   readonly #lamports = new BigUint64Array(SLOTS)
-  /** The latest minute seen, because the clock may go back. */
+  /** The latest minute that was counted. It is kept because the clock may go back. */
   #latest = 0
 
   /** Opens or creates the file at `path`, mode 0600. Throws a SignerFailure if it is damaged, belongs to another
@@ -48,7 +49,7 @@ export class Spending {
     }
   }
 
-  /** Counts a bound; returns the reason if it would exceed a cap. */
+  /** Counts a bound in lamports. If the bound would exceed a cap, returns the reason and does not count it. */
   take(lamports: bigint): string | undefined {
     const { perTransaction, perHour, perDay } = this.#caps
     const clock = Math.floor(this.#nowMs() / MINUTE_MS)
@@ -116,7 +117,8 @@ export class Spending {
       this.#loadSlot(path, slot, bytes.subarray(HEADER_BYTES + slot * SLOT_BYTES).subarray(0, SLOT_BYTES))
   }
 
-  /** Written at full size, so that later counts fit on a full disk. A file of another size counts as damaged. */
+  /** Creates the file at its full size, so that later counts fit on a full disk. A file of another size counts as
+   *  damaged. */
   #make(path: string, bytes: Buffer): void {
     let written = 0
     let reason = 'ENOSPC'
@@ -141,7 +143,7 @@ export class Spending {
   }
 }
 
-/** Opens with O_DSYNC, because Node's permission model forbids fsync. */
+/** Opens the file with O_DSYNC, because Node's permission model forbids fsync. */
 function open(path: string): number {
   const { O_RDWR, O_CREAT, O_DSYNC, O_NOFOLLOW } = constants
   try {

@@ -10,9 +10,9 @@ import type { Line } from './client.ts'
 import { keepRunning, type Retries, type RunningSigner } from './running.ts'
 import type { Caps } from './spending-caps.ts'
 
-/** A child that dies is restarted at once, up to three times a minute. */
+/** Restart policy of a signer that is a child: it is restarted at once, up to three times a minute. */
 export const RESTARTS: Retries = { spacingMs: 0, mostPerMinute: 3 }
-/** A signer of another user is restarted by its owner, at any time. */
+/** Restart policy of a signer of another user. Its owner may restart it at any time, so reconnecting goes on. */
 export const RECONNECTS: Retries = { spacingMs: 1_000, mostPerMinute: 100 }
 
 interface Parts {
@@ -20,22 +20,22 @@ interface Parts {
   readonly tell: (line: string) => void
 }
 
-/** Starts a signer as a child, which never outlives this process, and restarts it. Throws a SluiceError that names the
- *  problem of the key file. */
+/** Starts a signer as a child process, which never outlives this process, and restarts it if it ends. Throws a
+ *  SluiceError that names the problem with the key file. */
 export function startSigner(launch: Omit<SignerLaunch, 'socketPath'>, { clock, tell }: Parts): Promise<RunningSigner> {
   const { wallet } = launch
   const dial = (): Line => childLine(launch)
   return keepRunning({ dial, retries: RESTARTS, clock, tell, ...(wallet !== undefined && { wallet }) })
 }
 
-/** Connects to a running `sluice signer --socket` and reconnects. Throws a SluiceError if it is not running, or has the
- *  key of another wallet. */
+/** Connects to a running `sluice signer --socket`, and reconnects if the connection ends. Throws a SluiceError if no
+ *  signer is running there, or if it has the key of another wallet. */
 export async function connectSigner(socketPath: string, wallet: string, parts: Parts): Promise<RunningSigner> {
   checkSocket(socketPath)
   return keepRunning({ dial: () => socketLine(socketPath), retries: RECONNECTS, wallet, ...parts })
 }
 
-/** `gone`: resolves with the exit code. */
+/** Starts a signer as a child process. `gone` resolves with its exit code. */
 export function childLine(launch: SignerLaunch): Line & { readonly gone: Promise<number> } {
   const child = launchSigner(launch)
   let why = ''
@@ -78,7 +78,8 @@ function socketLine(path: string): Line {
   }
 }
 
-/** A socket that does not exist may still appear. */
+/** Throws a SluiceError if the path is not a socket, or if every user may connect to it. A missing socket is accepted,
+ *  because it may still appear. */
 function checkSocket(path: string): void {
   try {
     const status = lstatSync(path, { throwIfNoEntry: false })
@@ -110,22 +111,23 @@ export interface SignerLaunch {
   /** File of the spending counters. */
   readonly stateFile: string
   readonly caps: Caps
-  /** Expected wallet; absent: any. */
+  /** Expected wallet; absent: any wallet. */
   readonly wallet?: string
-  /** Trading programs that may be called; absent: any. */
+  /** Ids of the trading programs that a message may call; absent: any program. */
   readonly programs?: readonly string[]
-  /** Policy hash that requests must name; absent: any. */
+  /** Policy hash that requests must name; absent: any hash. */
   readonly policyHash?: string
-  /** Socket for engines of other users; absent: it signs for its parent. */
+  /** Path of the socket for engines of other users; if absent, the signer signs for its parent process. */
   readonly socketPath?: string
 }
 
-/** A core dump would hold the key. Node cannot disable dumps, so a shell does and then becomes the signer. `env -i`
- *  removes the variables that the shell adds. */
+/** Shell command that starts the signer without core dumps, because a dump would contain the key. Node cannot disable
+ *  dumps, so a shell does, and then becomes the signer. `env -i` removes the variables that the shell adds. */
 const WITHOUT_CORE = 'ulimit -c 0 && exec /usr/bin/env -i "$0" "$@"'
 
-/** Starts the process: no core dumps, an empty environment, none of our arguments, no packages, and of the disk only
- *  its own files, the key and its state. It talks over descriptor 3, and ends with it. */
+/** Starts the signer process. It gets no core dumps, an empty environment, none of our arguments and no packages. Of
+ *  the disk it may read only its own files, the key and its state. It talks over descriptor 3, and ends when that
+ *  descriptor closes. */
 export function launchSigner(launch: SignerLaunch): ChildProcess {
   if (process.platform === 'win32')
     throw new SluiceError('the signer needs file modes that Windows does not have; use WSL', ExitCode.usage)
@@ -174,7 +176,7 @@ function argumentsOf(launch: SignerLaunch, key: string, state: string): string[]
   ]
 }
 
-/** Creates the file if it does not exist. */
+/** Creates the folder of this path if it does not exist. Returns the folder without symbolic links. */
 function folderOf(path: string): string {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -185,7 +187,7 @@ function folderOf(path: string): string {
   }
 }
 
-/** Resolves links; a missing file keeps its path, and the signer reports it. */
+/** Resolves symbolic links. The path of a missing file is returned unchanged, and the signer reports the problem. */
 function real(path: string): string {
   return existsSync(path) ? realpathSync(path) : path
 }

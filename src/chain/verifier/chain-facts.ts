@@ -7,11 +7,11 @@ import { readAccounts } from '../rpc/accounts.ts'
 import { call, whole } from '../rpc/read.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 
-/** Facts about the chain; undefined if no node was asked. */
+/** Facts that were read from the chain. A field is undefined if no node was asked. */
 export interface ChainFacts {
-  /** Rent of a token account, lamports. */
+  /** Rent-exempt minimum of a token account, lamports. */
   readonly rentLamports: bigint
-  /** The wallet's associated account of the traded token. */
+  /** State of the wallet's associated token account for the traded token. */
   readonly holding?: Holding | undefined
   readonly walletLamports?: bigint | undefined
   /** Upper bound of the lamports that the guards let leave the wallet, even by an opaque program. */
@@ -21,7 +21,7 @@ export interface ChainFacts {
 export interface Holding {
   readonly tokens: bigint
   readonly decimals: number
-  /** Token or Token-2022. */
+  /** Id of the token program, Token or Token-2022. */
   readonly program: string
   /** Address of the associated account, which may not exist yet. */
   readonly account: string
@@ -31,8 +31,8 @@ export async function readRent(rpc: Rpc): Promise<bigint> {
   return BigInt(whole(await call(rpc, 'getMinimumBalanceForRentExemption', [TOKEN_ACCOUNT_BYTES])))
 }
 
-/** Reads the wallet, its token accounts of the mint and `others` in one call. `rent`: reads the rent, or returns a
- *  known one. Throws Unread if the node does not answer. */
+/** Reads the wallet, its token accounts of the mint and `others` in one call. `rent` reads the rent, or returns one
+ *  that was read before. Throws Unread if the node does not answer. */
 export async function readFacts(
   rpc: Rpc,
   { wallet, mint }: AskedTrade,
@@ -48,7 +48,7 @@ export async function readFacts(
 interface Known {
   readonly wallet: string
   readonly mint: string
-  /** The wallet's associated account under Token, then under Token-2022. */
+  /** Addresses of the wallet's associated accounts of the mint, under Token and then under Token-2022. */
   readonly associated: readonly string[]
   readonly rentLamports: bigint
 }

@@ -19,13 +19,14 @@ import { NOTHING_FOUND, type Verdict, verifyTransaction } from './verify-transac
 
 /** Result of all checks of a built transaction. It may be signed only if there are no refusals. */
 export interface Examination extends Verdict {
-  /** Change of the wallet in the simulation; undefined if it was not simulated, or if it fails. */
+  /** Changes of the wallet's lamports and tokens in the simulation; undefined if there was no simulation or it
+   *  failed. */
   readonly simulated: { readonly lamports: bigint; readonly tokens: bigint } | undefined
-  /** The transaction that was verified and simulated, with its guards: this one is signed. */
+  /** The transaction that was verified and simulated, guards included. Exactly this one is signed. */
   readonly transaction: TransactionBytes
-  /** Guards were appended. */
+  /** Whether guards were appended. */
   readonly guarded: boolean
-  /** Last block height at which it may land; undefined if no node was asked. */
+  /** Last block height at which the transaction may land; undefined if no node was asked. */
   readonly lastHeight: number | undefined
 }
 
@@ -33,11 +34,12 @@ export interface ExamineParts {
   readonly transaction: TransactionBytes
   readonly asked: AskedTrade
   readonly policy: BuilderPolicy
-  /** Absent: no node is asked, and the examination lists the facts that are unknown for that reason. */
+  /** Access to the chain. If absent, no node is asked, and the examination lists the facts that are unknown for that
+   *  reason. */
   readonly chain?: ChainAccess
-  /** Last block height at which it may land, according to the builder. */
+  /** Last block height at which the transaction may land, according to the builder. */
   readonly lastValidBlockHeight?: number | undefined
-  /** Absent: no guards are appended. */
+  /** What the guards have to allow; if absent, no guards are appended. */
   readonly guard?: GuardRoom
 }
 
@@ -46,19 +48,21 @@ export type Examine = (parts: ExamineParts) => Promise<Examination>
 export interface ChainAccess {
   readonly rpc: Rpc
   readonly clock: Clock
-  /** Reads the rent of a token account; absent: each examination asks the node. */
+  /** Reads the rent of a token account; if absent, each examination asks the node. */
   readonly rent?: (rpc: Rpc) => Promise<bigint>
 }
 
-/** A node a few slots behind the builder does not know the newest blockhash yet, or tokens that have just arrived. */
+/** Number of tries. A node that is a few slots behind the builder does not know the newest blockhash yet, or tokens
+ *  that have just arrived. */
 const BEHIND_TRIES = 5
 const BEHIND_WAIT_MS = 200
-/** Another order of the wallet that lands between reading its accounts and simulating looks like a loss of this one. */
+/** Number of simulations. If another order of the wallet lands between the reading of its accounts and the simulation,
+ *  its cost looks like a loss of this order. */
 const LOSS_TRIES = 3
 const CAUSED_BY_OTHERS: ReadonlySet<ErrorCode> = new Set(['SIMULATION_LOSS', 'MIN_OUT'])
 const NOTHING_READ = new Map<string, never>()
 
-/** Verifies a built transaction: two readers must agree on it, it must match the order and the policy, and its
+/** Verifies a built transaction. Two readers must agree on it, it must match the order and the policy, and its
  *  simulation must stay within its bound. */
 export async function examine(parts: ExamineParts): Promise<Examination> {
   try {
@@ -131,7 +135,8 @@ async function examineOnChain(parts: ExamineParts, chain: ChainAccess): Promise<
   return joined({ ...plain, ...subject }, simulation, expiry)
 }
 
-/** Simulates a transaction, again if another order of the wallet may have caused the refusal. */
+/** Returns a function that simulates a transaction. It simulates again if another order of the wallet may have caused
+ *  the refusal. */
 function simulator(
   { asked, policy }: ExamineParts,
   rpc: Rpc,
@@ -148,8 +153,8 @@ function simulator(
   }
 }
 
-/** Reads the wallet and verifies. A builder may already see tokens that our node does not, so a sale of a share that
- *  looks too large is verified again before it is refused. */
+/** Reads the wallet and verifies the transaction. A builder may already see tokens that our node does not see yet. So
+ *  if a sale of a share looks too large, the wallet is read and the sale verified again before it is refused. */
 async function judgeOnChain(
   { transaction, asked, policy, guard }: ExamineParts,
   chain: ChainAccess,
@@ -189,7 +194,7 @@ function withinOrder(
   return { ...simulation, refusals: judgeSimulated(terms, facts, orderedLamports, { lamports, tokens }) }
 }
 
-/** Refuses a trade that the wallet cannot pay, with the chain's own rent. */
+/** Refuses a trade that the wallet cannot pay. The bound includes the rent as the chain reports it. */
 function uncovered({ bound }: Verdict, { walletLamports }: ChainFacts): Refusal[] {
   if (bound === null || walletLamports === undefined || walletLamports >= bound) return []
   const reason = `the wallet holds ${formatSol(walletLamports)} SOL; trade, fees and rent may take ${formatSol(bound)} SOL`
@@ -207,7 +212,8 @@ function joined(examination: Examination, simulation: Simulation, expiry: Expiry
   }
 }
 
-/** Slot at which our node knows the blockhash; undefined if it does not know it, and so cannot simulate either. */
+/** Slot at which our node knows the blockhash; undefined if it does not know the blockhash, in which case it cannot
+ *  simulate either. */
 async function blockhashKnownAt({ rpc, clock }: ChainAccess, blockhash: string): Promise<number | undefined> {
   for (let tries = 1; ; tries++) {
     const how = { commitment: 'confirmed' }
@@ -218,9 +224,9 @@ async function blockhashKnownAt({ rpc, clock }: ChainAccess, blockhash: string):
   }
 }
 
-/** Blocks that nodes may differ in their height. */
+/** Number of blocks by which the heights of nodes may differ. */
 const SLACK_BLOCKS = 8
-/** Blocks that the builder's node may be ahead of ours. */
+/** Number of blocks by which the builder's node may be ahead of ours. */
 const AHEAD_BLOCKS = 32
 
 export interface Expiry {
@@ -229,9 +235,9 @@ export interface Expiry {
   readonly refusals: readonly Refusal[]
 }
 
-/** Computes the expiry of a transaction whose blockhash our node knew at `slot`, from our node's height. The builder's
- *  number is only compared: an impossible one means another chain, or a builder that wants us to wait for ever. Throws
- *  Unread if no node answers. */
+/** Computes, from our node's height, when a transaction expires whose blockhash our node knew at `slot`. The height
+ *  that the builder names is only compared with it: an impossible one means another chain, or a builder that wants us
+ *  to wait for ever. Throws Unread if no node answers. */
 async function readExpiry(rpc: Rpc, slot: number, builtFor: number | undefined): Promise<Expiry> {
   const head = await readHead(rpc, 'processed', slot)
   const height = head.height + BLOCKHASH_BLOCKS + SLACK_BLOCKS

@@ -6,14 +6,14 @@ const HEAP = 1
 const LIMIT = 2
 const PRICE = 3
 const LOADED_BYTES = 4
-/** Compute units of each instruction if the transaction sets no limit (Agave). */
+/** Compute units that the chain (Agave) assumes for each instruction if the transaction sets no limit. */
 const DEFAULT_UNITS = 200_000n
 
-/** Compute budget read so far. */
+/** The part of a reading that the compute budget instructions fill. */
 export type ComputeAsked = Pick<Reading, 'computeLimit' | 'microLamports' | 'refuse'>
 
-/** Reads limit and price, which must be set at most once. Together they give the priority fee, which is paid even if
- *  the transaction fails. */
+/** Reads a compute budget instruction. The limit and the price must be set at most once. Together they give the
+ *  priority fee, which is paid even if the transaction fails. */
 export function readComputeBudget({ place, data }: Pick<Step, 'place' | 'data'>, reading: ComputeAsked): void {
   const reader = new ByteReader(data)
   const kind = reader.byte()
@@ -32,7 +32,8 @@ export function readComputeBudget({ place, data }: Pick<Step, 'place' | 'data'>,
 
 type Limited = Pick<ComputeAsked, 'computeLimit'>
 
-/** Compute units that the transaction may use. `steps`: instructions other than those of the compute budget. */
+/** Maximum number of compute units that the transaction may use. `steps`: number of instructions other than those of
+ *  the compute budget. */
 export function computeUnits({ computeLimit }: Limited, steps: number): bigint {
   const asked = computeLimit === undefined ? DEFAULT_UNITS * BigInt(steps) : BigInt(computeLimit)
   return asked < MOST_COMPUTE_UNITS ? asked : MOST_COMPUTE_UNITS

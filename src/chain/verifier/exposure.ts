@@ -27,11 +27,11 @@ export interface Exposure {
   readonly kind: 'names the wallet' | 'holds SOL'
 }
 
-/** Layout of a pump.fun curve: 8 bytes of discriminator, five u64, a flag, then the creator. */
+/** Offset of the creator in the account of a pump.fun curve, after 8 bytes of discriminator, five u64 and a flag. */
 const CREATOR_AT = 49
 
-/** Refuses accounts and programs that would let an opaque program use the wallet's signature beyond bound and guards. A
- *  simulation does not reveal this, because the program may behave differently later. */
+/** Refuses accounts and programs by which an opaque program could use the wallet's signature for more than the bound
+ *  and the guards allow. A simulation does not reveal this, because the program may behave differently later. */
 export function exposedBy(handed: Handed, mayCall: readonly string[]): Refusal[] {
   const callable = [...handed.states].flatMap(([address, state]): Refusal[] => {
     if (state?.executable !== true || mayCall.includes(address)) return []
@@ -42,10 +42,11 @@ export function exposedBy(handed: Handed, mayCall: readonly string[]): Refusal[]
   return [...callable, ...exposuresIn(handed).map(refusalOf)]
 }
 
-/** Accounts over which the wallet has authority. Some contain the wallet's key, as owner, delegate or authority of
- *  tokens, mints, nonces, stakes, tables or multisigs. They count even if readonly, because a multisig or a permanent
- *  delegate decides over other accounts. The others are System accounts with SOL: the wallet may have derived them from
- *  a seed, which an address does not show. The policy lists those of third parties. */
+/** Finds the accounts over which the wallet has, or may have, authority. Some contain the wallet's key, as owner,
+ *  delegate or authority of tokens, mints, nonces, stakes, tables or multisigs. They count even if readonly, because a
+ *  multisig or a permanent delegate decides over other accounts. The others are System accounts with SOL, because the
+ *  wallet may have derived them from a seed, and an address does not show that. The policy lists such accounts of third
+ *  parties. */
 export function exposuresIn(handed: Handed): Exposure[] {
   const { states, writable, asked } = handed
   const wallet = Buffer.from(keyBytes(asked.wallet))
@@ -68,16 +69,18 @@ function refusalOf({ address, state, kind }: Exposure): Refusal {
   return { code: 'ACCOUNT_FOREIGN', reason }
 }
 
-/** Whether an account is the wallet's own of the traded token, which guards protect, or of wrapped SOL, which is empty
- *  between trades. A right to any other empty account would apply to later purchases. */
+/** Whether an account belongs to the wallet and holds either the traded token, which guards protect, or wrapped SOL
+ *  while the account is empty, which is the case between trades. A right to any other empty account would apply to
+ *  later purchases. */
 function isTraded(address: string, state: AccountState, { own, asked }: Handed): boolean {
   const tokens = tokenAccountOf(state)
   if (tokens === undefined || tokens.owner !== asked.wallet || !own.includes(address)) return false
   return tokens.mint === asked.mint || (tokens.mint === WSOL_MINT && tokens.tokens === 0n)
 }
 
-/** Accounts without risk: those listed in the policy, the wallet's volume records of pump.fun and PumpSwap, which pay
- *  the wallet only, and creator vaults, whose addresses are derived from the curves. */
+/** Addresses of the accounts without risk. These are the accounts listed in the policy, the wallet's volume records of
+ *  pump.fun and PumpSwap, which pay only the wallet, and creator vaults, whose addresses are derived from the
+ *  curves. */
 function harmlessIn({ states, asked, policy }: Handed): ReadonlySet<string> {
   const { opaqueAccounts, feeAccounts, tips, coSigners } = policy
   const vaults = [...states.values()].flatMap((state) => {

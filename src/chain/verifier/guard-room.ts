@@ -3,11 +3,11 @@ import type { Message } from '../../solana/transaction.ts'
 
 /** Lamports that may leave the wallet while an order is on its way. */
 export interface Outgoing {
-  /** Reservation of this order. It is the bound of an opaque program that nothing else bounds. */
+  /** Lamports reserved for this order. For an opaque program, which nothing else bounds, this is the bound. */
   readonly boundLamports: bigint
-  /** Reservations of the wallet's other open orders. */
+  /** Lamports reserved for the wallet's other open orders. */
   readonly reservedLamports: bigint
-  /** Allowance for orders that are accepted later. */
+  /** Lamports allowed for orders that are accepted later. */
   readonly headroomLamports: bigint
 }
 
@@ -34,7 +34,7 @@ export class GuardRoom {
     return this.#outgoing().headroomLamports
   }
 
-  /** Guards change the message, so they would void the signature of a co-signer. */
+  /** Whether guards may be appended. They change the message, so they would void the signature of a co-signer. */
   mayGuard({ signers }: Message): boolean {
     return this.#mode !== 'off' && signers === 1
   }

@@ -14,9 +14,10 @@ import { type Verdict, verifyTransaction } from './verify-transaction.ts'
 
 /** Conditions on the state after a transaction. If one of them fails, the chain reverts the whole transaction. */
 export interface Guards {
-  /** Lower bound of the wallet's lamports. The wallet must also still belong to the System program. */
+  /** Minimum of the wallet's lamports. The wallet must also still belong to the System program. */
   readonly floorLamports: bigint
-  /** Lower bound, in base units, of a token account. The wallet must still own it, and lose no right to it. */
+  /** Minimum balance of a token account, in base units. The wallet must still own the account, and lose no right to
+   *  it. */
   readonly tokens?: {
     readonly account: string
     readonly mint: string
@@ -36,12 +37,12 @@ interface Guarded {
   readonly accounts: readonly string[]
 }
 
-/** `reason` undefined: the guards do not fit, or another key has signed the message. */
+/** `reason` is undefined if the guards do not fit or another key has signed the message. */
 type Unguarded = { readonly ok: false; readonly reason: string | undefined }
 
 /** Appends the guards as the last instructions: a transfer of the floor and a checked transfer of the tokens, each from
  *  an account to itself, then a revoke of every right to those tokens. They move nothing, and they fail if an opaque
- *  program took more than it may. `accounts`: all of the message, looked-up ones included. */
+ *  program took more than it may. `accounts`: all accounts of the message, including those from lookup tables. */
 export function withGuards(
   transaction: TransactionBytes,
   accounts: readonly string[],
@@ -73,12 +74,14 @@ function guardInstructions(wallet: string, { floorLamports, tokens }: Guards): N
   ]
 }
 
-/** An account of a guard. Guards write nothing, so they ask for no right that the message does not have already. */
+/** An account of a guard instruction. Guards write nothing, so they ask for no right that the message does not have
+ *  already. */
 function meta(address: string, isSigner = false): NewInstruction['accounts'][number] {
   return { address, isSigner, isWritable: false }
 }
 
-/** A floor above the range of the field is written as its maximum, which no account holds: the chain refuses it. */
+/** Limits an amount to the range of its field. A floor above it is written as the maximum, which no account holds, so
+ *  the chain refuses the transaction. */
 function uint64(amount: bigint): bigint {
   return amount < MOST_UINT64 ? amount : MOST_UINT64
 }
@@ -113,7 +116,8 @@ export interface GuardingParts extends Subject {
   readonly run: (subject: TransactionBytes, accounts: readonly string[], of: Verdict) => Promise<Simulation>
 }
 
-/** Returns the transaction with guards, verified again; without guards if they do not fit and are not required. */
+/** Appends guards and verifies the transaction again. Returns it without guards if they do not fit and are not
+ *  required. */
 export async function guardTransaction(parts: GuardingParts): Promise<Subject> {
   const { transaction, guard } = parts
   if (!guard.mayGuard(transaction.message))
@@ -122,12 +126,13 @@ export async function guardTransaction(parts: GuardingParts): Promise<Subject> {
   if ('refusals' in change) return { ...parts, refusals: change.refusals }
   const first = withFloor(parts, change, parts.bound ?? 0n)
   if (first === undefined) return withoutGuards(parts)
-  // Without a compute limit of its own, the priority fee grows with every instruction, so the guards raise the bound.
+  // If the transaction sets no compute limit, the priority fee grows with every instruction, so the guards raise the
+  // bound.
   const isBoundKept = first.refusals.length > 0 || first.bound === null || first.bound === parts.bound
   return isBoundKept ? first : (withFloor(parts, change, first.bound) as Subject)
 }
 
-/** Returns undefined if the guards do not fit. */
+/** Appends guards for this bound and verifies the transaction; returns undefined if the guards do not fit. */
 function withFloor(parts: GuardingParts, change: Change, bound: bigint): Subject | undefined {
   const { transaction, accounts, facts, asked, policy } = parts
   const tokens = tokensToHold(parts, change)
@@ -143,16 +148,16 @@ function withFloor(parts: GuardingParts, change: Change, bound: bigint): Subject
 
 /** Lower bounds of what a trade changes in the wallet. */
 interface Change {
-  /** Proceeds of a sale. */
+  /** Minimum proceeds of a sale; 0 for a buy. */
   readonly lamports: bigint
-  /** Base units; negative for a sale. */
+  /** Minimum change of the tokens, in base units; negative for a sale. */
   readonly tokens: bigint
 }
 
 async function changeOf(parts: GuardingParts): Promise<Change | { readonly refusals: readonly Refusal[] }> {
   const { asked, trade, transaction, accounts, run } = parts
   if (trade?.side === 'buy') return { lamports: 0n, tokens: trade.tokens }
-  // Wrapped SOL that stays wrapped is not in the wallet.
+  // Wrapped SOL that stays wrapped does not raise the wallet's own balance.
   if (trade !== undefined) return { lamports: trade.wraps ? 0n : trade.lamports, tokens: -trade.tokens }
   // The amounts of an opaque trade are known from a simulation only.
   const { refusals, lamports, tokens } = await run(transaction, accounts, parts)
@@ -163,23 +168,24 @@ async function changeOf(parts: GuardingParts): Promise<Change | { readonly refus
     : { lamports: share(lamports, down), tokens }
 }
 
-/** Lamports that the wallet must still hold. The floor of a readable trade leaves room for the wallet's other orders,
- *  so that a buy that lands first does not revert an exit. An opaque program could take all that the floor leaves, so
- *  its floor leaves this order's bound only, and the wallet's other orders wait for it. */
+/** Lamports that the wallet must still hold after the transaction. The floor of a readable trade leaves room for the
+ *  wallet's other orders, so that a buy that lands first does not revert an exit. An opaque program could take all that
+ *  the floor leaves. So its floor leaves only the bound of this order, and the wallet's other orders wait for it. */
 function floorOf({ facts, guard, trade }: GuardingParts, { lamports }: Change, bound: bigint): bigint {
   const others = trade === undefined ? 0n : guard.reservedLamports + guard.headroomLamports
   const floor = (facts.walletLamports ?? 0n) + lamports - bound - others
   return floor > 0n ? floor : 0n
 }
 
-/** Returns undefined if the transaction closes the token account, or if its balance was not read. */
+/** Guard of the wallet's tokens; undefined if the transaction closes the token account, or if its balance was not
+ *  read. */
 function tokensToHold({ facts: { holding }, asked, closed }: GuardingParts, change: Change): Guards['tokens'] {
   if (holding === undefined || closed.includes(holding.account)) return undefined
   const amount = holding.tokens + change.tokens
   return { ...holding, mint: asked.mint, amount: amount > 0n ? amount : 0n }
 }
 
-/** Verifies the transaction again, without the bound that guards would have given an opaque program. */
+/** Verifies the transaction again, without the bound that guards would have provided for an opaque program. */
 function withoutGuards(parts: GuardingParts): Subject {
   const { asked, policy, facts, transaction, accounts, guard } = parts
   if (guard.isRequired) return refused(parts, 'the transaction is too large for them')

@@ -9,7 +9,8 @@ import type { Rpc } from '../rpc/rpc.ts'
 import type { TableData } from '../web3.ts'
 
 // Layout of a lookup table's account (solana-address-lookup-table-interface, state.rs): u32 kind, u64 deactivation
-// slot, u64 slot of the last extension, u8 length before it, the authority; then the addresses.
+// slot, u64 slot of the last extension, u8 number of addresses before that extension, the authority; then the
+// addresses.
 const HEADER_BYTES = 56
 const KIND_TABLE = 1
 const NOT_DEACTIVATED = 0xffff_ffff_ffff_ffffn
@@ -18,8 +19,8 @@ export type Resolved =
   | { readonly ok: true; readonly accounts: readonly string[]; readonly tables: readonly TableData[] }
   | { readonly ok: false; readonly refusals: readonly Refusal[] }
 
-/** All accounts of a message: its own, then the writable and then the readonly ones that its lookups give. Throws
- *  Unread if no node answers. */
+/** Finds the addresses of all accounts of a message: its own, then the writable and then the readonly ones from lookup
+ *  tables. Throws Unread if no node answers. */
 export async function resolveAccounts(
   message: Message,
   policy: BuilderPolicy,
@@ -58,7 +59,7 @@ function entriesOf(
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
   if (view.getUint32(0, true) !== KIND_TABLE) return `${table} is not a lookup table`
   if (view.getBigUint64(4, true) !== NOT_DEACTIVATED) return `lookup table ${table} is deactivated`
-  // Entries are only ever added. Those added in the present slot cannot be used yet.
+  // Entries are only ever added. Those that were added in the current slot cannot be used yet.
   const isExtendedNow = view.getBigUint64(12, true) >= BigInt(slot)
   const usable = isExtendedNow ? (data[20] as number) : Math.floor((data.length - HEADER_BYTES) / 32)
   const highest = Math.max(...writable, ...readonly)

@@ -1,18 +1,20 @@
 import type { Trade } from './reading.ts'
 
-/** Layout of an instruction of a trading program; numbers are account indexes. */
+/** Layout of an instruction of a trading program. Fields of type number are account indexes, except `accounts`. */
 export interface Layout {
   readonly name: string
   readonly side: Trade['side']
   readonly exact: Trade['exact']
-  /** The discriminator is followed by two u64. This is the first one; the other is the second. */
+  /** Meaning of the first of the two u64 after the discriminator. The second one has the other meaning. */
   readonly first: 'lamports' | 'tokens'
-  /** Range of the data's length: older and newer clients differ in a trailing flag that does not affect money. */
+  /** Minimum and maximum length of the data. Older and newer clients differ in a trailing flag that does not affect
+   *  money. */
   readonly bytes: readonly [number, number]
-  /** Minimum number of accounts. The others are fee recipients and records that the program itself checks. */
+  /** Minimum number of accounts. Those without an index here are fee recipients and records that the program itself
+   *  checks. */
   readonly accounts: number
   readonly mint: number
-  /** undefined if the program trades against SOL only. */
+  /** Mint of the other side; undefined if the program trades against SOL only. */
   readonly quoteMint?: number
   readonly pool: number
   readonly user: number
@@ -24,8 +26,8 @@ export interface Layout {
   readonly wraps: boolean
 }
 
-// github.com/pump-fun/pump-public-docs @1b82215: idl/pump.json, idl/pump_amm.json. Since April 2026 more accounts
-// follow those of the IDL.
+// Sources: github.com/pump-fun/pump-public-docs @1b82215, idl/pump.json and idl/pump_amm.json. Since April 2026 more
+// accounts follow those of the IDL.
 
 const pump = { wraps: false, mint: 2, pool: 3, account: 5, user: 6 } as const
 const pumpBuy = { ...pump, side: 'buy', bytes: [24, 26], accounts: 16, tokenProgram: 8 } as const
@@ -46,7 +48,7 @@ const exactTokens = { exact: 'out', first: 'tokens' } as const
 const exactLamports = { exact: 'in', first: 'lamports' } as const
 const sale = { side: 'sell', exact: 'in', first: 'tokens', bytes: [24, 24] } as const
 
-/** Layouts by discriminator, the first eight bytes of the data in hex. */
+/** Layouts by discriminator, which is the first eight bytes of the data in hex. */
 export const LAYOUTS: Readonly<Record<'pump' | 'pump-swap', Readonly<Record<string, Layout>>>> = {
   pump: {
     '66063d1201daebea': { ...pumpBuy, ...exactTokens, name: 'pump buy' },

@@ -7,30 +7,31 @@ import { tokenAccountOf } from '../addresses.ts'
 
 /** An instruction with its accounts by address. A signer of the transaction signs every instruction that lists it. */
 export interface Step {
-  /** From 1. */
+  /** Number of the instruction, counted from 1. */
   readonly place: number
   readonly program: string
   readonly accounts: readonly string[]
   readonly data: Uint8Array
 }
 
-/** A trade, read from the arguments of a trading program. */
+/** A trade, as read from the arguments of a call to a trading program. */
 export interface Trade {
   /** For example `pump buy`. */
   readonly name: string
   readonly side: 'buy' | 'sell'
   readonly mint: string
-  /** The exact amount: the input or the output. */
+  /** Which amount is exact: the input or the output of the trade. */
   readonly exact: 'in' | 'out'
   /** Upper bound of a buy's cost; lower bound of a sale's proceeds. */
   readonly lamports: bigint
-  /** Base units: lower bound of a buy's tokens; the exact number that a sale takes. */
+  /** Base units. For a buy, a lower bound of the tokens received; for a sale, the exact number of tokens sold. */
   readonly tokens: bigint
-  /** The SOL side is an account of wrapped SOL. */
+  /** Whether the trade pays or receives wrapped SOL in place of SOL. */
   readonly wraps: boolean
 }
 
-/** State of reading one transaction. The readers of the programs write into it, and `checkTerms` adds it up. */
+/** The results of reading one transaction. The readers of the programs write into it, and `checkTerms` adds the amounts
+ *  up. */
 export class Reading {
   readonly asked: AskedTrade
   readonly policy: BuilderPolicy
@@ -40,19 +41,20 @@ export class Reading {
   /** Parts that no reader understands, as sentences for a person. */
   readonly notUnderstood: string[] = []
   readonly trades: Trade[] = []
-  /** Transfers to fee accounts of the policy: lamports by address. */
+  /** Lamports transferred to fee accounts of the policy, by address. */
   readonly fees = new Map<string, bigint>()
   tips = 0n
-  /** Lamports put into wrapped SOL of the wallet, including the rent of seeded accounts. */
+  /** Lamports put into wrapped SOL accounts of the wallet, including the rent of seeded accounts. */
   wrapped = 0n
   /** The wallet's token accounts that a trade may use, by address. */
   readonly own = new Map<string, { readonly mint: string; readonly program: string }>()
-  /** Accounts of wrapped SOL that a seed opened: whether they were initialized for the wallet. */
+  /** Wrapped SOL accounts that are opened with a seed, by address. The value tells whether the account was initialized
+   *  for the wallet. */
   readonly seeded = new Map<string, boolean>()
-  /** Associated accounts whose rent the wallet pays: token program by address. */
+  /** Associated token accounts whose rent the wallet pays: token program by address. */
   readonly opened = new Map<string, string>()
   readonly closed = new Set<string>()
-  /** Opaque programs that are passed the wallet. */
+  /** Ids of the opaque programs to which the wallet is passed. */
   readonly opaque: string[] = []
   computeLimit: number | undefined
   microLamports: bigint | undefined
@@ -75,7 +77,7 @@ export class Reading {
     this.refusals.push({ code, reason })
   }
 
-  /** Whether an address is an account of wrapped SOL of the wallet. */
+  /** Whether an address is a wrapped SOL account of the wallet. */
   isWrapped(address: string | undefined): boolean {
     return address !== undefined && this.own.get(address)?.mint === WSOL_MINT
   }

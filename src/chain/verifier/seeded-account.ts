@@ -4,16 +4,17 @@ import { PROGRAMS } from '../../solana/programs.ts'
 import { TOKEN_ACCOUNT_BYTES } from '../../solana/token-account.ts'
 import { seededAddress } from '../addresses.ts'
 
-/** An account that a CreateAccountWithSeed opens. */
+/** An account that a CreateAccountWithSeed instruction opens. */
 export interface SeededAccount {
   readonly address: string | undefined
   readonly lamports: bigint
-  /** The wallet pays for it and derives it, and it has the owner and length of a token account. */
+  /** Whether the wallet pays for the account and derives it, and the account has the owner and length of a token
+   *  account. */
   readonly isTokenAccountOfWallet: boolean
 }
 
-/** Reads a CreateAccountWithSeed. `reader` stands behind the instruction number; `accounts`: undefined for those in a
- *  lookup table, which the signer cannot read. */
+/** Reads a CreateAccountWithSeed instruction. `reader` stands behind the instruction number. An entry of `accounts` is
+ *  undefined if it is in a lookup table, which the signer cannot read. */
 export function readSeededAccount(
   reader: ByteReader,
   accounts: readonly (string | undefined)[],

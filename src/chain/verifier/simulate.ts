@@ -18,30 +18,30 @@ import type { Verdict } from './verify-transaction.ts'
 export interface Simulation {
   readonly refusals: readonly Refusal[]
   readonly notUnderstood: readonly string[]
-  /** Change of the wallet's SOL and of its tokens of the mint; undefined if the transaction fails. */
+  /** Change of the wallet's lamports, and (`tokens`) of its tokens of the mint; undefined if the transaction fails. */
   readonly lamports?: bigint
   readonly tokens?: bigint
 }
 
 /** Inputs of a simulation. */
 export interface Ground {
-  /** All accounts of the message, looked-up ones included. */
+  /** Addresses of all accounts of the message, including those from lookup tables. */
   readonly accounts: readonly string[]
   /** A slot at which the node knew the blockhash. */
   readonly slot: number
-  /** Accounts that were read before. */
+  /** States of accounts that were read before the simulation. */
   readonly before: ReadonlyMap<string, AccountState | null>
 }
 
-/** Inner programs that every trade may call. */
+/** Programs that every trade may call by inner instructions. */
 export const ALWAYS_INNER: readonly string[] = [
   ...[PROGRAMS.system, PROGRAMS.token, PROGRAMS.token2022, PROGRAMS.associatedToken, PROGRAMS.memo, PROGRAMS.memo1],
   PROGRAMS.pumpFees,
 ]
 
-/** Simulates a transaction on a node, unsigned. It must not fail, lose more than the bound, gain less than the trade
- *  promises, or give anyone rights to an account of the wallet. A program can behave differently when it is sent, so
- *  the simulation only adds to the static checks. Throws Unread if the node cannot simulate. */
+/** Simulates an unsigned transaction on a node. It must not fail, lose more than the bound, gain less than the trade
+ *  promises, or give anyone rights to an account of the wallet. A program can behave differently once the transaction
+ *  is sent, so the simulation only adds to the static checks. Throws Unread if the node cannot simulate. */
 export async function simulateTransaction(
   rpc: Rpc,
   transaction: TransactionBytes,
@@ -122,7 +122,7 @@ function judgeChanges(
     if ((was ?? is)?.mint === asked.mint) {
       tokens += (is?.tokens ?? 0n) - (was?.tokens ?? 0n)
       rent += more
-    } else lamports += more // wrapped SOL is SOL, and so is the rent in its account
+    } else lamports += more // wrapped SOL and the rent in its account count as SOL of the wallet
   }
   if (bound === null || -lamports > bound)
     refuse(
@@ -149,7 +149,8 @@ function changeOf(was: Token, is: Token, asked: AskedTrade): string | undefined 
   if (is.owner !== asked.wallet) return `would be owned by ${is.owner}`
   const isTraded = is.mint === asked.mint || is.mint === WSOL_MINT
   if (!isTraded && is.tokens < (was?.tokens ?? 0n)) return `would lose tokens of ${is.mint}`
-  // Such a right may be older than this transaction: an opaque program may have got it while the account was empty.
+  // The right may be older than this transaction, because an opaque program may have got it while the account was
+  // empty.
   const isLeft = is.mint === WSOL_MINT && is.tokens > 0n
   if (isLeft && is.rights !== OWNER_ONLY) return 'would keep SOL that another key may move'
   const rights = was?.rights ?? OWNER_ONLY
@@ -159,9 +160,9 @@ function changeOf(was: Token, is: Token, asked: AskedTrade): string | undefined 
 type Deltas = { readonly lamports: bigint; readonly tokens: bigint }
 type Refuse = (code: ErrorCode, reason: string) => void
 
-/** Compares the simulated result with the minimum output of the transaction, and that minimum with the market: a
- *  minimum far from the market invites others to trade in between. Since the transaction was built, the market may have
- *  moved in our favour by as much as the slippage. */
+/** Compares the simulated result with the minimum output of the transaction, and that minimum with the market, because
+ *  a minimum far from the market invites others to trade in between. The tolerance is twice the slippage, because the
+ *  market may have moved in our favour since the transaction was built. */
 function judgeOut(trade: Trade, asked: AskedTrade, { lamports, tokens }: Deltas, refuse: Refuse): void {
   const down = Math.max(0, 100 - asked.slippagePercent)
   const up = 100 + asked.slippagePercent
@@ -189,7 +190,7 @@ function judgeOut(trade: Trade, asked: AskedTrade, { lamports, tokens }: Deltas,
     )
 }
 
-/** Checks the direction of an opaque trade. */
+/** Refuses an opaque trade whose simulated changes do not have the direction of the order. */
 function judgeDirection({ side }: AskedTrade, { lamports, tokens }: Deltas, refuse: Refuse): void {
   if (side === 'buy' ? tokens <= 0n : tokens >= 0n || lamports <= 0n)
     refuse(
@@ -198,12 +199,12 @@ function judgeDirection({ side }: AskedTrade, { lamports, tokens }: Deltas, refu
     )
 }
 
-/** Addresses of a message that may be written to. `accounts`: all of them, looked-up ones included. */
+/** Addresses of a message's writable accounts. `accounts`: all its accounts, including those from lookup tables. */
 export function writableOf(message: Message, accounts: readonly string[]): string[] {
   return accounts.filter((_address, place) => isWritable(message, place))
 }
 
-/** Programs called from inside; undefined if the node does not report them. */
+/** Programs called by inner instructions; undefined if the node does not report them. */
 export function innerProgramsOf(inner: unknown, accounts: readonly string[]): Set<string> | undefined {
   if (!Array.isArray(inner)) return undefined
   const called = inner.flatMap((group) => {
@@ -221,9 +222,10 @@ type States = ReadonlyMap<string, AccountState | null>
 const TOKENS_AT = 64
 const MOST_UINT64 = 2n ** 64n - 1n
 
-/** Accounts at the start of the simulation, from the balances that the node reports (`preBalances`, `preTokenBalances`;
- *  Agave from 3.0 on). Accounts read by an earlier call may be older, and another order's change in between would look
- *  like this one's. `accounts`: all of the message, in the order of the balances. */
+/** States of the accounts at the start of the simulation, according to the balances that the node reports
+ *  (`preBalances`, `preTokenBalances`; Agave from 3.0 on). Accounts read by an earlier call may be older, and a change
+ *  by another order in between would then seem to be caused by this one. `accounts`: all accounts of the message, in
+ *  the order of the balances. */
 export function startStatesOf(
   value: Readonly<Record<string, unknown>>,
   accounts: readonly string[],
@@ -252,7 +254,7 @@ function startedAs(state: AccountState, lamports: bigint, tokens: bigint | undef
   return { ...state, lamports, data }
 }
 
-/** Base units by account index. */
+/** Token balances in base units, by account index. */
 function tokensOf(balances: unknown): Map<number, bigint> {
   const found = new Map<number, bigint>()
   if (!Array.isArray(balances)) return found

@@ -27,8 +27,8 @@ const NONCE = new Set<number>([
 ])
 const CHANGES_OWNER = new Set<number>([SYSTEM.assign, SYSTEM.allocate, SYSTEM.allocateWithSeed, SYSTEM.assignWithSeed])
 
-/** Reads a System instruction: a transfer that the policy allows, or the opening of an account for wrapped SOL. A trade
- *  needs no other. */
+/** Reads a System instruction. Allows a transfer that the policy allows, and the opening of an account for wrapped SOL;
+ *  a trade needs no other. */
 export function readSystem(step: Step, reading: Reading): void {
   const reader = new ByteReader(step.data)
   const kind = reader.uint32()
@@ -73,7 +73,8 @@ function readSeeded({ place, accounts }: Step, reader: ByteReader, reading: Read
   reading.wrapped += lamports
 }
 
-/** Records that a seeded account was initialized as the wallet's wrapped SOL. Until then anyone could take it. */
+/** Records that a seeded account was initialized as the wallet's wrapped SOL account. Until then anyone could take the
+ *  account. */
 function initializeSeeded(step: Step, account: string, mint: string, owner: string, reading: Reading): void {
   const isFit = reading.seeded.get(account) === false && mint === WSOL_MINT && owner === reading.wallet
   if (!isFit || step.program !== PROGRAMS.token) {
@@ -87,7 +88,7 @@ function initializeSeeded(step: Step, account: string, mint: string, owner: stri
   reading.own.set(account, { mint, program: PROGRAMS.token })
 }
 
-/** Revoke, and SetAuthority of the close authority to none, in hex. */
+/** Data of the instructions that revoke rights, in hex: Revoke, and SetAuthority that clears the close authority. */
 const REVOKES = new Set(
   [Buffer.of(TOKEN.revoke), CLEAR_CLOSE_AUTHORITY].map((data) => Buffer.from(data).toString('hex')),
 )
@@ -96,7 +97,8 @@ const GIVES_RIGHTS: Readonly<Record<number, string>> = {
 }
 const BURNS: Readonly<Record<number, string>> = { [TOKEN.burn]: 'Burn', [TOKEN.burnChecked]: 'BurnChecked' }
 
-/** Reads a token instruction: wrapping SOL, closing an emptied account, or a transfer of a co-signer's own tokens. */
+/** Reads a token instruction. Allows wrapping SOL, closing an emptied account, and a transfer of a co-signer's own
+ *  tokens. */
 export function readToken(step: Step, reading: Reading): void {
   const reader = new ByteReader(step.data)
   const kind = reader.byte()
@@ -122,7 +124,8 @@ function revokesRights({ accounts: [account = '', authority, ...more], data }: S
   return isOurs && REVOKES.has(Buffer.from(data).toString('hex'))
 }
 
-/** Allows a transfer from an account of the wallet only to itself: it checks a balance and moves nothing. */
+/** Checks a token transfer. A transfer from an account of the wallet is allowed only to the same account: it checks a
+ *  balance and moves nothing. */
 function readTokenTransfer({ place, accounts }: Step, checked: boolean, reading: Reading): void {
   const [from = '', to = '', authority = '', ...more] = checked ? accounts.toSpliced(1, 1) : accounts
   if (authority === '' || more.length > 0) throw new Malformed('the transfer has unexpected accounts or data')
@@ -155,11 +158,12 @@ function readInitialize(step: Step, kind: number, reader: ByteReader, reading: R
   initializeSeeded(step, account, mint, owner, reading)
 }
 
-/** Allows the opening of the wallet's account of the traded token or of wrapped SOL. The rent of any other account
- *  would be a gift. */
+/** Allows the opening of the wallet's account for the traded token or for wrapped SOL. If the wallet paid the rent of
+ *  any other account, it would give that SOL away. */
 export function readAssociated({ place, accounts, data }: Step, reading: Reading): void {
   const [payer = '', account = '', owner = '', mint = '', system = '', program = ''] = accounts
-  // No data or 0: Create; 1: CreateIdempotent. Older clients pass the rent sysvar as a seventh account.
+  // No data or the byte 0 means Create, and 1 means CreateIdempotent. Older clients pass the rent sysvar as a seventh
+  // account.
   const isCreate = data.length === 0 || (data.length === 1 && (data[0] as number) <= 1)
   if (!isCreate || accounts.length < 6 || accounts.length > 7 || system !== PROGRAMS.system) {
     reading.refuse(

@@ -10,19 +10,21 @@ import type { ChainFacts } from './chain-facts.ts'
 import { computeUnits, priorityFee } from './compute-budget.ts'
 import type { Reading, Trade } from './reading.ts'
 
-/** A part of the bound. */
+/** A cost that is part of the bound. */
 export interface Part {
   readonly what: string
   readonly lamports: bigint
 }
 
-/** Upper bound of a Token-2022 account: it grows with the extensions of its mint, and none in use needs more. */
+/** Upper bound of the length of a Token-2022 account, in bytes. The account grows with the extensions of its mint, and
+ *  no extension in use needs more. */
 const EXTENDED_BYTES = 200
 const HUNDRED = 100n
-/** Percentages have at most six decimals. */
+/** Factor that turns a percentage into an integer; percentages have at most six decimals. */
 const FINE = 1_000_000
 
-/** Compares a reading with the order and the policy, and adds up the bound; null if there is no bound. */
+/** Compares a reading with the order and the policy, and adds the costs up to the bound, which is null if there is
+ *  none. */
 export function checkTerms(
   reading: Reading,
   signers: number,
@@ -52,12 +54,12 @@ export function checkTerms(
   return { parts: [], bound: judgeOpaque(reading, facts), orderedLamports }
 }
 
-/** Upper bound of the cost of an opaque buy, with the costs that can be read; null for a sale. */
+/** Upper bound, in lamports, of the cost of an opaque buy, including the costs that can be read; null for a sale. */
 function orderedOf({ asked }: Reading, readable: bigint): bigint | null {
   return asked.side === 'buy' ? mostCost(asked) + readable : null
 }
 
-/** Upper bound of a buy's cost with its slippage and rounding. */
+/** Upper bound of a buy's cost in lamports, with its slippage and rounding. */
 function mostCost({ lamports, slippagePercent }: AskedBuy): bigint {
   return mostAmount(share(mostAmount(BigInt(lamports)), 100 + slippagePercent))
 }
@@ -85,10 +87,10 @@ function judgeTrade(trade: Trade, reading: Reading, facts: ChainFacts): void {
   }
 }
 
-/** Order and policy. */
+/** The order and the policy against which a trade is judged. */
 type Terms = Pick<Reading, 'asked' | 'policy'>
 
-/** Judges an opaque trade by the change of the wallet in the simulation. */
+/** Judges an opaque trade by the simulated changes of the wallet. Returns the refusals. */
 export function judgeSimulated(
   terms: Terms,
   facts: ChainFacts,
@@ -109,7 +111,7 @@ export function judgeSimulated(
   ]
 }
 
-/** Upper bound of the base units to sell; null: the whole balance; undefined: unknown. */
+/** Upper bound of the base units to sell; null if the whole balance may be sold, undefined if the bound is unknown. */
 function tokensAsked({ asked, policy }: Terms, { holding }: ChainFacts): bigint | null | undefined {
   if (asked.side === 'buy' || asked.amount.kind === 'all') return null
   if (asked.amount.kind === 'percent') return holding && mostAmount(share(holding.tokens, asked.amount.percent))
@@ -125,10 +127,10 @@ function whyUnbounded({ asked, policy }: Terms): string {
   return 'the order is a share of the balance, which was not read: give --rpc'
 }
 
-/** Judges fees and tips, which are transfers of their own. */
+/** Judges fees and tips, which are separate transfers in the transaction. Returns them as parts of the bound. */
 function judgeFees(reading: Reading, trade: Trade | undefined): Part[] {
   const { asked, policy } = reading
-  // The proceeds of an opaque sale cannot be read.
+  // The instruction of an opaque sale cannot be read, so its proceeds are unknown.
   const proceeds = trade && expected(trade.lamports, asked.slippagePercent)
   const moved = asked.side === 'buy' ? mostAmount(BigInt(asked.lamports)) : proceeds
   for (const [address, lamports] of reading.fees) {
@@ -152,22 +154,25 @@ function judgeFees(reading: Reading, trade: Trade | undefined): Part[] {
   ]
 }
 
-/** Expected proceeds of a sale, from its minimum output, which may have been rounded down, and the slippage. The
- *  builder chooses the minimum, so it is scaled up at most twice: otherwise a high slippage would multiply the fee. */
+/** Expected proceeds of a sale in lamports, computed from the slippage and the minimum output, which may have been
+ *  rounded down. The builder chooses the minimum, so it is scaled up at most twice: otherwise a high slippage would
+ *  multiply the allowed fee. */
 function expected(least: bigint, slippagePercent: number): bigint {
   const kept = BigInt(Math.round(Math.max(50, 100 - slippagePercent) * FINE))
   return (mostAmount(least) * HUNDRED * BigInt(FINE) + kept - 1n) / kept
 }
 
-/** Cap of a fee, lamports. If the traded amount is unknown, a percentage is no cap, and only the cap in SOL counts. */
+/** Cap of a fee, in lamports. If the traded amount is unknown, a percentage is no cap, and only the cap in SOL
+ *  counts. */
 function capOf({ maxPercent, maxLamports }: FeeAccount, moved: bigint | undefined): bigint {
-  // Services round their fee up.
+  // One lamport is added, because services round their fee up.
   const byPercent = maxPercent === null || moved === undefined ? undefined : share(moved, maxPercent) + 1n
   if (maxLamports === null) return byPercent ?? 0n
   return byPercent === undefined || byPercent > BigInt(maxLamports) ? BigInt(maxLamports) : byPercent
 }
 
-/** Judges the priority fee. The policy's cap is exact; a fee below it may exceed the order's by rounding. */
+/** Judges the priority fee and returns it in lamports. The policy's cap is exact. If the order names a lower fee, the
+ *  transaction may exceed that by rounding. */
 function judgePriority(reading: Reading, steps: number): bigint {
   const lamports = priorityFee(reading, steps)
   const cap = BigInt(reading.policy.maxPriorityFeeLamports)
@@ -181,7 +186,8 @@ function judgePriority(reading: Reading, steps: number): bigint {
   return lamports
 }
 
-/** Wrapped SOL stays the wallet's, but a trade needs only its own amount. */
+/** Refuses a transaction that wraps more SOL than the trade needs. Wrapped SOL still belongs to the wallet, but it is
+ *  not available for other orders. */
 function judgeWrapped(reading: Reading, trade: Trade | undefined, rentLamports: bigint): void {
   const needed = trade?.side === 'buy' && trade.wraps ? trade.lamports : 0n
   const most = needed + rentLamports * BigInt(reading.seeded.size)
@@ -204,7 +210,7 @@ function judgeSeeded(reading: Reading, trade: Trade | undefined): void {
     )
 }
 
-/** Rent of accounts that remain open, and of those that the program may open. */
+/** Rent in lamports of the accounts that remain open, and of those that the program may open. */
 function rentOf(reading: Reading, rentLamports: bigint): bigint {
   const bytes = BigInt(TOKEN_ACCOUNT_BYTES + ACCOUNT_OVERHEAD_BYTES)
   const extendedBytes = BigInt(EXTENDED_BYTES + ACCOUNT_OVERHEAD_BYTES)
@@ -216,7 +222,8 @@ function rentOf(reading: Reading, rentLamports: bigint): bigint {
   return rents.reduce((sum, rent) => sum + rent, others)
 }
 
-/** Bounds an opaque program, which can take the whole balance because the wallet signs for it. */
+/** Bounds the cost of an opaque program, which can take the whole balance because the wallet signs for it. Without
+ *  guards the bound is the wallet's balance, which must not exceed maxWalletSol. */
 function judgeOpaque(reading: Reading, { walletLamports, guardLamports }: ChainFacts): bigint | null {
   if (guardLamports !== undefined) return guardLamports
   const most = reading.policy.maxWalletLamports

@@ -5,7 +5,7 @@ import { bondingCurveOf, canonicalPoolOf } from '../addresses.ts'
 import { LAYOUTS, type Layout } from './program-layouts.ts'
 import type { Reading, Step } from './reading.ts'
 
-/** Reads a trade by a program whose layout is known: its amounts, and each of its accounts. */
+/** Reads a trade by a program whose layout is known. Checks its mint, its pool and each of its accounts. */
 export function readVenue(step: Step, decode: 'pump' | 'pump-swap', reading: Reading): void {
   const { place, accounts, data } = step
   const layout = LAYOUTS[decode][Buffer.from(data.subarray(0, 8)).toString('hex')]
@@ -47,7 +47,7 @@ function checkPool({ place, accounts, program }: Step, decode: string, layout: L
   reading.refuse('POOL_UNKNOWN', `instruction ${place} uses the pool ${pool}, and the pool of the mint is ${expected}`)
 }
 
-/** Checks that the wallet's accounts are in their places, and in no others. */
+/** Checks that the wallet's accounts are in their own places of the layout, and in no other place. */
 function checkAccounts({ place, accounts }: Step, layout: Layout, reading: Reading): void {
   const foreign = (what: string) => reading.refuse('ACCOUNT_FOREIGN', `instruction ${place}: ${what}`)
   const { user, account, quoteAccount } = layout
@@ -66,7 +66,8 @@ function checkAccounts({ place, accounts }: Step, layout: Layout, reading: Readi
 
 type Opaque = Extract<TradingProgram, { decode: 'opaque' }>
 
-/** Reads an instruction of an opaque program. Only its first bytes, its mint and its user can be checked. */
+/** Reads an instruction of an opaque program. Only the first bytes of the data, the mint and the user can be
+ *  checked. */
 export function readOpaque({ place, accounts, data }: Step, program: Opaque, reading: Reading): void {
   const { mint, side } = reading.asked
   const start = Buffer.from(data).toString('hex')

@@ -15,11 +15,12 @@ import { readOpaque, readVenue } from './trading-programs.ts'
 export interface Verdict {
   /** Empty if every instruction is understood, allowed, and within the order. */
   readonly refusals: readonly Refusal[]
-  /** The trade; undefined if no instruction can be read as one. */
+  /** The trade; undefined if no instruction can be read as a trade. */
   readonly trade: Trade | undefined
-  /** Upper bound of the lamports that may leave the wallet, for any market movement; null if no bound is known. */
+  /** Upper bound of the lamports that may leave the wallet under any movement of the market; null if no bound is
+   *  known. */
   readonly bound: bigint | null
-  /** Upper bound, lamports, of the simulated cost of an unguarded buy by an opaque program; null if `bound` is
+  /** Upper bound, in lamports, of the simulated cost of an unguarded buy by an opaque program; null if `bound` alone is
    *  enough. */
   readonly orderedLamports: bigint | null
   readonly parts: readonly Part[]
@@ -41,8 +42,8 @@ export const NOTHING_FOUND: Omit<Verdict, 'refusals'> = {
   closed: [],
 }
 
-/** Compares a transaction with the order and the policy, without I/O. `accounts`: keys of the message, then looked-up
- *  accounts, writable ones first; undefined if the lookup tables were not read. */
+/** Compares a transaction with the order and the policy, without I/O. `accounts` are the keys of the message, then the
+ *  accounts from lookup tables, writable ones first; undefined if the lookup tables were not read. */
 export function verifyTransaction(
   transaction: TransactionBytes,
   accounts: readonly string[] | undefined,
@@ -68,7 +69,7 @@ export function verifyTransaction(
   const working = steps.filter(({ program }) => program !== PROGRAMS.computeBudget).length
   const { parts, bound, orderedLamports } = checkTerms(reading, message.signers, working, facts)
   const { refusals, notUnderstood, trades, own, closed } = reading
-  // After a refusal the sum may lack a part.
+  // After a refusal the sum may lack a part, so there is no bound.
   const holds = refusals.length === 0 ? bound : null
   const ours = { own: [...own.keys()], closed: [...closed] }
   return { refusals, trade: trades[0], bound: holds, orderedLamports, parts, notUnderstood, ...ours }
@@ -83,7 +84,7 @@ function readStep(step: Step, reading: Reading): void {
   }
 }
 
-/** Readers of Solana's own programs; they apply under every policy. */
+/** Readers of Solana's own programs. They apply under every policy. */
 const READERS: Readonly<Record<string, (step: Step, reading: Reading) => void>> = {
   [PROGRAMS.system]: readSystem,
   [PROGRAMS.token]: readToken,
@@ -104,7 +105,7 @@ function readProgram(step: Step, reading: Reading): void {
   else readVenue(step, program.decode, reading)
 }
 
-/** A memo moves nothing, but the wallet signs its text, so a person is shown it. */
+/** Lists a memo for a person to read. A memo moves no money, but the wallet signs its text. */
 function readMemo({ place, data }: Step, reading: Reading): void {
   const text = new TextDecoder().decode(data)
   reading.notUnderstood.push(`instruction ${place} writes a memo: ${JSON.stringify(text.slice(0, 120))}`)
@@ -113,7 +114,7 @@ function readMemo({ place, data }: Step, reading: Reading): void {
 /** Prefix of the SPKI encoding of an ed25519 key. */
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 
-/** Checks that the wallet pays and has not signed yet, and that every other signer is listed and has signed. */
+/** Checks that the wallet pays the fee and has not signed yet, and that every other signer is listed and has signed. */
 function checkSignatures(
   { signatures, message, messageBytes }: TransactionBytes,
   wallet: string,

@@ -21,12 +21,12 @@ import type { Rpc } from '../rpc/rpc.ts'
 import type { WalletBook } from './wallet-book.ts'
 
 export interface AuditParts {
-  /** One entry per provider, in order of preference. A bracket comes from a single provider. */
+  /** One entry per provider, in order of preference. All readings of one bracket come from the same provider. */
   readonly providers: readonly Rpc[]
   readonly clock: Clock
   readonly account: string
   readonly genesis: string
-  /** Public key. */
+  /** Public key of the wallet. */
   readonly wallet: string
   readonly book: WalletBook
   readonly write: (record: JournalRecord) => void
@@ -36,7 +36,7 @@ export interface AuditParts {
   readonly isTracked: (mint: string) => boolean
   /** Lowest slot after which transactions still matter to an attempt. */
   readonly oldest: () => number
-  /** Time until the next regular pass, ms. The actual time may differ slightly. */
+  /** Returns the time until the next regular pass, ms. */
   readonly everyMs: () => number
   readonly on: {
     /** Receives each reading of the wallet, from which attempts are decided. */
@@ -48,15 +48,17 @@ export interface AuditParts {
   }
 }
 
-/** Maximum number of reads of a listed transaction. */
+/** Number of failed reads after which a listed transaction counts as unreadable. */
 const MOST_TRIES = 20
-/** Maximum number of transactions read per pass: a flood of dust transfers must not delay the next look
+/** Maximum number of transactions that one pass reads, so that a flood of dust transfers does not delay the next look
  *  at the balance. */
 const MOST_READS = 200
-/** A difference that stays equal for so many passes and so many blocks is booked as unexplained. */
+/** A difference of the balance is booked as unexplained once it has been equal for this many passes and this many
+ *  blocks. */
 const EQUAL_TIMES = 3
 const EQUAL_BLOCKS = 1_500
-/** Retry interval while something is missing: it doubles from the first value up to the second. */
+/** Intervals between passes while a transaction is missing. The interval doubles from the first value up to the
+ *  second. */
 const FIRST_AGAIN_MS = 2_000
 const LONGEST_AGAIN_MS = 60_000
 
@@ -97,7 +99,7 @@ export class Audit {
     this.#cancelTimer = clock.after(ms, () => this.wake())
   }
 
-  /** Starts the next pass at most `ms` from now. */
+  /** Makes the next pass start at most `ms` from now. */
   within(ms: number): void {
     const { clock } = this.#parts
     if (this.#isRunning || this.#isStopped || clock.now() + ms >= this.#nextAt) return
@@ -110,13 +112,13 @@ export class Audit {
     this.#cancelTimer?.()
   }
 
-  /** The last finalized reading, from memory. */
+  /** Slot and height of the last finalized reading, from memory; null before the first reading. */
   baseline(): Baseline | null {
     const { cursor } = this.#parts.book
     return cursor === undefined ? null : { slot: cursor.slot, height: cursor.height }
   }
 
-  /** Returns the time until the next pass, ms. */
+  /** Tries a pass at each provider until one answers. Returns the time until the next pass, ms. */
   async #run(): Promise<number> {
     const { providers, everyMs, on } = this.#parts
     const reasons: string[] = []
@@ -139,7 +141,8 @@ export class Audit {
     return Math.min(FIRST_AGAIN_MS * 2 ** Math.min(this.#failures - 1, 5), LONGEST_AGAIN_MS)
   }
 
-  /** Returns false if something is missing, so that the pass is repeated soon. */
+  /** Reads the wallet and processes the reading. Returns false if a transaction is missing, so that the pass is
+   *  repeated soon. */
   async #pass(provider: Rpc): Promise<boolean> {
     const { book, wallet, oldest } = this.#parts
     const { cursor } = book
@@ -150,13 +153,13 @@ export class Audit {
     const fresh = bracket.rows.filter(({ signature }) => !book.has(signature))
     const landed = new Map<Listed, LandedTransaction | null>()
     for (const row of fresh.slice(0, MOST_READS)) landed.set(row, await this.#read(provider, row))
-    // The node's oldest slot matters only while an attempt may have to be proved absent.
+    // The node's oldest slot matters only if an attempt may have to be proved absent.
     const firstSlot = oldest() === Number.POSITIVE_INFINITY ? 0 : await readFirstSlot(provider)
     if (this.#isStopped) return true
     return this.#take(provider, cursor, bracket, landed, fresh.length > MOST_READS, firstSlot)
   }
 
-  /** First reading of a wallet: earlier transactions are not explained. */
+  /** Makes the first reading of a wallet. Transactions before it are not explained. */
   async #begin(provider: Rpc): Promise<boolean> {
     const { wallet } = this.#parts
     const bracket = await readPresent(provider, wallet)
@@ -166,7 +169,7 @@ export class Audit {
     return true
   }
 
-  /** Returns null if the transaction cannot be read yet. */
+  /** Reads a listed transaction; returns null if it cannot be read yet. */
   async #read(provider: Rpc, { signature }: Listed): Promise<LandedTransaction | null> {
     const answer = await readLanded(provider, signature, 'finalized')
     if (answer !== null && answer !== 'unreadable') return answer
@@ -174,8 +177,8 @@ export class Audit {
     return null
   }
 
-  /** Runs synchronously: the classified transactions and the new cursor become durable together, after the decisions
-   *  that follow from them. */
+  /** Processes a reading synchronously, so that the classified transactions and the new cursor become durable together,
+   *  after the decisions that follow from them. Returns whether the transactions explain the balance. */
   #take(
     provider: Rpc,
     cursor: WalletCursor,
@@ -197,8 +200,8 @@ export class Audit {
       else if ((this.#tries.get(listed.signature) ?? 0) >= MOST_TRIES) unreadable.push(listed)
       else unread++
     }
-    // The unexplained rest of the balance is assigned to an unreadable transaction; to the first one if there are
-    // several.
+    // The unexplained difference of the balance is assigned to an unreadable transaction, and to the first one if there
+    // are several.
     for (const [index, listed] of unread > 0 ? [] : unreadable.entries()) {
       const left = index === 0 ? bracket.lamports - book.expected(bracket.slot) : 0
       add(opaque(account, listed, left))
@@ -226,7 +229,7 @@ export class Audit {
     if (explained !== undefined) add(explained)
   }
 
-  /** Books a lasting difference as unexplained, so that later absences can be proved again. */
+  /** Books a difference that lasts as unexplained, so that absences can be proved again afterwards. */
   #weigh(cursor: WalletCursor, { head, slot }: Bracket, missing: number, add: (row: WalletTransaction) => void): void {
     if (missing === 0) {
       this.#missing = undefined
@@ -243,7 +246,7 @@ export class Audit {
 
   #advance({ head, slot, lamports, rows }: Bracket, transactions: readonly WalletTransaction[]): void {
     const { book, account, genesis, write, oldest } = this.#parts
-    this.#tries.clear() // every listed transaction was read
+    this.#tries.clear() // every listed transaction was read, so no count is needed any more
     const signature = rows.at(-1)?.signature ?? book.cursor?.signature ?? ''
     book.cursor = { account, genesis, slot, height: head.height, lamports, signature }
     book.forget(Math.min(slot, oldest()))
@@ -263,11 +266,12 @@ function gapOf(missing: number): string {
   return `the wallet has ${amount} SOL ${missing < 0 ? 'less' : 'more'} than its listed transactions explain`
 }
 
-/** A wallet at one finalized slot, with the transactions that led to this state, as far as the node lists them. */
+/** State of a wallet at one finalized slot, and the transactions that led to it, as far as the node lists them. */
 export interface Bracket {
-  /** Read first. A transaction that could land up to this height has landed by now, or never will. */
+  /** Head of the chain, read before the balance. A transaction that could land up to this height has landed by now, or
+   *  never will. */
   readonly head: Head
-  /** Slot of the balance; not before the head's slot. */
+  /** Slot at which the balance was read; not before the head's slot. */
   readonly slot: number
   readonly lamports: Lamports
   /** Transactions after `since` and up to `slot`, oldest first. */
@@ -276,10 +280,10 @@ export interface Bracket {
 
 const PAGE = 1000
 
-/** Reads the height, then the balance, then the list, each at a bank that is at least as new as the previous one. A
- *  list read before the balance would be behind it whenever the wallet is in use. Rows after the balance's slot are
- *  left for the next pass. Throws Unread. `until`: newest known transaction up to `since`, which spares the node the
- *  older pages. */
+/** Reads the height, then the balance, then the list of transactions, each at a bank that is at least as new as the
+ *  previous one. A list that was read before the balance would be behind it whenever the wallet is in use. Rows after
+ *  the slot of the balance are left for the next pass. Throws Unread if the node does not answer. `until`: the newest
+ *  transaction up to `since` that was already read, so that the node need not list older pages. */
 export async function readBracket(rpc: Rpc, wallet: string, since: number, until?: string): Promise<Bracket> {
   const head = await readHead(rpc, 'finalized', since)
   const { slot, lamports } = await readBalance(rpc, wallet, head.slot)
@@ -292,7 +296,8 @@ export async function readBracket(rpc: Rpc, wallet: string, since: number, until
   return { head, slot, lamports, rows: rows.filter((row) => row.slot > since && row.slot <= slot).reverse() }
 }
 
-/** First reading of a wallet: balance and newest transaction only. Throws Unread. */
+/** Reads a wallet for the first time: only its balance and its newest transaction. Throws Unread if the node does not
+ *  answer. */
 async function readPresent(rpc: Rpc, wallet: string): Promise<Bracket> {
   const head = await readHead(rpc, 'finalized')
   const { slot, lamports } = await readBalance(rpc, wallet, head.slot)

@@ -8,27 +8,27 @@ import type { Rpc } from '../rpc/rpc.ts'
 
 export interface DeficitParts {
   readonly wallet: string
-  /** Booked tokens of all bots, base units by mint. */
+  /** Returns the booked tokens of all bots, in base units by mint. */
   readonly booked: () => ReadonlyMap<string, TokenAmount>
   /** Whether no order of this mint is open. */
   readonly isQuiet: (mint: string) => boolean
   readonly found: (mint: string, tokens: TokenAmount) => void
 }
 
-/** Compares the tokens in the wallet with the booked tokens. A surplus is an inflow. A shortfall in two consecutive
- *  checks, without an open order, is a deficit: the tokens are gone, regardless of the cause. Nodes read the list of a
- *  wallet's accounts from an index that may be incomplete. The associated account is therefore read separately, because
- *  a position that is marked as gone no longer has exits. */
+/** Compares the tokens in the wallet with the booked tokens. A surplus is an inflow. A shortfall that two consecutive
+ *  checks find without an open order is a deficit: the tokens are gone, regardless of the cause. Nodes read the list of
+ *  a wallet's accounts from an index that may be incomplete, and a position that is marked as gone no longer has exits.
+ *  Therefore the associated account is also read directly. */
 export class Deficits {
   readonly #parts: DeficitParts
-  /** Suspects of the last check, by mint: booked tokens and tokens on the chain. */
+  /** Mints with a shortfall in the last check, each with its booked tokens and its tokens on the chain. */
   #suspects: ReadonlyMap<string, string> = new Map()
 
   constructor(parts: DeficitParts) {
     this.#parts = parts
   }
 
-  /** `slot`: all transactions up to this slot have been processed. */
+  /** Compares the tokens at or after `slot`. All transactions up to this slot have been processed. */
   async check(rpc: Rpc, slot: number): Promise<void> {
     const { wallet, booked, isQuiet, found } = this.#parts
     const before = new Map([...booked()].filter(([mint, tokens]) => tokens > 0n && isQuiet(mint)))
@@ -56,7 +56,7 @@ export class Deficits {
   }
 }
 
-/** Tokens in the wallet's associated account of a mint, under either token program. */
+/** Reads the tokens in the wallet's associated accounts of a mint, under both token programs together. */
 async function readAssociated(rpc: Rpc, wallet: string, mint: string): Promise<TokenAmount> {
   const addresses = [PROGRAMS.token, PROGRAMS.token2022].map((program) => associatedAccount(wallet, mint, program))
   const { accounts } = await readAccounts(rpc, addresses)

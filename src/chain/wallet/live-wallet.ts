@@ -17,10 +17,10 @@ import { Audit, readBracket } from './audit.ts'
 import { Deficits } from './deficits.ts'
 import { WalletBook } from './wallet-book.ts'
 
-/** A transaction that the wallet signed and no order explains. */
+/** A transaction that the wallet signed and that no order explains. */
 export interface Foreign {
   readonly signature: string
-  /** Change of the wallet's balance. */
+  /** Change of the wallet's balance in lamports. */
   readonly lamports: Lamports
   /** Set if the transaction looks like an execution of this attempt, which did not expect one. */
   readonly attemptId?: string
@@ -34,7 +34,7 @@ export interface LiveWalletParts {
   readonly account: string
   /** Genesis hash of the chain. */
   readonly genesis: string
-  /** Public key. */
+  /** Public key of the wallet. */
   readonly wallet: string
   /** Maximum time after a closed connection during which the service may still execute a request, ms. */
   readonly lateMs: number
@@ -46,46 +46,46 @@ export interface LiveWalletParts {
     readonly transactions: readonly WalletTransaction[]
     readonly watches: readonly Watch[]
   }
-  /** Booked tokens of all bots, base units by mint. */
+  /** Returns the booked tokens of all bots, in base units by mint. */
   readonly booked: () => ReadonlyMap<string, TokenAmount>
   readonly write: (record: JournalRecord) => void
   readonly late: ResolverParts['late']
   readonly paid: ResolverParts['paid']
   readonly standIn: ResolverParts['standIn']
   readonly on: {
-    /** Opens or closes the gate for orders: whether the state of the wallet is known. `single`: no sign so far that
-     *  another process trades with the wallet. */
+    /** Opens the gate for orders once the state of the wallet is known, and closes it if the state is no longer known.
+     *  `single`: there is no sign so far that another process trades with the wallet. */
     readonly gate: (open: boolean, single: boolean) => void
     readonly foreign: (found: Foreign) => void
     readonly deficit: (mint: string, tokens: TokenAmount) => void
-    /** An own transaction landed: the balance has changed. */
+    /** Reports that the transaction of an order landed, so the balance has changed. */
     readonly landed: () => void
     readonly notice: (text: string) => void
-    /** A message for the operator. */
+    /** Sends a message to the operator. */
     readonly alarm: (text: string) => void
-    /** The outcome of lost orders could not be proved for a minute; `text` says why. */
+    /** Reports that the outcome of lost orders could not be proved for a minute. `text` says why. */
     readonly undecided: (text: string) => void
   }
 }
 
 const EVERY_MS = 30_000
-/** Interval while a seen transaction is not final. */
+/** Interval between audits while a transaction was seen that is not final yet. */
 const PROVISIONAL_MS = 10_000
 /** Approximate time from confirmed to finalized. */
 const FINAL_MS = 15_000
 const SOONEST_MS = 1_000
 const DEFICITS_EVERY_MS = 30_000
-/** Without a reading for this long, the state of the wallet counts as unknown. */
+/** The state of the wallet counts as unknown if no reading succeeds for this long. */
 const STALE_MS = 180_000
 const USUAL_BLOCK_MS = 400
-/** Without a head of the chain for this long, the operator is notified. */
+/** The operator is notified if no head of the chain is available for this long. */
 const LONG_WAIT_MS = 60_000
-/** A parallel process would buy at the same time as this one. Its transactions are visible this long after the first
- *  buy was seen, or after the buy was sent if it is never seen. */
+/** A parallel process would buy at the same time as this one. Its transactions are visible at the latest this long
+ *  after our first buy was seen (BESIDE_FIRST_MS), or after our buy was sent if it is never seen (UNSEEN_FIRST_MS). */
 const BESIDE_FIRST_MS = 1_000
 const UNSEEN_FIRST_MS = 10_000
 
-/** The wallet on the chain: resolves attempts, and detects all other changes. */
+/** The wallet on the chain. Determines the outcomes of attempts, and detects all other changes of the wallet. */
 export class LiveWallet {
   readonly resolver: Resolver
   readonly byHand: UndecidedOrders
@@ -100,13 +100,14 @@ export class LiveWallet {
   #blockMs = USUAL_BLOCK_MS
   #deficitsAt = Number.NEGATIVE_INFINITY
   #cancelStale: Cancel | undefined
-  /** Signatures of foreign transactions that were reported: each is seen at confirmed, and again once it is final. */
+  /** Signatures of foreign transactions that were reported. A transaction is seen at `confirmed` and again once it is
+   *  final, but it is reported only once. */
   readonly #reported = new Set<string>()
   /** Time at which the first buy since the start was seen. */
   #boughtAt: Millis | undefined
   #isAlone = false
   #isOpen = false
-  /** Why no head of the chain is available; '' if one is, or none is needed. */
+  /** Reason why no head of the chain is available; '' if there is one, or none is needed. */
   #waits = ''
   #hasWarned = false
 
@@ -152,7 +153,8 @@ export class LiveWallet {
     })
     this.#finder = new Finder({
       ...{ rpc: rpcs.any, clock, wallet, hunted: () => watches.hunted(clock.now()) },
-      // The first audit of a wallet does not classify earlier transactions, however recent they are.
+      // The first audit of a wallet does not classify earlier transactions, even recent ones. So the first search
+      // starts at the cursor of earlier processes.
       until: () => (this.#finder.hasLooked ? this.#book.cursor : past.cursor)?.signature ?? '',
       isKnown: (signature) => this.resolver.isKnown(signature),
       found: (transaction) => {
@@ -168,8 +170,8 @@ export class LiveWallet {
     this.resolver.restore(past.watches)
   }
 
-  /** Starts after all attempts of earlier processes were resumed: their transactions are attributed from the next turn
-   *  of the event loop on. */
+  /** Starts the audit and the search. Call it after all attempts of earlier processes were resumed: transactions are
+   *  attributed to them from the next turn of the event loop on. */
   start(): void {
     this.#head.look()
     this.#audit.wake()
@@ -197,7 +199,7 @@ export class LiveWallet {
     this.#cancelStale?.()
   }
 
-  /** The last finalized reading, from memory. */
+  /** Slot and height of the last finalized reading, from memory; null before the first reading. */
   readonly baseline = (): Baseline | null => this.#audit.baseline()
 
   #read(reading: Reading, provider: Rpc): void {
@@ -219,15 +221,15 @@ export class LiveWallet {
     }
   }
 
-  /** Schedules the next pass: the transaction will be final soon, or a fork removes it. */
+  /** Schedules the next audit after a landing. By then the transaction is final, or a fork has removed it. */
   #landed(): void {
     this.#finder.lookBeside()
     this.#audit.within(FINAL_MS)
     this.#parts.on.landed()
   }
 
-  /** Reports a trade that no order explains. The audit reports the same 15 s later, once the trade is final, and other
-   *  transactions too. This check exists because a second process would have doubled many buys by then. */
+  /** Reports a trade that no order explains. The audit reports the same trade 15 s later, once it is final, and other
+   *  transactions too. This earlier check exists because by then a second process would have doubled many buys. */
   #unexplained(transaction: LandedTransaction, isTracked: (mint: string) => boolean): void {
     const { clock, wallet } = this.#parts
     const { signature, time } = transaction
@@ -256,8 +258,8 @@ export class LiveWallet {
     this.#parts.on.gate(true, false)
   }
 
-  /** Returns true once a parallel process's buy next to our first buy would be visible: such a process acts on the same
-   *  events. */
+  /** Whether the buy of a parallel process, next to our first buy, would be visible by now. Such a process acts on the
+   *  same events. */
   #hasShownOthers(now: Millis): boolean {
     if (this.#boughtAt !== undefined && now >= this.#boughtAt + BESIDE_FIRST_MS) return true
     return this.resolver.watches
@@ -265,7 +267,7 @@ export class LiveWallet {
       .some(({ attempt, ended }) => attempt.side === 'buy' && !ended && now >= attempt.armedAt + UNSEEN_FIRST_MS)
   }
 
-  /** Time until the next decision may be possible, at most 30 s. */
+  /** Time until the next decision may be possible, ms; at most 30 s. */
   #everyMs(): number {
     const { watches } = this.resolver
     const bound = watches.nextBound()
@@ -296,7 +298,7 @@ export class LiveWallet {
     }
   }
 
-  /** Reports the reason at once, and notifies the operator if the wait is long. */
+  /** Reports at once why no head is available, and notifies the operator if the wait is long. */
   #waitsFor(reason: string, waitsMs: number): void {
     const { on } = this.#parts
     if (reason !== '' && this.#waits === '') on.notice(reason)

@@ -1,10 +1,10 @@
 import { lamports } from '../../base/units.ts'
 import type { WalletCursor, WalletTransaction } from '../../orders/audit-records.ts'
 
-/** Known history of a wallet: a reading as the starting point, and every transaction since then, or since the oldest
- *  attempt that is still being proved. */
+/** The known history of a wallet. It has a reading as its starting point, and every transaction since that reading or,
+ *  if that is earlier, since the oldest attempt that is still being proved. */
 export class WalletBook {
-  /** undefined before the first reading. */
+  /** The last reading; undefined before the first one. */
   cursor: WalletCursor | undefined
   readonly #rows = new Map<string, WalletTransaction>()
 
@@ -21,8 +21,8 @@ export class WalletBook {
     this.#rows.set(row.signature, row)
   }
 
-  /** Expected balance at a slot according to the known transactions, lamports. The real balance differs if a
-   *  transaction is unknown. */
+  /** Balance in lamports that the known transactions imply at a slot. The real balance differs if a transaction is
+   *  unknown. */
   expected(slot: number): number {
     if (this.cursor === undefined) return 0
     let sum: number = this.cursor.lamports
@@ -33,7 +33,7 @@ export class WalletBook {
     return sum
   }
 
-  /** First unexplained row between two slots that may have been an execution. */
+  /** Returns an unexplained row between two slots that may have been an execution; undefined if there is none. */
   opaqueBetween(after: number, upTo: number): WalletTransaction | undefined {
     for (const row of this.#rows.values())
       if (row.class === 'opaque' && !row.failed && row.lamports !== 0 && row.slot > after && row.after < upTo)
@@ -53,7 +53,7 @@ export class WalletBook {
     return undefined
   }
 
-  /** Drops rows up to this slot, which are no longer needed. */
+  /** Drops the rows up to this slot, which are no longer needed. */
   forget(upTo: number): void {
     for (const row of this.#rows.values()) if (row.slot <= upTo) this.#rows.delete(row.signature)
   }

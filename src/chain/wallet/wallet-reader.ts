@@ -5,9 +5,10 @@ import type { Rpc } from '../rpc/rpc.ts'
 export interface WalletParts {
   readonly rpc: Rpc
   readonly clock: Clock
-  /** Public key. */
+  /** Public key of the wallet. */
   readonly wallet: string
-  /** Receives the confirmed balance and its slot. The balance includes all transactions up to that slot. */
+  /** Receives the balance at commitment `confirmed`, and its slot. The balance includes all transactions up to that
+   *  slot. */
   readonly read: (lamports: Lamports, slot: number) => void
 }
 
@@ -15,13 +16,13 @@ const EVERY_MS = 30_000
 /** Retry interval after a failure. */
 const AGAIN_MS = 2_000
 
-/** Reads the wallet's SOL from the chain: at the start, after a transaction landed, and every 30 s. */
+/** Reads the wallet's SOL from the chain at the start, after each transaction that landed, and every 30 s. */
 export class WalletReader {
   readonly #parts: WalletParts
   #slot = -1
   #cancelTimer: Cancel | undefined
   #isReading = false
-  /** A transaction landed during the current read. */
+  /** Whether a transaction landed during the current read, so that the balance must be read again. */
   #isStale = false
   #isStopped = false
 

@@ -19,7 +19,7 @@ import { asRecord, ownValue } from './wire/frame.ts'
 import type { Row } from './wire/row.ts'
 
 const FIRST_BYTES = 1 << 20
-/** Upper bound of a line's length. */
+/** Maximum length of a line in bytes. */
 const MAX_BYTES = 1 << 23
 const NEWLINE = 0x0a
 /** Largest number of milliseconds that a Date can hold. */
@@ -57,7 +57,7 @@ export class CaptureReader implements CaptureReaderPort {
   }
 }
 
-/** Appends the rows of a capture to blocks and drops duplicates. */
+/** A reader that also appends the rows of a capture to blocks, and drops duplicates. */
 export class CaptureImporter extends CaptureReader implements CaptureImporterPort {
   readonly #intake: Intake
 
@@ -99,8 +99,8 @@ function bad(why: string): Captured {
   return { kind: 'bad', why }
 }
 
-/** Lines of a file, numbered from 1. A line that is too long for any message is truncated. Throws SluiceError if the
- *  file cannot be read. */
+/** Yields the lines of a file, numbered from 1. A line that is too long for any message is truncated. Throws
+ *  SluiceError if the file cannot be read. */
 export function* linesOf(path: string): Generator<Line, void, undefined> {
   const file = openFile(path)
   try {
@@ -139,7 +139,7 @@ function openFile(path: string): number {
   }
 }
 
-/** Exit code 2 if the path names no file, else 1. */
+/** Makes the error for a file that cannot be read. Its exit code is 2 if the path names no file, else 1. */
 function unreadable(path: string, { message, code }: Error & { readonly code?: unknown }): SluiceError {
   const isNoFile = code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR'
   return new SluiceError(`${path} cannot be read: ${message}`, isNoFile ? ExitCode.usage : ExitCode.failed)
@@ -154,19 +154,21 @@ const FIGURES = [
 
 const TEXTS = ['signature', 'trader', 'symbol', 'name', 'creator'] as const
 const METADATA = ['description', 'image', 'website', 'twitter'] as const
-/** Columns of a written file. A file that is read may have them in any order, omit most of them, and have others. */
+/** Columns of a file that is written. A file that is read may have them in any order, may omit most of them, and may
+ *  have others. */
 const COLUMNS = ['type', ...TIMES, 'keys', 'mint', 'side', ...FIGURES, ...TEXTS, ...METADATA] as const
 const NEEDED = ['type', 'mint', 'timestamp']
 const NUMBERS: ReadonlySet<string> = new Set([...TIMES, ...FIGURES])
 const KNOWN: ReadonlySet<string> = new Set(COLUMNS)
-/** A quoted description may span several lines; a cell that spans more has an unclosed quote. */
+/** Maximum number of lines of a cell. A quoted description may span several lines; a cell that spans more than these
+ *  has an unclosed quote. */
 const MAX_LINES = 200
 
 function isCsv(path: string): boolean {
   return path.toLowerCase().endsWith('.csv')
 }
 
-/** Messages of a capture: CSV if the file name ends in .csv, else NDJSON. */
+/** Yields the messages of a capture. The file is CSV if its name ends in .csv, else NDJSON. */
 export function messageLinesOf(path: string): Generator<Line, void, undefined> {
   return isCsv(path) ? csvLinesOf(path) : linesOf(path)
 }
@@ -179,22 +181,23 @@ function jsonLine(message: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(message, finite)
 }
 
-/** A number that the service did not send is NaN in a row and is omitted from the line. */
+/** Omits numbers that are not finite from a line: NaN in a row is a number that the service did not send. */
 function finite(_key: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? undefined : value
 }
 
 export const CSV_HEADER = COLUMNS.join(',')
 
-/** Formats a message of a capture as a CSV line without line end. `csvLinesOf` reads it back as the same message. */
+/** Formats a message of a capture as a CSV line, without the line end. `csvLinesOf` reads it back as the same
+ *  message. */
 export function csvLine({ metadata, ...message }: Readonly<Record<string, unknown>>): string {
   const all: Readonly<Record<string, unknown>> = { ...message, ...(metadata as object | undefined) }
   return COLUMNS.map((name) => csvCell(all[name])).join(',')
 }
 
-/** Records of a CSV file, each converted to a line in the service's message format, with the number of its first
- *  line. The first record names the columns. Throws SluiceError if a required column is missing or the file cannot be
- *  read. */
+/** Yields the records of a CSV file, each converted to a line in the service's message format, with the number of its
+ *  first line. The first record names the columns. Throws SluiceError if a required column is missing or the file
+ *  cannot be read. */
 export function* csvLinesOf(path: string): Generator<Line, void, undefined> {
   let columns: readonly string[] | undefined
   for (const { number, text } of recordsOf(path)) {
@@ -210,8 +213,8 @@ interface Numbered {
   readonly text: string
 }
 
-/** Splits a file into CSV records. A quoted cell may contain line ends. `text` is undefined for a record with
- *  unpaired quotes; the lines after its first line are then parsed again on their own. */
+/** Splits a file into CSV records. A quoted cell may contain line ends. `text` is undefined for a record with unpaired
+ *  quotes; the lines after the record's first line are then parsed again as new records. */
 function* recordsOf(path: string): Generator<{ number: number; text: string | undefined }, void, undefined> {
   const lines = linesOf(path)
   const again: Numbered[] = []
@@ -241,7 +244,7 @@ function numbered({ value, done }: IteratorResult<Line, void>): Numbered | undef
   return { number: value.number, text: value.data.toString('utf8', value.start, value.end) }
 }
 
-/** Cells of a record; undefined stands for an empty cell. Returns undefined if a quote is inside an unquoted cell. */
+/** Splits a record into cells; an empty cell is undefined. Returns undefined if a quote is inside an unquoted cell. */
 function cellsOf(text: string): (string | undefined)[] | undefined {
   const cells: (string | undefined)[] = []
   for (let at = 0; at <= text.length; at++) {
@@ -270,7 +273,7 @@ function columnsOf(path: string, cells: readonly (string | undefined)[] | undefi
   throw new SluiceError(`${path}:1: the first line must name the columns; missing: ${lacks.join(', ')}`)
 }
 
-/** Returns the message, or the reason why the record is not one. */
+/** Returns the message of a record, or the reason why the record is not a message. */
 function messageOf(columns: readonly string[], cells: readonly (string | undefined)[]): object | string {
   if (cells.length > columns.length) return 'more cells than columns'
   const message: Record<string, unknown> = {}

@@ -9,7 +9,7 @@ import { sellAmountOf, termsOf } from './trade-terms.ts'
 
 type Unsendable = Extract<Outcome, { kind: 'refused' | 'unsent' }>
 
-/** Executes orders through POST /trade/buy and /trade/sell: the service builds, signs and sends the transaction. Each
+/** Executes orders through POST /trade/buy and /trade/sell. The service builds, signs and sends the transaction. Each
  *  answer is classified once (outcome.ts), no request is repeated here, and fills are read from the chain. */
 export class CloudExecutor implements Executor {
   readonly #parts: ExecutorParts
@@ -29,7 +29,8 @@ export class CloudExecutor implements Executor {
     this.#parts.resolve.resume(attempt, done)
   }
 
-  /** Compares the amount that a sale by number sold with the amount it asked for. */
+  /** For a sale by number, returns a callback that also compares the amount sold with the amount that was ordered. For
+   *  other attempts, returns `done`. */
   #watched(attempt: Attempt, done: (outcome: Outcome) => void): (outcome: Outcome) => void {
     const { sellUnit, holding, contradicted } = this.#parts
     const { size, mint } = attempt
@@ -43,7 +44,7 @@ export class CloudExecutor implements Executor {
     }
   }
 
-  /** The request, or the reason why none can be sent. */
+  /** Returns the request of an attempt, or the reason why none can be sent. */
   #requestOf(attempt: Attempt): HttpRequest | Unsendable {
     const terms = termsOf(attempt, this.#parts)
     if ('code' in terms) return { kind: 'refused', ...terms, retry: 'never' }
@@ -56,10 +57,11 @@ export class CloudExecutor implements Executor {
   }
 }
 
-/** Time after which the attempt is reported as `unknown`. The request stays open, and a late answer still counts. */
+/** Time after which an attempt without an answer is reported as `unknown`. The request stays open, and a late answer
+ *  still counts. */
 const SOFT_TIMEOUT_MS = 10000
 
-/** Sends the request of an attempt once and passes the conclusion from the answer on. */
+/** Sends the request of an attempt once, and passes the conclusion from its answer to the resolution. */
 function sendOnce(request: HttpRequest, http: Http, clock: Clock, resolution: Resolution): void {
   const cancel = clock.after(SOFT_TIMEOUT_MS, () => {
     resolution.doubt(`no answer within ${SOFT_TIMEOUT_MS / 1000} s`)

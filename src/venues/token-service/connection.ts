@@ -7,11 +7,11 @@ export type ConnectionParts = Pick<FeedParts, 'url' | 'apiKey' | 'dial' | 'clock
 
 export interface ConnectionEvents {
   message(data: Uint8Array, binary: boolean, start: number, end: number): void
-  /** Every message of one socket read was delivered. */
+  /** Called after all messages of one socket read were delivered. */
   settled(): void
-  /** The connection was lost, or could not be opened; `state` has details. */
+  /** Called if the connection was lost or could not be opened. `state` has the details. */
   down(): void
-  /** No frame arrived for longer than the answer to a ping takes. */
+  /** Called if no frame arrived for longer than the answer to a ping takes. */
   silent(): void
   /** Called once a second in every state. */
   second(): void
@@ -21,23 +21,23 @@ export interface ConnectionEvents {
 export type ConnectionState = 'idle' | 'dialing' | 'authenticating' | 'open' | 'waiting' | 'refused' | 'stopped'
 
 const SECOND_MS = 1_000
-/** Seconds to wait for the connection, and for the authentication. */
+/** Maximum wait for the connection, and for the authentication, in seconds. */
 const PATIENCE = 10
-/** Seconds between two attempts to read a new key after a refusal. */
+/** Interval in seconds at which a new key is looked for after a refusal. */
 const KEY_EVERY = 30
 
-/** One authenticated WebSocket that reconnects by itself. It knows no messages but the first one, which
+/** One authenticated WebSocket that reconnects by itself. The only message that it knows is the first one, which
  *  authenticates. */
 export class Connection {
   state: ConnectionState = 'idle'
-  /** API key of the present or last connection. Secret. */
+  /** API key of the current or last connection. It is secret. */
   apiKey = ''
   readonly #parts: ConnectionParts
   readonly #on: ConnectionEvents
   readonly #heartbeat = new Heartbeat()
   readonly #redial: Redial
   #socket: Socket | undefined
-  /** Seconds in the present state. */
+  /** Number of seconds in the current state. */
   #waited = 0
   #cancelSecond: Cancel | undefined
   #cancelDial: Cancel | undefined
@@ -59,14 +59,14 @@ export class Connection {
     this.#leave('stopped')
   }
 
-  /** The service accepted the key. Returns false if no authentication was pending. */
+  /** Handles the service's acceptance of the key. Returns false if no authentication was pending. */
   authenticated(): boolean {
     if (this.state !== 'authenticating') return false
     this.#enter('open')
     return true
   }
 
-  /** The service refused the key. No further connection is opened with this key. */
+  /** Handles the service's refusal of the key. No further connection is opened with this key. */
   refuse(): void {
     this.#leave('refused')
   }
@@ -78,12 +78,14 @@ export class Connection {
     this.#cancelDial = this.#parts.clock.after(waitMs, () => this.#dial())
   }
 
-  /** Counts a second in which the feed was live. Returns true after enough of them to forget earlier losses. */
+  /** Counts a second in which the feed was live. Returns true once there were enough of them to forget earlier
+   *  losses. */
   prove(): boolean {
     return this.#redial.tick()
   }
 
-  /** Sends within the plan's message rate. A message is dropped if its connection is no longer open. */
+  /** Sends a message as soon as the plan's message rate allows it. The message is dropped if its connection is no
+   *  longer open by then. */
   send(text: string): void {
     const socket = this.#socket
     this.#parts.pace(() => {
@@ -115,7 +117,7 @@ export class Connection {
     this.#socket = socket
   }
 
-  /** '' if the key's source cannot be read; the service then refuses it. */
+  /** Reads the API key. Returns '' if its source cannot be read; the service then refuses the key. */
   #readKey(): string {
     try {
       return this.#parts.apiKey()
@@ -131,7 +133,8 @@ export class Connection {
     this.#socket?.send(messages.authenticate(this.apiKey))
   }
 
-  /** Terminates the socket. A close handshake would wait for a server that may be gone. */
+  /** Enters a state without a connection. Terminates the socket, because a close handshake would wait for a server that
+   *  may be gone. */
   #leave(state: ConnectionState): void {
     const socket = this.#socket
     this.#socket = undefined
@@ -176,32 +179,32 @@ export class Connection {
   }
 }
 
-/** Seconds. The document asks for a ping about every 30 seconds. */
+/** Limits in seconds. The service's document asks for a ping about every 30 seconds. */
 const PING_EVERY = 30
 const STALE_AFTER = 40
 const DEAD_AFTER = 50
 
 export type Beat = 'calm' | 'ping' | 'stale' | 'dead'
 
-/** Detects a dead connection. It counts ticks instead of time: after a suspended machine or a blocked event loop a
- *  late tick counts as one second, so waiting frames are read before the server is considered dead. */
+/** Detects a dead connection. It counts ticks instead of time. After a suspended machine or a blocked event loop a late
+ *  tick counts as one second, so waiting frames are read before the server counts as dead. */
 class Heartbeat {
   #silent = 0
   #sincePing = 0
 
-  /** Starts over for a new connection. */
+  /** Starts counting again for a new connection. */
   start(): void {
     this.#silent = 0
     this.#sincePing = 0
   }
 
-  /** Any frame proves that the connection is alive. */
+  /** Notes that a frame arrived. Any frame proves that the connection is alive. */
   heard(): void {
     this.#silent = 0
   }
 
-  /** Called once a second while connected. Returns the action to take. `stale` is returned once and asks for a ping
-   *  too. */
+  /** Counts a second and returns the action to take. Called once a second while connected. `stale` is returned only
+   *  once, and also asks for a ping. */
   tick(): Beat {
     this.#silent++
     this.#sincePing++
@@ -214,13 +217,13 @@ class Heartbeat {
 }
 
 const START_MS = 1000
-/** Upper bound of the delay, and the delay after CONNECTION_LIMIT. */
+/** Maximum delay before dialing again, which is also the delay after CONNECTION_LIMIT. */
 export const LONGEST_REDIAL_MS = 30000
-/** Seconds of being live after which the next loss counts as the first one. */
+/** Number of seconds for which the feed must be live until the next loss counts as the first one. */
 const FORGIVEN_AFTER = 60
 
-/** Delay before dialing again: uniform between the documented 1,000 ms and a cap that doubles with each loss, so that
- *  clients which lost the server together do not return together. */
+/** Computes the delay before dialing again. It is uniform between the documented 1,000 ms and a cap that doubles with
+ *  each loss, so that clients which lost the server together do not return together. */
 export class Redial {
   readonly #random: Random
   #losses = 0
@@ -230,7 +233,7 @@ export class Redial {
     this.#random = random
   }
 
-  /** Delay in ms after a lost or failed connection. */
+  /** Returns the delay in ms after a lost or failed connection. */
   next(): number {
     const cap = Math.min(LONGEST_REDIAL_MS, START_MS * 2 ** Math.min(this.#losses, 20))
     this.#losses++
@@ -238,7 +241,7 @@ export class Redial {
     return START_MS + this.#random.next() * (cap - START_MS)
   }
 
-  /** Called once a second while live. Returns true once earlier losses are forgotten. */
+  /** Counts a second in which the feed was live. Returns true once earlier losses are forgotten. */
   tick(): boolean {
     if (++this.#liveSeconds < FORGIVEN_AFTER) return false
     this.#losses = 0

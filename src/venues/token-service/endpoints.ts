@@ -10,25 +10,26 @@ export const ENDPOINTS = {
   buildSell: { method: 'POST', path: '/transaction/sell', version: 1 },
 } as const satisfies Record<string, EndpointRow>
 
-/** Path of the WebSocket. */
+/** Path of the WebSocket feed. */
 export const STREAM_PATH = '/api/data'
 
 interface EndpointRow {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  /** 1: no prefix; 2: prefix /v2. */
+  /** Version of the endpoint. 1 has no prefix in the path; 2 has the prefix /v2. */
   readonly version: number
 }
 
 export type Endpoint = keyof typeof ENDPOINTS
 
-/** URL of an endpoint. The path is appended to `baseUrl`, which ends in /api; resolving an absolute path would drop
- *  that. `key` is the mint or wallet at the end of the path. Throws RangeError if it is not a key of 32 bytes. */
+/** Returns the URL of an endpoint. The path is appended to `baseUrl`, which ends in /api, because resolving an absolute
+ *  path would drop that ending. `key` is the mint or wallet at the end of the path. Throws RangeError if it is not a
+ *  key of 32 bytes. */
 export function urlOf(baseUrl: string, endpoint: Endpoint, key?: string): string {
   return join(baseUrl, ENDPOINTS[endpoint], key)
 }
 
-/** Like `urlOf`, for a row of the table. */
+/** Like `urlOf`, but for a given row of the table of endpoints. */
 export function join(baseUrl: string, { path, version }: EndpointRow, key?: string): string {
   if (key !== undefined && !isPublicKey(key)) throw new RangeError(`not a public key: ${key}`)
   const prefix = version === 1 ? '' : `/v${version}`

@@ -9,8 +9,8 @@ import { Intake } from './intake.ts'
 import { Subscriber } from './subscriptions.ts'
 import { type Control, Decoder } from './wire/decode.ts'
 
-/** The service's WebSocket feed. Decodes market rows into the current block and delivers them to the sink. The set of
- *  wanted keys is restored after every reconnect. */
+/** The service's WebSocket feed. It decodes market rows into the current block and delivers them to the sink. After
+ *  every reconnect, all wanted keys are subscribed again. */
 export class Feed implements VenueFeed {
   readonly counts = { frames: 0, rows: 0, duplicates: 0, shed: 0, unknownFields: 0, losses: 0 }
   readonly misfits: Misfits
@@ -23,7 +23,7 @@ export class Feed implements VenueFeed {
   readonly #overload: Overload
   readonly #coverage = new Coverage()
   #sink: Sink | undefined
-  /** State of an open connection. */
+  /** State of the feed while the connection is open. */
   #phase: 'subscribing' | 'live' | 'stale' = 'subscribing'
   #time: Millis = 0
   /** Arrival time of the last frame. */
@@ -76,15 +76,15 @@ export class Feed implements VenueFeed {
   }
 
   want(keys: readonly string[]): void {
-    this.#chunk = undefined // forces a clock reading, as in `#control`
+    this.#chunk = undefined // makes the next row read the clock, as in `#control`
     this.#subscriber.want(keys)
     this.#report()
   }
 
   #message(data: Uint8Array, binary: boolean, start: number, end: number): void {
     this.counts.frames++
-    // All messages of one chunk arrived together, so they share one clock reading: reading the clock costs half as much
-    // as processing a row.
+    // All messages of one chunk arrived together, so they share one reading of the clock. Reading it for each row would
+    // cost half as much again as processing the row.
     if (data !== this.#chunk || start < this.#chunkEnd) this.#heardAt = this.#now()
     this.#chunk = data
     this.#chunkEnd = end
@@ -94,7 +94,7 @@ export class Feed implements VenueFeed {
     if (why !== undefined) this.misfits.add(why, data.subarray(start, end), this.#connection.apiKey)
   }
 
-  /** Returns why the row was rejected or looks unusual; undefined if it is fine. */
+  /** Adds the decoded row. Returns the reason why it was rejected or looks unusual; undefined if there is none. */
   #row(): string | undefined {
     if (this.#connection.state !== 'open') return 'before authentication'
     const { unknownFields } = this.#decoder
@@ -107,8 +107,8 @@ export class Feed implements VenueFeed {
     return unknownFields > 0 ? 'unknown field' : undefined
   }
 
-  /** Delivers pending rows first, because the reports below carry a later time. Rows of the same chunk that follow
-   *  must not be older, so the clock is read again for them. */
+  /** Handles a control message. Delivers pending rows first, because the reports below carry a later time. Later rows
+   *  of the same chunk must not be older than the reports, so the clock is read again for them. */
   #control(message: Control): undefined {
     this.#intake.deliver()
     this.#chunk = undefined
@@ -166,19 +166,20 @@ export class Feed implements VenueFeed {
     else this.#coverage.report(state === 'refused' ? 'refused' : 'down', [])
   }
 
-  /** Current time, never earlier than the time before. */
+  /** Returns the current time, which is never earlier than the one returned before. */
   #now(): Millis {
     this.#time = Math.max(this.#time, this.#parts.clock.now())
     return this.#time
   }
 }
 
-/** Reports to the engine and the tape whether rows are complete, for which keys, and the gaps in between. */
+/** Reports to the engine and the tape whether the rows are complete, for which keys, and the gaps during which they
+ *  were not. */
 class Coverage {
   #sink: Sink | undefined
-  /** null while the feed is live. */
+  /** Start of the open gap; null while the feed is live. */
   #gapFrom: Millis | null = null
-  /** The last report. An engine assumes `down` until the first report. */
+  /** The last report, as text. An engine assumes `down` until the first report. */
   #posted = 'down'
 
   start(sink: Sink, now: Millis): void {
@@ -186,7 +187,7 @@ class Coverage {
     this.#gapFrom = now
   }
 
-  /** Rows after `lastHeard` may be missing. */
+  /** Opens a gap: rows after `lastHeard` may be missing. */
   openGap(lastHeard: Millis): void {
     this.#gapFrom ??= lastHeard
   }
@@ -205,11 +206,11 @@ class Coverage {
   }
 }
 
-/** Number of frames kept per reason, and bytes kept of each. */
+/** KEPT is the number of frames that are kept for each reason, and KEPT_BYTES the length to which each is cut. */
 const KEPT = 20
 const KEPT_BYTES = 2048
 
-/** Counts undecodable frames by reason and keeps the first ones of each reason for inspection. */
+/** Counts frames that cannot be decoded, by reason, and keeps the first ones of each reason for inspection. */
 export class Misfits {
   readonly counts = new Map<string, number>()
   readonly #keep: (why: string, text: string) => void
@@ -218,12 +219,12 @@ export class Misfits {
     this.#keep = keep
   }
 
-  /** Removes `secret` from the kept text: a service may echo the API key. */
+  /** Adds a frame. Removes `secret` from the kept text, because a service may echo the API key. */
   add(why: string, data: Uint8Array, secret: string): void {
     const count = (this.counts.get(why) ?? 0) + 1
     this.counts.set(why, count)
     if (count > KEPT) return
-    // Reads beyond the kept length, so that a secret that spans the cut is replaced too.
+    // The text is read beyond the kept length, so that a secret that spans the cut is replaced too.
     const text = Buffer.from(data.buffer, data.byteOffset, Math.min(data.length, KEPT_BYTES + secret.length)).toString()
     this.#keep(why, (secret === '' ? text : text.replaceAll(secret, '[secret]')).slice(0, KEPT_BYTES))
   }

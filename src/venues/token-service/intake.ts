@@ -8,17 +8,19 @@ import { MintIndex } from './mint-index.ts'
 import type { Bytes } from './wire/bytes.ts'
 import type { Row } from './wire/row.ts'
 
-/** `bad mint`: the text is not a public key of 32 bytes. `no room`: the row does not fit into an empty block. */
+/** Result of adding a row. `bad mint`: the text is not a public key of 32 bytes. `no room`: the row does not fit into
+ *  an empty block. */
 export type AddResult = 'row' | 'duplicate' | 'shed' | 'bad mint' | 'no room'
 
-/** Appends decoded rows to the current block and delivers them in batches, which costs less than delivering them one
- *  by one. Allocates nothing per row. */
+/** Appends decoded rows to the current block and delivers them in batches, because this costs less than delivering each
+ *  row alone. Allocates nothing per row. */
 export class Intake {
-  /** The block being written; replaced when it is full. */
+  /** The block that is being written. It is replaced when it is full. */
   block: LiveBlock
-  /** First row that was not delivered yet. */
+  /** Index of the first row that was not delivered yet. */
   #next = 0
-  /** Rows delivered in all blocks: now, and when token numbers were last recycled. */
+  /** Number of rows that were delivered in all blocks: now (`#rows`), and when token numbers were last recycled
+   *  (`#rowsThen`). */
   #rows = 0
   #rowsThen = 0
   readonly #rowsHandled: () => number
@@ -71,8 +73,8 @@ export class Intake {
   }
 
   /** Recycles token numbers that are no longer in use. Called between two blocks, because a block keeps one list of
-   *  mints. Rows that the engine has not processed yet must be newer than the last call, because only mints seen
-   *  since then keep their numbers. The row that did not fit into the block was seen before this call. */
+   *  mints. Only mints that were seen since the last call keep their numbers, so all rows that the engine has not
+   *  processed yet must be newer than that call. The row that did not fit into the block was seen before this call. */
   #giveBackMints(): void {
     if (!this.#index.isDue || this.#rowsHandled() < this.#rowsThen) return
     this.#rowsThen = this.#rows + 1
@@ -83,8 +85,8 @@ export class Intake {
     return this.block.appendBytes(time, row.stamp, row.kind, token, row.numbers, row.texts, row.details)
   }
 
-  /** Deduplication key of an event. The timestamp does not count for a trade with a signature. Amounts count, because
-   *  one transaction may hold several trades. */
+  /** Whether an event was seen before. The timestamp of a trade with a signature does not count for the comparison.
+   *  Amounts count, because one transaction may contain several trades. */
   #isDuplicate({ kind, stamp, numbers, texts }: Row, token: TokenId): boolean {
     const hash = this.#hash
     hash.start(kind)
@@ -108,8 +110,8 @@ function isSheddable(kind: RowKind, shedding: Shedding): boolean {
   return kind === RowKind.priceUpdate || (shedding > 1 && kind !== RowKind.newToken)
 }
 
-/** Two 32-bit hashes of the same words. With 8,192 remembered events the probability of a collision is about 1e-15
- *  per event. The hash does not resist crafted events: events come from the service itself. */
+/** Two 32-bit hashes of the same words. With 8,192 remembered events the probability of a collision is about 1e-15 per
+ *  event. Crafted events could collide, but events come from the service itself. */
 export class EventHash {
   first = 0
   second = 0
@@ -128,15 +130,15 @@ export class EventHash {
     this.second = second ^ (second >>> 13)
   }
 
-  /** Hashes the bits of a number: all NaN are equal, 0 and -0 differ. */
+  /** Hashes the bits of a number, so all NaN are equal, and 0 and -0 differ. */
   number(value: number): void {
     this.#double[0] = value
     this.word(this.#words[0] as number)
     this.word(this.#words[1] as number)
   }
 
-  /** Hashes a base58 key or signature by its length, its first four characters and its last twelve: these already
-   *  depend on every byte of the decoded value. */
+  /** Hashes a base58 key or signature by its length, its first four characters and its last twelve. This suffices
+   *  because these characters depend on every byte of the decoded value. */
   text({ bytes, view }: Bytes, start: number, end: number): void {
     this.word(end - start)
     if (end - start < 16) {
@@ -161,7 +163,7 @@ export class Duplicates {
     this.#older = new HashSet(size)
   }
 
-  /** Returns true if the event is known, else remembers it. */
+  /** Returns true if the event is remembered; otherwise remembers it and returns false. */
   check(hash: EventHash): boolean {
     if (this.#older.has(hash.first, hash.second)) return true
     if (!this.#newer.add(hash.first, hash.second)) return true
@@ -174,8 +176,8 @@ export class Duplicates {
   }
 }
 
-/** Set of pairs of 32-bit hashes, open addressing, at most half full. A first hash of 0 marks a free slot, so 0 is
- *  stored as 1. */
+/** Set of pairs of 32-bit hashes, with open addressing and at most half full. A first hash of 0 marks a free slot, so a
+ *  hash of 0 is stored as 1. */
 class HashSet {
   readonly #pairs: Int32Array
   readonly #mask: number
@@ -191,7 +193,7 @@ class HashSet {
     return this.#pairs[this.#place(first, second) * 2] !== 0
   }
 
-  /** Returns false if the pair is already in the set. */
+  /** Adds a pair; returns false if it is already in the set. */
   add(first: number, second: number): boolean {
     const slot = this.#place(first, second)
     if (this.#pairs[slot * 2] !== 0) return false
@@ -206,7 +208,7 @@ class HashSet {
     this.count = 0
   }
 
-  /** Slot of the pair, or the free slot where it belongs. */
+  /** Returns the slot of the pair, or the free slot where the pair belongs. */
   #place(first: number, second: number): number {
     const key = first | 0 || 1
     let slot = (first ^ (first >>> 16)) & this.#mask

@@ -4,15 +4,15 @@ import { isPublicKey } from '../../solana/base58.ts'
 import { type Bytes, bytesOf, tailOf } from './wire/bytes.ts'
 
 const FREE = -1
-/** Bytes reserved for a key. A base58 key has 32 to 44 characters. */
+/** Number of bytes reserved for each key. A base58 key has 32 to 44 characters. */
 const ROOM = 44
 const MIN_KEYS = 1 << 11
-/** Number of new mints after which recycling token numbers is worth its cost. */
+/** Minimum number of new mints that makes recycling token numbers worth its cost. */
 const MIN_NEW = 1 << 14
 const decoder = new TextDecoder()
 
-/** Token numbers by the bytes of their mints, so that a frame's mint needs no string. A mint is checked to be a
- *  public key of 32 bytes when it is first seen. Open addressing; the table doubles when it is half full. */
+/** Token numbers by the bytes of their mints, so that a frame's mint needs no string. When a mint is first seen, it is
+ *  checked to be a public key of 32 bytes. The table uses open addressing, and doubles when it is half full. */
 export class MintIndex {
   readonly #mints: Mints
   /** Index of the key in each slot, or FREE. */
@@ -20,7 +20,7 @@ export class MintIndex {
   #keys = bytesOf(new ArrayBuffer(MIN_KEYS * ROOM))
   #lengths = new Uint8Array(MIN_KEYS)
   #tokens = new Int32Array(MIN_KEYS)
-  /** 1 if the mint was seen since numbers were last recycled. */
+  /** 1 if the mint was seen since token numbers were last recycled. */
   #isMet = new Uint8Array(MIN_KEYS)
   #count = 0
   #dueCount = MIN_NEW
@@ -29,7 +29,7 @@ export class MintIndex {
     this.#mints = mints
   }
 
-  /** Number of the mint in bytes `start..end` (32 to 44 bytes); -1 if it is not a public key. */
+  /** Returns the token number of the mint in bytes `start..end` (32 to 44 bytes); -1 if it is not a public key. */
   intern(source: Bytes, start: number, end: number): TokenId {
     const slot = this.#slotOf(source, start, end)
     const key = this.#table[slot] as number
@@ -38,12 +38,13 @@ export class MintIndex {
     return this.#tokens[key] as number
   }
 
-  /** Whether enough new mints were seen to recycle numbers. */
+  /** Whether enough new mints were seen to recycle token numbers. */
   get isDue(): boolean {
     return this.#count >= this.#dueCount
   }
 
-  /** Recycles the numbers of mints that were not seen since the last call and that no other part uses. */
+  /** Recycles the token numbers of mints that were not seen since the last call and for which no other component keeps
+   *  data. */
   giveBack(): void {
     const isMet = new Uint8Array(this.#mints.list.length)
     for (let key = 0; key < this.#count; key++) isMet[this.#tokens[key] as number] = this.#isMet[key] as number
@@ -92,7 +93,7 @@ export class MintIndex {
     }
   }
 
-  /** Slot of a key, or the free slot where it belongs. */
+  /** Returns the slot of a key, or the free slot where the key belongs. */
   #slotOf(source: Bytes, start: number, end: number): number {
     const mask = this.#table.length - 1
     let slot = hashOf(source.view, start) & mask
@@ -116,8 +117,8 @@ function resized<T extends Uint8Array | Int32Array>(from: T, to: T, count: numbe
   return to
 }
 
-/** Hashes sixteen of the first characters. They are close to random, while the last ones may be chosen (vanity
- *  addresses such as `...pump`). */
+/** Hashes sixteen characters of a key, from the fifth on. These are close to random, while the last characters may be
+ *  chosen (vanity addresses such as `...pump`). */
 function hashOf(view: DataView, start: number): number {
   let hash = 0
   for (let at = start + 4; at < start + 20; at += 4) hash = Math.imul(hash ^ view.getInt32(at, true), 0x9e3779b1)

@@ -9,7 +9,8 @@ export type Verdict = Extract<Outcome, { kind: 'unsent' | 'acked' | 'refused' | 
 
 type Retry = Extract<Outcome, { kind: 'refused' }>['retry']
 
-/** A documented error code means refused, with any HTTP status. */
+/** Retry rule of each documented error code. Such a code means that the order was refused, no matter which HTTP status
+ *  the answer has. */
 const BY_CODE: Readonly<Record<HttpCode, Retry>> = {
   INSUFFICIENT_BALANCE: 'never',
   INVALID_MINT: 'never',
@@ -17,8 +18,8 @@ const BY_CODE: Readonly<Record<HttpCode, Retry>> = {
   RATE_LIMIT: 'wait',
 }
 
-/** HTTP statuses that mean refused without an error code. No other status proves anything: a 408, 409, 425, 5xx,
- *  redirect or unexpected 200 may come from a proxy after the service has executed the order. */
+/** HTTP statuses that mean, without an error code, that the order was refused. No other status proves anything: a 408,
+ *  409, 425, 5xx, redirect or unexpected 200 may come from a proxy after the service has executed the order. */
 const BY_STATUS: Readonly<Record<number, { readonly code: ErrorCode; readonly retry: Retry }>> = {
   400: { code: 'INVALID_PARAMETERS', retry: 'never' },
   401: { code: 'KEY_REFUSED', retry: 'wait' },
@@ -32,7 +33,8 @@ const BY_STATUS: Readonly<Record<number, { readonly code: ErrorCode; readonly re
   429: { code: 'RATE_LIMIT', retry: 'wait' },
 }
 
-/** `now` is the reference for a Retry-After that is a date. */
+/** Draws the conclusion from the answer to a trade request. `now`: the current time, needed if Retry-After is a
+ *  date. */
 export function verdictOf(result: HttpResult, now: Millis): Verdict {
   if (result.kind === 'unsent') return { kind: 'unsent', reason: result.reason }
   if (result.kind === 'lost') return { kind: 'unknown', reason: result.reason }
@@ -60,7 +62,7 @@ function refused(
   return { kind: 'refused', code, reason, retry, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
 }
 
-/** Parses Retry-After (seconds or an HTTP date) to milliseconds from now; undefined if it is neither. */
+/** Converts a Retry-After header (seconds or an HTTP date) to milliseconds from now; undefined if it is neither. */
 function retryAfter(value: string | undefined, now: Millis): number | undefined {
   if (value === undefined) return undefined
   const ms = /^\d{1,6}$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - now

@@ -2,7 +2,8 @@ import { solToLamports } from '../../base/units.ts'
 import type { Plan } from '../../engine/settings.ts'
 import type { NamedPlan } from '../venue.ts'
 
-/** Documented limits. The numbers of Enterprise are "custom", so they come from the configuration. */
+/** Plans with documented limits. The limits of Enterprise are documented only as "custom", so they come from the
+ *  configuration. */
 export const STANDARD: Plan = {
   name: 'Standard',
   requestsPerMinute: 100,
@@ -19,15 +20,15 @@ export const PREMIUM: Plan = {
   maxBuyLamports: solToLamports(100),
 }
 
-/** Plan at the start. `auto` is Standard until the service names the plan of the key. */
+/** Plan that applies at the start. `auto` means Standard until the service names the plan of the key. */
 export function firstPlan(configured: string | Plan): Plan {
   return typeof configured === 'object' ? configured : planOf(configured).plan
 }
 
-/** Plan for the service's name of it, case-insensitive. A name without known numbers (an unknown tier, or Enterprise)
- *  keeps the `present` plan. At the first connection that is Standard, because too slow is safe. Later it is the plan
- *  in force: a new name does not prove a smaller limit, and assuming one would delay stop-losses. If the limit is
- *  smaller, the service answers 429. */
+/** Returns the plan that the service calls `name`, regardless of case. If the limits of that plan are not known (an
+ *  unknown name, or Enterprise), the `present` plan stays in force. At the first connection that is Standard, because
+ *  too slow is safe. Later it is the plan in force: a new name does not prove a smaller limit, and assuming one would
+ *  delay stop-losses. If the limit is smaller, the service answers 429. */
 export function planOf(name: string, present: Plan = STANDARD): NamedPlan {
   const tier = name.trim().toLowerCase()
   if (tier === 'standard') return { plan: STANDARD, notice: '' }

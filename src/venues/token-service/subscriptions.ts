@@ -3,7 +3,7 @@ import { LONGEST_REDIAL_MS } from './connection.ts'
 import { messages } from './wire/requests.ts'
 
 export interface SubscriberParts {
-  /** Name of the venue for messages. */
+  /** Name of the venue, as it appears in messages. */
   readonly venue: string
   readonly clock: Clock
   readonly send: (text: string) => void
@@ -14,7 +14,7 @@ export interface SubscriberParts {
   readonly notice: (text: string) => void
 }
 
-/** Seconds to wait for the confirmation of a batch. */
+/** Maximum wait for the confirmation of a batch, in seconds. */
 const PATIENCE = 10
 /** Number of unanswered batches in a row after which the connection is closed. */
 const MAX_UNANSWERED = 3
@@ -25,10 +25,10 @@ export class Subscriber {
   readonly keys = new Subscriptions()
   readonly #parts: SubscriberParts
   #isConnected = false
-  /** Seconds since the open batch was sent. */
+  /** Number of seconds since the open batch was sent. */
   #waited = 0
   #unanswered = 0
-  /** Delay between two batches in ms; 0 until the service reports too many messages. */
+  /** Delay between two batches in ms; 0 until the service complains that we send too many messages. */
   #slowMs = 0
   #cancelAsk: Cancel | undefined
 
@@ -63,15 +63,15 @@ export class Subscriber {
     if (this.keys.confirm(keys)) this.#askSoon()
   }
 
-  /** The service refused the open batch. */
+  /** Handles the service's refusal of the open batch. */
   refuse(): void {
     if (this.keys.asked.length === 0) return
     this.#giveUp(this.keys.refuse())
     this.#askSoon()
   }
 
-  /** The service reported too many messages: the open batch is sent again later, and the delay applies to the next
-   *  batches too. */
+  /** Handles the service's complaint that we send too many messages. Sends the open batch again after a delay, and
+   *  delays the following batches by the same time. */
   slowDown(): void {
     this.#slowMs = Math.min(LONGEST_REDIAL_MS, Math.max(FIRST_SLOW_MS, this.#slowMs * 2))
     this.keys.retry()
@@ -83,11 +83,11 @@ export class Subscriber {
     this.#slowMs = 0
   }
 
-  /** Called once a second while connected. */
+  /** Checks whether the open batch was confirmed in time. Called once a second while connected. */
   tick(): void {
     if (this.keys.asked.length === 0 || ++this.#waited <= PATIENCE) return
-    // A service that answers other batches does not accept these keys. A service that has never answered proves nothing
-    // about them.
+    // If the service has confirmed other keys, it does not accept these. If it has never answered, its silence proves
+    // nothing about these keys.
     if (this.#unanswered === 0 && this.keys.confirmed.length > 0) this.#giveUp(this.keys.miss())
     else if (++this.#unanswered < MAX_UNANSWERED) this.keys.retry()
     else {
@@ -122,16 +122,17 @@ export class Subscriber {
 
 /** Maximum number of keys in one subscribe message. */
 const BATCH = 100
-/** A key is dropped after it was missing from three confirmations of its batch. */
+/** A key is dropped once it was missing from this many confirmations of its batch. */
 const MAX_MISSES = 3
 
 /** Sets of wanted, confirmed, dropped and requested keys. After each connect, all wanted keys that are not confirmed
- *  are requested again. One batch is open at a time, because a refusal does not name the key. No I/O. */
+ *  are requested again. Only one batch is open at a time, because a refusal does not name the key. This class does no
+ *  I/O. */
 export class Subscriptions {
   #wanted = new Set<string>()
   readonly #confirmed = new Set<string>()
   readonly #dropped = new Set<string>()
-  /** Halves of refused batches. They are requested first, so that a bad key is isolated soon. */
+  /** Halves of refused batches. They are requested before other keys, so that a bad key is soon found. */
   #suspects: string[][] = []
   #asked: readonly string[] = []
   readonly #misses = new Map<string, number>()
@@ -166,7 +167,7 @@ export class Subscriptions {
     return unwanted
   }
 
-  /** The next batch to request; undefined while a batch is open or no key is missing. */
+  /** Opens and returns the next batch to request; undefined while a batch is open or no key is missing. */
   next(): readonly string[] | undefined {
     if (this.#asked.length > 0) return undefined
     const batch = this.#nextSuspects() ?? this.wanted.filter((key) => this.#isMissing(key)).slice(0, BATCH)
@@ -181,18 +182,19 @@ export class Subscriptions {
       this.#misses.delete(key)
     }
     if (this.#asked.length === 0) return false
-    // A key that is no longer wanted counts as answered too, so that it does not keep the batch open.
+    // A key that is no longer wanted also counts as answered, so that it does not keep the batch open.
     const answered = new Set(keys)
     this.#asked = this.#asked.filter((key) => (this.#wanted.has(key) ? this.#isMissing(key) : !answered.has(key)))
     return this.#asked.length === 0
   }
 
-  /** Keys of the open batch that are no longer wanted and that this answer confirms. */
+  /** Returns the keys of the open batch that are no longer wanted but that this answer confirms. */
   unwantedOf(keys: readonly string[]): string[] {
     return this.#asked.filter((key) => !this.#wanted.has(key) && keys.includes(key))
   }
 
-  /** Splits a refused batch in halves until the bad key is alone, and drops that key only. Returns the dropped keys. */
+  /** Handles a refusal of the open batch. A batch is split in halves until the bad key is alone, and only that key is
+   *  dropped. Returns the dropped keys. */
   refuse(): readonly string[] {
     const batch = this.#asked
     this.#asked = []
@@ -202,7 +204,7 @@ export class Subscriptions {
     return []
   }
 
-  /** Handles a batch that was confirmed only in part. Returns the dropped keys. */
+  /** Handles an open batch that was confirmed only in part: some keys are missing. Returns the dropped keys. */
   miss(): readonly string[] {
     const rest = this.#asked
     this.#asked = []

@@ -9,7 +9,7 @@ import { isPublicKey } from '../../solana/base58.ts'
 import type { TermParts } from '../venue.ts'
 import { type BuyRequest, buyBody, type SellRequest, sellBody, tokenDecimal } from './wire/requests.ts'
 
-/** Terms and request body of an attempt, or the reason why the service would refuse them. */
+/** Returns the terms and the request body of an attempt, or the reason why the service would refuse them. */
 export function termsOf(attempt: Attempt, parts: TermParts): { asked: AskedTrade; body: string } | Breach {
   const { wallet, maxBuyLamports, sellUnit, holding } = parts
   const { mint, slippagePercent, priorityFeeLamports, size } = attempt
@@ -28,8 +28,8 @@ export function termsOf(attempt: Attempt, parts: TermParts): { asked: AskedTrade
 
 const HUNDREDTHS = 10000n
 
-/** Amount of a sale as the service expects it. A share is rounded down to two decimals of a percent. `holding` is the
- *  wallet's balance in base units. */
+/** Returns the amount of a sale as the service expects it. A share is rounded down to two decimals of a percent.
+ *  `holding` is the wallet's balance in base units. */
 export function sellAmountOf(
   size: Exclude<Size, { kind: 'sol' }>,
   unit: SellUnit,
@@ -57,8 +57,8 @@ export interface Breach {
   readonly reason: string
 }
 
-/** Returns why the service would refuse the buy; undefined if it would accept it. Only a buy has documented bounds: an
- *  exit must not fail on a guess. */
+/** Returns the reason why the service would refuse a buy; undefined if it would accept it. Only buys are checked
+ *  against the documented bounds, because an exit must not fail on a guess. */
 export function checkBuy(request: BuyRequest, maxBuyLamports: Lamports): Breach | undefined {
   const { lamports: amount, slippagePercent, priorityFeeLamports: fee } = request
   if (!(amount >= LEAST_BUY && amount <= maxBuyLamports))
@@ -79,7 +79,7 @@ export function checkBuy(request: BuyRequest, maxBuyLamports: Lamports): Breach 
   return checkKeys(request)
 }
 
-/** Returns why a sell is invalid under any plausible rule; undefined if it is valid. */
+/** Returns the reason why a sale is invalid under any plausible rule; undefined if it is valid. */
 export function checkSell(request: SellRequest): Breach | undefined {
   const { amount, slippagePercent, priorityFeeLamports: fee } = request
   if (amount.kind === 'percent' && !isShare(amount.percent))

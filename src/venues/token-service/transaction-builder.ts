@@ -7,7 +7,7 @@ import { type Verdict, verdictOf } from './outcome.ts'
 import { termsOf } from './trade-terms.ts'
 import { readBuiltReply } from './wire/built-reply.ts'
 
-/** A transaction that is built later rests on an old price, so it is requested again. */
+/** Maximum wait for a built transaction. One that arrives later rests on an old price, so a new one is requested. */
 const PATIENCE_MS = 5_000
 
 /** Requests unsigned transactions through POST /transaction/buy and /transaction/sell. */
@@ -18,7 +18,7 @@ export class TransactionBuilder implements Builder {
     this.#parts = parts
   }
 
-  /** Sends one request. Never throws. */
+  /** Requests one transaction, with a single request. Never throws. */
   async build(attempt: Attempt): Promise<Built> {
     const { http, baseUrl, apiKey } = this.#parts
     const terms = termsOf(attempt, this.#parts)

@@ -4,19 +4,19 @@ import { isSignature } from '../../../solana/base58.ts'
 export const HTTP_CODES = ['INSUFFICIENT_BALANCE', 'INVALID_MINT', 'SLIPPAGE_EXCEEDED', 'RATE_LIMIT'] as const
 export type HttpCode = (typeof HTTP_CODES)[number]
 
-/** Contents of an answer's body. The document shows no body, so every plausible shape is accepted; ambiguous content
- *  is ignored. */
+/** The parts of an answer's body that were recognized. The document shows no body, so every plausible shape is
+ *  accepted, and ambiguous content is ignored. */
 export interface Answer {
-  /** The signature, if exactly one was found, else ''. */
+  /** The signature if the body contains exactly one, else ''. */
   readonly signature: string
-  /** The documented error code, if exactly one was found, else ''. */
+  /** The documented error code if the body contains exactly one, else ''. */
   readonly code: HttpCode | ''
-  /** Human-readable text next to the code, truncated. */
+  /** Text for a person that the body contains, truncated. */
   readonly message: string
   readonly isJson: boolean
 }
 
-/** Field names of a signature, compared without case and underscores. */
+/** Field names that may hold a signature. They are compared without case and underscores. */
 const SIGNATURE_NAMES = new Set([
   'signature',
   'signatures',
@@ -37,7 +37,7 @@ const DEEPEST = 16
 const MAX_VALUES = 10_000
 const LONGEST_CODE = 40
 
-/** A separate word of base58 with the length of a signature. */
+/** Matches a separate word of base58 characters that has the length of a signature. */
 const SIGNATURE_PATTERN = /(?<![0-9A-Za-z+_-])[1-9A-HJ-NP-Za-km-z]{64,88}(?![0-9A-Za-z+/=_-])/g
 const CODE_PATTERN = new RegExp(`\\b(?:${HTTP_CODES.join('|')})\\b`, 'g')
 
@@ -81,8 +81,8 @@ function readText(text: string, name: string, found: Found): void {
   findCodes(text, found)
 }
 
-/** A code counts if it is a separate word in a text, or if it is the whole text in another spelling
- *  (`slippage-exceeded`, `slippageExceeded`). */
+/** Collects error codes. A code counts if it is a separate word in a text, or if it is the whole text in another
+ *  spelling (`slippage-exceeded`, `slippageExceeded`). */
 function findCodes(text: string, found: Found): void {
   for (const code of text.match(CODE_PATTERN) ?? []) found.codes.add(code as HttpCode)
   if (text.length > LONGEST_CODE) return
@@ -107,7 +107,7 @@ function onlyOne<T extends string>(values: ReadonlySet<T>): T | '' {
   return values.size === 1 && first !== undefined ? first : ''
 }
 
-/** Path of the signature in an answer, such as `data.txid`; '' unless there is exactly one. */
+/** Returns the path of the signature in an answer, such as `data.txid`; '' unless there is exactly one signature. */
 export function signaturePathOf(body: string): string {
   const { value } = parse(body)
   const paths: string[] = []

@@ -5,7 +5,8 @@ import type { BuiltReply, CheckBytes } from '../../venue.ts'
 const MAX_BYTES = 4_096
 const DEEPEST = 8
 const MAX_VALUES = 10_000
-/** Decoding base58 takes quadratic time. This bounds the sum over all texts, enough for about twenty transactions. */
+/** Limit of the sum of squared lengths of all base58 texts that are decoded, because decoding takes quadratic time. It
+ *  is enough for about twenty transactions. */
 const MAX_BASE58_STEPS = 64_000_000
 const HEIGHT_NAMES = new Set(['lastvalidblockheight', 'lastvalidheight', 'validuntilblockheight'])
 
@@ -32,10 +33,10 @@ export function readBuiltReply(body: Uint8Array, check: CheckBytes): BuiltReply 
 }
 
 interface Found {
-  /** By the hexadecimal form of the bytes. */
+  /** Transactions that were found, by the hexadecimal form of their bytes. */
   readonly bytes: Map<string, Uint8Array>
   readonly heights: Set<number>
-  /** Why the most likely candidate is not a transaction. */
+  /** Reason why the most likely candidate is not a transaction. */
   problem: Refusal | undefined
   values: number
   base58Steps: number
@@ -56,7 +57,8 @@ function walk(value: unknown, name: string, depth: number, found: Found, check: 
   }
 }
 
-/** Bytes from a JSON array, or from the object that JSON.stringify makes of a Uint8Array (one key per index). */
+/** Reads bytes from a JSON array, or from the object that JSON.stringify makes of a Uint8Array (one key per index);
+ *  undefined if the value is neither. */
 function bytesOfNumbers(value: object): Uint8Array | undefined {
   const numbers: unknown[] = Object.values(value)
   const isList = Array.isArray(value) || Object.keys(value).every((key, index) => key === String(index))
@@ -66,11 +68,12 @@ function bytesOfNumbers(value: object): Uint8Array | undefined {
 function add(bytes: Uint8Array, found: Found, check: CheckBytes): void {
   const problem = check(bytes)
   if (problem === undefined) found.bytes.set(Buffer.from(bytes).toString('hex'), bytes)
-  // An unsupported version is the most useful problem to report: the builder has to be configured differently.
+  // An unsupported version is the most useful problem to report, because the builder then has to be configured
+  // differently.
   else if (found.problem?.code !== 'TX_VERSION' && bytes.length > SHORTEST) found.problem = problem
 }
 
-/** Length of a signature plus a message with one account. A shorter value is a key, a signature or an id. */
+/** Length in bytes of a signature and a message with one account. A shorter value is a key, a signature or an id. */
 const SHORTEST = 64 + 3 + 32 + 32
 
 function addHeight(value: unknown, { heights }: Found): void {
@@ -78,7 +81,7 @@ function addHeight(value: unknown, { heights }: Found): void {
   if (Number.isSafeInteger(height) && (height as number) > 0) heights.add(height as number)
 }
 
-/** All readings of a text as bytes. */
+/** Returns the bytes that a text may encode, in base64 and in base58. */
 function bytesOfText(text: string, found: Found): Uint8Array[] {
   const bare = text.trim()
   if (bare.length <= SHORTEST || bare.length > MAX_BYTES * 2) return []
@@ -88,7 +91,7 @@ function bytesOfText(text: string, found: Found): Uint8Array[] {
   return [base64, base58].filter((bytes) => bytes !== undefined)
 }
 
-/** Accepts canonical base64 only: padded or not, in either alphabet. */
+/** Decodes canonical base64, padded or not, in either alphabet; undefined for any other text. */
 function base64Of(text: string): Uint8Array | undefined {
   const bare = text.replace(/=+$/, '')
   const bytes = Buffer.from(bare, 'base64')
@@ -110,7 +113,7 @@ function textOf(body: Uint8Array): string | undefined {
   }
 }
 
-/** A text that is not JSON is returned as a string. */
+/** Parses a text as JSON. A text that is not JSON is returned unchanged. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,4 +1,4 @@
-/** Bytes of a frame, and a view that reads four of them at once, which makes the scanner fast. Both cover the whole
+/** Bytes of a frame, and a view that reads four bytes at once, which makes the scanner fast. Both cover the whole
  *  buffer of the frame, so that one view serves all frames of a chunk. */
 export interface Bytes {
   readonly bytes: Uint8Array
@@ -11,8 +11,8 @@ export function bytesOf(buffer: ArrayBufferLike): Bytes {
 
 const QUOTE = 34
 
-/** Position of the closing quote of a text, or -1 if the text has an escape, a control character or a non-ASCII byte;
- *  JSON.parse must read such a text. */
+/** Returns the position of the closing quote of a text. Returns -1 if the text has an escape, a control character or a
+ *  non-ASCII byte, because JSON.parse must read such a text. */
 export function endOfText({ bytes, view }: Bytes, start: number, limit: number): number {
   let at = start
   for (; at + 4 <= limit; at += 4) {
@@ -32,8 +32,8 @@ export function endOfText({ bytes, view }: Bytes, start: number, limit: number):
   return -1
 }
 
-/** Copies bytes `start..end` to `target` as words, the last one padded with zeros. Returns their number. `target`
- *  must be large enough. */
+/** Copies bytes `start..end` to `target` as words of four bytes; the last word is padded with zeros. Returns the number
+ *  of words. `target` must be large enough. */
 export function wordsOf({ bytes, view }: Bytes, start: number, end: number, target: Int32Array): number {
   let count = 0
   let at = start
@@ -42,7 +42,7 @@ export function wordsOf({ bytes, view }: Bytes, start: number, end: number, targ
   return count
 }
 
-/** One to three bytes as a word. */
+/** Returns the bytes `start..end`, at most three, as one word. */
 export function tailOf(bytes: Uint8Array, start: number, end: number): number {
   let word = 0
   for (let at = end - 1; at >= start; at--) word = (word << 8) | (bytes[at] as number)

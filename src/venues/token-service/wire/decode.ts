@@ -3,30 +3,30 @@ import { asRecord, Frame, fillFrame, ownValue } from './frame.ts'
 import { Row, type RowMisfit } from './row.ts'
 import { Scanner } from './scan.ts'
 
-/** Kind of a frame. A row is in `Decoder.row` until the next call. */
+/** Result of decoding a frame. The data of a row is in `Decoder.row` until the next call. */
 export type Decoded = { kind: 'row' } | Control | { kind: 'misfit'; why: Misfit }
 
 export type Control =
   | { kind: 'authenticated'; userId: string; plan: string }
   | { kind: 'subscribed'; keys: readonly string[] }
   | { kind: 'pong' }
-  /** `code` is in capitals, '' if missing; it may be an undocumented one. */
+  /** `code` is in capitals, and '' if missing. It may be an undocumented code. */
   | { kind: 'error'; code: string; message: string }
 
 /** Why a frame was rejected. */
 export type Misfit = RowMisfit | 'binary' | 'too long' | 'not JSON' | 'not an object' | 'no type' | 'no keys'
 
-/** Bytes. Documented records and confirmations are far shorter. */
+/** Maximum length of a frame in bytes. Documented records and confirmations are far shorter. */
 const LONGEST_FRAME = 1_048_576
 const LONGEST_TEXT = 500
 
-/** Invalid UTF-8 throws. A byte order mark is kept, which makes the text invalid JSON. */
+/** A decoder that throws on invalid UTF-8. It keeps a byte order mark, which makes the text invalid JSON. */
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 const ROW: Decoded = { kind: 'row' }
 const PONG: Control = { kind: 'pong' }
 
-/** Decodes the seven record types of the feed. Never throws; a rejected frame has a reason. */
+/** Decodes the seven record types of the feed. Never throws; a rejected frame yields a reason. */
 export class Decoder {
   readonly row = new Row()
   readonly #frame = new Frame()
@@ -38,7 +38,8 @@ export class Decoder {
     if (end - start > LONGEST_FRAME) return misfit('too long')
     if (this.#scanner.scan(data, start, end, this.#frame)) {
       const why = this.row.read(this.#frame)
-      // A new token has texts that the scanner skips, and an unknown type may be a control message.
+      // A new token has texts that the scanner skips, and an unknown type may be a control message, so both are parsed
+      // below.
       if (why === '' && this.row.kind !== RowKind.newToken) return ROW
       if (why !== '' && why !== 'unknown type') return misfit(why)
     }
@@ -68,8 +69,8 @@ export class Decoder {
   }
 }
 
-/** A Buffer decodes a range without a view of it, and puts U+FFFD in place of invalid UTF-8. Only if U+FFFD occurs,
- *  the strict decoder must decide. */
+/** Decodes a range of bytes as UTF-8. A Buffer does this without a view of the range, but puts U+FFFD in place of
+ *  invalid UTF-8. So if U+FFFD occurs, the strict decoder decides. */
 function textOf(data: Uint8Array, start: number, end: number): string {
   if (!(data instanceof Buffer)) return decoder.decode(data.subarray(start, end))
   const text = data.toString('utf8', start, end)

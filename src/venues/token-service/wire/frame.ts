@@ -17,7 +17,7 @@ export const NUMBER_FIELDS = [
   'liquidityUsd',
 ] as const
 
-/** Text fields whose bytes are kept. A new token's name, symbol and metadata become `details`. */
+/** Text fields whose positions are kept. The name, symbol and metadata of a new token become `details` instead. */
 export const TEXT_FIELDS = ['type', 'mint', 'signature', 'trader', 'side', 'creator'] as const
 
 export type NumberField = (typeof NUMBER_FIELDS)[number]
@@ -33,15 +33,15 @@ export const TEXT = Object.fromEntries(TEXT_FIELDS.map((name, index) => [name, i
 
 /** One market record: its numbers, and the positions of its texts. One object is reused for every frame. */
 export class Frame {
-  /** Buffer that `starts` and `ends` point into: that of the frame itself, or re-encoded texts. */
+  /** Buffer into which `starts` and `ends` point. It holds either the frame itself or re-encoded texts. */
   source: Bytes = bytesOf(new ArrayBuffer(0))
-  /** NaN if the field is missing. */
+  /** Number fields, by index in NUMBER_FIELDS; NaN if the field is missing. */
   readonly numbers = new Float64Array(NUMBER_FIELDS.length)
-  /** Both 0 if the field is missing. */
+  /** Positions at which each text field starts and ends; both are 0 if the field is missing. */
   readonly starts = new Int32Array(TEXT_FIELDS.length)
   readonly ends = new Int32Array(TEXT_FIELDS.length)
   details: TokenDetails | undefined
-  /** Number of undocumented fields. */
+  /** Number of undocumented fields in the record. */
   unknownFields = 0
 
   clear(source: Bytes): void {
@@ -53,7 +53,7 @@ export class Frame {
     this.unknownFields = 0
   }
 
-  /** Whether a text equals these bytes. */
+  /** Whether a text field has exactly these bytes. */
   is(field: TextField, expected: Uint8Array): boolean {
     const index = TEXT[field]
     const start = this.starts[index] as number
@@ -64,19 +64,20 @@ export class Frame {
   }
 }
 
-/** Maximum length of each kind of text, in UTF-16 units; the rest is cut off. */
+/** Maximum length of each kind of text in a new token's details, in UTF-16 units. The rest of a text is cut off. */
 const LONGEST = { symbol: 32, name: 128, description: 1000, url: 500 } as const
-/** Maximum length of a text field (a signature has 88 characters); a frame with a longer one is rejected. */
+/** Maximum length of a text field. The longest valid text is a signature with 88 characters. A frame with a longer text
+ *  is rejected. */
 const LONGEST_TEXT = 128
 
-/** Index of each field; undefined for fields that only become details. */
+/** Type and index of each field; undefined for fields that only become details. */
 const PLACES = new Map<string, { readonly isText: boolean; readonly index: number } | undefined>([
   ...NUMBER_FIELDS.map((name, index) => [name, { isText: false, index }] as const),
   ...TEXT_FIELDS.map((name, index) => [name, { isText: true, index }] as const),
   ...['symbol', 'name', 'metadata'].map((name) => [name, undefined] as const),
 ])
 
-/** Texts of the current record, one after the other. */
+/** Texts of the current record, one after the other in one buffer. */
 const texts = bytesOf(new ArrayBuffer(TEXT_FIELDS.length * LONGEST_TEXT * 3))
 /** `texts` as a Buffer, which encodes text three times as fast as a TextEncoder. */
 const textBuffer = Buffer.from(texts.bytes.buffer)
@@ -118,7 +119,8 @@ function detailsOf(record: Readonly<Record<string, unknown>>): TokenDetails {
   }
 }
 
-/** '' if the value is not a string. The result is well formed even if the cut splits a surrogate pair. */
+/** Returns a text cut to `longest` UTF-16 units; '' if the value is not a string. The result is well formed even if the
+ *  cut splits a surrogate pair. */
 function shortText(record: Readonly<Record<string, unknown>>, name: string, longest: number): string {
   const value = ownValue(record, name)
   return typeof value === 'string' ? value.slice(0, longest).toWellFormed() : ''
@@ -129,7 +131,8 @@ export function asRecord(value: unknown): Readonly<Record<string, unknown>> | un
   return isRecord ? (value as Record<string, unknown>) : undefined
 }
 
-/** Reads own properties only: a field of an untrusted record may have a name of Object.prototype. */
+/** Reads a field of an untrusted record. Only own properties count, because a field may have the name of a property of
+ *  Object.prototype. */
 export function ownValue(record: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined
 }

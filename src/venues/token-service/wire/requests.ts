@@ -5,7 +5,7 @@ import type { ReadRequest } from '../../venue.ts'
 
 /** Messages that the client sends on the WebSocket. */
 export const messages = {
-  /** The only message with a secret; it is never logged or recorded. */
+  /** The only message that contains a secret. It is never logged or recorded. */
   authenticate: (apiKey: string): string => JSON.stringify({ method: 'authenticate', apiKey }),
   subscribe: (keys: readonly string[]): string => JSON.stringify({ method: 'subscribe', keys }),
   unsubscribe: (keys: readonly string[]): string => JSON.stringify({ method: 'unsubscribe', keys }),
@@ -18,7 +18,7 @@ export interface BuyRequest {
   readonly mint: string
   readonly lamports: Lamports
   readonly slippagePercent: number
-  /** null: the service chooses the fee. */
+  /** Priority fee in lamports; null if the service is to choose it. */
   readonly priorityFeeLamports: Lamports | null
 }
 
@@ -56,19 +56,20 @@ function sellAmount(amount: SellAmount): string {
   return JSON.stringify(amount.kind === 'all' ? '100%' : `${plainDecimal(amount.percent)}%`)
 }
 
-/** The slippage is always sent: the service's default differs from ours. */
+/** Formats slippage and priority fee. The slippage is always sent, because the service's default differs from ours. */
 function terms(request: BuyRequest | SellRequest): [string, string][] {
   const slippage: [string, string] = ['slippage', plainDecimal(request.slippagePercent)]
   const fee = request.priorityFeeLamports
   return fee === null ? [slippage] : [slippage, ['priorityFee', formatSol(fee)]]
 }
 
-/** Takes values that are JSON already: an amount is formatted from integers and never becomes a float. */
+/** Makes a JSON object of values that are already JSON. So an amount is formatted from integers and never becomes a
+ *  float. */
 function object(fields: readonly [string, string][]): string {
   return `{${fields.map(([name, json]) => `"${name}":${json}`).join(',')}}`
 }
 
-/** Formats without an exponent, with at most 9 decimals. */
+/** Formats a number without an exponent, with at most 9 decimals. */
 export function plainDecimal(value: number): string {
   const text = value.toFixed(9).replace(/\.?0+$/, '')
   return text === '-0' ? '0' : text
@@ -82,7 +83,7 @@ export function tokenDecimal(tokens: bigint, decimals: number): string {
   return fraction === '' ? digits.slice(0, point) : `${digits.slice(0, point)}.${fraction}`
 }
 
-/** Documented default for a request without a slippage. */
+/** Slippage that the service documents as its default for a request without one. */
 const DEFAULT_SLIPPAGE_PERCENT = 10
 const KNOWN = new Set(['side', 'publicKey', 'mint', 'amount', 'slippage', 'priorityFee', 'sellAll'])
 
@@ -137,7 +138,7 @@ function sizeOf(amount: unknown): SellAmount | undefined {
   return percent === 100 ? { kind: 'all' } : { kind: 'percent', percent }
 }
 
-/** null: the service chooses the fee. */
+/** Converts a priority fee in SOL to lamports. null: the service chooses the fee. undefined: the fee is invalid. */
 function feeOf(fee: unknown): Lamports | null | undefined {
   if (fee === undefined || fee === null) return null
   return isNumber(fee) && fee >= 0 && fee <= 1e3 ? solToLamports(fee) : undefined

@@ -4,7 +4,7 @@ import type { RowBytes, RowNumbers } from '../../../market/live-block.ts'
 import { bytesOf } from './bytes.ts'
 import { type Frame, NUMBER, TEXT } from './frame.ts'
 
-/** Why a market record was rejected. */
+/** Reason why a market record was rejected. */
 export type RowMisfit =
   | 'unknown type'
   | 'text too long'
@@ -27,7 +27,7 @@ const PRICE_UPDATE = Buffer.from('priceUpdate')
 const BUY = Buffer.from('buy')
 const SELL = Buffer.from('sell')
 
-/** A market record in the layout of a block's columns; texts still point into the frame. One object is reused for
+/** A market record in the layout of a block's columns. Its texts still point into the frame. One object is reused for
  *  every frame. */
 export class Row {
   kind: RowKind = RowKind.buy
@@ -44,8 +44,8 @@ export class Row {
     traderEnd: 0,
   }
 
-  /** Reads a frame. Returns why it is rejected, or ''. Every row needs a mint and a time, and trades and price
-   *  updates need finite amounts. Other missing fields become NaN or ''. */
+  /** Reads a frame. Returns the reason why it is rejected; '' if it is accepted. Every row needs a mint and a time, and
+   *  trades and price updates need finite amounts. Other missing fields become NaN or ''. */
   read(frame: Frame): RowMisfit | '' {
     return this.#readKind(frame) || this.#readTexts(frame) || this.#readNumbers(frame)
   }
@@ -78,7 +78,7 @@ export class Row {
     return isLong || texts.traderEnd - texts.traderStart > LONGEST_KEY ? 'text too long' : ''
   }
 
-  /** `Columns` in market/block.ts documents the mapping of fields to columns. */
+  /** Reads the numbers of a frame. `Columns` in market/block.ts documents which field goes to which column. */
   #readNumbers({ numbers }: Frame): RowMisfit | '' {
     const row = this.numbers
     const stamp = numbers[NUMBER.timestamp] as number
@@ -108,7 +108,7 @@ export class Row {
   }
 }
 
-/** Maps infinities to NaN: JSON can express 1e999. */
+/** Maps an infinity to NaN. A record may contain one, because JSON can express 1e999. */
 function finite(value: number): number {
   return value - value === 0 ? value : Number.NaN
 }

@@ -15,14 +15,14 @@ const BRACE_END = 125
 const NULL = 0x6c6c756e
 
 interface Field {
-  /** Quoted field name with its colon, as words. */
+  /** The quoted field name with its colon, as words of four bytes. */
   readonly words: Int32Array
   readonly length: number
   readonly isText: boolean
-  /** Index in the frame's texts or numbers. */
+  /** Index of the field in the frame's texts or numbers. */
   readonly index: number
-  /** The field that followed this one in the last record. Services write fields in a fixed order, so it is tried
-   *  first. */
+  /** The field that followed this one in the last record. It is tried first, because services write fields in a fixed
+   *  order. */
   next: Field | undefined
 }
 
@@ -34,21 +34,21 @@ function fieldOf(name: string, isText: boolean, index: number): Field {
 }
 
 /** Reads a flat record from its bytes without creating objects, keys or strings. It supports neither escapes nor
- *  nesting nor non-ASCII text; it gives up on these, and JSON.parse reads the record. A property test proves that
- *  both agree on every record that it accepts. */
+ *  nesting nor non-ASCII text: on these it gives up, and JSON.parse reads the record. A property test checks that the
+ *  scanner and JSON.parse agree on every record that the scanner accepts. */
 export class Scanner {
   readonly #fields: readonly Field[] = [
     ...TEXT_FIELDS.map((name, index) => fieldOf(name, true, index)),
     ...NUMBER_FIELDS.map((name, index) => fieldOf(name, false, index)),
   ]
   #last: Field = this.#fields[0] as Field
-  /** The number that was read last. */
+  /** The number that `#number` or `#exponent` read last. */
   #value = 0
   #data: Uint8Array | undefined
   #source: Bytes = bytesOf(new ArrayBuffer(0))
   #limit = 0
 
-  /** Returns false if the record needs JSON.parse; the frame is then partly filled. */
+  /** Scans a record into `frame`. Returns false if the record needs JSON.parse; the frame is then partly filled. */
   scan(data: Uint8Array, start: number, end: number, frame: Frame): boolean {
     if (data !== this.#data) this.#open(data)
     const { bytes } = this.#source
@@ -66,13 +66,13 @@ export class Scanner {
     }
   }
 
-  /** Small chunks share one buffer, so its view is reused. */
+  /** Prepares to read another chunk. Small chunks share one buffer, so its view is reused. */
   #open(data: Uint8Array): void {
     this.#data = data
     if (data.buffer !== this.#source.bytes.buffer) this.#source = bytesOf(data.buffer)
   }
 
-  /** Position after a key and its value, or -1. */
+  /** Reads a key and its value. Returns the position after them, or -1 if the scanner gives up. */
   #pair(start: number, frame: Frame): number {
     const field = this.#field(start)
     if (field !== undefined) return this.#read(this.#spaces(start + field.length), field, frame)
@@ -80,12 +80,13 @@ export class Scanner {
     const end = bytes[start] === QUOTE ? endOfText(this.#source, start + 1, this.#limit) : -1
     if (end < 0) return -1
     const colon = this.#spaces(end + 1)
-    if (bytes[colon] !== COLON || colon > end + 1) return -1 // a known key followed by a space would look unknown
+    if (bytes[colon] !== COLON || colon > end + 1) return -1 // `"known" :` would look unknown
     frame.unknownFields++
     return this.#skip(this.#spaces(colon + 1))
   }
 
-  /** Position after the value of a field, or -1 if the value is neither null nor of the field's type. */
+  /** Reads the value of a field. Returns the position after it, or -1 if it is neither null nor what the field holds (a
+   *  number or a text). */
   #read(at: number, field: Field, frame: Frame): number {
     if (!field.isText) {
       const end = this.#number(at)
@@ -102,12 +103,13 @@ export class Scanner {
     return end < 0 || this.#isNewToken(field, at + 1) ? -1 : end + 1
   }
 
-  /** The texts of a new token are kept as strings, so JSON.parse has to read it anyway. */
+  /** Whether this text is the type of a new token. Its texts are kept as strings, so JSON.parse has to read the record
+   *  anyway. */
   #isNewToken(field: Field, at: number): boolean {
     return field.index === TEXT.type && this.#source.bytes[at] === LETTER_N
   }
 
-  /** Position after the value of an unknown field, or -1. */
+  /** Skips the value of an unknown field. Returns the position after it, or -1 if the scanner gives up. */
   #skip(at: number): number {
     const isText = this.#source.bytes[at] === QUOTE
     const end = isText ? endOfText(this.#source, at + 1, this.#limit) : this.#number(at)
@@ -147,7 +149,7 @@ export class Scanner {
     return at
   }
 
-  /** Reads a JSON number into `#value`. Returns the position after it, or -1. */
+  /** Reads a JSON number into `#value`. Returns the position after it, or -1 if there is no number. */
   #number(start: number): number {
     const { bytes, view } = this.#source
     const first = bytes[start] === MINUS ? start + 1 : start
@@ -207,7 +209,7 @@ export class Scanner {
   }
 }
 
-/** Number written by four ASCII digits, the first one in the lowest byte; -1 if a byte is not a digit. */
+/** Returns the number that four ASCII digits write, the first digit in the lowest byte; -1 if a byte is not a digit. */
 function fourDigits(word: number): number {
   const digits = word ^ 0x30303030
   if ((((digits + 0x76767676) | digits) & 0x80808080) !== 0) return -1
@@ -221,25 +223,25 @@ function latin(bytes: Uint8Array, start: number, end: number): string {
   return text
 }
 
-/** Powers of ten that are exact doubles. With them a decimal is rounded exactly as JSON.parse rounds it. */
+/** Powers of ten that are exact doubles. A decimal computed with them is rounded exactly as JSON.parse rounds it. */
 const EXACT_POWERS = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`))
 
-/** 10^n as the nearest double, and the remainder. */
+/** Powers of ten, each as the nearest double and the remainder. */
 const POWERS = Array.from({ length: 41 }, (_, exponent) => {
   const high = Number(`1e${exponent}`)
   return { high, low: Number(10n ** BigInt(exponent) - BigInt(high)) }
 })
 
-/** `digits` * 10^power if both are exact, so that only one rounding occurs; else NaN. */
+/** Returns `digits` * 10^power if both factors are exact, so that only one rounding occurs; else NaN. */
 function shortDecimal(digits: number, power: number): number {
   if (digits > Number.MAX_SAFE_INTEGER) return Number.NaN
   if (power < 0) return power >= -22 ? digits / (EXACT_POWERS[-power] as number) : Number.NaN
   return power <= 22 ? digits * (EXACT_POWERS[power] as number) : Number.NaN
 }
 
-/** (`high` * 10^`lowDigits` + `low`) / 10^`power` with twice the precision of a double, for numbers of 16 or 17
- *  digits. NaN if the precision does not decide the rounding (about once in 10^8) or a part is out of range. `high`
- *  is below 10^16. */
+/** Returns (`high` * 10^`lowDigits` + `low`) / 10^`power`, computed with twice the precision of a double, for numbers
+ *  of 16 or 17 digits. Returns NaN if the precision does not decide the rounding (about once in 10^8) or a part is out
+ *  of range. `high` is below 10^16. */
 function longDecimal(high: number, low: number, lowDigits: number, power: number): number {
   if (lowDigits > 8 || power < 0 || power > 40) return Number.NaN
   const divisor = POWERS[power] as { high: number; low: number }
@@ -256,7 +258,7 @@ function longDecimal(high: number, low: number, lowDigits: number, power: number
   return isSure ? value : Number.NaN
 }
 
-/** a * b - product, exactly (Dekker 1971). */
+/** Returns a * b - product exactly (Dekker 1971). */
 function productError(a: number, b: number, product: number): number {
   const aHigh = upperHalf(a)
   const bHigh = upperHalf(b)
@@ -265,7 +267,7 @@ function productError(a: number, b: number, product: number): number {
   return aHigh * bHigh - product + aHigh * bLow + aLow * bHigh + aLow * bLow
 }
 
-/** Upper 26 bits (Veltkamp 1968). */
+/** Returns the upper 26 bits of a double's mantissa (Veltkamp 1968). */
 function upperHalf(value: number): number {
   const shifted = value * 134217729
   return shifted - (shifted - value)
