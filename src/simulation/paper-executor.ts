@@ -210,18 +210,13 @@ export class PaperExecutor implements Executor {
     return attempt.side === 'sell' ? this.#sell(bounded, tokens, path) : this.#buy(bounded, path)
   }
 
-  /** Bounded by the price of the decision, so that a runaway price is missed like in reality. */
-  #buy({ mint, size, slippagePercent, price }: Attempt, path: PricePath): Swap | undefined {
+  /** The slippage is measured from the price at sending, because the service makes its quote then. */
+  #buy({ mint, size, slippagePercent }: Attempt, path: PricePath): Swap | undefined {
     if (size.kind !== 'sol') throw new TypeError(`the size of a buy must be in SOL, not in ${size.kind}`)
-    return buy(
-      size.lamports,
-      slippagePercent,
-      this.#pool('buy', mint, price ?? path.first.high, path.high),
-      this.#model,
-    )
+    return buy(size.lamports, slippagePercent, this.#pool('buy', mint, path.first.high, path.high), this.#model)
   }
 
-  /** Bounded by the price at sending, like the service's quote: a repeated exit must not depend on an old price. */
+  /** The slippage is measured from the price at sending, too. */
   #sell({ mint, slippagePercent }: Attempt, tokens: TokenAmount, path: PricePath): Swap | undefined {
     return this.#sale(mint, tokens, this.#holdings.decimals(mint), slippagePercent, path.first.low, path.low)
   }

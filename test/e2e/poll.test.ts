@@ -25,14 +25,14 @@ async function polling(
   atEnd(() => proxy.close())
   writeFileSync(join(stage.folder, 'rpc'), proxy.url, { mode: 0o600 })
   stage.configure({
-    defaults: { exitOrders: { slippageLadder: [50, 90], retrySeconds: 20 } },
+    // Paper transactions are not lost, and a tape of buys proves no honeypot.
+    paper: { model: 'free' },
     service: { units: { tradeAmount: 'sol' }, builderPolicy: stage.sandbox.policy },
   })
   return { stage, node }
 }
 
-/** Opens a position in a token that then has no more prints. A transaction on paper is lost at times, as on the chain,
- *  and is sent again. */
+/** Opens a position in a token that then has no more prints. */
 async function buy(stage: Stage, mode: 'live' | 'paper'): ReturnType<Stage['go']> {
   const running = mode === 'live' ? await stage.go() : await stage.start()
   if (mode === 'paper') {
@@ -40,15 +40,9 @@ async function buy(stage: Stage, mode: 'live' | 'paper'): ReturnType<Stage['go']
     stage.prints(9)
     await until('a price', () => running.stats.rows >= 9)
   }
-  for (;;) {
-    const { answer } = await tell(running.handle, stage, 'buy')
-    const { state } = await orderIn(
-      stage,
-      answer,
-      (order) => order.state === 'filled' || order.state === 'not_executed',
-    )
-    if (state === 'filled') return running
-  }
+  expect((await tell(running.handle, stage, 'buy')).answer).toBe('o1')
+  await orderIn(stage, 'o1', ({ state }) => state === 'filled')
+  return running
 }
 
 const sales = (stage: Stage): BookedOrder[] => stage.books().orders.filter(({ side }) => side === 'sell')

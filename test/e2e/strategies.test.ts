@@ -11,7 +11,7 @@ test('a strategy that throws: its bot only exits, the others continue', async ({
     { name: 'calm', strategy: 'puppet', mode: 'paper' },
   ] as const
   const stage = await openStage(
-    { bots, config: { paper: { latency: { p50Seconds: 0.1, p95Seconds: 0.2 } } } },
+    { bots, config: { paper: { model: 'free' } } },
     onTestFinished,
   )
   const running = await stage.go()

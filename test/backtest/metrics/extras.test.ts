@@ -9,6 +9,7 @@ import { loadConfig } from '../../../src/config/load.ts'
 import type { FillModel } from '../../../src/engine/accounting/fill-assumptions.ts'
 import { openReader } from '../../../src/journal/reader/reader.ts'
 import { Mints } from '../../../src/market/mints.ts'
+import { stressed } from '../../../src/simulation/fill-model.ts'
 import { journalPath } from '../../support/journal-samples.ts'
 import { noisyMarket, writeTape } from '../../support/recorded-tape.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -19,8 +20,15 @@ const folder = temporaryFolder()
 async function extras(bot: object, seeds = 10) {
   const exits = { stopLossPercent: 20, takeProfitPercent: 30, maxHoldSeconds: 60 }
   const limits = { maxSolPerOrder: 0.05, maxOpenPositions: 4 }
-  const { base, found, rows } = await extrasFor([{ name: 'dips', strategy: 'dip-buyer', exits, limits, ...bot }], seeds)
-  return { base, found: found.get('dips'), rows }
+  const { base, twice, found, rows } = await extrasFor(
+    [{ name: 'dips', strategy: 'dip-buyer', exits, limits, ...bot }],
+    seeds,
+  )
+  return { base, twice, found: found.get('dips'), rows }
+}
+
+function netOf(bot: Backtest['bots'][number] | undefined): number {
+  return bot === undefined ? Number.NaN : (bot.result.walletLamports + bot.valueLamports) / 1e9
 }
 
 async function extrasFor(bots: readonly object[], seeds: number, count = 3_000) {
@@ -33,18 +41,19 @@ async function extrasFor(bots: readonly object[], seeds: number, count = 3_000) 
   try {
     const market = reader.market()
     const base: Backtest = runBacktest(loaded.config, market, { partial: false, logged: true })
+    const twice = runBacktest(loaded.config, market, { partial: true, model: (assumed) => stressed(assumed, 2) })
     const rows: number[] = []
     const options = { progress: (done: number) => rows.push(done), model: (assumed: FillModel) => assumed, seeds }
-    return { base, found: extrasOf(loaded.config, market, base, options), rows }
+    return { base, twice, found: extrasOf(loaded.config, market, base, options), rows }
   } finally {
     reader.close()
   }
 }
 
 test('further runs vary costs, sizes and entries', async () => {
-  const { base, found, rows } = await extras({ params: { sizeSol: 0.05 } })
+  const { base, twice, found, rows } = await extras({ params: { sizeSol: 0.05 } })
   const [bot] = base.bots as [Backtest['bots'][number]]
-  const net = (bot.result.walletLamports + bot.valueLamports) / 1e9
+  const net = netOf(bot)
   expect(found?.sizes.map(({ factor }) => factor)).toEqual([0.5, 1, 2, 5])
   expect(found?.sizes[1]).toMatchObject({ netSol: net, trades: bot.result.log?.money.trips.length })
   for (const run of found?.sizes ?? []) expect(run.trades, `size ${run.factor}`).toBeGreaterThan(5)
@@ -52,9 +61,8 @@ test('further runs vary costs, sizes and entries', async () => {
     const bought = (netSol / (percentOfBought ?? 0)) * 100
     expect(bought / trades, `size ${factor}`).toBeCloseTo(0.05 * factor, 9)
   }
-  const [twice, fourfold] = found?.stress ?? []
-  expect(twice?.netSol).toBeLessThan(net)
-  expect(fourfold?.netSol).toBeLessThan(net)
+  expect(found?.stress).toMatchObject([{ factor: 2, netSol: netOf(twice.bots[0]) }, { factor: 4 }])
+  expect(found?.stress[0]?.netSol).not.toBe(net)
   const [atOnce, unlimited] = found?.freed ?? []
   expect(atOnce).toMatchObject({ of: 'delay' })
   expect(unlimited).toMatchObject({ of: 'limits' })
@@ -77,7 +85,7 @@ test('random entries get no sales of the strategy, and are compared with its ent
   const [bot] = base.bots as [Backtest['bots'][number]]
   const sold = [...(bot.result.log?.orders.values() ?? [])].filter(({ reason }) => reason.includes('fell below'))
   expect(sold.length).toBeGreaterThan(5)
-  const net = (bot.result.walletLamports + bot.valueLamports) / 1e9
+  const net = netOf(bot)
   expect(found?.random?.entriesSol).not.toBe(net)
   expect(found?.random?.beatenPercent).toBeLessThan(100)
 })
