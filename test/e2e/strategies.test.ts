@@ -10,10 +10,7 @@ test('a strategy that throws: its bot only exits, the others continue', async ({
     { name: 'wild', strategy: 'puppet', exits: { stopLossPercent: 20 } },
     { name: 'calm', strategy: 'puppet', mode: 'paper' },
   ] as const
-  const stage = await openStage(
-    { bots, config: { paper: { model: 'free' } } },
-    onTestFinished,
-  )
+  const stage = await openStage({ bots, config: { paper: { model: 'free' } } }, onTestFinished)
   const running = await stage.go()
   expect((await tell(running.handle, stage, 'buy', 'wild')).answer).toBe('o1')
   await orderIn(stage, 'o1', ({ state }) => state === 'filled')
