@@ -1,10 +1,10 @@
 import { catalogue } from './catalogue.ts'
 import { DEFAULT_COLUMNS, wrapped } from './terminal.ts'
 
-/** A narrower description would break after every word. */
+/** Fewest columns for the descriptions; in a narrower column a line would break after every word. */
 const MIN_ROOM = 30
 
-/** Text of `sluice --help`, built without the parser for a quick start. */
+/** Text of `sluice --help`. It is built without the parser, so that the help appears quickly. */
 export function helpText(columns = process.stdout.columns ?? DEFAULT_COLUMNS): string {
   const groups = Object.entries(catalogue).map(([title, commands]) => {
     const lines = commands.map(

@@ -63,7 +63,7 @@ export function number(
   return { placeholder, about, fallback, read: (value) => numberIn(range, value) }
 }
 
-/** Refuses the next option, which the parser would take for the missing value. */
+/** Returns the value. Throws if it is the next option, which the parser takes for a value if the value is missing. */
 function notAnOption(value: string): string {
   if (!value.startsWith('--')) return value
   throw new InvalidArgumentError(`Expected a value before the next option (write ./${value} for a file of that name).`)
@@ -88,14 +88,17 @@ export const SECONDS = number('<n>', 'stop after this many seconds', { min: 0.00
 export const SEED: NumberRange = { integer: true, min: 0 }
 export const POLICY = text('<file>', 'apply this builder policy (builder-policy.yaml)')
 export const ISOLATE = flag('run the strategies in a separate thread under a watchdog, as --live does')
-/** Selects the running process. */
+/** Options that select the running process to which a command is sent. */
 export const PROCESS = {
-  journal: text('<db>', 'address the process that writes this journal'),
-  config: texts('<file>', 'address the process of this configuration (default: the only running process of this user)'),
+  journal: text('<db>', 'send the command to the process that writes this journal'),
+  config: texts(
+    '<file>',
+    'send the command to the process of this configuration (default: the only running process of this user)',
+  ),
 }
 
-/** The given journals, else the journal of the configuration. stderr then names it, because the command line does
- *  not. */
+/** Paths of the journals to read: the given ones, else the journal of the configuration. In the latter case stderr
+ *  names the journal, because the command line does not. */
 export function tapesOf(journals: readonly string[], { journal: { path }, files }: Config): readonly string[] {
   if (journals.length > 0) return journals
   const near = relative('', path)

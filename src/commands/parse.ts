@@ -12,7 +12,7 @@ export async function parse(args: readonly string[]): Promise<number> {
     .showHelpAfterError('(sluice --help lists the commands)')
     .exitOverride()
   program.helpInformation = () => helpText()
-  // Commands that do not run are declared without options: the parser suggests their names for a misspelled one.
+  // The other commands are declared without their options, so that the parser can suggest a name for a misspelled one.
   for (const entry of Object.values(catalogue).flat()) {
     const declared = declare(program, entry)
     if (entry.name !== args[0]) continue
@@ -25,7 +25,7 @@ export async function parse(args: readonly string[]): Promise<number> {
   try {
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {
-    // The parser has printed its own errors. A request for help is no error.
+    // The parser has already printed its errors. A request for help also arrives here, but is no error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
     if (!(error instanceof SluiceError)) throw error
     console.error(`sluice: ${error.message}`)
@@ -42,7 +42,7 @@ function sentence(about: string): string {
   return about.charAt(0).toUpperCase() + about.slice(1)
 }
 
-/** Values by option. The parser has checked and converted each of them. */
+/** Values of a command's options by their names in the code. The parser has checked and converted each value. */
 function valuesOf(declared: Program, { options }: Command): never {
   const given = declared.opts<Record<string, unknown>>()
   return Object.fromEntries(

@@ -3,7 +3,7 @@ import { stripVTControlCharacters, styleText } from 'node:util'
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import { formatSol } from '../base/units.ts'
 
-/** Width of lines if stdout is no terminal. */
+/** Width of lines, in characters, if stdout is not a terminal. */
 export const DEFAULT_COLUMNS = 120
 
 /** Breaks text at spaces into lines of at most `room` characters. A longer word gets a line of its own. */
@@ -19,7 +19,7 @@ export function wrapped(text: string, room: number): string[] {
   return [...lines, line]
 }
 
-/** `3 TTL, 1 HALTED`: most frequent first. */
+/** Counts as text, the largest first: `3 TTL, 1 HALTED`. */
 export function listed(counts: Iterable<readonly [what: string, count: number]>): string {
   const sorted = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
   return sorted.map(([what, count]) => `${count} ${what.trim()}`).join(', ')
@@ -68,11 +68,11 @@ export function visibleWidth(text = ''): number {
 }
 
 export interface Confirmation {
-  /** Option that has to be confirmed. */
+  /** Name of the option that a person has to confirm. */
   readonly option: string
   readonly question: string
   readonly answer?: string
-  /** Confirmed on the command line. */
+  /** Whether the person has already confirmed it on the command line, by --yes. */
   readonly yes: boolean
 }
 
@@ -93,10 +93,11 @@ export function requireConfirmation(option: string, yes: boolean): void {
 }
 
 const EVERY_MS = 200
-/** An earlier estimate of the remaining time would be a guess. */
+/** Time before the first estimate of the remaining time; after less time it would be a guess. */
 const FIRST_ESTIMATE_MS = 1000
 
-/** One line on a terminal with progress and remaining time at the current speed. Prints nothing elsewhere. */
+/** Shows one line with the progress and the estimated remaining time on a terminal. Prints nothing if the stream is not
+ *  a terminal. */
 export class Progress {
   readonly #stream: NodeJS.WriteStream
   readonly #of: number
@@ -119,7 +120,7 @@ export class Progress {
     this.#stream.write(`\r${progressLine(rows, this.#of, now - this.#startedAt)}\u001b[K`)
   }
 
-  /** Clears the line. */
+  /** Clears the line, if it is shown. */
   end(): void {
     if (this.#isShown) this.#stream.write('\r\u001b[K')
     this.#isShown = false

@@ -3,7 +3,7 @@ import type { WalletLimits } from '../engine/limits/limits.ts'
 import { asksForLaunches, type BotSettings } from '../engine/settings.ts'
 import type { BotConfig, Config } from './config.ts'
 
-/** Facts that the service and the chain provide, and the mode that the command allows. */
+/** Facts about the account that the service and the chain report, and the mode that the command allows. */
 export interface Resolved {
   /** Host of the service. */
   readonly service: string
@@ -16,7 +16,7 @@ export interface Resolved {
   readonly allow: Mode
 }
 
-/** Settings of the bots for the engine, and notices for the user. */
+/** Converts the configuration to the engine's settings of the bots; also returns notices for the user. */
 export function botSettings(config: Config, resolved: Resolved): { settings: BotSettings[]; notices: string[] } {
   const modes = config.bots.map((bot) => modeOf(bot, config, resolved.allow))
   return {
@@ -57,8 +57,8 @@ function settingsOf(
   }
 }
 
-/** Keys to subscribe at the start: those of the strategies, and new tokens if a limit or a filter needs their
- *  announcements. */
+/** Subscription keys of the start: those of the strategies, and `newTokens` if a limit or a filter needs the
+ *  announcements of new tokens. */
 export function keysOf({ bots, wallet }: Pick<Config, 'bots' | 'wallet'>): string[] {
   const keys = new Set(bots.flatMap(({ strategy }) => strategy.strategy.keys))
   if (bots.some((bot) => asksForLaunches({ ...bot, walletLimits: wallet.limits }))) keys.add('newTokens')

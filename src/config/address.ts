@@ -2,8 +2,8 @@ export type SecureScheme = 'https' | 'wss'
 
 const PLAIN = { https: 'http', wss: 'ws' } as const
 
-/** Problem of an address that a key or an order is sent to; undefined if it is valid. Only loopback may be unencrypted.
- *  The text never repeats the address, which may contain a key. */
+/** Problem of an address to which the process sends a key or an order; undefined if it is valid. Only an address of
+ *  this machine may be unencrypted. The text never repeats the address, which may contain a key. */
 function addressProblem(text: string, scheme: SecureScheme): string | undefined {
   const url = URL.parse(text)
   const plain = PLAIN[scheme]
@@ -14,7 +14,8 @@ function addressProblem(text: string, scheme: SecureScheme): string | undefined 
   return url.protocol === `${scheme}:` ? undefined : `expected ${scheme}://, found ${url.protocol}//`
 }
 
-/** Problem of an address in a configuration. Parts that may contain a secret are refused. */
+/** Problem of an address that is written in a configuration file; undefined if it is valid. An address with parts that
+ *  may contain a secret is refused. */
 export function openAddressProblem(text: string, scheme: SecureScheme): string | undefined {
   const problem = addressProblem(text, scheme)
   if (problem) return problem
@@ -24,17 +25,17 @@ export function openAddressProblem(text: string, scheme: SecureScheme): string |
     : undefined
 }
 
-/** Whether the host is this machine. Depends on no name server. */
+/** Whether the host is this machine. Decides by the text alone, without a name server. */
 function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
 }
 
-/** Problem of an RPC address that was read from its reference; undefined if it is valid. */
+/** Problem of an RPC address that was read from its env: or file: reference; undefined if it is valid. */
 export function rpcAddressProblem(text: string): string | undefined {
   return addressProblem(text, 'https')
 }
 
-/** Whether the address is an RPC on this machine without a key. */
+/** Whether the address is that of an RPC on this machine and contains no key. */
 export function isOpenLoopback(text: string): boolean {
   const url = URL.parse(text)
   return url !== null && isLoopback(url.hostname) && url.pathname === '/' && !openAddressProblem(text, 'https')

@@ -30,7 +30,7 @@ import { type Parsed, parseWith } from './yaml/wording.ts'
 /** A bot that fits the schema, with its place in the file. */
 export interface CheckedBot {
   readonly config: BotConfig
-  /** The strategy of the bot could not be loaded, so its exits and params are unknown. */
+  /** Whether the strategy of the bot could not be loaded; its exits and params are then unknown. */
   readonly lacksStrategy: boolean
   readonly input: BotInput
   readonly defaultExits: ExitsInput | undefined
@@ -38,7 +38,7 @@ export interface CheckedBot {
   readonly path: Path
 }
 
-/** All bots of all files: strategies loaded, params checked, defaults filled in. */
+/** Builds all bots of all files: loads their strategies, checks their params and fills in the defaults. */
 export async function botsOf(
   parts: readonly ConfigFile[],
   cwd: string,
@@ -58,8 +58,8 @@ export async function botsOf(
   return { bots, errors }
 }
 
-/** Returns no bot if it does not fit the schema. A bot with invalid params, or without its strategy, is returned, so
- *  that its other keys can be checked. */
+/** Builds one bot. Returns none if the bot does not fit the schema. A bot with invalid params, or without its strategy,
+ *  is returned, so that its other keys can be checked. */
 async function botOf(
   part: ConfigFile,
   { raw, input }: BotEntry,
@@ -77,7 +77,8 @@ async function botOf(
     : isMap(given)
       ? checkParams(strategy, given, document, [...path, 'params'])
       : { params: {}, errors: [] }
-  // Without the defaults of the file, a bot would be checked with values that its author did not choose.
+  // If the defaults do not fit the schema, the bot is not built: it would be checked with values that its author did
+  // not choose.
   const defaultsFit = sections.defaults !== undefined || !(isMap(document.value) && 'defaults' in document.value)
   if (!input || !defaultsFit) return { errors }
   const defaults = sections.defaults ?? {}
@@ -85,7 +86,7 @@ async function botOf(
   return { bot: { config, lacksStrategy, input, defaultExits: defaults.exits, document, path }, errors }
 }
 
-/** A bot with every default filled in. */
+/** Settings of a bot with every default filled in. */
 function botConfig(
   input: BotInput,
   strategy: LoadedStrategy,
@@ -135,7 +136,7 @@ function checkParams(
   if (!result.ok) {
     return { params: {}, errors: result.complaints.map((complaint) => document.complain(complaint, path)) }
   }
-  // The journal stores params as JSON and returns them from there.
+  // The journal stores params as JSON, and a replay reads them from there, so JSON must not change them.
   const plain: unknown = JSON.parse(JSON.stringify(result.value) ?? 'null')
   if (isDeepStrictEqual(plain, result.value)) return { params: plain as Json, errors: [] }
   return refuse(
@@ -155,19 +156,19 @@ function duplicateName(part: ConfigFile, { raw }: BotEntry, path: Path, names: M
   return [part.document.error(at, `the bot at ${before.file}:${before.line} has the same name; choose another one`)]
 }
 
-/** A bot in a test: keys and units of the YAML. */
+/** Options of a single bot in a test, with the keys and units of the YAML. */
 export interface LoneBotOptions extends Pick<BotInput, 'exits' | 'limits' | 'orders' | 'exitOrders'> {
-  /** Default: the defaults of the strategy's schema. */
+  /** Params of the strategy. A missing param has the default of the strategy's schema. */
   readonly params?: object
   readonly paper?: NonNullable<FileInput['paper']>
 }
 
 const NAME = 'bot'
-/** Never used: a single bot in a test opens no connection. */
+/** Addresses that are never used, because a single bot in a test opens no connection. */
 const SERVICE = { baseUrl: 'https://service.invalid/api', wsUrl: 'wss://service.invalid/api/data' }
 
-/** Configuration of one paper bot without a file, equal to that of a file with the same options. Assumes that the feed
- *  gives amounts in SOL. Throws a SluiceError that names every problem. */
+/** Configuration of one paper bot without a file. It equals the configuration from a file with the same options.
+ *  Assumes that the feed gives amounts in SOL. Throws a SluiceError that names every problem. */
 export function loneBot(strategy: Strategy, { params = {}, paper, ...options }: LoneBotOptions): Config {
   const problem = strategyProblem(strategy)
   if (problem !== undefined) throw refused(`the strategy cannot be used: ${problem}`)

@@ -72,8 +72,8 @@ function lamportsOr<T>(sol: number | undefined, otherwise: T): Lamports | T {
   return sol === undefined ? otherwise : solToLamports(sol)
 }
 
-// Schema of builder-policy.yaml: permitted contents of a transaction. Every key is optional; an absent key permits
-// nothing.
+// Schema of builder-policy.yaml, which lists the permitted contents of a transaction. Every key is optional; an absent
+// key permits nothing.
 const address = z.string().refine(isPublicKey, { error: 'expected an address: base58 of 32 bytes' })
 const addresses = z.array(address).max(256)
 const sol = z.number().min(0).max(MOST_SOL)
@@ -125,7 +125,7 @@ export const policySchema = z.strictObject({
   sellNumber: z.enum(['tokens', 'baseUnits']).exactOptional(),
 })
 
-/** A policy as written that fits the schema. */
+/** A policy with the keys of the file, after a check by the schema. */
 export type PolicyInput = z.output<typeof policySchema>
 
 /** Text of a `builder-policy.yaml`, with short values on the line of their key. */

@@ -12,7 +12,7 @@ import type { Secret } from './secret.ts'
 import type { LoadedStrategy } from './strategies.ts'
 import type { ConfigError, Position } from './yaml/errors.ts'
 
-/** One or several files, checked, with every default filled in. */
+/** Checked contents of one or several configuration files, with every default filled in. */
 export interface Config {
   readonly files: readonly string[]
   readonly service: ServiceConfig
@@ -21,18 +21,19 @@ export interface Config {
   readonly journal: JournalConfig
   readonly alerts?: AlertsConfig
   readonly bots: readonly BotConfig[]
-  /** Entries of the lists of filters, by the path of the file as written. A run reads a changed file again. */
+  /** Entries of each filter list, by the path of its file as written in the configuration. A running process reads a
+   *  changed file again. */
   readonly lists: Map<string, readonly string[]>
   /** Valid settings that are probably a mistake. */
   readonly warnings: readonly ConfigError[]
-  /** Hash of every setting that affects decisions: no secret and no path. */
+  /** Hash of every setting that affects decisions. It covers no secret and no path. */
   readonly hash: string
 }
 
 export type ServiceConfig = SandboxService | RemoteService
 
 interface ServiceSettings {
-  /** `auto`: the service names the plan once it has accepted the key. */
+  /** Plan of the service. `auto`: unknown until the service has accepted the key and reported the plan. */
   readonly plan: 'auto' | 'standard' | 'premium' | Plan
   /** Share of the plan that this process may use; above 0, at most 1. */
   readonly share: number
@@ -40,25 +41,26 @@ interface ServiceSettings {
     readonly priceUpdate: 'auto' | 'sol' | 'usd'
     readonly sell: 'auto' | 'tokens' | 'baseUnits'
   }
-  /** Upper bound of the time between the end of a connection and the execution of its request. */
+  /** Longest time, in milliseconds, after the end of a connection in which the service may still execute a request of
+   *  that connection. */
   readonly lateMs: number
 }
 
-/** Started by the command, with its own addresses, key, RPC and wallet. */
+/** A sandbox that the command starts, with its own addresses, key, RPC and wallet. */
 export interface SandboxService extends ServiceSettings {
   readonly kind: 'sandbox'
 }
 
 export interface RemoteService extends ServiceSettings {
   readonly kind: 'remote'
-  /** Without a slash at the end. */
+  /** Address of the service's API, without a slash at the end. */
   readonly baseUrl: string
   readonly wsUrl: string
   /** Host and port of `baseUrl`, as in the id of an account. */
   readonly host: string
-  /** Absent: only backtests are possible. */
+  /** Key of the service. Without a key, only backtests are possible. */
   readonly apiKey?: Secret
-  /** Permitted contents of transactions that the service builds; absent: it builds none. */
+  /** Permitted contents of the transactions that the service builds; absent if the service builds none. */
   readonly builderPolicy?: BuilderPolicy
 }
 
@@ -66,16 +68,16 @@ export interface RpcConfig {
   /** `read()` returns a valid address. */
   readonly url: Secret
   readonly requestsPerSecond: number
-  /** Providers limit `sendTransaction` separately. */
+  /** Limit of `sendTransaction` calls; providers limit these separately. */
   readonly sendsPerSecond: number
 }
 
 export interface ChainConfig {
-  /** In order of preference; empty only if no live bot needs an RPC. */
+  /** RPC providers in order of preference; empty only if no live bot needs an RPC. */
   readonly rpc: readonly RpcConfig[]
-  /** Cluster that the RPC must belong to: name or genesis hash. */
+  /** Name or genesis hash of the cluster to which the RPC must belong. */
   readonly cluster?: string
-  /** From this amount on, a second RPC (if configured) must confirm that a buy did not execute. */
+  /** Size of a buy from which a second RPC (if configured) must confirm that the buy did not execute. */
   readonly secondOpinionLamports: Lamports
 }
 
@@ -86,11 +88,12 @@ export interface WalletConfig {
   /** Alternative to `keypairPath`: absolute path of the socket of `sluice signer`. */
   readonly signerPath?: string
   readonly caps: SignerCaps
-  /** Limits of all live bots together. On paper each bot has its own wallet. */
+  /** Limits that apply to the sum of all live bots. On paper each bot has its own wallet. */
   readonly limits: WalletLimits
 }
 
-/** Upper bounds of the SOL in signed transactions, by the declared bounds of their orders; null: no cap. */
+/** Caps on the SOL that leaves the wallet in signed transactions. Each transaction counts with the upper bound that was
+ *  declared to the signer for its order. null: no cap. */
 export interface SignerCaps {
   readonly perTransaction: Lamports | null
   readonly perHour: Lamports | null
@@ -98,7 +101,7 @@ export interface SignerCaps {
 }
 
 export interface JournalConfig {
-  /** Absolute. */
+  /** Absolute path of the journal. */
   readonly path: string
   readonly keepTapeDays: number
 }
@@ -113,9 +116,9 @@ export interface AlertsConfig {
 export interface BotConfig extends EffectiveExits {
   readonly name: string
   readonly strategy: LoadedStrategy
-  /** Accepted by the strategy's schema, defaults filled in. */
+  /** Params that the strategy's schema has accepted, with defaults filled in. */
   readonly params: Json
-  /** The mode in the file. `botSettings` decides the mode of a run. */
+  /** The mode in the file; `botSettings` decides the mode of a run. */
   readonly mode: 'paper' | 'live'
   readonly executor: 'cloud' | 'local'
   readonly orders: OrderSettings
@@ -127,9 +130,9 @@ export interface BotConfig extends EffectiveExits {
   readonly at: Position
 }
 
-/** Assumptions that are absent have the default of the fill model. */
+/** Settings of paper trading. An absent assumption has the default of the fill model. */
 export interface PaperConfig extends Partial<FillModel> {
   readonly lamports: Lamports
-  /** Derived from `paper.seed` and the name of the bot. */
+  /** Seed of the bot's random numbers, derived from `paper.seed` and the bot's name. */
   readonly seed: number
 }

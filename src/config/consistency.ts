@@ -8,7 +8,7 @@ import { type Agreed, walletLimitsOf } from './shared-sections.ts'
 import { worstCaseOf } from './worst-case.ts'
 import type { ConfigError, Problem } from './yaml/errors.ts'
 
-// Values that are valid on their own and contradict each other.
+// Finds values that are each valid but contradict each other.
 
 type Say = (key: readonly string[], message: string) => Problem
 
@@ -50,7 +50,8 @@ function liveProblems({ config, lacksStrategy, input, defaultExits }: CheckedBot
   return problems
 }
 
-/** Reports a contradiction at the key of the bot, or at the key of the defaults if the bot does not set it. */
+/** Contradictions between limits and orders. Each is reported at the key of the bot, or at the key of the defaults if
+ *  the bot does not set it. */
 function limitErrors({ config: { limits, orders }, input, document, path }: CheckedBot): Problem[] {
   return limitProblems(limits, 'limits', orders).map(({ key, message }) => {
     const isOfBot = Object.hasOwn(input.limits ?? {}, key)
@@ -86,7 +87,8 @@ function liveWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem
   return warnings
 }
 
-/** A cap below the limits would make the signer refuse transactions, sales included. */
+/** Warns of caps that are lower than the limits: the signer would refuse transactions that the limits permit, sales
+ *  included. */
 function capWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem[] {
   const { wallet, service } = agreed
   if (config.mode !== 'live' || config.executor !== 'local' || service === undefined) return []
@@ -106,7 +108,7 @@ function capWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem[
   )
 }
 
-/** `wallet.limits` also apply to the sandbox's wallet. */
+/** Whether the section `wallet` contains only limits, which a bot on the sandbox may also have. */
 function isLimitsOnly(name: 'chain' | 'wallet', { wallet }: ConfigFile['sections']): boolean {
   return name === 'wallet' && wallet?.limits !== undefined && Object.keys(wallet).length === 1
 }

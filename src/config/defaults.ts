@@ -14,10 +14,11 @@ import { expandPath } from './files.ts'
 import type { BotInput, DefaultsInput, FileInput, LimitsInput } from './schema.ts'
 import { type Secret, secretFrom, shownAs } from './secret.ts'
 
-/** A strategy that names no `warmup` is shown this much of the tape at a start. */
+/** Seconds of the tape that a strategy without `warmup` receives at a start. */
 export const WARMUP_SECONDS = 600
 
-// Settings with every default filled in, in the engine's units. Each key of a bot takes precedence over `defaults`.
+// The functions below fill in every default and convert to the engine's units. A key of a bot takes precedence over the
+// same key of `defaults`.
 
 type Section<K extends keyof FileInput> = NonNullable<FileInput[K]>
 
@@ -92,7 +93,7 @@ export function paperFrom(input: FileInput['paper'], bot: string): PaperConfig {
   }
 }
 
-/** Each key takes precedence over the named model. */
+/** Fill model of `paper`. Each of its keys takes precedence over the value in the model that `model` names. */
 function fillModelFrom(given: Section<'paper'> = {}): FillModel {
   const base = given.model === 'free' ? FREE_FILL_MODEL : DEFAULT_FILL_MODEL
   const sol = (value: number | undefined, otherwise: Lamports): Lamports =>
@@ -121,7 +122,8 @@ function fillModelFrom(given: Section<'paper'> = {}): FillModel {
 export function ordersFrom(bot: BotInput, defaults: DefaultsInput): OrderSettings {
   const given = { ...defaults.orders, ...bot.orders }
   const fee = given.priorityFeeSol ?? 'auto'
-  // Only one of the two can be set, so a bot that sets one of them overrides both of `defaults`.
+  // Only one of `slippagePercent` and `slippageLadder` can be set, so a bot that sets either overrides both of
+  // `defaults`.
   const named = bot.orders?.slippagePercent !== undefined || bot.orders?.slippageLadder !== undefined
   const { slippagePercent = 5, slippageLadder } = (named ? bot.orders : defaults.orders) ?? {}
   return {

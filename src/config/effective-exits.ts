@@ -2,14 +2,14 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ExitRules } from '../engine/exits/exit-settings.ts'
 import type { BotExitsInput, ExitsInput } from './schema.ts'
 
-/** Origin of an exit. */
+/** Place in the configuration that sets an exit. */
 export type ExitSource = 'bot' | 'defaults' | 'strategy'
 
 /** An exit of the strategy that `defaults.exits` overrides. */
 export interface OverriddenExit {
   readonly exit: keyof ExitRules
   readonly strategy: unknown
-  /** Effective value; `none` if the file removes the exit. */
+  /** Value in the file, which is effective; `none` if the file removes the exit. */
   readonly file: unknown
 }
 
@@ -20,8 +20,8 @@ export interface EffectiveExits {
   readonly overriddenExits: readonly OverriddenExit[]
 }
 
-/** Merges exits by name: the bot overrides the file's defaults, which override the strategy. `none` removes an exit.
- *  With `exits: strategy` at a bot the strategy overrides the defaults. */
+/** Merges exits by name. The bot overrides the file's defaults, which override the strategy. `none` removes an exit.
+ *  With `exits: strategy` at a bot, the strategy overrides the defaults. */
 export function effectiveExits(
   bot: BotExitsInput | undefined,
   strategy: ExitRules,
@@ -47,7 +47,8 @@ export function effectiveExits(
   }
 }
 
-/** Leaves out exits that the bot sets: their values are visible at the bot. */
+/** Exits of the strategy that the defaults override. Exits that the bot sets itself are left out, because their values
+ *  are visible at the bot. */
 function overriddenBy(
   defaults: ExitsInput = {},
   strategy: ExitRules,
@@ -61,12 +62,12 @@ function overriddenBy(
   })
 }
 
-/** `stopLossPercent 5 instead of 25, ...`. */
+/** Text such as `stopLossPercent 5 instead of 25, ...`. */
 export function overriddenText(exits: readonly OverriddenExit[]): string {
   return exits.map(({ exit, strategy, file }) => `${exit} ${shown(file)} instead of ${shown(strategy)}`).join(', ')
 }
 
-/** One line about all bots whose strategy has overridden exits; undefined without overridden exits. */
+/** One line about all bots whose strategy has overridden exits; undefined if there are none. */
 export function overriddenNote(bots: readonly (EffectiveExits & { readonly name: string })[]): string | undefined {
   const changed = bots.filter(({ overriddenExits }) => overriddenExits.length > 0)
   if (changed.length === 0) return undefined

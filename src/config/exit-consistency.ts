@@ -7,7 +7,7 @@ import { type Agreed, walletLimitsOf } from './shared-sections.ts'
 import { breakEvenPercent, usualBuyOf, worstCaseOf } from './worst-case.ts'
 import { formatPath, type Problem } from './yaml/errors.ts'
 
-// Exits that are valid on their own and contradict each other once bot, defaults and strategy are merged.
+// Finds exits that are each valid but contradict each other once those of bot, defaults and strategy are merged.
 
 export function exitErrors(bot: CheckedBot, agreed: Agreed): Problem[] {
   const effective = bot.lacksStrategy ? withoutStrategy(bot) : bot.config
@@ -41,7 +41,7 @@ export function exitWarnings(bot: CheckedBot, agreed: Agreed): Problem[] {
   return warnings
 }
 
-/** Reports a problem at the origin of the exit: the bot, the file's defaults, or the bot's `strategy`. */
+/** Reports a problem at the place that sets the exit: the bot, the file's defaults, or the bot's key `strategy`. */
 function problemAt(
   fatal: boolean,
   bot: CheckedBot,
@@ -65,15 +65,15 @@ function placeOf({ input, path }: CheckedBot, source: ExitSource | undefined): s
   return source === 'defaults' ? 'defaults.exits' : formatPath([...path, 'exits'])
 }
 
-/** `poll` reads pools over RPC. The sandbox has its own RPC. */
+/** Problem of `poll` without an RPC: `poll` reads the pools over RPC. The sandbox has its own RPC. */
 function pollProblems(exits: ExitRules, { service, chain, unfit }: Agreed): ExitProblem[] {
   const isThere = chain !== undefined || unfit.includes('chain')
   if (pollSeconds(exits) === undefined || service === undefined || service === 'sandbox' || isThere) return []
   return [{ path: ['whenStale', 'policy'], message: 'poll reads pools over RPC: set chain.rpc' }]
 }
 
-/** Exits of a bot whose strategy could not be loaded: only those that the strategy could not override. Without
- *  `trailingPercent` the arm is left out, because the strategy may set the trailing stop. */
+/** Exits of a bot whose strategy could not be loaded: only those that the strategy could not override.
+ *  `trailingArmPercent` without `trailingPercent` is left out, because the strategy may set the trailing stop. */
 function withoutStrategy({ input, defaultExits }: CheckedBot): EffectiveExits {
   if (input.exits === 'strategy') return effectiveExits(undefined, {}, undefined)
   const known = effectiveExits(input.exits, {}, defaultExits)

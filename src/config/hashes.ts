@@ -29,12 +29,12 @@ export function configHash({ service, chain, wallet, bots, lists }: Omit<Config,
   return createHash('sha256').update(canonicalJson(decides)).digest('hex')
 }
 
-/** Hash of a policy's rules, regardless of its file. */
+/** Hash of a policy's rules. It does not depend on the name of the policy's file. */
 export function policyHash({ name: _, ...rules }: BuilderPolicy): string {
   return createHash('sha256').update(canonicalJson(rules)).digest('hex')
 }
 
-/** JSON with sorted keys: equal values give equal text. */
+/** JSON with sorted keys, so that equal values give equal text. */
 export function canonicalJson(value: unknown): string {
   const sorted = (_key: string, item: unknown) =>
     typeof item === 'object' && item !== null && !Array.isArray(item)
@@ -43,8 +43,8 @@ export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, sorted) ?? ''
 }
 
-/** Hash of all code that decides: the version of Sluice, its deciding rows, and every strategy file with its relative
- *  imports. The hash does not depend on the folder. */
+/** Hash of all code that decides about orders: the version of Sluice, its deciding folders, and every strategy file
+ *  with its relative imports. The hash does not depend on the folder of the package. */
 export function codeHash(strategies: readonly { readonly name: string; readonly file: string }[]): string {
   ours ??= hashOfDecidingRows()
   const hash = ours.copy()
@@ -56,7 +56,8 @@ export function codeHash(strategies: readonly { readonly name: string; readonly 
   return hash.digest('hex')
 }
 
-/** Computed once: a process runs the code that it started with, even if the files change. */
+/** Hash of Sluice's own files. It is computed once, because a process runs the code that it started with, even if the
+ *  files change. */
 let ours: Hash | undefined
 
 function hashOfDecidingRows(): Hash {
@@ -73,7 +74,7 @@ function add(hash: Hash, name: string, bytes: Uint8Array | string): void {
   hash.update(`${name}\0${bytes.length}\0`).update(bytes)
 }
 
-/** Hash of all files of Sluice, including fill model and metrics of backtests. */
+/** Hash of all files of Sluice, which also covers the fill model and the metrics of backtests. */
 export function sluiceHash(): string {
   const hash = createHash('sha256')
   for (const name of sourcesIn(SOURCES)) add(hash, name, readFileSync(join(SOURCES, name)))

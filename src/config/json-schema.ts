@@ -5,7 +5,7 @@ import { type LoadedStrategy, loadStrategy, strategyNames } from './strategies.t
 
 type JsonSchema = z.core.JSONSchema.BaseSchema
 
-/** Identifies a schema that Sluice wrote. */
+/** Title of the schema. It marks a file that Sluice wrote and may replace. */
 export const SCHEMA_TITLE = 'A configuration of Sluice'
 
 const BROKEN = 'cannot be loaded at present, so its params are unknown; `sluice check` gives the reason'
@@ -25,7 +25,7 @@ function fileJsonSchema(strategies: readonly LoadedStrategy[], broken: readonly 
   return { ...file, title: SCHEMA_TITLE, properties: { ...file.properties, bots } }
 }
 
-/** Schema of the params, for bots with this strategy. */
+/** Schema of the params that applies to bots with this strategy. */
 function paramsWhere(one: LoadedStrategy): JsonSchema {
   return {
     if: { type: 'object', properties: { strategy: { const: one.name } }, required: ['strategy'] },
@@ -34,7 +34,7 @@ function paramsWhere(one: LoadedStrategy): JsonSchema {
   }
 }
 
-/** The name of an existing strategy, or a path. */
+/** Schema of the key `strategy`: the name of an existing strategy, or a path. */
 function strategyName(strategies: readonly LoadedStrategy[], broken: readonly string[]): JsonSchema {
   return {
     anyOf: [
@@ -50,8 +50,8 @@ function paramsOf({ strategy }: LoadedStrategy): JsonSchema {
   return { ...schema, description: strategy.about }
 }
 
-/** Schema of the values as written, before defaults. Keys that a plain `z.object` would drop are errors in a
- *  configuration. */
+/** JSON Schema of the values as written, before defaults. Unknown keys are not permitted, although a plain `z.object`
+ *  would drop them, because they are errors in a configuration. */
 function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, {
     ...({ io: 'input', target: 'draft-7', unrepresentable: 'any' } as const),
@@ -71,8 +71,8 @@ export interface ConfigSchema {
   readonly broken: readonly { readonly name: string; readonly why: string }[]
 }
 
-/** JSON Schema of a configuration in `cwd`, with the strategies that are named there and those at the given paths.
- *  Throws a SluiceError if one of the given paths cannot be loaded. */
+/** JSON Schema of a configuration in `cwd`, with all strategies in the folders for strategies and those at the paths
+ *  `given`. Throws a SluiceError if one of these paths cannot be loaded. */
 export async function configSchema(given: readonly string[], cwd: string): Promise<ConfigSchema> {
   const strategies: LoadedStrategy[] = []
   const broken: { name: string; why: string }[] = []

@@ -58,7 +58,7 @@ function policyOf(service: Agreed['service'], cwd: string): PolicyResult | undef
   return file === undefined ? undefined : loadPolicy(file, cwd)
 }
 
-/** Reads the lists of filters. An error in a list is reported at the key that names its file. */
+/** Reads the files of the filter lists. An error in such a file is reported at the key that names the file. */
 function listsOf(
   bots: readonly CheckedBot[],
   cwd: string,
@@ -77,7 +77,7 @@ function listsOf(
   return { lists, errors }
 }
 
-/** Entries of a list, or the problem of its file. */
+/** Entries of the list in a file, or the problem of the file as text. */
 function readEntries(file: string, cwd: string): readonly string[] | string {
   const text = readText(file, cwd)
   if (typeof text !== 'string') return `${file}: ${text.problem}`

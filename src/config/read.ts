@@ -7,8 +7,8 @@ import { found, nearest, parseWith } from './yaml/wording.ts'
 
 const MOST_BYTES = 1_048_576
 
-/** One file, checked on its own. Sections and bots that do not fit the schema are absent, so that the others can
- *  still be checked. */
+/** One configuration file, checked without the others. Sections and bots that do not fit the schema are absent, so that
+ *  the rest can still be checked. */
 export interface ConfigFile {
   readonly document: ConfigDocument
   readonly sections: Omit<FileInput, 'bots'>
@@ -16,7 +16,7 @@ export interface ConfigFile {
 }
 
 export interface BotEntry {
-  /** The entry before any check. */
+  /** The value in the file, before any check. */
   readonly raw: unknown
   readonly input: BotInput | undefined
 }
@@ -72,7 +72,8 @@ export function readText(file: string, cwd: string): string | { problem: string 
   }
 }
 
-/** Compares names without their extension, which all candidates share. */
+/** Hint that names a similar file in the folder. Compares the names without their extension, which all candidates
+ *  share. */
 function didYouMeanFile(path: string): string {
   const names = new Map(neighbours(path).map((name) => [parse(name).name, name]))
   const close = nearest(parse(path).name, names.keys())

@@ -24,7 +24,7 @@ import { didYouMean } from './yaml/wording.ts'
 const none = z.literal('none')
 type Schemas = typeof EXIT_SCHEMAS
 
-/** Exits in a strategy file. */
+/** Schema of the exits that a strategy's source sets. */
 export const exitRules = z
   .strictObject(each((exit) => exit.exactOptional()) as { [K in keyof Schemas]: z.ZodExactOptional<Schemas[K]> })
   .check(({ value, issues }) => {
@@ -38,11 +38,11 @@ const written = z.strictObject(
   },
 )
 
-/** `defaults.exits`: `none` removes exits of the strategies, one or all. */
+/** Schema of `defaults.exits`. `none` removes one exit of the strategies, or all of them. */
 export const defaultExits = z.union([none, written])
 
-/** `exits` of a bot: `none` removes exits of the defaults and of the strategy; with `strategy`, its strategy overrides
- *  the defaults. */
+/** Schema of a bot's `exits`. `none` removes one exit of the defaults and of the strategy, or all; with `exits:
+ *  strategy`, the strategy overrides the defaults. */
 export const botExits = z.union([none, z.literal('strategy'), written])
 
 function each(change: (exit: z.ZodType) => z.ZodType): Record<string, z.ZodType> {
@@ -52,9 +52,9 @@ function each(change: (exit: z.ZodType) => z.ZodType): Record<string, z.ZodType>
 const seconds = z.number().min(LEAST_SECONDS).max(86_400)
 const slippage = z.number().min(LEAST_SLIPPAGE)
 const sol = z.number().min(LEAST_SOL).max(MOST_SOL)
-/** The service takes no smaller buy. */
+/** Size of a buy, SOL. The service accepts no smaller buy than this lower bound. */
 const buySol = z.number().min(0.001).max(MOST_SOL)
-/** At a lower rate an exit would wait for the RPC. */
+/** Requests per second of an RPC. At a lower rate than this bound an exit would wait too long for the RPC. */
 const perSecond = z.number().min(0.1).max(10_000)
 const CLUSTERS = ['mainnet-beta', 'testnet', 'devnet']
 
@@ -91,7 +91,7 @@ const exitOrders = z.strictObject({
 
 const limits = z.strictObject(shapeOf(LIMITS))
 
-/** Limits of all bots of the wallet together. */
+/** Limits that apply to the sum of all bots of the wallet. */
 const walletLimits = z.strictObject(shapeOf(WALLET_LIMITS))
 
 const filters = z.strictObject(shapeOf(FILTERS))
@@ -152,7 +152,7 @@ const chain = z.strictObject({
   secondOpinionSol: sol.exactOptional(),
 })
 
-/** Upper bounds of the SOL that the signer signs. */
+/** Caps on the SOL in the transactions that the signer signs. */
 const caps = z.strictObject({
   maxSolPerTransaction: sol.exactOptional(),
   maxSolPerHour: sol.exactOptional(),
@@ -184,7 +184,7 @@ const journal = z.strictObject({
   keepTapeDays: z.number().min(0.01).max(36_500).exactOptional(),
 })
 
-/** The address of a webhook grants access to it, so it is a secret. */
+/** Webhook for alerts. Its address grants access to it, so the address is a secret. */
 const alerts = z.strictObject({
   url: rpcReference(),
   shape: z.enum(['generic', 'slack', 'discord']).exactOptional(),
@@ -228,7 +228,7 @@ export const botSchema = z.strictObject({
     error: 'expected 1 to 40 letters, digits, dots, dashes or underscores, beginning with a letter or digit',
   }),
   strategy: z.string().min(1),
-  /** The strategy's own schema checks them. */
+  /** Params of the strategy; the strategy's own schema checks them. */
   params: z.record(z.string(), z.unknown()).exactOptional(),
   mode: z.enum(['paper', 'live']).exactOptional(),
   executor: z.enum(['cloud', 'local']).exactOptional(),
@@ -260,7 +260,7 @@ export const fileSchema = z.strictObject({
   bots: z.array(botSchema).exactOptional(),
 })
 
-/** A file as written that fits the schema. */
+/** A configuration file with its own keys and units, after a check by the schema. */
 export type FileInput = z.output<typeof fileSchema>
 export type BotInput = z.output<typeof botSchema>
 export type DefaultsInput = z.output<typeof defaults>

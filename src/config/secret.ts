@@ -5,19 +5,19 @@ import { ExitCode, SluiceError } from '../base/errors.ts'
 import { isOpenLoopback } from './address.ts'
 import { expandPath } from './files.ts'
 
-/** A secret, held as a reference to its source. `read` fetches the value each time, so a rotated key takes effect.
- *  Printing, logging and JSON show the source, never the value. */
+/** A secret, held as a reference to its source. `read` fetches the value each time, so that a replaced key takes
+ *  effect. Printing, logging and JSON show the source, never the value. */
 export interface Secret {
   describe(): string
   read(): string
 }
 
-/** `env:NAME` or `file:PATH`. */
+/** Matches a reference to a secret: `env:NAME` or `file:PATH`. */
 export const SECRET_REFERENCE = /^(env:[A-Za-z_][A-Za-z0-9_]*|file:\S.*)$/
 
 const MOST_BYTES = 65_536
 
-/** The secret behind a reference. `check` returns the problem of a value, without repeating the value. */
+/** The secret to which a reference points. `check` returns the problem of a value, without repeating the value. */
 export function secretFrom(
   reference: string,
   cwd: string,
@@ -34,7 +34,7 @@ export function secretFrom(
   })
 }
 
-/** A value that is read on demand and shown as its source. */
+/** A secret whose value is read on demand, and which is shown as the text `source`. */
 export function shownAs(source: string, read: () => string): Secret {
   const describe = () => source
   return { describe, read, ...{ toString: describe, toJSON: describe, [inspect.custom]: describe } }
@@ -62,7 +62,7 @@ function readSecretFile(path: string): string {
   return value
 }
 
-// A configuration contains references to secrets. Any other value may be the secret itself, so no message repeats it.
+// A configuration contains references to secrets. Another value may be a secret itself, so no message repeats it.
 
 export function secretReference(what: string) {
   return reference(
@@ -78,7 +78,8 @@ export function keypairReference() {
   )
 }
 
-/** Providers put the key into the address, so an address is a secret, except on loopback. */
+/** Schema of an RPC's address. Providers put the key into the address, so it is a secret, except for an address of this
+ *  machine. */
 export function rpcReference() {
   return reference(
     (text) => SECRET_REFERENCE.test(text) || isOpenLoopback(text),
@@ -92,7 +93,8 @@ function reference(fits: (text: string) => boolean, message: string) {
   return z.string({ error }).refine(fits, { error })
 }
 
-/** A shell's `$NAME` or `${NAME}` is no secret itself, so the hint may repeat it. */
+/** Hint for a reference in the form of a shell, `$NAME` or `${NAME}`. This text is not a secret, so the hint may repeat
+ *  it. */
 function braces(input: unknown): string {
   const name = typeof input === 'string' ? /^\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?$/.exec(input)?.[1] : undefined
   return name ? `; write env:${name}` : ''

@@ -8,13 +8,14 @@ import type { ConfigError } from './yaml/errors.ts'
 const SHARED = ['service', 'chain', 'wallet', 'journal', 'alerts'] as const
 type Shared = (typeof SHARED)[number]
 
-/** Sections that the whole process shares. A file may leave them to another file, but two files must not differ. */
+/** Sections that the whole process shares. A file may omit a section that another file has, but two files must not have
+ *  different values. */
 export interface Agreed extends Pick<FileInput, Shared> {
-  /** Sections that are written and do not fit the schema: no further errors are reported for them. */
+  /** Sections that exist in a file but do not fit the schema; no further errors are reported for them. */
   readonly unfit: readonly Shared[]
 }
 
-/** Limits of all bots of the wallet together. */
+/** Limits that apply to the sum of all bots of the wallet. */
 export function walletLimitsOf({ wallet }: Agreed): Limits {
   return limitsFrom(wallet?.limits ?? {})
 }
@@ -44,7 +45,8 @@ export function missingService(parts: readonly ConfigFile[], { service, unfit }:
   return [first.document.error(['service'], 'missing; expected sandbox or a map with baseUrl, wsUrl and apiKey')]
 }
 
-/** Effective values as text: a default or a relative path equals the same value written out. */
+/** Effective values of a section as text, for a comparison of two files. A default or a relative path gives the same
+ *  text as the same value written in full. */
 function meaning(name: Shared, sections: ConfigFile['sections'], cwd: string): string {
   switch (name) {
     case 'service':

@@ -28,7 +28,8 @@ export async function loadStrategy(nameOrPath: string, cwd = process.cwd()): Pro
 
 let instances = 0
 
-/** Copies a configuration with newly loaded strategy modules, which hold no state of an earlier run. */
+/** Copies a configuration, with strategy modules that are loaded again and therefore hold no state of an earlier
+ *  run. */
 export async function freshInstances<T extends { readonly bots: readonly { readonly strategy: LoadedStrategy }[] }>(
   config: T,
 ): Promise<T> {
@@ -111,7 +112,7 @@ function findStrategy(nameOrPath: string, cwd: string): string {
   return isPath(nameOrPath) ? fileOf(nameOrPath, cwd) : named(nameOrPath, cwd)
 }
 
-/** Names that can be used from `cwd`. */
+/** Names of the strategies that a configuration in `cwd` can use. */
 export function strategyNames(cwd: string): string[] {
   const names = folders(cwd).flatMap((folder) => list(folder))
   return [...new Set(names)].sort()
@@ -162,7 +163,7 @@ function refused(message: string): SluiceError {
   return new SluiceError(message, ExitCode.usage)
 }
 
-/** Bounds of a numeric param. Infinite if unbounded. */
+/** Bounds of a numeric param. A missing bound is infinite. */
 export interface ParamBounds {
   readonly name: string
   readonly min: number
@@ -178,8 +179,8 @@ interface NumberSchema {
   readonly exclusiveMaximum?: number
 }
 
-/** Numeric params of a strategy, in the order of its schema. An exclusive bound is returned as an inclusive one; the
- *  schema still checks every value. */
+/** Bounds of a strategy's numeric params, in the order of its schema. An exclusive bound is returned as an inclusive
+ *  one; the schema still checks every value. */
 export function paramBounds({ params }: Pick<Strategy, 'params'>): ParamBounds[] {
   const schema = z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' })
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
@@ -191,7 +192,8 @@ export function paramBounds({ params }: Pick<Strategy, 'params'>): ParamBounds[]
   })
 }
 
-/** zod bounds every integer by the safe integers; that bound is not the strategy's. */
+/** A bound, or `none` if the strategy set no bound. zod itself bounds every integer by the safe integers; that bound
+ *  does not count. */
 function boundOf(bound: number | undefined, none: number): number {
   return bound === undefined || Math.abs(bound) >= Number.MAX_SAFE_INTEGER ? none : bound
 }

@@ -4,7 +4,7 @@ import { PUBLIC_ENTRY } from './files.ts'
 
 /** Packages that every strategy can import, even if its own folder does not contain them. */
 const OFFERED = ['zod', 'trading-signals']
-/** Modules of Node that compute and read nothing. */
+/** Modules of Node that only compute: they read no file, process or network. */
 const PURE_BUILTINS =
   'assert assert/strict buffer constants crypto events path path/posix path/win32 punycode querystring string_decoder url util util/types zlib'.split(
     ' ',
@@ -12,9 +12,11 @@ const PURE_BUILTINS =
 const CODE = /\.[cm]?[jt]s$/
 
 const strategyFiles = new Set<string>()
-/** Imports of strategies and of the modules that they import: URL and specifier, by URL. */
+/** Imports of strategies and of the modules that they import. For the URL of each module: URL and specifier of its
+ *  imports. */
 const imports = new Map<string, Map<string, string>>()
-/** Modules that a strategy was the first to import, so their own imports are known. */
+/** URLs of the modules that a strategy's import loaded. The hooks saw these load, so their own imports are on record.
+ *  The imports of a module that was loaded earlier are unknown. */
 const loaded = new Set<string>()
 let installed = false
 
@@ -62,7 +64,8 @@ function withQueryOf(url: string, parent: string): string {
   return query < 0 || url.includes('?') ? url : url + parent.slice(query)
 }
 
-/** Prefers the file's own copy of a package. */
+/** Resolves a package that Sluice offers: to the copy in a node_modules of the importing file if there is one, else to
+ *  the copy of Sluice. */
 function resolveOffered<T>(specifier: string, own: () => T, ours: () => T): T {
   if (!isOffered(specifier)) return own()
   try {
@@ -87,8 +90,9 @@ export function isPureBuiltin(name: string): boolean {
   return PURE_BUILTINS.includes(name.replace(/^node:/, ''))
 }
 
-/** Imports of a strategy, direct or not, through which it can read anything but the tape: modules of Node for files,
- *  processes or the network, data files, and packages that were loaded before it, whose own imports are unknown. */
+/** Imports of a strategy, direct or not, through which it can read data other than the tape: modules of Node for files,
+ *  processes or the network, data files, and packages that were loaded before the strategy. The imports of the latter
+ *  are unknown. */
 export function outsideImports(file: string): string[] {
   const own = pathToFileURL(file).href
   const found = new Set<string>()

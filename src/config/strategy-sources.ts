@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path/posix'
 
-/** A strategy's file and its relative imports, found by a text search: a specifier in a comment may add a file, which
- *  does no harm. */
+/** Paths of a strategy's file and of its relative imports. They are found by a search in the text, so an import in a
+ *  comment may add a file, which does no harm. */
 export function sourcesOf(file: string, seen = new Set<string>()): string[] {
   if (seen.has(file) || !existsSync(file)) return []
   seen.add(file)
@@ -14,7 +14,7 @@ export function sourcesOf(file: string, seen = new Set<string>()): string[] {
   return [...seen]
 }
 
-/** A property definition whose key is `state`, in the forms of JavaScript. */
+/** Matches the definition of a property whose key is `state`, in the forms that JavaScript has. */
 const STATE_ACCESSOR =
   /\b(?:defineProperty|__define[GS]etter__)\s*\([^;]{0,200}?(['"`])state\1|\bdefineProperties\s*\([^;]{0,2000}?\bstate\b['"`]?\s*:/
 

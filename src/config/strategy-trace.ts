@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { alarmText, readThrown, type ThrownAtOf } from '../engine/bots/thrown-value.ts'
 import { DECIDING_ROWS, MANIFEST, OWN_STRATEGIES, SOURCES } from './files.ts'
 
-/** Enough frames to reach the strategy from deep inside a library. */
+/** Frames that Node records: enough to reach the strategy from deep inside a library. */
 const FRAMES_RECORDED = 30
 const FRAMES_SHOWN = 5
 const LONGEST_FRAME = 300
@@ -13,7 +13,8 @@ const SLUICE = [SOURCES, join(dirname(MANIFEST), 'bin', sep)]
 const ENGINE = DECIDING_ROWS.map((row) => join(SOURCES, row, sep))
 const LIBRARIES = `${sep}node_modules${sep}`
 
-/** ` at name (file:///a/b.ts:1:2)` or ` at file:///a/b.ts:1:2`; a test runner may write a path in place of the URL. */
+/** Matches a line of a stack: ` at name (file:///a/b.ts:1:2)` or ` at file:///a/b.ts:1:2`. A test runner may write a
+ *  path in place of the URL. */
 const FRAME = /^ {4}at (?:async )?(?:(.+?) \()?((?:file:\/\/|node:|\/|[A-Za-z]:\\)[^<>]*?):(\d+):(\d+)\)?$/
 
 interface Frame {
@@ -23,7 +24,7 @@ interface Frame {
   readonly column: string
 }
 
-/** Finds the strategy's own code in stacks. Paths below `cwd` are shown relative to it. */
+/** Returns a function that finds the strategy's own code in a stack. Paths below `cwd` are shown relative to it. */
 export function stackReader(cwd = process.cwd()): ThrownAtOf {
   if (Error.stackTraceLimit < FRAMES_RECORDED && !Object.isFrozen(Error)) Error.stackTraceLimit = FRAMES_RECORDED
   return (stack) => {
@@ -34,13 +35,14 @@ export function stackReader(cwd = process.cwd()): ThrownAtOf {
   }
 }
 
-/** One line about an error that a strategy threw while it was loaded or its params were checked: the place first. */
+/** One line about an error that a strategy threw while it was loaded or its params were checked. The line begins with
+ *  the place of the error. */
 export function thrownText(error: unknown, cwd = process.cwd()): string {
   const { reason, stack } = readThrown(error)
   return alarmText({ reason, thrownAt: stackReader(cwd)(stack) })
 }
 
-/** One line about a strategy module that could not be loaded: the place first. */
+/** One line about a strategy module that could not be loaded. The line begins with the place of the error. */
 export function loadingFailure(error: unknown, cwd: string): string {
   const { reason, above, stack } = readThrown(error)
   const [, missing, importer] = /^.*?: (Cannot find .*) imported from (.*)$/.exec(reason) ?? []
@@ -49,8 +51,8 @@ export function loadingFailure(error: unknown, cwd: string): string {
   return alarmText({ reason, thrownAt: place === undefined ? stackReader(cwd)(stack) : { place, stack: [] } })
 }
 
-/** Node writes the place of a syntax error above the message: the file and line, the code, and a caret below the
- *  column. */
+/** Place of a syntax error as text; undefined if `above` has none. Node writes it above the message: the file and line,
+ *  the code, and a caret below the column. */
 function syntaxPlace(above: string, cwd: string): string | undefined {
   const [, url = '', line, code = ''] = /^(file:.*):(\d+)\n((?:.*\n)*? *\^+)$/m.exec(above) ?? []
   const path = pathOf(url)
@@ -59,8 +61,8 @@ function syntaxPlace(above: string, cwd: string): string | undefined {
   return `${shownPath(path, cwd)}:${line}:${caret.indexOf('^') + 1}`
 }
 
-/** Frames of the strategy and its libraries. Only the deciding rows call strategies, so the first frame of another row
- *  ends the list: the caller of the engine, for example a test, is not the strategy. */
+/** Frames of the strategy and its libraries. Only the deciding folders of Sluice call strategies. The first frame of
+ *  another folder therefore ends the list: it belongs to the caller of the engine, for example a test. */
 function strategyFrames(stack: string): Frame[] {
   const frames: Frame[] = []
   for (const text of stack.split('\n')) {

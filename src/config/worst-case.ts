@@ -6,28 +6,29 @@ import { BASE_FEE, TOKEN_ACCOUNT_RENT } from '../solana/constants.ts'
 import { VENUE_FEE } from '../solana/pool-depth.ts'
 import type { BotConfig, ServiceConfig } from './config.ts'
 
-/** Worst case that limits allow, including slippage, fees and rent, but not the fees of sales. null: unbounded, or
- *  bounded only beyond any wallet (`BOUNDLESS`). */
+/** Worst case that the limits allow, including slippage, fees and rent, but not the fees of sales. null: there is no
+ *  bound, or only one that exceeds any wallet (`BOUNDLESS`). */
 export interface WorstCase {
   /** Largest buy that a strategy may ask for. */
   readonly largestBuy: Lamports
-  /** Upper bound of the lamports that one buy takes out of the wallet. */
+  /** Most lamports that one buy takes out of the wallet. */
   readonly perOrder: Lamports
-  /** In any 60 minutes, and in a UTC day. Assumes buys of the smallest size, because each buy pays fees. */
+  /** Most lamports that buys take out of the wallet in any 60 minutes (`perHour`) and in a UTC day (`perDay`). Assumes
+   *  buys of the smallest size, because each buy pays fees. */
   readonly perHour: Lamports | null
   readonly perDay: Lamports | null
-  /** SOL asked for by all positions that may be open at once. */
+  /** Sum of the buys, before slippage and fees, of all positions that may be open at once. */
   readonly exposure: Lamports | null
   /** Loss if all of these positions become worthless. */
   readonly loss: Lamports | null
 }
 
-/** More than any wallet holds: a product or sum of limits above this bounds nothing. With fees it is still a safe
- *  integer. */
+/** An amount that exceeds any wallet: a larger product or sum of limits does not count as a bound. With fees added, the
+ *  amount is still a safe integer. */
 const BOUNDLESS = solToLamports(500_000)
-/** Largest buy of the service, unless the plan names another one. */
+/** Largest buy that the service accepts, unless the plan names another amount. */
 const MOST_BUY = solToLamports(100)
-/** Typical fee if the service chooses it. `worstCost` uses the maximum instead. */
+/** Typical priority fee if the service chooses the fee. `worstCost` uses the maximum instead. */
 const USUAL_PRIORITY_FEE = solToLamports(0.0005)
 
 type Bounds = Pick<
@@ -40,12 +41,12 @@ type Bounds = Pick<
   | 'maxExposureLamports'
 >
 
-/** Worst case of one bot, under its limits and those of its wallet. */
+/** Worst case of one bot under its own limits and those of its wallet. */
 export function worstCaseOf(bot: Pick<BotConfig, 'limits'>, wallet: Limits, plan: ServiceConfig['plan']): WorstCase {
   return worstOf(boundsOf(bot.limits, wallet), plan)
 }
 
-/** Worst case of at least one bot on one wallet. */
+/** Worst case of all given bots together, which share one wallet. There must be at least one. */
 export function worstTogether(
   bots: readonly Pick<BotConfig, 'limits'>[],
   wallet: Limits,
@@ -91,7 +92,7 @@ function worstOf(bounds: Bounds, plan: ServiceConfig['plan']): WorstCase {
   }
 }
 
-/** The tighter of the bounds of a bot and its wallet. */
+/** For each limit, the tighter value of the bot and its wallet. */
 function boundsOf(bot: Limits, wallet: Limits): Bounds {
   const both = (key: keyof Bounds) => least(bot[key], wallet[key])
   const smallest = Math.max(bot.minLamportsPerOrder ?? LEAST_BUY, wallet.minLamportsPerOrder ?? LEAST_BUY)
@@ -99,7 +100,7 @@ function boundsOf(bot: Limits, wallet: Limits): Bounds {
   return {
     minLamportsPerOrder: lamports(smallest),
     maxSlippagePercent: slippages.length === 0 ? null : Math.min(...slippages),
-    // A single buy cannot exceed the bounds per mint and per creator.
+    // The limits per mint and per creator also bound each single buy.
     maxLamportsPerOrder: least(
       ...[bot, wallet].flatMap((one) => [one.maxLamportsPerOrder, one.maxLamportsPerMint, one.maxLamportsPerCreator]),
     ),
@@ -108,7 +109,8 @@ function boundsOf(bot: Limits, wallet: Limits): Bounds {
   }
 }
 
-/** Hour and day bound each other: a day has 24 hours, and an hour across midnight UTC has parts of two days. */
+/** Limits per hour and per day. Each also bounds the other: a day has 24 hours, and an hour across midnight UTC has
+ *  parts of two days. */
 function inTime(hour: number | null, day: number | null): Pick<Bounds, 'maxLamportsPerHour' | 'maxLamportsPerDay'> {
   return {
     maxLamportsPerHour: least(hour, day === null ? null : 2 * day),
@@ -116,8 +118,8 @@ function inTime(hour: number | null, day: number | null): Pick<Bounds, 'maxLampo
   }
 }
 
-/** Upper bound of the exposure. The number of positions bounds it only together with their size, because a strategy
- *  may add to a position. */
+/** Upper bound of the exposure. The limit on the number of positions bounds it only together with the limit on their
+ *  size, because a strategy may add to a position. */
 function exposureOf({ maxOpenPositions, maxLamportsPerMint, maxExposureLamports }: Limits): Lamports | null {
   const bySize = maxOpenPositions === null || maxLamportsPerMint === null ? null : maxOpenPositions * maxLamportsPerMint
   return least(bySize, maxExposureLamports)
@@ -127,8 +129,8 @@ function total(amounts: readonly (number | null)[]): number | null {
   return amounts.includes(null) ? null : amounts.reduce<number>((sum, amount) => sum + (amount ?? 0), 0)
 }
 
-/** Typical buy, for comparing fees: the param `sizeSol` of the strategy, otherwise the largest buy that a limit
- *  allows. */
+/** Size of a typical buy, with which fees are compared: the param `sizeSol` of the strategy, otherwise the largest buy
+ *  that a limit allows. null without both. */
 export function usualBuyOf(bot: BotConfig, { largestBuy }: WorstCase): Lamports | null {
   const { params } = bot
   const size = typeof params === 'object' && params !== null && 'sizeSol' in params ? params.sizeSol : undefined

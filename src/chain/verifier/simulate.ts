@@ -134,7 +134,10 @@ function judgeChanges(
   const notUnderstood = inner === undefined ? ['the node does not report inner instructions'] : []
   for (const program of inner ?? [])
     if (!mayCall.includes(program))
-      refuse('INNER_PROGRAM', `the transaction calls ${program} from inside, which the policy does not list`)
+      refuse(
+        'INNER_PROGRAM',
+        `the transaction calls ${program} by an inner instruction (CPI), and the policy does not list that program`,
+      )
   return { refusals, notUnderstood, lamports, tokens }
 }
 

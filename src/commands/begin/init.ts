@@ -23,7 +23,7 @@ export const command = defineCommand({
     for (const name of [...files.kept, ...schema.kept]) console.error(`sluice: ${name} already exists, kept unchanged`)
     if (written.length === 0) throw usageError('all files of a project already exist; nothing was written')
     const where = relative('', folder)
-    // An existing package.json has neither these dependencies nor these scripts.
+    // An existing package.json stays unchanged, so it may lack the project's dependencies and scripts.
     const isKept = files.kept.includes('package.json')
     const test = isKept ? ['node --test "strategies/**/*.test.ts"'] : ['npm install', 'npm test']
     const steps = [isKept ? '' : first, where && `cd ${where}`, ...test, 'npx sluice run bots.yaml'].filter(Boolean)

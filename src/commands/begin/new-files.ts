@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 
-/** Texts by path, relative to a folder. */
+/** Text of each new file by its path. The paths are relative to one folder. */
 export type NewFiles = Readonly<Record<string, string>>
 
 export interface Written {
   readonly written: readonly string[]
-  /** Already existed and are unchanged. */
+  /** Paths of files that already existed and stay unchanged. */
   readonly kept: readonly string[]
 }
 
@@ -31,7 +31,8 @@ export function writeGenerated(path: string, text: string, mark: string): void {
   })
 }
 
-/** The exclusive flag leaves no gap between the check and the write. */
+/** Writes the file unless it exists, and returns whether it was written. The exclusive flag makes the check and the
+ *  write one step, so a file that another process creates at the same time is not overwritten. */
 function writeIfNew(path: string, text: string): boolean {
   mkdirSync(dirname(path), { recursive: true })
   try {

@@ -4,7 +4,7 @@ import { defineCommand } from '../options.ts'
 import { writeNew } from './new-files.ts'
 import { strategyFiles } from './strategy-files.ts'
 
-/** Creates a working strategy and its test. Overwrites nothing. */
+/** Creates a working strategy and its test. Overwrites no existing file. */
 export const command = defineCommand({
   options: {},
   async run([what = '', name = '']) {

@@ -7,9 +7,9 @@ import { strategyTestText, strategyText } from './strategy-files.ts'
 
 const STRATEGY = 'my-strategy'
 const CONFIG = 'bots.yaml'
-/** Written after the strategy, whose params the schema contains. */
+/** File of the JSON Schema. It is written after the strategy, because it contains the strategy's params. */
 export const SCHEMA = 'sluice.schema.json'
-/** Install scripts that npm may run. */
+/** By package: whether npm may run its install scripts. */
 const ALLOWED_SCRIPTS = { node: true, 'better-sqlite3': false, bufferutil: false, 'utf-8-validate': false }
 
 /** Files of a project: npm, editor and git settings, one bot on the embedded sandbox, its strategy and test. `folder`:
@@ -129,8 +129,9 @@ interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>
 }
 
-/** Source of the running package. The name `sluice` on the registry could belong to another package, so the specifier
- *  is a version only if npm recorded that this package came from the registry. `root`: folder of this package. */
+/** Determines the source from which a project can install the running package. The package with the name `sluice` on
+ *  the registry could be a different one, so the specifier is a version only if npm recorded that this package came
+ *  from the registry. `root`: folder of this package. */
 export function ownPackage(root: string): OwnPackage {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
   const versions = Object.fromEntries(NEEDED.map((name) => [name, manifest.devDependencies[name] as string]))

@@ -2,8 +2,9 @@ import { configSchema, SCHEMA_TITLE } from '../../config/json-schema.ts'
 import { defineCommand, text } from '../options.ts'
 import { writeGenerated } from './new-files.ts'
 
-/** JSON Schema of a configuration for an editor, with the params of the strategies in strategies/, of the shipped ones
- *  and of the given files. The first line of a YAML refers to it: `# yaml-language-server: $schema=FILE`. */
+/** Prints or writes the JSON Schema of a configuration, with which an editor checks and completes keys. The schema
+ *  includes the params of the strategies in strategies/, of the shipped ones, and of the given files. The first line of
+ *  a YAML file refers to it: `# yaml-language-server: $schema=FILE`. */
 export const command = defineCommand({
   options: { out: text('<file>', 'write this file instead of stdout; replaces only an earlier schema') },
   async run(files, { out }) {

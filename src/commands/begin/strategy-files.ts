@@ -12,8 +12,8 @@ interface Manifest {
   readonly devDependencies?: Readonly<Record<string, unknown>>
 }
 
-/** A new strategy and its test. In a project both are in strategies/; in Sluice's own repository the test is in test/.
- *  `taken`: names of existing strategies. Throws SluiceError for an invalid name or folder. */
+/** Returns the files of a new strategy and its test. In a project both are in strategies/; in Sluice's own repository
+ *  the test is in test/. `taken`: names of existing strategies. Throws SluiceError for an invalid name or folder. */
 export function strategyFiles(name: string, folder: string, taken: readonly string[]): NewFiles {
   if (!NAME.test(name) || name.length > LONGEST_NAME)
     throw refused(`${name} is not a valid name of a strategy: use small letters, digits and dashes, such as fast-dips`)
@@ -50,7 +50,7 @@ function refused(message: string): SluiceError {
   return new SluiceError(message, ExitCode.usage)
 }
 
-/** A small working strategy with a comment on each part of the contract. */
+/** Source of a small working strategy with a comment on each part of the contract. */
 export function strategyText(name: string): string {
   return `import { defineStrategy, z } from 'sluice'
 
@@ -82,7 +82,7 @@ export default defineStrategy({
 `
 }
 
-/** The strategy's test for node:test or vitest. `file`: import path of the strategy. */
+/** Source of the strategy's test for node:test or vitest. `file`: import path of the strategy. */
 export function strategyTestText(file: string, runner: 'node:test' | 'vitest'): string {
   const imports = [
     "import assert from 'node:assert/strict'",

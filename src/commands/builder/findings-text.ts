@@ -10,7 +10,7 @@ import type { Examination } from '../../chain/verifier/checks-before-signing.ts'
 import { ALWAYS_INNER } from '../../chain/verifier/simulate.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 
-/** Names of well-known programs. */
+/** Names of well-known programs by their addresses. */
 const NAMES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(PROGRAMS).map(([name, id]) => [id, name])),
   [PROGRAMS.bondingCurve]: 'pump.fun',
@@ -20,7 +20,8 @@ const NAMES: Readonly<Record<string, string>> = {
   L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95: 'Lighthouse',
 }
 
-/** Request, transaction and simulation of each sample. */
+/** One line for each sample: its request, its transaction, and whether it was simulated. A sample without a readable
+ *  transaction is the text of its problem. `asked`: the requests as text, in the same order. */
 export function samplesText(samples: readonly (Sample | string)[], asked: readonly string[]): string[] {
   return samples.map((sample, index) => {
     const what = `${index + 1}. ${asked[index]}`
@@ -33,7 +34,7 @@ export function samplesText(samples: readonly (Sample | string)[], asked: readon
   })
 }
 
-/** Difference between requested and actual priority fee. */
+/** Difference between the requested and the actual priority fee; '' if the request named no fee. */
 function feeText(sample: Sample): string {
   const { priorityFeeLamports: asked } = sample.asked
   if (asked === null) return ''
@@ -42,7 +43,7 @@ function feeText(sample: Sample): string {
   return `, priority fee ${over === 0n ? 'as requested' : `${difference} the requested fee`}`
 }
 
-/** Everything that the samples contain. */
+/** Lines about everything that the samples contain. `upgraders`: upgrade authority of each program. */
 export function findingsText(findings: Findings, upgraders: ReadonlyMap<string, Upgrader> = new Map()): string[] {
   const { samples, programs, native, inner, payments, coSigners, tables, priorityLamports, opened, handed } = findings
   const isOpaque = programs.some(({ decode }) => decode === 'opaque')
@@ -89,7 +90,7 @@ export function findingsText(findings: Findings, upgraders: ReadonlyMap<string, 
   ]
 }
 
-/** Verdict of `verify-tx` on a sample under the proposed policy. */
+/** Lines with the verdict of `verify-tx` on sample `number` under the proposed policy. */
 export function verdictLine(
   number: number,
   { refusals, notUnderstood }: Pick<Examination, 'refusals' | 'notUnderstood'>,

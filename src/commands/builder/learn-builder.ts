@@ -31,8 +31,8 @@ const OPTIONS = {
 }
 type Options = Values<typeof OPTIONS>
 
-/** Requests sample transactions from the service's builder, signs none, simulates them, lists their contents and
- *  proposes a policy that permits exactly these. --accept makes the proposal the policy. */
+/** Requests sample transactions from the service's builder, signs none of them, simulates them, lists their contents
+ *  and proposes a policy that permits exactly these. With --accept, an earlier proposal becomes the policy. */
 export const command = defineCommand({
   options: OPTIONS,
   async run(files, options) {
@@ -85,13 +85,14 @@ async function learn(
   return isAccepted ? ExitCode.done : ExitCode.failed
 }
 
-/** Programs other than Solana's own. */
+/** Addresses of the programs in the samples that are not Solana's own. */
 function foreignPrograms({ programs, inner }: Findings): string[] {
   const called = inner.map(({ id }) => id).filter((id) => !ALWAYS_INNER.includes(id))
   return [...new Set([...programs.map(({ id }) => id), ...called])]
 }
 
-/** Writes the proposal with the findings as comments above it. The hash covers the whole file. */
+/** Writes the proposal with the findings as comments above it. The returned hash covers the whole file. `isAccepted`:
+ *  whether the proposed policy accepts every sample. */
 async function propose(
   target: string,
   shown: readonly string[],
@@ -141,7 +142,8 @@ async function verdictOf(
   return { ok: examined.refusals.length === 0, lines: verdictLine(number, examined) }
 }
 
-/** Renames the proposal to the policy if its hash is the one that the person read. */
+/** Makes the proposal the policy by renaming its file. Throws a SluiceError if the file's hash is not `hash`, because
+ *  the person has then read another version. */
 function accept(target: string, hash: string): number {
   const file = proposedFile(target)
   if (!existsSync(file))

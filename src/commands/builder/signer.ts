@@ -24,7 +24,8 @@ const OPTIONS = {
   state: text('<file>', 'keep the spent amounts in this file over a restart'),
 }
 
-/** Starts the process that holds the key, without reading the key itself, and ends with it or at a signal. */
+/** Starts the process that holds the key, and ends together with it or at a signal. This process itself never reads the
+ *  key. */
 export const command = defineCommand({ options: OPTIONS, run: (_args, options) => runSigner(options) })
 
 async function runSigner(options: Values<typeof OPTIONS>): Promise<number> {
@@ -35,7 +36,7 @@ async function runSigner(options: Values<typeof OPTIONS>): Promise<number> {
   const policy = options.policy === undefined ? undefined : policyOf(options.policy)
   if (options.policy !== undefined && policy === undefined) return ExitCode.usage
   const clock = new SystemClock()
-  // systemd sets STATE_DIRECTORY for a service with StateDirectory=.
+  // systemd sets STATE_DIRECTORY if the unit of the service has StateDirectory=.
   const state = options.state ?? join(process.env.STATE_DIRECTORY ?? stateFolder(), 'signer.caps')
   const listening = await listenAsSigner(
     {

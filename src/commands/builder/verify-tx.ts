@@ -25,9 +25,15 @@ const CALLS_PER_SECOND = 8
 export const command = defineCommand({
   options: {
     tx: text('<base64|file>', "the builder's answer: a transaction in any common form, or a file with it"),
-    order: text('<json|file>', 'the body of the request with an added `side`, or a file with it'),
+    order: text(
+      '<json|file>',
+      'JSON body of the request to the service, plus `side` (buy or sell), or the path of a file that contains it',
+    ),
     policy: POLICY,
-    rpc: text('<url>', 'simulate the transaction and read the wallet there; env:NAME or file:PATH hides the address'),
+    rpc: text(
+      '<url>',
+      'RPC node that simulates the transaction and reads the wallet; write env:NAME or file:PATH to keep its URL out of the command line',
+    ),
     json: JSON_LINE,
   },
   async run(_args, { tx, order, policy: file, rpc, json }) {
@@ -85,7 +91,7 @@ function askedOf(order: string): AskedTrade {
   return read.asked
 }
 
-/** Reads the file of this name, else takes the text itself as the builder's answer. */
+/** Bytes of the builder's answer. `tx` is the name of a file with the answer, or the answer itself. */
 function bytesOf(tx: string): Uint8Array {
   const isFile = tx.length < 4_096 && statSync(tx, { throwIfNoEntry: false })?.isFile() === true
   return isFile ? readSmall(tx, '--tx') : Buffer.from(tx)
@@ -98,8 +104,8 @@ function readSmall(file: string, option: string): Buffer {
   return readFileSync(file)
 }
 
-/** Resolves env:NAME and file:PATH. RPC addresses often contain a key, and other users can see the arguments of a
- *  process. */
+/** URL of the RPC; resolves env:NAME and file:PATH. The user may hide the URL by these references, because it often
+ *  contains a key, and other users of the machine can see the arguments of a process. */
 function rpcUrlOf(rpc: string): string {
   if (SECRET_REFERENCE.test(rpc)) return secretFrom(rpc, process.cwd(), rpcAddressProblem).read()
   const problem = rpcAddressProblem(rpc)
@@ -107,7 +113,7 @@ function rpcUrlOf(rpc: string): string {
   return rpc
 }
 
-/** Findings about one answer of a builder. */
+/** Findings about one answer of a builder, for the text and for --json. */
 export interface Examined extends Omit<Examination, 'transaction' | 'guarded' | 'lastHeight' | 'closed'> {
   readonly asked: AskedTrade
   /** Name of the policy. */

@@ -45,7 +45,7 @@ export const command = defineCommand({
 
 interface OpenRun {
   readonly facts: RunFacts
-  /** Holds the decisions; undefined if only a report exists. */
+  /** Journal with the decisions of the run; undefined if only a report exists. */
   readonly journal: JournalReader | undefined
 }
 
@@ -53,7 +53,7 @@ function open(path: string): OpenRun {
   if (!existsSync(path)) throw new SluiceError(`${path} does not exist`, ExitCode.usage)
   if (statSync(path).isDirectory()) return openReport(join(path, REPORT))
   if (path.endsWith('.json')) return openReport(path)
-  // The report next to it has more figures of the same run.
+  // The report next to results.db has more figures of the same run.
   if (basename(path) === RESULTS && existsSync(join(dirname(path), REPORT)))
     return openReport(join(dirname(path), REPORT))
   const journal = openReader(path)
@@ -81,7 +81,8 @@ function textOf({ differences, notes, bots }: Comparison, decisions: Decisions):
   ].join('\n')
 }
 
-/** Figures of both runs; a journal has fewer than a report. */
+/** Lines with the figures that both runs have. A journal has fewer figures than a report; the last line counts the
+ *  figures that only one run has. */
 function resultLines(results: Comparison['bots'][number]['results']): string[] {
   const both = results.flatMap(({ what, a, b }) => (a === null || b === null ? [] : [{ what, a, b }]))
   const left = results.length - both.length

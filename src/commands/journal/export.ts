@@ -4,7 +4,7 @@ import { exportTax } from '../../journal/reader/tax-export.ts'
 import { openTape } from '../../journal/tape-files.ts'
 import { DEFAULT_JOURNAL, defineCommand, JSON_LINE, text, texts } from '../options.ts'
 
-/** Exports the tape with arrival times and gaps, or with --tax every sale. */
+/** Exports the tape with arrival times and gaps, or with --tax all sales. */
 export const command = defineCommand({
   options: {
     journal: texts('<db>', `read this journal; repeat to join several (default: ${DEFAULT_JOURNAL})`),
@@ -26,7 +26,7 @@ export const command = defineCommand({
   },
 })
 
-/** The ending selects the format, so an unknown ending is an error. */
+/** Throws for any other ending of the file name, because the ending selects the format. */
 function requireEnding(option: string, file: string, endings: readonly string[]): void {
   if (endings.some((ending) => file.toLowerCase().endsWith(ending))) return
   const known = new Intl.ListFormat('en', { type: 'disjunction' }).format(endings)

@@ -2,7 +2,7 @@ import { importTape } from '../../backtest/tape-import.ts'
 import { printable } from '../../base/text.ts'
 import { DEFAULT_JOURNAL, defineCommand, flag, JSON_LINE, text } from '../options.ts'
 
-/** Errors beyond this number are only counted. */
+/** Number of errors that are printed; further errors are only counted. */
 const SHOWN = 20
 
 /** Imports captures of the feed as the tape of a new journal. */

@@ -7,8 +7,8 @@ import type { AccountLedger, LedgerAudit, LedgerEntry } from '../../journal/read
 import { openReader } from '../../journal/reader/reader.ts'
 import { defineCommand, JOURNAL, JSON_LINE } from '../options.ts'
 
-/** Shows the ledger and the profit of each account, or the postings of one order. Exits 1 if the audit left a
- *  remainder. */
+/** Shows the ledger and the profit of each account, or the postings of one order. Exits 1 if an audit found a
+ *  difference between the ledger and the wallet. */
 export const command = defineCommand({
   options: { journal: JOURNAL, json: JSON_LINE },
   run: async ([order], { journal, json }) =>
@@ -48,7 +48,8 @@ function showEntries(journal: string, order: string, json: boolean): number {
   }
 }
 
-/** Ledger lines in display order. A line without a label is shown by its name. */
+/** Labels of the ledger's lines by the name of the line, in display order. A line without a label is shown by its
+ *  name. */
 const LABELS: Readonly<Record<string, string>> = {
   opening: 'opening balance',
   inflow: 'received from elsewhere',
@@ -70,7 +71,7 @@ const LABELS: Readonly<Record<string, string>> = {
 
 const WIDTH = 48
 
-/** Ledger of an account. Amounts that left the wallet are negative. */
+/** Text lines of an account's ledger. Amounts that left the wallet are negative. */
 export function ledgerText(ledger: AccountLedger, profits: readonly Profit[]): string[] {
   const { account, lines, walletLamports, failedLamports, audit } = ledger
   const names = [...Object.keys(LABELS), ...Object.keys(lines).filter((name) => !Object.hasOwn(LABELS, name))]
@@ -110,7 +111,7 @@ function profitText(profit: Profit): string[] {
   ]
 }
 
-/** The postings of one order. */
+/** Text lines with the postings of one order. */
 export function entriesText(entries: readonly LedgerEntry[]): string[] {
   let posting = 0
   return entries.flatMap((entry) => {

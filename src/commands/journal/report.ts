@@ -6,7 +6,7 @@ import { dateTimeOf } from '../../runtime/time-text.ts'
 import { defineCommand, JOURNAL, JSON_LINE } from '../options.ts'
 import { listed, signedShortSol } from '../terminal.ts'
 
-/** Profit of each bot. `sluice ledger` has the same money by line. */
+/** Shows the profit of each bot. `sluice ledger` shows the same money, divided by kind of posting. */
 export const command = defineCommand({
   options: { journal: JOURNAL, json: JSON_LINE },
   async run(_args, { journal, json }) {
@@ -22,7 +22,7 @@ export const command = defineCommand({
   },
 })
 
-/** Reasons and tokens shown for each bot: those with the largest effect. */
+/** Number of reasons and of tokens that are shown for each bot: those with the largest profit or loss. */
 const REASONS = 5
 const TOKENS = 3
 
@@ -63,7 +63,7 @@ function tradeLines({ trades, withoutBest, byEntry, byExit, byToken }: BotTrades
   ]
 }
 
-/** The groups with the largest effect. */
+/** Text of the `count` groups with the largest profit or loss. */
 function groups(all: readonly Group[], count: number): string {
   const most = all.toSorted((one, other) => Math.abs(other.netSol) - Math.abs(one.netSol)).slice(0, count)
   const shown = most.map(({ name, trades, netSol }) => `${printable(name)} ${signedShortSol(netSol)} SOL (${trades})`)

@@ -17,7 +17,7 @@ export const orders = defineCommand({
     }),
 })
 
-/** Fills with their costs. `?` marks a fee whose amount is unknown because the traded price includes it. */
+/** Lists the fills with their costs. `?` marks a fee whose amount is unknown because the traded price includes it. */
 export const fills = defineCommand({
   options: { journal: JOURNAL, json: JSON_LINE },
   run: async (_args, options) =>
@@ -48,7 +48,7 @@ function tableRows(reader: JournalReader): object[] {
 type Row = Readonly<Record<string, unknown>>
 
 interface Listing {
-  /** Name of the rows, and key of their array in JSON. */
+  /** Name of the rows in messages, and the key of their array in JSON. */
   readonly name: string
   readonly read: (reader: JournalReader) => readonly object[]
   readonly columns: readonly string[]
@@ -75,7 +75,7 @@ function tableOf(rows: readonly Row[], columns: readonly string[]): string[] {
   return table([columns.map(headingOf), ...cells], () => false)
 }
 
-/** `costSol` becomes COST SOL. */
+/** Heading of a column: `costSol` becomes COST SOL. */
 function headingOf(column: string): string {
   return column.replace(/[A-Z]/g, ' $&').toUpperCase()
 }

@@ -78,7 +78,7 @@ function apartLine(bot: string, { of, time, side, mint }: Apart): string {
   return printable(`${bot}: equal until ${dateTimeOf(time)} UTC, when only ${sender} sent a ${side} of ${mint}`)
 }
 
-/** Amounts of an attribution, in the order of its printed lines. */
+/** Lamports of an attribution, in the order of its printed lines. */
 function amountsOf({ liveLamports, backtestLamports, factors, residualLamports }: Difference): number[] {
   const gap = liveLamports - backtestLamports
   return [liveLamports, backtestLamports, gap, ...factors.map(({ lamports }) => lamports), residualLamports]

@@ -67,7 +67,7 @@ function tapeLines({ from, to, rows, segments, gaps, gapMs, coverage, mints, pla
   ]
 }
 
-/** Market statistics and hashes, which only a report has. */
+/** Lines with market statistics and hashes. Only a report contains these. */
 function reportLines({ tape, hashes }: Report): string[] {
   const percent = (value: number | null): string => (value === null ? 'n/a' : `${value.toFixed(1)} %`)
   const [mean, median] = [tape.marketChangePercent, tape.medianMarketChangePercent].map(percent)
@@ -100,7 +100,7 @@ function botLines(bot: BotOutcome, backtest: Backtest): string[] {
   ]
 }
 
-/** How much depends on estimated pool depths. */
+/** Line about how much of a bot's result depends on estimated pool depths; none if no fill does. */
 function depthLine({ depth }: BotOutcome): string[] {
   if (depth === undefined || depth.estimatedFills === 0) return []
   const { curveFills, assumedFills, estimatedFills, spread, upperLamports } = depth
@@ -110,7 +110,7 @@ function depthLine({ depth }: BotOutcome): string[] {
   ]
 }
 
-/** Results of the further runs; none without a report. */
+/** Lines with the results of the further runs, which vary costs and sizes; none without a report. */
 function furtherLines(bot: string, report: Report | undefined): string[] {
   const extras = report !== undefined && Object.hasOwn(report.extras, bot) ? report.extras[bot] : undefined
   if (report === undefined) return []
@@ -133,7 +133,7 @@ function furtherLines(bot: string, report: Report | undefined): string[] {
   ]
 }
 
-/** Statistics of the round trips; none without a trade. */
+/** Lines with statistics of the round trips; none if the bot closed no trade. */
 function tradeLines({ result, startLamports, valueLamports, equity }: BotOutcome, backtest: Backtest): string[] {
   const { log } = result
   if (log === undefined || log.money.trips.length === 0) return []
@@ -161,7 +161,7 @@ function tradeLines({ result, startLamports, valueLamports, equity }: BotOutcome
   ]
 }
 
-/** Share of total losses, and the results before and within the last 30 % of the time. */
+/** Line with the share of trades that lost everything, and the results before and within the last 30 % of the time. */
 function endedLine(trips: readonly RoundTrip[], from: Millis, to: Millis): string {
   const { inSample, holdOut } = splitInTime(trips, from, to)
   const part = ({ trades, netSol }: Group): string => `${counted(trades, 'trade')} ${netSol.toFixed(4)} SOL`

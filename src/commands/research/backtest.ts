@@ -68,7 +68,8 @@ export const command = defineCommand({
   },
 })
 
-/** With --out the results are written, and further runs vary costs and sizes for the report. */
+/** Runs the backtest and prints it. With --out, the results are written to files, and further runs vary costs and sizes
+ *  for the report. */
 async function runAndReport(
   config: Config,
   market: Market,
@@ -115,10 +116,10 @@ function countersOf({ rows, decisions, bots }: Backtest): object {
   }
 }
 
-/** Longest text of one decision, characters. */
+/** Greatest length of the text about one decision, characters. */
 const LONGEST = 600
 
-/** Returns exit code 1 if a decision or a fill depends on anything but the rows up to it. */
+/** Checks that each decision and fill depends only on rows up to its time. Returns exit code 1 if one does not. */
 async function verifyCausal(config: Config, market: Market, { seed, partial, json }: Options): Promise<ExitCode> {
   tapeCoverage(config, market, partial)
   const found = await verifyCausality(config, market, seed)
@@ -187,7 +188,7 @@ function timeOf(option: string, text: string | undefined): Millis | undefined {
   )
 }
 
-/** Date.parse reads a date without a time as UTC already. */
+/** Adds the zone UTC to a time without a zone. Date.parse already reads a date without a time as UTC. */
 function withZone(text: string): string {
   return text.includes('T') && !text.endsWith('Z') ? `${text}Z` : text
 }

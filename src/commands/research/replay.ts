@@ -6,14 +6,14 @@ import { WALL_CLOCK } from '../../journal/proof/coverage.ts'
 import type { Finding } from '../../journal/proof/finding.ts'
 import { defineCommand, flag, JOURNAL, JSON_LINE } from '../options.ts'
 
-/** Findings that are printed; one changed row may contradict many others. */
+/** Largest numbers of findings that are printed: one changed row may contradict many others. */
 const MOST_FINDINGS = 20
 const MOST_FINDINGS_JSON = 1000
 
 const VERIFY = `compare every decision and every row, which replay always does. The wall clock wrote ${WALL_CLOCK.join(', ')}: a replay cannot make these again, so the checksum of the row proves them`
 
-/** Repeats every recorded segment, compares every decision, and proves every row. Exits 1 on a difference, and if no
- *  segment could be verified. */
+/** Repeats every recorded segment, compares every decision, and checks every row against the other rows. Exits 1 if
+ *  there is a difference or if no segment could be verified. */
 export const command = defineCommand({
   options: {
     journal: JOURNAL,

@@ -86,7 +86,8 @@ function botOf({ bots }: Config, name: string | undefined): BotConfig {
   )
 }
 
-/** Progress on stderr, and the reaction to Ctrl-C or SIGTERM. */
+/** Returns the functions that show the progress on stderr and that end the sweep at Ctrl-C or SIGTERM. First reports
+ *  the sets that an earlier, interrupted sweep has finished. */
 function terminal(sets: number, store: SweepStore | undefined, out: string | undefined) {
   const kept = store?.results().length ?? 0
   if (kept > 0) process.stderr.write(`${kept} of ${sets} sets are already finished and are not computed again\n`)
@@ -136,7 +137,7 @@ function jsonOf({ bot, strategy, refused, rows, holdOutPercent, results }: Sweep
 const SHOWN = 20
 type Column = readonly [head: string, of: (result: SetResult) => string]
 
-/** The best sets of the sample, with their results in the hold-out. */
+/** Text of the best sets of the in-sample part, with their results in the hold-out part. */
 export function sweepText(sweep: Sweep): string {
   const { results, lacks, refused } = sweep
   const valid = results.filter(({ threw }) => threw === '')

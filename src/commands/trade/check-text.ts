@@ -12,7 +12,7 @@ import { sentencesOf } from '../../engine/limits/setting-rows.ts'
 import { type PlanNeeds, planNeeds } from '../../live/plan-needs.ts'
 import { dim, rows, shortSol as sol, table, wrapped } from '../terminal.ts'
 
-// styleText omits colour without a terminal and with NO_COLOR.
+// styleText adds no colour if stdout is not a terminal or if NO_COLOR is set.
 
 const bold = (text: string) => styleText('bold', text)
 const yellow = (text: string) => styleText('yellow', text)
@@ -46,7 +46,7 @@ function shared({ service, chain, wallet, journal }: Config): string {
   ])
 }
 
-/** Limits of the wallet, if it has any. */
+/** Row with the limits of all bots together, which the wallet section sets; no row without such limits. */
 function together(limits: WalletLimits): [string, string][] {
   const text = sentencesOf<WalletLimits>(WALLET_LIMITS, limits).join(', ')
   return text === '' ? [] : [['together', text]]
@@ -93,7 +93,7 @@ function sales({ exitOrders: { slippageLadder, priorityFeeLadder, retryMs } }: B
   return `slippage ${slippageLadder.join(', ')} %${fee}, retry after ${retryMs / 1000} s`
 }
 
-/** Exits of the file that override those of the strategy. */
+/** Row with the exits of the file that override exits of the strategy; no row if none does. */
 function overridden({ overriddenExits }: BotConfig): [string, string][] {
   if (overriddenExits.length === 0) return []
   const way = "set `exits: strategy` at the bot to keep the strategy's"
@@ -121,7 +121,7 @@ function listed(
 }
 
 const HEADER = ['', 'one buy', 'per hour', 'per day', 'held at once', 'total loss', 'break-even']
-/** Longer lines are hard to read. */
+/** Most characters on a line of text; longer lines are hard to read. */
 const MAX_WIDTH = 118
 const MEANING =
   'Upper bounds of the SOL that leaves the wallet, with maximum slippage, fees and rent. They assume buys of the smallest size, because each buy pays fees; limits.minSolPerOrder and limits.maxSlippagePercent lower them. Fees of sales are not included. Break-even is the price rise at which a sale returns the fees and the rent of a typical buy, before slippage and price impact.'
@@ -134,7 +134,7 @@ export function togetherOf({ bots, wallet, service }: Config): WorstCase {
     : worstTogether(bots, NO_LIMITS, service.plan)
 }
 
-/** Worst case of each bot and of all together. */
+/** Table with the worst case of each bot and of all bots together. */
 function worstText(config: Config): string {
   const { bots, wallet, service } = config
   const lines = bots.map((bot) => {
@@ -163,7 +163,7 @@ function bound(amount: Lamports | null): string {
   return amount === null ? 'no limit' : sol(amount)
 }
 
-/** Demands on the plan. */
+/** Text about the requests and connections that the bots need from the service's plan. */
 function planText(config: Config): string {
   const needs = planNeeds(config)
   const { plan, requestsPerMinute, keptForExits, sockets, connections, keys } = needs

@@ -26,7 +26,7 @@ export const command = defineCommand({
   },
 })
 
-/** Output of `check --json`: amounts and spans in the units of the YAML, null if unlimited. */
+/** Output of `check --json`. Amounts and times have the units of the YAML; null means unlimited. */
 export function checkJson(result: LoadResult): object {
   if (!result.ok) return { ok: false, errors: result.errors, bots: [] }
   const { config } = result

@@ -121,7 +121,7 @@ export async function runningJournal({ journal, config }: ProcessOptions): Promi
   return only.journal
 }
 
-/** Path as a person would type it in this folder. */
+/** The path as a person would type it in the working directory. */
 function shown(path: string): string {
   const near = relative('', path)
   return printable(near.startsWith('..') ? path : near)

@@ -6,7 +6,7 @@ import type { Counters } from '../../journal/reader/reader.ts'
 import { defineCommand, ISOLATE, JSON_LINE, number, SECONDS, text } from '../options.ts'
 import { configOf, runBots } from './run-bots.ts'
 
-/** Twice real time, so that a newcomer sees trades within seconds. */
+/** Speed of the sandbox's market: twice real time, so that a newcomer sees trades within seconds. */
 const SPEED = 2
 
 /** Runs the bots of config/demo.yaml on an embedded sandbox, through the real executors. */

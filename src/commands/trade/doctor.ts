@@ -13,11 +13,12 @@ import { defineCommand, flag, JSON_LINE, number, text } from '../options.ts'
 import { confirm, requireConfirmation, wrapped } from '../terminal.ts'
 import { configOf, untilInterrupted } from './run-bots.ts'
 
-/** Tests everything that a run needs. Exits 1 if a check fails, and 3 if the service refuses key or plan. --probe-live
- *  then buys and sells a small amount, which proves the details that the service's document leaves open. */
+/** Tests everything that a run needs. Exits 1 if a check fails, and 3 if the service refuses the key or the plan. With
+ *  --probe-live it then buys and sells a small amount, which proves the details that the service's document leaves
+ *  open. */
 export const command = defineCommand({
   options: {
-    mint: text('<mint>', 'token to request from the service, and to trade with --probe-live'),
+    mint: text('<mint>', 'mint of the token whose market data the checks request; --probe-live also trades it'),
     probeLive: number('<sol>', 'buy for this amount and sell again, to prove how the service counts amounts', {
       min: 0.001,
       max: 1,
@@ -100,13 +101,13 @@ function checkJson({ name, status, found, fix }: Check): object {
   return { name, status, found, ...(fix !== '' && { fix }) }
 }
 
-/** Returns to the start of the line and clears it. */
+/** Control codes that return to the start of the line and clear it. */
 const CLEAR_LINE = '\r\u001b[K'
 
-/** Prints checks for a person. With --json it prints only warnings. */
+/** Prints checks to stdout for a person, and warnings to stderr. With --json it prints only the warnings. */
 export class CheckPrinter {
   readonly #isJson: boolean
-  /** A temporary line is on the terminal. */
+  /** Whether a temporary line is on the terminal. */
   #isWaiting = false
 
   constructor(isJson: boolean) {
@@ -146,7 +147,7 @@ function stepLine({ name, order, outcome, done }: Step): string {
   return `  ${order.padEnd(5)} ${name.padEnd(WIDTH)} ${outcome}${done === '' ? '' : `: ${done}`}`
 }
 
-/** One line for each proved fact. */
+/** Table with one line for each fact that the probe has proved. */
 function proofTable({ mint, proof, steps, problem }: Probed): string {
   const rows: [string, string][] = [
     ['token', mint || 'none'],
@@ -187,7 +188,7 @@ function latencies({ answer, confirmed, final }: ServiceProof['latencyMs']): str
 
 const COLOUR = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 const NAME_WIDTH = 14
-/** A narrower column would break after every word. */
+/** Fewest columns for the finding; in a narrower column a line would break after every word. */
 const MIN_ROOM = 30
 const INDENT = ' '.repeat(2 + 4 + 2 + NAME_WIDTH + 1)
 

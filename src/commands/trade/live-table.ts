@@ -36,7 +36,7 @@ export function liveTable(status: Status, title: string, rowsPerSecond: number |
   ].map((line) => cut(line, columns))
 }
 
-/** Name of an entry stop: `HALTED`, `EXITS ONLY dips`. */
+/** Name of an entry stop, with the bots that it stops if it does not stop all: `HALTED`, `EXITS ONLY dips`. */
 export function stopName({ code, bots }: EntryStop, all: readonly unknown[]): string {
   const name = code.replaceAll('_', ' ')
   return bots.length === all.length ? name : `${name} ${bots.join(', ')}`
@@ -57,7 +57,8 @@ function undecidedLines(
   return headed(`UNDECIDED ${orderId}`, 'yellow', what, columns)
 }
 
-/** Wraps a text, because its end contains the advice. */
+/** Lines with a coloured name and the text after it. The text is wrapped and not cut, because its end contains the
+ *  advice. */
 function headed(name: string, color: 'red' | 'yellow', text: string, columns: number): string[] {
   const [first = '', ...rest] = wrapped(`${name} ${text}`, columns)
   const head = `${styleText(['bold', color], first.slice(0, name.length))}${first.slice(name.length)}`
@@ -68,7 +69,7 @@ function headed(name: string, color: 'red' | 'yellow', text: string, columns: nu
   ]
 }
 
-/** Why fewer requests can be sent than the plan allows. */
+/** Line that explains why fewer requests can be sent than the plan allows. */
 function holdLine({ code, until, text }: Hold, { time }: Status): string {
   const end = until === null ? '' : ` until ${timeOf(until, time)}`
   return `${styleText('yellow', code.replaceAll('_', ' '))}${end}: ${text}`
@@ -164,7 +165,7 @@ function cut(line: string, columns: number): string {
   return isColored ? `${kept}\u001b[0m…` : `${kept}…`
 }
 
-/** Four decimals are enough to watch; `sluice fills` shows every lamport. */
+/** SOL with a sign, coloured. Four decimals are enough to watch a bot; `sluice fills` shows every lamport. */
 function signed(sol: number): string {
   return sol === 0 ? dim('0') : colored(sol, signedShortSol(sol))
 }
@@ -180,7 +181,7 @@ function timeOf(time: Millis, now: Millis): string {
   return at.toDateString() === today.toDateString() ? clock : `${localDateOf(time)} ${clock}`
 }
 
-/** Milliseconds rounded down, so that the table does not flicker. */
+/** Milliseconds rounded down to whole seconds, so that the table does not flicker. */
 function wholeSeconds(ms: number): number {
   return Math.max(0, Math.floor(ms / 1000)) * 1000
 }

@@ -7,7 +7,8 @@ import { defineCommand, flag, PROCESS, text } from '../options.ts'
 import { confirm } from '../terminal.ts'
 import { control, type ProcessOptions, request, runningJournal } from './control.ts'
 
-/** Shows the evidence for an undecided order. With --executed or --not-executed a person decides it. */
+/** Shows the evidence about an undecided order. With --executed or --not-executed a person decides whether it
+ *  executed. */
 export const command = defineCommand({
   options: {
     executed: text('<signature>', 'declare that this transaction executed the order; verified on chain'),
@@ -29,7 +30,7 @@ export const command = defineCommand({
   },
 })
 
-/** Asks for the amount at risk: the operator has to type it, so that a habitual "yes" does not decide. */
+/** Asks the person to type the amount at risk, so that a habitual "yes" cannot decide the order. */
 async function confirmRisk(order: string, process: ProcessOptions, yes: boolean): Promise<void> {
   const evidence = await request({ command: 'resolve', order, verdict: 'show' }, process)
   const { text, held, riskLamports } = evidence as { text: string; held: boolean; riskLamports: number }

@@ -10,7 +10,7 @@ import { liveTable, Screen, stopName } from './live-table.ts'
 
 const PLAIN_EVERY_MS = 5_000
 
-/** Loads a configuration. Throws a SluiceError with all its errors. */
+/** Loads a configuration. Throws one SluiceError with all errors of the configuration. */
 export async function configOf(files: readonly string[], how: { readsPolicy?: boolean } = {}): Promise<Config> {
   const loaded = await loadConfig(files, how)
   if (!loaded.ok) throw new SluiceError(`the configuration is invalid\n${formatErrors(loaded.errors)}`, ExitCode.usage)
@@ -19,9 +19,9 @@ export async function configOf(files: readonly string[], how: { readsPolicy?: bo
 
 export interface WatchOptions extends Pick<BotsOptions, 'allow' | 'speed' | 'record' | 'isolate'> {
   readonly title: string
-  /** Stops after this time. */
+  /** Seconds after which the bots are stopped; undefined for no end. */
   readonly seconds?: number | undefined
-  /** Prints only JSON to stdout. */
+  /** Whether stdout receives only JSON. */
   readonly json?: boolean | undefined
 }
 
@@ -110,13 +110,13 @@ export function untilInterrupted(): { promise: Promise<Ending>; release: () => v
 
 async function after(seconds: number | undefined): Promise<Ending> {
   await new Promise((resolve) => {
-    // unref: an earlier end must not wait for this timer.
+    // With unref, this timer does not keep the process alive if it ends earlier for another reason.
     if (seconds !== undefined) setTimeout(resolve, seconds * 1000).unref()
   })
   return { exitCode: ExitCode.done, message: '' }
 }
 
-/** Rows per second, measured over about a second. */
+/** Measures the rows per second over about one second. */
 class Rate {
   #rows = 0
   #at = 0

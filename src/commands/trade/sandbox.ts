@@ -7,7 +7,8 @@ import { defineCommand, flag, number, SEED, text } from '../options.ts'
 const NO_RUNTIME =
   'litesvm is not installed, so the sandbox has no Solana runtime: it neither builds nor accepts transactions, and bots with executor: local cannot trade on it'
 
-/** Serves until a signal. With --child it also ends when stdin closes, so that it never outlives its parent. */
+/** Runs the sandbox until a signal. With --child it also ends when stdin closes, so that it never outlives its
+ *  parent. */
 export const command = defineCommand({
   options: {
     port: number('<n>', 'listen on this port of loopback', { integer: true, min: 0, max: 65535 }),
@@ -42,9 +43,9 @@ export const command = defineCommand({
       console.error(`the sandbox cannot start: ${startProblem(error, rest.port, state)}`)
       return 1
     }
-    // Before the line below: its reader may stop the sandbox at once.
+    // Must come before the line on stdout, because the reader of that line may stop the sandbox at once.
     const stopped = untilStopped(child)
-    // Bots that started the sandbox as a child report this themselves.
+    // As a child, the sandbox stays silent about this: the bots that started it report it themselves.
     if (sandbox.chain === 'small' && !child) console.error(NO_RUNTIME)
     process.stdout.write(`${JSON.stringify(contact(sandbox, plan))}\n`)
     await stopped
@@ -53,7 +54,7 @@ export const command = defineCommand({
   },
 })
 
-/** Addresses and keys; only the key of `plan` if one is named. */
+/** Addresses and keys that a client needs. If `plan` is named, of the API keys only the key of that plan. */
 function contact(sandbox: Sandbox, plan: PlanName | undefined): object {
   const { baseUrl, wsUrl, rpcUrl, apiKeys, wallet, genesisHash, chain, keypair, policy } = sandbox
   const keys = plan ? { [plan]: apiKeys[plan] } : apiKeys

@@ -13,7 +13,8 @@ import { DEFAULT_COLUMNS } from '../terminal.ts'
 import { runningJournal } from './control.ts'
 import { liveTable } from './live-table.ts'
 
-/** Shows the running bots. If nothing is running: what the journal left open, and exit 1. */
+/** Shows the running bots. If no process is running, shows the positions and orders that the journal left open, and
+ *  exits 1. */
 export const command = defineCommand({
   options: { ...PROCESS, json: JSON_LINE },
   async run(_args, { json, ...process }) {
@@ -42,7 +43,7 @@ function showTable(status: Status, journal: string): void {
   for (const line of liveTable(status, relative('', journal), undefined, columns)) console.log(line)
 }
 
-/** Open positions and orders of a journal that no process runs on. */
+/** Open positions and orders of a journal that no running process writes. */
 interface Leftover {
   readonly positions: number
   readonly openOrders: number

@@ -16,7 +16,7 @@ export interface ConditionalStory {
   readonly steps: readonly Step[]
 }
 
-/** Returns undefined if the journal has no conditional order of this id. */
+/** Collects the history of a conditional order; undefined if the journal has no conditional order with this id. */
 export function conditionalStory(reader: JournalReader, id: string): ConditionalStory | undefined {
   return reader.look((history, tape) => {
     const records = history.conditionals({ id })
@@ -32,7 +32,7 @@ export function conditionalStory(reader: JournalReader, id: string): Conditional
   })
 }
 
-/** The placement of the conditional order that created an order. */
+/** Step that shows the placement of the conditional order that created `order`; no step if none did. */
 export function conditionalBehind(order: Order, history: History): Step[] {
   // A conditional sale is an exit of the position; its reason begins with the id.
   const named = order.side === 'sell' ? /^(c\d{1,15}) at /.exec(order.reason)?.[1] : undefined
@@ -43,7 +43,7 @@ export function conditionalBehind(order: Order, history: History): Step[] {
   return [{ at: order.time, what: last.id, text: `placed ${stampOf(last.time)}: ${conditionText(last)}` }]
 }
 
-/** States of the conditional orders of a token: placed, waiting again, ended. */
+/** One step for each change of a token's conditional orders: placed, waiting again, ended. */
 export function conditionalSteps(records: readonly RecordedConditional[]): Step[] {
   const before = new Map<string, ConditionalOrder>()
   return records.flatMap(({ time, order }) => {

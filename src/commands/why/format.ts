@@ -28,12 +28,12 @@ export function percentText(ratio: number): string {
   return `${percent < 0 ? '' : '+'}${percent.toFixed(1)} %`
 }
 
-/** A number of lamports with its sign. */
+/** Lamports as SOL with a sign. */
 export function signedSol(lamports: number): string {
   return `${lamports < 0 ? '' : '+'}${formatSol(lamports)} SOL`
 }
 
-/** Delay of a row against the fastest rows, after the text `before`; '' for a row without delay. */
+/** Text `before`, then the delay of a row against the fastest rows; '' for a row without delay. */
 export function lateText(before: string, eventAgeMs = 0): string {
   return Math.round(eventAgeMs) === 0 ? '' : `${before}${durationOf(eventAgeMs)} late`
 }
@@ -51,7 +51,7 @@ export function sizeText(size: Size): string {
   }
 }
 
-/** A market event. The texts of a new token come from its creator and are not escaped. */
+/** Text of a market event. The name and the symbol of a new token come from its creator and are not escaped. */
 export function eventText(event: MarketEvent): string {
   switch (event.type) {
     case 'trade': {
@@ -65,7 +65,7 @@ export function eventText(event: MarketEvent): string {
   }
 }
 
-/** An input other than a market row. */
+/** Text of an input of the engine that is not a market row. */
 export function inputText(input: Input): string {
   switch (input.kind) {
     case 'timer':
@@ -92,7 +92,7 @@ function poolText(answer: PoolAnswer): string {
   return `the pool, read over RPC while the feed was silent: ${priceText(poolPrice(answer))}, ${sides}, slot ${slot}`
 }
 
-/** Sorted by name, so that the order does not depend on the source of each rule. */
+/** Text of the exits, sorted by name, so that the order does not depend on where each rule comes from. */
 export function exitsText(rules: ExitRules): string {
   const parts = Object.entries(rules)
     .sort(([one], [other]) => (one < other ? -1 : 1))
@@ -100,27 +100,27 @@ export function exitsText(rules: ExitRules): string {
   return parts.length === 0 ? 'none' : parts.join(', ')
 }
 
-/** A code with its specific reason, if any, and its meaning. */
+/** Text of a code with its meaning, and with the specific reason if there is one. */
 export function codeText(code: string, reason: string): string {
   const meaning = Object.hasOwn(ERRORS, code) ? ERRORS[code as ErrorCode] : ''
   const specific = reason === meaning ? '' : reason
   return [code, specific, meaning].filter((part) => part !== '').join(': ')
 }
 
-/** An order on one line. */
+/** Text of an order on one line. */
 export function orderText({ order, state, code }: RecordedOrder): string {
   return `${order.id} ${order.bot} ${order.side} ${sizeText(order.size)}: ${order.reason}: ${state}${code === '' ? '' : ` (${code})`}`
 }
 
 /** One line of an explanation. `text` may contain foreign text that is not escaped. */
 export interface Step {
-  /** null: the present state. */
+  /** Time of the step; null for a step that describes the present state. */
   readonly at: Millis | null
   readonly what: string
   readonly text: string
 }
 
-/** Sorted by time, the present state last. Steps of the same time keep their order. */
+/** Sorts steps by time, with the present state last. Steps of the same time keep their order. */
 export function inOrder(steps: readonly Step[]): Step[] {
   const timeOf = ({ at }: Step): number => at ?? Number.POSITIVE_INFINITY
   return [...steps].sort((one, other) => {

@@ -10,14 +10,14 @@ import { codeText, inOrder, priceText, type Step, signedSol, sizeText } from './
 import { positionStep, reportedAt, waitingText } from './order.ts'
 import { headLines, pageOf, paragraph, stepsJson } from './step-lines.ts'
 
-/** Decisions about a token and their outcomes. */
+/** The decisions about a token, and their outcomes. */
 export interface MintStory {
   readonly token: FoundToken
   readonly steps: readonly Step[]
   readonly counts: { readonly orders: number; readonly fills: number; readonly refused: number; readonly notes: number }
 }
 
-/** `bot`: restricts the story to one bot. */
+/** Collects the story of a token from the journal. `bot` restricts the story to one bot. */
 export function mintStory(reader: JournalReader, mint: string, bot: string | undefined): MintStory {
   return reader.look((history, tape) => {
     const isMine = (one: { readonly bot: string }): boolean => bot === undefined || one.bot === bot
@@ -75,7 +75,7 @@ function fillStep({ fill, reversed, at }: RecordedFill & { readonly at: Millis }
   return { at, what: orderId, text: reversed ? `${text}; reversed by a fork` : text }
 }
 
-/** Consecutive equal decisions, shown as one line. */
+/** Consecutive equal decisions, which are shown as one line. */
 interface Group {
   readonly first: Word
   readonly last: Millis
@@ -108,7 +108,7 @@ function wordStep({ first, last, count }: Group): Step {
   return { at: time, what: kind, text: `${bot}: ${decision}${again}` }
 }
 
-/** Older steps are only in --json. */
+/** Number of steps that the text shows; older steps are only in --json. */
 const MAX_STEPS = 200
 
 export function mintLines({ token, steps, counts }: MintStory, columns: number): string[] {

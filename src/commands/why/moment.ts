@@ -20,31 +20,33 @@ import { eventText, exitsText, lateText, orderText, plain, priceText } from './f
 import { type Instant, readInstant } from './parse-time.ts'
 import { headLines, paragraph } from './step-lines.ts'
 
-/** A process without an end record may still run if its last record is this recent: a market can be quiet. */
+/** A process whose journal has no end record counts as running if its last record is at most this old. In a quiet
+ *  market a running process may write nothing for minutes. */
 const STILL_RUNS_MS = 600_000
-/** Longest text of a strategy's state, characters. */
+/** Greatest length of the text of a strategy's state, characters. */
 const LONGEST_STATE = 600
 
-/** Decision and state of one bot about a token at a time. */
+/** Decision and state of one bot about one token at one time. */
 export interface BotMoment {
   readonly bot: string
   /** The decision in one word. */
   readonly verdict: 'asked' | 'refused' | 'noted' | 'held' | 'exits-only' | 'not shown' | 'nothing'
-  /** The decision as a sentence, then its evidence, most important first. */
+  /** A sentence with the decision, then lines with the evidence, the most important first. */
   readonly lines: readonly string[]
 }
 
-/** Why a token was bought or not bought at a time. */
+/** Explains why a token was bought or not bought at a time. */
 export interface Moment {
   readonly token: FoundToken
   readonly instant: Instant
   readonly segment: number
-  /** Last row, robust price and feed status. */
+  /** Lines about the market at that time: last row, robust price and status of the feed. */
   readonly market: readonly string[]
   readonly bots: readonly BotMoment[]
 }
 
-/** Throws SluiceError (exit 2) if the journal does not cover the time or has no such bot. */
+/** Finds the decisions of the bots about a token at the time `at`. Throws SluiceError (exit 2) if the journal does not
+ *  cover the time or has no such bot. */
 export async function momentOf(
   reader: JournalReader,
   mint: string,
@@ -77,7 +79,8 @@ export async function momentOf(
   }))
 }
 
-/** A segment with its end, or the time of its last record. */
+/** A segment with its end. For a segment without an end record, `end` is the time of its last record, or now if its
+ *  process still runs. */
 interface Run {
   readonly segment: Segment
   readonly end: Millis
@@ -97,7 +100,7 @@ function isIn({ segment, end }: Run, { from, to }: Instant): boolean {
   return segment.time <= to && end >= from
 }
 
-/** The last segment that covers the time. */
+/** Last segment that covers the time. Throws SluiceError (exit 2) if none does. */
 function segmentAt(runs: readonly Run[], instant: Instant): Segment {
   const run = runs.findLast((one) => isIn(one, instant))
   if (run !== undefined) return run.segment
@@ -122,8 +125,8 @@ function noBot({ number, start }: Segment, bot: string | undefined): SluiceError
   return new SluiceError(printable(message), ExitCode.usage)
 }
 
-/** Replays the segment up to the time with its own strategies. Without them, only the market part is replayed, and
- *  `doubt` explains why the strategies' state is unknown. */
+/** Replays the segment up to the time with its recorded strategies. If these cannot be loaded, replays only the market
+ *  part, and `doubt` explains why the state of the strategies is unknown. */
 async function repeated(
   reader: JournalReader,
   segment: Segment,
@@ -139,7 +142,8 @@ async function repeated(
   return { snapshot: snapshotAt(marketOf(entries), mints, silent, mint, time), doubt: recorded }
 }
 
-/** Market entries without decisions and reports, which the silent strategies could not reproduce. */
+/** Yields the entries with market rows, without decisions and reports: a replay without the strategies could not
+ *  reproduce these. */
 function* marketOf(entries: Iterable<Entry>): Generator<Entry, void, undefined> {
   for (const entry of entries) {
     if (entry.kind === 'warm' || entry.kind === 'rows') yield entry

@@ -33,7 +33,7 @@ import {
 } from './format.ts'
 import { headLines, pageOf, paragraph, stepsJson } from './step-lines.ts'
 
-/** Explanations of states. */
+/** Explanations of the states of an attempt, by state. */
 const MEANING: Partial<Record<AttemptState, string>> = {
   acked: 'acked: the service returned a signature',
   landed: 'landed: confirmed on chain',
@@ -51,7 +51,7 @@ export interface OrderStory {
   readonly fills: readonly (FillRow & { readonly slot: number; readonly reversed: boolean })[]
 }
 
-/** Returns undefined if the journal has no such order. */
+/** Collects the story of an order; undefined if the journal has no such order. */
 export function orderStory(reader: JournalReader, id: string): OrderStory | undefined {
   return reader.look((history, tape) => {
     const recorded = history.order(id)
@@ -79,7 +79,7 @@ export function orderStory(reader: JournalReader, id: string): OrderStory | unde
   })
 }
 
-/** Cause, price, exit rule, reason and limits of the decision. */
+/** Steps about the decision: cause, price, exit rule, reason and limits. */
 function decisionSteps(order: Order, history: History, tape: TapeSearch): Step[] {
   const { time, seq, price, eventAgeMs, side, reserveLamports, notAfter } = order
   const step = (what: string, text: string): Step => ({ at: time, what, text })
@@ -112,7 +112,7 @@ function heldText({ exiting, steps, averagePrice, highPrice, exits }: Position, 
   return `${by}; ${prices}; exits: ${exitsText(exits)}`
 }
 
-/** The request of an attempt, and each answer. */
+/** Steps about an attempt: its request, then each answer. */
 function attemptSteps(attempt: Attempt): Step[] {
   const { id, executor, side, size, slippagePercent, priorityFeeLamports, armedAt, waitedMs, trail } = attempt
   const fee = priorityFeeLamports === null ? 'automatic' : `${formatSol(priorityFeeLamports)} SOL`
@@ -140,7 +140,7 @@ function attemptSteps(attempt: Attempt): Step[] {
   ]
 }
 
-/** Changes of the order that its attempts do not show. */
+/** Steps for the changes of the order that the steps of its attempts do not show. */
 function reportSteps(attempts: readonly Attempt[], reports: readonly RecordedReport[]): Step[] {
   const steps: Step[] = []
   const isShown = ({ attemptId, state, code, reversed, fill }: ExecutionReport): boolean =>
@@ -163,7 +163,8 @@ function cancelSteps(order: Order, history: History): Step[] {
   return cancel === undefined ? [] : [{ at: cancel.time, what: 'call off', text: codeText(cancel.code, '') }]
 }
 
-/** Time at which the engine learned of a fill. The block's time has another clock and only seconds. */
+/** Time at which the engine learned of a fill. The time of the block comes from another clock and has only whole
+ *  seconds. */
 export function reportedAt({ fill }: RecordedFill, reports: readonly RecordedReport[]): Millis {
   return reports.find(({ report }) => report.fill?.signature === fill.signature)?.time ?? fill.time
 }
@@ -199,7 +200,7 @@ function fillSteps({ fill, reversed }: RecordedFill, { price }: Order, at: Milli
   ]
 }
 
-/** Later orders of the position, and its end. */
+/** Steps about the later orders of the position, and about its end. */
 function followingSteps({ order }: RecordedOrder, fills: readonly RecordedFill[], history: History): Step[] {
   if (fills.every(({ reversed }) => reversed)) return []
   const position = history
@@ -215,7 +216,7 @@ function followingSteps({ order }: RecordedOrder, fills: readonly RecordedFill[]
   ]
 }
 
-/** Result of a closed position, or the state of an open one. */
+/** Step with the result of a closed position, or with the state of an open one. */
 export function positionStep({ position, closed }: RecordedPosition): Step {
   const { realizedLamports, feeLamports, openedAt, tokens, decimals, costLamports, exits } = position
   const why = sellingText(position)
@@ -228,7 +229,7 @@ export function positionStep({ position, closed }: RecordedPosition): Step {
   return { at: null, what: 'position', text: held }
 }
 
-/** The event that an open order waits for; '' if the order has ended and no attempt can still execute. */
+/** Text about the event that an open order waits for; '' if the order has ended and no attempt can still execute. */
 export function waitingText(
   { order, state, code }: RecordedOrder,
   attempts: readonly Attempt[],
@@ -251,10 +252,10 @@ function lineText(ttlMs: number | null, code: string): string {
       ? 'exits are sent before entries and wait without a time limit'
       : `dropped (LIMIT_WAIT, TTL) at most ${durationOf(Math.min(ttlMs, 2000))} after the decision`
   const again = code === '' ? '' : `; retry after ${codeText(code, '')}`
-  return `for a free request of the plan; ${bound}${again}`
+  return `until the rate limit of the plan allows another request; ${bound}${again}`
 }
 
-/** The event that an undecided attempt waits for. */
+/** Text about the event that an undecided attempt waits for. */
 function pendingText({ state, executor }: Attempt): string {
   switch (state) {
     case 'armed':

@@ -8,14 +8,15 @@ const EXAMPLES = 'expected 12:03, 12:03:10, 2026-11-22T12:03, or milliseconds si
 const CLOCK = /^([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,](\d{1,3}))?)?$/
 const DATED = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,3}))?)?(Z|[+-]\d\d:?\d\d)?)?$/
 
-/** A minute, a second or a millisecond, from its first to its last millisecond. */
+/** The first and the last millisecond of the minute, second or millisecond that a person named. */
 export interface Instant {
   readonly from: Millis
   readonly to: Millis
 }
 
-/** Parses a time. A time without a date must occur on one day between `first` and `last`; of several days, the one for
- *  which `ran` is true. A time without a zone is local. Throws SluiceError (exit 2) if it is invalid or ambiguous. */
+/** Parses a time. A time without a date must occur on one day between `first` and `last`; if it occurs on several days,
+ *  the one day for which `ran` is true is meant. A time without a zone is local. Throws SluiceError (exit 2) if the
+ *  time is invalid or ambiguous. */
 export function readInstant(text: string, first: Millis, last: Millis, ran: (instant: Instant) => boolean): Instant {
   const instant = /^\d+$/.test(text) ? epochInstant(text) : (clockInstant(text, first, last, ran) ?? datedInstant(text))
   if (instant === undefined) throw unclear(`--at ${text} is not a time`)
@@ -54,7 +55,7 @@ function clockInstant(
   throw unclear(`--at ${text} occurs on ${found.length} days of this journal: write ${times.join(' or ')}`, '')
 }
 
-/** Describes a time of day that the journal does not cover. */
+/** Instant for a time of day that the journal does not cover, on the day `day`; an error message then names it. */
 function spanOutside(day: Millis, hours: string, minutes: string): Instant {
   const at = new Date(day)
   at.setHours(Number(hours), Number(minutes), 0, 0)

@@ -8,12 +8,12 @@ import type { Step } from './format.ts'
 
 const NARROWEST = 80
 const WIDEST = 122
-/** Width without a terminal. */
+/** Width of the lines, in characters, if stdout is not a terminal. */
 const DEFAULT_WIDTH = 100
 const SINCE = 8
 const CLOCK = 12
 const WHAT = 8
-/** Width of the columns before the text. */
+/** Width of the columns before the text of a step. */
 const INDENT = SINCE + CLOCK + WHAT + 5
 
 /** Width of the lines for a terminal of this width. */
@@ -21,8 +21,8 @@ export function pageColumns(columns: number | undefined): number {
   return columns === undefined ? DEFAULT_WIDTH : Math.min(WIDEST, Math.max(NARROWEST, columns))
 }
 
-/** Steps as lines: time since `zero`, time of day, kind, and the wrapped text. A change of the day adds a line with the
- *  date. Foreign text is escaped. */
+/** Formats steps as lines: time since `zero`, time of day, kind, and the wrapped text. When the day changes, a line
+ *  with the date is added. Foreign text is escaped. */
 export function pageOf(steps: readonly Step[], zero: Millis, columns: number): string[] {
   const lines: string[] = []
   let day = localDateOf(zero)
@@ -39,12 +39,13 @@ export function pageOf(steps: readonly Step[], zero: Millis, columns: number): s
   return lines
 }
 
-/** Wrapped text without times. */
+/** Lines of a wrapped text, without times. */
 export function paragraph(text: string, columns: number, indent = 0): string[] {
   return wrapped(printable(text), columns - indent).map((line) => ' '.repeat(indent) + line)
 }
 
-/** Indents a line, less if it would not fit: a signature stays on one line, so that it can be copied. */
+/** Indents a line. A line that would not fit is indented less: a signature stays on one line, so that it can be
+ *  copied. */
 function indented(line: string, columns: number): string {
   return ' '.repeat(Math.max(2, Math.min(INDENT, columns - line.length))) + line
 }
@@ -53,7 +54,7 @@ export function stepsJson(steps: readonly Step[], zero: Millis): object[] {
   return steps.map(({ at, what, text }) => ({ at, afterMs: at === null ? null : at - zero, what, text }))
 }
 
-/** A mint with the symbol and the name that its creator chose. */
+/** Lines with a mint, and with the symbol and the name that its creator chose. */
 export function headLines({ mint, symbol, name }: FoundToken, columns: number): string[] {
   const words = [symbol, name === symbol ? '' : name].filter((word) => word !== '')
   return [styleText('bold', mint), ...(words.length === 0 ? [] : paragraph(words.join(', '), columns, 2))]

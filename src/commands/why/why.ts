@@ -23,7 +23,7 @@ const OPTIONS = {
 }
 type Options = Values<typeof OPTIONS>
 
-/** Explains an order, a token or a moment from the journal, which a process may be writing. */
+/** Explains an order, a token or a moment from the journal, even while a process is writing the journal. */
 export const command = defineCommand({
   options: OPTIONS,
   async run([about = ''], options) {
@@ -67,13 +67,13 @@ async function answer(reader: JournalReader, about: string, { bot, at }: Options
 
 const MOST_LISTED = 20
 
-/** Subject of an explanation. */
+/** Order, conditional order or token that the command explains. */
 export type Target =
   | { readonly kind: 'order' | 'conditional'; readonly id: string }
   | { readonly kind: 'mint'; readonly mint: string }
 
-/** Finds an order by its id or the id of an attempt, and a mint by address, prefix, symbol or name. Throws SluiceError
- *  (exit 2) if nothing or more than one token matches. */
+/** Finds an order by its id or by the id of an attempt, and a mint by address, prefix, symbol or name. Throws
+ *  SluiceError (exit 2) if nothing matches, or more than one token. */
 export function targetOf(reader: JournalReader, about: string): Target {
   const id = /^(o\d{1,15})(?:\.\d{1,6})?$/.exec(about)?.[1]
   if (id !== undefined) return { kind: 'order', id }

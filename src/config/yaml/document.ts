@@ -17,16 +17,17 @@ import { flawsOf, isMerge, lowerFirst, syntaxErrors } from './flaws.ts'
 /** A YAML file: its value, and the position of each key and value. */
 export class ConfigDocument {
   readonly file: string
-  /** Plain values; undefined if the text is not YAML. */
+  /** Contents of the file as plain values; undefined if the text is not YAML. */
   readonly value: unknown
-  /** Errors of the YAML itself. */
+  /** Errors in the syntax of the YAML. */
   readonly errors: ConfigError[] = []
   readonly #document: Document.Parsed
   readonly #lines = new LineCounter()
 
   constructor(file: string, text: string) {
     this.file = file
-    // uniqueKeys is off: `flawsOf` reports duplicates with their path, and the other keys can still be checked.
+    // The parser's check for duplicate keys is off, because `flawsOf` reports them with their path, and the other keys
+    // can then still be checked.
     this.#document = parseDocument(text.replace(/^\uFEFF/, ''), {
       lineCounter: this.#lines,
       merge: true,
@@ -45,7 +46,7 @@ export class ConfigDocument {
     return this.#walk(path).value
   }
 
-  /** Position of a key. */
+  /** Position of a key, or of the innermost existing key on its path. */
   locateKey(path: Path): Position {
     return this.#walk(path).key
   }
@@ -54,7 +55,7 @@ export class ConfigDocument {
     return { ...place, path: formatPath(path), message }
   }
 
-  /** Error for a complaint of a schema about the value at `above`. */
+  /** Converts a complaint of a schema about the value at the path `above` to an error with its position. */
   complain({ path, message, atKey }: Complaint, above: Path = []): ConfigError {
     const at = [...above, ...path]
     return this.error(at, message, atKey ? this.locateKey(at) : this.locate(at))

@@ -1,13 +1,13 @@
 import { styleText } from 'node:util'
 
-/** A contradiction between values that are valid on their own. */
+/** A contradiction between values that are each valid. */
 export interface Problem {
-  /** False for a warning: valid, but probably a mistake. */
+  /** Whether it is an error. False for a warning, about values that are valid but probably a mistake. */
   readonly fatal: boolean
   readonly error: ConfigError
 }
 
-/** Position in a file. Line and column begin with 1. */
+/** Position in a file. The first line and the first column have the number 1. */
 export interface Position {
   readonly file: string
   readonly line: number
@@ -16,12 +16,13 @@ export interface Position {
 
 /** An error in a configuration, at the position where it can be fixed. */
 export interface ConfigError extends Position {
-  /** For example `bots[0].params.dropPercent`; '' for the file itself. */
+  /** Path of the key, for example `bots[0].params.dropPercent`; '' for the file itself. */
   readonly path: string
   readonly message: string
 }
 
-/** One line per error, in the format that editors and terminals turn into links. Bold if `stream` is a terminal. */
+/** One line for each error, in the format that editors and terminals turn into links. Uses bold text if `stream` is a
+ *  terminal. */
 export function formatErrors(errors: readonly ConfigError[], stream: NodeJS.WriteStream = process.stderr): string {
   return errors
     .map(({ file, line, column, path, message }) => {
@@ -32,7 +33,7 @@ export function formatErrors(errors: readonly ConfigError[], stream: NodeJS.Writ
     .join('\n')
 }
 
-/** Replaces control characters: a configuration of unknown origin must not control the terminal. */
+/** Replaces control characters, so that a configuration from an unknown source cannot control the terminal. */
 export function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, '?')
 }
@@ -48,7 +49,7 @@ export function inOrder(errors: readonly ConfigError[], files: readonly string[]
 /** Path to a value: keys and list indexes. */
 export type Path = readonly (string | number)[]
 
-/** For example `bots[0].params.dropPercent`. */
+/** Path as text, for example `bots[0].params.dropPercent`. */
 export function formatPath(path: Path): string {
   let text = ''
   for (const segment of path) {
@@ -63,6 +64,6 @@ export function formatPath(path: Path): string {
 export interface Complaint {
   readonly path: Path
   readonly message: string
-  /** The key is wrong, not its value. */
+  /** Whether the key is wrong and not its value. */
   readonly atKey: boolean
 }

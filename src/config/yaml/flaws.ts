@@ -17,9 +17,9 @@ import type { Path } from './errors.ts'
 export interface Flaw {
   readonly path: Path
   readonly message: string
-  /** Node at the position of the error. */
+  /** Node of the YAML tree at which the error is reported. */
   readonly node: unknown
-  /** The tree cannot be converted to plain data. */
+  /** Whether the error prevents the conversion of the tree to plain data. */
   readonly fatal: boolean
 }
 
@@ -27,7 +27,7 @@ export function flawsOf(document: Document.Parsed): Flaw[] {
   return [...walk(document, document.contents, [], [])]
 }
 
-/** A `<<` pair, which merges the entries of its value into the map. */
+/** Whether it is a `<<` pair, which merges the entries of its value into the map. */
 export function isMerge({ key }: Pair): boolean {
   return isScalar(key) && typeof key.value === 'symbol'
 }
@@ -85,7 +85,7 @@ interface SyntaxError {
   readonly message: string
 }
 
-/** At most one error for each line, without errors that only follow from an earlier one. */
+/** Syntax errors, at most one for each line, without those that only follow from an earlier error. */
 export function syntaxErrors(document: Document.Parsed, text: string, lines: LineCounter): SyntaxError[] {
   const found: (SyntaxError & { line: number })[] = []
   const errors = [...document.errors, ...document.warnings]
@@ -104,7 +104,8 @@ export function syntaxErrors(document: Document.Parsed, text: string, lines: Lin
   return found
 }
 
-/** Message, and the position of the cause, which may differ from the position at which the parser noticed it. */
+/** Message of a syntax error, and the position of its cause. The parser may have noticed the error at another
+ *  position. */
 function placed(
   error: YAMLError,
   errors: readonly YAMLError[],
@@ -129,8 +130,8 @@ function placed(
   return { offset: startOfUnclosed(document, error) ?? error.pos[0], message: inOurWords(error) }
 }
 
-/** Whether two errors concern one key: the parser reports a value twice if it continues as a deeper key on the next
- *  line. */
+/** Whether two errors concern one key. The parser reports a value twice if the next line continues it as a deeper
+ *  key. */
 function isSameKey(one: YAMLError, other: YAMLError): boolean {
   return one.code === 'BLOCK_AS_IMPLICIT_KEY' && one.pos[0] === other.pos[0]
 }
@@ -139,13 +140,13 @@ function lineStart(text: string, offset: number): number {
   return text.lastIndexOf('\n', offset - 1) + 1
 }
 
-/** First word on the line, or on the next line that is not a comment. */
+/** Offset of the first word on the line, or on the next line that is not a comment. */
 function wordAt(text: string, offset: number): number {
   const start = lineStart(text, offset)
   return start + (/^(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*/.exec(text.slice(start))?.[0].length ?? 0)
 }
 
-/** First key of the map that has a key at this offset. */
+/** Offset of the first key of the map that has a key at `offset`; undefined if no map has. */
 function firstKeyBeside(document: Document.Parsed, offset: number): number | undefined {
   let first: number | undefined
   visit(document, {
@@ -157,7 +158,7 @@ function firstKeyBeside(document: Document.Parsed, offset: number): number | und
   return first
 }
 
-/** Position of the unclosed quote or bracket. */
+/** Offset of the quote or bracket that is not closed; undefined for other errors. */
 function startOfUnclosed(document: Document.Parsed, { code, message, pos }: YAMLError): number | undefined {
   const quote = code === 'MISSING_CHAR' && message.startsWith('Missing closing')
   const bracket = /end with a [\]}]/.test(message)
@@ -175,7 +176,7 @@ function startOfUnclosed(document: Document.Parsed, { code, message, pos }: YAML
   return start
 }
 
-/** The parser's message, without quotes from the file. */
+/** Message of the parser, without the text that it quotes from the file. */
 function inOurWords({ code, message }: YAMLError): string {
   if (code === 'MULTIPLE_DOCS') return 'a second document begins here; write one document per file'
   if (code === 'RESOURCE_EXHAUSTION') return 'the file is nested too deeply'

@@ -19,7 +19,7 @@ export function parseWith<T>(schema: z.ZodType<T>, value: unknown): Parsed<T> {
 function complaintsOf(issue: Issue, above: Path): Complaint[] {
   const path = [...above, ...(issue.path as Path)]
   if (issue.code === 'unrecognized_keys') {
-    const messages = issue.message.split('\n') // one line a key: see `wording`
+    const messages = issue.message.split('\n') // `wording` writes one line for each key
     return issue.keys.map((key, index) => ({
       path: [...path, key],
       message: messages[index] ?? 'unknown key',
@@ -31,7 +31,8 @@ function complaintsOf(issue: Issue, above: Path): Complaint[] {
   return [{ path, message: issue.message, atKey: false }]
 }
 
-/** Names both bounds of a number, where zod names the one that is broken. */
+/** Changes a complaint about a number so that it names both bounds; zod names only the bound that the number
+ *  violates. */
 function withRange(schema: z.ZodType, complaint: Complaint): Complaint {
   const { message, path } = complaint
   const range = rangeAt(schema, path)
@@ -41,7 +42,7 @@ function withRange(schema: z.ZodType, complaint: Complaint): Complaint {
 
 const BOUND = /^expected (?:at least|more than|at most|less than) [-+.\de]+(?=, found )/
 
-/** Range of the number at a path; undefined unless it has a lower and an upper bound. */
+/** Text with the permitted range of the number at a path; undefined unless it has a lower and an upper bound. */
 function rangeAt(schema: unknown, path: Path): string | undefined {
   const def = defOf(schema)
   if (def === undefined) return undefined
@@ -73,7 +74,7 @@ function firstOf<T, R>(items: readonly T[], find: (item: T) => R | undefined): R
   return undefined
 }
 
-/** The branch of a union whose type the value has, if there is exactly one. */
+/** Issues of the union's branch whose type the value has, if there is exactly one such branch. */
 function meantBranch(branches: Issue[][]): Issue[] | undefined {
   const meant = branches.filter((issues) => !issues.some(isOfAnotherKind))
   return meant.length === 1 ? meant[0] : undefined
@@ -126,7 +127,7 @@ function choicesOf(issue: Issue): string[] {
   return [expectation(issue) ?? issue.message]
 }
 
-/** Types whose bound is a number of entries or characters. */
+/** Types whose bound is a number of entries or of characters. */
 const COUNTED = ['string', 'array', 'set', 'map']
 
 function bound(origin: string, comparison: string, limit: number | bigint): string {
@@ -139,7 +140,7 @@ function listOf(words: readonly string[]): string {
   return words.length > 1 ? `${words.slice(0, -1).join(', ')} or ${last}` : last
 }
 
-/** Text for a value. A long text is not repeated, because it may be a misplaced secret. */
+/** Describes a value in a message. A long text is not repeated, because it may be a misplaced secret. */
 export function found(value: unknown): string {
   if (value === null) return 'nothing'
   if (typeof value === 'string')
@@ -174,10 +175,11 @@ function takesNumber(issue: Issue): boolean {
 }
 
 type Shape = Record<string, z.ZodType>
-/** An error lists the valid keys if none is similar and there are at most this many. */
+/** Largest number of valid keys that an error lists; it lists them only if none resembles the unknown key. */
 const MOST_LISTED = 12
 
-/** Complaints about keys that zod would drop silently, because a strategy's `z.object` is not strict. */
+/** Complaints about unknown keys in a strategy's params. zod would drop these keys silently, because a `z.object` is
+ *  not strict. */
 export function droppedKeys(schema: unknown, value: unknown, path: Path = []): Complaint[] {
   const def = defOf(schema)
   if (!def || typeof value !== 'object' || value === null) return []
@@ -192,7 +194,8 @@ export function droppedKeys(schema: unknown, value: unknown, path: Path = []): C
   )
 }
 
-/** Suggests the section that contains the key, then a similar key, then lists the valid keys. */
+/** Message about an unknown key. Suggests the section that contains the key, else a similar key, else lists the valid
+ *  keys. */
 function unknownKey(key: string, shape: Shape): string {
   const inside = Object.keys(shape).find((name) => Object.hasOwn(shapeOf(shape[name]), key))
   if (inside) return `unknown key; did you mean ${inside}.${key}?`
@@ -201,7 +204,7 @@ function unknownKey(key: string, shape: Shape): string {
   return `unknown key${didYouMean(key, names) || all}`
 }
 
-/** Keys of an object schema, also inside an optional or a union; {} for other schemas. */
+/** Schemas by key of an object schema, which may be inside an optional or a union; {} for other schemas. */
 function shapeOf(schema: unknown): Shape {
   const def = defOf(schema)
   if (def?.shape) return def.shape as Shape
@@ -210,13 +213,13 @@ function shapeOf(schema: unknown): Shape {
   return Object.assign({}, ...options.map(shapeOf))
 }
 
-/** Definition of a schema; undefined if the value is no schema of zod 4. */
+/** Definition of a schema; undefined if the value is not a schema of zod 4. */
 export function defOf(schema: unknown): Record<string, unknown> | undefined {
   return (schema as { _zod?: { def?: Record<string, unknown> } } | null | undefined)?._zod?.def
 }
 
-/** Most similar candidate; undefined if none is similar. Ignores case, `-`, `_` and spaces. A word that begins or
- *  ends a candidate counts as similar (`stopLoss`, `percent`). */
+/** Candidate that resembles the word most; undefined if none does. Ignores case, `-`, `_` and spaces. A word that
+ *  begins or ends a candidate counts as similar (`stopLoss`, `percent`). */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const bare = plain(word)
   let best: string | undefined
@@ -237,7 +240,8 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
-/** Distance of a word from the beginning or the end of another. Words of 7 letters and more may differ in one. */
+/** Edit distance of the shorter word from the beginning or the end of the longer one. Words of 7 letters and more may
+ *  differ in one letter. */
 function partDistance(a: string, b: string): number {
   const [short, long] = a.length < b.length ? [a, b] : [b, a]
   if (short.length < 4) return Number.POSITIVE_INFINITY
@@ -246,7 +250,7 @@ function partDistance(a: string, b: string): number {
   return distance <= (short.length < 7 ? 0 : 1) ? distance + 1.5 : Number.POSITIVE_INFINITY
 }
 
-/** `; did you mean X?`, or ''. */
+/** Text `; did you mean X?`, or '' if no candidate is similar. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const close = nearest(word.slice(0, 60), candidates)
   return close === undefined ? '' : `; did you mean ${close}?`

@@ -21,7 +21,7 @@ export function* findingsOf(db: Database, tape: TapeReader): Generator<Finding, 
       yield {
         table: 'any',
         row: 'with a changed record',
-        problem: 'the record is no JSON, so other rows are not compared',
+        problem: 'the record is not valid JSON, so the rows that depend on it were not compared',
       }
     }
 }

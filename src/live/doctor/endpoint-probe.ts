@@ -34,7 +34,12 @@ export async function ask(
     return { result, sentAt, answeredAt: Date.now() }
   })
   if (found === undefined)
-    return { status: 0, reason: 'no free request within a minute', value: undefined, skew: undefined }
+    return {
+      status: 0,
+      reason: 'the rate limit of the plan allowed no request within a minute',
+      value: undefined,
+      skew: undefined,
+    }
   const { result, sentAt, answeredAt } = found
   if (result.kind !== 'answered') return { status: 0, reason: result.reason, value: undefined, skew: undefined }
   const { status, headers, body } = result

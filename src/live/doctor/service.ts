@@ -133,7 +133,7 @@ async function readRecords(parts: ServiceParts, plan: Plan, seen: string): Promi
   limiter.setRequestsPerMinute(shareOf(plan.requestsPerMinute, config.service.share))
   const asking: Asking = { service, http, limiter, journal: writer }
   let skew: SkewFinding | undefined
-  say('waiting for a free request of the plan, at most a minute')
+  say('waiting until the rate limit of the plan allows another request (at most a minute)')
   const look = async (name: RecordFinding['name'], key: string, lamports?: number): Promise<void> => {
     const asked = await ask(asking, name === 'portfolio' ? 'portfolio' : 'tokenInfo', key)
     skew ??= asked.skew

@@ -62,7 +62,7 @@ interface Wanted {
 
 async function sampleOf(parts: SampleParts, builder: Builder, attempt: Attempt): Promise<Sample | string> {
   const built = await withSlot(parts.counting, () => builder.build(attempt))
-  if (built === undefined) return 'no free request within a minute'
+  if (built === undefined) return 'the rate limit of the plan allowed no request within a minute'
   // The service's text may repeat the request with its key.
   if (built.kind !== 'built')
     return parts.service.redact(built.kind === 'unsent' ? built.reason : `${built.code}: ${built.reason}`)
