@@ -9,7 +9,7 @@ import type { LiveChain } from './live-chain.ts'
 import type { LiveStats } from './live-stats.ts'
 import type { RecoveredJournal } from './recovered-journal.ts'
 
-/** Events that an operator hears about immediately. */
+/** Kinds of events about which an operator receives a message immediately. */
 export type AlertKind =
   | 'unknown'
   | 'held'
@@ -32,7 +32,7 @@ export type AlertKind =
 
 export interface Alert {
   readonly kind: AlertKind
-  /** '' for an event that concerns every bot. */
+  /** Name of the bot; '' for an event that concerns every bot. */
   readonly bot: string
   readonly text: string
   readonly time: Millis
@@ -43,21 +43,21 @@ export type AlertShape = 'generic' | 'slack' | 'discord'
 export interface AlertsOptions {
   readonly shape: AlertShape
   readonly clock: Clock
-  /** Posts one body. Returns false if the webhook did not accept it. Never throws. */
+  /** Sends one body to the webhook. Resolves to false if the webhook did not accept it. Never throws. */
   readonly post: (body: string) => Promise<boolean>
   /** Logs alerts that could not be delivered. */
   readonly warn: (text: string) => void
 }
 
-/** Alerts of this window are sent in one message. */
+/** Time for which an alert waits, so that alerts shortly after it are sent in the same message. */
 const GATHER_MS = 2_000
 const MOST_WAITING = 100
 const TRIES = 4
-/** Discord accepts 2,000 characters, Slack about 4,000. */
+/** Longest text of one message, characters. Discord accepts 2,000, Slack about 4,000. */
 const LONGEST_TEXT = 1_800
 
-/** Sends urgent events to a webhook, batched and bounded, without delaying trading. Alerts over the bound are
- *  counted; alerts that cannot be delivered are logged. */
+/** Sends urgent events to a webhook without delaying trading. Alerts are sent together in one message, and at most 100
+ *  may wait. Further alerts are only counted; alerts that cannot be delivered are logged. */
 export class Alerts {
   readonly #options: AlertsOptions
   #waiting: Alert[] = []
@@ -96,7 +96,7 @@ export class Alerts {
   }
 }
 
-/** The body of one message. Text from third parties is escaped for its destination. */
+/** Body of one message to the webhook. Text from third parties is escaped for its destination. */
 export function bodyOf(shape: AlertShape, alerts: readonly Alert[], dropped: number): string {
   if (shape === 'generic') return JSON.stringify({ source: 'sluice', alerts, dropped })
   const lines = alerts.map(({ kind, bot, text }) => `${kind}${bot === '' ? '' : ` (${bot})`}: ${text}`)
@@ -119,7 +119,7 @@ function plain(line: string): string {
     .replace(/[*_~`|@#[\]]/g, (sign) => `${sign}\u200b`)
 }
 
-/** Alert kinds by the code of an alarm. */
+/** Kinds of alerts by the code of the alarm. */
 const KINDS: Readonly<Record<string, AlertKind>> = {
   ...Object.fromEntries(MINT_REFUSALS.map((code) => [code, 'mint-refused'] as const)),
   FOREIGN_TX: 'foreign',
@@ -142,7 +142,7 @@ const KINDS: Readonly<Record<string, AlertKind>> = {
   POOL_UNREADABLE: 'pool-unread',
 }
 
-/** Sends an alert for each urgent decision and for each unexplained remainder of a ledger. */
+/** Sends an alert for each urgent decision, and for each difference between a ledger and its wallet. */
 export function raiseAlarms(
   {
     stats,
@@ -163,11 +163,11 @@ export function raiseAlarms(
   past.onRemainder((text) => raise({ kind: 'ledger', bot: '', text, time: clock.now() }))
 }
 
-/** Selects the decisions that need an alert, each once: an order in doubt is reported when the doubt begins, not
- *  each time the order is examined. */
+/** Selects the decisions that need an alert. Each is reported once: an order in doubt when the doubt begins, and not
+ *  each time that the order is examined. */
 class Alarms {
   readonly #raise: (alert: Alert) => void
-  /** Orders that were reported as in doubt or held. */
+  /** Alerts that were sent about orders in doubt or held, by order id. */
   readonly #raised = new Map<string, AlertKind>()
   readonly #bots = new Map<string, string>()
   readonly #halted = new Set<string>()
@@ -223,7 +223,7 @@ class Alarms {
     if (halted) this.#raise({ kind: 'halted', bot: '', text: `entries of ${account} are halted`, time })
   }
 
-  /** Once per day and bot, because the refusal repeats with every buy. */
+  /** Reports the loss limit once per bot and UTC day, because the refusal repeats with every buy. */
   #lossLimit(time: Millis, bot: string, reason: string): void {
     const day = Math.floor(time / 86400000)
     if (this.#atLossLimit.get(bot) === day) return

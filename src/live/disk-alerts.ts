@@ -21,7 +21,7 @@ export interface WatchedDisk {
   readonly log: DiskRoomParts['log']
 }
 
-/** Applies each report about free space on the journal's disk. */
+/** Passes each report about free space on the journal's disk to a DiskRoom. */
 export function watchDisk({ past, machine, segment, log }: WatchedDisk, raise: (alert: Alert) => void): void {
   const room = new DiskRoom({
     gateway: segment.gateway,
@@ -32,8 +32,8 @@ export function watchDisk({ past, machine, segment, log }: WatchedDisk, raise: (
   past.onSpace((report) => room.take(report))
 }
 
-/** Stops entries while the journal's disk is nearly full, reports why, and lets entries continue once there is space
- *  again. */
+/** Stops entries while the journal's disk is nearly full, reports the reason, and permits entries again once there is
+ *  enough space. */
 export class DiskRoom {
   readonly #parts: DiskRoomParts
   #state: SpaceReport['state'] = 'ample'

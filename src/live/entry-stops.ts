@@ -16,35 +16,37 @@ export interface EntryStop {
     | 'LOSING_STREAK'
     | 'POSITIONS_LIMIT'
     | GateCode
-  /** Names of the bots that the reason applies to. */
+  /** Names of the bots that open no positions for this reason. */
   readonly bots: readonly string[]
-  /** null: since before this process started. */
+  /** Time at which the stop began; null if it began before this process started. */
   readonly since: Millis | null
-  /** When the reason ends automatically; null if it does not. */
+  /** Time at which the reason ends by itself; null if it does not. */
   readonly until: Millis | null
-  /** The reason, and how to end it. */
+  /** The reason, and the way to end it. */
   readonly text: string
 }
 
 type Stop = Omit<EntryStop, 'bots'>
 
-/** Codes that `sluice resume` ends. Every other stop lasts until its cause is gone. */
+/** Codes of the stops that `sluice resume` ends. Every other stop lasts until its cause has ended. */
 const ENDED_BY_RESUME: ReadonlySet<EntryStop['code']> = new Set(['HALTED', 'QUARANTINED', 'LOSING_STREAK'])
 
 export function outlastsResume({ code }: Pick<EntryStop, 'code'>): boolean {
   return !ENDED_BY_RESUME.has(code)
 }
 
-/** Tracks why entries are stopped, from the engine's inputs and outputs, for status displays. */
+/** Tracks the reasons for which entries are stopped, for status displays. It reads the engine's inputs and outputs. */
 export class EntryStops {
-  /** By name of a bot, or by account for a stop that applies to the whole account. */
+  /** Stops by the name of a bot, or by account for a stop that applies to the whole account. */
   readonly #stops = new Map<string, readonly Stop[]>()
-  /** Conditions that last, by account; '' applies to every account. */
+  /** Stops by conditions outside of the engine, which last until they are reported as over, by account. The key ''
+   *  applies to every account. */
   readonly #gates = new Map<string, Map<GateCode, Stop>>()
-  /** Why a bot may only close positions, by bot. */
+  /** Reasons for which a bot may only close positions, by bot. */
   readonly #reasons = new Map<string, string>()
 
-  /** Restores the stops of the previous process. A strategy that threw starts again without one. */
+  /** Restores the stops of the previous process. The stop of a strategy that threw is not restored, because the
+   *  strategy starts again. */
   restore({ accounts, bots }: Pick<RecoveredMoney, 'accounts' | 'bots'>): void {
     for (const money of accounts) this.#set(money.account, stopsOfAccount(money), null)
     for (const money of bots) this.#set(money.bot, stopsOfResults(money), null)
@@ -67,7 +69,7 @@ export class EntryStops {
     else if (output.kind === 'alarm' && isStrategyEnd(output.code)) this.#reasons.set(output.bot, alarmText(output))
   }
 
-  /** The present stops of these bots. Equal stops of several bots are merged. */
+  /** Present stops of these bots. Equal stops of several bots are merged into one. */
   of(bots: readonly Pick<BotSettings, 'name' | 'account'>[], now: Millis): EntryStop[] {
     const found = new Map<string, EntryStop>()
     for (const { name, account } of bots)
@@ -128,7 +130,7 @@ function stopsOfBot(money: BotMoney): Omit<Stop, 'since'>[] {
   return [...(money.status === 'exits-only' ? [threw] : []), ...stopsOfResults(money)]
 }
 
-/** The pause after a losing streak. Journals of earlier versions have none. */
+/** Stop by the pause after a losing streak. Journals of earlier versions contain no such pause. */
 function stopsOfResults({ pausedUntil = 0 }: Partial<Pick<BotMoney, 'pausedUntil'>>): Omit<Stop, 'since'>[] {
   return pausedUntil > 0 ? [{ code: 'LOSING_STREAK', text: ERRORS.LOSING_STREAK, until: pausedUntil }] : []
 }

@@ -6,12 +6,12 @@ import type { Input } from '../engine/messages.ts'
 import type { Log } from '../runtime/log.ts'
 import { isPublicKey, readList } from '../solana/base58.ts'
 
-/** Lists of the entry filters, which follow their files while bots run. */
+/** Lists of the entry filters. They follow the changes of their files while bots run. */
 export class FilterLists {
-  /** Problems of files that are no longer valid, by path. Bots keep using the last valid list. */
+  /** Problems of files that have become invalid, by path. Bots keep using the last valid list. */
   readonly broken = new Map<string, string>()
 
-  /** `alert`: called when a file becomes invalid. */
+  /** Watches the files. `alert` is called when a file becomes invalid. */
   watch(
     { lists }: Pick<Config, 'lists'>,
     log: Log,
@@ -38,14 +38,15 @@ const MOST_BYTES = 1048576
 
 export interface ListEvents {
   changed(path: string, entries: readonly string[]): void
-  /** The file became invalid, or invalid for another reason. Called once per problem. */
+  /** Called once for each problem: when the file becomes invalid, or invalid for another reason. */
   broken(path: string, problem: string): void
-  /** The file is valid again. */
+  /** Called when the file is valid again. */
   mended(path: string): void
 }
 
-/** Watches files of keys. A file is read again once it has changed and is unchanged at the next check. A file that
- *  is unreadable or contains an invalid key leaves its list unchanged. `lists`: entries last read, by path. */
+/** Watches files that contain keys. A file is read again once it has changed and is still the same at the next check. A
+ *  file that is unreadable or contains an invalid key leaves its list unchanged. `lists`: the entries that were last
+ *  read, by path. */
 export function watchLists(lists: Map<string, readonly string[]>, tell: ListEvents): Cancel {
   const files = [...lists.keys()].map((path) => new ListFile(path))
   const broken = new Set<string>()
@@ -72,7 +73,7 @@ export function watchLists(lists: Map<string, readonly string[]>, tell: ListEven
 
 class ListFile {
   readonly path: string
-  /** State of the file when it was read, and at the last check. */
+  /** State of the file when it was last read (`#read`) and at the last check (`#seen`). */
   #read: string | undefined
   #seen: string | undefined
 
@@ -80,7 +81,7 @@ class ListFile {
     this.path = path
   }
 
-  /** Returns the entries if the file changed, or the problem if the file became invalid. */
+  /** Checks the file. Returns its entries if it changed, its problem if it became invalid, else undefined. */
   look(): readonly string[] | string | undefined {
     const stamp = stampOf(this.path)
     const isSettled = stamp === this.#seen
@@ -98,7 +99,7 @@ class ListFile {
   }
 }
 
-/** '' if the file does not exist. */
+/** Text that changes with the file; '' if the file does not exist. */
 function stampOf(path: string): string {
   const stat = statSync(resolve(path), { throwIfNoEntry: false, bigint: true })
   return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeNs}`

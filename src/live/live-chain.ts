@@ -36,9 +36,9 @@ export interface ChainParts {
 const FIRST_ALONE =
   'audit: the wallet is read; entries may begin, the first one alone until the chain shows that no other process buys with this wallet'
 
-/** The chain, and the one wallet that live bots trade with. */
+/** The chain, and the one wallet with which live bots trade. */
 export class LiveChain {
-  /** Account of that wallet. */
+  /** Id of that wallet's account. */
   readonly account: string
   readonly genesis: string
   /** Units of this service that a probe has proved. */
@@ -47,7 +47,7 @@ export class LiveChain {
   readonly rpcs: Pick<Rpcs, 'any' | 'each'>
   readonly #stops: (() => void)[] = []
   readonly mints: MintReader
-  /** Called when the proof of a lost order cannot continue. */
+  /** Called when the proof whether a lost order executed cannot continue. */
   onUndecided: (text: string) => void = () => {}
   readonly #balance: WalletReader
   readonly #post: (input: Input) => void
@@ -143,7 +143,7 @@ export class LiveChain {
     this.#post({ kind: 'adopt', account: this.account, bot, mint, ...holding })
   }
 
-  /** Revokes what a probe proved about the number of a sale. */
+  /** Withdraws a probe's proof of the unit of a sale's number, because a sale has contradicted it. */
   disproved(text: string): void {
     const { journal, log, machine } = this.#parts
     log.error(`chain: ${text}; from now on a part of a position is sold as a percentage`)
@@ -163,8 +163,8 @@ export class LiveChain {
   }
 }
 
-/** Connects to the chain. Returns undefined if no bot trades. If no RPC answers, continues with the chain that the
- *  journal knows. Throws SluiceError if the chain is unknown or differs from the configured one. */
+/** Connects to the chain. Returns undefined if no bot may trade real money. If no RPC answers, uses the chain in the
+ *  journal. Throws SluiceError if the chain is unknown or differs from the configured one. */
 export async function reachChain(
   parts: ChainParts,
   http: ReturnType<typeof openHttp>['http'],
@@ -188,7 +188,7 @@ export interface PoolParts {
   readonly post: (input: Input) => void
 }
 
-/** Reads the pools that the engine asks for, live and on paper, and posts each answer as an input. */
+/** Creates the reader of the pools that the engine asks for, live and on paper. It posts each answer as an input. */
 export function openPools(parts: PoolParts, http: Http, chain: LiveChain | undefined): PoolReader {
   const { service, machine, post } = parts
   const shown = (answer: PoolAnswer): PoolAnswer =>
@@ -201,7 +201,7 @@ export function openPools(parts: PoolParts, http: Http, chain: LiveChain | undef
   })
 }
 
-/** The RPC client of a paper run, which reads nothing but pools. */
+/** RPC client of a run without live bots, which reads only pools. */
 function paperRpc({ config, service, machine }: PoolParts, http: Http): Rpc {
   const rpcs = budgetedRpcs(service.rpc, http, machine.clock)
   const { cluster } = config.chain

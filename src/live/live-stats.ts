@@ -12,25 +12,25 @@ import { UndecidedOrders } from './undecided.ts'
 
 const FILLS_SHOWN = 100
 
-/** The last action of a bot, as text. */
+/** The last action of a bot, described in words. */
 export interface Act {
   readonly time: Millis
   readonly text: string
 }
 
-/** Counts journal writes since the start of this process, for status displays. Reads nothing back. */
+/** Counts writes to the journal since the start of this process, for status displays. It does not read the journal. */
 export class LiveStats {
   rows = 0
   decisions = 0
   orders = 0
-  /** Executions, each counted once. */
+  /** Number of executions; each counts once, however often it is reported. */
   filled = 0
-  /** Bot of each open order, by order id. */
+  /** Name of the bot of each open order, by order id. */
   readonly openOrders = new Map<string, string>()
   readonly acts = new Map<string, Act>()
   readonly stops = new EntryStops()
   readonly undecided = new UndecidedOrders()
-  /** Live accounts, as named by the engine. */
+  /** Ids of the live accounts, as in the engine. */
   readonly liveAccounts = new Set<string>()
   /** The most recent fills by signature, oldest first. */
   readonly fills = new Map<string, Fill>()
@@ -48,15 +48,15 @@ export class LiveStats {
     this.#redact = redact
   }
 
-  /** Restores the open positions and orders of the previous process. */
+  /** Restores the open positions and orders that the previous process left. */
   restore(money: Pick<RecoveredMoney, 'positions' | 'orders' | 'accounts' | 'bots'>): void {
     this.#sums.restore(money)
     for (const { order, state } of money.orders) if (isOpen(state)) this.openOrders.set(order.id, order.bot)
     this.stops.restore(money)
   }
 
-  /** Drops all later writes, because the journal is about to be closed. The next start reads their outcome from the
-   *  chain. */
+  /** Drops all later writes, because the journal is about to be closed. The next start reads the outcome of these
+   *  orders from the chain. */
   mute(): void {
     this.#muted = true
   }
@@ -66,7 +66,7 @@ export class LiveStats {
     return this.#sums.open
   }
 
-  /** Whether a live order is open. The feed may show its trade before the answer arrives. */
+  /** Whether a live order is open. The feed may show the trade of such an order before the service answers. */
   get awaitsFill(): boolean {
     return this.#out.size > 0
   }
@@ -76,7 +76,7 @@ export class LiveStats {
     return false
   }
 
-  /** Base units of a mint that live bots hold. */
+  /** Base units of a mint that live bots hold; undefined if none holds it. */
   holdingOf(mint: string): bigint | undefined {
     for (const position of this.positions.values())
       if (position.mint === mint && this.liveAccounts.has(position.account)) return position.tokens
@@ -146,7 +146,8 @@ export class LiveStats {
       this.acts.set(output.bot, { time, text: `${output.code}: ${alarmText(output)}` })
   }
 
-  /** An order that a fork reopens, which reverses its fill, is not counted as open again. */
+  /** Removes an order that has ended. An order that a fork reopens by reversing its fill is not counted as open
+   *  again. */
   #orderState({ orderId, state }: Extract<Output, { kind: 'orderState' }>): void {
     if (isOpen(state)) return
     this.#out.delete(orderId)

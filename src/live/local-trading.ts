@@ -27,10 +27,11 @@ export interface LocalTradingParts extends Omit<BuilderParts, 'check'> {
   readonly signing: Signing
 }
 
-/** Rent changes only by a vote of the validators. */
+/** Time for which the rent is kept after a reading: it changes only by a vote of the validators. */
 const RENT_KEPT_MS = 600_000
 
-/** Creates the executor for orders that the service only builds and that are checked, signed and sent here. */
+/** Creates the executor for orders whose transactions the service only builds, and this process checks, signs and
+ *  sends. */
 export function localExecutor(parts: LocalTradingParts): LocalExecutor {
   const { venue, chain, clock, journal, signing } = parts
   const { rpcs, wallet } = chain
@@ -79,7 +80,7 @@ function keptRent(clock: Clock): (rpc: Rpc) => Promise<bigint> {
   }
 }
 
-/** The signer of local orders, and the policy that transactions are compared with. */
+/** The signer of local orders, and the policy with which transactions are compared. */
 export interface Signing {
   readonly signer: RunningSigner
   readonly policy: BuilderPolicy
@@ -87,12 +88,12 @@ export interface Signing {
   readonly examine: Examine
 }
 
-/** Whether the bot trades live and signs here. */
+/** Whether the bot trades live with transactions that this process has signed. */
 function isLocal({ executor, mode }: Pick<BotConfig, 'executor' | 'mode'>): boolean {
   return executor === 'local' && mode === 'live'
 }
 
-/** Removes the bots that sign here, for a sandbox without a Solana runtime to execute their transactions. */
+/** Removes the bots with locally signed transactions, for a sandbox that has no Solana runtime to execute these. */
 export function withoutLocal(config: Config, log: Pick<Log, 'warn'>): Config {
   const local = config.bots.filter(isLocal)
   if (local.length === 0) return config
@@ -101,8 +102,9 @@ export function withoutLocal(config: Config, log: Pick<Log, 'warn'>): Config {
   return { ...config, bots: config.bots.filter((bot) => !isLocal(bot)) }
 }
 
-/** Starts the signer or connects to it. Returns undefined if no live bot signs here. Throws SluiceError if there is
- *  no policy (signing arbitrary bytes would hand over the wallet) or if the signer reports a problem with the key. */
+/** Starts the signer or connects to it. Returns undefined if no live bot needs it. Throws SluiceError if there is no
+ *  policy (to sign arbitrary bytes would be to give the wallet away) or if the signer reports a problem with the
+ *  key. */
 export async function openSigning(
   { bots }: Config,
   { wallet, signs }: Pick<ServiceAccess, 'wallet' | 'signs'>,
@@ -118,7 +120,7 @@ export async function openSigning(
     throw new SluiceError(`${what}: ${way}`, ExitCode.unsafe)
   }
   refuseOneWay(local.name, policy)
-  // Loads @solana/web3.js, which no other run needs.
+  // This module loads @solana/web3.js, which a run without local signing does not need.
   const { examine } = await import('../chain/verifier/checks-before-signing.ts')
   const signer = await openSigner(signs.wallet, { wallet, clock, policy, tell: (line) => log.error(`signer: ${line}`) })
   const hash = policyHash(policy)
@@ -126,8 +128,8 @@ export async function openSigning(
   return { signer, policy, policyHash: hash, examine }
 }
 
-/** Refuses a policy under which a token could be bought but never sold: for an opaque program, a policy knows only
- *  the instructions that were seen when it was learnt. */
+/** Throws if the policy permits a token's buy but never its sale. For an opaque program, a policy contains only the
+ *  instructions that the samples showed. */
 function refuseOneWay(bot: string, { programs }: BuilderPolicy): void {
   const stuck = programs.find((one) => one.decode === 'opaque' && one.buy.length > 0 && one.sell.length === 0)
   if (stuck === undefined) return

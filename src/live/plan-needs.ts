@@ -5,24 +5,24 @@ import { shareOf } from '../orders/budget-status.ts'
 import { reservedOf } from '../orders/limiter.ts'
 import { venueOf } from '../venues/registry.ts'
 
-/** Requirements of a configuration, and the part of the plan that is available to this process. */
+/** Requirements of a configuration, and the part of the plan that this process may use. */
 export interface PlanNeeds {
   readonly plan: Plan
-  /** All HTTPS requests per minute; `kept` of them are reserved for exits. */
+  /** HTTPS requests per minute; `keptForExits` of them are reserved for exits. */
   readonly requestsPerMinute: number
   readonly keptForExits: number
   readonly sockets: number
   readonly connections: number
-  /** Subscriptions of the strategies. Each position and each open order needs one more. */
+  /** Number of subscriptions of the strategies. Each position and each open order needs one more. */
   readonly keys: number
-  /** Upper bound of open positions; null if unbounded. */
+  /** Largest number of open positions; null if it has no bound. */
   readonly positions: number | null
   /** Seconds until a sale of every position has been sent, if no sale fails and entries have used their share of the
-   *  plan; null if positions are unbounded. Landing takes some seconds more. */
+   *  plan; null if the number of positions has no bound. A sale lands some seconds after it is sent. */
   readonly flattenSeconds: number | null
 }
 
-/** `auto` counts as the Standard plan until the service names the plan. */
+/** Computes the requirements. The plan `auto` counts as the Standard plan until the service names the plan. */
 export function planNeeds({ bots, service, wallet, chain }: Config, named?: Plan): PlanNeeds {
   const plan = named ?? venueOf(service).plans.first(service.plan)
   const requestsPerMinute = shareOf(plan.requestsPerMinute, service.share)
@@ -41,7 +41,8 @@ export function planNeeds({ bots, service, wallet, chain }: Config, named?: Plan
   }
 }
 
-/** Reserved requests are available at once, the others as slots of the previous minute become free. */
+/** Seconds until this number of sales is sent. Reserved requests are available at once, the others only as the requests
+ *  of the previous minute expire. */
 function secondsToSell(sales: number, perMinute: number, kept: number, sendsPerSecond: number | undefined): number {
   const minutes = Math.ceil(Math.max(0, sales - kept) / perMinute)
   return Math.max(minutes * 60, sendsPerSecond === undefined ? 0 : Math.ceil(sales / sendsPerSecond))

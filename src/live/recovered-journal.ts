@@ -15,13 +15,13 @@ export interface RecoveredJournal {
   readonly recovered: Recovered
   /** Calls `run` with the present report about disk space, if any, and with every later one. */
   onSpace(run: (report: SpaceReport) => void): void
-  /** Calls `run` with every later report about an unexplained remainder of a ledger. */
+  /** Calls `run` with every later report about a difference between a ledger and its wallet. */
   onRemainder(run: (text: string) => void): void
 }
 
-/** Opens the journal, which also migrates it. Reads use a separate connection. `failed`: called when the journal can
- *  no longer be written. `opened`: receives a function that closes each resource, in order of opening. Throws
- *  SluiceError. */
+/** Opens the journal, and migrates it if it is older. Reads use a separate connection. `failed` is called when the
+ *  journal can no longer be written. `opened` receives a function that closes each resource, in the order of opening.
+ *  Throws SluiceError. */
 export async function openRecoveredJournal(
   { journal: { path, keepTapeDays } }: Config,
   log: Log,

@@ -1,11 +1,12 @@
 import Bottleneck from 'bottleneck'
 import PQueue from 'p-queue'
 
-/** Priorities of calls that share a budget. Bottleneck's scale: a smaller number runs first. */
+/** Priorities of calls that share a rate limit. As in Bottleneck, a smaller number runs first. */
 export const Pace = { first: 0, status: 2, fill: 3, normal: 5, audit: 6, history: 8 } as const
 export type Pace = (typeof Pace)[keyof typeof Pace]
 
-// One at a time: otherwise Bottleneck schedules every job at once, and a later job of higher priority cannot overtake.
+// Only one job is scheduled at a time: Bottleneck would otherwise schedule every job at once, and a later job of higher
+// priority could not overtake.
 const evenly = (perSecond: number) => ({ minTime: 1000 / perSecond, maxConcurrent: 1 })
 const TURN = async (): Promise<void> => {}
 
@@ -18,7 +19,7 @@ export class MessagePacer {
     this.#bottleneck = new Bottleneck(evenly(perSecond))
   }
 
-  /** Runs `send` in its turn. */
+  /** Runs `send` when its turn comes. */
   async run<T>(send: () => Promise<T> | T, priority: Pace = Pace.normal): Promise<T> {
     await this.#bottleneck.schedule({ priority }, TURN)
     return send()
@@ -50,8 +51,8 @@ export function isPublicHost(url: string): boolean {
   return PUBLIC_HOSTS.has(new URL(url).hostname)
 }
 
-/** Paces calls to RPC providers. Each host has its own budget; within it, `sendTransaction` has one too, and on
- *  public hosts every method. */
+/** Spaces calls to RPC providers. Each host has its own rate; within it, `sendTransaction` has a rate of its own, and
+ *  on public hosts every method has one. */
 export class RpcPacer {
   readonly #hosts: Bottleneck.Group
   readonly #sends: Bottleneck.Group
@@ -62,7 +63,7 @@ export class RpcPacer {
     this.#sends = new Bottleneck.Group(evenly(rates.sendsPerSecond))
   }
 
-  /** Runs `call` in its turn. `IoQueue` limits how many calls run at once. */
+  /** Runs `call` when its turn comes. `IoQueue` limits how many calls run at once. */
   async run<T>(url: string, method: string, call: () => Promise<T>, priority: Pace = Pace.normal): Promise<T> {
     const { host } = new URL(url)
     if (isPublicHost(url)) await this.#methods.key(`${host} ${method}`).schedule({ priority }, TURN)
@@ -72,8 +73,8 @@ export class RpcPacer {
   }
 }
 
-/** Limits how many I/O operations run at once. An order with a free slot never waits if `concurrency` exceeds the
- *  number of the plan's slots that can be in use. */
+/** Limits how many I/O operations run at once. If `concurrency` exceeds the number of requests that the plan permits at
+ *  once, an order with a free request never waits here. */
 export class IoQueue {
   readonly #queue: PQueue
 

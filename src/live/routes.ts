@@ -13,7 +13,7 @@ import type { Trading } from './trading.ts'
 /** Selects the executor of an order: paper, cloud or local. */
 export class Routes {
   readonly #paper: PaperWorld
-  /** By the executor that a live bot is configured with. */
+  /** Routes by the executor in a live bot's configuration. */
   readonly #live: { readonly cloud: Route | undefined; readonly local: Route | undefined }
   readonly #signsHere: ReadonlySet<string>
 
@@ -54,14 +54,14 @@ export interface VettedParts {
   readonly executor: Executor
   /** Token checks of a bot. */
   readonly checksOf: (bot: string) => TokenChecks
-  /** May call `onFacts` synchronously; with undefined if no RPC answered in time. */
+  /** Reads a mint and calls `onFacts`, possibly before it returns; with undefined if no RPC answered in time. */
   readonly read: (mint: string, onFacts: (facts: MintFacts | undefined) => void) => void
-  /** Why the order may no longer be sent, if so. */
+  /** Reason for which the order may no longer be sent; undefined if it may. */
   readonly refusalOf: (orderId: string) => CalledOff | 'TTL' | undefined
 }
 
-/** Forwards a buy once its mint has been read and passes the token checks of its bot; forwards sales at once. The
- *  engine also receives the mint's traits and refuses the next buy itself. */
+/** Forwards a buy to the executor once its mint has been read and passes the bot's token checks; forwards sales at
+ *  once. The engine also receives the mint's properties, and refuses the next buy of a bad mint itself. */
 export class VettedExecutor implements Executor {
   readonly #parts: VettedParts
 

@@ -8,8 +8,8 @@ import type { ServiceAccess } from './service-access.ts'
 /** Upper bound of concurrent calls to the chain. */
 const MOST_CALLS = 16
 
-/** RPC clients, each provider within its own budget. Calls that an exit waits for precede calls that only complete
- *  the books. */
+/** RPC clients of the providers, each within its own rate limit. Calls that an exit waits for have priority over calls
+ *  that only complete the books. */
 export function budgetedRpcs(providers: ServiceAccess['rpc'], http: Http, clock: Clock): Rpcs {
   const io = new IoQueue(MOST_CALLS)
   const pacers = new Map(providers.map(({ url, ...rates }) => [url, new RpcPacer(rates)]))
@@ -24,14 +24,14 @@ export function budgetedRpcs(providers: ServiceAccess['rpc'], http: Http, clock:
   })
 }
 
-/** Genesis hashes by name. */
+/** Genesis hashes of the clusters by name. */
 const CLUSTERS: Readonly<Record<string, string>> = {
   'mainnet-beta': '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
   devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
   testnet: '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY',
 }
 
-/** '' for a chain without a name. */
+/** Name of the cluster with this genesis hash; '' for a chain without a name. */
 export function clusterName(genesis: string): string {
   return Object.entries(CLUSTERS).find(([, hash]) => hash === genesis)?.[0] ?? ''
 }
@@ -41,8 +41,8 @@ export function genesisNamed(cluster: string): string {
   return CLUSTERS[cluster] ?? cluster
 }
 
-/** Genesis hash that all answering providers agree on, or `known` if none answers. Throws SluiceError if two differ,
- *  if it is not the configured chain, or if the chain is unknown. */
+/** Genesis hash that all answering providers report, or `known` if none answers. Throws SluiceError if two providers
+ *  differ, if it is not the configured chain, or if the chain is unknown. */
 export async function genesisOf(
   rpcs: Rpcs,
   cluster: string | undefined,
@@ -66,14 +66,15 @@ export async function genesisOf(
   return { genesis, answers: found.length }
 }
 
-/** Methods that a buy or a transaction under construction waits for. */
+/** Methods for which a buy or a transaction under construction waits. */
 const BEFORE_SENDING = new Set([
   ...['getMultipleAccounts', 'isBlockhashValid', 'simulateTransaction', 'sendTransaction'],
   ...['getMinimumBalanceForRentExemption', 'getAccountInfo'],
 ])
 
-/** Reads at `confirmed` move positions and exits, and reveal foreign transactions; reads at `finalized` only
- *  complete the books. Pool reads, and the chain clock read before them, delay no order. */
+/** Priority of a call. Reads at `confirmed` change positions and exits, and reveal foreign transactions; reads at
+ *  `finalized` only complete the books. Reads of pools, and the reading of the chain's clock before them, delay no
+ *  order. */
 function paceOf({ method, params }: RpcCall): Pace {
   if (method === 'getMultipleAccounts' && (params[0] as readonly unknown[])[0] === CLOCK_SYSVAR) return Pace.normal
   if (BEFORE_SENDING.has(method)) return Pace.first

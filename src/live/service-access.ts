@@ -19,23 +19,23 @@ export interface ServiceAccess {
   readonly venue: Venue
   readonly baseUrl: string
   readonly wsUrl: string
-  /** Read again for every connection and request, because the key may be replaced at runtime. */
+  /** Returns the key. It is read again for every connection and request, because the key may be replaced at runtime. */
   readonly apiKey: () => string
   readonly rpc: readonly { readonly url: string; readonly requestsPerSecond: number; readonly sendsPerSecond: number }[]
-  /** Public key; '' if none is configured. */
+  /** Public key of the wallet; '' if none is configured. */
   readonly wallet: string
   /** Whether the service builds transactions for local signing. A sandbox without a Solana runtime cannot execute
    *  them. */
   readonly builds: boolean
-  /** For bots that sign here: the builder policy and the keypair. */
+  /** Builder policy and signer settings for bots whose transactions this process signs. */
   readonly signs: { readonly policy: BuilderPolicy | undefined; readonly wallet: Omit<WalletConfig, 'limits'> }
-  /** Host as used in the id of an account. A sandbox has a new port at every start but stays the same service. */
+  /** Name of the service in the id of an account. A sandbox has a new port at every start but keeps this name. */
   readonly host: string
-  /** No other process can have used the key. */
+  /** Whether no other process can have used the key. */
   readonly fresh: boolean
   /** Removes every secret from a text, including keys that were read later. */
   readonly redact: (text: string) => string
-  /** Calls `run` when the service ends by itself. Only an embedded sandbox reports that. */
+  /** Calls `run` when the service ends by itself. Only a sandbox that this process started can report that. */
   onExit(run: () => void): void
   close(): Promise<void>
 }
@@ -43,8 +43,8 @@ export interface ServiceAccess {
 const SANDBOX_RPC_PER_SECOND = 50
 const NO_CAPS = { perTransaction: null, perHour: null, perDay: null }
 
-/** Starts the sandbox, with its chain stored next to the journal, or reads the secrets of a configured service.
- *  `live`: at least one bot trades. */
+/** Starts the sandbox, whose chain is stored next to the journal, or reads the secrets of a configured service. `live`:
+ *  whether at least one bot may trade real money. */
 export async function openService(config: Config, live: boolean, speed = 1): Promise<ServiceAccess> {
   const { service } = config
   return service.kind === 'sandbox' ? openSandbox(config, speed) : openRemote(config, service, live)
@@ -71,7 +71,7 @@ async function openSandbox({ journal, service }: Config, speed: number): Promise
   }
 }
 
-/** A sandbox writes the policy of its builder. */
+/** Loads the builder policy, which the sandbox has written. */
 function policyOf({ policy }: SandboxChild): BuilderPolicy {
   const loaded = loadPolicy(policy)
   assert(loaded.ok, `invalid builder policy written by the sandbox: ${policy}`)
@@ -109,7 +109,7 @@ async function openRemote(config: Config, service: RemoteService, live: boolean)
   }
 }
 
-/** First output line of a sandbox. */
+/** Contents of the first line that a sandbox prints. */
 export interface SandboxContact {
   readonly baseUrl: string
   readonly wsUrl: string
@@ -117,7 +117,7 @@ export interface SandboxContact {
   readonly apiKeys: Readonly<Record<string, string>>
   readonly wallet: string
   readonly genesisHash: string
-  /** `small`: without Solana's runtime, so that bots with `executor: local` cannot trade. */
+  /** Kind of the chain. `small` has no Solana runtime, so that bots with `executor: local` cannot trade. */
   readonly chain: 'runtime' | 'small'
   /** Paths of the wallet's keypair and of the sandbox builder's policy. */
   readonly keypair: string
@@ -131,8 +131,8 @@ export interface SandboxChild extends SandboxContact {
   onExit(run: () => void): void
 }
 
-/** Starts `sluice sandbox` as a child that never outlives this process: it ends when its stdin closes. Its chain is
- *  stored in `stateFile`. */
+/** Starts `sluice sandbox` as a child that never outlives this process, because it ends when its stdin closes. Its
+ *  chain is stored in `stateFile`. */
 async function startSandboxChild(stateFile: string, speed: number): Promise<SandboxChild> {
   const main = fileURLToPath(new URL('../main.ts', import.meta.url))
   const child = spawn(process.execPath, [main, 'sandbox', '--child', '--state', stateFile, '--speed', String(speed)], {
@@ -163,15 +163,15 @@ async function startSandboxChild(stateFile: string, speed: number): Promise<Sand
 
 /** Exclusive use of an API key. */
 export interface KeyUse {
-  /** This machine has never sent a request with the key. */
+  /** Whether this machine has never sent a request with the key. */
   readonly isFresh: boolean
   /** Records that a request is about to be sent. */
   began(): void
   release(): void
 }
 
-/** Locks the API key, because two processes would each spend the whole plan. A key that is shared on purpose and a
- *  sandbox's key are not locked. Throws SluiceError that names the holder. */
+/** Locks the API key, because two processes would each use the whole plan. A key that is shared on purpose (`share`
+ *  below 1) and a sandbox's key are not locked. Throws a SluiceError that names the holder of the lock. */
 export function lockKey(config: Config, service: ServiceAccess): KeyUse {
   const isAnybodys = config.service.kind === 'sandbox' || config.service.share < 1
   if (isAnybodys) return { isFresh: service.fresh, began: () => {}, release: () => {} }
@@ -183,12 +183,12 @@ export function lockKey(config: Config, service: ServiceAccess): KeyUse {
   }
 }
 
-/** Locks the wallet: one process trades with a wallet. */
+/** Locks the wallet, because only one process may trade with it. */
 export function lockWallet(service: ServiceAccess): Lock {
   return lockName(stateFolder(), 'the wallet', service.wallet)
 }
 
-/** Folder for state of the machine's user, independent of a journal: locks and the signer's spending counts. */
+/** Folder for state of this user on this machine that belongs to no journal: locks and the signer's spending counts. */
 export function stateFolder(): string {
   return join(process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state'), 'sluice')
 }

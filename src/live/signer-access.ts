@@ -10,16 +10,16 @@ import type { BuilderPolicy } from '../orders/builder-policy.ts'
 import { stateFolder } from './service-access.ts'
 
 export interface SignerParts {
-  /** Base58. The signer's key must belong to this wallet. */
+  /** Public key of the wallet, base58. The signer's key must belong to this wallet. */
   readonly wallet: string
   readonly clock: Clock
   /** Called with one line when the signer becomes unreachable or reachable again. */
   readonly tell: (line: string) => void
-  /** Without a policy, requests may use any fee account and call any program. */
+  /** Policy that the signer applies. Without a policy, requests may use any fee account and call any program. */
   readonly policy?: BuilderPolicy
 }
 
-/** Starts the configured signer, or connects to its socket. Throws SluiceError that names the problem. */
+/** Starts the configured signer, or connects to its socket. Throws a SluiceError that names the problem. */
 export async function openSigner(
   config: Omit<WalletConfig, 'limits'>,
   { wallet, clock, tell, policy }: SignerParts,
@@ -38,7 +38,7 @@ export function capsOf({ perTransaction, perHour, perDay }: SignerCaps): Caps {
   return { perTransaction: cap(perTransaction), perHour: cap(perHour), perDay: cap(perDay) }
 }
 
-/** The parts of a policy that the signer checks requests against. */
+/** The parts of a policy with which the signer compares requests. */
 export function boundTo(policy: BuilderPolicy): { programs: string[]; policyHash: string } {
   return { programs: policy.programs.map(({ id }) => id), policyHash: policyHash(policy) }
 }

@@ -30,15 +30,15 @@ import { buildWorld, type LiveWorld } from './world.ts'
 
 const FIREHOSES = ['trades', 'newTokens', 'priceUpdates']
 const MARKS_EVERY_MS = 250
-/** How long an orderly stop waits for answers in flight. */
+/** Longest time for which an orderly stop waits for answers to requests that were sent. */
 const LAST_ANSWERS_MS = 2_000
 
 export interface BotsOptions extends Isolation {
-  /** `live`: bots with `mode: live` trade. With a sandbox they always do. */
+  /** With `live`, bots with `mode: live` trade real money. On a sandbox they always trade. */
   readonly allow: 'live' | 'paper'
   /** Speed of the sandbox's market. */
   readonly speed?: number
-  /** Subscribe to the whole feed, even if no bot asks for it. */
+  /** Whether to subscribe to the whole feed, even if no bot asks for it. */
   readonly record?: boolean
   /** Receives each line of the log; stderr by default. */
   readonly writeLog?: (line: string) => void
@@ -62,7 +62,7 @@ export interface RunningBots {
 }
 
 /** Starts bots: opens the journal, recovers its state, connects to the service, and starts the engine. Logs one line
- *  per step. */
+ *  for each step. */
 export async function startBots(config: Config, options: BotsOptions): Promise<RunningBots> {
   const start = new Start(config, options)
   try {
@@ -80,7 +80,7 @@ interface StartContext {
   readonly machine: Machine
   readonly mints: Mints
   readonly stats: LiveStats
-  /** Wrapped by LiveStats and by the probe. */
+  /** The journal, wrapped so that LiveStats and the probe see each write. */
   readonly journal: Journal
 }
 
@@ -103,7 +103,7 @@ class Start {
     })
   }
 
-  /** Redacts a message, which may contain text of a third party. */
+  /** Removes secrets from a message and escapes it, because it may contain text of a third party. */
   shown(message: string): string {
     return printable(this.#redact(message))
   }
@@ -159,7 +159,7 @@ class Start {
     return { past, service, machine, mints: new Mints(), stats, journal }
   }
 
-  /** Opens the signer before anything connects that could need a signature. */
+  /** Opens the signer, before a connection is made that could need a signature; undefined if none is needed. */
   async #openSigning({ service, machine }: StartContext): Promise<Signing | undefined> {
     if (!this.#wantsLive) return undefined
     const signing = await openSigning(this.#config, service, machine.clock, this.#log)
@@ -219,7 +219,7 @@ class Start {
     return segment
   }
 
-  /** Start input of a segment that continues from recovered state. */
+  /** Returns a function that builds the start input of a segment from recovered state. */
   #startOf({ past }: StartContext, world: LiveWorld, settings: readonly BotSettings[]): StartOf {
     const config = this.#config
     const code = codeHash(config.bots.map(({ strategy }) => strategy))
@@ -227,7 +227,7 @@ class Start {
     return (recovered) => recoveredStart({ ...same, plan: world.plan(), past: recovered, proof: world.chain?.proof })
   }
 
-  /** Restores money from rows, warms up strategies, and resumes open orders, exits first. */
+  /** Restores the money from the journal, warms up the strategies, and resumes open orders, exits first. */
   async #begin(
     { past, machine, mints, stats }: StartContext,
     world: LiveWorld,
@@ -240,7 +240,8 @@ class Start {
     stats.restore(start.money)
     stats.undecided.restore(past.recovered)
     world.restore(start.bots, start.money)
-    // Never resolves once no engine can start or the journal has failed.
+    // `segment.begin` never resolves if no engine can start or if the journal has failed, so this also waits for the
+    // end.
     const rows = await unlessEnded(this.#ending.promise, segment.begin(start, past.reader.warmup(mints, start.warm)))
     watchDisk({ past, machine, segment, log: this.#log }, (alert) => world.alert(alert))
     this.#log.info({ rows, positions: positions.length, orders: orders.length }, 'recovered')
@@ -248,7 +249,7 @@ class Start {
     if (start.bots.some(({ account }) => account.mode === 'live')) world.chain?.start()
   }
 
-  /** Starts the stream of rows and inputs. */
+  /** Starts the flow of rows and inputs to the engine. Returns a function that stops it. */
   #listen(world: LiveWorld, segment: AnySegment): () => Promise<void> {
     const { runner } = segment
     if (this.#options.record === true) world.feed.want(FIREHOSES)
@@ -267,7 +268,7 @@ class Start {
     this.closers.add(await serveControl({ journalPath: path, handle, warn: (message) => this.#log.warn(message) }))
   }
 
-  /** Stops decisions, sends earlier decisions that are durable, and waits for the answers. */
+  /** Stops decisions, sends the orders of earlier decisions that are durable, and waits for their answers. */
   async #stop({ journal, stats }: StartContext, segment: AnySegment, stopFeed: () => unknown): Promise<void> {
     postTo(segment)({ name: 'stop' })
     await this.closers.take(stopFeed)
@@ -307,7 +308,7 @@ class CloseStack {
     this.#steps.push(close)
   }
 
-  /** Closes this resource now. */
+  /** Closes this resource now, and removes it from the stack. */
   async take(close: () => unknown): Promise<void> {
     this.#steps = this.#steps.filter((step) => step !== close)
     await close()
@@ -318,13 +319,13 @@ class CloseStack {
   }
 }
 
-/** Why the bots ended by themselves. */
+/** Exit code and reason if the bots ended by themselves. */
 export interface Ending {
   readonly exitCode: ExitCode
   readonly message: string
 }
 
-/** Rejects with the reason if the ending comes first. */
+/** Waits for `coming`. Rejects with the reason if the bots end before it resolves. */
 function unlessEnded<T>(ending: Promise<Ending>, coming: T | Promise<T>): Promise<T> {
   const ended = ending.then(({ message, exitCode }) => {
     throw new SluiceError(message, exitCode)

@@ -9,22 +9,22 @@ import type { EntryStop } from './entry-stops.ts'
 import type { LiveStats } from './live-stats.ts'
 import type { UndecidedStatus } from './undecided.ts'
 
-/** State of running bots: shown by the live table and by `sluice status`. Plain JSON. */
+/** State of running bots, which the live table and `sluice status` show. Plain JSON. */
 export interface Status extends Health {
   readonly startedAt: Millis
   readonly time: Millis
-  /** Since this start, as are all counts below. */
+  /** Number of market rows since this start; all counts below also begin at this start. */
   readonly rows: number
   readonly orders: number
   readonly fills: number
-  /** Why bots open no positions; empty if entries are allowed. */
+  /** Reasons for which bots open no positions; empty if entries are allowed. */
   readonly stops: readonly EntryStop[]
   /** Orders in doubt for more than a minute. */
   readonly undecided: readonly UndecidedStatus[]
   readonly bots: readonly BotStatus[]
   /** Positions that are not closed, oldest first. */
   readonly positions: readonly PositionStatus[]
-  /** Newest first. */
+  /** The last fills, newest first. */
   readonly lastFills: readonly FillStatus[]
 }
 
@@ -33,10 +33,10 @@ export interface Health {
   readonly feed: string
   readonly reconnects: number
   readonly plan: Plan
-  /** Why the limits of the plan are unknown; '' if they are known. */
+  /** Reason for which the limits of the plan are unknown; '' if they are known. */
   readonly planNotice: string
   readonly requests: Budget
-  /** Problems of filter list files. The last valid list stays in use. */
+  /** Problems of the files with filter lists. The last valid list stays in use. */
   readonly brokenLists: readonly string[]
   /** Decision time per market row, microseconds. */
   readonly decisionUs: { readonly p50: number; readonly p99: number }
@@ -72,7 +72,7 @@ export interface FillStatus {
 
 const LAST_FILLS = 6
 
-/** The parts of a world that a status reads. */
+/** The parts of a LiveWorld from which a status is read. */
 export interface WatchedWorld {
   readonly feed: { readonly state: string; readonly counts: { readonly losses: number } }
   readonly limiter: { status(): Budget }

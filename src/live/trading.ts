@@ -29,25 +29,25 @@ export interface TradingParts {
   readonly keyUse: KeyUse
   /** HTTP client of the service. */
   readonly http: Http
-  /** undefined if no bot trades. */
+  /** undefined if no bot may trade real money. */
   readonly chain: LiveChain | undefined
   readonly probe?: Probe | undefined
-  /** undefined if no bot signs here. */
+  /** undefined if this process signs for no bot. */
   readonly signing?: Signing | undefined
 }
 
 /** The executors of live orders, and the request budget that all of them share. */
 export class Trading {
   readonly limiter: Limiter
-  /** undefined if no bot trades. */
+  /** undefined if no bot may trade real money. */
   readonly chain: LiveChain | undefined
-  /** Executor that the service signs for. The local executor uses the service only to build. */
+  /** Route of orders that the service signs. The local executor only asks the service to build transactions. */
   readonly cloud: Route | undefined
   readonly local: Route | undefined
   readonly #parts: TradingParts
   #plan: Plan
   #planNotice = ''
-  /** A sale has shown that the service counts the number of a sale in another unit. */
+  /** Whether a sale has shown that the service counts the number of a sale in a unit other than the proved one. */
   #isContradicted = false
 
   constructor(parts: TradingParts) {
@@ -82,8 +82,8 @@ export class Trading {
     return this.#isContradicted ? 'unproved' : sellUnitOf(this.#parts.config, chain.proof)
   }
 
-  /** From now on a part of a position is sold as a percentage. A probe tries uncertain units on purpose, so its
-   *  sales do not count. */
+  /** Handles a sale that contradicts its unit: from now on a part of a position is sold as a percentage. A probe tries
+   *  uncertain units on purpose, so its sales do not count. */
   #contradicted(chain: LiveChain, { id, size }: Attempt, sold: TokenAmount): void {
     if (this.#isContradicted || this.#parts.probe !== undefined || size.kind !== 'tokens') return
     this.#isContradicted = true
@@ -96,12 +96,12 @@ export class Trading {
     return this.#plan
   }
 
-  /** Why the numbers of the plan that the service named last are unknown; '' if they are known. */
+  /** Reason for which the numbers of the plan that the service named last are unknown; '' if they are known. */
   get planNotice(): string {
     return this.#planNotice
   }
 
-  /** Applies the plan that the service named. A plan in the configuration takes precedence. */
+  /** Applies the plan that the service has named. A plan in the configuration takes precedence. */
   planNamed(name: string): void {
     if (this.#parts.config.service.plan !== 'auto') return
     const { plan, notice } = this.#parts.service.venue.plans.named(name, this.#plan)
@@ -115,7 +115,7 @@ export class Trading {
     return shareOf(perInterval, this.#parts.config.service.share)
   }
 
-  /** `began`: called before each request is sent. */
+  /** Creates the limiter of an account's requests. `began` is called before each request is sent. */
   limiterOf(key: string, past: LimiterOptions['past'], began = (): void => {}): Limiter {
     const { machine, journal } = this.#parts
     return new Limiter({
@@ -130,7 +130,7 @@ export class Trading {
     })
   }
 
-  /** Looks for the wallet's own trades in rows of the feed. */
+  /** Searches rows of the feed for the wallet's own trades. */
   observe(block: Block, from: number, to: number): void {
     const { stats, service } = this.#parts
     if (this.chain === undefined || !stats.awaitsFill) return
@@ -142,13 +142,13 @@ export class Trading {
   }
 }
 
-/** The configured unit, or the one that a probe has proved. */
+/** Unit of the number in a sale: the configured one, or the one that a probe has proved. */
 function sellUnitOf({ service }: Config, proof: ServiceProof | undefined): SellUnit {
   const sell = service.units.sell === 'auto' ? proof?.sellNumber : service.units.sell
   return sell === 'tokens' ? 'tokens' : sell === 'baseUnits' ? 'base' : 'unproved'
 }
 
-/** An observer of orders, used to learn facts that the service's document leaves open. */
+/** Observes orders, to learn facts that the service's document leaves open. */
 export interface Probe {
   /** Returns a journal that shows the probe each decision and its outcome. The probe may write to it. */
   watch(journal: Journal): Journal

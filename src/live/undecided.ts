@@ -13,16 +13,16 @@ export interface UndecidedStatus {
   readonly bot: string
   readonly mint: string
   readonly side: TradeSide
-  /** When it was sent. */
+  /** Time at which the order was sent. */
   readonly since: Millis
-  /** What the proof of its outcome waits for. */
+  /** The event for which the proof of its outcome waits. */
   readonly text: string
 }
 
-/** Most orders are decided within seconds. A longer wait is worth a line. */
+/** An order in doubt for this long is shown; most orders are decided within seconds. */
 const LONG_MS = 60_000
 
-/** Tracks live attempts in flight that were not seen on the chain, from the writes to the journal. */
+/** Tracks live attempts that were sent and not yet seen on the chain. It reads the writes to the journal. */
 export class UndecidedOrders {
   readonly #attempts = new Map<string, Attempt>()
   readonly #progress = new Map<string, string>()
@@ -54,7 +54,7 @@ export class UndecidedOrders {
     }))
   }
 
-  /** Bots that have reached their maximum of open positions only because of buys in doubt. */
+  /** Stops of bots that have reached their maximum of open positions only because of buys in doubt. */
   stops(bots: readonly BotSettings[], positions: Iterable<Position>, now: Millis): EntryStop[] {
     const open = [...positions].filter((position) => !isWrittenOff(position))
     const lost = this.#long(now, true).filter(({ side }) => side === 'buy')
@@ -68,7 +68,8 @@ export class UndecidedOrders {
     })
   }
 
-  /** `andLost`: also attempts whose answer was lost a moment ago. */
+  /** Attempts in doubt for a long time, oldest first. With `andLost`, also attempts whose answer was lost a moment
+   *  ago. */
   #long(now: Millis, andLost = false): Attempt[] {
     return [...this.#attempts.values()]
       .filter(({ armedAt, state }) => now - armedAt >= LONG_MS || (andLost && state === 'unknown'))

@@ -3,7 +3,7 @@ import type { Block } from '../market/block.ts'
 import type { Log } from '../runtime/log.ts'
 import { UnitWitness } from '../runtime/unit-witness.ts'
 
-/** Rows between two verdicts at the start; the distance doubles. */
+/** Rows before the first verdict; the number doubles with each verdict. */
 const FIRST_ROWS = 500
 
 export interface UnitWatchParts {
@@ -12,8 +12,8 @@ export interface UnitWatchParts {
   readonly alert: (text: string) => void
 }
 
-/** Stops entries while a second witness says that the feed's amounts are not SOL, and reports once how the unit is
- *  known. A unit that is only assumed stops nothing. */
+/** Stops entries while the rows of the feed show that its amounts are not SOL, and reports once from which evidence the
+ *  unit is known. A unit that is only assumed stops nothing. */
 export class UnitWatch {
   readonly #parts: UnitWatchParts
   #witness: UnitWitness | undefined = new UnitWitness()
@@ -26,7 +26,7 @@ export class UnitWatch {
     this.#parts = parts
   }
 
-  /** Call with all rows of the feed, until the witness has seen enough. */
+  /** Call it with all rows of the feed; once the evidence suffices, it ignores them. */
   observe(block: Block, from: number, to: number): void {
     if (this.#witness === undefined) return
     this.#witness.rows(block, from, to)

@@ -20,14 +20,14 @@ export interface WalletAccess {
   readonly clock: Clock
   /** Mints of open positions and orders. */
   readonly inUse: ReadonlySet<string>
-  /** Only the service holds the key. */
+  /** Whether only the service holds the key. */
   readonly isCloud: boolean
   readonly policyHash: string
   openSigner(): Promise<RunningSigner>
 }
 
-/** Locks journal and wallet while `use` runs. Throws a SluiceError: exit 4 if a process uses either, exit 2 if wallet
- *  or RPC is missing. */
+/** Locks the journal and the wallet while `use` runs. Throws a SluiceError: with exit 4 if a process uses either of
+ *  them, with exit 2 if the wallet or the RPC is missing. */
 export async function withWallet<T>(
   config: Config,
   tellSigner: (line: string) => void,
@@ -80,7 +80,8 @@ function signerOf(
   return openSigner(signs.wallet, { wallet, clock, tell, ...(policy && { policy }) })
 }
 
-/** Mints of all accounts: paper positions only keep more accounts open than necessary. */
+/** Mints of open positions and orders of all accounts. Those of paper bots are included; they only keep more token
+ *  accounts open than necessary. */
 function mintsInUse(path: string): Set<string> {
   const reader = openReader(path)
   try {

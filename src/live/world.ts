@@ -44,20 +44,21 @@ export interface WorldParts {
   readonly past: Recovered
   readonly log: Log
   readonly probe: Probe | undefined
-  /** At least one bot trades, so the wallet must be known. */
+  /** Whether at least one bot may trade real money; the wallet must then be known. */
   readonly live: boolean
   /** Whether this machine ever used the key. */
   readonly keyUse: KeyUse
-  /** undefined if no bot signs here. */
+  /** undefined if this process signs for no bot. */
   readonly signing: Signing | undefined
   readonly post: (input: Input) => void
   readonly end: (exitCode: ExitCode, message: string) => void
 }
 
-/** How far the engine is behind the stream. */
+/** Shows how far the engine is behind the stream of rows. */
 type Progress = Pick<AnySegment, 'lagMs' | 'rowsHandled'>
 
-/** The outside of the engine in a live or paper run: the feed, the executors and their shared budget. */
+/** Connects the engine to the world in a live or paper run: the feed, the executors and the request limit that they
+ *  share. */
 export class LiveWorld {
   readonly feed: VenueFeed
   readonly decisionTime = new DecisionTime()
@@ -70,7 +71,7 @@ export class LiveWorld {
   readonly #pacer: MessagePacer
   readonly #alerts: Alerts | undefined
   readonly lists = new FilterLists()
-  /** undefined if the unit is configured, or proved by a probe. */
+  /** Watches the unit of amounts; undefined if the unit is configured, or proved by a probe. */
   readonly #units: UnitWatch | undefined
   #gateway: Gateway | undefined
   #segment: Progress = { lagMs: 0, rowsHandled: 0 }
@@ -127,7 +128,7 @@ export class LiveWorld {
     return this.#trading.limiter
   }
 
-  /** undefined if no bot trades. */
+  /** undefined if no bot may trade real money. */
   get chain(): LiveChain | undefined {
     return this.#trading.chain
   }
@@ -165,7 +166,7 @@ export class LiveWorld {
     }
   }
 
-  /** Sets the subscription keys. Mints among them may be bought next, so they are read in advance. */
+  /** Sets the subscription keys. A bot may soon buy the mints among them, so their data is read in advance. */
   want(keys: readonly string[]): void {
     this.feed.want(keys)
     for (const key of keys) this.chain?.mints.prepare(key)
@@ -180,7 +181,7 @@ export class LiveWorld {
     return this.#trading.plan
   }
 
-  /** Why the limits of the plan are unknown; '' if they are known. */
+  /** Reason for which the limits of the plan are unknown; '' if they are known. */
   get planNotice(): string {
     return this.#trading.planNotice
   }
@@ -190,7 +191,7 @@ export class LiveWorld {
     this.chain?.attach(gateway)
   }
 
-  /** Restores the money of the executors. */
+  /** Restores the balances and open orders of the paper executors. */
   restore(bots: readonly BotSettings[], money: RecoveredMoney): void {
     const unreported = this.#parts.past.untaken.flatMap(({ report: { fill } }) => fill ?? [])
     this.#paper.restore(bots, money, (key) => this.#trading.limiterOf(key, 'fresh'), unreported)
@@ -198,8 +199,8 @@ export class LiveWorld {
 
   readonly route = (order: Pick<Order, 'account' | 'bot'>): Route => this.#routes.of(order)
 
-  /** Called with every run of rows after the engine: updates prices for paper fills and detects the wallet's own
-   *  trades. */
+  /** Called with every run of rows after the engine has handled it: updates the prices for paper fills, and detects the
+   *  wallet's own trades. */
   readonly observe = (block: Block, from: number, to: number): void => {
     this.#paper.market.observe(block, from, to)
     this.#trading.observe(block, from, to)
@@ -248,8 +249,8 @@ export class LiveWorld {
     this.#parts.post({ kind: 'plan', plan })
   }
 
-  /** At the start, a refused key ends the command. Later the key may be replaced, and open positions still need
-   *  their exits. */
+  /** Handles a refused key. At the start, it ends the command. Later, the bots continue: the key may be replaced, and
+   *  open positions still need their exits. */
   #refused(reason: string): void {
     const { end, log, service } = this.#parts
     const { name } = service.venue
@@ -274,7 +275,7 @@ export async function buildWorld(parts: WorldParts): Promise<LiveWorld> {
   }
 }
 
-/** Posts to a webhook. Any 2xx counts as accepted. */
+/** Returns a function that posts a body to a webhook. Any 2xx status counts as accepted. */
 function postTo(http: Http, url: string): (body: string) => Promise<boolean> {
   return async (body) => {
     const result = await http({ method: 'POST', url, headers: { 'content-type': 'application/json' }, body })

@@ -10,16 +10,18 @@ import type { Secret } from './keys.ts'
 
 /** Files for a bot that signs its transactions itself. */
 export interface BotFiles {
-  /** Keypair of the wallet in the format of Solana's tools: a JSON list of 64 numbers. Readable by its owner only. */
+  /** Path of the wallet's keypair, in the format of Solana's tools: a JSON list of 64 numbers. Only its owner may read
+   *  the file. */
   keypair: string
   /** Path of a builder-policy.yaml that allows exactly the transactions of the sandbox's builder. */
   policy: string
-  /** Removes files that must not outlive the process. */
+  /** Removes the files in a temporary folder, which must not outlive the process. */
   close(): void
 }
 
 export interface BotFileParts {
-  /** State file of the chain; the files are written next to it. If undefined, they go to a temporary folder. */
+  /** State file of the chain; the files are written next to it. If it is undefined, they are written to a temporary
+   *  folder. */
   stateFile: string | undefined
   wallet: Secret
   coSigner: Secret
@@ -45,7 +47,7 @@ export function writeBotFiles({ stateFile, wallet, coSigner, dialect, table }: B
   }
 }
 
-/** Builder policy in the format of docs/verify-tx.md. */
+/** Builder policy, in the format that docs/verify-tx.md describes. */
 function policyOf(dialect: Dialect, coSigner: string, table: Table): object {
   const { serviceFeeBps, sellNumber, builtTip, builtCoSigner } = dialect
   return {
@@ -60,7 +62,7 @@ function policyOf(dialect: Dialect, coSigner: string, table: Table): object {
   }
 }
 
-/** Sets the mode of an existing file too. */
+/** Writes a file that only its owner may read. The mode is also set if the file exists. */
 function write(path: string, text: string): void {
   writeFileSync(path, text, { mode: 0o600 })
   chmodSync(path, 0o600)

@@ -1,18 +1,18 @@
 import { draws } from './draws.ts'
 
 /** Questions that the service's document leaves open ("not shown"), with the answers that the sandbox can give. The
- *  first answer is the plain one. Constant in all dialects: documented behaviour, `tokensTraded` in whole tokens, and
- *  a trade's `amount` in SOL. */
+ *  first answer is the simplest one. In all dialects, documented behaviour is the same, `tokensTraded` is in whole
+ *  tokens, and a trade's `amount` is in SOL. */
 const QUESTIONS = {
   /** Name of the signature field in a trade's answer. */
   signatureField: ['signature', 'txSignature', 'transactionSignature', 'txid', 'txHash', 'hash'],
   /** Position of that field in the answer. */
   signatureNesting: ['top', 'data', 'result', 'transaction', 'data.transaction'],
-  /** Shape of an error body: {error: {code, message}} | {code, message} | {success: false, error: code, message} |
-   *  {errors: [{code, message}]} | RFC 9457. */
+  /** Shape of an error body, in this order: {error: {code, message}} | {code, message} | {success: false, error: code,
+   *  message} | {errors: [{code, message}]} | RFC 9457. */
   errorBody: ['nested', 'flat', 'named', 'list', 'problem'],
-  /** HTTP status of the three trade codes: 400 | 402, 404 and 409 | 200 with the error in the body. 401, 429 and 400
-   *  for invalid parameters are documented. */
+  /** HTTP status of the three codes of trades: 400 | 402, 404 and 409 | 200 with the error in the body. The document
+   *  gives 401, 429, and 400 for invalid parameters, so these are fixed. */
   errorStatus: ['badRequest', 'specific', 'ok'],
   /** Whether a 400 for invalid parameters and a 401 have a code in their body. */
   unlistedCode: ['named', 'none'],
@@ -24,43 +24,44 @@ const QUESTIONS = {
   launchValue: ['sol', 'usd'],
   /** Unit of a sale's number: whole tokens or base units. */
   sellNumber: ['tokens', 'baseUnits'],
-  /** Events that a mint address as a subscription key delivers. */
+  /** Events that a subscription to a mint's address delivers. */
   mintKey: ['both', 'trades', 'updates', 'nothing'],
-  /** Whether an event that two keys of a connection cover is sent once, or once per key. */
+  /** Whether an event that matches two keys of a connection is sent once, or once for each key. */
   overlap: ['once', 'twice'],
-  /** `keys` of a subscribed message: those of the request, or all keys of the connection. */
+  /** Contents of `keys` in the answer to a subscription: the keys of the request, or all keys of the connection. */
   subscribedKeys: ['request', 'all'],
   /** Reply to unsubscribe. */
   unsubscribeReply: ['none', 'unsubscribed', 'subscribed'],
   /** Whether the connection stays open after AUTHENTICATION_FAILED or is closed. */
   authenticationFailure: ['open', 'close'],
-  /** Messages that count for the plan's message rate: the client's, or those sent to the client (the excess is
-   *  dropped). */
+  /** Messages that count for the plan's message rate: those from the client, or those to the client. In the latter case
+   *  the excess is dropped. */
   messageLimit: ['inbound', 'inbound', 'outbound'],
-  /** Whether the 60 s of the request limit slide, or start at each full minute of the service's clock. */
+  /** Whether the 60 s of the request limit are always the last 60 s, or a full minute of the service's clock. */
   window: ['sliding', 'fixed'],
-  /** Whether requests refused with 429 count. */
+  /** Whether requests that were refused with 429 count for the limit. */
   refusedCount: ['no', 'yes'],
-  /** Headers of a 429 that announce when to retry. */
+  /** Headers of a 429 that name the time of the next try. */
   limitHeaders: ['none', 'retryAfter', 'rateLimit'],
-  /** Slippage check: against the price before the order's own impact, before anything is sent; or only on chain,
-   *  against the service's quote. */
+  /** Slippage check. build: before the order is sent, its result is compared with the price before its own price
+   *  impact. chain: only the transaction on chain checks it, against the service's quote. */
   slippage: ['build', 'chain'],
-  /** in: a buy spends exactly its amount. out: a buy takes the tokens that the amount was worth, for at most amount *
-   *  (1 + slippage). */
+  /** Exact amount of a buy. in: the buy spends exactly its amount. out: the buy receives the tokens that its amount was
+   *  worth, for at most amount * (1 + slippage). */
   buyExact: ['in', 'out'],
-  /** Service fee in hundredths of a percent of the SOL traded, in addition to the curve's fee. */
+  /** The service's own fee, in hundredths of a percent of the SOL traded. The curve's fee is charged as well. */
   serviceFeeBps: [50, 0, 100],
   /** Whether a full sale closes the token account, which returns its rent. */
   closesAccount: ['no', 'yes'],
-  /** Token program of the mints; `both`: a mix. */
+  /** Token program of the mints; `both`: some mints use one and some the other. */
   tokenProgram: ['token', 'token2022', 'both'],
-  /** Place of a built transaction: the whole body as bytes or text, a JSON text, a number list, or a named field. */
+  /** Place of a built transaction in the answer: the whole body as bytes or text, a JSON text, a list of numbers, or a
+   *  named field. */
   builtShape: [
     ...['transaction', 'tx', 'serializedTransaction', 'encodedTransaction', 'swapTransaction', 'data.transaction'],
     ...['result.tx', 'raw', 'bareText', 'bareJson', 'bytes'],
   ],
-  /** Encoding of a transaction that is text. */
+  /** Encoding of a built transaction that is sent as text. */
   builtEncoding: ['base64', 'base58'],
   /** Whether the answer has `lastValidBlockHeight`. */
   builtHeight: ['told', 'none'],
@@ -70,9 +71,9 @@ const QUESTIONS = {
   builtCoSigner: ['no', 'yes'],
   /** Whether the transaction pays a tip. */
   builtTip: ['no', 'yes'],
-  /** Spelling of the plan's name. */
+  /** Spelling of the plan's name in the answer. */
   planName: ['Standard', 'standard', 'STANDARD'],
-  /** Token info and portfolio: plain records, or inside {success, data} with other field names. */
+  /** Shape of token info and portfolio: plain records, or records inside {success, data} with other field names. */
   records: ['plain', 'wrapped'],
   /** Additions that a client must tolerate: undocumented fields, undocumented event types. */
   extras: ['none', 'fields', 'types', 'both'],
@@ -80,7 +81,8 @@ const QUESTIONS = {
 
 export type Dialect = { -readonly [Question in keyof typeof QUESTIONS]: (typeof QUESTIONS)[Question][number] }
 
-/** Dialect of a seed. 0 gives the plain answers. Other seeds draw each answer from its own random stream. */
+/** Dialect of a seed. Seed 0 gives the first answer to each question. Other seeds draw each answer from a random stream
+ *  of its own. */
 export function dialectOf(seed: number): Dialect {
   const answers = Object.entries(QUESTIONS).map(([question, variants]) => {
     return [question, seed === 0 ? variants[0] : draws(seed, question).pick<string | number>(variants)]

@@ -1,13 +1,13 @@
 import { deriveSeed, type Random, seededRandom } from '../base/random.ts'
 
-/** Random values of the sandbox. Each part has its own named stream, so the draws of one part do not shift those of
- *  another. */
+/** Random values of the sandbox. Each part has its own named stream, so that the draws of one part do not change those
+ *  of another. */
 export interface Draws extends Random {
-  /** Uniform in [low, high). */
+  /** A number that is uniformly distributed in [low, high). */
   between(low: number, high: number): number
   chance(probability: number): boolean
   pick<T>(list: readonly T[]): T
-  /** Exponentially distributed with this mean, like the gaps between events of a Poisson process. */
+  /** An exponentially distributed number with this mean, like the gaps between the events of a Poisson process. */
   exponential(mean: number): number
   /** A random 32-byte key in base58. */
   publicKey(): string

@@ -1,6 +1,6 @@
 import { type Draws, draws } from './draws.ts'
 
-/** Faults, and the opportunity at which each one strikes. */
+/** Kinds of faults, with the kind of opportunity at which each one strikes. */
 export const FAULT_KINDS = {
   /** REST: the connection is closed before the request is executed. */
   dropBefore: 'request',
@@ -8,45 +8,46 @@ export const FAULT_KINDS = {
   dropAfter: 'request',
   /** REST: the request is executed and answered `ms` later. */
   delay: 'request',
-  /** REST: 429 although the limit is not reached. */
+  /** REST: the answer is 429 although the limit is not reached. */
   rateLimit: 'request',
-  /** REST: `status` (default 500) with a body that is not JSON. `executed`: whether the trade is made. */
+  /** REST: the answer has `status` (default 500) and a body that is not JSON. `executed`: whether the trade is made. */
   serverError: 'request',
-  /** REST: 403 without a code, as for a resource outside the plan. */
+  /** REST: the answer is 403 without a code, as for a resource that the plan does not include. */
   planRefused: 'request',
   /** The trade's answer has a signature, but its transaction never lands. */
   notLanded: 'chain',
-  /** The transaction lands and fails; its fees are paid. */
+  /** The transaction lands and fails, but its fees are paid. */
   reverted: 'chain',
-  /** A fork reverts a confirmed transaction. It lands again after `slots`, or never. */
+  /** A fork reverts a confirmed transaction. It lands again after `slots` slots, or never if `slots` is absent. */
   fork: 'chain',
-  /** RPC: HTTP `status` (default 503). */
+  /** RPC: the answer has the HTTP status `status` (default 503). */
   rpcError: 'request',
   /** RPC: sendTransaction answers with the signature but does not forward the transaction. */
   sendDropped: 'request',
-  /** RPC: the node lags by `slots` (default 20). `target` restricts it to methods with this text in their name. */
+  /** RPC: the node lags by `slots` slots (default 20). `target` restricts the fault to methods with this text in their
+   *  name. */
   rpcLag: 'request',
-  /** RPC: no block time for the newest `slots` slots (default: all). Without `slots` the clock account is missing
-   *  too. */
+  /** RPC: the node knows no block time for the newest `slots` slots (default: all). Without `slots` the clock account
+   *  is missing too. */
   noBlockTime: 'request',
-  /** RPC: block times are `ms` (default 15,000) old. */
+  /** RPC: the block times are too old by `ms` milliseconds (default 15,000). */
   oldBlockTime: 'request',
-  /** RPC: the newest blockhash is `slots` (default 200, so expired) old. */
+  /** RPC: the reported newest blockhash is `slots` slots old (default 200, so that it has expired). */
   staleBlockhash: 'request',
-  /** Builder: the transaction's blockhash is `slots` (default 200, so expired) old. */
+  /** Builder: the transaction's blockhash is `slots` slots old (default 200, so that it has expired). */
   builtStale: 'request',
-  /** Builder: an impossible `lastValidBlockHeight`. */
+  /** Builder: the answer has an impossible `lastValidBlockHeight`. */
   builtHeight: 'request',
-  /** Builder: an answer without a transaction. */
+  /** Builder: the answer contains no transaction. */
   builtGarbage: 'request',
-  /** Builder: a malicious transaction. `attack` is one of BUILD_ATTACKS (hostile-build.ts); `theft` is the action of
-   *  its opaque program from the next block on, one of ATTACKS (hostile-program.ts). */
+  /** Builder: the transaction is malicious. `attack` is one of BUILD_ATTACKS (hostile-build.ts). `theft` is one of
+   *  ATTACKS (hostile-program.ts): the action of its opaque program from the next block on. */
   builtHostile: 'request',
   /** RPC: the genesis hash is that of mainnet. */
   otherCluster: 'request',
   /** Stream: no message is sent for `ms`, not even pongs. */
   silence: 'now',
-  /** Stream: every connection is closed without a message. */
+  /** Stream: every connection is closed without a last message. */
   disconnect: 'now',
   /** Stream: the event is sent twice. */
   duplicate: 'event',
@@ -56,7 +57,8 @@ export const FAULT_KINDS = {
   garbage: 'event',
   /** Stream: a new connection receives CONNECTION_LIMIT and is closed. */
   connectionLimit: 'event',
-  /** The key of `plan` (default standard) is revoked: 401, its connections are closed, and a new key replaces it. */
+  /** The key of `plan` (default standard) is revoked: requests with it receive 401, its connections are closed, and a
+   *  new key replaces it. */
   keyRevoked: 'now',
 } as const
 
@@ -64,7 +66,7 @@ export type FaultKind = keyof typeof FAULT_KINDS
 
 export interface Fault {
   kind: FaultKind
-  /** Number of strikes; default 1. */
+  /** Number of times that the fault strikes; default 1. */
   count?: number
   /** Probability of a strike at each opportunity, 0 to 1; default 1. */
   probability?: number
@@ -89,7 +91,7 @@ export class Faults {
     this.#draws = draws(seed, 'faults')
   }
 
-  /** Faults of kind `now` strike at once, the others at their next opportunity. */
+  /** Adds a fault. Faults of kind `now` strike at once, the others at their next opportunity. */
   set(fault: Fault): void {
     if (FAULT_KINDS[fault.kind] === 'now') for (const listener of this.#listeners) listener(fault)
     else this.#set.push({ count: 1, probability: 1, ...fault })
@@ -104,7 +106,8 @@ export class Faults {
     this.#set = []
   }
 
-  /** Offers an opportunity to faults of this kind. Returns the fault that strikes, and counts it down. */
+  /** Offers an opportunity to the faults of this kind. Returns the fault that strikes, and counts the strike; undefined
+   *  if none does. */
   strike(kind: FaultKind, target = ''): Fault | undefined {
     if (this.#set.length === 0) return undefined
     const fault = this.#set.find(
@@ -134,7 +137,7 @@ const FIELDS = {
   theft: 'string',
 }
 
-/** Parses a fault of the control endpoint. Returns a text with the problem if it is invalid. */
+/** Parses a fault from a request to the control endpoint. Returns a text with the problem if it is invalid. */
 export function parseFault(value: unknown): Fault | string {
   if (typeof value !== 'object' || value === null)
     return 'a fault must be an object such as {"kind": "delay", "ms": 2000, "count": 3}'

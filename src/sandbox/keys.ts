@@ -3,12 +3,12 @@ import { decodeBase58, encodeBase58 } from '../solana/base58.ts'
 import { derivation } from '../solana/derived-address.ts'
 import { PROGRAMS } from '../solana/programs.ts'
 
-/** Key pair of the sandbox. It protects play money only. */
+/** Key pair of the sandbox. It protects only play money. */
 export interface Secret {
   /** Public key in base58. */
   address: string
   key: KeyObject
-  /** 64 bytes as in Solana's keypair files: the secret key, then the public key. */
+  /** The 64 bytes of a Solana keypair file: the secret key, then the public key. */
   bytes: Uint8Array
 }
 
@@ -16,7 +16,7 @@ export interface Secret {
 const PRIVATE = Buffer.from('302e020100300506032b657004220420', 'hex')
 const PUBLIC = Buffer.from('302a300506032b6570032100', 'hex')
 
-/** Key pair of a 32-byte ed25519 seed. */
+/** Key pair that belongs to a 32-byte ed25519 seed. */
 export function secretOf(seed: Uint8Array): Secret {
   const key = createPrivateKey({ key: Buffer.concat([PRIVATE, seed]), format: 'der', type: 'pkcs8' })
   const shared = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-32)
@@ -41,12 +41,12 @@ export function digest(...parts: (string | Uint8Array)[]): Buffer {
   return hash.digest()
 }
 
-/** Deterministic address of a name; its private key is unknown. */
+/** Address that is computed from a name; its private key is unknown. */
 export function namedAddress(name: string): string {
   return encodeBase58(digest('sluice sandbox ', name))
 }
 
-/** Public key of a 32-byte ed25519 seed. */
+/** Public key, in base58, that belongs to a 32-byte ed25519 seed. */
 export function walletAddress(secret: Uint8Array): string {
   const pkcs8 = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), secret])
   const key = createPublicKey(createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' }))
@@ -60,19 +60,19 @@ interface Derived {
 
 const derived = new Map<string, Derived>()
 
-/** Associated token account of an owner and a mint, derived like the real program does, so that clients can derive it
- *  too. */
+/** Address of the associated token account of an owner and a mint. It is derived as the real program does, so that
+ *  clients can derive it too. */
 export function tokenAccountAddress(owner: string, mint: string, tokenProgram: string = PROGRAMS.token): string {
   const seeds = () => [bytes(owner), bytes(tokenProgram), bytes(mint)]
   return once(`${owner}:${mint}:${tokenProgram}`, PROGRAMS.associatedToken, seeds).address
 }
 
-/** Bonding curve account of a mint, derived like pump.fun does. */
+/** Address of a mint's bonding curve account, derived as pump.fun does. */
 export function poolAddress(mint: string, program: string = PROGRAMS.bondingCurve): string {
   return curve(mint, program).address
 }
 
-/** Bump seed of that account. */
+/** Bump seed of the bonding curve account of a mint. */
 export function poolBump(mint: string, program: string): number {
   return curve(mint, program).bump
 }

@@ -3,33 +3,34 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { decodeJson, encodeJson } from '../base/json.ts'
 
-/** One record to write. An undefined `body` deletes the record. */
+/** A record to be written. An undefined `body` deletes the record. */
 export interface Change {
   kind: RecordKind
   key: string
   body: unknown
 }
 
-/** `chain`: position of the chain; `pending`: sent transactions that have not landed; `pool`: curves of tokens that
- *  our wallets traded; `secret`: keys. */
+/** Kinds of records. `chain`: position of the chain; `pending`: sent transactions that have not landed; `pool`: curves
+ *  of tokens that our wallets have traded; `secret`: keys. */
 export type RecordKind = 'chain' | 'account' | 'transaction' | 'pending' | 'pool' | 'secret'
 
-/** State that outlives the sandbox's process. `write` is atomic and durable when it returns. */
+/** State that outlives the process of the sandbox. `write` is atomic, and its changes are durable when it returns. */
 export interface Records {
   read<T>(kind: RecordKind): Map<string, T>
   write(changes: Change[]): void
   close(): void
 }
 
-/** For a chain that lives only as long as its process. */
+/** Records that store nothing, for a chain that ends together with its process. */
 export function forgetfulRecords(): Records {
   return { read: () => new Map(), write: () => {}, close: () => {} }
 }
 
-/** Throws SQLITE_BUSY if another process holds it: two sandboxes on one chain would spend the same money twice. */
+/** Records in an SQLite file. Throws SQLITE_BUSY if another process uses the file, because two sandboxes on one chain
+ *  would spend the same money twice. */
 export function fileRecords(path: string): Records {
   mkdirSync(dirname(path), { recursive: true })
-  closeSync(openSync(path, 'a', 0o600)) // owner only: the file holds keys
+  closeSync(openSync(path, 'a', 0o600)) // only the owner may read it, because it holds keys
   const database = new Database(path, { timeout: 0 })
   database.pragma('locking_mode = EXCLUSIVE')
   database.pragma('journal_mode = WAL')

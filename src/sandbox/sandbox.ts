@@ -23,48 +23,49 @@ import { Stream } from './service/stream.ts'
 import { TradingDesk } from './service/trading-desk.ts'
 
 export interface SandboxOptions {
-  /** Port on 127.0.0.1; 0 (default) takes a free one. */
+  /** Port on 127.0.0.1; 0 (default) selects a free one. */
   port?: number
   /** Random seed; default 1. */
   seed?: number
-  /** Seed of a dialect, or answers that replace the plain ones. Default 0: plain. */
+  /** Seed of a dialect, or answers that replace those of dialect 0. Default 0. */
   dialect?: number | Partial<Dialect>
-  /** Market speed as a multiple of real time; slots are not affected. Default 1. */
+  /** Speed of the market as a multiple of real time; default 1. The time per slot does not depend on it. */
   speed?: number
-  /** Recording (NDJSON of service messages) that replaces the generated market. `repeat` starts it again at its end. */
+  /** Path of a recording (NDJSON of service messages) that replaces the generated market. With `repeat`, it starts
+   *  again at its end. */
   marketFile?: string
   repeat?: boolean
-  /** Market of the caller. */
+  /** Creates the caller's own market, which replaces the generated one. */
   market?: (emit: Emit) => Market
-  /** SQLite file that keeps the chain, its wallet and its keys across restarts. */
+  /** Path of the SQLite file that keeps the chain, its wallet and its keys over restarts. */
   stateFile?: string
   /** SOL of a new chain's wallet; default 10. */
   fundSol?: number
   /** Milliseconds per slot; default 400. */
   slotMs?: number
-  /** Default: Solana's runtime if it is installed, else the small ledger. */
+  /** Kind of the chain. Default: Solana's runtime if it is installed, else the small ledger. */
   chain?: ChainKind
   clock?: Clock
-  /** Makes genesis hash, wallet and keys of a new chain reproducible; for tests. */
+  /** Makes the genesis hash, the wallet and the keys of a new chain reproducible, for tests. */
   entropy?: string
 }
 
 export interface Sandbox {
-  /** Includes the prefix /api. */
+  /** Address of the REST interface, including the prefix /api. */
   baseUrl: string
   wsUrl: string
   rpcUrl: string
-  /** One key per plan, each of its own customer; a fault may revoke and replace a key. */
+  /** One key for each plan, each belonging to a different customer. A fault may revoke and replace a key. */
   apiKeys: ApiKeys
   /** Public key of the wallet that the service holds. */
   wallet: string
-  /** Files for local signing: the wallet's keypair, and a policy for the transactions of the builder. */
+  /** Paths of files for local signing: the wallet's keypair, and a policy for the transactions of the builder. */
   keypair: string
   policy: string
   genesisHash: string
   dialect: Dialect
   faults: Faults
-  /** `small`: the chain has no Solana runtime, so it neither accepts nor builds transactions. */
+  /** Kind of the chain. `small` has no Solana runtime, so the sandbox neither accepts nor builds transactions. */
   chain: ChainKind
   ledger: Ledger
   market: Market
@@ -147,7 +148,7 @@ export async function startSandbox(served: ServedInterface, options: SandboxOpti
   }
 }
 
-/** A restarted chain continues with new tokens and with the tokens that our wallets traded. */
+/** Opens the market. After a restart it has new tokens, and the tokens that our wallets have traded. */
 function openMarket(options: SandboxOptions, records: Records, emit: Emit): Market {
   const starts = records.read<number>('chain').get('starts') ?? 0
   records.write([{ kind: 'chain', key: 'starts', body: starts + 1 }])
@@ -159,7 +160,8 @@ function openMarket(options: SandboxOptions, records: Records, emit: Emit): Mark
   return market
 }
 
-/** The fault `fork` strikes a transaction when it is confirmed, the worst moment for a client that trusts it. */
+/** Executes the fault `fork` on a transaction at the moment when it is confirmed, the worst one for a client that
+ *  trusts the confirmation. */
 function forkOnDemand(ledger: Ledger, faults: Faults): void {
   let waiting: { signature: string; slot: number }[] = []
   ledger.onBlock((_slot, landed) => {
@@ -180,7 +182,7 @@ function stop(server: Server): Promise<void> {
   })
 }
 
-/** Real time. Tests pass a simulated clock. */
+/** Clock of the system. Tests pass a simulated clock. */
 export const systemClock: Clock = {
   now: Date.now,
   after(ms, run) {

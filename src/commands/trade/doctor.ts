@@ -18,7 +18,10 @@ import { configOf, untilInterrupted } from './run-bots.ts'
  *  open. */
 export const command = defineCommand({
   options: {
-    mint: text('<mint>', 'mint of the token whose market data the checks request; --probe-live also trades it'),
+    mint: text(
+      '<mint>',
+      'mint of the token whose record the checks request from the service; --probe-live also trades it',
+    ),
     probeLive: number('<sol>', 'buy for this amount and sell again, to prove how the service counts amounts', {
       min: 0.001,
       max: 1,

@@ -5,9 +5,10 @@ import { type ExitCode, SluiceError } from '../../base/errors.ts'
 import type { ControlCommand } from './command.ts'
 import { controlPath, readLine } from './command.ts'
 
-/** No command takes long: `flatten` answers when the sales are accepted, not when they are filled. */
+/** Longest wait for an answer. No command takes long: `flatten` answers when the sales are accepted, not when they are
+ *  filled. */
 const ANSWER_TIMEOUT_MS = 10_000
-/** A status lists every position. */
+/** Longest answer, in characters. The answer to `status` is long, because it lists every position. */
 const LONGEST_ANSWER = 16 * 1024 * 1024
 
 interface Answer {
@@ -17,7 +18,7 @@ interface Answer {
   readonly exitCode?: ExitCode
 }
 
-/** No process runs on this journal. */
+/** Error: no process is running on this journal. */
 export class NothingRuns extends SluiceError {
   constructor(journalPath: string) {
     super(`nothing runs on ${journalPath}`)
@@ -25,8 +26,8 @@ export class NothingRuns extends SluiceError {
 }
 
 /** Sends a command to the process that runs on this journal and returns its answer. Throws NothingRuns if no process
- *  runs, and SluiceError if the answer does not arrive within 10 s or is a refusal, with the message and exit code
- *  of the refusal. */
+ *  runs, and SluiceError if the answer does not arrive within 10 s. If the answer is a refusal, throws a SluiceError
+ *  with the message and the exit code of the refusal. */
 export async function sendCommand(journalPath: string, command: ControlCommand): Promise<object> {
   const noProcess = new NothingRuns(journalPath)
   if (!existsSync(dirname(journalPath))) throw noProcess

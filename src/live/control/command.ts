@@ -7,14 +7,15 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 import type { Json } from '../../base/json.ts'
 import { isPublicKey, isSignature } from '../../solana/base58.ts'
 
-/** Commands of an operator to a running process. On the wire: `{"command": "sell", "mint": "..."}`. */
+/** Commands of an operator to a running process. They are sent as JSON, such as `{"command": "sell", "mint":
+ *  "..."}`. */
 export type ControlCommand =
   | { readonly command: 'halt' | 'resume' | 'flatten' | 'status' }
   | { readonly command: 'sell'; readonly mint: string }
   | { readonly command: 'signal'; readonly signal: string; readonly data: Json }
   /** Accepts a foreign transaction by signature, or `all` of them. */
   | { readonly command: 'accept'; readonly signature: string }
-  /** An undecided order: shows the evidence, or applies the verdict of a person. */
+  /** Shows the evidence about an undecided order, or applies a person's verdict. */
   | { readonly command: 'resolve'; readonly order: string; readonly verdict: Verdict }
   | { readonly command: 'adopt'; readonly mint: string; readonly bot: string }
 
@@ -23,7 +24,7 @@ export type Verdict = 'show' | 'not-executed' | { readonly executed: string }
 const LONGEST_SIGNAL = 100
 const COMMANDS = 'halt, resume, accept, flatten, sell, resolve, adopt, signal, status'
 
-/** Parses one line of the wire. Throws SluiceError that names the problem. */
+/** Parses one line that a client sent. Throws a SluiceError that names the problem. */
 export function readCommand(line: string): ControlCommand {
   const { command, mint, signal, data = null, signature, order, verdict, bot } = fieldsOf(line)
   switch (command) {
@@ -73,7 +74,7 @@ function fieldsOf(line: string): Record<string, unknown> {
   throw new SluiceError('a command must be one line of JSON that holds an object', ExitCode.usage)
 }
 
-/** The system's limit is 104 bytes on macOS and 108 on Linux. */
+/** Longest path of a socket, in bytes. The limit of the system is 104 on macOS and 108 on Linux. */
 const LONGEST_SOCKET_PATH = 100
 
 /** Path of the control socket: next to the journal, or in the runtime directory if that path would be too long. The
@@ -101,10 +102,11 @@ function runtimeDirectory(): string {
   return path
 }
 
-/** A longer line is not a request of this protocol. */
+/** Longest line of a request; a longer line does not belong to this protocol. */
 const LONGEST_LINE = 256 * 1024
 
-/** Reads the first line; '' if the peer closes without one. Throws if the line is too long or the socket fails. */
+/** Reads the first line that the peer sends; '' if the peer closes without sending one. Throws if the line is too long
+ *  or the socket fails. */
 export async function readLine(socket: Socket, longest = LONGEST_LINE): Promise<string> {
   socket.setEncoding('utf8')
   let text = ''

@@ -4,14 +4,14 @@ import type { Cancel } from '../../base/machine.ts'
 
 const LOOK_EVERY_MS = 500
 
-/** Whether the file is a regular file of this user. A file that another user leaves in a shared folder must not stop
- *  the process. */
+/** Whether the file is a regular file of this user. Another user's file in a shared folder must not stop the
+ *  process. */
 export function isOurHaltFile(path: string): boolean {
   return ownerOf(path) === userInfo().uid
 }
 
-/** Calls `halt` when the file appears or already exists. Removing the file does not resume. Polls twice a second: a
- *  folder watch costs more and misses changes on network drives. */
+/** Calls `halt` when the file appears or already exists. Removing the file does not end the halt. Polls twice a second,
+ *  because a folder watch costs more and misses changes on network drives. */
 export function watchHaltFile(path: string, halt: () => void, warn: (message: string) => void): Cancel {
   let seen: number | undefined
   const look = (): void => {
@@ -27,7 +27,7 @@ export function watchHaltFile(path: string, halt: () => void, warn: (message: st
   return () => clearInterval(timer)
 }
 
-/** undefined: no such file; -1: not a regular file. */
+/** User id of the file's owner; undefined if there is no file, -1 if it is not a regular file. */
 function ownerOf(path: string): number | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false })
   if (stat === undefined) return undefined

@@ -14,9 +14,9 @@ export interface OperatorParts {
   readonly post: (command: Command) => void
   readonly stats: LiveStats
   readonly bots: readonly BotSettings[]
-  /** undefined if no bot trades. */
+  /** undefined if no bot may trade real money. */
   readonly chain: LiveChain | undefined
-  /** The robust price of a mint. */
+  /** Robust price of a mint, SOL per token; undefined if there is none yet. */
   readonly priceOf: (mint: string) => number | undefined
   readonly status: () => Status
   readonly now: () => Millis
@@ -24,7 +24,7 @@ export interface OperatorParts {
 
 type Of<K extends ControlCommand['command']> = Extract<ControlCommand, { command: K }>
 
-/** Turns commands into inputs of the engine. The answer describes the command; its results are in the journal. */
+/** Turns commands into inputs of the engine. The answer only confirms the command; its results are in the journal. */
 export class Operator {
   readonly #parts: OperatorParts
 
@@ -32,7 +32,7 @@ export class Operator {
     this.#parts = parts
   }
 
-  /** Throws SluiceError that names the reason of a refusal. */
+  /** Carries out a command and returns its answer. Throws a SluiceError with the reason if the command is refused. */
   carryOut(command: ControlCommand): object | Promise<object> {
     const { post, stats } = this.#parts
     const held = [...stats.positions.values()].filter(({ tokens }) => tokens > 0n)
@@ -82,7 +82,7 @@ export class Operator {
     return `your halt is lifted, but entries are still stopped by causes that \`resume\` cannot end: ${reasons.join('; ')}`
   }
 
-  /** Positions that a drawdown still counts as lost. */
+  /** Text about held positions without a price, which the drawdown counts as lost; '' if there are none. */
   #unpriced(held: readonly Position[]): string {
     const count = held.filter(({ mint }) => this.#parts.priceOf(mint) === undefined).length
     if (count === 0) return ''

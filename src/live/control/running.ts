@@ -15,8 +15,8 @@ export interface Running {
 const FOLDER = 'sluice-running'
 const LONGEST_ENTRY = 10_000
 
-/** Registers this process until the returned function is called. If no directory is writable, the process continues
- *  without an entry and calls `warn`. */
+/** Registers this process in the registry until the returned function is called. If no directory is writable, the
+ *  process continues without an entry, and `warn` is called. */
 export function announce(journalPath: string, warn: (message: string) => void): () => void {
   const entry: Running = { journal: resolve(journalPath), pid: process.pid }
   const problems: string[] = []
@@ -35,7 +35,7 @@ export function announce(journalPath: string, warn: (message: string) => void): 
   return () => {}
 }
 
-/** Running processes of this user, by journal. */
+/** Running processes of this user, one for each journal. */
 export async function running(): Promise<Running[]> {
   const entries = places().flatMap(entriesIn)
   const byJournal = new Map(entries.map((entry) => [entry.journal, entry]))
@@ -44,11 +44,11 @@ export async function running(): Promise<Running[]> {
   return found.toSorted((one, other) => (one.journal < other.journal ? -1 : 1))
 }
 
-/** Created and removed by the system with the user's session. */
+/** Runtime directory of the user. The system creates it and removes it with the user's session. */
 const sessionPlace = (): string => `/run/user/${userInfo().uid}`
 
-/** Best first. A service may lack XDG_RUNTIME_DIR although the user's shell has it, so every usual place is
- *  searched. */
+/** Directories that may hold the registry, the best one first. A service may lack XDG_RUNTIME_DIR although the user's
+ *  shell has it, so every usual place is searched. */
 function places(): string[] {
   const given = process.env.XDG_RUNTIME_DIR
   if (given && given !== sessionPlace()) return [given]
@@ -59,7 +59,8 @@ function folderOf(place: string): string {
   return join(place, FOLDER)
 }
 
-/** Creates the folder if it does not exist. Throws if other users have access to it. */
+/** Path of the registry in this directory. Creates the folder if it does not exist. Throws if other users have access
+ *  to it. */
 function ownFolder(place: string): string {
   const folder = folderOf(place)
   for (const path of [place, folder]) {
@@ -98,8 +99,8 @@ function readEntry(path: string): Running | undefined {
   }
 }
 
-/** Removes files of killed processes. File names contain the process id, so the entry of another process is never
- *  removed. */
+/** Removes the files of killed processes. Each file name contains the id of its process, so the entry of a running
+ *  process is never removed. */
 function dropDead(folder: string): void {
   for (const name of namesIn(folder))
     if (!isAlive(Number.parseInt(name, 10))) rmSync(join(folder, name), { force: true })

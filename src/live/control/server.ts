@@ -9,19 +9,19 @@ import { announce } from './running.ts'
 const MOST_CLIENTS = 16
 const CLIENT_TIMEOUT_MS = 10_000
 
-/** Executes a command and returns its result. An exception becomes the answer, too. */
+/** Executes a command and returns its result. If it throws, the client receives the error as the answer. */
 export type ControlHandler = (command: ControlCommand) => object | Promise<object>
 
 export interface ControlOptions {
   readonly journalPath: string
   readonly handle: ControlHandler
-  /** Logs problems that have no client: a HALT file of another user, a halt that failed. */
+  /** Logs problems that no client receives: a HALT file of another user, or a halt that failed. */
   readonly warn: (message: string) => void
 }
 
-/** Listens to the operator: a socket next to the journal that only its owner may open, the file HALT next to it, and
- *  SIGUSR2. The last two halt. Call it in the process that holds the journal's lock: an existing file at the
- *  socket's path is left from a crash. */
+/** Receives the operator's orders in three ways: through a socket next to the journal that only its owner may open,
+ *  through the file HALT next to it, and through SIGUSR2. The last two halt. The caller must hold the journal's lock: a
+ *  file that already exists at the socket's path then comes from a crash and is replaced. */
 export async function serveControl({ journalPath, handle, warn }: ControlOptions): Promise<Stop> {
   const path = controlPath(journalPath)
   const halt = (why: string): void => {
@@ -51,7 +51,7 @@ export async function serveControl({ journalPath, handle, warn }: ControlOptions
   }
 }
 
-/** The umask restricts the socket to its owner from the first moment. */
+/** Listens at `path`. The umask restricts the socket to its owner from the first moment. */
 async function listen(server: Server, path: string): Promise<void> {
   const mask = process.umask(0o177)
   try {

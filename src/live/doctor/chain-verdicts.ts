@@ -6,28 +6,29 @@ import { type Check, fail, ok, warn } from './check.ts'
 /** Result of one call of a method that Sluice needs. */
 export interface MethodFinding {
   readonly method: string
-  /** '' for a valid answer. */
+  /** Problem of the answer; '' if the answer is valid. */
   readonly problem: string
 }
 
 export interface RpcFinding {
-  /** `rpc 1`, ... */
+  /** Name in the list of checks: `rpc 1`, `rpc 2`, ... */
   readonly name: string
   /** Reference to the address, such as env:NAME; never the address itself. */
   readonly source: string
   /** Why the node does not answer; '' if it does. */
   readonly unreachable: string
   readonly genesis: string
-  /** mainnet-beta, devnet or testnet; '' for any other chain. */
+  /** Name of the cluster: mainnet-beta, devnet or testnet; '' for any other chain. */
   readonly cluster: string
   readonly version: string
-  /** Duration of one call. */
+  /** Duration of one call, ms. */
   readonly ms: number
   readonly methods: readonly MethodFinding[]
-  /** The node refused a slot of the far future, as it must; null if the test was not possible. */
+  /** Whether the node refused a `minContextSlot` in the far future, as it must; null if the test was not possible. */
   readonly minContextSlot: boolean | null
   readonly slot: number
-  /** Slots behind the newest that another node of the same chain reported before. */
+  /** Number of slots by which the node is behind the newest slot that another node of the same chain had already
+   *  reported. */
   readonly behind: number
   /** Age of the newest confirmed block by this machine's clock, ms; null if unknown. */
   readonly ageMs: number | null
@@ -35,17 +36,17 @@ export interface RpcFinding {
   readonly historyMs: number | null
   readonly requestsPerSecond: number
   readonly isPublic: boolean
-  /** The node answered 429 during the checks. */
+  /** Whether the node answered 429 (too many requests) during the checks. */
   readonly throttled: boolean
 }
 
 export interface ExpectedCluster {
-  /** chain.cluster, a name or a genesis hash; '' if not configured. */
+  /** Value of chain.cluster: a name or a genesis hash; '' if it is not configured. */
   readonly configured: string
   readonly genesis: string
 }
 
-/** Checks of one provider: connection, methods, lag, history, budget. */
+/** Checks of one RPC provider: connection, methods, lag, length of its history, and request rate. */
 export function rpcVerdicts(rpc: RpcFinding, expected: ExpectedCluster, clockIsRight: boolean): Check[] {
   const { name, source, unreachable } = rpc
   if (unreachable !== '')
@@ -96,7 +97,8 @@ function lag({ name, slot, ageMs, behind }: RpcFinding, clockIsRight: boolean): 
 const LEAST_HISTORY_MS = 600_000
 const GOOD_HISTORY_MS = 86_400_000
 
-/** An unknown chain may be as young as its history is short. */
+/** Check of the length of a provider's history. A short history of an unknown chain is no failure, because the chain
+ *  itself may be young. */
 function history({ name, historyMs, cluster }: RpcFinding): Check {
   if (historyMs === null) return warn(`${name} history`, 'the length of the history is unknown', 'run doctor again')
   const found = `goes back ${durationOf(historyMs)}`
@@ -105,7 +107,7 @@ function history({ name, historyMs, cluster }: RpcFinding): Check {
   return historyMs < LEAST_HISTORY_MS ? fail(`${name} history`, found, fix) : warn(`${name} history`, found, fix)
 }
 
-/** Needed by the audit and by the resolver while an order is open. */
+/** Requests per second that the audit and the resolver need while an order is open. */
 const NEEDED_PER_SECOND = 4
 
 function budget({ name, requestsPerSecond, isPublic, throttled }: RpcFinding): Check {
@@ -136,7 +138,7 @@ export interface WalletFinding {
   /** Why the wallet could not be read; '' if it was. */
   readonly unread: string
   readonly lamports: number
-  /** Token accounts with a balance. */
+  /** Number of token accounts with a balance. */
   readonly tokens: number
   /** Highest worst-case cost of one buy of any live bot. */
   readonly perOrderLamports: number

@@ -17,21 +17,23 @@ import type { Check } from './check.ts'
 import type { DoctorFindings } from './context.ts'
 import type { SkewFinding } from './machine.ts'
 
-/** Findings from the RPCs. */
+/** Findings from all configured RPCs. */
 export interface ChainFound {
-  /** The live account of this service, chain and wallet. */
+  /** Id of the live account that belongs to this service, chain and wallet. */
   readonly account: string
   /** Balance of the wallet; undefined if no RPC answered. */
   readonly lamports: number | undefined
-  /** `clock`: skew of this machine against the service. */
+  /** Returns the checks and the clock skews against the RPCs. `clock`: difference of this machine's clock from that of
+   *  the service. */
   checks(clock: SkewFinding | undefined): { checks: Check[]; skews: SkewFinding[] }
 }
 
-/** Typical delay until a node calls a block confirmed, and the uncertainty of a block's time. */
+/** Typical age of a block when a node reports it as confirmed, and the uncertainty of a block's time. */
 const USUAL_AGE_MS = 1_500
 const BLOCK_TIME_MS = 4_000
 
-/** Examines all RPCs concurrently, each within its budget; with half of it while a process uses the key. */
+/** Examines all RPCs at the same time, each within its request rate. While another process uses the key, the checks use
+ *  only half of each rate. */
 export async function examineChain({ config, service, clock, http, busy }: DoctorFindings): Promise<ChainFound> {
   const providers = service.rpc.map(({ requestsPerSecond, ...rpc }) => {
     return { ...rpc, requestsPerSecond: busy === undefined ? requestsPerSecond : requestsPerSecond / 2 }
@@ -109,9 +111,10 @@ export interface RpcLook {
   readonly tokens: number
 }
 
-/** Beyond any slot that exists. */
+/** Number of slots ahead of the present one; no chain has reached such a slot. */
 const FAR_FUTURE_SLOTS = 10000000
-/** Placeholders without a wallet: an account that exists everywhere, and a signature that exists nowhere. */
+/** Placeholders if no wallet is configured: an account that exists on every chain, and a signature that exists on
+ *  none. */
 const SOME_ACCOUNT = '11111111111111111111111111111111'
 const NO_SIGNATURE = '1'.repeat(64)
 const RESTED_MS = 1200
@@ -163,8 +166,9 @@ async function lookAtRpc(one: RpcToAsk, wallet: string): Promise<RpcLook> {
   return { finding, lamports: numberIn(balance, 'value'), tokens }
 }
 
-/** Slots by which each node is behind the newest slot of a first round of answers. A second round makes the comparison
- *  fair: within one round, the node that answers last would look ahead. */
+/** For each node, the number of slots by which it is behind the newest slot of a first round of answers. The nodes
+ *  are compared by their answers in a second round: within one round, the node that answers last would appear to be
+ *  ahead. */
 export async function slotsBehind(rpcs: readonly Rpc[]): Promise<number[]> {
   const first = await slotsOf(rpcs)
   const later = await slotsOf(rpcs)
@@ -172,7 +176,7 @@ export async function slotsBehind(rpcs: readonly Rpc[]): Promise<number[]> {
   return later.map((slot) => (slot === 0 ? 0 : Math.max(0, best - slot)))
 }
 
-/** 0 for a node that does not answer. */
+/** Newest slot of each node; 0 for a node that does not answer. */
 function slotsOf(rpcs: readonly Rpc[]): Promise<number[]> {
   return Promise.all(
     rpcs.map(async (rpc) => {
@@ -196,7 +200,7 @@ class Look {
     this.#one = one
   }
 
-  /** Repeats a call once if the node was unreachable or throttled. */
+  /** Calls the node, and repeats the call once if the node was unreachable or refused it for its rate limit. */
   readonly rpc: Rpc = async (method, params) => {
     const answer = await this.#one.rpc(method, params)
     if (answer.ok || answer.code !== RPC_UNREACHABLE) return answer
@@ -211,7 +215,7 @@ class Look {
     return answer.ok ? answer.value : undefined
   }
 
-  /** Reads with Sluice's own parser, which reveals answers of an unexpected shape. */
+  /** Runs a read that uses Sluice's own parser, which reveals answers of an unexpected shape; undefined if it fails. */
   async read<T>(method: string, run: () => Promise<T>): Promise<T | undefined> {
     try {
       const value = await run()
@@ -224,7 +228,8 @@ class Look {
     }
   }
 
-  /** Tests the three reads that prove an absence; null if one was not possible. */
+  /** Whether the node refuses a `minContextSlot` that it has not reached in the three reads that prove an absence; null
+   *  if a read was not possible. */
   async keepsMinContextSlot(account: string, minContextSlot: number): Promise<boolean | null> {
     const options = { commitment: 'finalized', minContextSlot }
     const answers = [
@@ -241,7 +246,8 @@ function problemOf(answer: RpcResult): string {
   return answer.ok ? '' : `${answer.code} ${answer.message}`.slice(0, 120)
 }
 
-/** Falls back to older blocks: a node may not know the time of its newest ones yet. */
+/** Time of the newest block whose time the node knows. A node may not know the time of its newest blocks yet, so older
+ *  ones are tried. */
 async function newestBlockTime(rpc: Rpc, slot: number): Promise<number> {
   for (const back of [0, 8]) {
     try {
@@ -253,7 +259,7 @@ async function newestBlockTime(rpc: Rpc, slot: number): Promise<number> {
   return readBlockTime(rpc, slot - 32)
 }
 
-/** Tries three slots, because the first may have been skipped. */
+/** Time of the first block from the slot `first` on. Tries three slots, because the first ones may have no block. */
 async function blockTimeFrom(rpc: Rpc, first: number): Promise<number | undefined> {
   for (let slot = first; slot < first + 3; slot++) {
     const answer = await rpc('getBlockTime', [slot])

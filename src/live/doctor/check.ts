@@ -4,11 +4,11 @@ import { ExitCode } from '../../base/errors.ts'
 export interface Check {
   readonly name: string
   readonly status: 'ok' | 'warn' | 'fail'
-  /** Never contains a secret. */
+  /** Text of the finding; never contains a secret. */
   readonly found: string
   /** Advice; '' if there is nothing to do. */
   readonly fix: string
-  /** The service refuses the key or the plan: the command exits with 3. */
+  /** Whether the service refuses the key or the plan; the command then exits with 3. */
   readonly refused: boolean
 }
 
@@ -28,7 +28,7 @@ export function refused(name: string, found: string, fix: string): Check {
   return { name, status: 'fail', found, fix, refused: true }
 }
 
-/** 0 if no check failed, 3 if the service refused key or plan, else 1. */
+/** Exit code of the command: 0 if no check failed, 3 if the service refused the key or the plan, else 1. */
 export function exitCodeOf(checks: readonly Check[]): ExitCode {
   if (checks.some((check) => check.refused)) return ExitCode.refused
   return checks.some(({ status }) => status === 'fail') ? ExitCode.failed : ExitCode.done

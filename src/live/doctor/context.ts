@@ -18,14 +18,14 @@ export interface Running {
     | undefined
 }
 
-/** Context of every examination. */
+/** Configuration, connections and findings that every examination needs. */
 export interface DoctorFindings {
   readonly config: Config
   readonly service: ServiceAccess
   readonly clock: Clock
   readonly http: Http
   readonly journal: JournalLook
-  /** Another process that uses the key. */
+  /** Another process that uses the key; undefined if there is none. */
   readonly busy: Running | undefined
   readonly keyUse: KeyUse
 }

@@ -6,14 +6,14 @@ import type { VenueRecord } from '../../venues/venue.ts'
 import type { ServiceAccess } from '../service-access.ts'
 import type { SkewFinding } from './machine.ts'
 
-/** Answer of a reading endpoint. */
+/** Answer of an endpoint that only reads. */
 export interface Asked {
-  /** 0 without an answer. */
+  /** HTTP status; 0 without an answer. */
   readonly status: number
   readonly reason: string
-  /** undefined if the body is not JSON. */
+  /** Value of the JSON in the body; undefined if the body is not JSON. */
   readonly value: unknown
-  /** According to the Date header of the answer. */
+  /** Difference of this machine's clock from the Date header of the answer; undefined without a valid header. */
   readonly skew: SkewFinding | undefined
 }
 
@@ -22,7 +22,7 @@ export interface Asking extends Counting {
   readonly http: Http
 }
 
-/** Sends one request in a slot of the plan, as an order does. */
+/** Sends one request, which counts for the plan's rate limit as that of an order does. */
 export async function ask(
   { service, http, limiter, journal }: Asking,
   record: VenueRecord,
@@ -46,7 +46,8 @@ export async function ask(
   return { status, reason: '', value: parse(body), skew: skewOf(headers.date, sentAt, answeredAt) }
 }
 
-/** The header has whole seconds, is written between request and answer, and servers may cache it for a second. */
+/** Difference of this machine's clock from the Date header. The header has whole seconds, is written between request
+ *  and answer, and may come from a server's cache of the last second. */
 function skewOf(date: string | undefined, sentAt: number, answeredAt: number): SkewFinding | undefined {
   const serverTime = date === undefined ? Number.NaN : Date.parse(date)
   if (!Number.isFinite(serverTime)) return undefined
@@ -65,7 +66,8 @@ function parse(body: string): unknown {
 const MOST_FIELDS = 100
 const DEEPEST = 6
 
-/** Every field as `path type`, sorted; `[]` in a path is any item of a list. Returns [] for any other value. */
+/** List of all fields as `path type`, sorted; `[]` in a path stands for any item of a list. Returns [] for a value that
+ *  is not an object. */
 export function shapeOf(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
   const fields = new Set<string>()
@@ -73,7 +75,8 @@ export function shapeOf(value: unknown): string[] {
   return [...fields].sort().slice(0, MOST_FIELDS)
 }
 
-/** Values of ours in a portfolio or a token's record, and another wallet if it is named instead of ours. */
+/** Recognizes our own values (key and balance) in a portfolio or a token's record. `stranger`: another wallet that the
+ *  record names instead of ours; '' if none. */
 export function knownIn(
   value: unknown,
   ours: { readonly key: string; readonly lamports: number | undefined },
@@ -112,17 +115,18 @@ function typeOf(item: unknown): string {
   return Array.isArray(item) ? 'list' : typeof item
 }
 
-/** Counts the requests to the service. */
+/** Parts that count the requests to the service. */
 export interface Counting {
   readonly limiter: Limiter
   readonly journal: Journal
 }
 
-/** Just over the minute for which all slots are held if the key's last requests are unknown. */
+/** Longest wait for a slot of the plan. It is slightly longer than the minute for which all slots are occupied if the
+ *  last requests with the key are unknown. */
 const SLOT_WITHIN_MS = 62000
 
-/** Sends one request after a slot of the plan is durably reserved. Returns undefined, and sends nothing, if no slot was
- *  free within a minute. */
+/** Sends one request after its slot of the plan is reserved and the reservation is durable. Returns undefined, and
+ *  sends nothing, if no slot became free within a minute. */
 export async function withSlot<T>({ limiter, journal }: Counting, send: () => Promise<T>): Promise<T | undefined> {
   const slot = await slotOf(limiter)
   if (slot === undefined) return undefined

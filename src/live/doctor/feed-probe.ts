@@ -9,18 +9,18 @@ import { MessagePacer } from '../request-pacing.ts'
 import type { ServiceAccess } from '../service-access.ts'
 import type { FeedFinding, SessionFinding } from './service-verdicts.ts'
 
-/** Observation of one connection with the key. */
+/** Observations during one connection with the key. */
 export interface FeedLook {
   readonly session: SessionFinding
-  /** undefined without a session. */
+  /** Observations of the feed; undefined if the connection was not authenticated. */
   readonly feed: FeedFinding | undefined
   readonly units: { readonly proved: boolean; readonly quotedRatio: number; readonly prints: number }
-  /** Most traded mint; '' if there was no trade. */
+  /** Mint with the most trades; '' if there was no trade. */
   readonly mint: string
 }
 
 const AUTHENTICATED_WITHIN_MS = 15_000
-/** Continues after the units are proved, because invalid frames are rare. */
+/** Shortest observation. It continues after the units are proved, because invalid frames are rare. */
 const LEAST_LOOK_MS = 2_000
 const LOOK_EVERY_MS = 50
 const KEYS = ['trades', 'newTokens', 'priceUpdates']
@@ -91,7 +91,7 @@ class Look {
     return this.#feed.state === 'live' && this.#prices.units.proved
   }
 
-  /** Waits for the condition, at most `mostMs`. */
+  /** Waits until the condition holds, at most `mostMs`. */
   async until(isSo: () => boolean, mostMs: number): Promise<void> {
     const end = performance.now() + mostMs
     while (!isSo() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))

@@ -33,20 +33,20 @@ export interface Probed {
 export interface ProbeParts extends ProbeOrdersParts {
   readonly config: Config
   readonly lamports: Lamports
-  /** '' selects the most traded mint, on a sandbox only. */
+  /** Mint to trade. '' selects the most traded mint, which is only possible on a sandbox. */
   readonly mint: string
-  /** Called with alarms and errors of the log. */
+  /** Called with the text of each alarm and of each error in the log. */
   readonly warn: (text: string) => void
 }
 
 const PRICE_WITHIN_MS = 90_000
-/** Minimum number of prints of a mint to select it. */
+/** Number of prints that a mint needs to be selected. */
 const ENOUGH_PRINTS = 5
 const PERCENT = 40
 
-/** Buys a small amount and sells it in each form whose meaning the service's document leaves open. A bot places these
- *  orders through the engine, gateway, executor, resolver and journal of every run, so the next start can resume them
- *  after a crash. */
+/** Buys a small amount, and sells it in each form whose meaning the service's document leaves open. A bot places these
+ *  orders through the usual engine, gateway, executor, resolver and journal, so after a crash the next start can resume
+ *  them. */
 export async function probeLive(parts: ProbeParts): Promise<Probed> {
   const { config } = parts
   if (config.bots.some(({ name }) => name === PROBE_BOT))
@@ -67,7 +67,7 @@ export async function probeLive(parts: ProbeParts): Promise<Probed> {
 
 const ERROR_LEVEL = 50
 
-/** Passes alarms and errors of the log on. */
+/** Passes an alarm or an error in a line of the log on to `warn`. */
 function reportErrors(line: string, warn: (text: string) => void): void {
   const { level, msg, ...fields } = JSON.parse(line) as { level: number; msg?: string; reason?: string }
   if (level >= ERROR_LEVEL) warn([msg, fields.reason].filter((text) => text !== undefined).join(': '))
@@ -78,7 +78,7 @@ class Probe {
   readonly #running: RunningBots
   readonly #watch: ProbeWatch
   readonly #hands: ProbeOrders
-  /** Orders of this probe, without sales of an earlier probe's tokens. */
+  /** Orders of this probe. Sales of tokens that an earlier probe left are not among them. */
   readonly #orders: ProbeOrder[] = []
   readonly #sales: ServiceProof['sales'][number][] = []
   #sellNumber: ServiceProof['sellNumber'] = null
@@ -145,7 +145,7 @@ class Probe {
     await this.#hands.final(this.#orders)
   }
 
-  /** The given mint, or on a sandbox the most traded one, as soon as it has a price; '' before. */
+  /** Mint to trade: the given one, or on a sandbox the most traded one. '' until the mint has a price. */
   #chosen(): string {
     if (this.#parts.mint !== '') return this.#watch.priceOf(this.#parts.mint) === undefined ? '' : this.#parts.mint
     const [most] = [...this.#watch.prints].sort(([, a], [, b]) => b - a)
@@ -153,7 +153,7 @@ class Probe {
     return most[0]
   }
 
-  /** Sells the tokens of a probe that crashed. */
+  /** Sells the tokens that a crashed probe left. */
   async #sellLeftover(): Promise<void> {
     const positions = [...this.#running.stats.positions.values()]
     const left = positions.filter(({ bot, tokens }) => bot === PROBE_BOT && tokens > 0n)
@@ -162,14 +162,15 @@ class Probe {
     if (orders.length > 0) await this.#hands.final(orders)
   }
 
-  /** Earlier tokens would be sold too and would distort the proof. */
+  /** Ends the probe if the wallet already holds the token: these tokens would be sold too and would distort the
+   *  proof. */
   async #refuseHeld(): Promise<void> {
     const holding = await this.#running.world.chain?.wallet.byHand.holding(this.#mint)
     if (holding !== undefined && holding.tokens > 0n)
       throw new Stopped('the wallet already holds this token; choose another mint')
   }
 
-  /** Sells a third as a number. */
+  /** Sells a third of the tokens, with the amount as a number in the unit `written`. */
   async #sellNumberAs(written: Exclude<SellUnit, 'unproved'>, { decimals }: Fill): Promise<void> {
     const held = this.#held()
     const third = wholeTokens(held, decimals) / 3
@@ -205,18 +206,18 @@ class Probe {
     return this.#orders.flatMap(({ fills }) => [...fills.values()])
   }
 
-  /** Base units that the probe holds. */
+  /** Number of base units that the probe holds. */
   #held(): bigint {
     return this.#fills().reduce((sum, { side, tokens }) => sum + (side === 'buy' ? tokens : -tokens), 0n)
   }
 }
 
-/** Bot of the probe's orders and fills. */
+/** Name of the bot that the probe's orders and fills belong to. */
 const PROBE_BOT = 'doctor'
-/** After a crash, a run on the journal sells the tokens after this time. */
+/** Longest time to hold the tokens. After a crash, the next run on the journal sells them when it is over. */
 const HOLD_SECONDS = 600
 
-/** A bot that executes the probe's signals, limited to this amount. */
+/** Configuration of a bot that executes the probe's signals and may not spend more than `amount`. */
 async function probeBot(amount: Lamports): Promise<BotConfig> {
   return {
     name: PROBE_BOT,

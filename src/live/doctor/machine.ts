@@ -35,7 +35,7 @@ function problemOf(secret: Secret): string {
     return ''
   } catch (error) {
     if (error instanceof SluiceError) return error.message
-    // Only the system's code: other texts could contain the secret.
+    // The message contains only the system's error code, because another text could contain the secret.
     return `${secret.describe()}: ${(error as NodeJS.ErrnoException).code ?? 'unreadable'}`
   }
 }
@@ -43,7 +43,7 @@ function problemOf(secret: Secret): string {
 const OTHERS = 0o077
 const OTHERS_WRITE = 0o022
 
-/** Modes of the journal, of its auxiliary files, of its control socket and of its folder. */
+/** File modes of the journal, of its auxiliary files, of its control socket and of its folder. */
 export function journalFiles(path: string): FileFinding[] {
   if (process.platform === 'win32' || !existsSync(path)) return []
   const names = ['', '-wal', '-shm', '.lock', '.chain', '.reserve'].map((end) => path + end)
@@ -55,7 +55,8 @@ export function journalFiles(path: string): FileFinding[] {
   })
 }
 
-/** The journal, and its writer unless another process writes it. The writer counts the requests. */
+/** Findings about the journal. `writer` is absent while another process writes the journal; it records the requests of
+ *  doctor. */
 export interface JournalLook {
   readonly finding: JournalFinding
   readonly past: Recovered | undefined
@@ -90,7 +91,7 @@ export function examineJournal(path: string): JournalLook {
   return { finding, past: known, writer: typeof writer === 'string' ? undefined : writer }
 }
 
-/** Contents of the journal, or the error if it is damaged or older. */
+/** State in the journal; the error if the journal is damaged or was written by an older version. */
 function readJournal(path: string): Recovered | SluiceError {
   try {
     const reader = openReader(path)
@@ -106,7 +107,8 @@ function readJournal(path: string): Recovered | SluiceError {
   }
 }
 
-/** Opens the journal without a disk reserve, because doctor does not trade. Returns the holder if it is locked. */
+/** Opens the journal for writing, without a disk reserve, because doctor does not trade. Returns the name of the holder
+ *  if the journal is locked. */
 function openWriter(path: string): OpenJournal | string {
   try {
     return openJournal(path, {
@@ -128,7 +130,7 @@ function freeFor(path: string): number {
   return bavail * bsize
 }
 
-/** First version that runs TypeScript without a flag. */
+/** First version of Node (major, minor) that runs TypeScript without a flag. */
 const MIN_NODE = [22, 18] as const
 
 export function nodeVerdict(version: string): Check {
@@ -141,7 +143,7 @@ export interface ConfigFinding {
   readonly files: readonly string[]
   readonly bots: number
   readonly live: number
-  /** Texts of `sluice check`. */
+  /** Warnings that `sluice check` prints. */
   readonly warnings: readonly string[]
 }
 
@@ -171,18 +173,18 @@ export function secretsVerdict(secrets: readonly SecretFinding[]): Check {
   return fail('secrets', parts.map(({ found }) => found).join('; '), fixes)
 }
 
-/** `problem`: why the signer is not available; '' if it signs for this wallet. */
+/** Check of the signer. `problem`: the reason for which it is not available; '' if it signs for this wallet. */
 export function signerVerdict(wallet: string, problem: string): Check {
   if (problem === '') return ok('signer', `signs for ${wallet}`)
   const [found = '', fix = 'see docs/signer.md'] = problem.split(/; (?:run|start it): /)
   return fail('signer', found, fix)
 }
 
-/** A file of the journal with its mode. */
+/** A file that belongs to the journal, with its mode. */
 export interface FileFinding {
   readonly path: string
   readonly mode: number
-  /** Bits that others may not have. */
+  /** Bits of the mode that give other users access, and must not be set. */
   readonly forbidden: number
 }
 
@@ -203,11 +205,11 @@ export function filesVerdict(files: readonly FileFinding[]): Check {
 export interface JournalFinding {
   readonly path: string
   readonly exists: boolean
-  /** Written by an older version. A run upgrades it; doctor does not. */
+  /** Whether an older version wrote the journal. A run upgrades such a journal; doctor does not. */
   readonly isOlder: boolean
   /** Description of damage; '' if the journal is intact. */
   readonly damage: string
-  /** The process that writes it; '' if none does. */
+  /** Name of the process that writes the journal; '' if none does. */
   readonly holder: string
   readonly freeBytes: number
   readonly endedInOrder: boolean
@@ -215,7 +217,7 @@ export interface JournalFinding {
   readonly undecided: number
 }
 
-/** Below these limits the tape and the entries stop. */
+/** Free space below which the tape is no longer written, and below which entries stop. */
 const TAPE_BYTES = 512 * 2 ** 20
 const ENTRY_BYTES = 128 * 2 ** 20
 
@@ -243,7 +245,7 @@ export function diskVerdict({ path, freeBytes }: Pick<JournalFinding, 'path' | '
   return ok('disk', free)
 }
 
-/** Lead of this machine's clock over another clock, ms, with its uncertainty. */
+/** Time by which this machine's clock is ahead of another clock, ms, with its uncertainty. */
 export interface SkewFinding {
   readonly against: string
   readonly skewMs: number

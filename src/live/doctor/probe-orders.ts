@@ -18,7 +18,7 @@ const ANSWER_WITHIN_MS = 10_000
 const ORDER_WITHIN_MS = 600_000
 const FINAL_WITHIN_MS = 120_000
 const LOOK_EVERY_MS = 50
-/** Temporary refusals: the request is repeated. */
+/** Codes of temporary refusals, after which the request is repeated. */
 const TRANSIENT = new Set([
   'PRICE_UNKNOWN',
   'FEED_DOWN',
@@ -29,7 +29,7 @@ const TRANSIENT = new Set([
   'EXIT_UNPROVED',
 ])
 
-/** The probe cannot continue; its findings so far are valid. */
+/** Error: the probe cannot continue. Its findings up to this point are valid. */
 export class Stopped extends Error {}
 
 interface Placed {
@@ -39,7 +39,7 @@ interface Placed {
   readonly reason?: string
 }
 
-/** Sends requests to the probe's bot and waits for the orders. Methods throw `Stopped` if the process must end. */
+/** Sends requests to the probe's bot and waits for the orders. Its methods throw `Stopped` if the process must end. */
 export class ProbeOrders {
   readonly #parts: ProbeOrdersParts
   readonly #running: RunningBots
@@ -56,7 +56,7 @@ export class ProbeOrders {
     void running.ended.then(({ message }) => this.#stop(message))
   }
 
-  /** Ignores later reasons to stop. */
+  /** Ends the probe regularly: later reasons to stop no longer throw. */
   end(): void {
     this.#hasEnded = true
   }

@@ -26,14 +26,14 @@ export interface ProbeOrder {
   finalAt: number | undefined
 }
 
-/** Observes the decisions for the probe's bot, its orders and fills, the feed, and the answers of the service. */
+/** Observes the decisions for the probe's bot, the bot's orders and fills, the feed, and the answers of the service. */
 export class ProbeWatch implements Probe {
   unit: SellUnit = 'unproved'
   signatureField = ''
   readonly orders = new Map<string, ProbeOrder>()
   /** The strategy's answers to the signals, in order. */
   readonly answers: string[] = []
-  /** Proves the units of the quoted price without the configuration. */
+  /** Proves the unit of quoted prices; starts without the configured unit. */
   readonly quoted = new Prices({ tradePrice: 'auto', tradeAmount: 'auto' })
   /** Number of valid prints by mint. */
   readonly prints = new Map<string, number>()
@@ -58,7 +58,7 @@ export class ProbeWatch implements Probe {
       this.signatureField = this.#venue.signaturePathOf(result.body) || this.signatureField
   }
 
-  /** The robust price of the feed, SOL a token. */
+  /** Robust price from the feed, SOL per token; undefined before enough prints. */
   priceOf(mint: string): number | undefined {
     const token = this.#tokens.get(mint)
     return token === undefined ? undefined : this.#prices.at(token)
@@ -84,7 +84,7 @@ export class ProbeWatch implements Probe {
     }
   }
 
-  /** Writes a proof and waits until it is durable. */
+  /** Writes a proof to the journal and waits until it is durable. */
   keep(learned: Learned): Promise<void> {
     this.#journal?.write({ kind: 'learned', learned })
     return new Promise((resolve) => this.#journal?.commit(resolve))
@@ -135,7 +135,7 @@ function newOrder(): ProbeOrder {
   return { state: 'accepted', code: '', reason: '', attempt: undefined, fills: new Map(), ...times }
 }
 
-/** Summary of one order of the probe. */
+/** Summary of one order of the probe, for the output. */
 export interface Step {
   readonly name: string
   readonly order: string
@@ -191,7 +191,7 @@ export function proofFrom(
   }
 }
 
-/** Sum of the fills, base units. */
+/** Sum of the order's fills, base units. */
 export function tokensOf({ fills }: ProbeOrder): bigint {
   return [...fills.values()].reduce((sum, { tokens }) => sum + tokens, 0n)
 }
@@ -200,14 +200,14 @@ export function tokensOf({ fills }: ProbeOrder): bigint {
 export interface NumberSale {
   /** Unit in which the request wrote the number. */
   readonly written: Exclude<SellUnit, 'unproved'>
-  /** Intended amount. */
+  /** Amount that the probe intended to sell. */
   readonly asked: bigint
   readonly decimals: number
   readonly sold: bigint
   readonly held: bigint
 }
 
-/** Unit of the number that explains the sold amount; null if it is ambiguous. */
+/** Unit of the request's number that explains the amount sold; null if both units do or none does. */
 export function sellNumberOf({ written, asked, decimals, sold, held }: NumberSale): ServiceProof['sellNumber'] {
   const scale = 10n ** BigInt(decimals)
   if (sold === held || sold === 0n || scale === 1n) return null // a service may cap a number at the whole holding
@@ -222,10 +222,11 @@ export function isShare(sold: bigint, held: bigint, percent: number): boolean {
   return held > 0n && Math.abs((Number(sold) / Number(held)) * 100 - percent) <= 0.02
 }
 
-/** Fees and price impact change the price by less than this factor; another currency or unit by more. */
+/** Fees and price impact change the price by a smaller factor than this; a wrong currency or unit changes it by a
+ *  larger one. */
 const MAX_RATIO = 1.5
 
-/** Whether the price of our own buy matches the price of the feed. */
+/** Whether the price of our own buy agrees with the price in the feed. */
 export function agrees(fillPrice: number, feedPrice: number | undefined): boolean {
   if (feedPrice === undefined || !(feedPrice > 0) || !(fillPrice > 0)) return false
   const ratio = fillPrice / feedPrice

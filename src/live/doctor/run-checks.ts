@@ -29,11 +29,11 @@ import {
 import { examineService } from './service.ts'
 
 export interface ExamineOptions {
-  /** Called with each check. */
+  /** Called with the result of each check. */
   readonly show: (check: Check) => void
   /** Called with a description of the current step. */
   readonly say: (text: string) => void
-  /** Mint to request from the service; '' selects the most traded one. */
+  /** Mint of the token whose record is requested from the service; '' selects the most traded mint. */
   readonly mint: string
 }
 
@@ -58,7 +58,7 @@ export async function examine(config: Config, options: ExamineOptions): Promise<
   }
 }
 
-/** Collects checks. Removes secrets and escapes foreign text. */
+/** Collects the results of checks. Removes secrets from their texts and escapes foreign text. */
 class Findings {
   readonly checks: Check[] = []
   redact = (text: string): string => text
@@ -113,7 +113,7 @@ async function examineOthers(
     if (busy !== undefined) add(processCheck(busy))
     say('the service')
     const parts = { config, service, clock, http, journal, busy, keyUse }
-    // The RPCs have separate budgets and can be examined at the same time.
+    // The RPCs have their own request limits, so they are examined at the same time as the service.
     const chain = examineChain(parts)
     chain.catch(() => {}) // awaited below
     const skew = await examineService({ ...parts, mint, chain, add, say })
@@ -128,7 +128,7 @@ async function examineOthers(
   }
 }
 
-/** The process that runs on this journal, with its status if it reports one. */
+/** The process that runs on this journal, with its status if it reports one; undefined if none does. */
 async function runningOn(path: string, { finding }: JournalLook): Promise<Running | undefined> {
   const { holder } = finding
   if (holder === '') return undefined
@@ -144,7 +144,7 @@ async function runningOn(path: string, { finding }: JournalLook): Promise<Runnin
   }
 }
 
-/** Another process uses the key, so this one sends no request. */
+/** Use of the key by this process if another one has locked it: doctor then sends no request. */
 const NO_KEY_USE: KeyUse = { isFresh: false, began: () => {}, release: () => {} }
 
 function lockOrHolder(config: Config, service: ServiceAccess): KeyUse | string {

@@ -4,7 +4,7 @@ import type { Plan } from '../../engine/settings.ts'
 import { durationOf } from '../../runtime/time-text.ts'
 import { type Check, fail, ok, refused, warn } from './check.ts'
 
-/** Outcome of one connection with the key. */
+/** Outcome of one attempt to connect with the key. */
 export type SessionFinding =
   | { readonly kind: 'authenticated'; readonly ms: number; readonly plan: string; readonly connectMs: number }
   | { readonly kind: 'refused' | 'unanswered' | 'unread' | 'skipped'; readonly reason: string }
@@ -36,13 +36,13 @@ export function keyVerdict(host: string, session: SessionFinding, source: string
 }
 
 export interface PlanFinding {
-  /** Name of the plan from the service; '' if it sent none. */
+  /** Name of the plan that the service sent; '' if it sent none. */
   readonly planName: string
-  /** Limits of the plan if known. */
+  /** Limits of the plan; `notice` names those that are unknown. */
   readonly known: Plan
-  /** Why limits are unknown; '' if all are known. */
+  /** Reason for which limits of the plan are unknown; '' if all are known. */
   readonly notice: string
-  /** Configured limits. */
+  /** Value of service.plan in the configuration. */
   readonly configured: 'auto' | Plan
   readonly share: number
 }
@@ -85,16 +85,16 @@ function isWithin(one: Plan, other: Plan): boolean {
   )
 }
 
-/** Demands of the configured bots on the service. */
+/** Requirements that the configured bots have of the service. */
 export interface NeedFinding {
   readonly requestsPerMinute: number
-  /** Connections of this process, and of the plan. */
+  /** Number of connections that this process needs (`sockets`) and that the plan permits (`connections`). */
   readonly sockets: number
   readonly connections: number
   /** Maximum number of open positions; null if unlimited. */
   readonly positions: number | null
   readonly keys: number
-  /** Largest buy within the limits of any bot, and the maximum of the plan. */
+  /** Largest buy that the limits of any bot allow, and the largest buy that the plan permits. */
   readonly largestBuyLamports: number
   readonly maxBuyLamports: number
 }
@@ -118,14 +118,14 @@ export function needsVerdict(need: NeedFinding): Check {
   return ok('needs', found)
 }
 
-/** Observation of the feed over some seconds. */
+/** Observations of the feed over some seconds. */
 export interface FeedFinding {
   readonly state: string
   readonly seconds: number
   readonly rows: number
   /** Kinds of rows with counts, such as `trades 120`. */
   readonly kinds: string
-  /** Frames that did not match the expected format, by reason; includes unknown fields and types. */
+  /** Counts of frames that did not match the expected format, by reason. Unknown fields and types are included. */
   readonly misfits: readonly (readonly [why: string, count: number])[]
   readonly notices: readonly string[]
 }
@@ -155,11 +155,11 @@ export function feedVerdict({ state, seconds: looked, rows, kinds, misfits, noti
 }
 
 export interface UnitFinding {
-  /** Source of the proof of the unit; `open`: not proved. */
+  /** Source of the proof of the unit; `open` if the unit is not proved. */
   readonly amount: 'configured' | 'probed' | 'seen' | 'open'
-  /** Quoted price divided by the price in SOL; NaN with too few prints. */
+  /** Quoted price divided by the price in SOL; NaN if there were too few prints. */
   readonly quotedPerSol: number
-  /** Prints that were compared. */
+  /** Number of prints that were compared. */
   readonly prints: number
 }
 
@@ -188,7 +188,7 @@ export function unitsVerdict({ amount, quotedPerSol, prints }: UnitFinding): Che
 export interface SellNumberFinding {
   readonly unit: 'tokens' | 'baseUnits' | null
   readonly by: 'configuration' | 'probe' | ''
-  /** A probe proved another unit than the configured one. */
+  /** Whether a probe proved a unit other than the configured one. */
   readonly contradicts: boolean
   /** Whether a bot trades live. */
   readonly live: boolean
@@ -210,18 +210,18 @@ export function sellNumberVerdict({ unit, by, contradicts, live }: SellNumberFin
     : ok(name, found)
 }
 
-/** Answer of a reading endpoint. */
+/** Findings about the answer of an endpoint that only reads. */
 export interface RecordFinding {
   readonly name: 'portfolio' | 'token info'
   /** HTTP status; 0 without an answer. */
   readonly status: number
-  /** Why there was no answer or no request. */
+  /** Reason for which there was no answer or no request; '' otherwise. */
   readonly reason: string
   /** `path type` of every field, sorted; [] if the body is not a JSON object. */
   readonly shape: readonly string[]
-  /** Shape at the last examination; undefined at the first. */
+  /** Fields of the previous examination's answer; undefined at the first examination. */
   readonly before: readonly string[] | undefined
-  /** Recognized values, such as the wallet and its balance. */
+  /** Texts about recognized values, such as the wallet and its balance. */
   readonly knows: readonly string[]
   /** Another wallet that the answer names instead of ours; '' if none. */
   readonly stranger: string
@@ -254,7 +254,8 @@ export function recordVerdict(record: RecordFinding): Check {
   return ok(name, before === undefined ? found : `${found}; unchanged`)
 }
 
-/** Fields that were added (+) or removed (-). Items of a list count only if both lists have some. */
+/** Fields that the answer has gained (+) or lost (-). Fields inside the items of a list count only if the list had
+ *  items in both answers. */
 export function driftOf(before: readonly string[], now: readonly string[]): string[] {
   const isListEmpty = (field: string, shape: readonly string[]): boolean => {
     const end = field.lastIndexOf('[]')

@@ -35,8 +35,8 @@ export interface ServiceParts extends DoctorFindings {
 
 const LOOK_MS = 10_000
 
-/** Examines the key, the plan, the demands of the bots, the feed with its units, and the reading endpoints. Returns the
- *  skew of this machine's clock. */
+/** Examines the key, the plan, the requirements of the bots, the feed with its units, and the endpoints that only read.
+ *  Returns the difference of this machine's clock from that of the service; undefined if no answer showed it. */
 export async function examineService(parts: ServiceParts): Promise<SkewFinding | undefined> {
   const { config, service, clock, add } = parts
   const look = await session(parts, () => lookAtFeed(service, clock, LOOK_MS))
@@ -53,7 +53,7 @@ export async function examineService(parts: ServiceParts): Promise<SkewFinding |
   return readRecords(parts, effective, look.mint)
 }
 
-/** Skips the session if it would take the only connection from a running process. */
+/** Observes the feed in a session of its own. Skips it if it would take the only connection from a running process. */
 async function session({ busy, config }: ServiceParts, run: () => Promise<FeedLook>): Promise<FeedLook> {
   const configured = typeof config.service.plan === 'object' ? config.service.plan : undefined
   const connections = (busy?.health?.plan ?? configured ?? venueOf(config.service).plans.first('auto')).connections
@@ -146,7 +146,8 @@ async function readRecords(parts: ServiceParts, plan: Plan, seen: string): Promi
   return skew
 }
 
-/** Compares the shape with the last one, and keeps it for the next examination. */
+/** Finding about an answer. Compares its fields with those of the previous examination, and stores them for the next
+ *  one. */
 function recordOf(
   { journal, service }: ServiceParts,
   name: RecordFinding['name'],

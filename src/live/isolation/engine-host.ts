@@ -11,11 +11,11 @@ import type { LiveWorld } from '../world.ts'
 import { IsolatedSegment } from './isolated-segment.ts'
 import type { MemoryLimits } from './memory-guard.ts'
 
-/** Start input of a segment that continues from recovered state. */
+/** Builds the start input of a segment that continues from recovered state. */
 export type StartOf = (recovered: Recovered) => StartInput
 
 export interface Isolation {
-  /** Run the engine in its own thread, so that a strategy cannot take other bots down. */
+  /** Whether the engine runs in its own thread, so that a failing strategy cannot stop the other bots. */
   readonly isolate?: boolean
   /** Memory limits of that thread. */
   readonly memory?: MemoryLimits
@@ -31,11 +31,11 @@ export interface HostParts {
   readonly world: LiveWorld
   readonly log: Log
   readonly startOf: StartOf
-  /** Called when no engine can continue. */
+  /** Called with the reason when no further engine can be started. */
   readonly failed: (reason: string) => void
 }
 
-/** The engine and its connection to the world, in this thread or in another one. */
+/** Creates the engine and its connection to the world, in this thread or in another one. */
 export function hostEngine({ config, world, past, log, ...parts }: HostParts): AnySegment {
   const { machine, journal, mints, isolation, startOf, failed } = parts
   const common = {
@@ -56,7 +56,7 @@ export function hostEngine({ config, world, past, log, ...parts }: HostParts): A
   })
 }
 
-/** The place precedes the reason, because a terminal cuts long lines at their end. */
+/** Logs an alarm. The place precedes the reason, because a terminal cuts long lines at their end. */
 function logAlarm(log: Log, { bot, code, reason, thrownAt }: Alarm): void {
   if (thrownAt === undefined) log.error({ bot, code, reason }, 'alarm')
   else log.error({ bot, code, place: thrownAt.place, reason, stack: thrownAt.stack }, 'alarm')

@@ -8,36 +8,36 @@ import { type MintNews, MintTeller } from '../../market/mints.ts'
 import type { MemoryLimits } from './memory-guard.ts'
 import type { EngineLink } from './threaded-runner.ts'
 
-/** Data that a thread starts with. It loads the engine's modules and then waits for `begin`, so that spare threads
- *  can stand ready. */
+/** Data with which a thread starts. The thread loads the engine's modules and then waits for `begin`, so that spare
+ *  threads are ready when they are needed. */
 export interface EngineThreadStart {
   readonly port: MessagePort
-  /** Incremented when a message waits to be read. */
+  /** Counter that is incremented when a message waits to be read; the thread sleeps on it. */
   readonly bell: Int32Array
-  /** Indexed by `Cell`. */
+  /** Shared counters, indexed by `Cell`. */
   readonly cells: Int32Array
 }
 
-/** Shared counters that show the state of the thread even while it is too busy to send a message. */
+/** Indexes of the shared counters. They show the state of the thread even while it is too busy to send a message. */
 export const Cell = {
   /** Index (in the start input) of the bot whose handler runs; -1 if none. */
   active: 0,
-  /** Incremented with every handler, every few rows, every input, and every loaded module. It follows `active`,
-   *  because the engine needs that order. */
+  /** Counter that is incremented with every handler, every few rows, every input, and every loaded module. Its index
+   *  must be that of `active` plus one, because the engine receives both cells as one array. */
   progress: 1,
-  /** Longest time until the next progress, ms; 0 while the thread waits for work. */
+  /** Longest permitted time until the next progress, ms; 0 while the thread waits for work. */
   deadlineMs: 2,
-  /** The system's thread id, 0 if unavailable. */
+  /** The system's id of the thread; 0 if it is unavailable. */
   thread: 3,
 } as const
 
-/** How the engine of a thread begins. */
+/** Message with which the engine of a thread begins. */
 export interface BeginMessage {
   readonly kind: 'begin'
   readonly seq: Seq
   readonly time: Millis
   readonly start: StartInput
-  /** Journal whose tape warms the strategies up. */
+  /** Path of the journal whose tape warms the strategies up. */
   readonly journal: string
   readonly memory: MemoryLimits
   readonly inspects: boolean
@@ -45,12 +45,12 @@ export interface BeginMessage {
 
 export interface RowsMessage {
   readonly kind: 'rows'
-  /** The first rows of a block carry its memory. */
+  /** Shared memory of the block; only the first message about a block carries it. */
   readonly memory: { readonly buffer: SharedArrayBuffer; readonly capacity: number } | null
   readonly from: number
   readonly to: number
   readonly firstSeq: Seq
-  /** Mints since the previous message. */
+  /** Mints that are new since the previous message. */
   readonly news: MintNews
 }
 
@@ -69,10 +69,10 @@ export type FromEngine =
   | ({ readonly kind: 'broke' } & Death)
 
 export interface Death {
-  /** Bot that caused it, -1 if unknown. */
+  /** Index of the bot that caused the loss; -1 if it is unknown. */
   readonly bot: number
   readonly reason: string
-  /** The memory limit is exceeded. */
+  /** Whether the thread exceeded its memory limit. */
   readonly isFull?: boolean
 }
 
@@ -81,22 +81,22 @@ export interface EngineThreadEvents {
   did(next: number, outputs: readonly Output[]): void
   marks(marks: readonly Mark[]): void
   log(bot: number, text: string): void
-  /** Called once, as the last event. */
+  /** Called once when the thread is lost; no other event follows. */
   died(death: Death): void
 }
 
-/** Factor over the limit at which the thread is ended. The room between the two lets the thread find the bot that
- *  holds the memory. */
+/** The thread is ended at this multiple of the memory limit. Between the limit and its multiple, the thread can still
+ *  find the bot that holds the memory. */
 const HARD_HEAP = 2
 
 const NOBODY: EngineThreadEvents = { begun() {}, did() {}, marks() {}, log() {}, died() {} }
 
-/** The main thread's side of a thread with an engine. */
+/** Represents a thread with an engine in the main thread. */
 export class EngineThread implements EngineLink {
   readonly cells = new Int32Array(new SharedArrayBuffer(16)).fill(-1, 0, 1)
   /** Receiver of events. A spare thread has none. */
   on: EngineThreadEvents = NOBODY
-  /** Whether the engine also attributes memory to bots, which costs time. */
+  /** Whether the engine also determines the memory of each bot, which costs time. */
   inspects = false
   readonly #mints = new MintTeller()
   readonly #bell = new Int32Array(new SharedArrayBuffer(4))
@@ -116,7 +116,8 @@ export class EngineThread implements EngineLink {
     this.#memory = memory
     this.#port = port1
     this.#port.on('message', (message: FromEngine) => this.#receive(message))
-    // The stack is as deep as that of the main thread, so that any handler that runs here also runs in a replay.
+    // The stack has the same size as that of the main thread, so that each handler that runs here also runs in a
+    // replay.
     const resourceLimits = {
       maxOldGenerationSizeMb: HARD_HEAP * memory.heapMb,
       maxYoungGenerationSizeMb: 32,
@@ -183,7 +184,7 @@ export class EngineThread implements EngineLink {
     return Atomics.load(this.cells, Cell.active)
   }
 
-  /** The last messages of the thread may still wait in the port. */
+  /** Called when the thread has ended. Its last messages may still wait in the port and are read first. */
   #ended(code: number): void {
     for (let last = this.#next(); last !== undefined; last = this.#next()) this.#receive(last)
     this.#die({ bot: this.#active, reason: `its thread ended (exit code ${code})` })

@@ -23,14 +23,14 @@ import {
 import { MemoryGuard } from './memory-guard.ts'
 import { threadId } from './watchdog.ts'
 
-/** Deadlines for loading a module, for the `start` of a strategy, and for a handler. */
+/** Longest times for loading a module, for the `start` of a strategy, and for a handler. */
 const LOAD_DEADLINE_MS = 10_000
 const START_DEADLINE_MS = 2_000
 const DEADLINE_MS = 500
 /** Rows between two updates of the progress counter. */
 const ROWS_A_STEP = 32
 const MARKS_EVERY_MS = 250
-/** Marks a number of the main thread that has no mint. */
+/** Entry for a mint number of the main thread that no mint has. */
 const NO_TOKEN = -1
 
 const { port, bell, cells } = workerData as EngineThreadStart
@@ -40,7 +40,8 @@ let tokens: number[] = []
 let block: TranslatedBlock
 let marksAt = 0
 let memory: MemoryGuard
-/** Created before globals are frozen, because it requests longer stacks. */
+/** Finds the strategy's code in a stack. It is created before the globals are frozen, because it asks Node for longer
+ *  stacks. */
 const thrownAt = stackReader()
 cells[Cell.thread] = threadId()
 takeConsole((text) => say({ kind: 'log', bot: cells[Cell.active] as number, text }))
@@ -77,8 +78,8 @@ function first(): BeginMessage {
   }
 }
 
-/** Loads one module at a time, so that a module that never returns can be identified. The file of a stopped strategy
- *  is loaded only if another bot needs it. */
+/** Loads the strategies one module at a time, so that a module that never returns can be identified. The file of a
+ *  stopped strategy is loaded only if another bot needs it. */
 async function strategiesOf({ bots, stopped = [] }: StartInput): Promise<Map<string, Strategy>> {
   const strategies = new Map<string, Strategy>()
   for (const [index, { name, strategy }] of bots.entries()) {
@@ -95,7 +96,7 @@ async function strategiesOf({ bots, stopped = [] }: StartInput): Promise<Map<str
   return strategies
 }
 
-/** The thread reads the strategies' warm-up from the tape itself. */
+/** Feeds the warm-up to the strategies; this thread reads it from the tape itself. Returns the number of rows. */
 function warm(engine: Engine, journal: string, range: StartInput['warm']): number {
   if (range.from > range.to) return 0
   const reader = openReader(journal)
@@ -166,7 +167,7 @@ function tellMarks(engine: Engine): void {
   if (marks.length > 0) say({ kind: 'marks', marks })
 }
 
-/** Runs until the engine cannot continue. */
+/** Reads messages until the engine cannot continue, and returns the reason. */
 function serve(engine: Engine): Death {
   for (;;) {
     const heard = Atomics.load(bell, 0)

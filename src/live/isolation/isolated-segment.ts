@@ -11,16 +11,16 @@ import type { MemoryLimits } from './memory-guard.ts'
 import { ThreadedRunner } from './threaded-runner.ts'
 import { Watchdog } from './watchdog.ts'
 
-/** Limits of all strategies together. */
+/** Memory limits that apply to all strategies together. */
 const MEMORY: MemoryLimits = { heapMb: 384, buffersMb: 256 }
-/** Number of spare threads. With two, an engine that is lost right after another one still finds a ready thread.
- *  Spares are created once the engine has settled. */
+/** Number of spare threads. With two, there is still a ready thread if an engine is lost right after another one.
+ *  Spares are created only once the engine has run for a second, so that they do not delay its start. */
 const SPARES = 2
 const SPARE_AFTER_MS = 1_000
 const LONGEST_REASON = 300
 
 export interface IsolatedParts extends Omit<SegmentParts, 'strategies' | 'mints'> {
-  /** Called with every input after the engine has answered it, in its place between the rows. */
+  /** Called with every input after the engine has answered it, in the order of inputs and rows. */
   readonly heard: (input: Input) => void
   /** Path of the journal with the tape. */
   readonly journalPath: string
@@ -29,13 +29,13 @@ export interface IsolatedParts extends Omit<SegmentParts, 'strategies' | 'mints'
   readonly startAgain: () => StartInput
   readonly decided: (us: number) => void
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
-  /** Called when no further engine can help. */
+  /** Called with the reason when no further engine can be started. */
   readonly failed: (reason: string) => void
 }
 
-/** A `Segment` whose engine runs in its own thread and may be lost at any time. Gateway, executors and journal
- *  continue meanwhile, and the next engine recovers from the journal as a restart does. The bot that caused the loss
- *  may only close positions afterwards. */
+/** A `Segment` whose engine runs in its own thread and may be lost at any time. Gateway, executors and journal continue
+ *  without the engine, and the next engine recovers from the journal as after a restart. The bot that caused the loss
+ *  may then only close positions. */
 export class IsolatedSegment implements AnySegment {
   readonly gateway: Gateway
   readonly runner: ThreadedRunner
@@ -48,7 +48,7 @@ export class IsolatedSegment implements AnySegment {
   #unwatch: () => void = () => {}
   readonly #marks = new HighMarks()
   #hadBegun = false
-  /** Whether the next engines attribute memory to bots. */
+  /** Whether the next engines determine the memory of each bot. */
   #inspects = false
   #isOver = false
   #lostAt: number | undefined
@@ -66,7 +66,8 @@ export class IsolatedSegment implements AnySegment {
     })
   }
 
-  /** Restores money from rows; the thread itself warms the strategies up. Returns the number of warm-up rows. */
+  /** Starts the first engine with the recovered money. Its thread warms the strategies up itself. Returns the number of
+   *  warm-up rows. */
   begin(start: StartInput): Promise<number> {
     this.#stopped = new StoppedBots(start.bots)
     this.#bots = start.bots.map(({ name }) => name)
@@ -79,7 +80,7 @@ export class IsolatedSegment implements AnySegment {
     takeUp(this.gateway, this.#parts.past, start)
   }
 
-  /** Positions whose high-water mark rose since the last call. */
+  /** High-water marks that have risen since the last call, one for each position. */
   takeMarks(): readonly Mark[] {
     return this.#marks.take()
   }
@@ -142,7 +143,7 @@ export class IsolatedSegment implements AnySegment {
     this.#makeSpares()
   }
 
-  /** Creates one spare at a time. */
+  /** Creates the spare threads, one at a time. */
   #makeSpares(): void {
     clearTimeout(this.#spareTimer)
     if (this.#spares.length === SPARES) return
@@ -161,13 +162,13 @@ export class IsolatedSegment implements AnySegment {
     if (thread !== this.#thread || this.#isOver) return
     const { log, journal, machine } = this.#parts
     this.#thread = undefined
-    clearTimeout(this.#spareTimer) // not while the next engine begins
+    clearTimeout(this.#spareTimer) // no spare is created while the next engine begins
     this.#lostAt ??= performance.now()
     this.#unwatch()
     void thread.end()
     this.runner.lost()
     const reason = death.reason.slice(0, LONGEST_REASON)
-    // Only an engine that counts memory can name the bot, so the next one does.
+    // Only an engine that counts the memory of each bot can name the cause, so the next engine counts it.
     const isToInspect = death.isFull === true && !this.#inspects
     this.#inspects ||= isToInspect
     const bots = isToInspect ? [] : this.#stopped.died({ ...death, reason }, this.#hadBegun, machine.clock.now())
@@ -190,7 +191,7 @@ export class IsolatedSegment implements AnySegment {
   }
 }
 
-/** How long a loss without a known cause counts. */
+/** Time for which a loss without a known cause is remembered. */
 const REMEMBERED_MS = 600000
 
 /** Decides which bots may not continue after an engine was lost. */
@@ -207,7 +208,7 @@ export class StoppedBots {
     return [...this.#stopped.values()]
   }
 
-  /** Reads the outputs of an engine: a bot whose strategy threw stays stopped in the next engine. */
+  /** Reads the outputs of an engine, so that a bot whose strategy threw stays stopped in the next engine. */
   heard(outputs: readonly Output[]): void {
     for (const output of outputs)
       if (output.kind === 'bot' && output.money.status === 'exits-only') {
@@ -217,9 +218,9 @@ export class StoppedBots {
       }
   }
 
-  /** Handles the loss of an engine. `hadBegun`: false while strategies were being loaded or started. Returns the
-   *  names of the bots that are stopped for it, or undefined if no further engine can help. After the first loss
-   *  without a known cause every bot continues, after the second one none does. */
+  /** Handles the loss of an engine. `hadBegun` is false while strategies were being loaded or started. Returns the
+   *  names of the bots that are stopped for the loss, or undefined if no further engine can help. After the first loss
+   *  without a known cause every bot continues; after a second one within ten minutes no bot does. */
   died({ bot, reason }: Death, hadBegun: boolean, now: Millis): readonly string[] | undefined {
     const culprit = this.#bots[bot]
     if (culprit !== undefined && !this.#stopped.has(culprit.name)) {
@@ -240,9 +241,9 @@ export class StoppedBots {
   }
 }
 
-/** High-water marks that an engine in another thread reported and that are not yet written: the last one of each
- *  position. A mark that is written after its position closed would apply to the next position in the same mint, so
- *  closing drops it. */
+/** High-water marks that an engine in another thread reported and that are not yet written, the last one of each
+ *  position. When a position closes, its mark is dropped: if it were written later, it would apply to the next position
+ *  in the same mint. */
 export class HighMarks {
   #byPosition = new ByMint<Mark>()
 
@@ -256,7 +257,7 @@ export class HighMarks {
       if (output.kind === 'position' && output.position.state === 'closed') this.#byPosition.delete(output.position)
   }
 
-  /** Returns all marks and forgets them. */
+  /** Returns all marks and removes them. */
   take(): Mark[] {
     const marks = [...this.#byPosition.values()]
     this.#byPosition = new ByMint()

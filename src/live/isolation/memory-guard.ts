@@ -3,7 +3,7 @@ import { getHeapStatistics } from 'node:v8'
 import { runInThisContext } from 'node:vm'
 import type { Handlers, Strategy } from '../../engine/strategy.ts'
 
-/** Limits of all strategies together: heap, and buffers outside of it. */
+/** Memory limits that apply to all strategies together: for the heap, and for buffers outside of it. */
 export interface MemoryLimits {
   readonly heapMb: number
   readonly buffersMb: number
@@ -13,7 +13,7 @@ const SAMPLE_BYTES = 16_384
 const LOOK_EVERY_MS = 20
 const MB = 2 ** 20
 
-/** A breach of a memory limit. `bot`: -1 if the cause is unknown. */
+/** A breach of a memory limit. `bot`: index of the bot that caused it, -1 if the cause is unknown. */
 export interface Breach {
   readonly bot: number
   readonly reason: string
@@ -25,13 +25,13 @@ interface SampledNode {
   readonly children: readonly SampledNode[]
 }
 
-/** Checks the memory of this thread between two handlers. It ends nothing itself, and costs nothing until a limit is
- *  exceeded. Then the next engine attributes memory: it counts the buffers of each handler and samples the heap
- *  allocations of each bot. */
+/** Checks the memory of this thread between two handlers. It stops no bot itself, and costs nothing until a limit is
+ *  exceeded. The next engine then determines the memory of each bot: it counts the buffers of each handler and samples
+ *  the bot's heap allocations. */
 export class MemoryGuard {
   readonly #limits: MemoryLimits
   readonly #session: Session | undefined
-  /** Bytes of buffers allocated while a bot's handlers ran. */
+  /** Bytes of the buffers that were allocated while a bot's handlers ran, by bot. */
   readonly #buffers = new Map<number, number>()
   #lookedAt = 0
 
@@ -43,7 +43,8 @@ export class MemoryGuard {
     this.#session.post('HeapProfiler.startSampling', { samplingInterval: SAMPLE_BYTES })
   }
 
-  /** Returns the strategy, wrapped if memory is attributed to bots. `indexOf`: index of a bot by its name. */
+  /** Returns the strategy; if the memory of each bot is determined, with handlers that count it. `indexOf`: index of a
+   *  bot by its name. */
   watched(strategy: Strategy, indexOf: (bot: string) => number): Strategy {
     if (this.#session === undefined) return strategy
     return {
@@ -101,7 +102,7 @@ export class MemoryGuard {
     if (this.#session === undefined) session.disconnect()
   }
 
-  /** Sampled bytes still in use, by the bot whose handler allocated them. */
+  /** Sampled heap bytes that are still in use, by the bot whose handler allocated them. */
   #heapByBot(): Map<number, number> {
     const bytes = new Map<number, number>()
     const walk = ({ callFrame, selfSize, children }: SampledNode, owner: number): void => {

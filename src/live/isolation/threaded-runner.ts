@@ -6,31 +6,32 @@ import type { Sink } from '../../engine/ports.ts'
 import type { Block } from '../../market/block.ts'
 import { Effects, type EffectsOptions } from '../../runtime/runner.ts'
 
-/** Upper bound of rows in flight to the engine. An operator's command waits for no more than these. */
+/** Most rows that are sent to the engine before their answers arrive. An operator's command waits for no more rows than
+ *  these. */
 const ROWS_AHEAD = 64
 
-/** An engine in another thread, which receives and answers everything in order. */
+/** An engine in another thread. It receives and answers all items in order. */
 export interface EngineLink {
-  /** Answered by `begun`. */
+  /** Starts the engine, which answers by `begun`. */
   begin(seq: Seq, time: Millis, start: StartInput): void
-  /** Answered by `did`, once for each row with a decision and once at the end. */
+  /** Sends rows. The engine answers by `did`, once for each row with a decision and once at the end. */
   rows(block: Block, from: number, to: number, firstSeq: Seq): void
-  /** Answered by `did`. */
+  /** Sends an input, which the engine answers by `did`. */
   input(seq: Seq, time: Millis, input: Input): void
 }
 
 export interface ThreadedRunnerOptions extends EffectsOptions {
-  /** Called with every batch of rows, as by a Runner. */
+  /** Called with every batch of rows, as a `Runner` does. */
   readonly observe: (block: Block, from: number, to: number) => void
-  /** Called with every input in its place between the rows that `observe` receives. */
+  /** Called with every input, in the order of inputs and of the rows that `observe` receives. */
   readonly heard: (input: Input) => void
   readonly firstSeq: Seq
   readonly lastTime: Millis
-  /** Time from the arrival of rows until their decisions were known, microseconds per row. */
+  /** Called with the time from the arrival of rows until their decisions were known, microseconds per row. */
   readonly decided: (us: number) => void
 }
 
-/** An item in flight to the engine, numbered when it is sent. */
+/** Rows or an input for the engine. It receives its number when it is sent. */
 type Given =
   | {
       readonly kind: 'rows'
@@ -42,9 +43,9 @@ type Given =
     }
   | { readonly kind: 'input'; readonly input: Input; seq: Seq; time: Millis; readonly at: number }
 
-/** A `Runner` for an engine in another thread. An item is journaled, observed and carried out only after the engine
- *  has answered it. An engine may therefore be lost at any instant: unanswered items wait here for the next engine,
- *  which recovers from the journal. */
+/** A `Runner` for an engine in another thread. An item is journaled, observed and carried out only after the engine has
+ *  answered it. An engine may therefore be lost at any instant: the items that it did not answer wait here for the next
+ *  engine, which recovers from the journal. */
 export class ThreadedRunner implements Sink {
   readonly #options: ThreadedRunnerOptions
   readonly #effects: Effects
@@ -52,16 +53,16 @@ export class ThreadedRunner implements Sink {
   #link: EngineLink | undefined
   #start: { readonly seq: Seq; readonly time: Millis; readonly input: StartInput } | undefined
   #given = new Fifo<Given>()
-  /** Rows in `#given`. */
+  /** Number of rows in `#given`. */
   #rowsAhead = 0
-  /** Rows answered and observed since the start. */
+  /** Number of rows that were answered and observed since the start. */
   #rowsHandled = 0
-  /** Items that arrived without an engine, or while the engine had enough to do. */
+  /** Items that arrived while there was no engine, or while the engine had as many rows as it may have. */
   #waiting = new Fifo<Given>()
   /** Number of the next row or input to be sent. */
   #nextSeq: Seq
   #lastTime: Millis
-  /** The last answered item. */
+  /** Number and time of the item that was answered last. */
   #answered: { seq: Seq; time: Millis }
 
   constructor(options: ThreadedRunnerOptions) {
@@ -83,7 +84,7 @@ export class ThreadedRunner implements Sink {
     this.#take(asGiven(input))
   }
 
-  /** Starts a new engine with the journal's money. Later items wait. */
+  /** Starts a new engine with the money in the journal. Items that arrive before it has begun wait. */
   begin(link: EngineLink, input: StartInput): void {
     assert(this.#link === undefined, 'an engine runs already')
     const { clock } = this.#options
@@ -92,8 +93,8 @@ export class ThreadedRunner implements Sink {
     link.begin(start.seq, start.time, input)
   }
 
-  /** The engine has begun and its strategies are warmed up. Sends the standing inputs, then the waiting items, an
-   *  operator's commands first. */
+  /** Called when the engine has begun and its strategies are warmed up. Sends the standing inputs, then the waiting
+   *  items, with an operator's commands first. */
   begun(link: EngineLink, outputs: readonly Output[]): void {
     const start = this.#start
     assert(start !== undefined, 'no engine was started')
@@ -116,7 +117,7 @@ export class ThreadedRunner implements Sink {
     this.#giveMore()
   }
 
-  /** The engine has answered the next input, or rows up to `next`. */
+  /** Called when the engine has answered the next input, or all rows before number `next`. */
   did(next: number, outputs: readonly Output[]): void {
     const one = this.#given.peek()
     assert(one !== undefined, 'the engine answered an item that was not sent')
@@ -125,7 +126,7 @@ export class ThreadedRunner implements Sink {
     this.#giveMore()
   }
 
-  /** The engine is lost. Unanswered items wait for the next one. */
+  /** Called when the engine is lost. Its unanswered items wait for the next engine. */
   lost(): void {
     this.#link = undefined
     this.#start = undefined
@@ -172,8 +173,8 @@ export class ThreadedRunner implements Sink {
     }
   }
 
-  /** Numbers and times an item and sends it. Rows that were read before an input was stamped take the input's time,
-   *  also in the block, because the journal keeps that time. */
+  /** Gives an item its number and time and sends it. Rows may have been read before an earlier input received its time.
+   *  They take the time of that input, also in the block, because the journal stores the time of the block. */
   #give(one: Given): void {
     const link = this.#link as EngineLink
     this.#given.push(one)
@@ -231,10 +232,10 @@ function isCommand(one: Given): boolean {
   return one.kind === 'input' && one.input.kind === 'command'
 }
 
-/** An engine keeps no more either. */
+/** Number of mint inputs that are kept; an engine keeps no more of them either. */
 const MINTS_KEPT = 1000
 
-/** Inputs that an engine remembers but that no row of the journal holds. A new engine receives them again. */
+/** Inputs that an engine remembers although no row of the journal contains them. A new engine receives them again. */
 export class StandingInputs {
   readonly #byKey = new Map<string, Input>()
 

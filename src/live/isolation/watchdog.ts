@@ -2,20 +2,20 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { Cell } from './engine-thread.ts'
 
 const EVERY_MS = 20
-/** Growth of the process during one handler that ends the thread: otherwise the machine's memory could be exhausted
- *  before the deadline. */
+/** If the process grows by more than this during one handler, the thread is ended: the machine's memory could be
+ *  exhausted before the deadline. */
 const MOST_GROWTH_MB = 1024
-/** Deadlines granted to a thread that got little processor time. */
+/** A thread that received little processor time may exceed its deadline by this factor. */
 const MOST_DEADLINES = 10
 
-/** Watches a thread from outside. Time is counted in polls instead of read from a clock, so that a suspended machine
- *  or a busy main thread makes no handler late. A thread is late only through its own work: it ran for at least half
- *  of its time, or slept through all of it. */
+/** Watches a thread from the main thread. Time is counted in polls instead of read from a clock, so that a suspended
+ *  machine or a busy main thread makes no handler late. Only its own work makes a thread late: it ran for at least half
+ *  of the time, or slept for all of it. */
 export class Watchdog {
   readonly #cells: Int32Array
   readonly #stuck: (bot: number, ms: number) => void
   readonly #usageOf: (thread: number) => ThreadUsage | undefined
-  /** Polls at which each bot was seen running since the last progress. */
+  /** Number of polls since the last progress at which each bot was running, by the index of the bot. */
   readonly #seen = new Map<number, number>()
   #progress = 0
   #looks = 0
@@ -24,7 +24,7 @@ export class Watchdog {
   #rssMb = 0
   #isOver = false
 
-  /** `stuck`: called once, with the bot that was seen most often, -1 for none. */
+  /** `stuck` is called once when the thread is late, with the bot that was seen most often; -1 if no handler ran. */
   constructor(cells: Int32Array, stuck: (bot: number, ms: number) => void, usageOf = threadUsage) {
     this.#cells = cells
     this.#stuck = stuck
@@ -37,7 +37,7 @@ export class Watchdog {
     return () => clearInterval(timer)
   }
 
-  /** One poll, every 20 ms. */
+  /** Polls once; called every 20 ms. */
   look(): void {
     const progress = Atomics.load(this.#cells, Cell.progress)
     const deadlineMs = Atomics.load(this.#cells, Cell.deadlineMs)
@@ -74,13 +74,14 @@ function rssMb(): number {
   return process.memoryUsage.rss() / 2 ** 20
 }
 
-/** Processor time of a thread, ms, and whether it sleeps voluntarily. */
+/** Processor time of a thread, ms, and whether the thread sleeps because it waits. */
 export interface ThreadUsage {
   readonly cpuMs: number
   readonly sleeps: boolean
 }
 
-/** Linux counts in hundredths of a second on every architecture that Node supports. */
+/** Milliseconds in a tick: Linux reports processor time in hundredths of a second on every architecture that Node
+ *  supports. */
 const MS_A_TICK = 10
 
 /** The system's id of the calling thread; 0 if unavailable. */

@@ -5,7 +5,7 @@ import { ALWAYS_INNER } from '../../chain/verifier/simulate.ts'
 import type { PolicyInput } from '../../config/builder-policy-file.ts'
 import { BUILT_IN_POLICY, PRESETS } from '../../orders/builder-policy.ts'
 
-/** A policy that permits exactly the samples, and findings that no policy can permit. */
+/** A policy that permits exactly the samples, and texts about findings that no policy can permit (`unsaid`). */
 export interface Proposal {
   readonly policy: PolicyInput
   readonly unsaid: readonly string[]
@@ -57,13 +57,14 @@ function programEntry({
   }
 }
 
-/** Accounts with SOL, except the recipients of fees and tips. */
+/** Addresses of accounts with SOL in the samples, except the wallet's own ones and the recipients of fees and tips. */
 function strangersIn({ handed, payments }: Findings): string[] {
   const paid = payments.map(({ to }) => to)
   return handed.flatMap(({ address, namesWallet }) => (namesWallet || paid.includes(address) ? [] : [address]))
 }
 
-/** A percentage does not cap the fee of an opaque program's sale, whose proceeds are unknown. */
+/** Policy entry for a recipient of fees. A percentage cannot cap the fee of an opaque program's sale, because the
+ *  proceeds of such a sale are unknown. */
 function feeEntry(payment: Payment, isOpaque: boolean): NonNullable<PolicyInput['feeAccounts']>[number] {
   const { to, percent, lamports } = payment
   if (percent === undefined) return { address: to, maxSol: solOf(lamports.most) }

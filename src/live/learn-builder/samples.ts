@@ -19,20 +19,21 @@ export interface SampleParts {
   readonly say: (text: string) => void
 }
 
-/** A request and its result; a string explains why there is no transaction. */
+/** A request and its result; if there is no transaction, `sample` is a text with the reason. */
 export interface Taken {
   readonly asked: string
   readonly sample: Sample | string
 }
 
 const SLIPPAGE_PERCENT = 10
-/** Odd amounts, which show how the builder rounds. */
+/** Amounts that are not round, which show how the builder rounds. */
 const BUY_FEE = lamports(123_457)
 const SALE_FEE = lamports(98_761)
 const ODD_LAMPORTS = 7
 
-/** Samples for each mint: a buy with the automatic priority fee; a buy of about twice the amount with an explicit fee,
- *  which shows the payments that are a share of the amount; and a sale of the wallet's holding, if any. */
+/** Requests the samples for each mint. One is a buy with the automatic priority fee. One is a buy of about twice the
+ *  amount with an explicit fee, which shows the payments that are a share of the amount. One is a sale of the tokens
+ *  that the wallet holds, if it holds any. */
 export async function takeSamples(parts: SampleParts, mints: readonly string[], amount: Lamports): Promise<Taken[]> {
   const { service, rpc, say } = parts
   const builder = builderOf(parts)
@@ -54,7 +55,7 @@ export async function takeSamples(parts: SampleParts, mints: readonly string[], 
   return taken
 }
 
-/** A sample to request. `fee` null: chosen by the service. */
+/** A sample to request. `fee`: null if the service chooses the fee. */
 interface Wanted {
   readonly size: Attempt['size']
   readonly fee: Lamports | null
@@ -63,7 +64,7 @@ interface Wanted {
 async function sampleOf(parts: SampleParts, builder: Builder, attempt: Attempt): Promise<Sample | string> {
   const built = await withSlot(parts.counting, () => builder.build(attempt))
   if (built === undefined) return 'the rate limit of the plan allowed no request within a minute'
-  // The service's text may repeat the request with its key.
+  // The service's text may repeat the request, which contains the key.
   if (built.kind !== 'built')
     return parts.service.redact(built.kind === 'unsent' ? built.reason : `${built.code}: ${built.reason}`)
   const decoded = decodeTransaction(built.bytes)
@@ -83,7 +84,7 @@ function builderOf({ service, http, clock, maxBuyLamports }: SampleParts): Build
   })
 }
 
-/** An attempt without an order: it is never armed, journaled or sent. */
+/** An attempt that belongs to no order: it is never armed, journaled or sent. */
 function attemptOf(mint: string, { size, fee }: Wanted, number: number): Attempt {
   const isBuy = size.kind === 'sol'
   return {
@@ -93,7 +94,7 @@ function attemptOf(mint: string, { size, fee }: Wanted, number: number): Attempt
   }
 }
 
-/** Upper bound of the cost of a sample, lamports. */
+/** Generous upper bound of the cost of a sample, lamports. */
 export function boundOf({ asked }: Sample): bigint {
   return BigInt(asked.side === 'buy' ? asked.lamports : ZERO) * 2n + 20_000_000n
 }

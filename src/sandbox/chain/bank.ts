@@ -8,7 +8,8 @@ export interface AccountState {
   token?: TokenState
 }
 
-/** Error of a program in Solana's format: {Custom: 1} or a name. The transaction is reverted, and its fee is kept. */
+/** Error of a program, in Solana's format: {Custom: 1} or a name. The transaction is reverted, but its fee is still
+ *  paid. */
 export class ProgramFailure extends Error {
   readonly detail: string | { Custom: number }
 
@@ -18,10 +19,10 @@ export class ProgramFailure extends Error {
   }
 }
 
-/** Custom error 1 of both the system and the token program: insufficient funds. */
+/** Error for insufficient funds: number 1 in both the system program and the token program. */
 const INSUFFICIENT = { Custom: 1 }
 
-/** Account balances at every slot that is not finalized, and one open transaction at a time. */
+/** Account balances at every slot that is not finalized. At most one transaction is open at a time. */
 export class Bank {
   readonly versions: Versions<AccountState>
   readonly #open = new Map<string, AccountState | undefined>()
@@ -68,7 +69,7 @@ export class Bank {
     return address
   }
 
-  /** Returns the rent to the owner. */
+  /** Closes an empty token account and returns its rent to the owner. */
   closeTokenAccount(address: string): void {
     const state = this.read(address)
     if (!state?.token || state.token.amount > 0n)
@@ -99,18 +100,18 @@ export class Bank {
   }
 }
 
-/** Program that owns an account. */
+/** Address of the program that owns an account. */
 export function ownerOf(state: AccountState): string {
   return state.token ? PROGRAMS.token : PROGRAMS.system
 }
 
-/** State of an account from a slot on; undefined: closed. */
+/** State of an account from a slot on; undefined if the account was closed at that slot. */
 export interface Version<State> {
   slot: number
   state: State | undefined
 }
 
-/** States of every account at the slots that are not finalized. */
+/** States of every account at all slots that are not finalized. */
 export class Versions<State> {
   readonly #versions: Map<string, Version<State>[]>
 
@@ -154,7 +155,7 @@ export class Versions<State> {
     return changed
   }
 
-  /** Versions to save; undefined if the account has none. */
+  /** Versions of an account that have to be saved; undefined if it has none. */
   saved(address: string): readonly Version<State>[] | undefined {
     return this.#versions.get(address)
   }

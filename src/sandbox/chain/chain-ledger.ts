@@ -26,11 +26,11 @@ import { FIRST_AVAILABLE_SLOT, Slots } from './slots.ts'
 export interface ChainOptions {
   clock: Clock
   records: Records
-  /** Seed for skipped slots and for the number of slots until a transaction lands. A restarted chain keeps its own
-   *  seed. */
+  /** Seed for the slots without a block and for the number of slots until a transaction lands. A restarted chain keeps
+   *  its own seed. */
   seed: number
-  /** Determines a new chain's genesis hash together with the seed. Every chain has its own, unless a test needs the
-   *  same one twice. */
+  /** Determines the genesis hash of a new chain, together with the seed. Each chain has another value, unless a test
+   *  needs the same chain twice. */
   entropy: string
   /** Milliseconds per slot; default 400, as on mainnet. */
   slotMs?: number | undefined
@@ -38,10 +38,10 @@ export interface ChainOptions {
 
 const BEHIND = { processed: 0, confirmed: 2, finalized: 32 } as const
 const SLOTS_BETWEEN_ANCHORS = 1_000
-/** Maximum lag, in slots behind the finalized one, at which accounts can be read. */
+/** Largest lag of a node, in slots behind the finalized one, at which accounts can still be read. */
 const LONGEST_LAG_SLOTS = 150
 
-/** Blocks, time, forks and history of a chain with one validator. Subclasses hold the accounts. */
+/** Blocks, time, forks and history of a chain with one validator. A `Machine` holds the accounts. */
 export abstract class ChainLedger implements Ledger {
   readonly genesisHash: string
   readonly slotMs: number
@@ -53,9 +53,9 @@ export abstract class ChainLedger implements Ledger {
   readonly #slots: Slots
   readonly #delays: Draws
   readonly #pending: Map<string, Pending>
-  /** Oldest first. */
+  /** Landed transactions by signature, oldest first. */
   readonly #landed: Map<string, LandedTransaction>
-  /** Transactions that a fork may still revert, in the form they were sent in. */
+  /** Transactions that a fork may still revert, in the form in which they were sent. */
   readonly #forkable = new Map<string, Pending>()
   readonly #listeners: ((slot: number, landed: LandedTransaction[]) => void)[] = []
   #lagSlots = 0
@@ -197,7 +197,7 @@ export abstract class ChainLedger implements Ledger {
     return this.#slots.head + afterSlots
   }
 
-  /** A transaction that the network loses is not stored, so its signature never appears. */
+  /** Sends a transaction. If the network loses it, it is not stored, so its signature never appears. */
   #send(pending: Pending): void {
     const lost = !Number.isFinite(pending.landSlot)
     if (!lost) this.#pending.set(pending.signature, pending)
@@ -223,8 +223,8 @@ export abstract class ChainLedger implements Ledger {
 
   #land(pending: Pending, slot: number): LandedTransaction | undefined {
     const { signature } = pending
-    // Transactions of the service itself land when the fault or the test orders it, even after their blockhash has
-    // expired: for the customer they were built later.
+    // Transactions of the service itself land at the slot that the fault or the test has set, even after their
+    // blockhash has expired: for the customer they were built later.
     const isAlive = pending.transaction !== undefined || this.#isAlive(pending.recentBlockhash, slot)
     const { landed, changes } = isAlive
       ? this.#machine.execute(pending, this.#place(slot), this.#slots.behind(BEHIND.finalized + LONGEST_LAG_SLOTS))
@@ -277,7 +277,7 @@ function names(transaction: LandedTransaction, address: string): boolean {
   return transaction.accounts.some((use) => use.address === address)
 }
 
-/** Result of a transaction that was refused before its first instruction. */
+/** Result of a simulated transaction that was refused before its first instruction. */
 function failedBefore(simulated: SimulatedTransaction, error: string): SimulatedTransaction {
   return { ...simulated, error, after: new Map(), inner: [], logs: [], computeUnits: 0, returned: undefined }
 }

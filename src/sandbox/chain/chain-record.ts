@@ -6,18 +6,18 @@ import type { Anchor } from './slots.ts'
 
 const CHAIN = 'chain'
 
-/** Identity and position of a chain. */
+/** Saved identity and position of a chain. */
 export interface ChainRecord {
   genesisHash: string
   seed: number
   anchor: Anchor
   /** Number of transactions ever submitted. */
   submitted: number
-  /** Machine of the chain; absent on the small ledger. */
+  /** Name of the chain's machine; absent on the small ledger. */
   machine?: string
 }
 
-/** Returns undefined if there is no chain yet. */
+/** Reads the saved chain; undefined if there is none yet. */
 export function readChain(records: Records): ChainRecord | undefined {
   return records.read<ChainRecord>('chain').get(CHAIN)
 }
@@ -26,20 +26,20 @@ export function chainChange(body: ChainRecord): Change {
   return { kind: 'chain', key: CHAIN, body }
 }
 
-/** Machine of the saved chain; undefined if there is no chain yet. */
+/** Name of the saved chain's machine; undefined if there is no chain yet. */
 export function machineOf(records: Records): string | undefined {
   const saved = readChain(records)
   return saved && (saved.machine ?? 'small')
 }
 
-/** Keys are signatures, oldest first. */
+/** Reads the landed transactions by signature, oldest first. */
 export function readLanded(records: Records): Map<string, LandedTransaction> {
   const landed = [...records.read<LandedTransaction>('transaction').values()].map(completed)
   landed.sort((a, b) => a.position - b.position)
   return new Map(landed.map((transaction) => [transaction.signature, transaction]))
 }
 
-/** Adds the fields that chains before the Solana runtime did not save. */
+/** Adds the fields that were not saved before the Solana runtime was introduced. */
 function completed(saved: LandedTransaction): LandedTransaction {
   const tokens = saved.tokens.map((token) => ({ ...{ program: PROGRAMS.token, decimals: TOKEN_DECIMALS }, ...token }))
   return { ...{ inner: [] }, ...saved, tokens }

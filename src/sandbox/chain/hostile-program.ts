@@ -6,10 +6,10 @@ import { namedAddress, tokenAccountAddress } from '../keys.ts'
 import type { Account } from './ledger.ts'
 import { type PoolTrade, type ProgramInstruction, poolInstruction } from './pool-program.ts'
 
-/** Client side of the program in `bpf/hostile.c`. */
+/** Address of the program in `bpf/hostile.c`. This module describes its accounts and instructions to clients. */
 export const HOSTILE_PROGRAM = namedAddress('hostile program')
 
-/** Actions of the armed program. Their numbers start at 1, in this order. */
+/** Actions of the armed program. The program's numbers for them start at 1, in this order. */
 export const ATTACKS = [
   'take lamports',
   'take tokens',
@@ -25,8 +25,8 @@ export const ATTACKS = [
 
 export type Attack = (typeof ATTACKS)[number]
 
-/** `trap`: account with the action and its start slot; `prey`: token account of the wallet; `loot`: token account of
- *  the thief for the same mint. */
+/** Accounts of the attack. `trap`: account with the action and its start slot; `prey`: token account of the wallet;
+ *  `loot`: token account of the thief for the same mint. */
 export interface AmbushAccounts {
   trap: string
   thief: string
@@ -39,7 +39,7 @@ export function hostileBinary(): Uint8Array {
   return readFileSync(new URL('../bpf/hostile.so', import.meta.url))
 }
 
-/** Data of the trap account: the action, its start slot, and its amount in lamports or base units. */
+/** Encodes the data of the trap account: the action, its start slot, and its amount in lamports or base units. */
 export function encodeTrap(attack: Attack | undefined, fromSlot: bigint, amount: bigint): Uint8Array {
   const data = Buffer.alloc(24)
   data.writeBigUInt64LE(BigInt(attack === undefined ? 0 : ATTACKS.indexOf(attack) + 1), 0)
@@ -48,7 +48,8 @@ export function encodeTrap(attack: Attack | undefined, fromSlot: bigint, amount:
   return data
 }
 
-/** A trade through the hostile program: the pool's data and accounts, and five more accounts. */
+/** Instruction for a trade through the hostile program. It has the data and the accounts of the pool's instruction, and
+ *  five more accounts. */
 export function hostileInstruction(
   wallet: string,
   mint: string,
@@ -65,15 +66,15 @@ export function hostileInstruction(
   return { program: HOSTILE_PROGRAM, accounts: [...accounts, ...more], data }
 }
 
-/** Receiver of everything that a malicious builder steals; its private key is unknown. */
+/** Account that receives everything that a malicious builder steals; its private key is unknown. */
 export const THIEF = namedAddress('thief')
-/** Account that the hostile program reads: action, amount and start slot. */
+/** Account in which the hostile program reads its action, amount and start slot. */
 export const TRAP = namedAddress('trap')
-/** Lamports or base units. */
+/** Amount that an attack takes by default, lamports or base units. */
 const LOOT = 50000000n
 const NEVER = 2n ** 64n - 1n
 
-/** Accounts of the hostile program. Until it is armed, the program trades like any other. */
+/** The accounts of the hostile program on the chain. Until it is armed, the program trades honestly. */
 export class Ambush {
   #attack: Attack = 'take lamports'
   #fromSlot = NEVER
@@ -92,7 +93,7 @@ export class Ambush {
     return { lamports: rentExemption(data.length), owner: HOSTILE_PROGRAM, executable: false, data }
   }
 
-  /** Token account of the thief. */
+  /** Address of the thief's token account. */
   lootAddress(mint: string, tokenProgram: string): string {
     return tokenAccountAddress(THIEF, mint, tokenProgram)
   }

@@ -13,23 +13,24 @@ import type { TradeData } from './trade-program.ts'
 
 /** Index of the trader among the accounts of the pool's instructions. */
 const USER = 6
-/** Slippage in the print of a trade whose terms are unknown. */
+/** Slippage in the print of a trade about whose order nothing is saved, percent. */
 const USUAL_SLIPPAGE_PERCENT = 10
 
-/** The market's pools as accounts on the chain. Other traders trade in TypeScript: the accounts of a pool and its
- *  vault are written from the curve before they are read or used, and the result of our transaction is read back. */
+/** The market's pools as accounts on the chain. Trades of other traders are computed in TypeScript. The accounts of a
+ *  pool and its vault are therefore written from the curve before they are read or used, and the result of our
+ *  transaction is read back into the curve. */
 export class MarketVenue implements Venue {
   readonly #market: Market
   readonly #tokenPrograms: TokenPrograms
   readonly #traded: (trade: CurveTrade) => void
-  /** Mints by the addresses of their pool and vault, for all tokens that were requested. */
+  /** Mints by the addresses of their pool and vault, for all tokens whose accounts were requested. */
   readonly #mints = new Map<string, string>()
-  /** Mints by the thief's token accounts, if the hostile program is used. */
+  /** Mints by the addresses of the thief's token accounts, if the hostile program is used. */
   readonly #loots = new Map<string, string>()
   readonly #tables: ReadonlyMap<string, Account>
   readonly #ambush: Ambush
 
-  /** `traded` is called for every executed trade when it is durable and the curve has moved. */
+  /** `traded` is called for every executed trade once the trade is durable and the curve has moved. */
   constructor(
     market: Market,
     tokenPrograms: TokenPrograms,

@@ -19,7 +19,7 @@ export interface CallAccount {
   writable?: boolean
 }
 
-/** An instruction before it is compiled. */
+/** An instruction before it is compiled into a message. */
 export interface Call {
   program: string
   accounts: readonly CallAccount[]
@@ -36,13 +36,14 @@ export interface Draft {
   payer: string
   blockhash: string
   calls: readonly Call[]
-  /** Default 0. */
+  /** Version of the message; default 0. */
   version?: 'legacy' | 0
   tables?: readonly Table[]
 }
 
 /** Compiles a message with its accounts in Solana's order: the payer, other signers, other accounts, each group with
- *  writable ones first. Accounts of a lookup table are left out of the keys where the protocol allows it. */
+ *  the writable ones first. Addresses in a lookup table are not among the message's keys, except where the protocol
+ *  requires it. */
 export function compileMessage({ payer, blockhash, calls, version = 0, tables = [] }: Draft): Message {
   const used = new Map<string, { signer: boolean; writable: boolean; isProgram: boolean }>()
   const use = (address: string, signer: boolean, writable: boolean, isProgram = false): void => {
@@ -84,7 +85,7 @@ export function compileMessage({ payer, blockhash, calls, version = 0, tables = 
   return { version, ...counts, readonlyOthers: readonlyOthers.length, keys, blockhash, instructions, lookups }
 }
 
-/** Addresses from lookups: writable ones, then read-only ones. */
+/** Addresses that the lookups name: the writable ones, then the read-only ones. */
 function lookedUp(lookups: readonly Lookup[], tables: readonly Table[]): string[] {
   const entry = (table: string, place: number): string =>
     tables.find(({ address }) => address === table)!.entries[place]!
@@ -94,7 +95,7 @@ function lookedUp(lookups: readonly Lookup[], tables: readonly Table[]): string[
   ]
 }
 
-/** A transaction with the signatures of these keys; the other signatures stay empty. */
+/** Bytes of a transaction with the signatures of the given keys; other signatures stay empty. */
 export function signMessage(message: Message, secrets: ReadonlyMap<string, Secret>): Uint8Array {
   const bytes = encodeMessage(message)
   const signatures = message.keys.slice(0, message.signers).map((key) => {
@@ -104,7 +105,7 @@ export function signMessage(message: Message, secrets: ReadonlyMap<string, Secre
   return encodeTransaction({ signatures, message })
 }
 
-/** Whether all required signatures are present and valid for these bytes. */
+/** Whether all required signatures are present and valid for the message. */
 export function isSigned({ signatures, message, messageBytes }: TransactionBytes): boolean {
   return signatures.every((signature, index) => {
     const key = decodeBase58(message.keys[index]!, 32)!
@@ -112,7 +113,7 @@ export function isSigned({ signatures, message, messageBytes }: TransactionBytes
   })
 }
 
-/** ComputeBudget instructions in the form that builders use. */
+/** ComputeBudget instructions for a unit limit and a priority fee, in the form that builders use. */
 export function budgetCalls(unitLimit: number, priorityFeeLamports: number): Call[] {
   const budget = computeBudget(unitLimit, priorityFeeLamports)
   return budget.map((data) => ({ program: PROGRAMS.computeBudget, accounts: [], data }))
@@ -129,7 +130,7 @@ export function transferCall(from: string, to: string, lamports: bigint): Call {
   return { program: PROGRAMS.system, accounts, data }
 }
 
-/** Creates the owner's associated token account if it does not exist; the payer pays its rent. */
+/** Instruction that creates the owner's associated token account if it does not exist; the payer pays its rent. */
 export function openCall(payer: string, owner: string, mint: string, tokenProgram: string): Call {
   const accounts = [
     { address: payer, signer: true, writable: true },
@@ -139,7 +140,7 @@ export function openCall(payer: string, owner: string, mint: string, tokenProgra
   return { program: PROGRAMS.associatedToken, accounts, data: Uint8Array.of(1) }
 }
 
-/** Closes the owner's associated token account and returns its rent to the owner. */
+/** Instruction that closes the owner's associated token account and returns its rent to the owner. */
 export function closeCall(owner: string, mint: string, tokenProgram: string): Call {
   const accounts = [
     { address: tokenAccountAddress(owner, mint, tokenProgram), writable: true },
@@ -149,8 +150,8 @@ export function closeCall(owner: string, mint: string, tokenProgram: string): Ca
   return { program: tokenProgram, accounts, data: Uint8Array.of(9) }
 }
 
-/** Data of the two ComputeBudget instructions that give exactly this priority fee in lamports. `unitLimit` must be
- *  below one million. */
+/** Data of the two ComputeBudget instructions that together give exactly this priority fee in lamports. `unitLimit`
+ *  must be below one million. */
 export function computeBudget(unitLimit: number, priorityFeeLamports: number): [limit: Uint8Array, price: Uint8Array] {
   const limit = Buffer.from([2, 0, 0, 0, 0])
   limit.writeUInt32LE(unitLimit, 1)
@@ -159,12 +160,12 @@ export function computeBudget(unitLimit: number, priorityFeeLamports: number): [
   return [limit, price]
 }
 
-/** Header of a lookup table: type, deactivation slot (none), last extended slot and start index, authority (none),
- *  two bytes of padding. */
+/** Length of a lookup table's header: type, deactivation slot (none), last extended slot and start index, authority
+ *  (none), two bytes of padding. */
 const HEADER_BYTES = 56
 const NEVER = 0xffffffffffffffffn
 
-/** An old lookup table without an authority (address-lookup-table state.rs). */
+/** Account of a lookup table that has no authority and was extended long ago (address-lookup-table state.rs). */
 export function tableAccount({ entries }: Table): Account {
   const header = Buffer.alloc(HEADER_BYTES)
   header.writeUInt32LE(1, 0)
@@ -173,8 +174,8 @@ export function tableAccount({ entries }: Table): Account {
   return { lamports: rentExemption(data.length), owner: PROGRAMS.lookupTable, executable: false, data }
 }
 
-/** All addresses of a message: its own keys, then those from lookups, writable ones first. Returns an error if a
- *  lookup fails. */
+/** All addresses of a message: its own keys, then those from lookup tables, the writable ones first. Returns an error
+ *  if a lookup fails. */
 export function namedAddresses(
   { keys, lookups }: Message,
   read: (address: string) => Account | undefined,

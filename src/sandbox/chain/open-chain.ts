@@ -38,9 +38,9 @@ export interface OpenChainOptions {
 export interface OpenedChain {
   ledger: Ledger
   wallet: Secret
-  /** Key of the service, with a balance of its own. */
+  /** Key of the service, whose account has its own balance. */
   coSigner: Secret
-  /** Controls the hostile program that some built transactions call. */
+  /** Controls the hostile program, which some built transactions call. */
   ambush: Ambush
   tokenPrograms: TokenPrograms
 }
@@ -49,7 +49,7 @@ const DEFAULT_FUND_SOL = 10
 const CO_SIGNER_LAMPORTS = 1_000_000_000_000
 const EMPTY_ACCOUNT_LAMPORTS = rentExemption(0)
 
-/** Lookup table of the service: the accounts that every trade uses. */
+/** Lookup table of the service. It contains the accounts that every trade uses. */
 export const SERVICE_TABLE: Table = {
   address: namedAddress('service table'),
   entries: [CURVE_FEES, SERVICE_FEES, PROGRAMS.system, PROGRAMS.token, PROGRAMS.token2022, PROGRAMS.associatedToken],
@@ -103,7 +103,8 @@ function walletOf(records: Records, seed: number, entropy: string): Secret {
   return secretOf(Buffer.from(secret, 'hex'))
 }
 
-/** A chain that began on the small ledger moves to the runtime when that is installed, and never back. */
+/** Loads the runtime if the chain needs it; undefined for the small ledger. A chain that began on the small ledger
+ *  moves to the runtime once that is installed, and never back. */
 async function nativeFor(records: Records, chain: ChainKind | undefined): Promise<Native | undefined> {
   const native = chain === 'small' ? undefined : await loadNative()
   const needed = chain === 'runtime' || machineOf(records) === 'runtime'

@@ -5,12 +5,12 @@ import { CURVE_FEE_BPS, TOKEN_SUPPLY } from '../../solana/constants.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { namedAddress, poolAddress, poolBump, tokenAccountAddress } from '../keys.ts'
 
-/** Client side of the program in `bpf/pool.c`: its address, instructions and accounts. Instructions, account indexes
- *  and errors are those of pump.fun's program (pump-public-docs @1b82215, IDL), so a verifier's policy names it as
- *  `{id, decode: pump}`. */
+/** Address of the program in `bpf/pool.c`. This module describes its instructions and accounts to clients.
+ *  Instructions, account indexes and errors are those of pump.fun's program (pump-public-docs @1b82215, IDL), so a
+ *  verifier's policy names the program as `{id, decode: pump}`. */
 export const POOL_PROGRAM = namedAddress('pool program')
 
-/** Receiver of the curve's fee. */
+/** Account that receives the curve's fee. */
 export const CURVE_FEES = namedAddress('curve fees')
 
 /** pump.fun's error numbers. */
@@ -25,14 +25,14 @@ export const POOL_FAILURES = {
   accountNotInitialized: 3012,
 } as const
 
-/** Discriminators of buy_exact_sol_in, buy and sell. */
+/** First bytes of the data of buy_exact_sol_in, buy and sell, hex. */
 const DISCRIMINATORS = { in: '38fc74089edfcd5f', out: '66063d1201daebea', sell: '33e685a4017f83ad' } as const
 const CURVE_DISCRIMINATOR = '17b7f83760d8ac60'
 export const POOL_BYTES = 152
 
-/** Amounts in lamports and base units. `in`: a buy spends at most `lamports`, fee included, for at least `tokens`.
- *  `out`: a buy takes exactly `tokens` for at most `lamports`. A sale gives exactly `tokens` for at least `lamports`
- *  after the fee. */
+/** A trade with a pool. Amounts are in lamports and base units. `in`: a buy spends at most `lamports`, fee included,
+ *  for at least `tokens`. `out`: a buy receives exactly `tokens` for at most `lamports`. A sale gives exactly `tokens`
+ *  for at least `lamports` after the fee. */
 export interface PoolTrade {
   side: 'buy' | 'sell'
   exact: 'in' | 'out'
@@ -57,12 +57,12 @@ export function poolBinary(): Uint8Array {
   return readFileSync(new URL('../bpf/pool.so', import.meta.url))
 }
 
-/** Account with the reserves of a mint's pool. */
+/** Address of the account with the reserves of a mint's pool. */
 export function poolOf(mint: string): string {
   return poolAddress(mint, POOL_PROGRAM)
 }
 
-/** Token account of a mint's pool: its associated account. */
+/** Address of a pool's associated token account, which holds its tokens. */
 export function vaultOf(mint: string, tokenProgram: string = PROGRAMS.token): string {
   return tokenAccountAddress(poolOf(mint), mint, tokenProgram)
 }
@@ -75,8 +75,8 @@ export function encodeTrade({ side, exact, lamports, tokens }: PoolTrade): Uint8
   return data
 }
 
-/** A trade of `wallet`, whose token account must exist. Accounts that only pump.fun's own bookkeeping needs are set
- *  to the program's id. */
+/** Instruction for a trade of `wallet`, whose token account must exist. Accounts that only pump.fun's own bookkeeping
+ *  needs are set to the program's id. */
 export function poolInstruction(
   wallet: string,
   mint: string,
@@ -102,9 +102,9 @@ export function poolInstruction(
   return { program: POOL_PROGRAM, accounts, data: encodeTrade(trade) }
 }
 
-/** Data of a pool's account: pump.fun's BondingCurve up to the creator, then fields of our own. It may be rewritten
- *  between any two transactions. A curve with nothing left to sell is complete and closed to trades until it is
- *  rewritten as the pool that it migrates to. */
+/** Data of a pool's account: the fields of pump.fun's BondingCurve up to the creator, then fields of the sandbox. The
+ *  data may be rewritten between any two transactions. A curve that has sold all its tokens is marked as complete. It
+ *  refuses trades until its account is rewritten as that of the pool to which it migrates. */
 export function encodePool(mint: string, { reserves, realSol }: Curve, feeBps: bigint = CURVE_FEE_BPS): Uint8Array {
   const data = Buffer.alloc(POOL_BYTES)
   data.write(CURVE_DISCRIMINATOR, 0, 'hex')
@@ -119,7 +119,8 @@ export function encodePool(mint: string, { reserves, realSol }: Curve, feeBps: b
   return data
 }
 
-/** Returns undefined if the bytes are not a pool. `complete`: sold out. */
+/** Decodes a pool's account; undefined if the bytes are not such an account. `complete`: whether the curve has sold all
+ *  its tokens. */
 export function decodePool(data: Uint8Array): { mint: string; reserves: Reserves; realSol: bigint } | undefined {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
   if (bytes.length !== POOL_BYTES || bytes.toString('hex', 0, 8) !== CURVE_DISCRIMINATOR) return undefined

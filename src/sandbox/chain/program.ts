@@ -12,8 +12,8 @@ export interface AccountMeta {
   looked?: boolean
 }
 
-/** Accounts and instructions of a transaction, without its payer. `instructions` are in order; the last one belongs
- *  to the program. */
+/** Accounts and instructions of a transaction, without its payer. The last instruction is that of the program
+ *  itself. */
 export interface Plan {
   accounts: AccountMeta[]
   /** Token accounts whose balances are recorded with the transaction. */
@@ -21,17 +21,17 @@ export interface Plan {
   instructions: LandedInstruction[]
 }
 
-/** Code on the small ledger. A submitted transaction stores the program's name and data, so that it can run after a
- *  restart. */
+/** A program on the small ledger. A submitted transaction stores the program's name and data, so that it can still be
+ *  executed after a restart. */
 export interface Program<Data = unknown> {
-  /** Updates accounts that live outside the ledger (the market's pools) before the transaction. */
+  /** Before the transaction, updates accounts whose state is outside of the ledger (the market's pools). */
   load?(data: Data, bank: Bank): void
   plan(data: Data): Plan
-  /** Throws ProgramFailure to revert. */
+  /** Executes the transaction. Throws ProgramFailure, which reverts it. */
   execute(data: Data, bank: Bank): void
-  /** Called when the transaction is durable. */
+  /** Called when the transaction has become durable. */
   landed?(data: Data, transaction: LandedTransaction): void
-  /** An account that lives outside the ledger, such as a mint. */
+  /** An account whose state is outside of the ledger, such as a mint; undefined for other addresses. */
   account?(address: string): Account | undefined
 }
 
@@ -41,7 +41,7 @@ export interface TransferData {
   lamports: number
 }
 
-/** Moves SOL. Tests use it for inflows and for transfers of other processes. */
+/** Transfers SOL. Tests use it for deposits and for transfers of other processes. */
 export const transferProgram: Program<TransferData> = {
   plan({ from, to, lamports }) {
     const data = Buffer.alloc(12)
@@ -59,11 +59,12 @@ export const transferProgram: Program<TransferData> = {
   execute: ({ from, to, lamports }, bank) => bank.transfer(from, to, lamports),
 }
 
-/** Token program of a mint. */
+/** Returns the token program of a mint. */
 export type TokenPrograms = (mint: string) => 'token' | 'token2022'
 const KEY = 'tokenProgram'
 
-/** Token programs of a dialect. A chain keeps its first choice, so that held tokens can be sold. */
+/** Token programs of the mints, as the dialect answers. A chain keeps the answer of its first start, so that held
+ *  tokens can be sold. */
 export function tokenPrograms(dialect: Dialect, records: Records): TokenPrograms {
   const chosen = records.read<Dialect['tokenProgram']>('chain').get(KEY) ?? dialect.tokenProgram
   records.write([{ kind: 'chain', key: KEY, body: chosen }])

@@ -38,25 +38,26 @@ import {
   type TransactionMetadata,
 } from './svm.ts'
 
-/** Creates the instructions of the sandbox's own transactions, selected by `Transaction.instruction.program`. */
+/** Creates the instructions of one kind of the sandbox's own transactions. `Transaction.instruction.program` selects
+ *  it. */
 export interface Builder<Data = never> {
   calls(data: Data): Call[]
 }
 
-/** The market's accounts on the chain. */
+/** The part of the market that is visible on the chain as accounts. */
 export interface Venue extends Outside {
-  /** Called for every executed transaction when it is durable. `after`: its accounts; `order`: its data if the
-   *  sandbox sent it. */
+  /** Called for every executed transaction when it is durable. `after`: its accounts after it; `order`: the data of its
+   *  instruction if the sandbox sent it. */
   landed(transaction: LandedTransaction, after: ReadonlyMap<string, Account | undefined>, order: unknown): void
 }
 
 export interface RuntimeLedgerOptions extends ChainOptions {
   native: Native
-  /** Binaries of further programs by address. */
+  /** Binaries of the programs to install, by address. */
   programs: Readonly<Record<string, Uint8Array>>
   builders: Readonly<Record<string, Builder>>
   venue: Venue
-  /** Wallets that the sandbox signs for, by address. */
+  /** Key pairs of the wallets for which the sandbox signs, by address. */
   secrets: ReadonlyMap<string, Secret>
   /** Lookup tables for the sandbox's own transactions. */
   tables?: readonly Table[]
@@ -64,7 +65,7 @@ export interface RuntimeLedgerOptions extends ChainOptions {
   funds: Readonly<Record<string, number>>
 }
 
-/** A chain on LiteSVM: Solana's own runtime executes real transactions. */
+/** A chain on LiteSVM, in which Solana's own runtime executes real transactions. */
 export class RuntimeLedger extends ChainLedger {
   constructor(options: RuntimeLedgerOptions) {
     super(options, new RuntimeMachine(options))
@@ -72,7 +73,7 @@ export class RuntimeLedger extends ChainLedger {
 }
 
 const UNIT_LIMIT = 200_000
-/** The unit limit varies, so that two equal requests give different bytes. */
+/** Number of different unit limits. The limit varies, so that two equal requests give different bytes. */
 const UNIT_LIMITS = 100_000
 
 class RuntimeMachine implements Machine {
@@ -81,15 +82,15 @@ class RuntimeMachine implements Machine {
   readonly #options: RuntimeLedgerOptions
   readonly #vm: LiteSvm
   readonly #accounts: SvmAccounts
-  /** Accounts after the last transaction, until it is durable. */
+  /** Accounts after the last transaction, kept until the transaction is durable. */
   #after = new Map<string, Account | undefined>()
 
   constructor(options: RuntimeLedgerOptions) {
     const { native, programs, records, venue } = options
     this.#options = options
     const vm = new native.LiteSvm()
-    // The chain itself checks signatures, blockhashes and repeats: the runtime knows one blockhash and 32 transactions
-    // only.
+    // The chain itself checks signatures, blockhashes and repeated transactions, because the runtime remembers only one
+    // blockhash and 32 transactions.
     vm.setSigverify(false)
     vm.setBlockhashCheck(false)
     vm.setTransactionHistory(0n)
@@ -135,7 +136,7 @@ class RuntimeMachine implements Machine {
 
   execute(pending: Pending, place: Place, finalSlot: number): Landing {
     const nothing = { landed: undefined, changes: [] }
-    // Ordered on the small ledger, before the chain moved to the runtime.
+    // The transaction was submitted on the small ledger, before the chain moved to the runtime, and has no bytes.
     if (pending.bytes === undefined) return nothing
     const bytes = Buffer.from(pending.bytes, 'base64')
     const transaction = decoded(bytes)
@@ -214,8 +215,8 @@ class RuntimeMachine implements Machine {
     }
   }
 
-  /** Addresses of a message. Brings the runtime's copies of these accounts to their state at the message's position.
-   *  Returns an error if a lookup fails. */
+  /** Addresses of a message; an error if a lookup fails. Sets the runtime's copies of these accounts to their state at
+   *  the place where the message is executed. */
   #open(message: Message, { slot, blockTime }: Place): string[] | Extract<TransactionError, string> {
     const addresses = namedAddresses(message, (table) => this.#accounts.at(table, slot))
     if (typeof addresses === 'string') return addresses
@@ -236,18 +237,19 @@ function sum(accounts: readonly (Account | undefined)[]): number {
   return accounts.reduce((lamports, account) => lamports + (account?.lamports ?? 0), 0)
 }
 
-/** The account, or undefined if it was closed: the runtime keeps closed accounts as empty ones for a short time. */
+/** The account; undefined if it was closed, because the runtime still has a closed account as an empty one for a short
+ *  time. */
 function existing(account: Account | undefined): Account | undefined {
   return account && account.lamports > 0 ? account : undefined
 }
 
-/** Result of a transaction that cannot be loaded. */
+/** Result of a simulated transaction whose accounts cannot be loaded. */
 function refused(error: TransactionError): SimulatedTransaction {
   const nothing = { accounts: [], tokens: [], inner: [], logs: [], after: new Map(), computeUnits: 0, feeLamports: 0 }
   return { error, ...nothing, replacement: undefined, returned: undefined }
 }
 
-/** Accounts in the order of the transaction's addresses. */
+/** States of accounts, in the order of the transaction's addresses. */
 type Snapshot = readonly (Account | undefined)[]
 const MINT_DECIMALS_AT = 44
 
@@ -268,7 +270,7 @@ function isWritable({ keys, signers, readonlySigners, readonlyOthers, lookups }:
   return index < keys.length + lookups.reduce((sum, { writable }) => sum + writable.length, 0)
 }
 
-/** `mint` reads a mint's account. */
+/** Changes of the token accounts of a transaction. `mint` reads the account of a mint. */
 function tokenUses(
   addresses: readonly string[],
   before: Snapshot,

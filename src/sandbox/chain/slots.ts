@@ -1,7 +1,7 @@
 import { deriveSeed, seededRandom } from '../../base/random.ts'
 
-/** Reference point of the slot count: `slot` began at `time` (ms since the epoch), and `height` blocks exist up to
- *  it. */
+/** Reference point of the slot count: `slot` began at `time` (ms since the epoch), and `height` blocks exist up to this
+ *  slot. */
 export interface Anchor {
   slot: number
   height: number
@@ -13,28 +13,28 @@ const FIRST_SLOT = 300_000_000
 const FIRST_HEIGHT = 278_000_000
 /** Number of slots before the start of a new chain, so that a finalized one exists immediately. */
 const HEAD_START = 64
-/** Share of slots without a block, about as on mainnet; height and slot drift apart by it. */
+/** Share of slots without a block, about as on mainnet. It makes height and slot drift apart. */
 const SKIPPED_SHARE = 0.04
-/** Maximum downtime in slots (11 hours at 400 ms) that is caught up. The chain skips a longer one. Its anchor is
- *  saved far more often. */
+/** Longest downtime, in slots, for which the chain catches up (11 hours at 400 ms); it skips a longer one. The anchor
+ *  is saved far more often than that. */
 const LONGEST_SLEEP = 100_000
-/** Number of remembered heights; more than the lifetime of a blockhash. */
+/** Number of slots whose heights are remembered; more than the lifetime of a blockhash. */
 const REMEMBERED = 1_024
 
 export const FIRST_AVAILABLE_SLOT = FIRST_SLOT
 
-/** Slots as a function of time, so that the chain needs no commit per slot and never goes back over a restart.
- *  Whether a slot has a block depends on the seed and the slot alone. */
+/** Computes slots from the time. The chain therefore needs no commit for each slot, and never goes back after a
+ *  restart. The seed and the number of the slot alone decide whether a slot has a block. */
 export class Slots {
   /** Newest slot that `advance` reached. It always has a block. */
   head: number
   readonly #seed: number
   readonly #slotMs: number
-  /** `#origin.slot` began at `#origin.time`. */
+  /** Slot and time from which all other slots are computed: `#origin.slot` began at `#origin.time`. */
   readonly #origin: { slot: number; time: number }
   readonly #heights = new Map<number, number>()
 
-  /** `saved` is the anchor of an earlier process. A new slot time applies from now on. */
+  /** `saved` is the anchor of an earlier process. If the time per slot has changed, the new one applies from now on. */
   constructor(seed: number, slotMs: number, now: number, saved?: Anchor) {
     this.#seed = seed
     this.#slotMs = slotMs
@@ -47,22 +47,22 @@ export class Slots {
     this.advance(reached)
   }
 
-  /** Anchor to save for a later process. */
+  /** Anchor, to be saved for a later process. */
   get anchor(): Anchor {
     return { slot: this.head, height: this.height(this.head), time: this.timeOf(this.head), slotMs: this.#slotMs }
   }
 
-  /** Slot of a time, with or without a block. */
+  /** Slot at a time; it may have no block. */
   slotAt(time: number): number {
     return Math.max(this.head, this.#origin.slot + Math.floor((time - this.#origin.time) / this.#slotMs))
   }
 
-  /** Milliseconds since the epoch. */
+  /** Time at which a slot begins, milliseconds since the epoch. */
   timeOf(slot: number): number {
     return this.#origin.time + (slot - this.#origin.slot) * this.#slotMs
   }
 
-  /** Advances to `slot`. Returns the slots with a block on the way. */
+  /** Advances to `slot`. Returns the slots with a block that it has passed. */
   advance(slot: number): number[] {
     const blocks: number[] = []
     let height = this.height(this.head)
@@ -91,7 +91,7 @@ export class Slots {
     return this.#heights.get(slot) ?? FIRST_HEIGHT
   }
 
-  /** Restores the heights before the anchor, so that the finalized position of a restarted chain is unchanged. */
+  /** Computes the heights before the anchor again, so that a restarted chain has the same finalized block. */
   #recall({ slot, height }: Anchor): void {
     for (let back = slot; back > slot - REMEMBERED && back >= FIRST_SLOT; back--) {
       if (!this.#isSkipped(back)) this.#heights.set(back, height--)

@@ -18,7 +18,7 @@ export interface SmallLedgerOptions extends ChainOptions {
   funds?: Record<string, number>
 }
 
-/** The chain in plain TypeScript. It executes transactions of our own wallets only. */
+/** The chain in plain TypeScript. It executes only transactions of the sandbox's own wallets. */
 export class SmallLedger extends ChainLedger {
   constructor(options: SmallLedgerOptions) {
     super(options, new SmallMachine(options.records, options.programs, options.funds ?? {}))
@@ -45,7 +45,7 @@ class SmallMachine implements Machine {
   }
 
   account(address: string, slot: number): Account | undefined {
-    // The market's pools change without transactions.
+    // Programs come first, because the market's pools change without transactions.
     for (const program of Object.values(this.#programs)) {
       const account = program.account?.(address)
       if (account) return account
@@ -105,8 +105,8 @@ export function stateAccount(state: AccountState): Account {
 
 const COMPUTE_UNIT_LIMIT = 200000
 
-/** Executes a transaction in the bank and leaves it open for the caller to commit. Fees are paid in any case. Returns
- *  undefined if the payer cannot pay them; such a transaction never lands. */
+/** Executes a transaction in the bank and leaves it open; the caller commits it. Fees are paid even if it fails.
+ *  Returns undefined if the payer cannot pay them; such a transaction never lands. */
 function executeTransaction(
   bank: Bank,
   program: Program,
@@ -173,7 +173,8 @@ function budgetInstruction(data: Uint8Array): LandedInstruction {
   return { program: PROGRAMS.computeBudget, accounts: [], data: Buffer.from(data).toString('hex') }
 }
 
-/** The message's keys in Solana's order (payer, writable, read-only), then those of the lookup table. */
+/** Accounts of a transaction: the message's keys in Solana's order (payer, writable, read-only), then those of the
+ *  lookup table. */
 function accountUses(payer: string, plan: Plan, instructions: LandedInstruction[]): AccountUse[] {
   const programs = new Set(instructions.map(({ program }) => program))
   const named = plan.accounts.filter(({ address }) => address !== payer && !programs.has(address))

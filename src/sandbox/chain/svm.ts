@@ -14,12 +14,12 @@ import { type Version, Versions } from './bank.ts'
 import type { Account, TransactionError } from './ledger.ts'
 import { stateAccount } from './small-ledger.ts'
 
-/** Native part of LiteSVM. Its JavaScript interface needs @solana/kit, which takes 250 ms to load and parses every
- *  transaction twice. */
+/** Native part of LiteSVM. Its usual JavaScript interface is not used: it needs @solana/kit, which takes 250 ms to load
+ *  and parses every transaction twice. */
 export type Native = typeof import('litesvm/dist/internal.js')
 export type { LiteSvm, NativeAccount, TransactionMetadata }
 
-/** Returns undefined if the optional package, or its binary for this machine, is missing. */
+/** Loads the runtime; undefined if the optional package, or its binary for this machine, is missing. */
 export async function loadNative(): Promise<Native | undefined> {
   try {
     const module = (await import('litesvm/dist/internal.js')) as Native & { default?: Native }
@@ -29,7 +29,8 @@ export async function loadNative(): Promise<Native | undefined> {
   }
 }
 
-// Error names by LiteSVM's numbers; the names are Solana's own (solana-transaction-error, solana-instruction).
+// Names of errors in the order of LiteSVM's numbers. The names are Solana's own (solana-transaction-error,
+// solana-instruction).
 
 const TRANSACTION_ERRORS =
   'AccountInUse AccountLoadedTwice AccountNotFound ProgramAccountNotFound InsufficientFundsForFee InvalidAccountForFee AlreadyProcessed BlockhashNotFound CallChainTooDeep MissingSignatureForFee InvalidAccountIndex SignatureFailure InvalidProgramForExecution SanitizeFailure ClusterMaintenance AccountBorrowOutstanding WouldExceedMaxBlockCostLimit UnsupportedVersion InvalidWritableAccount WouldExceedMaxAccountCostLimit WouldExceedAccountDataBlockLimit TooManyAccountLocks AddressLookupTableNotFound InvalidAddressLookupTableOwner InvalidAddressLookupTableData InvalidAddressLookupTableIndex InvalidRentPayingAccount WouldExceedMaxVoteCostLimit WouldExceedAccountDataTotalLimit MaxLoadedAccountsDataSizeExceeded ResanitizationNeeded InvalidLoadedAccountsDataSizeLimit UnbalancedTransaction ProgramCacheHitMaxLimit CommitCancelled'.split(
@@ -41,7 +42,7 @@ const INSTRUCTION_ERRORS =
     ' ',
   )
 
-/** Error in the JSON format of a node. */
+/** Converts an error to the JSON format of a Solana node. */
 export function errorOf(failed: FailedTransactionMetadata): TransactionError {
   const error = failed.err()
   if (typeof error === 'number') return TRANSACTION_ERRORS[error] ?? 'ClusterMaintenance'
@@ -55,23 +56,24 @@ function instructionError(error: number | { code: number } | { msg: string }): s
   return 'code' in error ? { Custom: error.code } : 'BorshIoError'
 }
 
-/** Accounts that live outside the chain and change without transactions: the market's pools. */
+/** Accounts whose state is outside of the chain and changes without transactions: the market's pools. */
 export interface Outside {
-  /** Called before a transaction uses these accounts together; a pool is found by its mint. */
+  /** Called before a transaction uses these accounts together, because a pool is found by the mint among them. */
   meet(addresses: readonly string[]): void
   account(address: string): Account | undefined
 }
 
-/** Saved form of an account. A chain that began on the small ledger has states of the small ledger too. */
+/** Saved form of an account. On a chain that began on the small ledger, some accounts still have the form of that
+ *  ledger. */
 type SavedState = { lamports: number; owner: string; executable: boolean; data: string } | AccountState
 
-/** Accounts of a chain: the runtime's current copies, and their states at every slot that is not finalized. */
+/** Accounts of a chain: the runtime's present copies, and their states at every slot that is not finalized. */
 export class SvmAccounts {
   readonly #native: Native
   readonly #vm: LiteSvm
   readonly #versions: Versions<Account>
   readonly #outside: Outside
-  /** Accounts whose copy in the runtime is older than their newest state. */
+  /** Addresses of the accounts whose copy in the runtime is older than their newest state. */
   readonly #behind = new Set<string>()
 
   constructor(native: Native, vm: LiteSvm, records: Records, outside: Outside) {
@@ -83,20 +85,21 @@ export class SvmAccounts {
     for (const address of this.#versions.addresses()) this.write(address, this.#versions.newest(address))
   }
 
-  /** Account in the runtime. */
+  /** The runtime's copy of an account; undefined if it has none. */
   read(address: string): Account | undefined {
     const account = this.#vm.getAccount(keyBytes(address))
     return account === null ? undefined : fromNative(account)
   }
 
-  /** Changes only the runtime's copy. */
+  /** Changes only the runtime's copy of an account, not its stored states. */
   write(address: string, account: Account | undefined): void {
     const { lamports, owner, executable, data } = account ?? NOTHING
     const native = new this.#native.Account(BigInt(lamports), data, keyBytes(owner), executable, 0n)
     this.#vm.setAccount(keyBytes(address), native)
   }
 
-  /** Updates the runtime's copies: outside accounts to their present state, the others to their state at a slot. */
+  /** Updates the runtime's copies: accounts outside of the chain to their present state, the others to their state at a
+   *  slot. */
   open(addresses: readonly string[], slot: number): void {
     this.#outside.meet(addresses)
     for (const address of addresses) {
@@ -121,7 +124,7 @@ export class SvmAccounts {
     return this.#versions.has(address) ? this.#versions.at(address, slot) : this.read(address)
   }
 
-  /** Stores an account's state after a block. Returns undefined for accounts that the chain does not store. */
+  /** Stores the state of an account after a block. Returns undefined for an account that the chain does not store. */
   keep(
     address: string,
     before: Account | undefined,
@@ -131,7 +134,7 @@ export class SvmAccounts {
   ): Change | undefined {
     if (this.#outside.account(address)) return undefined
     if (before && before.lamports > 0 && !this.#versions.has(address)) {
-      // Built-in account of the runtime, such as a program: transfers to it are undone.
+      // It is a built-in account of the runtime, such as a program: transfers to such an account are undone.
       this.write(address, before)
       return undefined
     }
@@ -163,7 +166,7 @@ export class SvmAccounts {
   }
 }
 
-/** The runtime's view of an address without an account. */
+/** Contents that the runtime shows for an address without an account. */
 const NOTHING: Account = { lamports: 0, owner: PROGRAMS.system, executable: false, data: new Uint8Array(0) }
 
 export function isTokenProgram(program: string): boolean {

@@ -11,13 +11,14 @@ import type { TokenPrograms, TransferData } from './program.ts'
 import type { Builder } from './runtime-ledger.ts'
 import { SERVICE_FEES, serviceFee, type TradeData } from './trade-program.ts'
 
-/** Receiver of tips for landing a transaction. */
+/** Account that receives tips for landing a transaction. */
 export const TIP_ACCOUNT = namedAddress('tips')
 export const TIP_LAMPORTS = 50_000
-/** Transfer by the co-signer if it has no account to pay for, so that its signature is required. */
+/** Lamports that the co-signer transfers if it has no account to pay for; the transfer makes its signature
+ *  necessary. */
 const GIFT_LAMPORTS = 5_000n
 const UNIT_LIMIT = 150_000
-/** The unit limit varies, so that two equal requests give different bytes. */
+/** Number of different unit limits. The limit varies, so that two equal requests give different bytes. */
 const UNIT_LIMITS = 50_000
 
 export interface DraftParts {
@@ -31,7 +32,7 @@ export interface DraftParts {
   number: number
 }
 
-/** An honest transaction for a trade, in the form of the dialect. */
+/** Draft of an honest transaction for a trade, in the form that the dialect sets. */
 export function draftOf(trade: Omit<TradeData, 'fails'>, parts: DraftParts): Draft {
   const { dialect, tokenPrograms, curve, table, coSigner, blockhash, number } = parts
   const { wallet, mint, side, exact, tokens, opens, closes, priorityFeeSol, serviceFeeBps } = trade
@@ -56,10 +57,10 @@ export function draftOf(trade: Omit<TradeData, 'fails'>, parts: DraftParts): Dra
   }
 }
 
-/** Above any possible amount. */
+/** Amount that no trade can reach, so that a trade with it as the minimum fails. */
 const IMPOSSIBLE = 2n ** 64n - 1n
 
-/** A trade for a customer whose key the service holds, as the instructions of one transaction. */
+/** Creates the instructions of a trade for a customer whose key the service holds. */
 export function tradeBuilder(market: Market, tokenPrograms: TokenPrograms): Builder<TradeData> {
   return {
     calls(data) {
@@ -79,7 +80,7 @@ export function tradeBuilder(market: Market, tokenPrograms: TokenPrograms): Buil
   }
 }
 
-/** Lamports that the trade moves at the present price, including the curve's fee. */
+/** Lamports that the trade pays or receives at the present price, including the curve's fee. */
 function movedLamports(
   { side, exact, lamports, tokens }: Pick<TradeData, 'side' | 'exact' | 'lamports' | 'tokens'>,
   curve: Curve,
@@ -100,7 +101,7 @@ function failing<Terms extends Pick<TradeData, 'side' | 'exact'>>(
   return terms.exact === 'in' ? { ...terms, tokens: IMPOSSIBLE } : { ...terms, lamports: 0n }
 }
 
-/** Moves SOL. Tests use it for inflows and for transfers of other processes. */
+/** Transfers SOL. Tests use it for deposits and for transfers of other processes. */
 export const transferBuilder: Builder<TransferData> = {
   calls: ({ from, to, lamports }): Call[] => [transferCall(from, to, BigInt(lamports))],
 }

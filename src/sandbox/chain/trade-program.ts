@@ -9,13 +9,13 @@ import type { LandedTransaction } from './ledger.ts'
 import { CURVE_FEES, encodePool, encodeTrade, POOL_FAILURES } from './pool-program.ts'
 import type { AccountMeta, Program } from './program.ts'
 
-/** A trade of one of our wallets on the chain. Amounts in lamports and base units. */
+/** A trade of one of the sandbox's wallets on the chain. Amounts are in lamports and base units. */
 export interface TradeData {
   side: 'buy' | 'sell'
   wallet: string
   mint: string
-  /** in: a buy spends exactly `lamports` for at least `tokens`. out: exactly `tokens` for at most `lamports` (sale:
-   *  at least). */
+  /** Amount that is exact. in: a buy spends exactly `lamports` for at least `tokens`. out: a buy receives exactly
+   *  `tokens` for at most `lamports`; a sale gives exactly `tokens` for at least `lamports`. */
   exact: 'in' | 'out'
   lamports: number
   tokens: bigint
@@ -32,32 +32,33 @@ export interface TradeData {
 /** Name of the program on the ledger. */
 export const TRADE_PROGRAM = 'trade'
 
-/** Length of pump.fun's part of a pool's data: up to the creator. */
+/** Length of pump.fun's part of a pool's data, up to the creator, bytes. */
 const PUMP_CURVE_BYTES = 81
 
-/** Receiver of the service's own fee. */
+/** Account that receives the service's own fee. */
 export const SERVICE_FEES = namedAddress('service fees')
 
 export function serviceFee(lamports: bigint, bps: number): bigint {
   return (lamports * BigInt(bps) + 9_999n) / 10_000n
 }
 
-/** Swaps against the market's curves. The curve moves when the transaction lands, not when it is sent. */
+/** Executes swaps on the market's curves. A curve moves when the transaction lands, not when it is sent. */
 export class TradeProgram implements Program<TradeData> {
   readonly #market: Market
   readonly #traded: (trade: CurveTrade) => void
-  /** Mints by their pool's address, for pools that were requested. */
+  /** Mints by the address of their pool, for pools whose account was requested. */
   readonly #pools = new Map<string, string>()
-  /** Result of the last execution, until its transaction is durable. */
+  /** Result of the last execution, kept until its transaction is durable. */
   #swap: Swap | undefined
 
-  /** `traded` is called for every executed trade when it is durable. */
+  /** `traded` is called for every executed trade once the trade is durable. */
   constructor(market: Market, traded: (trade: CurveTrade) => void) {
     this.#market = market
     this.#traded = traded
   }
 
-  /** Trades of others are not on the ledger, so each of our trades first sets the pool's balances from its curve. */
+  /** Sets the pool's balances from its curve before each of our trades, because the trades of other traders are not on
+   *  the ledger. */
   load({ mint }: TradeData, bank: Bank): void {
     const curve = this.#market.token(mint)?.curve
     if (!curve) return
@@ -129,7 +130,8 @@ export class TradeProgram implements Program<TradeData> {
     this.#traded({ mint, signature, trader: wallet, side, sol, tokens, slippagePercent, priorityFeeSol })
   }
 
-  /** Every token of the market has a mint account. Its pool becomes known when the mint is requested. */
+  /** Account of a mint or of a pool. Every token of the market has a mint account. The address of its pool is on record
+   *  once the mint account was requested. */
   account(address: string): ReturnType<NonNullable<Program['account']>> {
     const pooled = this.#market.token(this.#pools.get(address) ?? '')
     if (pooled) {

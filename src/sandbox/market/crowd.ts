@@ -3,8 +3,8 @@ import type { Draws } from '../draws.ts'
 import type { Listing, MarketFloor } from './listing.ts'
 import { drawBuySol, drawCreatorSol, drawSellSol } from './trade-sizes.ts'
 
-/** Kinds of tokens in the mix that was measured on pump.fun in June 2026, with more active ones: a bot must see trades
- *  within a second. */
+/** Kinds of tokens, mixed as measured on pump.fun in June 2026, but with more active ones, because a bot must see
+ *  trades within a second. */
 const KINDS = {
   dud: { share: 0.66, tradesPerSecond: 0.12, halfLifeMs: 40_000, episodeMs: Number.POSITIVE_INFINITY, buyShare: 0.55 },
   ordinary: { share: 0.26, tradesPerSecond: 0.7, halfLifeMs: 90_000, episodeMs: 30_000, buyShare: 0.55 },
@@ -16,17 +16,18 @@ type Kind = (typeof KINDS)[keyof typeof KINDS]
 const SNIPED_SHARE = 0.5
 const SNIPER_HOLD_MS = 25_000
 const RUG_SHARE = 0.3
-/** Probability that a trade causes another one within a second; makes bursts. */
+/** Probability that a trade causes another one within a second, which makes bursts of trades. */
 const ECHO_SHARE = 0.35
-/** Trade rate below which a token is dead. */
+/** Trades per second below which a token is dead. */
 const DEAD_TRADES_PER_SECOND = 0.01
-/** Share of falls among episodes; the others are rises. */
+/** Share of price falls among the episodes; the others are rises. */
 const FALL_SHARE = 0.55
 
-/** Schedules `run` in `ms`. */
+/** Calls `run` after `ms` milliseconds of market time. */
 export type Later = (ms: number, run: () => void) => void
 
-/** Traders of one token: the creator, snipers, a steady flow, and the episodes that move its price. */
+/** Traders of one token: the creator, snipers, a steady flow of traders, and those in the episodes that move its
+ *  price. */
 export class Crowd {
   readonly #floor: MarketFloor
   readonly #listing: Listing
@@ -45,7 +46,7 @@ export class Crowd {
     this.#bornAt = floor.now
   }
 
-  /** Starts a new token: the creator's own buy, snipers, then the steady flow. */
+  /** Starts the trade of a new token with the creator's own buy, snipers, then the steady flow. */
   launch(): void {
     const sol = drawCreatorSol(this.#draws)
     const bag = sol > 0 ? this.#floor.buy(this.#listing, this.#listing.creator, sol) : 0n
@@ -57,8 +58,8 @@ export class Crowd {
     this.#episodes()
   }
 
-  /** Starts an existing token, with holders of everything that has left its curve. The token is active, because our
-   *  wallets hold it. */
+  /** Starts the trade of an existing token. All tokens that its curve has sold have holders. The token is active,
+   *  because our wallets hold it. */
   join(): void {
     this.#kind = KINDS.hot
     const sold = TOKEN_SUPPLY - this.#listing.curve.reserves.virtualTokens
@@ -67,7 +68,7 @@ export class Crowd {
     this.#episodes()
   }
 
-  /** 3 to 15 buyers within the first two slots. Each sells everything in one or two swaps. */
+  /** Starts 3 to 15 buyers within the first two slots. Each of them later sells everything in one or two swaps. */
   #snipe(): void {
     for (let left = 3 + this.#draws.integer(13); left > 0; left--) {
       this.#later(this.#draws.between(50, 800), () => {
@@ -85,7 +86,7 @@ export class Crowd {
     this.#later(this.#draws.between(400, 3_000), () => this.#floor.sell(this.#listing, trader, bag - first))
   }
 
-  /** The creator sells everything; trading ends. */
+  /** The creator sells everything, and trading ends. */
   #rug(bag: bigint): void {
     this.#unload(this.#listing.creator, bag)
     this.#rugged = true
@@ -133,7 +134,7 @@ export class Crowd {
     })
   }
 
-  /** Spends `sol` in 6 to 14 buys within some seconds. */
+  /** Traders spend `sol` in 6 to 14 buys within some seconds. */
   #rise(sol: number): void {
     const buys = 6 + this.#draws.integer(9)
     const span = this.#draws.between(3_000, 8_000)

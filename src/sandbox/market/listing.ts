@@ -12,7 +12,8 @@ import {
 } from './market.ts'
 import { drawRouterSol } from './trade-sizes.ts'
 
-/** Price change since the last update that triggers a price update, at most one per second of market time. */
+/** Price change since the last price update that triggers the next one. At most one update is sent per second of market
+ *  time. */
 const SIGNIFICANT_MOVE = 0.05
 const UPDATE_GAP_MS = 1_000
 
@@ -24,7 +25,7 @@ export class Listing implements MarketToken {
   readonly symbol: string
   readonly metadata: TokenMetadata
   readonly curve: Curve
-  /** Base units held by occasional traders, who can sell them. */
+  /** Base units that occasional traders hold and can sell. */
   crowd = 0n
   /** Market time of the last print. */
   tradedAt: number
@@ -51,7 +52,7 @@ export class Listing implements MarketToken {
     this.#volumeSol += trade.sol
   }
 
-  /** The price update that is due, if any. */
+  /** The price update that is due; undefined if none is. */
   priceUpdate(now: number): PriceEvent | undefined {
     const { price } = this.curve
     const change = price / this.#updatePrice - 1
@@ -70,7 +71,7 @@ export class Listing implements MarketToken {
     }
   }
 
-  /** Base units worth `sol` SOL, at most `share` of the crowd's holdings. */
+  /** Base units that are worth `sol` SOL, at most the part `share` of the crowd's holdings. */
   tokensWorth(sol: number, share: number): bigint {
     const most = (this.crowd * BigInt(Math.floor(share * 1_000_000))) / 1_000_000n
     const wanted = BigInt(Math.floor((sol / this.curve.price) * 10 ** TOKEN_DECIMALS))
@@ -78,14 +79,14 @@ export class Listing implements MarketToken {
   }
 }
 
-/** Share of prints that show a single router leg, with a price more than twice off. One in six on real tapes
- *  (measured in June 2026). */
+/** Share of prints that show only one part of a swap that a router split, with a price that is wrong by more than a
+ *  factor of two. On real tapes, one print in six is such a print (measured in June 2026). */
 const NOISE_SHARE = 0.15
 const SMALLEST_NOISE = 2.1
 const LARGEST_NOISE = 30
 const STRANGERS = 500
 
-/** Executes the trades of other traders: each swap moves the token's curve and is printed, sometimes with a wrong
+/** Executes the trades of other traders. Each swap moves the token's curve and is printed, sometimes with a wrong
  *  price. */
 export class MarketFloor {
   now = 0
@@ -105,7 +106,7 @@ export class MarketFloor {
     return this.draws.chance(0.4) ? this.draws.publicKey() : this.draws.pick(this.#strangers)
   }
 
-  /** Returns the tokens bought, in base units. The caller tracks who holds them. */
+  /** Buys tokens for `sol` and returns their number in base units. The caller tracks the holder of the tokens. */
   buy(listing: Listing, trader: string, sol: number): bigint {
     const distortion = this.#distortion()
     const spent = distortion === 1 ? sol : Math.min(sol, drawRouterSol(this.#noise))
@@ -116,7 +117,7 @@ export class MarketFloor {
     return swap.tokens
   }
 
-  /** Sells tokens that the caller has taken from a holder; all of them. */
+  /** Sells all the given tokens, which the caller has deducted from a holder. */
   sell(listing: Listing, trader: string, tokens: bigint): void {
     const swap = listing.curve.quoteSell(tokens)
     if (swap.sol <= 0n) return
@@ -124,8 +125,8 @@ export class MarketFloor {
     this.#print(listing, this.#trade(listing, 'sell', trader, swap.sol, tokens), this.#distortion())
   }
 
-  /** Prints our own trade without distortion. It draws no random numbers, so the other traders' sequence depends on
-   *  the seed alone. */
+  /** Prints our own trade with its true price. This draws no random numbers, so that the sequence of the other traders
+   *  depends only on the seed. */
   printOwn(listing: Listing, own: CurveTrade): void {
     this.#print(listing, tradeEvent(listing, own), 1)
   }
@@ -150,7 +151,7 @@ export class MarketFloor {
     if (update) this.#emit(update)
   }
 
-  /** Factor by which this print's price is wrong; 1: correct. */
+  /** Factor by which the price of the next print is wrong; 1 if it is correct. */
   #distortion(): number {
     if (!this.#noise.chance(NOISE_SHARE)) return 1
     const factor = SMALLEST_NOISE * (LARGEST_NOISE / SMALLEST_NOISE) ** this.#noise.next()
@@ -158,7 +159,8 @@ export class MarketFloor {
   }
 }
 
-/** Prints one leg of the swap instead of the whole: too few tokens raise the price, too little SOL lowers it. */
+/** A print of only one part of the swap: with too few tokens its price is too high, with too little SOL it is too
+ *  low. */
 function distort(trade: TradeEvent, factor: number): TradeEvent {
   const sol = factor < 1 ? trade.sol * factor : trade.sol
   const tokens = factor > 1 ? trade.tokens / factor : trade.tokens

@@ -3,8 +3,8 @@ import { Curve, type Reserves } from '../../solana/bonding-curve.ts'
 import { TOKEN_DECIMALS } from '../../solana/constants.ts'
 import type { Records } from '../records.ts'
 
-/** The sandbox's fixed exchange rate. A fixed rate lets a client tell the two price units apart from a token's own
- *  numbers. */
+/** Exchange rate of the sandbox, USD per SOL. Because it is fixed, a client can distinguish the two units of a price by
+ *  a token's own numbers. */
 export const SOL_USD = 150
 
 /** Market events in SOL and whole tokens. `frames.ts` formats them as messages of the service. */
@@ -19,7 +19,7 @@ export interface TradeEvent {
   /** SOL that entered or left the curve, before fees. */
   sol: number
   tokens: number
-  /** SOL per whole token: sol / tokens. In a distorted print both are wrong. */
+  /** Price in SOL per whole token: sol / tokens. In a distorted print, one of these amounts and the price are wrong. */
   price: number
   marketCapSol: number
   slippagePercent: number
@@ -40,9 +40,9 @@ export interface LaunchEvent {
 export interface PriceEvent {
   type: 'priceUpdate'
   mint: string
-  /** SOL per whole token. */
+  /** Price in SOL per whole token. */
   price: number
-  /** Percent since the last update, and since the launch or 24 hours ago. */
+  /** Price change in percent: since the last update, and since 24 hours ago (or since the launch). */
   changePercent: number
   change24hPercent: number
   marketCapSol: number
@@ -57,7 +57,7 @@ export interface TokenMetadata {
   twitter: string
 }
 
-/** Texts of a token from its creator; occasionally hostile. */
+/** Texts about a token that its creator has chosen; some are hostile. */
 export interface TokenLabel {
   symbol: string
   name: string
@@ -82,16 +82,16 @@ export interface CurveTrade {
   priorityFeeSol: number
 }
 
-/** Tokens and their traders. A market knows only its own time: milliseconds since it opened. */
+/** Tokens and their traders. A market has its own time, in milliseconds since it opened. */
 export interface Market {
   /** Time of the next event; undefined if there will be none. */
   readonly nextAt: number | undefined
-  /** Runs all events up to `until` in order, with one call of `emit` for each. */
+  /** Runs all events up to the time `until` in order, and calls `emit` once for each. */
   advance(until: number): void
   token(mint: string): MarketToken | undefined
-  /** Continues a token that outlives the process because our wallets hold it. */
+  /** Adds a token from before a restart, because our wallets may hold it. */
   adopt(token: MarketToken): void
-  /** Reports our own trade, which has moved the curve already, so that it is printed. */
+  /** Prints our own trade, which has already moved the curve. */
   print(trade: CurveTrade): void
 }
 
@@ -120,13 +120,13 @@ export function tradeEvent({ curve }: MarketToken, trade: CurveTrade): TradeEven
 
 /** At high speeds the market advances in steps of this much real time, to limit the number of timers. */
 const STRIDE_MS = 5
-/** Maximum time of one turn while the market catches up. No event is skipped. */
+/** Longest time, ms, for which the market runs at once while it catches up. No event is skipped. */
 const LONGEST_TURN_MS = 20
-/** Maximum real time to catch up. After a longer standstill the market resumes where it was: catching up would take
- *  the time that the other parts need. */
+/** Largest delay for which the market catches up, ms of real time. After a longer delay it continues where it stopped,
+ *  because it would use the time that the other parts of the sandbox need. */
 const MAX_BEHIND_MS = 100
 
-/** Runs a market on the clock, `speed` times as fast as real time. Returns a function that stops it. */
+/** Runs a market by the clock, `speed` times as fast as real time. Returns a function that stops it. */
 export function runMarket(market: Market, clock: Clock, speed: number): () => void {
   let startedAt = clock.now()
   let cancel = (): void => {}

@@ -15,9 +15,10 @@ import {
   tradeEvent,
 } from './market.ts'
 
-/** Number of prints whose median is a token's price: one print in six is a router leg and more than twice off. */
+/** Number of prints whose median is a token's price. A single print is not reliable: one in six shows only one part of
+ *  a router's swap and is wrong by more than a factor of two. */
 const MEDIAN_PRINTS = 9
-/** A silence of the whole market of this length means that the recorder had stopped. */
+/** Silence of the whole market after which the recorder is assumed to have stopped, ms. */
 const STOP_MS = 30_000
 const SHORTENED_STOP_MS = 1_000
 
@@ -25,9 +26,9 @@ interface RecordedToken extends MarketToken {
   prices: number[]
 }
 
-/** Plays a file of the service's messages (NDJSON, amounts and prices in SOL) by their timestamps. Interruptions of
- *  the recording (30 s and more of silence) are shortened to a second. Our orders execute on a curve at the recorded
- *  price, which the next print of the token resets. At the end the market is silent, or starts again with `repeat`. */
+/** Replays a file of the service's messages (NDJSON, amounts and prices in SOL) by their timestamps. Interruptions of
+ *  the recording (30 s and more of silence) are shortened to one second. Our orders execute on a curve at the recorded
+ *  price, which the next print of the token resets. At the end the market is silent; with `repeat` it starts again. */
 export class RecordedMarket implements Market {
   /** Number of lines that are not market messages. */
   readonly skipped: number
@@ -88,7 +89,7 @@ export class RecordedMarket implements Market {
     return this.#events.at(-1)!.timestamp + SHORTENED_STOP_MS
   }
 
-  /** Makes the signatures of each round unique, so that a second round is not deduplicated. */
+  /** Changes a signature in each round, so that a client does not treat the events of a second round as duplicates. */
   #signature(signature: string): string {
     return encodeBase58(Buffer.concat(['a', 'b'].map((half) => digest(signature, `${this.#round}${half}`))))
   }
@@ -117,7 +118,7 @@ export class RecordedMarket implements Market {
   }
 }
 
-/** Events in order, with times from 0 on. */
+/** The events in order, with shortened interruptions and with times that begin at 0. */
 function withoutStops(events: Recorded[]): Recorded[] {
   let last = events[0]!.timestamp
   let time = 0
@@ -137,7 +138,7 @@ export interface Recorded {
 
 type Fields = Record<string, unknown>
 
-/** Parses one line of a recording. Returns undefined unless it is one of the three market messages. */
+/** Parses one line of a recording; undefined if it is not one of the three kinds of market messages. */
 function parseRecorded(line: string): Recorded | undefined {
   const fields = parse(line)
   const timestamp = fields?.timestamp

@@ -8,20 +8,20 @@ import type { CurveTrade, Emit, LaunchEvent, Market, MarketToken } from './marke
 export interface SeededMarketOptions {
   seed: number
   emit: Emit
-  /** Mean launches per second of market time. pump.fun has 0.46, and half of them die at once (measured in June
-   *  2026). */
+  /** Mean number of launches per second of market time. On pump.fun it is 0.46, and half of these tokens die at once
+   *  (measured in June 2026). */
   launchesPerSecond?: number
-  /** Market time before the opening, so that tokens of every age trade at once. */
+  /** Market time that passes before the opening, so that tokens of every age trade from the start, ms. */
   pastMs?: number
 }
 
-/** Share of launches that announce a currency: real feeds do so when USDC is a pool's other side. */
+/** Share of launches that announce a currency. Real feeds do so when USDC is the other side of a pool. */
 const MONEY_LAUNCH_SHARE = 0.01
 /** Time after which a token without trades is removed, unless our wallets have traded it. */
 const FORGOTTEN_AFTER_MS = 3_600_000
 const SWEEP_EVERY_MS = 60_000
 
-/** Launches and traders from a seed. The same seed gives the same events in the same order. */
+/** Market whose launches and traders come from a seed. The same seed gives the same events in the same order. */
 export class SeededMarket implements Market {
   readonly #agenda = new Agenda()
   readonly #floor: MarketFloor
@@ -122,7 +122,7 @@ interface Entry {
   run: () => void
 }
 
-/** Priority queue (binary heap) of scheduled events; equal times in the order of insertion. */
+/** Priority queue (binary heap) of scheduled events. Events of the same time keep the order of their insertion. */
 class Agenda {
   readonly #heap: Entry[] = []
   #entered = 0

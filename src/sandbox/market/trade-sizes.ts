@@ -1,7 +1,7 @@
 import type { Draws } from '../draws.ts'
 
-/** Quantiles: [share of draws below, SOL]. Measured: AMM swaps of June 2026, creates
- *  of July 2026. */
+/** Quantiles of trade sizes: [share of draws below, SOL]. They were measured on AMM swaps of June 2026 and creations of
+ *  July 2026. */
 type Quantiles = readonly (readonly [share: number, sol: number])[]
 
 const BUY: Quantiles = [
@@ -29,32 +29,32 @@ const CREATOR: Quantiles = [
   [0.9, 4.9],
   [1, 5],
 ]
-/** Round amounts that people type. */
+/** Round amounts that people type, SOL. */
 const ROUND = [0.01, 0.05, 0.1, 0.1, 0.2, 0.2, 0.5, 0.5, 1, 1, 2] as const
 const ROUND_SHARE = 0.4
 
-/** SOL of a buy of a running token. */
+/** Draws the SOL of a buy of a token that is already traded. */
 export function drawBuySol(draws: Draws): number {
   return draws.chance(ROUND_SHARE) ? draws.pick(ROUND) : quantile(BUY, draws.next())
 }
 
-/** SOL that a seller wants to receive. */
+/** Draws the SOL that a seller wants to receive. */
 export function drawSellSol(draws: Draws): number {
   return quantile(SELL, draws.next())
 }
 
-/** SOL of the creator's own first buy; zero in 15 % of the launches. */
+/** Draws the SOL of the creator's own first buy; zero in 15 % of the launches. */
 export function drawCreatorSol(draws: Draws): number {
   const share = draws.next()
   return share < 0.15 ? 0 : quantile(CREATOR, share)
 }
 
-/** SOL of a swap that a router splits: usually dust, some of full size. */
+/** Draws the SOL of a swap that a router splits: usually a tiny amount, sometimes a full size. */
 export function drawRouterSol(draws: Draws): number {
   return draws.chance(0.8) ? draws.between(0.0005, 0.02) : draws.between(0.1, 1.5)
 }
 
-/** Log-linear interpolation between the measured points. */
+/** Size at a share of draws, by log-linear interpolation between the measured points. */
 function quantile(points: Quantiles, share: number): number {
   let [lowShare, lowSol] = points[0]!
   for (const [highShare, highSol] of points) {

@@ -29,7 +29,8 @@ const VERSION = '3.0.0'
 const UNSUPPORTED_TRANSACTION_VERSION = -32015
 const TRANSACTION_VERSION = 0
 
-/** Methods by name. Each returns the result of its params or throws RpcError. https://solana.com/docs/rpc/http */
+/** RPC methods by name. Each returns its result for the given params or throws RpcError.
+ *  https://solana.com/docs/rpc/http */
 export function rpcMethods(ledger: Ledger): Record<string, Method> {
   const at = (options: unknown): Commitment => commitment(ledger, config(options))
   const context = (level: Commitment, value: unknown): object => ({
@@ -116,7 +117,7 @@ function accountInfo(ledger: Ledger, key: string, options: Config, level: Commit
   return account ? accountShape(account, encoding(options.encoding, 'base58')) : null
 }
 
-/** Clock account: slot, epochs and the time in seconds (solana-clock). */
+/** The clock account, which contains the slot, epochs and the time in seconds (solana-clock). */
 function clockAccount(ledger: Ledger, level: Commitment): Account {
   const { slot } = ledger.head(level)
   const epoch = BigInt(Math.floor(slot / SLOTS_IN_EPOCH))
@@ -147,8 +148,8 @@ function tokenAccounts(ledger: Ledger, owner: string, filter: Config, options: C
   })
 }
 
-/** Status of a signature. A node's status cache reaches back as far as the lifetime of a blockhash; older statuses need
- *  `searchTransactionHistory`. */
+/** Status of a signature. The status cache of a node reaches back as far as the lifetime of a blockhash. An older
+ *  status requires the option `searchTransactionHistory`. */
 function status(ledger: Ledger, value: string, everything: boolean): object | null {
   const landed = ledger.transaction(value)
   const head = ledger.head('processed').slot

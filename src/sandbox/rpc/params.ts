@@ -1,7 +1,7 @@
 import { isPublicKey, isSignature } from '../../solana/base58.ts'
 import { COMMITMENTS, type Commitment, type Ledger } from '../chain/ledger.ts'
 
-/** Error with the error number of a Solana node. */
+/** Error of an RPC call, with the number that a Solana node uses. */
 export class RpcError extends Error {
   readonly code: number
   readonly data: unknown
@@ -16,7 +16,7 @@ export class RpcError extends Error {
 const INVALID_PARAMS = -32602
 const MIN_CONTEXT_SLOT_NOT_REACHED = -32016
 
-/** Returns the result of the params, or throws RpcError. */
+/** An RPC method: returns its result for the params, or throws RpcError. */
 export type Method = (params: unknown[]) => unknown
 
 export type Config = Record<string, unknown>
@@ -27,7 +27,7 @@ export function config(value: unknown): Config {
   return value as Config
 }
 
-/** Commitment of a request; default finalized, as on a node. Throws -32016 if the node has not reached
+/** Commitment of a request; the default is finalized, as on a node. Throws error -32016 if the node has not reached
  *  `minContextSlot` at that commitment. */
 export function commitment(ledger: Ledger, { commitment: value = 'finalized', minContextSlot }: Config): Commitment {
   const known = COMMITMENTS.find((name) => name === value)
@@ -39,7 +39,7 @@ export function commitment(ledger: Ledger, { commitment: value = 'finalized', mi
   return known
 }
 
-/** Transaction history has no `processed` commitment. */
+/** Commitment of a request for history. Throws for `processed`, which the history does not support. */
 export function historyCommitment(ledger: Ledger, options: Config): Commitment {
   const known = commitment(ledger, options)
   if (known === 'processed') throw invalid('Method does not support commitment below `confirmed`')

@@ -11,7 +11,7 @@ const MAX_IN_BATCH = 100
 const USUAL_LAG_SLOTS = 20
 const USUAL_AGE_MS = 15_000
 const BLOCK_NOT_AVAILABLE = -32004
-/** Age in slots after which a blockhash is no longer among the last 151. */
+/** Age, in slots, at which a blockhash is certainly not among the last 151 and has expired. */
 const EXPIRED_AFTER_SLOTS = 200
 const MAINNET_GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
 
@@ -21,7 +21,7 @@ interface Call {
   params: unknown[]
 }
 
-/** JSON-RPC 2.0 over POST, single and batched, with the methods and error numbers of a Solana node. */
+/** Handles JSON-RPC 2.0 over POST, in single and batched calls, with the methods and error numbers of a Solana node. */
 export function rpcEndpoint(ledger: Ledger, faults: Faults): Handle {
   const methods = { ...rpcMethods(ledger), ...sendMethods(ledger, faults) }
 
@@ -59,7 +59,7 @@ function failed(status: number): Answer {
   return { status, body: 'Service unavailable', headers: { 'content-type': 'text/plain' } }
 }
 
-/** Applies the faults that hide or falsify block times. */
+/** Returns the result after the faults that hide or falsify block times. */
 function timed(ledger: Ledger, faults: Faults, { method, params }: Call, result: unknown): unknown {
   const isClock = method === 'getMultipleAccounts' && (params[0] as unknown[])[0] === CLOCK_SYSVAR
   if (method !== 'getBlockTime' && !isClock) return result

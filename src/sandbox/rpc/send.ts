@@ -17,10 +17,10 @@ import { accountShape, balancesShape } from './shapes.ts'
 const PREFLIGHT_FAILURE = -32002
 const SIGNATURE_FAILURE = -32003
 const METHOD_NOT_FOUND = -32601
-/** Length of the longest transaction in base58. */
+/** Length of the longest transaction as base58 text, characters. */
 const MAX_BASE58 = 1_683
 
-/** Methods that take a transaction, with the answers of Agave (rpc/src/rpc.rs, 3.0). */
+/** RPC methods that receive a transaction. Their answers are those of Agave (rpc/src/rpc.rs, 3.0). */
 export function sendMethods(ledger: Ledger, faults: Faults): Record<string, Method> {
   return {
     sendTransaction: ([encoded, options]) => telling(() => send(ledger, faults, encoded, config(options))),
@@ -72,7 +72,7 @@ function simulate(ledger: Ledger, encoded: unknown, options: Config): object {
   return { context: { apiVersion: '3.0.0', slot: ledger.head(level).slot }, value }
 }
 
-/** The requested accounts after the simulation; none if the transaction fails. */
+/** State of the requested accounts after the simulation; none if the transaction fails. */
 function accountsAfter(ledger: Ledger, level: Commitment, simulated: SimulatedTransaction, asked: Config): unknown[] {
   const { encoding = 'base64', addresses } = asked
   if (encoding !== 'base64' && encoding !== 'jsonParsed') throw invalid(`${String(encoding)} encoding not supported`)
@@ -89,7 +89,8 @@ function accountsAfter(ledger: Ledger, level: Commitment, simulated: SimulatedTr
   })
 }
 
-/** A node parses instructions of programs that it knows; the sandbox returns all of them unparsed. */
+/** Inner instructions in the JSON format. A node parses those of programs that it knows; the sandbox returns all of
+ *  them unparsed. */
 function innerShape({ inner, accounts }: SimulatedTransaction): object[] {
   return inner.map(([index, called]) => ({
     index,
@@ -110,7 +111,7 @@ function blockhashShape({ blockhash, lastValidBlockHeight }: Blockhash): object 
   return { blockhash, lastValidBlockHeight }
 }
 
-/** Decodes a transaction. */
+/** Decodes the text of a transaction to its bytes. */
 function wire(encoded: unknown, encoding: unknown): Uint8Array {
   if (typeof encoded !== 'string') throw invalid('invalid type: expected a string')
   if (encoding === 'base64') {
@@ -137,7 +138,7 @@ function tooLarge(size: number, what: string): RpcError {
   )
 }
 
-/** Maps errors of the ledger to the error numbers of a node. */
+/** Calls `run`, and converts errors of the ledger to those of a node. */
 function telling<T>(run: () => T): T {
   try {
     return run()
@@ -159,7 +160,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   AddressLookupTableIndex: 'Transaction address table lookup uses an invalid index',
 }
 
-/** Text of a TransactionError in the format of Rust's Display. */
+/** Text of a TransactionError, as Rust's Display formats it. */
 function sentence(error: TransactionError): string {
   if (typeof error === 'string') return SENTENCES[error] ?? error
   const { InstructionError: failed } = error

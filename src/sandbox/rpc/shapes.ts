@@ -46,7 +46,7 @@ export function amountShape(amount: bigint, decimals: number): object {
   }
 }
 
-/** Decimals of a mint; equal for all tokens of the market. */
+/** Number of decimals of a mint, which is equal for all tokens of the market. */
 export function decimalsOf(mint: string): number {
   return mint === WSOL_MINT ? 9 : TOKEN_DECIMALS
 }
@@ -105,7 +105,7 @@ function metaShape({ error, feeLamports, inner, computeUnits, logs, ...rest }: L
   }
 }
 
-/** Balances before and after a landed or simulated transaction. */
+/** Balances before and after a landed or simulated transaction, in the JSON format. */
 export function balancesShape({ accounts, tokens }: Pick<LandedTransaction, 'accounts' | 'tokens'>): object {
   const looked = accounts.filter(({ source }) => source === 'lookupTable')
   return {
@@ -124,7 +124,7 @@ export function versionOf(transaction: LandedTransaction): 'legacy' | 0 {
   return transactionOf(transaction).message.version
 }
 
-/** Accounts that do not exist have no entry. */
+/** Token balances in the JSON format. An account that does not exist has no entry. */
 function tokenBalances(
   accounts: AccountUse[],
   tokens: TokenUse[],
@@ -198,7 +198,8 @@ function base58(hex: string): string {
 
 type Sent = Pick<TransactionBytes, 'signatures' | 'message'>
 
-/** The transaction in the form it was sent in; the small ledger reconstructs a plausible one. */
+/** The transaction in the form in which it was sent. The small ledger has no bytes and constructs a plausible
+ *  transaction. */
 function transactionOf(transaction: LandedTransaction): Sent {
   const { bytes, signature, accounts, instructions, recentBlockhash } = transaction
   if (bytes !== undefined) {
@@ -224,7 +225,7 @@ function transactionOf(transaction: LandedTransaction): Sent {
   return { signatures: [decodeBase58(signature, 64)!], message }
 }
 
-/** The small ledger has no lookup table; the program's address stands for it. */
+/** Lookups of a transaction on the small ledger. It has no lookup table, so the program's address stands for one. */
 function lookupsOf({ accounts }: LandedTransaction): Lookup[] {
   const looked = accounts.filter(({ source }) => source === 'lookupTable')
   if (looked.length === 0) return []

@@ -3,7 +3,7 @@ import type { Dialect } from '../dialect.ts'
 import type { MarketToken } from '../market/market.ts'
 import type { Admission } from './customers.ts'
 
-/** HTTP answer. `body` is JSON text, a transaction, or garbage that a fault requests. */
+/** HTTP answer. `body` is JSON text, a transaction, or garbage that a fault has requested. */
 export interface Answer {
   status: number
   body: string | Uint8Array
@@ -20,8 +20,8 @@ export type ApiCode =
   | 'NOT_FOUND'
   | 'NOT_IMPLEMENTED'
 
-/** [status in most dialects, status in dialects with specific ones]. 400 for invalid parameters, 401 and 429 are
- *  documented. */
+/** HTTP statuses by code: [in most dialects, in dialects with specific statuses]. The document gives 401, 429, and 400
+ *  for invalid parameters. */
 const STATUS: Record<ApiCode, readonly [number, number]> = {
   INSUFFICIENT_BALANCE: [400, 402],
   INVALID_MINT: [400, 404],
@@ -33,7 +33,7 @@ const STATUS: Record<ApiCode, readonly [number, number]> = {
   NOT_IMPLEMENTED: [501, 501],
 }
 const TRADE_CODES: readonly ApiCode[] = ['INSUFFICIENT_BALANCE', 'INVALID_MINT', 'SLIPPAGE_EXCEEDED']
-/** Documented codes. Other codes depend on the dialect. */
+/** Codes that are documented for REST. Whether an answer has another code depends on the dialect. */
 const LISTED: readonly ApiCode[] = [...TRADE_CODES, 'RATE_LIMIT']
 
 export interface Holding {

@@ -24,10 +24,10 @@ export interface ApiOptions {
   endpoints: ServedInterface['endpoints']
 }
 
-/** Handles a request after its key and the request limit were checked. `argument` is the last part of the path. */
+/** Handles a request after its key and the rate limit were checked. `argument` is the last part of the path. */
 type Route = (request: Request, customer: Customer, argument: string) => Answer
 
-/** The REST interface below /api. */
+/** Handles all requests to the REST interface, whose paths begin with /api. */
 export class Api {
   readonly #options: ApiOptions
   readonly #routes: readonly { readonly method: string; readonly path: RegExp; readonly route: Route }[]
@@ -104,7 +104,7 @@ export class Api {
   }
 }
 
-/** A GET request has a key at the end of its path. */
+/** Pattern for the paths of a route. The path of a GET request ends with a key. */
 function patternOf({ method, path }: ServedRoute): RegExp {
   return new RegExp(`^/api${path}${method === 'GET' ? '/([^/]+)' : ''}$`)
 }
@@ -113,7 +113,7 @@ function bearer({ headers }: Request): string {
   return /^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1] ?? ''
 }
 
-/** Returns undefined for invalid JSON, which no request accepts. */
+/** Parses JSON; undefined if it is invalid, which no request accepts. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -126,8 +126,8 @@ function serverError(status = 500): Answer {
   return { status, body: '<html><h1>Something went wrong</h1></html>', headers: { 'content-type': 'text/html' } }
 }
 
-/** /sandbox/faults: POST sets one fault or a list, GET lists the faults that have not struck, DELETE removes them.
- *  Every answer has the remaining faults. */
+/** Handles /sandbox/faults. POST sets one fault or a list of them, GET lists the faults that have not struck, and
+ *  DELETE removes these. Every answer contains the remaining faults. */
 export function controlEndpoint(faults: Faults): Handle {
   return ({ method, path, body }) => {
     if (path !== '/sandbox/faults') return json(404, { error: 'POST, GET or DELETE /sandbox/faults' })

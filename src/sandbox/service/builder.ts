@@ -17,19 +17,20 @@ export interface BuilderOptions extends PricingOptions {
   answers: Answers
   faults: Faults
   records: Records
-  /** Key of the service that signs too, if the dialect has one. */
+  /** Key of the service; in some dialects the service signs too. */
   coSigner: Secret
   ambush: Ambush
   table: Table
 }
 
-/** `lastValidBlockHeight` of the fault `builtHeight`. */
+/** Value of `lastValidBlockHeight` under the fault `builtHeight`. */
 const ABSURD_HEIGHT = 999_999_999_999
 const EXPIRED_AFTER_SLOTS = 200
-/** The attack starts in the next block, so a simulation before that shows an honest trade. */
+/** Number of slots after which an attack starts: in the next block, so that an earlier simulation shows an honest
+ *  trade. */
 const TRAP_DELAY_SLOTS = 1
 
-/** POST /transaction/buy and /transaction/sell: transactions that the client signs and sends. */
+/** Answers POST /transaction/buy and /transaction/sell with transactions that the client signs and sends. */
 export class Builder {
   readonly #options: BuilderOptions
   readonly #pricing: Pricing
@@ -92,7 +93,8 @@ export interface Built {
   lastValidBlockHeight: number
 }
 
-/** Answer of a builder endpoint. The document shows none; each dialect uses another plausible one. */
+/** Answer of an endpoint that builds transactions. The document shows no such answer; each dialect uses a different
+ *  plausible one. */
 function builtAnswer({ bytes, lastValidBlockHeight }: Built, dialect: Dialect): Answer {
   const { builtEncoding, builtShape, builtHeight } = dialect
   if (builtShape === 'raw') return { status: 200, body: bytes, headers: { 'content-type': 'application/octet-stream' } }

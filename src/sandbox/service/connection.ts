@@ -6,21 +6,21 @@ import type { Customer, Customers } from './customers.ts'
 
 export type StreamCode = 'AUTHENTICATION_FAILED' | 'SUBSCRIPTION_FAILED' | 'RATE_LIMIT_EXCEEDED' | 'CONNECTION_LIMIT'
 
-/** Services of the stream for its connections. */
+/** Functions of the stream that its connections use. */
 export interface Host {
   readonly clock: Clock
   readonly customers: Customers
   readonly dialect: Dialect
-  /** While true, no message is sent on any connection. */
+  /** Whether the stream is silent: then no connection sends a message. */
   readonly silent: boolean
-  /** Keys that were added to this connection, or removed from it. */
+  /** Called with the keys that were added to a connection (`added`) or removed from it (`removed`). */
   added(connection: Connection, keys: string[]): void
   removed(connection: Connection, keys: string[]): void
 }
 
 const CHANNELS = ['trades', 'newTokens', 'priceUpdates']
 const MAX_KEYS = 10_000
-/** A client that reads too slowly is disconnected, so that its backlog does not fill the memory. */
+/** Unsent bytes at which a client that reads too slowly is disconnected, so that they do not fill the memory. */
 const LARGEST_BACKLOG_BYTES = 32_000_000
 /** WebSocket close code 1013: try again later. */
 const TRY_AGAIN_LATER = 1013
@@ -62,7 +62,7 @@ export class Connection {
   /** Sends an event that was serialized once for all connections. */
   deliver(frame: Buffer): void {
     if (this.#host.dialect.messageLimit === 'outbound' && !this.#admit()) {
-      // Reported once per second, because the limit counts outgoing messages.
+      // The error is sent once per second, because the limit counts outgoing messages and the error is one too.
       if (this.#messages === this.#limit + 1) this.#error('RATE_LIMIT_EXCEEDED', 'Too many messages')
       return
     }
@@ -102,7 +102,7 @@ export class Connection {
     this.#reply({ type: 'authenticated', userId: customer.userId, plan: planName(customer, dialect) })
   }
 
-  /** One invalid key refuses the whole batch; the error does not name the key. */
+  /** Adds the keys. If one key is invalid, the whole batch is refused; the error does not name the key. */
   #subscribe(keys: unknown): void {
     if (!isKeys(keys) || this.keys.size + keys.length > MAX_KEYS) {
       this.#error('SUBSCRIPTION_FAILED', 'Invalid subscription key')
@@ -135,7 +135,7 @@ export class Connection {
     return this.customer?.plan.messagesPerSecond ?? 50
   }
 
-  /** Counts one message. Returns false if the limit of this second is exceeded. */
+  /** Counts one message. Returns false if it exceeds the limit of this second. */
   #admit(): boolean {
     const second = Math.floor(this.#host.clock.now() / 1_000)
     if (second !== this.#second) {

@@ -17,7 +17,7 @@ export interface Plan {
 export const PLAN_NAMES = ['standard', 'premium', 'enterprise'] as const
 export type PlanName = (typeof PLAN_NAMES)[number]
 
-/** The document calls Enterprise's numbers "custom"; these are chosen for the sandbox. */
+/** Limits of the Enterprise plan. The document calls them "custom", so these numbers are chosen for the sandbox. */
 const ENTERPRISE: Plan = {
   name: 'enterprise',
   requestsPerMinute: 5_000,
@@ -28,7 +28,7 @@ const ENTERPRISE: Plan = {
 
 export type ApiKeys = Record<PlanName, string>
 
-/** Limits apply to the customer, however many keys the customer has. */
+/** A customer of the service. The limits of the plan apply to the customer, however many keys the customer has. */
 export interface Customer {
   userId: string
   plan: Plan
@@ -39,9 +39,9 @@ export interface Customer {
 
 const KEYS = 'keys'
 
-/** One customer with one key for each plan. The keys are saved with the chain. */
+/** Holds one customer with one key for each plan. The keys are saved together with the chain. */
 export class Customers {
-  /** Present keys; a revoked key is replaced. */
+  /** The present key of each plan; a new key replaces a revoked one. */
   readonly apiKeys: ApiKeys
   readonly #records: Records
   readonly #customers: Map<PlanName, Customer>
@@ -58,7 +58,7 @@ export class Customers {
     return name && this.#customers.get(name)
   }
 
-  /** Revokes a plan's key, creates a new one, and returns the customer. */
+  /** Revokes the key of a plan, creates a new one, and returns the customer of the plan. */
   revoke(name: PlanName): Customer {
     this.apiKeys[name] = apiKey(name, this.apiKeys[name])
     this.#save()
@@ -103,7 +103,7 @@ export interface RequestWindow {
 
 const WINDOW_MS = 60000
 
-/** At most `limit` requests a minute, by arrival. */
+/** Creates a window that accepts at most `limit` requests a minute, by the time of their arrival. */
 export function requestWindow(
   limit: number,
   { window, refusedCount }: Pick<Dialect, 'window' | 'refusedCount'>,
@@ -119,7 +119,8 @@ function slidingWindow(limit: number, countsRefused: boolean): RequestWindow {
       while (arrivals.length > 0 && arrivals[0]! <= now - WINDOW_MS) arrivals.shift()
       const accepted = arrivals.length < limit
       if (accepted || countsRefused) arrivals.push(now)
-      // If refused requests count, the entry that has to expire is not the oldest one.
+      // If refused requests count, the next request becomes possible when this entry expires, which is not the oldest
+      // one.
       const blocking = arrivals[Math.max(0, arrivals.length - limit)] ?? now
       return {
         accepted,

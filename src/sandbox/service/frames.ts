@@ -18,14 +18,14 @@ export class Frames {
     this.#extraTypes = dialect.extras === 'types' || dialect.extras === 'both'
   }
 
-  /** JSON text; `timestamp` is in ms since the epoch. */
+  /** An event as JSON text; `timestamp` is in ms since the epoch. */
   event(event: MarketEvent, timestamp: number): string {
     const message = { ...this.#message(event), timestamp }
     if (!this.#extraFields) return JSON.stringify(message)
     return JSON.stringify({ ...message, slot: Math.floor(timestamp / 400), pool: { kind: 'curve', version: 2 } })
   }
 
-  /** Occasionally returns a message of an undocumented type. */
+  /** A message of an undocumented type as JSON text; usually undefined. */
   unannounced(event: MarketEvent, timestamp: number): string | undefined {
     if (!this.#extraTypes || !this.#draws.chance(UNANNOUNCED_TYPE_SHARE)) return undefined
     return JSON.stringify({ type: 'migration', mint: event.mint, pool: 'amm', timestamp })

@@ -53,10 +53,10 @@ const ATTACKS = {
   'opaque program': (parts) => replaced(parts, opaque(parts)),
 } as const satisfies Record<string, Attack>
 
-/** Names for the fault `builtHostile`. `version 1` changes the encoding only. */
+/** Names of the attacks that the fault `builtHostile` can make. `version 1` changes only the encoding. */
 export const BUILD_ATTACKS: readonly string[] = [...Object.keys(ATTACKS), 'version 1']
 
-/** The transaction of a malicious builder. The default attack is an extra transfer. */
+/** Bytes of a malicious builder's transaction. The default attack adds a transfer. */
 export function spoil(attack: string | undefined, parts: HostileParts): Uint8Array {
   if (attack === 'version 1') {
     const bytes = parts.sign({ ...parts.honest, version: 0 })
@@ -91,7 +91,7 @@ function more({ honest }: HostileParts, call: Call): Draft {
   return { ...honest, calls: [...honest.calls, call] }
 }
 
-/** An instruction on the wallet's token account. `second`: the account that benefits from it. */
+/** Instruction of the token program on the wallet's token account. `second`: the account that benefits from it. */
 function ownTokens(parts: HostileParts, data: Uint8Array, second?: string): Call {
   const { wallet, mint } = parts.trade
   const program = tokenProgramOf(parts)
@@ -103,7 +103,7 @@ function ownTokens(parts: HostileParts, data: Uint8Array, second?: string): Call
   return { program, accounts, data }
 }
 
-/** The trade through a program that behaves well until its trap is armed. */
+/** Instruction for the trade through a program that is honest until its trap is armed. */
 function opaque(parts: HostileParts): Call {
   const { wallet, mint } = parts.trade
   const program = tokenProgramOf(parts)

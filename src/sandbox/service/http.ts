@@ -10,21 +10,22 @@ import type { Answer } from './answers.ts'
 
 export interface Request {
   method: string
-  /** Without the query. */
+  /** Path of the URL, without the query. */
   path: string
   headers: IncomingHttpHeaders
   body: string
 }
 
-/** Returns undefined to close the connection without an answer. */
+/** Handles a request. The result undefined closes the connection without an answer. */
 export type Handle = (request: Request) => Answer | undefined | Promise<Answer | undefined>
 
 const LARGEST_BODY_BYTES = 1_000_000
-/** Longer than the time between two orders, so that a kept-alive connection is rarely closed under a request. */
+/** Time for which an idle connection stays open. It is longer than the usual time between two orders, so that a
+ *  connection is rarely closed during a request. */
 const KEEP_ALIVE_MS = 65_000
 
-/** Listens on loopback only, because the sandbox reveals its own keys. The first matching path prefix handles the
- *  request. */
+/** Starts the server, on loopback only, because the sandbox shows its own keys. The first handler whose prefix the path
+ *  begins with handles the request. */
 export function serve(port: number, handlers: readonly (readonly [prefix: string, handle: Handle])[]): Promise<Server> {
   const server = createServer((message, response) => {
     respond(message, response, handlers).catch(() => response.destroy())
@@ -64,12 +65,13 @@ function answerTo(request: Request, tooLarge: boolean, handle: Handle | undefine
   return handle ? handle(request) : { status: 404, body: '{"error":"not found"}' }
 }
 
-/** Rejects other host names: a web page could reach loopback through its own name (DNS rebinding). */
+/** Whether the host name is that of loopback. Others are refused: a web page could reach loopback through its own host
+ *  name (DNS rebinding). */
 function isLoopback(host: string | undefined): boolean {
   return host === undefined || /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host)
 }
 
-/** Returns undefined if the body is too large; the rest is discarded. */
+/** Reads the body of a request; undefined if it is too large. The rest is discarded. */
 async function readBody(message: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = []
   let bytes = 0

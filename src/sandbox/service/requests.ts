@@ -1,6 +1,6 @@
 import { isPublicKey } from '../../solana/base58.ts'
 
-/** Documented trade requests. SOL as in the body; omitted fields are undefined. */
+/** A documented request for a buy. SOL amounts are in SOL, as in the body; omitted fields are undefined. */
 export interface BuyRequest {
   publicKey: string
   mint: string
@@ -12,7 +12,7 @@ export interface BuyRequest {
 export interface SellRequest {
   publicKey: string
   mint: string
-  /** A number in the dialect's unit, or a percentage of the balance. */
+  /** Amount to sell: a number in the dialect's unit, or a percentage of the balance. */
   amount: { number: number } | { percent: number }
   slippagePercent: number
   priorityFeeSol: number | undefined
@@ -34,7 +34,8 @@ export function parseBuy(body: unknown, maxBuySol: number): Parsed<BuyRequest> {
   }))
 }
 
-/** The document gives no bounds for a sale's slippage and fee, so every plausible value is accepted. */
+/** Parses a request for a sale. The document gives no bounds for the slippage and the fee of a sale, so every plausible
+ *  value is accepted. */
 export function parseSell(body: unknown): Parsed<SellRequest> {
   return parse(body, (fields) => {
     if (fields.sellAll !== undefined && typeof fields.sellAll !== 'boolean')

@@ -22,7 +22,7 @@ export interface StreamOptions {
   frames: Frames
 }
 
-/** The WebSocket: sends every market event to the connections with a key that covers it. */
+/** Serves the WebSocket: sends every market event to the connections with a key that matches it. */
 export class Stream implements Host {
   readonly clock: Clock
   readonly customers: Customers
@@ -33,7 +33,7 @@ export class Stream implements Host {
   readonly #connections = new Set<Connection>()
   readonly #subscribers = new Map<string, Set<Connection>>()
   #silentUntil = 0
-  /** An event that the fault `reorder` holds back until the next one was sent. */
+  /** Event that the fault `reorder` holds until the next event was sent. */
   #held: MarketEvent | undefined
   #garbage = 0
 
@@ -92,7 +92,7 @@ export class Stream implements Host {
     this.#sockets.close()
   }
 
-  /** Serializes an event once, and only if there is a receiver. */
+  /** Sends an event to its receivers. The event is serialized once, and only if there is a receiver. */
   #deliver(event: MarketEvent): void {
     const receivers = this.#receivers(event)
     if (receivers.length === 0) return
@@ -153,7 +153,7 @@ export class Stream implements Host {
   }
 }
 
-/** Invalid frames, sent in turn: samples of a broken or malicious service. */
+/** Invalid frames, which are sent in turn: examples of those from a broken or malicious service. */
 const GARBAGE: readonly (() => string | Buffer)[] = [
   () => 'not json',
   () => '',

@@ -21,7 +21,7 @@ export interface DeskOptions extends PricingOptions {
   wallets: readonly string[]
 }
 
-/** Builds, signs and sends trades for the wallets that the service holds. No request is idempotent. */
+/** Builds, signs and sends trades for the wallets whose keys the service holds. A repeated request trades again. */
 export class TradingDesk {
   readonly #options: DeskOptions
   readonly #pricing: Pricing
@@ -68,14 +68,14 @@ export interface Refused {
   message: string
 }
 
-/** A trade at the present price within the bounds of the request. */
+/** A trade at the present price, within the bounds that its request sets. */
 export interface Priced {
   ok: true
   token: MarketToken
   trade: Omit<TradeData, 'fails'>
 }
 
-/** Priority fee if the request names none. */
+/** Priority fee for a request that names none, SOL. */
 const AUTOMATIC_PRIORITY_FEE_SOL = 0.0001
 
 export interface PricingOptions {
@@ -85,7 +85,7 @@ export interface PricingOptions {
   tokenPrograms: TokenPrograms
 }
 
-/** Computes amounts and bounds of a request, and checks that the wallet can pay. */
+/** Computes the amounts and bounds of a request, and checks that the wallet can pay. */
 export class Pricing {
   readonly #options: PricingOptions
 
@@ -156,7 +156,7 @@ export class Pricing {
     return { ok: true, token, trade: { ...trade, serviceFeeBps: this.#options.dialect.serviceFeeBps } }
   }
 
-  /** Balance in base units; undefined if the wallet has no account for the mint. */
+  /** Balance of a wallet in base units; undefined if it has no account for the mint. */
   #holding(wallet: string, mint: string): bigint | undefined {
     const { ledger, tokenPrograms } = this.#options
     const address = tokenAccountAddress(wallet, mint, PROGRAMS[tokenPrograms(mint)])
@@ -179,7 +179,8 @@ export class Pricing {
     return BigInt(Math.floor(amount.number * scale))
   }
 
-  /** `got`: the trade's result as a share of its result at the price before it. */
+  /** Whether the slippage exceeds its bound before the order is sent. `got`: result of the trade, as a share of its
+   *  result without price impact. */
   #isBeyond(got: number, slippagePercent: number): boolean {
     return this.#options.dialect.slippage === 'build' && got < 1 - slippagePercent / 100
   }
