@@ -18,7 +18,8 @@ export function bondingCurveOf(mint: string, program: string): string {
 }
 
 /** Address of the pool that pump.fun opens when a curve is complete (pump-public-docs @1b82215,
- *  PUMP_SWAP_CREATOR_FEE_README): index 0, created by the mint's own pool authority, quoted in wrapped SOL. */
+ *  PUMP_SWAP_CREATOR_FEE_README). It has index 0, is created by the mint's own pool authority, and is quoted in wrapped
+ *  SOL. */
 export function canonicalPoolOf(mint: string, program: string): string {
   const authority = derive(PROGRAMS.bondingCurve, [text('pool-authority'), keyBytes(mint)])
   const index = new Uint8Array(2)

@@ -22,9 +22,10 @@ export interface RentAccount {
 /** Maximum number of accounts that one transaction closes. More instructions do not fit into one packet. */
 const MOST_CLOSED_AT_ONCE = 20
 const TOKEN_PROGRAMS: readonly string[] = [PROGRAMS.token, PROGRAMS.token2022]
-/** CloseAccount instruction, the same in Token and Token-2022 (spl-token-interface). */
+/** Data of the CloseAccount instruction, which is the same in Token and Token-2022 (spl-token-interface). */
 const CLOSE = Uint8Array.of(9)
-/** Offset of the close authority, a COption<Pubkey> and the last field of a token account (spl-token state.rs). */
+/** Offset of the close authority, which is a COption<Pubkey> and the last field of a token account (spl-token
+ *  state.rs). */
 const CLOSE_AUTHORITY = 129
 
 /** Reads all token accounts of a wallet at commitment `confirmed`. Throws Unread if no node answers. `inUse`: mints of
@@ -61,8 +62,8 @@ function rentAccountOf(row: unknown, wallet: string, inUse: ReadonlySet<string>)
   return { address, program: state.owner, mint: held.mint, lamports: state.lamports, keptBecause }
 }
 
-/** Message that closes these accounts and returns their rent to the wallet. The chain refuses to close an account that
- *  holds tokens. */
+/** Builds the message of a transaction that closes these accounts and returns their rent to the wallet. The chain
+ *  refuses to close an account that holds tokens. */
 async function closingMessage(
   wallet: string,
   accounts: readonly RentAccount[],
@@ -96,7 +97,7 @@ export interface ClosingParts {
 export interface Closing {
   readonly accounts: readonly RentAccount[]
   readonly signature: string
-  /** '' if the accounts were closed. */
+  /** Reason why the accounts were not closed; '' if they were closed. */
   readonly failure: string
 }
 

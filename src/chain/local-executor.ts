@@ -29,7 +29,7 @@ export interface LocalParts {
   readonly signer: Signer
   readonly sender: Sender
   readonly resolve: Pick<Resolver, 'begin' | 'resume' | 'signedBytes' | 'isKnown'>
-  /** Maximum cost of this order in lamports, and the maximum cost meanwhile of the wallet's other open orders. */
+  /** Returns the maximum cost of this order, and that of the wallet's other open orders meanwhile, in lamports. */
   readonly room: (attempt: Attempt) => Outgoing
   /** Reason why the order must no longer be signed or sent; undefined if there is none. */
   readonly refusalOf: (orderId: string) => CalledOff | 'TTL' | undefined
@@ -71,7 +71,8 @@ export class LocalExecutor implements Executor {
     void this.#carryOut(attempt, done)
   }
 
-  /** Sends a signed transaction again if that still makes sense: a sale always, a buy while its decision is fresh. */
+  /** Sends a signed transaction again if that still makes sense. A sale is always sent again, a buy only while its
+   *  decision is fresh. */
   resume(attempt: Attempt, done: (outcome: Outcome) => void): void {
     const { resolve, clock } = this.#parts
     const bytes = attempt.executor === 'local' ? resolve.signedBytes(attempt.id) : undefined
@@ -138,7 +139,7 @@ export class LocalExecutor implements Executor {
       done({ kind: 'refused', code: signed.code, reason: signed.reason, retry: retryOf(signed.code) })
       return
     }
-    // The transaction is signed but was not sent, so it cannot reach the chain.
+    // The transaction is signed but was not sent, so it cannot reach the chain, and the order can still be refused.
     const late = refusalOf(attempt.orderId)
     if (late !== undefined) {
       done(LATE[late])

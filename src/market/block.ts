@@ -7,7 +7,8 @@ export type TokenId = number
 export const RowKind = { buy: 0, sell: 1, newToken: 2, priceUpdate: 3 } as const
 export type RowKind = (typeof RowKind)[keyof typeof RowKind]
 
-/** Numbers of a row that only some kinds have; NaN where the service sent none.
+/** Columns of market rows. The table shows which field of the service a column holds, by kind of the row; NaN where the
+ *  service sent no number.
  *
  *  | column      | trade        | newToken         | priceUpdate    |
  *  | price       | price        |                  | price          |

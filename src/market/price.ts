@@ -2,9 +2,9 @@ import type { Block, TokenId } from './block.ts'
 import type { UnitSettings } from './unit-proof.ts'
 import { UnitProof } from './unit-proof.ts'
 
-/** Number of prints in the window of the median. With five, an outlier moves the price only if it lasts for three
- *  prints. In real data one print in six differs by more than a factor of two; among those above the minimum size, one
- *  in sixty does. */
+/** Number of prints in the window of the median. With five, the price follows a jump only after three prints. In real
+ *  data one print in six is off by more than a factor of two; among the prints above the minimum size, one in sixty
+ *  is. */
 export const ROBUST_WINDOW = 5
 const WINDOW = ROBUST_WINDOW
 const ENOUGH = 3
@@ -174,7 +174,8 @@ function middleOfFive(prints: Float64Array, start: number): number {
   const cd = +(c <= d)
   const ce = +(c <= e)
   const de = +(d <= e)
-  // Two values are larger than the median. So each line counts how many of the other values this one does not exceed.
+  // Two of the five values are larger than the median. So each line tests whether its value does not exceed exactly two
+  // of the others.
   const isB = +(bc + bd + be - ab === 1)
   const isC = +(cd + ce - ac - bc === 0)
   const isD = +(de - ad - bd - cd === -1)

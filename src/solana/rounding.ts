@@ -8,8 +8,8 @@
 //   priority fee     lamports of the decimal                                + 1 lamport
 //                    micro-lamports per compute unit: fee * 1e6 / limit     + 1 micro-lamport per unit of the limit
 //
-// The chain charges ceil(limit * price / 1e6), so the last one adds up to ceil(limit / 1e6) lamports: one, or two above
-// a million compute units. These lamports go to the validator, so no builder gains from them.
+// The chain charges ceil(limit * price / 1e6), so the last rounding adds up to ceil(limit / 1e6) lamports: one, or two
+// above a million compute units. These lamports go to the validator, so no builder gains from them.
 
 /** Maximum number of compute units that a transaction may request (Agave: MAX_COMPUTE_UNIT_LIMIT). */
 export const MOST_COMPUTE_UNITS = 1_400_000n

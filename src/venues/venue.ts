@@ -49,7 +49,7 @@ export interface NamedPlan {
   readonly notice: string
 }
 
-// Parts of the feed.
+// Interfaces of the feed.
 
 export interface FeedParts {
   readonly url: string
@@ -115,7 +115,7 @@ export interface FeedCounts {
  *  the caller offers the rest again. */
 export type DeliverRows = (block: LiveBlock, from: number, to: number) => number
 
-// Parts of executors and builders.
+// Interfaces of executors and builders.
 
 /** Access to the venue: its address, and the key that authenticates requests. */
 export interface AccessParts {
@@ -146,21 +146,21 @@ export interface ExecutorParts extends AccessParts, TermParts {
 /** Tracks attempts until their outcome is final. It never calls `done` from inside one of its methods. */
 export interface Resolve {
   begin(attempt: Attempt, done: (outcome: Outcome) => void): Resolution
-  /** Continues with an attempt that an earlier process was about to send. */
+  /** Continues with an attempt that an earlier process may have sent. */
   resume(attempt: Attempt, done: (outcome: Outcome) => void): void
 }
 
 /** Receives the evidence about one attempt. */
 export interface Resolution {
-  /** The venue answered with the signature. */
+  /** Called when the venue answered with this signature. */
   acked(signature: string): void
-  /** The answer is late or inconclusive. */
+  /** Called when the answer is late or inconclusive. */
   doubt(reason: string, signature?: string): void
-  /** No answer can arrive any more, but the request may still be executed. */
+  /** Called when no answer can arrive any more, although the request may still be executed. */
   hungUp(): void
-  /** The venue refused the request. */
+  /** Called when the venue refused the request. */
   refused(outcome: Extract<Outcome, { kind: 'refused' }>): void
-  /** No byte of the request was sent. */
+  /** Called when no byte of the request was sent. */
   unsent(outcome: Extract<Outcome, { kind: 'unsent' }>): void
 }
 
@@ -198,7 +198,7 @@ export type ReadRequest =
   | { readonly ok: true; readonly asked: AskedTrade }
   | { readonly ok: false; readonly problem: string }
 
-// Parts of the diagnosis.
+// Interfaces of the diagnosis.
 
 /** Requests of the command `doctor`, and readings of their answers. */
 export interface VenueProbe {
@@ -211,7 +211,7 @@ export interface VenueProbe {
 
 export type VenueRecord = 'portfolio' | 'tokenInfo'
 
-// Parts for recorded feeds.
+// Interfaces of recorded feeds.
 
 /** File format of a recorded feed. A file has the venue's messages as NDJSON, or as CSV if its name ends in .csv. */
 export interface Captures {

@@ -18,8 +18,8 @@ export type Reading =
   | { kind: 'other'; reason: string }
 
 /** Custom error numbers for slippage in common launch and trading programs: pump.fun 6002, 6003 and 6042, PumpSwap 6004
- *  and 6040, Jupiter 6001, Raydium CPMM 6005. The program is not checked: if another program used the same number, the
- *  resulting retry would be harmless. */
+ *  and 6040, Jupiter 6001, Raydium CPMM 6005. The program is not checked, because if another program used the same
+ *  number, the resulting retry would be harmless. */
 const SLIPPAGE_ERRORS = new Set([6001, 6002, 6003, 6004, 6005, 6040, 6042])
 
 /** Reads an execution from an answer of getTransaction. Tokens are summed by owner and mint, so Token and Token-2022
@@ -98,7 +98,7 @@ export function codeOf(error: unknown): ErrorCode {
   return custom !== undefined && SLIPPAGE_ERRORS.has(Number(custom)) ? 'SLIPPAGE_EXCEEDED' : 'REVERTED'
 }
 
-/** Error as JSON; '' if it is nested too deeply to serialize. */
+/** Returns an error as JSON; '' if it is nested too deeply to serialize. */
 export function errorText(error: unknown): string {
   try {
     return JSON.stringify(error) ?? ''
@@ -117,7 +117,7 @@ export function errorText(error: unknown): string {
  *   service fee  SOL that the wallet paid outside that program: by a top-level instruction, or by a program that
  *                called the venue
  *   rent         SOL in the wallet's own token accounts, and in records created at its cost; wrapped SOL is not rent
- *   remainder    the rest
+ *   remainder    the rest of the change
  *
  * If the pool cannot be identified, or the node does not report inner instructions, the fees stay part of the trade
  * and are listed in `unknown`. Throws RangeError if a number exceeds 2^53.
@@ -154,7 +154,8 @@ function fillCosts(transaction: LandedTransaction, wallet: string, mint: string,
   }
 }
 
-/** Tokens withheld as transfer fees: Token-2022 keeps them in the receiving account, outside its balance. */
+/** Tokens that Token-2022 withheld as transfer fees. It keeps them in the receiving account, outside the account's
+ *  balance. */
 function withheldOf(transaction: LandedTransaction, mint: string): TokenAmount {
   const sum = [...tokenChanges(transaction, mint).values()].reduce((all, change) => all + change, 0n)
   return sum < 0n ? -sum : 0n
@@ -201,7 +202,7 @@ function poolsOf(
 
 /** Finds the calls of the program that moved the tokens, and all accounts passed to it. If no token transfer is
  *  visible, for example because a program keeps its own ledger, the top-level calls that name the wallet's token
- *  account are used, and `movedTokens` is false: the fees cannot be attributed then. */
+ *  account are used. `movedTokens` is then false, because the fees cannot be attributed. */
 function venueOf(
   { calls }: LandedTransaction,
   own: ReadonlyMap<string, string>,

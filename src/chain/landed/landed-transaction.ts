@@ -9,9 +9,9 @@ export const HIGHEST_TRANSACTION_VERSION = 1
 export interface LandedTransaction {
   readonly signature: string
   readonly slot: number
-  /** Block time, whole seconds in ms; null if the node does not know it. */
+  /** Block time in ms, exact to a second; null if the node does not know it. */
   readonly time: Millis | null
-  /** null if the transaction succeeded. */
+  /** Error as the node reports it; null if the transaction succeeded. */
   readonly error: unknown
   readonly feeLamports: number
   /** Number of signers. They are the first accounts; the first one is the fee payer. */
@@ -28,7 +28,7 @@ export interface LandedTransaction {
 }
 
 export interface TokenBalance {
-  /** Index in `accounts`. */
+  /** Index of the token account in `accounts`. */
   readonly account: number
   readonly mint: string
   readonly owner: string

@@ -3,8 +3,8 @@ import type { TransactionClass, WalletCosts, WalletTransaction } from '../../ord
 import type { Listed } from '../rpc/read.ts'
 import type { LandedTransaction, TokenBalance } from './landed-transaction.ts'
 
-/** Effect of a transaction on a wallet. Computed from the balances before and after, so no program
- *  needs to be known. */
+/** Effect of a transaction on a wallet. It is computed from the balances before and after, so no program needs to be
+ *  known. */
 export interface WalletChange {
   readonly signed: boolean
   /** Lamports that the wallet's own account gained; negative if it lost SOL. */

@@ -13,7 +13,7 @@ export interface OwnPart {
   readonly costs: WalletCosts
   /** Mints of the wallet's token accounts, by address. */
   readonly own: ReadonlyMap<string, string>
-  /** Lamports that an account gained; 0 if it lost. */
+  /** Lamports that an account gained; 0 if it gained none or lost some. */
   readonly gain: (key: string) => number
   /** Lamports of this gain that paid for opening the account. */
   readonly rentTo: (key: string) => number
@@ -28,7 +28,7 @@ export function ownPartOf(transaction: LandedTransaction, wallet: string): OwnPa
   const deltas = new Map(transaction.accounts.map((key, index) => [key, balanceChange(transaction, index)]))
   const payments = paymentsOf(transaction, wallet, own).filter(({ to }) => to !== wallet && !own.has(to))
   const opened = sumBy(payments.filter(({ opens, to }) => opens && isNew(transaction, to)))
-  // The gain of the receiver limits a payment: instruction data alone is not trusted.
+  // The gain of the receiver limits a payment, because instruction data alone is not trusted.
   const gain = (key: string): number => Math.max(0, deltas.get(key) ?? 0)
   const rentTo = (key: string): number => Math.min(opened.get(key) ?? 0, gain(key))
   const paid = (which: (payment: Payment) => boolean): Map<string, number> => {
@@ -145,7 +145,7 @@ export interface Payment {
 /** Length in bytes of the data of the longest instruction that is parsed, CreateAccountWithSeed with the longest
  *  seed. */
 const MOST_BYTES = 4 + 32 + 8 + 32 + 8 + 8 + 32
-/** Token and Token-2022. */
+/** Ids of the programs Token and Token-2022. */
 const TOKEN_PROGRAMS: readonly string[] = [PROGRAMS.token, PROGRAMS.token2022]
 /** Instruction kind of TransferFeeExtension in Token-2022, to which TransferCheckedWithFee belongs. */
 const TRANSFER_WITH_FEE = 26
@@ -168,7 +168,7 @@ function ownTokenAccounts({ before, after, accounts, calls }: LandedTransaction,
   return own
 }
 
-/** Payments of the wallet in order, one per transfer. */
+/** Lists the payments of the wallet in the order of the instructions, one per transfer. */
 function paymentsOf({ calls }: LandedTransaction, wallet: string, own: ReadonlyMap<string, string>): Payment[] {
   const all = calls?.all ?? []
   const made = new Set(all.flatMap((call) => madeBy(call) ?? []))

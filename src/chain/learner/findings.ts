@@ -24,9 +24,9 @@ export interface Findings {
   readonly tables: readonly { readonly address: string; readonly samples: number }[]
   readonly priorityLamports: Range
   readonly opened: readonly Opened[]
-  /** Accounts that an opaque program could empty; empty if no program is opaque. */
+  /** Accounts that an opaque program could empty; the list is empty if no program is opaque. */
   readonly handed: readonly Handed[]
-  /** Maximum number of accounts that one sample opens and that hold no tokens, which are records of programs. */
+  /** Maximum number of program records that one sample opens. A record is an account that holds no tokens. */
   readonly records: number
   /** Number of samples that were not simulated successfully. */
   readonly notSimulated: number
@@ -106,7 +106,8 @@ export interface ProgramFinding {
   readonly mint: number | undefined
   readonly wallet: number | undefined
   readonly tokenAccount: number | undefined
-  /** Number of data bytes that are not decoded, after the first ones (`buy`, `sell`). 0 if the layout is known. */
+  /** Range of the number of data bytes behind the first ones (`buy`, `sell`), which are not decoded; 0 if the layout is
+   *  known. */
   readonly unreadBytes: Range
 }
 
@@ -181,7 +182,7 @@ function openedBy(sample: Sample): { what: string; lamports: bigint }[] {
   })
 }
 
-/** Number of program accounts that one sample opens, for example volume records or a creator's vault. */
+/** Number of program records that one sample opens, for example volume records or a creator's vault. */
 function recordsIn(sample: Sample): number {
   return openedBy(sample).filter(({ what }) => what.startsWith(RECORD)).length
 }

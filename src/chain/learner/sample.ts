@@ -31,8 +31,8 @@ export interface Simulated {
   readonly changes: readonly { address: string; before: AccountState | null; after: AccountState | null }[]
 }
 
-/** Maximum number of simulations. A failed one is repeated, because a node that is a few slots behind does not have the
- *  accounts that the builder has just seen. */
+/** Maximum number of simulations. A failed simulation is repeated, because a node that is a few slots behind does not
+ *  have the accounts that the builder has just seen. */
 const TRIES = 3
 const AGAIN_MS = 400
 
@@ -94,8 +94,8 @@ async function simulate(
     before: before[index] ?? null,
     after: accountOf(reported[index]),
   }))
-  // A third party may have opened an account after the first reading. An account that exists on the chain by now was
-  // opened by a third party, because the sample itself is never sent.
+  // A third party may have opened an account after the first reading. If an account exists on the chain by now, a third
+  // party has opened it, because the sample itself is never sent.
   const opened = changes.filter((one) => one.before === null && one.after !== null).map(({ address }) => address)
   const { accounts: now } = await readAccounts(rpc, opened)
   const meanwhile = new Map(opened.map((address, index) => [address, now[index] ?? null]))

@@ -15,7 +15,7 @@ export interface ResolverParts
   extends Pick<AbsenceParts, 'second' | 'wake' | 'notice' | 'whyNoHead'>,
     Pick<ExecutionParts, 'wallet' | 'late' | 'unexpected' | 'paid'> {
   readonly clock: Clock
-  /** Milliseconds since the machine's boot, and an identifier of that boot. */
+  /** `monotonicMs`: milliseconds since the machine's boot. `boot`: an identifier of that boot. */
   readonly monotonicMs: () => number
   readonly boot: string
   /** Maximum time after a closed connection during which the service may still execute a request, ms. */
@@ -30,20 +30,21 @@ export interface ResolverParts
 
 /** Receives the events of an attempt while it is being sent, from the code that talks to the service. */
 export interface Resolution {
-  /** The attempt was signed in this process, so its transaction may land from now on, up to height `bound`. `bytes`:
-   *  the transaction in base64. */
+  /** Called when the attempt was signed in this process. Its transaction may land from now on, up to height `bound`.
+   *  `bytes`: the transaction in base64. */
   signed(signature: string, bound: number, bytes: string): void
-  /** Parts of the request may have left this machine. */
+  /** Called when parts of the request may have left this machine. */
   sent(): void
-  /** The service returned this signature. */
+  /** Called when the service returned this signature. */
   acked(signature: string): void
-  /** The answer is late or inconclusive. */
+  /** Called when the answer is late or inconclusive. */
   doubt(reason: string, signature?: string): void
-  /** The connection is closed, so no answer can come; the service may still execute the request. */
+  /** Called when the connection was closed without an answer. No answer can come any more, but the service may still
+   *  execute the request. */
   hungUp(): void
-  /** The service refused the order. */
+  /** Called when the service refused the order. */
   refused(outcome: Extract<Outcome, { kind: 'refused' }>): void
-  /** Nothing was sent. */
+  /** Called when the attempt ended before any part of the request was sent. */
   unsent(outcome: Extract<Outcome, { kind: 'unsent' }>): void
 }
 
@@ -73,7 +74,7 @@ export class Resolver {
     this.#absence = new Absence({ watches, executions: this.#executions, second, wake, notice, whyNoHead })
   }
 
-  /** Restores the attempts that earlier processes watched. Call before `resume`. */
+  /** Restores the attempts that earlier processes watched. Call this before `resume`. */
   restore(watches: readonly Watch[]): void {
     for (const watch of watches) {
       const one = this.watches.restore(watch)
@@ -96,7 +97,7 @@ export class Resolver {
     }
   }
 
-  /** Continues with an attempt that an earlier process sent. Reports asynchronously only. */
+  /** Continues with an attempt that an earlier process may have sent. Never calls `done` before this call returns. */
   resume(attempt: Attempt, done: (outcome: Outcome) => void): void {
     const one = this.watches.of(attempt)
     Object.assign(one, { attempt: { ...attempt }, done, ended: false })
@@ -108,7 +109,7 @@ export class Resolver {
     return this.watches.ownerOf(signature) !== undefined
   }
 
-  /** Signed transaction of an attempt, base64, while it may still land; undefined if the service signed. */
+  /** Signed transaction of an attempt in base64, kept while it may still land; undefined if the service signed. */
   signedBytes(attemptId: string): string | undefined {
     return this.watches.signedBytes(attemptId)
   }
@@ -167,7 +168,8 @@ export class Resolver {
     if (isOwn) this.#follow(one, signature)
     else if (state === 'landed' && signature !== '') this.#executions.isAnothers(one)
     if (state === 'armed') this.#doubt(one, 'an earlier process sent the attempt, and the answer is not known', '')
-    // An execution that an earlier process saw is seen again within moments, unless a fork has removed it.
+    // An execution that an earlier process saw is seen again within moments, unless a fork has removed it. If it is
+    // still unseen once the chain is final up to the current head, it is taken back.
     if (state === 'landed')
       this.#parts.head(({ slot }) => {
         if (one.lastReport === 'landed') one.seenAt ??= slot

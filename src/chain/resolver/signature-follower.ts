@@ -70,7 +70,7 @@ export class Follower {
     this.#followed = this.#followed.filter((other) => other !== one)
   }
 
-  /** Schedules the next poll in at most `ms`. */
+  /** Schedules the next poll, to run in at most `ms`. */
   #schedule(ms: number): void {
     if (this.#isPolling || this.#followed.length === 0) return
     this.#cancelTimer?.()

@@ -43,7 +43,8 @@ export class UndecidedOrders {
     return { text: lines.join('\n'), held, riskLamports: open.reduce((sum, one) => sum + riskOf(one.attempt), 0) }
   }
 
-  /** Books an execution. Throws SluiceError if the chain does not show that this transaction belongs to the order. */
+  /** Books this transaction as the execution of an order. Throws SluiceError if the chain does not show that it belongs
+   *  to the order. */
   async executed(orderId: string, signature: string): Promise<string> {
     const open = this.#of(orderId)
     try {
@@ -72,7 +73,7 @@ export class UndecidedOrders {
     return `${orderId} counts as not executed; an execution found later is booked late, and you are notified`
   }
 
-  /** Balance of the wallet in a mint; undefined if it is 0. */
+  /** Reads the wallet's balance of a mint; undefined if it is 0. */
   async holding(mint: string): Promise<Holding | undefined> {
     try {
       const holding = (await readHoldings(this.#rpc, this.#wallet)).get(mint)

@@ -9,9 +9,10 @@ export interface FinderParts {
   readonly rpc: Rpc
   readonly clock: Clock
   readonly wallet: string
-  /** Age of the youngest attempt to search for, ms; undefined if there is no such attempt. */
+  /** Returns the age in ms of the youngest attempt for which the wallet is searched; undefined if there is no such
+   *  attempt. */
   readonly hunted: () => number | undefined
-  /** Newest finalized transaction that has been classified, or ''. */
+  /** Returns the signature of the newest finalized transaction that the audit has classified; '' if there is none. */
   readonly until: () => string
   readonly found: (transaction: LandedTransaction) => void
   /** Whether an attempt owns this signature; the signature is then already followed. */

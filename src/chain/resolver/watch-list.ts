@@ -36,7 +36,7 @@ export class WatchList {
     return one
   }
 
-  /** Signed transaction of an attempt, base64, while it may still land. */
+  /** Signed transaction of an attempt in base64, kept while it may still land; undefined if the service signed. */
   signedBytes(attemptId: string): string | undefined {
     return this.#byId.get(attemptId)?.bytes || undefined
   }
@@ -56,8 +56,8 @@ export class WatchList {
     return owner === attempt.id
   }
 
-  /** Assigns a signature that the service named. A stand-in of the same order loses it. Returns false if another
-   *  attempt owns it. */
+  /** Assigns a signature that the service named. If a stand-in of the same order owns it, the stand-in loses it.
+   *  Returns false if another attempt owns it. */
   name(signature: string, one: WatchedAttempt): boolean {
     const owner = this.ownerOf(signature)
     const isStandIn = owner !== undefined && owner.standsFor !== null
@@ -223,8 +223,8 @@ export class WatchedAttempt {
     return this.lastReport === 'acked' ? 'sight' : 'answer'
   }
 
-  /** Whether this process signs: the signature is known before sending, so no other transaction can belong to the
-   *  attempt. */
+  /** Whether this process signs the attempt's transaction. The signature is then known before sending, so no other
+   *  transaction can belong to the attempt. */
   get isSigned(): boolean {
     return this.attempt.executor === 'local'
   }

@@ -16,7 +16,7 @@ export interface DatedHead {
 /** Distances below the head, in slots, at which block times are tried. A node may not have the time of its newest
  *  blocks yet, and a slot may have been skipped. */
 const OLDER_SLOTS = [8, 32, 64, 128] as const
-/** Layout of a Clock account: slot and epochs, then the time in seconds in the last eight bytes. */
+/** Length of a Clock account, and the offset of its time in seconds. The slot and the epochs come before the time. */
 const CLOCK_BYTES = 40
 const TIME_AT = 32
 
@@ -45,7 +45,7 @@ export function clockTimeOf({ data }: AccountState): Millis | undefined {
   return seconds > 0n && seconds < 1_000_000_000_000n ? Number(seconds) * 1_000 : undefined
 }
 
-/** Returns undefined if the node has no time for this slot. */
+/** Reads the time of a block; undefined if the node has no time for this slot. */
 async function blockTimeOf(rpc: Rpc, slot: number): Promise<Millis | undefined> {
   if (slot < 0) return undefined
   const answer = await rpc('getBlockTime', [slot])

@@ -41,9 +41,9 @@ interface Question {
 }
 
 /**
- * Answers questions for a head of the chain that is at least as new as the question, within the margin of the upper
- * bounds counted from the head. The reference is the time of the question, not of the answer: a node that is some
- * seconds behind becomes good enough some seconds later. A head is accepted
+ * Answers questions (calls of `ask`) for a head of the chain. The head must be at least as new as the question, within
+ * the margin of the upper bounds counted from it. The reference is the time of the question, not of the answer, so a
+ * node that is some seconds behind has a good enough head some seconds later. A head is accepted
  *
  * - by the time of its block, compared with the later of two clocks: this machine's clock, and the chain's clock, which
  *   is the newest block time ever seen, advanced by the monotonic clock. A machine clock that is behind is therefore

@@ -147,11 +147,12 @@ function silent(reason: string): Refusal {
   return { code: 'POOL_SILENT', reason }
 }
 
-// Pools as accounts of the chain: pump-public-docs @1b82215, idl/pump.json BondingCurve and idl/pump_amm.json Pool.
-// Fields added after that IDL are described in docs/NEGATIVE_VIRTUAL_QUOTE_RESERVES.md of the same repository. Both
-// layouts were extended several times; a field missing from a shorter account is 0. Only the program that derives an
-// address can write to it, so its content can be trusted.
-/** The two reserves of a pool, which make its price. Base units. */
+// The code below reads pools from their accounts on the chain. Sources: pump-public-docs @1b82215, idl/pump.json
+// BondingCurve and idl/pump_amm.json Pool. Fields added after that IDL are described in
+// docs/NEGATIVE_VIRTUAL_QUOTE_RESERVES.md of the same repository. Both layouts were extended several times; a field
+// missing from a shorter account is 0. Only the program that derives an address can write to it, so its content can be
+// trusted.
+/** The two reserves of a pool, in lamports and in base units of the token. Their ratio is its price. */
 export interface Sides {
   readonly lamports: bigint
   readonly tokens: bigint

@@ -24,7 +24,7 @@ export interface Head {
   readonly height: number
 }
 
-/** A row of getSignaturesForAddress. */
+/** A transaction as getSignaturesForAddress lists it. */
 export interface Listed {
   readonly signature: string
   readonly slot: number
@@ -33,7 +33,7 @@ export interface Listed {
   readonly time: Millis | null
 }
 
-/** Token and Token-2022. */
+/** Ids of the programs Token and Token-2022. */
 const TOKEN_PROGRAMS = [PROGRAMS.token, PROGRAMS.token2022]
 
 export async function readHead(rpc: Rpc, commitment: Commitment, minContextSlot?: number): Promise<Head> {

@@ -2,13 +2,14 @@
  *  node lacks the data, and another may have it. `ill`: the node itself is at fault, and rests for a while. */
 export type RpcErrorKind = 'call' | 'elsewhere' | 'ill'
 
-/** No node was reachable, or none answered. This code and the next are Sluice's own, outside the range of JSON-RPC. */
+/** Code for calls that no node answered or that reached no node. This code and the next are Sluice's own, outside the
+ *  range of JSON-RPC. */
 export const RPC_UNREACHABLE = 1
-/** The provider serves another cluster and is not used. */
+/** Code for a provider that serves another cluster and therefore is not used. */
 export const RPC_OTHER_CLUSTER = 2
-/** The node has not reached `minContextSlot`. */
+/** Code with which a node reports that it has not reached `minContextSlot`. */
 export const RPC_BEHIND = -32_016
-/** The transaction version is newer than requested. */
+/** Code with which a node reports that the version of a transaction is above the version that the caller allows. */
 export const RPC_UNSUPPORTED_VERSION = -32_015
 
 /** Kinds of the error codes that Solana documents (rpc-client-api, custom_error.rs), of those of JSON-RPC, and of our

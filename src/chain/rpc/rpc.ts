@@ -107,7 +107,7 @@ class Provider {
     this.#genesis = genesis
   }
 
-  /** Returns the answer, or the reason to ask another provider. */
+  /** Sends a call to this provider. Returns the answer, or the reason to ask another provider. */
   async ask(call: RpcCall): Promise<RpcResult | string> {
     if (this.#genesis !== '' && this.#served === '') {
       const answer = await this.#ask({ method: 'getGenesisHash', params: [], id: call.id })
@@ -151,7 +151,7 @@ class Provider {
   }
 }
 
-/** Returns undefined if the body is not an answer to this call. */
+/** Reads the answer to a call; undefined if the body is not an answer to this call. */
 function readAnswer(body: string, id: number): RpcResult | undefined {
   try {
     const answer = JSON.parse(body) as { id?: unknown; result?: unknown; error?: { code?: unknown; message?: unknown } }
@@ -193,11 +193,11 @@ export interface CheckRpc {
 export class CheckRpcs {
   readonly #nodes: readonly Rpc[]
   readonly #clock: Clock
-  /** Number of missed deadlines, and the time of the last one. */
+  /** `#slow` is the number of missed deadlines, and `#slowAt` the time of the last one. */
   #slow = 0
   #slowAt: Millis = Number.NEGATIVE_INFINITY
 
-  /** `nodes` are in order of preference. */
+  /** `nodes`: RPC nodes in order of preference. */
   constructor(nodes: readonly Rpc[], clock: Clock) {
     this.#nodes = nodes
     this.#clock = clock

@@ -17,7 +17,7 @@ export type RefusalCode = Extract<ErrorCode, 'SIGNER_REFUSED' | 'SIGNER_CAP'>
 const CODES: readonly RefusalCode[] = ['SIGNER_REFUSED', 'SIGNER_CAP']
 const KINDS = ['hello', 'failed', 'signed', 'refused'] as const
 const PROTOCOL = 1
-/** Longest request or answer, bytes. */
+/** Maximum length of a request or an answer, in bytes. */
 const MOST_BYTES = 4_096
 const MOST_TEXT = 255
 /** Upper limit of a declared bound, above the supply of SOL. */

@@ -17,11 +17,11 @@ export interface ListeningSigner {
   close(): void
 }
 
-/** Length of the longest socket path in bytes. Systems allow 104 bytes (macOS) or 108 bytes (Linux). */
+/** Maximum length of a socket path in bytes, which is below the limits of macOS (104) and Linux (108). */
 const LONGEST_SOCKET_PATH = 100
 
 /** Starts a signer for engines of other users. Only the signer's user may write to the folder of its socket and key, so
- *  no other user can replace them. Members of that user's group may connect. Throws a SluiceError if the signer does
+ *  no other user can replace them. Members of the socket's group may connect. Throws a SluiceError if the signer does
  *  not start. */
 export async function listenAsSigner(
   launch: SignerLaunch & { readonly socketPath: string },

@@ -11,7 +11,7 @@ import { Spending } from './spending-caps.ts'
 
 /** Maximum number of engines that are connected to one socket. */
 const MOST_ENGINES = 8
-/** Maximum number of limited log lines per minute. Peers of the socket cause these lines. */
+/** Maximum number of log lines per minute about refusals and connections, because peers of the socket cause them. */
 const MOST_LINES = 20
 
 const { values: given } = parseArgs({

@@ -60,7 +60,7 @@ export function refusalOf(request: SignRequest, rules: Rules): string | undefine
   return findings.refusals[0]
 }
 
-/** Whether the message only closes token accounts. Each close was checked before. */
+/** Whether the message only closes token accounts. `readToken` has already checked each of these instructions. */
 function onlyCloses(steps: readonly Step[]): boolean {
   const closes = steps.filter(({ program }) => program !== PROGRAMS.computeBudget)
   return closes.length > 0 && closes.every((step) => isClose(step))

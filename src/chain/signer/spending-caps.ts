@@ -12,7 +12,7 @@ export interface Caps {
 const MINUTE_MS = 60_000
 const HOUR = 60
 const DAY = 24 * HOUR
-/** Number of minutes in the ring. It is more than a day has. */
+/** Number of minutes in the ring, which is more than a day. */
 const SLOTS = 1_500
 const SLOT_BYTES = 32
 const HEADER_BYTES = 64

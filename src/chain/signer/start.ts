@@ -12,7 +12,7 @@ import type { Caps } from './spending-caps.ts'
 
 /** Restart policy of a signer that is a child: it is restarted at once, up to three times a minute. */
 export const RESTARTS: Retries = { spacingMs: 0, mostPerMinute: 3 }
-/** Restart policy of a signer of another user. Its owner may restart it at any time, so reconnecting goes on. */
+/** Retry policy for the connection to a signer of another user. That user may restart the signer at any time. */
 export const RECONNECTS: Retries = { spacingMs: 1_000, mostPerMinute: 100 }
 
 interface Parts {
@@ -108,7 +108,7 @@ function startIt(path: string): string {
 export interface SignerLaunch {
   /** Key file of `solana-keygen`. Only the signer reads it. */
   readonly keyPath: string
-  /** File of the spending counters. */
+  /** File in which the signer stores its spending counters. */
   readonly stateFile: string
   readonly caps: Caps
   /** Expected wallet; absent: any wallet. */

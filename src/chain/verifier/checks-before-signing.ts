@@ -173,7 +173,7 @@ async function judgeOnChain(
   }
 }
 
-/** Whether a sale of a share was refused because it sells more than that share of the balance on our node. */
+/** Whether a sale of a share was refused because it sells more than that share of the balance that our node reports. */
 function isOverShare({ code }: Refusal, asked: AskedTrade): boolean {
   return code === 'AMOUNT_OVER' && asked.side === 'sell' && asked.amount.kind === 'percent'
 }

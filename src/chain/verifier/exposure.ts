@@ -12,7 +12,7 @@ type States = ReadonlyMap<string, AccountState | null>
 export interface Handed {
   /** States of all accounts of the message. */
   readonly states: States
-  /** Writable accounts. */
+  /** Addresses of the writable accounts. */
   readonly writable: readonly string[]
   /** Token accounts of the wallet that the trade may use. */
   readonly own: readonly string[]
@@ -69,9 +69,9 @@ function refusalOf({ address, state, kind }: Exposure): Refusal {
   return { code: 'ACCOUNT_FOREIGN', reason }
 }
 
-/** Whether an account belongs to the wallet and holds either the traded token, which guards protect, or wrapped SOL
- *  while the account is empty, which is the case between trades. A right to any other empty account would apply to
- *  later purchases. */
+/** Whether an account is one that the trade itself needs: the wallet's account of the traded token, which guards
+ *  protect, or its account of wrapped SOL if that is empty, as it should be between trades. A right to any other empty
+ *  account would apply to later purchases. */
 function isTraded(address: string, state: AccountState, { own, asked }: Handed): boolean {
   const tokens = tokenAccountOf(state)
   if (tokens === undefined || tokens.owner !== asked.wallet || !own.includes(address)) return false

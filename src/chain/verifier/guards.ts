@@ -30,7 +30,7 @@ export interface Guards {
 const MOST_UINT64 = 2n ** 64n - 1n
 const REVOKE = Uint8Array.of(TOKEN.revoke)
 
-/** A transaction with all accounts of its message. */
+/** A transaction with its guards, and the addresses of all accounts of its message. */
 interface Guarded {
   readonly ok: true
   readonly transaction: TransactionBytes
@@ -101,7 +101,7 @@ function transferChecked({ amount, decimals }: { amount: bigint; decimals: numbe
   return data
 }
 
-/** A transaction that may be signed, with all accounts of its message. */
+/** A transaction that may be signed, and the addresses of all accounts of its message. */
 export interface Subject extends Verdict {
   readonly transaction: TransactionBytes
   readonly accounts: readonly string[]

@@ -59,7 +59,7 @@ function entriesOf(
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
   if (view.getUint32(0, true) !== KIND_TABLE) return `${table} is not a lookup table`
   if (view.getBigUint64(4, true) !== NOT_DEACTIVATED) return `lookup table ${table} is deactivated`
-  // Entries are only ever added. Those that were added in the current slot cannot be used yet.
+  // Entries of a lookup table are only ever added. Those that were added in the current slot cannot be used yet.
   const isExtendedNow = view.getBigUint64(12, true) >= BigInt(slot)
   const usable = isExtendedNow ? (data[20] as number) : Math.floor((data.length - HEADER_BYTES) / 32)
   const highest = Math.max(...writable, ...readonly)

@@ -16,7 +16,7 @@ export interface Step {
 
 /** A trade, as read from the arguments of a call to a trading program. */
 export interface Trade {
-  /** For example `pump buy`. */
+  /** Names of the program and its instruction, for example `pump buy`. */
   readonly name: string
   readonly side: 'buy' | 'sell'
   readonly mint: string

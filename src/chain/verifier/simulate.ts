@@ -18,7 +18,8 @@ import type { Verdict } from './verify-transaction.ts'
 export interface Simulation {
   readonly refusals: readonly Refusal[]
   readonly notUnderstood: readonly string[]
-  /** Change of the wallet's lamports, and (`tokens`) of its tokens of the mint; undefined if the transaction fails. */
+  /** Changes of the wallet's lamports, and of its tokens of the mint (`tokens`); both undefined if the transaction
+   *  fails. */
   readonly lamports?: bigint
   readonly tokens?: bigint
 }

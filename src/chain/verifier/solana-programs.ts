@@ -118,7 +118,7 @@ export function readToken(step: Step, reading: Reading): void {
   else reading.refuse('INSTRUCTION_UNKNOWN', `${what} number ${kind} is not part of a trade`)
 }
 
-/** Whether the wallet revokes the rights to an account of its own. */
+/** Whether an instruction of the wallet revokes rights to one of the wallet's own accounts. */
 function revokesRights({ accounts: [account = '', authority, ...more], data }: Step, reading: Reading): boolean {
   const isOurs = authority === reading.wallet && reading.own.has(account) && more.length === 0
   return isOurs && REVOKES.has(Buffer.from(data).toString('hex'))

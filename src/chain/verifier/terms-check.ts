@@ -186,8 +186,8 @@ function judgePriority(reading: Reading, steps: number): bigint {
   return lamports
 }
 
-/** Refuses a transaction that wraps more SOL than the trade needs. Wrapped SOL still belongs to the wallet, but it is
- *  not available for other orders. */
+/** Refuses a transaction that wraps more SOL than the trade needs. Wrapped SOL still belongs to the wallet, but a trade
+ *  needs only its own amount. */
 function judgeWrapped(reading: Reading, trade: Trade | undefined, rentLamports: bigint): void {
   const needed = trade?.side === 'buy' && trade.wraps ? trade.lamports : 0n
   const most = needed + rentLamports * BigInt(reading.seeded.size)
@@ -198,7 +198,7 @@ function judgeWrapped(reading: Reading, trade: Trade | undefined, rentLamports: 
     )
 }
 
-/** Allows one seeded account, initialized for the wallet, in a trade that uses wrapped SOL. */
+/** Refuses seeded accounts, except for one that is initialized for the wallet in a trade that uses wrapped SOL. */
 function judgeSeeded(reading: Reading, trade: Trade | undefined): void {
   const { seeded } = reading
   for (const [address, isOurs] of seeded)

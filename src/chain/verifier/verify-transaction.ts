@@ -13,7 +13,7 @@ import { checkTerms, type Part } from './terms-check.ts'
 import { readOpaque, readVenue } from './trading-programs.ts'
 
 export interface Verdict {
-  /** Empty if every instruction is understood, allowed, and within the order. */
+  /** Reasons not to sign. The list is empty if every instruction is understood, allowed, and within the order. */
   readonly refusals: readonly Refusal[]
   /** The trade; undefined if no instruction can be read as a trade. */
   readonly trade: Trade | undefined

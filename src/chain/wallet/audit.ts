@@ -229,7 +229,7 @@ export class Audit {
     if (explained !== undefined) add(explained)
   }
 
-  /** Books a difference that lasts as unexplained, so that absences can be proved again afterwards. */
+  /** Books a lasting difference of the balance as unexplained, so that absences can be proved again afterwards. */
   #weigh(cursor: WalletCursor, { head, slot }: Bracket, missing: number, add: (row: WalletTransaction) => void): void {
     if (missing === 0) {
       this.#missing = undefined

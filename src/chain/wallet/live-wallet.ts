@@ -71,7 +71,7 @@ export interface LiveWalletParts {
 const EVERY_MS = 30_000
 /** Interval between audits while a transaction was seen that is not final yet. */
 const PROVISIONAL_MS = 10_000
-/** Approximate time from confirmed to finalized. */
+/** Approximate time from the confirmation of a transaction to its finality. */
 const FINAL_MS = 15_000
 const SOONEST_MS = 1_000
 const DEFICITS_EVERY_MS = 30_000

@@ -85,8 +85,8 @@ export class Scanner {
     return this.#skip(this.#spaces(colon + 1))
   }
 
-  /** Reads the value of a field. Returns the position after it, or -1 if it is neither null nor what the field holds (a
-   *  number or a text). */
+  /** Reads the value of a field. Returns the position after it. Returns -1 if the value is not null and is a text where
+   *  a number must be, or the reverse. */
   #read(at: number, field: Field, frame: Frame): number {
     if (!field.isText) {
       const end = this.#number(at)
@@ -103,8 +103,8 @@ export class Scanner {
     return end < 0 || this.#isNewToken(field, at + 1) ? -1 : end + 1
   }
 
-  /** Whether this text is the type of a new token. Its texts are kept as strings, so JSON.parse has to read the record
-   *  anyway. */
+  /** Whether this text names a new token as the record's type. The texts of a new token are kept as strings, so
+   *  JSON.parse has to read the record anyway. */
   #isNewToken(field: Field, at: number): boolean {
     return field.index === TEXT.type && this.#source.bytes[at] === LETTER_N
   }
