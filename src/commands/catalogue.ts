@@ -1,6 +1,7 @@
 import type { Command } from './options.ts'
 
-/** A command by name. Its options are in its own module, which is loaded only to run it or to show its help. */
+/** A command with its name and arguments. Its options are in its own module, which is loaded only to run it or to show
+ *  its help. */
 export interface CatalogueEntry {
   readonly name: string
   readonly arguments?: string

@@ -48,7 +48,8 @@ export function rows(lines: readonly (readonly [string, string])[]): string {
   return lines.map(([label, text]) => `  ${dim(label.padEnd(8))} ${text}`).join('\n')
 }
 
-/** Lines of a table whose columns are as wide as their widest cell. Cells may be styled. `alignRight`: by column. */
+/** Lines of a table whose columns are as wide as their widest cell. Cells may be styled. `alignRight`: whether a column
+ *  is aligned to the right. */
 export function table(
   lines: readonly (readonly string[])[],
   alignRight: (column: number) => boolean = (column) => column > 0,
@@ -62,7 +63,7 @@ export function table(
   return lines.map((line) => line.map(cell).join('  ').trimEnd())
 }
 
-/** Characters that a terminal shows of a styled text. */
+/** Number of characters that a terminal shows of a styled text. */
 export function visibleWidth(text = ''): number {
   return stripVTControlCharacters(text).length
 }
@@ -76,7 +77,8 @@ export interface Confirmation {
   readonly yes: boolean
 }
 
-/** Asks a person to type the answer. Throws a SluiceError for any other answer and without a terminal. */
+/** Asks a person to type the answer. Throws a SluiceError if the answer is a different one or if there is no
+ *  terminal. */
 export async function confirm({ option, question, answer = 'yes', yes }: Confirmation): Promise<void> {
   if (yes) return
   requireConfirmation(option, yes)

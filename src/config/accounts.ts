@@ -5,14 +5,14 @@ import type { BotConfig, Config } from './config.ts'
 
 /** Facts about the account that the service and the chain report, and the mode that the command allows. */
 export interface Resolved {
-  /** Host of the service. */
+  /** Host of the service, as in the id of an account. */
   readonly service: string
   /** Genesis hash of the chain. */
   readonly cluster: string
   /** Public key of the wallet. */
   readonly wallet: string
-  /** `live` only with `--live`. Without it a live bot runs on paper, unless the service is the sandbox, which has no
-   *  real money. */
+  /** Mode that the command allows. It is `live` only with `--live`. Without it a live bot runs on paper, unless the
+   *  service is the sandbox, which has no real money. */
   readonly allow: Mode
 }
 

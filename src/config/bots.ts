@@ -27,7 +27,7 @@ import type { ConfigError, Position } from './yaml/errors.ts'
 import { formatPath, type Path } from './yaml/errors.ts'
 import { type Parsed, parseWith } from './yaml/wording.ts'
 
-/** A bot that fits the schema, with its place in the file. */
+/** A bot that fits the schema, with its entry in the file. */
 export interface CheckedBot {
   readonly config: BotConfig
   /** Whether the strategy of the bot could not be loaded; its exits and params are then unknown. */

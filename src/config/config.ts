@@ -24,7 +24,7 @@ export interface Config {
   /** Entries of each filter list, by the path of its file as written in the configuration. A running process reads a
    *  changed file again. */
   readonly lists: Map<string, readonly string[]>
-  /** Valid settings that are probably a mistake. */
+  /** Warnings about settings that are valid but probably a mistake. */
   readonly warnings: readonly ConfigError[]
   /** Hash of every setting that affects decisions. It covers no secret and no path. */
   readonly hash: string
@@ -56,7 +56,7 @@ export interface RemoteService extends ServiceSettings {
   /** Address of the service's API, without a slash at the end. */
   readonly baseUrl: string
   readonly wsUrl: string
-  /** Host and port of `baseUrl`, as in the id of an account. */
+  /** Host and port of `baseUrl`, as they appear in the id of an account. */
   readonly host: string
   /** Key of the service. Without a key, only backtests are possible. */
   readonly apiKey?: Secret
@@ -65,7 +65,7 @@ export interface RemoteService extends ServiceSettings {
 }
 
 export interface RpcConfig {
-  /** `read()` returns a valid address. */
+  /** Reference to the address; `read()` returns a valid address. */
   readonly url: Secret
   readonly requestsPerSecond: number
   /** Limit of `sendTransaction` calls; providers limit these separately. */
@@ -83,9 +83,10 @@ export interface ChainConfig {
 
 export interface WalletConfig {
   readonly publicKey?: string
-  /** Local executor: absolute path of a file of `solana-keygen`. Only the signer reads it. */
+  /** For the local executor: absolute path of a key file in the format of `solana-keygen`. Only the signer reads the
+   *  file. */
   readonly keypairPath?: string
-  /** Alternative to `keypairPath`: absolute path of the socket of `sluice signer`. */
+  /** For the local executor, instead of `keypairPath`: absolute path of the socket of `sluice signer`. */
   readonly signerPath?: string
   readonly caps: SignerCaps
   /** Limits that apply to the sum of all live bots. On paper each bot has its own wallet. */
@@ -108,7 +109,7 @@ export interface JournalConfig {
 
 /** Webhook for alerts. */
 export interface AlertsConfig {
-  /** `read()` returns a valid address. */
+  /** Reference to the address; `read()` returns a valid address. */
   readonly url: Secret
   readonly shape: 'generic' | 'slack' | 'discord'
 }

@@ -15,7 +15,7 @@ export interface OverriddenExit {
 
 export interface EffectiveExits {
   readonly exits: ExitRules
-  /** Origin of each exit in `exits`. */
+  /** For each exit in `exits`, the place that sets it. */
   readonly exitSources: Readonly<Partial<Record<keyof ExitRules, ExitSource>>>
   readonly overriddenExits: readonly OverriddenExit[]
 }

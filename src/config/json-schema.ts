@@ -58,7 +58,7 @@ function jsonSchemaOf(schema: z.ZodType): JsonSchema {
     override: ({ zodSchema, jsonSchema }) => {
       const { def } = zodSchema._zod
       if (def.type === 'object' && def.catchall === undefined) jsonSchema.additionalProperties = false
-      // Editors report the first branch if none matches, so a word such as `none` comes last.
+      // If no branch matches, editors report the first one, so a word such as `none` must come last.
       jsonSchema.anyOf?.sort((one, other) => Number('const' in one) - Number('const' in other))
     },
   })
@@ -67,7 +67,7 @@ function jsonSchemaOf(schema: z.ZodType): JsonSchema {
 export interface ConfigSchema {
   /** The schema as JSON. */
   readonly text: string
-  /** Strategies that could not be loaded. */
+  /** Names of the strategies that could not be loaded, with the reasons. */
   readonly broken: readonly { readonly name: string; readonly why: string }[]
 }
 

@@ -19,7 +19,7 @@ import { keypairReference, rpcReference, secretReference } from './secret.ts'
 import { didYouMean } from './yaml/wording.ts'
 
 // Schema of a configuration file. A key is optional if it has a default or if another file may set it; `load.ts` checks
-// the keys that are required in total. wording.ts contains the messages.
+// that the files together have all required keys. wording.ts contains the messages.
 
 const none = z.literal('none')
 type Schemas = typeof EXIT_SCHEMAS
@@ -70,7 +70,8 @@ const ladder = (step: z.ZodNumber, most = 10) =>
 const orders = z
   .strictObject({
     slippagePercent: slippage.max(MOST_SLIPPAGE).exactOptional(),
-    /** Alternative to slippagePercent: a buy that fails for its slippage is retried with the next step. */
+    /** Slippage of the first and each later attempt, instead of slippagePercent: a buy that fails for its slippage is
+     *  tried again with the next value. */
     slippageLadder: ladder(slippage.max(MOST_SLIPPAGE), MOST_BUY_STEPS).exactOptional(),
     priorityFeeSol: z.union([z.literal('auto'), z.number().min(0.00001).max(0.01)]).exactOptional(),
     ttlSeconds: seconds.exactOptional(),
@@ -128,7 +129,7 @@ const service = z.union([
     share: z.number().min(0.01).max(1).exactOptional(),
     units: units.exactOptional(),
     lateSeconds: z.number().min(1).max(86_400).exactOptional(),
-    /** Local executor: path of the policy for transactions that the service builds. */
+    /** For the local executor: path of the policy for transactions that the service builds. */
     builderPolicy: z.string().min(1).exactOptional(),
   }),
 ])

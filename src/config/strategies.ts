@@ -14,13 +14,13 @@ import { formatPath } from './yaml/errors.ts'
 import { defOf, didYouMean, droppedKeys, type Parsed, parseWith } from './yaml/wording.ts'
 
 export interface LoadedStrategy {
-  /** Name or path, as written in the configuration. */
+  /** Name of the strategy or path of its file, as written in the configuration. */
   readonly name: string
   readonly file: string
   readonly strategy: Strategy
 }
 
-/** Finds, imports and checks a strategy. Throws a SluiceError with the problem. */
+/** Finds, imports and checks a strategy. Throws a SluiceError that describes the problem. */
 export async function loadStrategy(nameOrPath: string, cwd = process.cwd()): Promise<LoadedStrategy> {
   const file = findStrategy(nameOrPath, cwd)
   return { name: nameOrPath, file, strategy: await imported(file, '', cwd) }
@@ -85,7 +85,7 @@ const strategyShape = z.strictObject({
   start: isFunction('the function start(params, bot)'),
 })
 
-/** Problem of a value that should be a strategy; undefined if it is valid. */
+/** Text about the problem of a value that should be a strategy; undefined if it is one. */
 export function strategyProblem(value: unknown): string | undefined {
   const result = parseWith(strategyShape, value)
   if (result.ok) return undefined
@@ -106,8 +106,8 @@ function broken(file: string, problem: string): SluiceError {
 
 const ENDINGS = ['.ts', '.mts', '.js', '.mjs']
 
-/** File of a strategy's name or path. A name is searched in `strategies/` of the working directory, then of this
- *  package. */
+/** Path of the file of a strategy that the configuration gives by name or path. A name is searched in `strategies/` of
+ *  the working directory, then of this package. */
 function findStrategy(nameOrPath: string, cwd: string): string {
   return isPath(nameOrPath) ? fileOf(nameOrPath, cwd) : named(nameOrPath, cwd)
 }

@@ -20,9 +20,10 @@ const imports = new Map<string, Map<string, string>>()
 const loaded = new Set<string>()
 let installed = false
 
-/** Loads the file at `url` and its relative imports as ES modules, regardless of any package.json, and resolves
- *  `sluice` to this package, regardless of any node_modules. A relative import gets the query of the file that imports
- *  it, so that a new instance of a strategy has new instances of its own modules. */
+/** Prepares the import of a strategy. The file at `url` and its relative imports are then loaded as ES modules,
+ *  regardless of any package.json, and their `sluice` is this package, regardless of any node_modules. A relative
+ *  import gets the query of the file that imports it, so that a new instance of a strategy has new instances of its own
+ *  modules. */
 export function admitStrategy(url: string): void {
   strategyFiles.add(url)
   imports.set(url, new Map())

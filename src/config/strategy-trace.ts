@@ -8,7 +8,7 @@ const FRAMES_RECORDED = 30
 const FRAMES_SHOWN = 5
 const LONGEST_FRAME = 300
 
-/** Folders of Sluice itself, without its strategies. */
+/** Folders with the code of Sluice itself, without the strategies that come with it. */
 const SLUICE = [SOURCES, join(dirname(MANIFEST), 'bin', sep)]
 const ENGINE = DECIDING_ROWS.map((row) => join(SOURCES, row, sep))
 const LIBRARIES = `${sep}node_modules${sep}`

@@ -9,7 +9,7 @@ import type { BotConfig, ServiceConfig } from './config.ts'
 /** Worst case that the limits allow, including slippage, fees and rent, but not the fees of sales. null: there is no
  *  bound, or only one that exceeds any wallet (`BOUNDLESS`). */
 export interface WorstCase {
-  /** Largest buy that a strategy may ask for. */
+  /** Largest buy that a strategy may ask for, before slippage and fees. */
   readonly largestBuy: Lamports
   /** Most lamports that one buy takes out of the wallet. */
   readonly perOrder: Lamports
@@ -19,7 +19,7 @@ export interface WorstCase {
   readonly perDay: Lamports | null
   /** Sum of the buys, before slippage and fees, of all positions that may be open at once. */
   readonly exposure: Lamports | null
-  /** Loss if all of these positions become worthless. */
+  /** Loss if all positions of `exposure` become worthless, including slippage and fees. */
   readonly loss: Lamports | null
 }
 

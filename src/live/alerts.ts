@@ -45,7 +45,7 @@ export interface AlertsOptions {
   readonly clock: Clock
   /** Sends one body to the webhook. Resolves to false if the webhook did not accept it. Never throws. */
   readonly post: (body: string) => Promise<boolean>
-  /** Logs alerts that could not be delivered. */
+  /** Logs the number of alerts that could not be delivered. */
   readonly warn: (text: string) => void
 }
 
@@ -200,7 +200,7 @@ class Alarms {
         if (output.code === 'LOSS_LIMIT' || output.code === 'DRAWDOWN_LIMIT')
           this.#lossLimit(time, output.bot, output.reason)
         break
-      default: // not urgent
+      default: // other records are not urgent
     }
   }
 

@@ -5,7 +5,8 @@ import { type GateCode, type Input, isStrategyEnd, type Output } from '../engine
 import type { AccountMoney, BotMoney, RecoveredMoney } from '../engine/recovered-money.ts'
 import type { BotSettings } from '../engine/settings.ts'
 
-/** A reason why bots open no positions at present, regardless of their strategies. Exits continue. */
+/** A reason for which bots open no positions at present, apart from the decisions of their strategies. Exits
+ *  continue. */
 export interface EntryStop {
   readonly code:
     | 'HALTED'

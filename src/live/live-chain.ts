@@ -41,7 +41,7 @@ export class LiveChain {
   /** Id of that wallet's account. */
   readonly account: string
   readonly genesis: string
-  /** Units of this service that a probe has proved. */
+  /** Units of this service that a probe has proved; undefined if no probe has run. */
   readonly proof: ServiceProof | undefined
   readonly wallet: LiveWallet
   readonly rpcs: Pick<Rpcs, 'any' | 'each'>
@@ -112,7 +112,7 @@ export class LiveChain {
     return this.#gateway
   }
 
-  /** Open orders of the gateway. */
+  /** Orders of the gateway whose outcome is still open. */
   get outgoing(): Gateway['outgoing'] {
     assert(this.#gateway !== undefined, 'the gateway is not ready yet')
     return this.#gateway.outgoing
@@ -132,7 +132,7 @@ export class LiveChain {
     this.#gateway = gateway
   }
 
-  /** Starts the audit. Call it once the open orders of earlier processes are resumed. */
+  /** Starts the audit of the wallet. Call it once the open orders of earlier processes are resumed. */
   start(): void {
     this.#balance.start()
     this.wallet.start()

@@ -38,7 +38,7 @@ export class LiveStats {
 
   /** Called with every output that is written to the journal. */
   listen: (time: Millis, output: Output) => void = () => {}
-  /** Mints of live open orders, by order id. */
+  /** Mints of the open live orders, by order id. */
   readonly #out = new Map<string, string>()
   #muted = false
   readonly #redact: (text: string) => string
@@ -83,7 +83,7 @@ export class LiveStats {
     return undefined
   }
 
-  /** Base units that live bots hold, by mint. */
+  /** Base units that live bots hold of each mint. */
   get booked(): Map<string, bigint> {
     const booked = new Map<string, bigint>()
     for (const { account, mint, tokens } of this.positions.values())

@@ -13,7 +13,7 @@ export interface RecoveredJournal {
   readonly journal: OpenJournal
   readonly reader: JournalReader
   readonly recovered: Recovered
-  /** Calls `run` with the present report about disk space, if any, and with every later one. */
+  /** Calls `run` with the last report about disk space, if there is one, and with every later one. */
   onSpace(run: (report: SpaceReport) => void): void
   /** Calls `run` with every later report about a difference between a ledger and its wallet. */
   onRemainder(run: (text: string) => void): void

@@ -52,7 +52,7 @@ export function vetted(
 export interface VettedParts {
   readonly clock: Clock
   readonly executor: Executor
-  /** Token checks of a bot. */
+  /** Returns the token checks of a bot. */
   readonly checksOf: (bot: string) => TokenChecks
   /** Reads a mint and calls `onFacts`, possibly before it returns; with undefined if no RPC answered in time. */
   readonly read: (mint: string, onFacts: (facts: MintFacts | undefined) => void) => void

@@ -5,7 +5,7 @@ import { CLOCK_SYSVAR } from '../solana/programs.ts'
 import { IoQueue, Pace, RpcPacer } from './request-pacing.ts'
 import type { ServiceAccess } from './service-access.ts'
 
-/** Upper bound of concurrent calls to the chain. */
+/** Most calls to the chain that run at the same time. */
 const MOST_CALLS = 16
 
 /** RPC clients of the providers, each within its own rate limit. Calls that an exit waits for have priority over calls

@@ -33,7 +33,7 @@ export interface ServiceAccess {
   readonly host: string
   /** Whether no other process can have used the key. */
   readonly fresh: boolean
-  /** Removes every secret from a text, including keys that were read later. */
+  /** Returns the text without any secret; keys that were read later are also removed. */
   readonly redact: (text: string) => string
   /** Calls `run` when the service ends by itself. Only a sandbox that this process started can report that. */
   onExit(run: () => void): void
@@ -137,8 +137,8 @@ async function startSandboxChild(stateFile: string, speed: number): Promise<Sand
   const main = fileURLToPath(new URL('../main.ts', import.meta.url))
   const child = spawn(process.execPath, [main, 'sandbox', '--child', '--state', stateFile, '--speed', String(speed)], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    // Ctrl-C in a terminal signals the whole process group. The sandbox must outlast the bots, which still report their
-    // positions.
+    // The child gets its own process group, because Ctrl-C in a terminal ends the whole group of this process. The
+    // sandbox must outlast the bots, which still report their positions.
     detached: true,
   })
   let closing = false

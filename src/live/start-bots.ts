@@ -36,7 +36,7 @@ const LAST_ANSWERS_MS = 2_000
 export interface BotsOptions extends Isolation {
   /** With `live`, bots with `mode: live` trade real money. On a sandbox they always trade. */
   readonly allow: 'live' | 'paper'
-  /** Speed of the sandbox's market. */
+  /** Speed of the sandbox's market, as a multiple of real time. */
   readonly speed?: number
   /** Whether to subscribe to the whole feed, even if no bot asks for it. */
   readonly record?: boolean
@@ -47,15 +47,15 @@ export interface BotsOptions extends Isolation {
   readonly probe?: Probe
 }
 
-/** Running bots, until `stop` is called or they end by themselves. */
+/** Bots that run until `stop` is called or until they end by themselves. */
 export interface RunningBots {
   readonly bots: readonly BotSettings[]
   readonly stats: LiveStats
   readonly world: LiveWorld
   readonly log: Log
   readonly startedAt: number
-  /** Resolves only if the bots end by themselves: the journal failed, the service refused the key at the start, or
-   *  the sandbox ended. */
+  /** Promise that resolves only if the bots end by themselves: the journal failed, the service refused the key at the
+   *  start, or the sandbox ended. */
   readonly ended: Promise<Ending>
   handle(command: ControlCommand): object | Promise<object>
   stop(): Promise<void>
@@ -189,7 +189,7 @@ class Start {
     return world
   }
 
-  /** Settings of every bot, with its account. Locks the wallet if a bot trades real money. */
+  /** Returns the settings of every bot, with its account. Locks the wallet if a bot trades real money. */
   #botSettings({ service, stats }: StartContext, world: LiveWorld): readonly BotSettings[] {
     const { settings, notices } = botSettings(this.#config, {
       service: service.host,

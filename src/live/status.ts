@@ -28,7 +28,7 @@ export interface Status extends Health {
   readonly lastFills: readonly FillStatus[]
 }
 
-/** State that all bots share. */
+/** State of the process that concerns all bots. */
 export interface Health {
   readonly feed: string
   readonly reconnects: number
@@ -50,7 +50,7 @@ export interface BotStatus {
   readonly openOrders: number
   readonly realizedSol: number
   readonly feesSol: number
-  /** The last action of the bot as text, which may contain text of a third party. */
+  /** The last action of the bot, which may contain text of a third party; null if there was none. */
   readonly last: { readonly time: Millis; readonly text: string } | null
 }
 

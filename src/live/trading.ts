@@ -25,21 +25,21 @@ export interface TradingParts {
   readonly journal: Journal
   readonly stats: LiveStats
   readonly past: Pick<Recovered, 'slots'>
-  /** Whether this machine ever used the key. */
+  /** Exclusive use of the API key; also shows whether this machine has used the key before. */
   readonly keyUse: KeyUse
   /** HTTP client of the service. */
   readonly http: Http
-  /** undefined if no bot may trade real money. */
+  /** Chain of the live bots; undefined if no bot may trade real money. */
   readonly chain: LiveChain | undefined
   readonly probe?: Probe | undefined
-  /** undefined if this process signs for no bot. */
+  /** Signer and policy of local orders; undefined if this process signs for no bot. */
   readonly signing?: Signing | undefined
 }
 
-/** The executors of live orders, and the request budget that all of them share. */
+/** The executors of live orders, and the request limit that all of them share. */
 export class Trading {
   readonly limiter: Limiter
-  /** undefined if no bot may trade real money. */
+  /** Chain of the live bots; undefined if no bot may trade real money. */
   readonly chain: LiveChain | undefined
   /** Route of orders that the service signs. The local executor only asks the service to build transactions. */
   readonly cloud: Route | undefined
@@ -150,10 +150,10 @@ function sellUnitOf({ service }: Config, proof: ServiceProof | undefined): SellU
 
 /** Observes orders, to learn facts that the service's document leaves open. */
 export interface Probe {
-  /** Returns a journal that shows the probe each decision and its outcome. The probe may write to it. */
+  /** Returns a journal that shows each decision and its outcome to the probe. The probe may also write to it. */
   watch(journal: Journal): Journal
   /** Called with every answer of the service. */
   answered(request: HttpRequest, result: HttpResult): void
-  /** Unit for the number of the next sale. */
+  /** Unit in which the next sale writes its number. */
   sellUnit(): SellUnit
 }

@@ -7,7 +7,7 @@ import type { Watch } from '../orders/audit-records.ts'
 import type { JournalRecord } from '../orders/ports.ts'
 import type { EntryStop } from './entry-stops.ts'
 
-/** A live order that may or may not have executed, for status displays. */
+/** For status displays: a live order that may have executed or not. */
 export interface UndecidedStatus {
   readonly orderId: string
   readonly bot: string
@@ -46,7 +46,7 @@ export class UndecidedOrders {
     else if (record.kind === 'watchOver') this.#progress.delete(record.attemptId)
   }
 
-  /** Orders in doubt for a long time, oldest first. `botOf` returns the bot of an open order. */
+  /** Orders in doubt for more than a minute, oldest first. `botOf` returns the bot of an open order. */
   of(now: Millis, botOf: (orderId: string) => string | undefined): UndecidedStatus[] {
     return this.#long(now).map(({ id, orderId, mint, side, armedAt }) => ({
       ...{ orderId, bot: botOf(orderId) ?? '', mint, side, since: armedAt },

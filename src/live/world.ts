@@ -46,9 +46,9 @@ export interface WorldParts {
   readonly probe: Probe | undefined
   /** Whether at least one bot may trade real money; the wallet must then be known. */
   readonly live: boolean
-  /** Whether this machine ever used the key. */
+  /** Exclusive use of the API key; also shows whether this machine has used the key before. */
   readonly keyUse: KeyUse
-  /** undefined if this process signs for no bot. */
+  /** Signer and policy of local orders; undefined if this process signs for no bot. */
   readonly signing: Signing | undefined
   readonly post: (input: Input) => void
   readonly end: (exitCode: ExitCode, message: string) => void
@@ -128,7 +128,7 @@ export class LiveWorld {
     return this.#trading.limiter
   }
 
-  /** undefined if no bot may trade real money. */
+  /** Chain of the live bots; undefined if no bot may trade real money. */
   get chain(): LiveChain | undefined {
     return this.#trading.chain
   }
@@ -152,7 +152,7 @@ export class LiveWorld {
     }
   }
 
-  /** Starts the feed and every other source of inputs. `segment`: how far the engine is behind the stream. */
+  /** Starts the feed and every other source of inputs. `segment` shows how far the engine is behind the stream. */
   listen(sink: Sink, segment: Progress): Stop {
     this.#segment = segment
     const { config, log, post, machine } = this.#parts
@@ -172,7 +172,7 @@ export class LiveWorld {
     for (const key of keys) this.chain?.mints.prepare(key)
   }
 
-  /** Requests a reading of the mint's pool, which arrives as an input. */
+  /** Requests a reading of the mint's pool. The result arrives as an input. */
   poll(mint: string): void {
     this.#pools.ask(mint)
   }
@@ -221,7 +221,8 @@ export class LiveWorld {
     await this.#http.close()
   }
 
-  /** Redacts answers of the service before they are journaled, because an answer may echo the request. */
+  /** HTTP client that removes secrets from answers of the service before they are journaled, because an answer may
+   *  repeat the request. */
   #shown: Http = async (request) => {
     const result = await this.#http.http(request)
     this.#parts.probe?.answered(request, result)
@@ -264,7 +265,7 @@ export class LiveWorld {
   }
 }
 
-/** Connects to the chain and builds the world. Throws SluiceError if a bot trades and the chain cannot be read. */
+/** Connects to the chain and builds the world. Throws SluiceError if a bot trades live and the chain cannot be read. */
 export async function buildWorld(parts: WorldParts): Promise<LiveWorld> {
   const http = openHttp()
   try {

@@ -6,7 +6,7 @@ import { draws } from './draws.ts'
 const QUESTIONS = {
   /** Name of the signature field in a trade's answer. */
   signatureField: ['signature', 'txSignature', 'transactionSignature', 'txid', 'txHash', 'hash'],
-  /** Position of that field in the answer. */
+  /** Position of the signature field in a trade's answer. */
   signatureNesting: ['top', 'data', 'result', 'transaction', 'data.transaction'],
   /** Shape of an error body, in this order: {error: {code, message}} | {code, message} | {success: false, error: code,
    *  message} | {errors: [{code, message}]} | RFC 9457. */
@@ -22,7 +22,7 @@ const QUESTIONS = {
   updatePrice: ['sol', 'usd'],
   /** Unit of a new token's liquidity and market cap. */
   launchValue: ['sol', 'usd'],
-  /** Unit of a sale's number: whole tokens or base units. */
+  /** Unit of the number in a sale: whole tokens or base units. */
   sellNumber: ['tokens', 'baseUnits'],
   /** Events that a subscription to a mint's address delivers. */
   mintKey: ['both', 'trades', 'updates', 'nothing'],
@@ -30,7 +30,7 @@ const QUESTIONS = {
   overlap: ['once', 'twice'],
   /** Contents of `keys` in the answer to a subscription: the keys of the request, or all keys of the connection. */
   subscribedKeys: ['request', 'all'],
-  /** Reply to unsubscribe. */
+  /** Answer to a message that unsubscribes. */
   unsubscribeReply: ['none', 'unsubscribed', 'subscribed'],
   /** Whether the connection stays open after AUTHENTICATION_FAILED or is closed. */
   authenticationFailure: ['open', 'close'],
@@ -63,7 +63,7 @@ const QUESTIONS = {
   ],
   /** Encoding of a built transaction that is sent as text. */
   builtEncoding: ['base64', 'base58'],
-  /** Whether the answer has `lastValidBlockHeight`. */
+  /** Whether the answer with a built transaction has `lastValidBlockHeight`. */
   builtHeight: ['told', 'none'],
   /** Version of a built transaction, and whether it uses the service's lookup table. */
   builtVersion: ['v0', 'v0 with a table', 'legacy'],
@@ -75,7 +75,7 @@ const QUESTIONS = {
   planName: ['Standard', 'standard', 'STANDARD'],
   /** Shape of token info and portfolio: plain records, or records inside {success, data} with other field names. */
   records: ['plain', 'wrapped'],
-  /** Additions that a client must tolerate: undocumented fields, undocumented event types. */
+  /** Additions to messages that a client must tolerate: undocumented fields, undocumented event types. */
   extras: ['none', 'fields', 'types', 'both'],
 } as const
 

@@ -68,9 +68,9 @@ export interface Fault {
   kind: FaultKind
   /** Number of times that the fault strikes; default 1. */
   count?: number
-  /** Probability of a strike at each opportunity, 0 to 1; default 1. */
+  /** Probability that the fault strikes at an opportunity, 0 to 1; default 1. */
   probability?: number
-  /** Restricts the fault to paths ("/trade/buy") or RPC methods that contain this text. */
+  /** Restricts the fault to REST paths ("/trade/buy") or RPC methods that contain this text. */
   target?: string
   ms?: number
   status?: number

@@ -27,14 +27,14 @@ export function verifyingKey(address: Uint8Array): KeyObject {
   return createPublicKey({ key: Buffer.concat([PUBLIC, address]), format: 'der', type: 'spki' })
 }
 
-/** Mints of currencies. Real feeds sometimes announce them as a new token. */
+/** Mints of currencies (SOL and USD coins). Real feeds sometimes announce them as new tokens. */
 export const MONEY_MINTS = [
   'So11111111111111111111111111111111111111112',
   'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
   'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB',
 ] as const
 
-/** SHA-256 of the concatenated parts. */
+/** SHA-256 hash of the concatenated parts. */
 export function digest(...parts: (string | Uint8Array)[]): Buffer {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(part)

@@ -39,7 +39,7 @@ export interface SandboxOptions {
   market?: (emit: Emit) => Market
   /** Path of the SQLite file that keeps the chain, its wallet and its keys over restarts. */
   stateFile?: string
-  /** SOL of a new chain's wallet; default 10. */
+  /** Initial balance of a new chain's wallet, SOL; default 10. */
   fundSol?: number
   /** Milliseconds per slot; default 400. */
   slotMs?: number

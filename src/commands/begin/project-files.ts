@@ -12,8 +12,9 @@ export const SCHEMA = 'sluice.schema.json'
 /** By package: whether npm may run its install scripts. */
 const ALLOWED_SCRIPTS = { node: true, 'better-sqlite3': false, bufferutil: false, 'utf-8-validate': false }
 
-/** Files of a project: npm, editor and git settings, one bot on the embedded sandbox, its strategy and test. `folder`:
- *  absolute; `sluice`: npm specifier of this package; `versions`: exact versions of the other dependencies. */
+/** Returns the files of a new project: npm, editor and git settings, one bot on the embedded sandbox, its strategy and
+ *  test. `folder`: absolute path; `sluice`: npm specifier of this package; `versions`: exact versions of the other
+ *  dependencies. */
 export function projectFiles(folder: string, sluice: string, versions: Readonly<Record<string, string>>): NewFiles {
   return {
     'package.json': manifest(folder, sluice, versions),
@@ -120,7 +121,7 @@ export interface OwnPackage {
   readonly spec: string
   /** Command to run before `spec` can be installed; '' if none. */
   readonly first: string
-  /** Exact versions of the other dependencies. */
+  /** Exact versions of the other packages that a project needs. */
   readonly versions: Readonly<Record<string, string>>
 }
 

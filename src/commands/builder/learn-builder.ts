@@ -170,7 +170,7 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, HASH_DIGITS)
 }
 
-/** Entries that a new policy adds (+) and removes (-), one per line. */
+/** Lines with the entries that a new policy adds (+) and removes (-). */
 export function changesBetween(before: BuilderPolicy, after: BuilderPolicy): string[] {
   const [old, current] = [entriesOf(before), entriesOf(after)]
   const gone = old.filter((entry) => !current.includes(entry)).map((entry) => `- ${entry}`)

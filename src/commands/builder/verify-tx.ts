@@ -150,7 +150,7 @@ export function verdictText(examined: Examined): string {
   ].join('\n')
 }
 
-/** Output of --json: SOL as numbers, tokens as strings of base units. */
+/** Output of --json, with SOL as numbers and tokens as strings of base units. */
 export function verdictJson(examined: Examined): object {
   const { refusals, bound, parts, notUnderstood, simulated, trade, policy, lastValidBlockHeight } = examined
   return {

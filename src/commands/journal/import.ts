@@ -5,7 +5,7 @@ import { DEFAULT_JOURNAL, defineCommand, flag, JSON_LINE, text } from '../option
 /** Number of errors that are printed; further errors are only counted. */
 const SHOWN = 20
 
-/** Imports captures of the feed as the tape of a new journal. */
+/** Imports recorded messages of the feed as the tape of a new journal. */
 export const command = defineCommand({
   options: {
     journal: text('<db>', 'write this new journal', DEFAULT_JOURNAL),

@@ -54,7 +54,7 @@ interface Listing {
   readonly columns: readonly string[]
   readonly journal: string
   readonly json: boolean
-  /** Printed to stderr below a table. */
+  /** Text that is printed to stderr below a table. */
   readonly hint?: string
 }
 

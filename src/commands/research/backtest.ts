@@ -165,7 +165,7 @@ function textOf({ cuts, compared, divergence, outside }: Causality, rows: number
 
 const TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?Z?$/
 
-/** The part of the tape between --from and --to. Throws SluiceError (exit 2) for an invalid time. */
+/** Returns the part of the tape between --from and --to. Throws SluiceError (exit 2) for an invalid time. */
 function marketBetween(market: Market, { from, to }: Options): Market {
   if (from === undefined && to === undefined) return market
   const [first, last] = [

@@ -7,7 +7,7 @@ import { configOf } from '../trade/run-bots.ts'
 
 const SECOND_MS = 1_000
 
-/** Repeats a backtest under each plan of the service, and names the cheapest under which no exit waits. */
+/** Repeats a backtest under each plan of the service, and names the cheapest plan under which no exit waits. */
 export const command = defineCommand({
   options: { journal: TAPES, partial: PARTIAL, json: JSON_LINE },
   async run([file = ''], { journal, partial, json }) {

@@ -99,7 +99,7 @@ function terminal(sets: number, store: SweepStore | undefined, out: string | und
 
 function rejectOnInterrupt(message: () => string): { promise: Promise<never>; release: () => void } {
   const { promise, reject } = Promise.withResolvers<never>()
-  promise.catch(() => {}) // the signal may come while the promise is not awaited
+  promise.catch(() => {}) // avoids an unhandled rejection if the signal comes early
   const interrupt = (): void => reject(new SluiceError(message(), ExitCode.interrupted))
   const signals = ['SIGINT', 'SIGTERM'] as const
   for (const signal of signals) process.once(signal, interrupt)

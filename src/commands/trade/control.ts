@@ -99,8 +99,9 @@ export async function request(command: ControlCommand, options: ProcessOptions):
   }
 }
 
-/** Journal of the process that a command addresses: from --journal, from --config, else of the only running process of
- *  this user, else the default journal. Throws a SluiceError (exit 2) if several processes run. */
+/** Path of the journal of the process to which a command is sent. It comes from --journal or --config, else from the
+ *  only running process of this user, else it is the default journal. Throws a SluiceError (exit 2) if several
+ *  processes run. */
 export async function runningJournal({ journal, config }: ProcessOptions): Promise<string> {
   if (journal !== undefined && config.length > 0)
     throw new SluiceError('--journal and --config both select the process: give only one of them', ExitCode.usage)

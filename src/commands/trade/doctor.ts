@@ -195,7 +195,8 @@ const NAME_WIDTH = 14
 const MIN_ROOM = 30
 const INDENT = ' '.repeat(2 + 4 + 2 + NAME_WIDTH + 1)
 
-/** Verdict, name and finding of a check, with the advice below. `columns`: 0 keeps each check on one line. */
+/** Text of a check: verdict, name and finding, with the advice below. `columns`: width of the terminal; 0 keeps each
+ *  check on one line. */
 export function checkLine({ status, name, found, fix }: Check, columns: number): string {
   const verdict = styleText(status === 'ok' ? COLOUR.ok : ['bold', COLOUR[status]], status.padEnd(4))
   const room = columns - INDENT.length > MIN_ROOM ? columns - INDENT.length : Number.POSITIVE_INFINITY

@@ -16,8 +16,8 @@ const MOST_STOP_LINES = 4
 
 const bold = (text: string): string => styleText('bold', text)
 
-/** Status of running bots as lines of at most `columns` characters, with foreign text escaped. `rowsPerSecond`:
- *  undefined before the first measurement. */
+/** Formats the status of running bots as lines of at most `columns` characters, with foreign text escaped.
+ *  `rowsPerSecond` is undefined before the first measurement. */
 export function liveTable(status: Status, title: string, rowsPerSecond: number | undefined, columns: number): string[] {
   return [
     `${bold('sluice')}  ${title}  ${dim(durationOf(wholeSeconds(status.time - status.startedAt)))}`,
@@ -186,7 +186,7 @@ function wholeSeconds(ms: number): number {
   return Math.max(0, Math.floor(ms / 1000)) * 1000
 }
 
-/** A picture that is redrawn in the terminal's alternate buffer, with the last lines of the log below it. */
+/** Shows a picture in the terminal's alternate buffer and redraws it, with the last lines of the log below it. */
 export class Screen {
   readonly #draw: (columns: number) => string[]
   readonly #log: string[] = []

@@ -2,7 +2,7 @@ import { relative } from 'node:path'
 import { defineCommand, SECONDS } from '../options.ts'
 import { configOf, runBots } from './run-bots.ts'
 
-/** Records all three firehoses of the feed without trading. */
+/** Records the whole feed (trades, new tokens and price updates) without trading. */
 export const command = defineCommand({
   options: { seconds: SECONDS },
   async run([file = ''], { seconds }) {

@@ -25,8 +25,8 @@ export interface WatchOptions extends Pick<BotsOptions, 'allow' | 'speed' | 'rec
   readonly json?: boolean | undefined
 }
 
-/** Runs bots until Ctrl-C, the end of the process or the end of the time. Shows a live table on a terminal and plain
- *  lines elsewhere. Returns the journal's counters and the exit code. */
+/** Runs bots until Ctrl-C, until they end by themselves, or until their time is over. Shows a live table on a terminal
+ *  and plain lines elsewhere. Returns the journal's counters and the exit code. */
 export async function runBots(
   config: Config,
   options: WatchOptions,
@@ -57,7 +57,7 @@ export async function runBots(
     const cause = await Promise.race([running.ended, interrupted.promise, after(options.seconds)])
     clearInterval(plain)
     await running.stop()
-    // The last commit may have failed during the stop.
+    // Read only now, because the last commit of the journal may have failed during the stop.
     const ending = await Promise.race([running.ended, cause])
     screen.stop()
     if (ending.message !== '') console.error(`sluice: ${ending.message}`)
@@ -89,7 +89,8 @@ function countersOf(path: string): Counters {
   }
 }
 
-/** Resolves at the first Ctrl-C or SIGTERM, for a clean shutdown; the second one exits at once. */
+/** Waits for Ctrl-C or SIGTERM. The first one resolves the promise, for a clean shutdown; the second one exits at
+ *  once. */
 export function untilInterrupted(): { promise: Promise<Ending>; release: () => void } {
   const { promise, resolve } = Promise.withResolvers<Ending>()
   let interrupts = 0

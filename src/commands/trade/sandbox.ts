@@ -71,7 +71,7 @@ function startProblem(error: unknown, port: number | undefined, state: string | 
 function untilStopped(child: boolean): Promise<void> {
   return new Promise((resolve) => {
     const stop = (): void => {
-      // An open stdin would keep the process alive.
+      // Closes stdin, which would keep the process alive.
       if (child) process.stdin.destroy()
       resolve()
     }

@@ -34,7 +34,7 @@ export function conditionalStory(reader: JournalReader, id: string): Conditional
 
 /** Step that shows the placement of the conditional order that created `order`; no step if none did. */
 export function conditionalBehind(order: Order, history: History): Step[] {
-  // A conditional sale is an exit of the position; its reason begins with the id.
+  // A conditional sale is an exit of the position, and its reason begins with the id of the conditional order.
   const named = order.side === 'sell' ? /^(c\d{1,15}) at /.exec(order.reason)?.[1] : undefined
   const records =
     named === undefined ? history.conditionals({ orderId: order.id }) : history.conditionals({ id: named })

@@ -48,7 +48,7 @@ function botStep({ at, what, text }: Step, bot: string): Step {
   return { at, what, text: `${bot}: ${text}` }
 }
 
-/** Steps of an order: the decision, then its end or the event that it waits for. */
+/** Steps about an order: the decision, then its end or the event for which it waits. */
 function orderSteps(recorded: RecordedOrder, history: History): Step[] {
   const { order, state, code, outcome } = recorded
   const made: Step = {

@@ -29,7 +29,7 @@ const LONGEST_STATE = 600
 /** Decision and state of one bot about one token at one time. */
 export interface BotMoment {
   readonly bot: string
-  /** The decision in one word. */
+  /** The bot's decision in one word. */
   readonly verdict: 'asked' | 'refused' | 'noted' | 'held' | 'exits-only' | 'not shown' | 'nothing'
   /** A sentence with the decision, then lines with the evidence, the most important first. */
   readonly lines: readonly string[]

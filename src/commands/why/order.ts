@@ -42,7 +42,7 @@ const MEANING: Partial<Record<AttemptState, string>> = {
   unknown: 'unknown: the attempt may or may not execute',
 }
 
-/** An order from its cause to its outcome. */
+/** The story of an order, from its cause to its outcome. */
 export interface OrderStory {
   readonly recorded: RecordedOrder
   readonly token: FoundToken

@@ -9,7 +9,7 @@ import { momentJson, momentLines, momentOf } from './moment.ts'
 import { orderJson, orderLines, orderStory } from './order.ts'
 import { pageColumns } from './step-lines.ts'
 
-/** An answer as lines of a given width, and as JSON. */
+/** An answer in two forms: as lines of a given width, and as JSON. */
 interface Answer {
   readonly lines: (columns: number) => readonly string[]
   readonly data: () => object
@@ -81,7 +81,7 @@ export function targetOf(reader: JournalReader, about: string): Target {
   return { kind: 'mint', mint: mintOf(reader, about) }
 }
 
-/** Whether `id` names a conditional order. The prefix of a mint may look like such an id. */
+/** Whether `id` is that of a conditional order. The first characters of a mint may look like such an id. */
 function isConditional(reader: JournalReader, id: string): boolean {
   return reader.look((history) => history.conditionals({ id })).length > 0
 }

@@ -31,7 +31,7 @@ export class ConfigDocument {
     this.#document = parseDocument(text.replace(/^\uFEFF/, ''), {
       lineCounter: this.#lines,
       merge: true,
-      prettyErrors: false, // pretty errors quote the line, which may contain a secret
+      prettyErrors: false, // a pretty error would quote the line, which may contain a secret
       uniqueKeys: false,
       logLevel: 'error',
     })
@@ -112,7 +112,7 @@ export class ConfigDocument {
     try {
       return this.#document.toJS() ?? {}
     } catch (error) {
-      this.errors.push(this.error([], lowerFirst((error as Error).message))) // too many aliases
+      this.errors.push(this.error([], lowerFirst((error as Error).message))) // the file has too many aliases
       return undefined
     }
   }

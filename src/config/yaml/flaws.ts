@@ -13,7 +13,7 @@ import {
 } from 'yaml'
 import type { Path } from './errors.ts'
 
-/** An error in a YAML tree with valid syntax. */
+/** An error in a YAML tree whose syntax is valid. */
 export interface Flaw {
   readonly path: Path
   readonly message: string
@@ -70,7 +70,7 @@ function* repeatedKeys(pairs: readonly Pair[], path: Path): Generator<Flaw> {
 function isMergeable(document: Document.Parsed, value: unknown): boolean {
   const resolved = (node: unknown) => (isAlias(node) ? (node.resolve(document) ?? node) : node)
   const source = resolved(value)
-  if (isAlias(source)) return true // reported elsewhere
+  if (isAlias(source)) return true // an invalid alias has its own error
   return isMap(source) || (isSeq(source) && source.items.every((item) => isMap(resolved(item))))
 }
 

@@ -66,7 +66,7 @@ function dial(path: string, noProcess: SluiceError): Promise<Socket> {
     socket.once('error', refuse)
     socket.once('connect', () => {
       socket.off('error', refuse)
-      socket.on('error', () => {}) // readLine rejects with this error too
+      socket.on('error', () => {}) // ignored here, because readLine also rejects with this error
       resolve(socket)
     })
   })

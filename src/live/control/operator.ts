@@ -14,7 +14,7 @@ export interface OperatorParts {
   readonly post: (command: Command) => void
   readonly stats: LiveStats
   readonly bots: readonly BotSettings[]
-  /** undefined if no bot may trade real money. */
+  /** Chain of the live bots; undefined if no bot may trade real money. */
   readonly chain: LiveChain | undefined
   /** Robust price of a mint, SOL per token; undefined if there is none yet. */
   readonly priceOf: (mint: string) => number | undefined

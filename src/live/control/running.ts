@@ -3,9 +3,9 @@ import { tmpdir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { isListening } from './client.ts'
 
-// A registry of this user's running processes, so that a command finds them without the path of their journal. Each
-// process keeps a small file in the user's runtime directory, which no other user may write. A killed process leaves
-// its file behind, so a file counts only while a process listens on the socket of its journal.
+// Registry of this user's running processes, with which a command finds a process without the path of its journal. Each
+// process writes a small file in the user's runtime directory, in which no other user may write. The file of a killed
+// process stays there, so a file counts only while a process listens on the socket of its journal.
 
 export interface Running {
   readonly journal: string
@@ -79,7 +79,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder).filter((name) => /^\d+-[\d-]+\.json$/.test(name))
   } catch {
-    return [] // no process ever ran there
+    return [] // no process has registered in this directory
   }
 }
 
@@ -95,7 +95,7 @@ function readEntry(path: string): Running | undefined {
     const { journal, pid } = JSON.parse(readFileSync(path, 'utf8')) as Partial<Running>
     return typeof journal === 'string' && Number.isSafeInteger(pid) ? { journal, pid: pid as number } : undefined
   } catch {
-    return undefined // removed meanwhile, or truncated by a full disk
+    return undefined // the process has removed the file meanwhile, or a full disk has truncated it
   }
 }
 

@@ -13,9 +13,9 @@ export interface MethodFinding {
 export interface RpcFinding {
   /** Name in the list of checks: `rpc 1`, `rpc 2`, ... */
   readonly name: string
-  /** Reference to the address, such as env:NAME; never the address itself. */
+  /** Reference to the node's address, such as env:NAME; never the address itself. */
   readonly source: string
-  /** Why the node does not answer; '' if it does. */
+  /** Reason for which the node does not answer; '' if it does. */
   readonly unreachable: string
   readonly genesis: string
   /** Name of the cluster: mainnet-beta, devnet or testnet; '' for any other chain. */
@@ -30,9 +30,9 @@ export interface RpcFinding {
   /** Number of slots by which the node is behind the newest slot that another node of the same chain had already
    *  reported. */
   readonly behind: number
-  /** Age of the newest confirmed block by this machine's clock, ms; null if unknown. */
+  /** Age of the node's newest confirmed block by this machine's clock, ms; null if unknown. */
   readonly ageMs: number | null
-  /** Age of the oldest available block, ms; null if unknown. */
+  /** Age of the oldest block that the node still has, ms; null if unknown. */
   readonly historyMs: number | null
   readonly requestsPerSecond: number
   readonly isPublic: boolean
@@ -135,12 +135,12 @@ function budget({ name, requestsPerSecond, isPublic, throttled }: RpcFinding): C
 
 export interface WalletFinding {
   readonly publicKey: string
-  /** Why the wallet could not be read; '' if it was. */
+  /** Reason for which the wallet could not be read; '' if it was read. */
   readonly unread: string
   readonly lamports: number
   /** Number of token accounts with a balance. */
   readonly tokens: number
-  /** Highest worst-case cost of one buy of any live bot. */
+  /** Largest worst-case cost of one buy among all live bots. */
   readonly perOrderLamports: number
   /** Worst-case cost of all positions that may be open at once; null if unlimited. */
   readonly exposureLamports: number | null

@@ -106,7 +106,7 @@ export interface RpcToAsk {
 
 export interface RpcLook {
   readonly finding: RpcFinding
-  /** Balance of the wallet; undefined if unread. */
+  /** Balance of the wallet; undefined if it was not read. */
   readonly lamports: number | undefined
   readonly tokens: number
 }

@@ -1,12 +1,12 @@
 import { ExitCode } from '../../base/errors.ts'
 
-/** Result of one probe: one line of `sluice doctor`. */
+/** Result of one check, which is one line of `sluice doctor`. */
 export interface Check {
   readonly name: string
   readonly status: 'ok' | 'warn' | 'fail'
   /** Text of the finding; never contains a secret. */
   readonly found: string
-  /** Advice; '' if there is nothing to do. */
+  /** Advice on the problem; '' if there is nothing to do. */
   readonly fix: string
   /** Whether the service refuses the key or the plan; the command then exits with 3. */
   readonly refused: boolean

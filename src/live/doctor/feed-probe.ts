@@ -25,7 +25,7 @@ const LEAST_LOOK_MS = 2_000
 const LOOK_EVERY_MS = 50
 const KEYS = ['trades', 'newTokens', 'priceUpdates']
 
-/** Observes the feed until its units are proved, for at most `mostMs` after the key was accepted. */
+/** Observes the feed until its units are proved, for at most `mostMs` after the service has accepted the key. */
 export async function lookAtFeed(service: ServiceAccess, clock: Clock, mostMs: number): Promise<FeedLook> {
   const look = new Look(service, clock)
   await look.until(() => look.isDecided, AUTHENTICATED_WITHIN_MS)

@@ -26,7 +26,7 @@ export interface Probed {
   readonly mint: string
   readonly steps: readonly Step[]
   readonly proof: ServiceProof
-  /** Reason for an incomplete probe; '' if it is complete. */
+  /** Reason for which the probe is incomplete; '' if it is complete. */
   readonly problem: string
 }
 
@@ -181,7 +181,7 @@ class Probe {
     const sold = tokensOf(order)
     if (size?.kind !== 'tokens' || sold === 0n) return
     const counts = sellNumberOf({ written, asked: size.tokens, decimals, sold, held })
-    // Contradictory sales prove nothing.
+    // Two sales that contradict each other prove nothing.
     this.#isContradicted = this.#sellNumber !== null && this.#sellNumber !== counts
     this.#sellNumber = this.#isContradicted ? null : counts
     if (this.#sellNumber === (written === 'tokens' ? 'tokens' : 'baseUnits')) this.#sales.push('number')

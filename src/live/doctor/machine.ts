@@ -14,7 +14,7 @@ import { durationOf } from '../../runtime/time-text.ts'
 import { controlPath } from '../control/command.ts'
 import { type Check, fail, ok, warn } from './check.ts'
 
-/** Reads every secret of the configuration once. */
+/** Reads each secret of the configuration once, and returns the problems of those that cannot be read. */
 export function readSecrets(config: Config): SecretFinding[] {
   const { service, chain, alerts } = config
   const named: [string, Secret | undefined][] = [
@@ -207,7 +207,7 @@ export interface JournalFinding {
   readonly exists: boolean
   /** Whether an older version wrote the journal. A run upgrades such a journal; doctor does not. */
   readonly isOlder: boolean
-  /** Description of damage; '' if the journal is intact. */
+  /** Description of the journal's damage; '' if the journal is intact. */
   readonly damage: string
   /** Name of the process that writes the journal; '' if none does. */
   readonly holder: string
@@ -263,7 +263,8 @@ export function clockVerdict(skews: readonly SkewFinding[]): Check {
       return `${durationOf(Math.abs(skewMs))} ${skewMs > 0 ? 'ahead of' : 'behind'} ${against}`
     })
     .join('; ')
-  // The smallest difference counts: if one clock agrees with this machine, the others are wrong.
+  // The smallest difference counts: if this machine agrees with one of the other clocks, the remaining ones are assumed
+  // to be wrong.
   const off = Math.min(...skews.map(({ skewMs, plusMinusMs }) => Math.max(0, Math.abs(skewMs) - plusMinusMs)))
   const fix = 'synchronize the clock (NTP: timedatectl set-ntp true)'
   if (off > FAIL_SKEW_MS) return fail('clock', found, fix)

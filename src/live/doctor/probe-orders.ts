@@ -8,7 +8,7 @@ export interface ProbeOrdersParts {
   readonly show: (step: Step) => void
   /** Called with a description of the current step. */
   readonly say: (text: string) => void
-  /** Resolves at Ctrl-C. */
+  /** Promise that resolves at Ctrl-C. */
   readonly interrupted: Promise<unknown>
 }
 

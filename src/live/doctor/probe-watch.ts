@@ -13,7 +13,7 @@ import { isAsAsked, type SellUnit } from '../../orders/trade-request.ts'
 import type { VenueProbe } from '../../venues/venue.ts'
 import type { Probe } from '../trading.ts'
 
-/** State of an order of the probe. Times are of `performance.now()`. */
+/** State of an order of the probe. Its times are values of `performance.now()`. */
 export interface ProbeOrder {
   state: OrderState
   code: string
@@ -35,7 +35,7 @@ export class ProbeWatch implements Probe {
   readonly answers: string[] = []
   /** Proves the unit of quoted prices; starts without the configured unit. */
   readonly quoted = new Prices({ tradePrice: 'auto', tradeAmount: 'auto' })
-  /** Number of valid prints by mint. */
+  /** Number of valid prints of each mint. */
   readonly prints = new Map<string, number>()
   readonly #bot: string
   readonly #venue: Pick<VenueProbe, 'signaturePathOf'>
@@ -140,7 +140,7 @@ export interface Step {
   readonly name: string
   readonly order: string
   readonly outcome: string
-  /** Amounts of the fills; '' without a fill. */
+  /** Text with the amounts of the fills; '' without a fill. */
   readonly done: string
   readonly latencyMs: ServiceProof['latencyMs']
 }
@@ -196,7 +196,7 @@ export function tokensOf({ fills }: ProbeOrder): bigint {
   return [...fills.values()].reduce((sum, { tokens }) => sum + tokens, 0n)
 }
 
-/** An executed sale of a number of tokens. All amounts are base units. */
+/** An executed sale whose request gave the amount as a number of tokens. All amounts are in base units. */
 export interface NumberSale {
   /** Unit in which the request wrote the number. */
   readonly written: Exclude<SellUnit, 'unproved'>

@@ -39,8 +39,8 @@ export interface ExamineOptions {
 
 const HTTP_WITHIN_MS = 15_000
 
-/** Examines everything that a run of this configuration needs. Changes only the journal's count of requests. Throws a
- *  SluiceError if the configuration is incomplete. */
+/** Examines everything that a run of this configuration needs. Writes nothing but the number of its requests, to the
+ *  journal. Throws a SluiceError if the configuration is incomplete. */
 export async function examine(config: Config, options: ExamineOptions): Promise<Check[]> {
   const findings = new Findings(options.show)
   const { journal, canRead } = examineMachine(config, findings)
@@ -84,7 +84,7 @@ function examineMachine(config: Config, { add }: Findings): { journal: JournalLo
   const live = bots.filter(({ mode }) => mode === 'live').length
   const warnings = config.warnings.map((warning) => formatErrors([warning]))
   const secrets = readSecrets(config)
-  const modes = journalFiles(path) // before opening the journal creates files
+  const modes = journalFiles(path) // read first, because opening the journal creates files
   add(nodeVerdict(process.versions.node), configVerdict({ files, bots: bots.length, live, warnings }))
   add(secretsVerdict(secrets), filesVerdict(modes))
   const journal = examineJournal(path)
@@ -115,7 +115,7 @@ async function examineOthers(
     const parts = { config, service, clock, http, journal, busy, keyUse }
     // The RPCs have their own request limits, so they are examined at the same time as the service.
     const chain = examineChain(parts)
-    chain.catch(() => {}) // awaited below
+    chain.catch(() => {}) // it is awaited below, and may reject before that
     const skew = await examineService({ ...parts, mint, chain, add, say })
     say('the RPCs')
     const { checks, skews } = (await chain).checks(skew)
@@ -134,7 +134,7 @@ async function runningOn(path: string, { finding }: JournalLook): Promise<Runnin
   if (holder === '') return undefined
   try {
     const status = (await sendCommand(path, { command: 'status' })) as Partial<Status>
-    // An older version reports fewer fields.
+    // A process with an older version of Sluice reports fewer fields.
     const { feed, positions, plan, requests, brokenLists = [] } = status
     const isWhole = feed !== undefined && Array.isArray(positions) && plan !== undefined && requests !== undefined
     return { holder, health: isWhole ? { feed, positions: positions.length, plan, requests, brokenLists } : undefined }

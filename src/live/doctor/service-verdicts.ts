@@ -123,7 +123,7 @@ export interface FeedFinding {
   readonly state: string
   readonly seconds: number
   readonly rows: number
-  /** Kinds of rows with counts, such as `trades 120`. */
+  /** Text with the kinds of rows and their counts, such as `trades 120`. */
   readonly kinds: string
   /** Counts of frames that did not match the expected format, by reason. Unknown fields and types are included. */
   readonly misfits: readonly (readonly [why: string, count: number])[]
@@ -190,7 +190,7 @@ export interface SellNumberFinding {
   readonly by: 'configuration' | 'probe' | ''
   /** Whether a probe proved a unit other than the configured one. */
   readonly contradicts: boolean
-  /** Whether a bot trades live. */
+  /** Whether at least one bot trades live. */
   readonly live: boolean
 }
 
@@ -217,7 +217,7 @@ export interface RecordFinding {
   readonly status: number
   /** Reason for which there was no answer or no request; '' otherwise. */
   readonly reason: string
-  /** `path type` of every field, sorted; [] if the body is not a JSON object. */
+  /** All fields of the answer as `path type`, sorted; [] if the body is not a JSON object. */
   readonly shape: readonly string[]
   /** Fields of the previous examination's answer; undefined at the first examination. */
   readonly before: readonly string[] | undefined

@@ -20,7 +20,7 @@ export interface EngineThreadStart {
 
 /** Indexes of the shared counters. They show the state of the thread even while it is too busy to send a message. */
 export const Cell = {
-  /** Index (in the start input) of the bot whose handler runs; -1 if none. */
+  /** Index, in the start input, of the bot whose handler is running; -1 if none is. */
   active: 0,
   /** Counter that is incremented with every handler, every few rows, every input, and every loaded module. Its index
    *  must be that of `active` plus one, because the engine receives both cells as one array. */
@@ -63,9 +63,9 @@ export type FromEngine =
   | { readonly kind: 'begun'; readonly outputs: readonly Output[]; readonly warmed: number }
   | { readonly kind: 'did'; readonly next: number; readonly outputs: readonly Output[] }
   | { readonly kind: 'marks'; readonly marks: readonly Mark[] }
-  /** Console output of a strategy. */
+  /** Text that a strategy has written to the console. */
   | { readonly kind: 'log'; readonly bot: number; readonly text: string }
-  /** The engine cannot continue and does nothing more. */
+  /** The engine cannot continue, and sends no further message. */
   | ({ readonly kind: 'broke' } & Death)
 
 export interface Death {
@@ -94,7 +94,7 @@ const NOBODY: EngineThreadEvents = { begun() {}, did() {}, marks() {}, log() {},
 /** Represents a thread with an engine in the main thread. */
 export class EngineThread implements EngineLink {
   readonly cells = new Int32Array(new SharedArrayBuffer(16)).fill(-1, 0, 1)
-  /** Receiver of events. A spare thread has none. */
+  /** Receiver of the thread's events. A spare thread has none. */
   on: EngineThreadEvents = NOBODY
   /** Whether the engine also determines the memory of each bot, which costs time. */
   inspects = false
@@ -108,7 +108,7 @@ export class EngineThread implements EngineLink {
   #death: Death | undefined
   #block: LiveBlock | undefined
 
-  /** `entry`: module that the thread runs. `journal`: path of the journal with the tape. */
+  /** `entry`: URL of the module that the thread runs. `journal`: path of the journal with the tape. */
   constructor(entry: URL, journal: string, memory: MemoryLimits) {
     const { port1, port2 } = new MessageChannel()
     const workerData: EngineThreadStart = { port: port2, bell: this.#bell, cells: this.cells }

@@ -1,5 +1,5 @@
-// Worker thread of an engine. After `begin` it has no event loop: it sleeps on the bell, so that only handlers run in
-// it. Work that a strategy leaves for later (a promise, its own timer) never runs.
+// Worker thread of an engine. After `begin` it has no event loop: it sleeps until the main thread increments the bell,
+// so that only handlers run in it. Work that a strategy starts for later (a promise, its own timer) never runs.
 import { receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { loadStrategy } from '../../config/strategies.ts'
 import { stackReader, thrownText } from '../../config/strategy-trace.ts'
@@ -27,7 +27,7 @@ import { threadId } from './watchdog.ts'
 const LOAD_DEADLINE_MS = 10_000
 const START_DEADLINE_MS = 2_000
 const DEADLINE_MS = 500
-/** Rows between two updates of the progress counter. */
+/** Number of rows between two updates of the progress counter. */
 const ROWS_A_STEP = 32
 const MARKS_EVERY_MS = 250
 /** Entry for a mint number of the main thread that no mint has. */
@@ -35,7 +35,7 @@ const NO_TOKEN = -1
 
 const { port, bell, cells } = workerData as EngineThreadStart
 const mints = new Mints()
-/** Mint numbers of this thread by mint number of the main thread. */
+/** This thread's number of each mint, by the mint's number in the main thread. */
 let tokens: number[] = []
 let block: TranslatedBlock
 let marksAt = 0

@@ -75,7 +75,7 @@ export class IsolatedSegment implements AnySegment {
     return this.#warmed.promise
   }
 
-  /** Resumes open orders of these bots, exits first. */
+  /** Resumes the open orders of the bots in the start input, exits first. */
   resume(start: StartInput): void {
     takeUp(this.gateway, this.#parts.past, start)
   }

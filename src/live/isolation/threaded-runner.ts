@@ -59,7 +59,7 @@ export class ThreadedRunner implements Sink {
   #rowsHandled = 0
   /** Items that arrived while there was no engine, or while the engine had as many rows as it may have. */
   #waiting = new Fifo<Given>()
-  /** Number of the next row or input to be sent. */
+  /** Number that the next row or input receives when it is sent. */
   #nextSeq: Seq
   #lastTime: Millis
   /** Number and time of the item that was answered last. */
@@ -73,7 +73,7 @@ export class ThreadedRunner implements Sink {
     this.#answered = { seq: options.firstSeq - 1, time: options.lastTime }
   }
 
-  /** Accepts all rows at once. */
+  /** Accepts all the given rows at once and returns their end. */
   rows(block: Block, from: number, to: number): number {
     assert(from < to && to <= block.length, 'no rows, or rows that the block does not have')
     this.#take({ kind: 'rows', block, from, to, firstSeq: 0, at: performance.now() })
@@ -137,7 +137,7 @@ export class ThreadedRunner implements Sink {
     this.#waiting = unanswered
   }
 
-  /** Waiting time of the oldest unanswered item, ms. */
+  /** Time for which the oldest unanswered item has waited, ms. */
   get lagMs(): number {
     const oldest = this.#given.peek() ?? this.#waiting.peek()
     return oldest === undefined ? 0 : performance.now() - oldest.at

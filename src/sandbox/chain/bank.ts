@@ -60,7 +60,8 @@ export class Bank {
     this.set(to, { ...this.read(to), lamports: this.lamports(to) + lamports })
   }
 
-  /** Associated token account of the owner. If it does not exist, the payer opens it and pays its rent. */
+  /** Address of the owner's associated token account. If the account does not exist, the payer opens it and pays its
+   *  rent. */
   openTokenAccount(payer: string, owner: string, mint: string): string {
     const address = tokenAccountAddress(owner, mint)
     if (this.token(address)) return address

@@ -258,7 +258,7 @@ export abstract class ChainLedger implements Ledger {
     this.#records.write([...changes, chainChange(this.#chain)])
   }
 
-  /** Whether the hash belongs to a block up to `slot` that is at most 150 blocks old. */
+  /** Whether the blockhash belongs to a block that is at most 150 blocks older than `slot`. */
   #isAlive(blockhash: string, slot: number): boolean {
     for (let age = 0, at = slot; age <= BLOCKHASH_BLOCKS && at >= FIRST_AVAILABLE_SLOT; at--) {
       if (!this.#slots.hasBlock(at)) continue

@@ -80,8 +80,8 @@ export class Ambush {
   #fromSlot = NEVER
   #amount = LOOT
 
-  /** Arms the trap from `fromSlot` on; a simulation at an earlier slot shows an honest trade. `amount`: lamports or
-   *  base units, for actions that have an amount. */
+  /** Arms the trap. The attack starts at `fromSlot`; a simulation at an earlier slot shows an honest trade. `amount`:
+   *  lamports or base units, for actions that have an amount. */
   arm(attack: Attack, fromSlot: number, amount = LOOT): void {
     this.#attack = attack
     this.#fromSlot = BigInt(fromSlot)

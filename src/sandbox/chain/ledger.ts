@@ -1,7 +1,7 @@
-/** The sandbox's chain: the RPC endpoint reads it, and the trading desk submits to it. Two implementations:
+/** The sandbox's chain. The RPC endpoint reads it, and the trading desk submits to it. There are two implementations:
  *  `runtime-ledger.ts` on Solana's runtime (LiteSVM), and `small-ledger.ts` in plain TypeScript if the runtime is not
- *  installed. Both pass test/contracts/ledger.contract.ts. Lamports are safe integers, token amounts bigint base
- *  units, times ms since the epoch, addresses and signatures base58. */
+ *  installed. Both pass test/contracts/ledger.contract.ts. Lamports are safe integers, token amounts are base units as
+ *  bigint, times are ms since the epoch, and addresses and signatures are base58. */
 
 import type { Change } from '../records.ts'
 
@@ -18,7 +18,7 @@ export interface Head {
 
 export interface Blockhash {
   blockhash: string
-  /** Last height, inclusive, at which a transaction with this blockhash may land: 150 above the height of its block. */
+  /** Last height at which a transaction with this blockhash may land: 150 above the height of the hash's block. */
   lastValidBlockHeight: number
 }
 

@@ -29,7 +29,7 @@ export interface TradeData {
   fails: boolean
 }
 
-/** Name of the program on the ledger. */
+/** Name of this program in the ledger's instructions. */
 export const TRADE_PROGRAM = 'trade'
 
 /** Length of pump.fun's part of a pool's data, up to the creator, bytes. */

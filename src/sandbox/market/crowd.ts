@@ -117,8 +117,8 @@ export class Crowd {
     })
   }
 
-  /** A holder sells until the price is 20 to 40 % lower, and some follow. The price stays low for some seconds and
-   *  recovers in three of four cases. */
+  /** A holder sells until the price is 20 to 40 % lower, and some other holders follow. The price stays low for some
+   *  seconds and recovers in three of four cases. */
   #fall(): void {
     const { curve } = this.#listing
     const drop = this.#draws.between(0.2, 0.4)

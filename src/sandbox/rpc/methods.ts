@@ -184,7 +184,7 @@ function signatureRows(ledger: Ledger, key: string, options: Config): object[] {
 }
 
 function transaction(ledger: Ledger, value: string, options: unknown): object | null {
-  // Nodes accept an encoding in place of the configuration object.
+  // Nodes also accept the name of an encoding in place of the configuration object.
   const settings = typeof options === 'string' ? { encoding: options } : config(options)
   const shape = encoding(settings.encoding, 'json')
   const landed = ledger.transaction(value)

@@ -11,7 +11,8 @@ import {
 } from '../../solana/transaction.ts'
 import type { Account, AccountUse, LandedTransaction, TokenUse } from '../chain/ledger.ts'
 
-/** Solana's JSON format of accounts (solana.com/docs/rpc). Lamports are numbers, tokens strings. */
+/** The functions below write accounts in Solana's JSON format (solana.com/docs/rpc). Lamports are numbers, and tokens
+ *  are strings. */
 const PARSED_PROGRAMS: Readonly<Record<string, string>> = {
   [PROGRAMS.token]: 'spl-token',
   [PROGRAMS.token2022]: 'spl-token-2022',
@@ -80,7 +81,8 @@ function parsedTokenData(data: Uint8Array): object | undefined {
   }
 }
 
-/** Solana's JSON and byte formats of transactions (solana.com/docs/rpc). Lamports are numbers, tokens strings. */
+/** A transaction in Solana's JSON format or as bytes (solana.com/docs/rpc). Lamports are numbers, and tokens are
+ *  strings. */
 export function transactionShape(transaction: LandedTransaction, encoding: string): object {
   const { slot, blockTime } = transaction
   const { version } = transactionOf(transaction).message

@@ -22,11 +22,11 @@ const CHANNELS = ['trades', 'newTokens', 'priceUpdates']
 const MAX_KEYS = 10_000
 /** Unsent bytes at which a client that reads too slowly is disconnected, so that they do not fill the memory. */
 const LARGEST_BACKLOG_BYTES = 32_000_000
-/** WebSocket close code 1013: try again later. */
+/** WebSocket close code 1013, which asks the client to try again later. */
 const TRY_AGAIN_LATER = 1013
 const POLICY_VIOLATION = 1008
 
-/** One client of the stream. */
+/** Connection of one client to the stream. */
 export class Connection {
   customer: Customer | undefined
   readonly keys = new Set<string>()
@@ -59,7 +59,7 @@ export class Connection {
     }
   }
 
-  /** Sends an event that was serialized once for all connections. */
+  /** Sends an event, which was serialized once for all connections. */
   deliver(frame: Buffer): void {
     if (this.#host.dialect.messageLimit === 'outbound' && !this.#admit()) {
       // The error is sent once per second, because the limit counts outgoing messages and the error is one too.

@@ -33,7 +33,7 @@ export interface Customer {
   userId: string
   plan: Plan
   window: RequestWindow
-  /** Open WebSocket connections. */
+  /** Number of open WebSocket connections. */
   connections: number
 }
 
@@ -89,7 +89,7 @@ function apiKey(name: PlanName, source: string): string {
   return `${name}-${encodeBase58(digest('api key ', name, source)).slice(0, 24)}`
 }
 
-/** Result of counting a request. `resetMs`: delay until another request may be accepted. */
+/** Result of counting a request. `resetMs`: delay in ms until another request may be accepted. */
 export interface Admission {
   accepted: boolean
   limit: number

@@ -126,7 +126,7 @@ export class Stream implements Host {
   #open(client: WebSocket): void {
     const connection = new Connection(client, this)
     this.#connections.add(connection)
-    // `ws` closes the connection of a client that violates the protocol; the error needs no handling.
+    // `ws` itself closes the connection of a client that violates the protocol, so there is nothing to do here.
     client.on('error', () => {})
     client.on('close', () => this.#forget(connection))
     client.on('message', (data: Buffer, binary) => connection.receive(data.toString(), binary))
