@@ -33,7 +33,8 @@ export function decodeBase58(text: string, length: number): Uint8Array | undefin
   return writeLimbs(bytes) && leadingZeros(bytes) === leadingOnes(text) ? bytes : undefined
 }
 
-/** Value of the up to four digits that end at `end`; -1 if one of them is not a base58 digit. */
+/** Returns the value of the group of at most four digits that ends at `end`; -1 if one of them is not a base58
+ *  digit. */
 function groupOf(text: string, end: number): number {
   let value = 0
   for (let at = end > 4 ? end - 4 : 0; at < end; at++) {

@@ -7,8 +7,8 @@ export const TOKEN_ACCOUNT_BYTES = 165
 export const MINT_BYTES = 82
 /** Kind byte of a token account in Token-2022, stored behind the bytes that both token programs share. */
 const TOKEN_2022_ACCOUNT = 2
-/** Number of bytes that an associated Token-2022 account has in addition: the kind byte and the ImmutableOwner
- *  extension. */
+/** Number of bytes by which an associated Token-2022 account is longer than a Token account: the kind byte and the
+ *  ImmutableOwner extension. */
 const TOKEN_2022_MORE_BYTES = 5
 
 /** Length of an associated token account in bytes. `program`: its token program. */

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 
-/** Which rows the feed drops. 0: none, 1: price updates, 2: price updates and trades. Rows of held tokens and new
- *  tokens are never dropped. */
+/** Which rows the feed drops. 0: none, 1: price updates, 2: price updates and trades. Rows of held tokens, and
+ *  announcements of new tokens, are never dropped. */
 export type Shedding = 0 | 1 | 2
 
 /** Shares of busy time: from FULL on, the event loop is overloaded; below EASED, it has recovered. */

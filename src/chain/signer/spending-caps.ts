@@ -28,7 +28,8 @@ export class Spending {
   readonly #wallet: Uint8Array
   readonly #caps: Caps
   readonly #nowMs: () => number
-  /** Minute and sum of lamports of each slot, by index in the ring. */
+  /** `#minutes` has the minute of each slot of the ring, and `#lamports` the sum of the bounds signed in that
+   *  minute. */
   readonly #minutes = new Float64Array(SLOTS)
   readonly #lamports = new BigUint64Array(SLOTS)
   /** The latest minute that was counted. It is kept because the clock may go back. */

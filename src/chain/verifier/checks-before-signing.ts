@@ -52,12 +52,12 @@ export interface ChainAccess {
   readonly rent?: (rpc: Rpc) => Promise<bigint>
 }
 
-/** Number of tries. A node that is a few slots behind the builder does not know the newest blockhash yet, or tokens
- *  that have just arrived. */
+/** Maximum number of tries. A node that is a few slots behind the builder does not know the newest blockhash yet, or
+ *  tokens that have just arrived. */
 const BEHIND_TRIES = 5
 const BEHIND_WAIT_MS = 200
-/** Number of simulations. If another order of the wallet lands between the reading of its accounts and the simulation,
- *  its cost looks like a loss of this order. */
+/** Maximum number of simulations. If another order of the wallet lands between the reading of its accounts and the
+ *  simulation, its cost looks like a loss of this order. */
 const LOSS_TRIES = 3
 const CAUSED_BY_OTHERS: ReadonlySet<ErrorCode> = new Set(['SIMULATION_LOSS', 'MIN_OUT'])
 const NOTHING_READ = new Map<string, never>()

@@ -146,7 +146,7 @@ function withFloor(parts: GuardingParts, change: Change, bound: bigint): Subject
   return { ...verdict, transaction: guarded.transaction, accounts: guarded.accounts, guarded: true }
 }
 
-/** Lower bounds of what a trade changes in the wallet. */
+/** Lower bounds of the changes that a trade makes in the wallet. */
 interface Change {
   /** Minimum proceeds of a sale; 0 for a buy. */
   readonly lamports: bigint

@@ -22,7 +22,8 @@ export interface Foreign {
   readonly signature: string
   /** Change of the wallet's balance in lamports. */
   readonly lamports: Lamports
-  /** Set if the transaction looks like an execution of this attempt, which did not expect one. */
+  /** Attempt as whose execution the transaction looks, although none was expected; undefined if there is no such
+   *  attempt. */
   readonly attemptId?: string
 }
 

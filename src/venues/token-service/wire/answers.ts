@@ -11,7 +11,7 @@ export interface Answer {
   readonly signature: string
   /** The documented error code if the body contains exactly one, else ''. */
   readonly code: HttpCode | ''
-  /** Text for a person that the body contains, truncated. */
+  /** First message for a person in the body, truncated; '' if there is none. */
   readonly message: string
   readonly isJson: boolean
 }
