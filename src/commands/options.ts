@@ -10,7 +10,8 @@ export interface Option<Value> {
   readonly about: string
   /** Value if the option is not given. */
   readonly fallback: Value
-  /** Converts the text of one occurrence. Throws InvalidArgumentError. */
+  /** Converts the text that follows one occurrence of the option. `before`: result of the earlier occurrences. Throws
+   *  InvalidArgumentError. */
   read?(text: string, before: Value): Value
 }
 
@@ -63,7 +64,8 @@ export function number(
   return { placeholder, about, fallback, read: (value) => numberIn(range, value) }
 }
 
-/** Returns the value. Throws if it is the next option, which the parser takes for a value if the value is missing. */
+/** Returns the value of an option. Throws if it begins with `--`: the person has forgotten the value, and the parser
+ *  has used the next option instead. */
 function notAnOption(value: string): string {
   if (!value.startsWith('--')) return value
   throw new InvalidArgumentError(`Expected a value before the next option (write ./${value} for a file of that name).`)

@@ -12,7 +12,7 @@ export const SOURCE_ENDING = built ? '.js' : '.ts'
 /** URL of the module that `import ... from 'sluice'` loads. */
 export const PUBLIC_ENTRY = new URL(`../index${SOURCE_ENDING}`, import.meta.url).href
 
-/** Folder that contains the code of the package, one folder for each row of the architecture. */
+/** Folder that contains the code of the package, with a subfolder for each layer ("row") of the architecture. */
 export const SOURCES = fileURLToPath(new URL('../', import.meta.url))
 
 /** Folders with the code that decides about orders. The code hash of a segment covers their files and the

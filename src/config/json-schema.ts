@@ -71,7 +71,7 @@ export interface ConfigSchema {
   readonly broken: readonly { readonly name: string; readonly why: string }[]
 }
 
-/** JSON Schema of a configuration in `cwd`, with all strategies in the folders for strategies and those at the paths
+/** JSON Schema of a configuration in `cwd`. It covers all strategies that have a name there and those at the paths
  *  `given`. Throws a SluiceError if one of these paths cannot be loaded. */
 export async function configSchema(given: readonly string[], cwd: string): Promise<ConfigSchema> {
   const strategies: LoadedStrategy[] = []

@@ -62,7 +62,8 @@ function readSecretFile(path: string): string {
   return value
 }
 
-// A configuration contains references to secrets. Another value may be a secret itself, so no message repeats it.
+// A configuration contains references to secrets. A value that is not a reference may be a secret itself, so no message
+// repeats it.
 
 export function secretReference(what: string) {
   return reference(

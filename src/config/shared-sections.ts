@@ -8,8 +8,8 @@ import type { ConfigError } from './yaml/errors.ts'
 const SHARED = ['service', 'chain', 'wallet', 'journal', 'alerts'] as const
 type Shared = (typeof SHARED)[number]
 
-/** Sections that the whole process shares. A file may omit a section that another file has, but two files must not have
- *  different values. */
+/** Sections that the whole process shares. A file may omit a section that another file has, but two files must not give
+ *  it different values. */
 export interface Agreed extends Pick<FileInput, Shared> {
   /** Sections that exist in a file but do not fit the schema; no further errors are reported for them. */
   readonly unfit: readonly Shared[]

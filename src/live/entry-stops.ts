@@ -40,8 +40,8 @@ export function outlastsResume({ code }: Pick<EntryStop, 'code'>): boolean {
 export class EntryStops {
   /** Stops by the name of a bot, or by account for a stop that applies to the whole account. */
   readonly #stops = new Map<string, readonly Stop[]>()
-  /** Stops by conditions outside of the engine, which last until they are reported as over, by account. The key ''
-   *  applies to every account. */
+  /** Stops of each account by conditions that inputs report, such as an unread chain. A stop lasts until an input
+   *  reports that its condition has ended. The key '' has the stops of all accounts. */
   readonly #gates = new Map<string, Map<GateCode, Stop>>()
   /** Reasons for which a bot may only close positions, by bot. */
   readonly #reasons = new Map<string, string>()

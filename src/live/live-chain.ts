@@ -38,7 +38,7 @@ const FIRST_ALONE =
 
 /** The chain, and the one wallet with which live bots trade. */
 export class LiveChain {
-  /** Id of that wallet's account. */
+  /** Id of the account of the wallet with which live bots trade. */
   readonly account: string
   readonly genesis: string
   /** Units of this service that a probe has proved; undefined if no probe has run. */

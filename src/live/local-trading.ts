@@ -30,8 +30,8 @@ export interface LocalTradingParts extends Omit<BuilderParts, 'check'> {
 /** Time for which the rent is kept after a reading: it changes only by a vote of the validators. */
 const RENT_KEPT_MS = 600_000
 
-/** Creates the executor for orders whose transactions the service only builds, and this process checks, signs and
- *  sends. */
+/** Creates the executor of local orders. The service only builds their transactions; this process checks, signs and
+ *  sends these. */
 export function localExecutor(parts: LocalTradingParts): LocalExecutor {
   const { venue, chain, clock, journal, signing } = parts
   const { rpcs, wallet } = chain

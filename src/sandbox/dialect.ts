@@ -11,8 +11,9 @@ const QUESTIONS = {
   /** Shape of an error body, in this order: {error: {code, message}} | {code, message} | {success: false, error: code,
    *  message} | {errors: [{code, message}]} | RFC 9457. */
   errorBody: ['nested', 'flat', 'named', 'list', 'problem'],
-  /** HTTP status of the three codes of trades: 400 | 402, 404 and 409 | 200 with the error in the body. The document
-   *  gives 401, 429, and 400 for invalid parameters, so these are fixed. */
+  /** HTTP status of the three error codes of trades. badRequest: 400 for all. specific: 402, 404 and 409. ok: 200
+   *  with the error in the body. The statuses 401, 429, and 400 for invalid parameters are documented and therefore
+   *  fixed. */
   errorStatus: ['badRequest', 'specific', 'ok'],
   /** Whether a 400 for invalid parameters and a 401 have a code in their body. */
   unlistedCode: ['named', 'none'],
@@ -34,8 +35,8 @@ const QUESTIONS = {
   unsubscribeReply: ['none', 'unsubscribed', 'subscribed'],
   /** Whether the connection stays open after AUTHENTICATION_FAILED or is closed. */
   authenticationFailure: ['open', 'close'],
-  /** Messages that count for the plan's message rate: those from the client, or those to the client. In the latter case
-   *  the excess is dropped. */
+  /** Messages that count for the plan's message rate: those from the client (inbound), or those to the client
+   *  (outbound; messages over the rate are dropped). */
   messageLimit: ['inbound', 'inbound', 'outbound'],
   /** Whether the 60 s of the request limit are always the last 60 s, or a full minute of the service's clock. */
   window: ['sliding', 'fixed'],
@@ -43,8 +44,8 @@ const QUESTIONS = {
   refusedCount: ['no', 'yes'],
   /** Headers of a 429 that name the time of the next try. */
   limitHeaders: ['none', 'retryAfter', 'rateLimit'],
-  /** Slippage check. build: before the order is sent, its result is compared with the price before its own price
-   *  impact. chain: only the transaction on chain checks it, against the service's quote. */
+  /** Check of the slippage. build: before the order is sent, the result of the trade is compared with its result at the
+   *  price before the trade. chain: only the transaction on chain checks it, against the service's quote. */
   slippage: ['build', 'chain'],
   /** Exact amount of a buy. in: the buy spends exactly its amount. out: the buy receives the tokens that its amount was
    *  worth, for at most amount * (1 + slippage). */

@@ -116,7 +116,7 @@ function rpcUrlOf(rpc: string): string {
 /** Findings about one answer of a builder, for the text and for --json. */
 export interface Examined extends Omit<Examination, 'transaction' | 'guarded' | 'lastHeight' | 'closed'> {
   readonly asked: AskedTrade
-  /** Name of the policy. */
+  /** Name of the policy with which the transaction was compared. */
   readonly policy: string
   readonly lastValidBlockHeight: number | undefined
 }

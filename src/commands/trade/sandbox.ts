@@ -54,7 +54,7 @@ export const command = defineCommand({
   },
 })
 
-/** Addresses and keys that a client needs. If `plan` is named, of the API keys only the key of that plan. */
+/** Addresses and keys that a client needs: all API keys, or only that of `plan` if a plan is given. */
 function contact(sandbox: Sandbox, plan: PlanName | undefined): object {
   const { baseUrl, wsUrl, rpcUrl, apiKeys, wallet, genesisHash, chain, keypair, policy } = sandbox
   const keys = plan ? { [plan]: apiKeys[plan] } : apiKeys

@@ -55,7 +55,8 @@ function clockInstant(
   throw unclear(`--at ${text} occurs on ${found.length} days of this journal: write ${times.join(' or ')}`, '')
 }
 
-/** Instant for a time of day that the journal does not cover, on the day `day`; an error message then names it. */
+/** Instant on the day `day`, for a time of day that the journal does not cover. The caller then reports that no process
+ *  ran. */
 function spanOutside(day: Millis, hours: string, minutes: string): Instant {
   const at = new Date(day)
   at.setHours(Number(hours), Number(minutes), 0, 0)

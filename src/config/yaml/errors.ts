@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 
 /** A contradiction between values that are each valid. */
 export interface Problem {
-  /** Whether it is an error. False for a warning, about values that are valid but probably a mistake. */
+  /** Whether the contradiction is an error. False for a warning: the values are valid but probably a mistake. */
   readonly fatal: boolean
   readonly error: ConfigError
 }

@@ -27,7 +27,7 @@ export function flawsOf(document: Document.Parsed): Flaw[] {
   return [...walk(document, document.contents, [], [])]
 }
 
-/** Whether it is a `<<` pair, which merges the entries of its value into the map. */
+/** Whether the pair is a `<<` pair, which merges the entries of its value into the map. */
 export function isMerge({ key }: Pair): boolean {
   return isScalar(key) && typeof key.value === 'symbol'
 }

@@ -18,7 +18,7 @@ interface Answer {
   readonly exitCode?: ExitCode
 }
 
-/** Error: no process is running on this journal. */
+/** Error that no process is running on this journal. */
 export class NothingRuns extends SluiceError {
   constructor(journalPath: string) {
     super(`nothing runs on ${journalPath}`)

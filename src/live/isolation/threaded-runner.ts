@@ -232,7 +232,7 @@ function isCommand(one: Given): boolean {
   return one.kind === 'input' && one.input.kind === 'command'
 }
 
-/** Number of mint inputs that are kept; an engine keeps no more of them either. */
+/** Number of inputs about mints that are kept. More would be of no use, because an engine does not keep more either. */
 const MINTS_KEPT = 1000
 
 /** Inputs that an engine remembers although no row of the journal contains them. A new engine receives them again. */

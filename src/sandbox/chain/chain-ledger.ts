@@ -26,7 +26,7 @@ import { FIRST_AVAILABLE_SLOT, Slots } from './slots.ts'
 export interface ChainOptions {
   clock: Clock
   records: Records
-  /** Seed for the slots without a block and for the number of slots until a transaction lands. A restarted chain keeps
+  /** Seed that decides which slots have no block, and after how many slots a transaction lands. A restarted chain keeps
    *  its own seed. */
   seed: number
   /** Determines the genesis hash of a new chain, together with the seed. Each chain has another value, unless a test

@@ -124,7 +124,8 @@ export class SvmAccounts {
     return this.#versions.has(address) ? this.#versions.at(address, slot) : this.read(address)
   }
 
-  /** Stores the state of an account after a block. Returns undefined for an account that the chain does not store. */
+  /** Stores the state of an account after a block. Returns the change to be saved, or undefined for an account that the
+   *  chain does not store. */
   keep(
     address: string,
     before: Account | undefined,

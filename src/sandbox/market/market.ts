@@ -122,8 +122,8 @@ export function tradeEvent({ curve }: MarketToken, trade: CurveTrade): TradeEven
 const STRIDE_MS = 5
 /** Longest time, ms, for which the market runs at once while it catches up. No event is skipped. */
 const LONGEST_TURN_MS = 20
-/** Largest delay for which the market catches up, ms of real time. After a longer delay it continues where it stopped,
- *  because it would use the time that the other parts of the sandbox need. */
+/** Largest delay for which the market catches up, ms of real time. After a longer delay the market continues where it
+ *  stopped: to catch up would need time that the other parts of the sandbox need. */
 const MAX_BEHIND_MS = 100
 
 /** Runs a market by the clock, `speed` times as fast as real time. Returns a function that stops it. */

@@ -8,8 +8,8 @@ import type { CurveTrade, Emit, LaunchEvent, Market, MarketToken } from './marke
 export interface SeededMarketOptions {
   seed: number
   emit: Emit
-  /** Mean number of launches per second of market time. On pump.fun it is 0.46, and half of these tokens die at once
-   *  (measured in June 2026). */
+  /** Mean number of launches per second of market time. On pump.fun it is 0.46, and half of the new tokens die
+   *  immediately (measured in June 2026). */
   launchesPerSecond?: number
   /** Market time that passes before the opening, so that tokens of every age trade from the start, ms. */
   pastMs?: number
