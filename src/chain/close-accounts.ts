@@ -104,7 +104,7 @@ export interface Closing {
 /** Closes the accounts, as many per transaction as fit. Each transaction is simulated first. If the simulation fails,
  *  the accounts of this transaction are tried again in two halves, so that one bad account does not block the others.
  *  If no node answers or the signer refuses, closing stops, and the last entry of the result names the accounts that
- *  were not tried. */
+ *  are left and the reason. */
 export async function closeAll(parts: ClosingParts, accounts: readonly RentAccount[]): Promise<Closing[]> {
   const done: Closing[] = []
   const waiting: RentAccount[][] = []
