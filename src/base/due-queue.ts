@@ -1,7 +1,7 @@
 import type { Cancel } from './machine.ts'
 import type { Millis } from './units.ts'
 
-/** An entry with a due time. */
+/** A function to run, and the time at which it is due. */
 export interface Due {
   readonly at: Millis
   readonly run: () => void
@@ -10,17 +10,17 @@ export interface Due {
 interface Entry extends Due {
   /** Counts up, so that entries with the same time run in the order in which they were added. */
   readonly order: number
-  /** Position in the heap; -1 once it was taken or cancelled. */
+  /** Position in the heap; -1 once the entry has been removed or cancelled. */
   index: number
 }
 
-/** Timers of a clock: a binary heap, ordered by due time and then by insertion. Adding, cancelling and taking an entry
- *  cost O(log n) and leave no garbage. */
+/** The timers of a clock, in a binary heap ordered by due time and then by insertion. Adding, cancelling and removing a
+ *  timer cost O(log n) and create no garbage. */
 export class DueQueue {
   readonly #heap: Entry[] = []
   #order = 0
 
-  /** Throws RangeError if `at` is not finite. */
+  /** Adds a timer and returns a function that cancels it. Throws RangeError if `at` is not finite. */
   add(at: Millis, run: () => void): Cancel {
     if (!Number.isFinite(at)) throw new RangeError(`not a time: ${at}`)
     const entry: Entry = { at, run, order: this.#order++, index: -1 }
@@ -34,7 +34,7 @@ export class DueQueue {
     return this.#heap[0]?.at ?? Number.POSITIVE_INFINITY
   }
 
-  /** Removes and returns the first entry that is due at or before `time`. */
+  /** Removes and returns the first entry that is due at or before `time`; undefined if there is none. */
   take(time: Millis): Due | undefined {
     const first = this.#heap[0]
     if (first === undefined || first.at > time) return undefined

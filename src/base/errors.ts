@@ -1,7 +1,8 @@
 /** Every error code that a user, a strategy or a journal can meet, with its meaning. `docs/errors.md` repeats this
- *  table and adds advice; a test compares the two. Expected outcomes are values that carry a code; a bug throws. */
+ *  table and adds advice; a test compares the two. An expected failure is returned as a value with a code; a bug
+ *  throws. */
 export const ERRORS = {
-  // refused by the engine
+  // Requests that the engine refuses.
   PRICE_UNKNOWN: 'no robust price yet: too few prints above the minimum size, or the unit of the price is not proved',
   LANE_BUSY: 'another order for this wallet, mint and side is still open',
   EXIT_UNPROVED: 'a pending sale of this mint is not final yet; a full sell could also sell this buy',
@@ -72,7 +73,7 @@ export const ERRORS = {
   KEY_REFUSED: 'the service refuses the API key; entries stop until the key is replaced',
   PLAN_REFUSED: 'the service refuses this request under the current plan',
   WARMING: 'the strategy is warming up; orders are ignored',
-  // the pool of a held token that is quiet (exits.whenStale: poll)
+  // Failed readings of the pool of a held token that is quiet (exits.whenStale: poll).
   POOL_SILENT:
     'no RPC returned the pool of a quiet token; the position stays open, the pool is read again, other exits continue',
   POOL_BEHIND:
@@ -81,13 +82,13 @@ export const ERRORS = {
     'the pool of a quiet token was not found or has an unknown layout; the position stays open and the pool is read again',
   UNIT_CONTRADICTED:
     "our own fills, or the known start of new curves, contradict the unit of the feed's prices; entries stop",
-  // accepted but not sent
+  // Orders that were accepted and then not sent.
   LIMIT_WAIT: 'no request of the plan was free within 2 seconds, or within the time to live of the order',
   TTL: 'the order could not be sent within its time to live',
   CHASED: 'the price rose too far before the order was sent (orders.maxChasePercent)',
   CANCELLED: 'the order was cancelled before it was sent',
   TOO_LATE: 'the order was already being sent, so it cannot be cancelled',
-  // errors of the service, in the words of its document
+  // Errors that the service reports, in the words of its documentation.
   INSUFFICIENT_BALANCE: 'the service says: not enough SOL for trade plus fees',
   INVALID_MINT: 'the service says: mint address invalid or the token does not exist',
   SLIPPAGE_EXCEEDED: 'the price moved by more than the slippage of the order',
@@ -97,7 +98,7 @@ export const ERRORS = {
   SUBSCRIPTION_FAILED: 'the service says: invalid subscription key',
   RATE_LIMIT_EXCEEDED: 'the service says: too many messages',
   CONNECTION_LIMIT: 'the service says: too many concurrent connections',
-  // outcomes of an attempt
+  // Outcomes of an attempt.
   UNSENT: 'no byte of the request was sent',
   ANSWER_LOST: 'the request was sent, but no answer arrived',
   ANSWER_UNREADABLE: "the service's answer contains neither a signature nor a known error code",
@@ -114,7 +115,7 @@ export const ERRORS = {
   SERVICE_DUPLICATE:
     'one order executed twice: another process may be trading with the wallet, or the service executed it twice. Both fills are booked; entries stop until `sluice resume`',
   RESOLVED: 'an operator decided that the order did not execute',
-  // transactions that are not signed
+  // Transactions that were built and not signed.
   BUILDER_SILENT: 'the service returned no transaction; nothing was signed',
   EXPIRY_IMPLAUSIBLE: "the expiry height in the builder's answer is impossible or already past",
   SAME_BYTES: 'the service built the same transaction that was already sent',
@@ -154,7 +155,7 @@ export const ERRORS = {
   SIMULATION_LOSS: 'in simulation, more leaves the wallet or less arrives than the order allows',
   ACCOUNT_CHANGED: 'in simulation, the owner, delegate or close authority of the wallet or one of its accounts changes',
   INNER_PROGRAM: 'in simulation, the transaction calls an inner program that the policy does not list',
-  // the signer process
+  // Failures of the signer process.
   SIGNER_DOWN: 'the signer does not answer, so nothing was signed; it is restarted at most three times a minute',
   SIGNER_CAP: "the transaction would exceed the signer's cap per transaction, hour or day",
   SIGNER_REFUSED: 'the signer checked the message itself and refused to sign; see the reason',
@@ -162,14 +163,14 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** A refusal with its code. */
+/** The code and the reason of a refusal. */
 export interface Refusal {
   readonly code: ErrorCode
-  /** One line for people. */
+  /** One line for the user. */
   readonly reason: string
 }
 
-/** An error that ends a command: printed as one message without a stack, with this exit code. */
+/** An error that ends a command. The command prints the message without a stack and exits with `exitCode`. */
 export class SluiceError extends Error {
   readonly exitCode: ExitCode
   constructor(message: string, exitCode: ExitCode = ExitCode.failed) {
@@ -184,8 +185,8 @@ export class SluiceError extends Error {
 export const ExitCode = { done: 0, failed: 1, usage: 2, refused: 3, unsafe: 4, interrupted: 130 } as const
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode]
 
-/** Checks an invariant, in production too. A violation is a bug: it throws and ends the process, and a restart
- *  recovers. */
+/** Checks an invariant, in production too. A violation is a bug: `assert` throws, which ends the process, and the next
+ *  start recovers from the journal. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`invariant broken: ${message}`)
 }

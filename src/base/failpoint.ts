@@ -1,4 +1,4 @@
-/** Points between steps that must be atomic, at which a test may end the process or throw. */
+/** Names of the points between steps that must be atomic. A test may end the process or throw there. */
 export type Failpoint =
   | 'accepted'
   | 'armed'
@@ -16,12 +16,12 @@ let name: string | undefined
 let count = 0
 let act: () => void = () => {}
 
-/** Costs one boolean check if no failpoint is set. */
+/** Runs the function that a test has set for this point. Costs one boolean check if no failpoint is set. */
 export function failpoint(here: Failpoint): void {
   if (on) reach(here)
 }
 
-/** Calls `run` at the `times`-th passage of `at` and at each one after it. */
+/** Makes the point `at` call `run` when it is passed for the `times`-th time, and each time after that. */
 export function setFailpoint(at: Failpoint, times: number, run: () => void): void {
   on = true
   name = at

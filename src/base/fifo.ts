@@ -1,4 +1,4 @@
-/** A queue in a ring buffer: adding and taking are O(1). */
+/** A queue in a ring buffer. Adding and removing an item cost O(1). */
 export class Fifo<T> {
   #items: (T | undefined)[] = new Array(16)
   #head = 0

@@ -1,5 +1,5 @@
-/** Plain JSON, and the encoding of everything that is journaled: a bigint becomes {"$bigint":"123"}, and a key that
- *  looks like this one gets another $, so that decoding restores the value. */
+/** Checks of plain JSON values, and the encoding of everything that is journaled. A bigint is encoded as
+ *  {"$bigint":"123"}. A key that already looks like `$bigint` gets another $, so that decoding restores the value. */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
@@ -8,7 +8,7 @@ const MOST_VALUES = 1_000_000
 const MOST_CHARACTERS = 1_000_000
 
 export function encodeJson(value: unknown): string {
-  // A replacer is slow, so it is used only if there are values to replace.
+  // JSON.stringify is slow with a replacer, so the replacer is used only if a value needs replacing.
   if (!needsReplacing(value)) return JSON.stringify(value)
   return JSON.stringify(value, (_key, item: unknown) =>
     typeof item === 'bigint'
@@ -19,7 +19,7 @@ export function encodeJson(value: unknown): string {
   )
 }
 
-/** An encoded bigint. */
+/** The encoded form of a bigint. */
 class Bigint {
   readonly $bigint: string
 
@@ -60,7 +60,7 @@ function isRecord(item: unknown): item is Record<string, unknown> {
   return typeof item === 'object' && item !== null && !Array.isArray(item)
 }
 
-/** Returns the same object if no key matches. */
+/** Renames the matching keys of an object. Returns the same object if no key matches. */
 function rename(item: Record<string, unknown>, keys: RegExp, to: (key: string) => string): Record<string, unknown> {
   if (!Object.keys(item).some((key) => keys.test(key))) return item
   return Object.fromEntries(Object.entries(item).map(([key, value]) => [keys.test(key) ? to(key) : key, value]))
@@ -105,14 +105,14 @@ export function sizeOf(value: Json): number {
   return size
 }
 
-/** The first place at which two JSON values differ; `path` is '' if the values differ as a whole. */
+/** The first place at which two JSON values differ. `path` is '' if the values differ as a whole. */
 export interface JsonDifference {
   readonly path: string
   readonly expected: unknown
   readonly got: unknown
 }
 
-/** For values that are not equal. */
+/** Finds the first difference of two values that are not equal. */
 export function jsonDifference(expected: unknown, got: unknown, path = ''): JsonDifference {
   if (typeof expected === 'object' && typeof got === 'object' && expected !== null && got !== null)
     for (const key of [...Object.keys(expected), ...Object.keys(got)]) {

@@ -1,22 +1,22 @@
 import type { Millis } from './units.ts'
 
-/** A system or simulated clock. Delays are monotonic and never end early. Timers fire in the order of their due times,
- *  and in the order of creation for equal times, regardless of delays of the event loop. */
+/** A system or simulated clock. Delays are monotonic and never end early. Timers fire in the order of their due times;
+ *  timers with the same due time fire in the order in which they were set, even if the event loop is late. */
 export interface Clock {
   now(): Millis
   after(ms: number, run: () => void): Cancel
 }
 
-/** The clock and identity of the machine's boot. */
+/** The clock of the machine, and the identity of its current boot. */
 export interface Machine {
   readonly clock: Clock
   /** Milliseconds since boot; monotonic. */
   readonly monotonicMs: () => number
-  /** Id of the boot that `hrtime` counts from. */
+  /** Id of the current boot. `monotonicMs` counts from the start of that boot. */
   readonly boot: string
 }
 
-// Ports that a simulation replaces: `venues/` and `chain/` use these instead of undici, ws or web3.js.
+// Ports that a simulation replaces. `venues/` and `chain/` use them instead of undici, ws or web3.js.
 /** One HTTPS exchange. Never rejects; resolves when the answer is complete or can no longer arrive (hard limit 60
  *  s). */
 export type Http = (request: HttpRequest) => Promise<HttpResult>
@@ -29,13 +29,13 @@ export interface HttpRequest {
 }
 
 export type HttpResult =
-  | { kind: 'unsent'; reason: string } // proved by the client's diagnostics: no byte was sent
+  | { kind: 'unsent'; reason: string } // The client's diagnostics prove that no byte was sent.
   | {
       kind: 'answered'
       status: number
       headers: Readonly<Record<string, string>>
       body: string
-      /** The raw body, if it is not text. */
+      /** The body as bytes, if it is not text. */
       bytes?: Uint8Array
     }
   | { kind: 'lost'; reason: string }
@@ -44,12 +44,12 @@ export type Dial = (url: string, on: SocketEvents) => Socket
 
 export interface SocketEvents {
   open(): void
-  /** A message: bytes `start..end` of `data`; default: all. A chunk may contain many messages, and a view of each would
-   *  cost more than reading it. */
+  /** Delivers one message: the bytes `start..end` of `data`, by default all of them. A chunk may contain many messages,
+   *  and creating a view for each message would cost more than reading it. */
   message(data: Uint8Array, binary: boolean, start?: number, end?: number): void
-  /** All messages of one read have been delivered. */
+  /** Called when all messages of one read have been delivered. */
   settled(): void
-  closed(reason: string): void // exactly once
+  closed(reason: string): void // called exactly once
 }
 
 export interface Socket {

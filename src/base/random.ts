@@ -1,13 +1,14 @@
-/** A seeded generator: the only source of randomness in the pure rows, `strategies/`, `simulation/` and `sandbox/`. */
+/** A seeded generator. It is the only source of randomness in the pure rows, `strategies/`, `simulation/` and
+ *  `sandbox/`. */
 export interface Random {
-  /** Uniform in [0, 1). */
+  /** Returns a number that is uniform in [0, 1). */
   next(): number
-  /** Uniform integer in [0, below). */
+  /** Returns an integer that is uniform in [0, below). */
   integer(below: number): number
 }
 
-/** mulberry32 (Tommy Ettinger, public domain): 32 bits of state, the same sequence on every machine. Not for
- *  secrets. */
+/** The generator mulberry32 (Tommy Ettinger, public domain). It has 32 bits of state and yields the same sequence on
+ *  every machine. Must not be used for secrets. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0
   const next = (): number => {

@@ -5,8 +5,8 @@ const HIDDEN =
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: each character is matched on its own
   /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]|\p{Surrogate}/gu
 
-/** Untrusted text as one line that is safe on a terminal: control characters, line ends, invisible characters and
- *  direction marks become JSON escapes. A line of JSON keeps its value. */
+/** Turns untrusted text into one line that is safe on a terminal: control characters, line ends, invisible characters
+ *  and direction marks become JSON escapes. A line of JSON still decodes to the same value. */
 export function printable(text: string): string {
   return text.replace(HIDDEN, jsonEscape)
 }
@@ -19,15 +19,17 @@ function jsonEscape(hidden: string): string {
   return escaped
 }
 
-/** `0 orders`, `1 order`. */
+/** A count with its noun in singular or plural: `0 orders`, `1 order`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** Spreadsheets read such a text as a formula, and a token's name may be one: a leading quote keeps it text. */
+/** Matches text that a spreadsheet would read as a formula. A token's name may be such a text; `csvCell` puts a quote
+ *  in front of it, so that it stays text. */
 const FORMULA = /^[=+\-@\t\r']/
 
-/** A value as a cell of CSV: empty for no value, `""` for an empty text. */
+/** Encodes a value as a cell of CSV. The cell is empty for undefined, null and numbers that are not finite; it is `""`
+ *  for an empty text. */
 export function csvCell(value: unknown): string {
   if (value === undefined || value === null || (typeof value === 'number' && !Number.isFinite(value))) return ''
   if (typeof value === 'number') return `${value}`
@@ -36,7 +38,7 @@ export function csvCell(value: unknown): string {
   return /[",\r\n]|^$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-/** The text of a cell, without the leading quote. */
+/** Returns the text of a cell without the quote that `csvCell` puts in front of a formula. */
 export function withoutGuard(cell: string): string {
   return cell[0] === "'" && FORMULA.test(cell.slice(1)) ? cell.slice(1) : cell
 }

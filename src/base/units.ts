@@ -1,30 +1,32 @@
-/** Amounts and times. Money is integers; floats exist only in YAML, strategy calls and display, and pass through these
- *  functions. */
+/** Units of amounts and times. Money is integers. Floats exist only in YAML, in strategy calls and in display, and
+ *  these functions convert them. */
 
 declare const brand: unique symbol
 
-/** Milliseconds since the Unix epoch, an integer, stamped once by the runner; or a duration in milliseconds if the name
- *  ends in `Ms`. */
+/** Milliseconds since the Unix epoch, an integer; the runner stamps each input once. A name that ends in `Ms` is a
+ *  duration in milliseconds. */
 export type Millis = number
 
-/** Number of a row or an input in the stream of one process; increases by one across both. */
+/** Number of a row or an input in the stream of one process. Rows and inputs share one count, which increases by
+ *  one. */
 export type Seq = number
 
-/** 1e-9 SOL. A safe integer, checked on entry; negative for decreases of a balance. */
+/** An amount in units of 1e-9 SOL. A safe integer, checked when it is created; negative if a balance decreases. */
 export type Lamports = number & LamportsBrand
 
-/** @public The declarations of the build name it. */
+/** @public The declarations that the build emits refer to this interface. */
 export interface LamportsBrand {
   readonly [brand]: 'lamports'
 }
 
-/** Base units of a token. A bigint, because a 9-decimal supply does not fit a double. */
+/** An amount in base units of a token. A bigint, because the supply of a token with 9 decimals does not fit a
+ *  double. */
 export type TokenAmount = bigint
 
 export const HOUR: Millis = 3_600_000
 export const DAY: Millis = 86_400_000
 
-/** UTC day: days since 1970. */
+/** Number of the UTC day: days since 1970-01-01. */
 export function dayOf(time: Millis): number {
   return Math.floor(time / DAY)
 }
@@ -36,7 +38,8 @@ export function endOfDay(time: Millis): Millis {
 
 export const LAMPORTS_PER_SOL = 1_000_000_000
 
-/** Checks that `value` is a safe integer. Throws RangeError: a violation is a bug, or an unchecked external number. */
+/** Converts a number to lamports. Throws RangeError if it is not a safe integer, because that is a bug or an external
+ *  number that was not checked. */
 export function lamports(value: number): Lamports {
   if (!Number.isSafeInteger(value)) throw new RangeError(`lamports must be a safe integer, got ${value}`)
   return value as Lamports
@@ -44,8 +47,8 @@ export function lamports(value: number): Lamports {
 
 export const ZERO = lamports(0)
 
-/** The only rounding from SOL to lamports: to the nearest lamport. Throws RangeError for values outside of the safe
- *  range. */
+/** Converts SOL to lamports, rounded to the nearest lamport. No other function rounds SOL. Throws RangeError if the
+ *  result is not a safe integer. */
 export function solToLamports(sol: number): Lamports {
   return lamports(Math.round(sol * LAMPORTS_PER_SOL))
 }
@@ -54,17 +57,18 @@ export function lamportsToSol(value: number): number {
   return value / LAMPORTS_PER_SOL
 }
 
-/** Base units as whole tokens, for prices and display; loses digits above 2^53. */
+/** Converts base units to whole tokens, for prices and display. Loses digits above 2^53. */
 export function wholeTokens(tokens: TokenAmount, decimals: number): number {
   return Number(tokens) / 10 ** decimals
 }
 
-/** Whole tokens as base units, rounded down: a sale must not exceed the amount requested. */
+/** Converts whole tokens to base units. Rounds down, because a sale must not exceed the requested amount. */
 export function baseUnits(tokens: number, decimals: number): TokenAmount {
   return BigInt(Math.floor(tokens * 10 ** decimals))
 }
 
-/** Lamports as plain decimal SOL without exponent, at most 9 decimals; the format of amounts in JSON and tables. */
+/** Formats lamports as decimal SOL without an exponent, with at most 9 decimals. Amounts in JSON and tables have this
+ *  format. */
 export function formatSol(value: number | bigint): string {
   const sign = value < 0 ? '-' : ''
   const digits = String(value).slice(sign.length).padStart(10, '0')
@@ -72,8 +76,8 @@ export function formatSol(value: number | bigint): string {
   return `${sign}${digits.slice(0, -9)}${fraction ? `.${fraction}` : ''}`
 }
 
-// Times in messages; Intl and Date are banned in pure rows.
-/** `14:03:12 UTC (in 5 min)`. */
+// The functions below format times for messages. Intl and Date are banned in pure rows.
+/** Formats a time of the day and the span until it: `14:03:12 UTC (in 5 min)`. */
 export function formatInstant(time: Millis, now: Millis): string {
   const sinceMidnight = ((time % DAY) + DAY) % DAY
   const [hours, minutes, seconds] = [sinceMidnight / HOUR, (sinceMidnight / 60000) % 60, (sinceMidnight / 1000) % 60]
@@ -81,7 +85,7 @@ export function formatInstant(time: Millis, now: Millis): string {
   return `${clock} UTC (in ${formatSpan(time - now)})`
 }
 
-/** `12 s`, `5 min`, `2 h 10 min`, `3 days`; rounded up, because users wait for it. */
+/** Formats a duration: `12 s`, `5 min`, `2 h 10 min`, `3 days`. Rounds up, because users wait for its end. */
 function formatSpan(ms: number): string {
   const seconds = Math.ceil(Math.max(0, ms) / 1000)
   if (seconds < 100) return `${seconds} s`

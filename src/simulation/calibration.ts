@@ -10,17 +10,17 @@ import { buy, lossFactor, printsPerSlot, sell } from './fill-model.ts'
 import { PaperMarket } from './paper-market.ts'
 import type { PricePath } from './price-path.ts'
 
-/** A real attempt with its fill, if it was filled. */
+/** A real attempt, and its fill if it was filled. */
 export interface Execution {
   readonly attempt: Attempt
   readonly fill: Fill | undefined
 }
 
-/** Parameters of a fill model measured from real attempts; null if there are too few samples, so the assumed value
- *  stays. */
+/** Parameters of a fill model, measured from real attempts. A parameter is null if there are too few samples; the
+ *  assumed value then stays. */
 export interface Measured {
   readonly fills: number
-  /** Attempts that are known to have landed or to have failed to land. */
+  /** Number of attempts with a certain outcome: landed, or unable to land. */
   readonly decided: number
   readonly latencyMs: FillModel['latencyMs'] | null
   readonly landingFailurePercent: number | null
@@ -32,18 +32,18 @@ export interface Measured {
 const MIN_FILLS = 20
 const MIN_DECIDED = 50
 const MIN_FEES = 5
-/** Block times are whole seconds, rounded down. */
+/** Mean error of a block time, because block times are whole seconds, rounded down. */
 const HALF_SECOND_MS = 500
 
 const LANDED: ReadonlySet<AttemptState> = new Set(['filled', 'reverted'])
 const LOST: ReadonlySet<AttemptState> = new Set(['absent', 'expired'])
 
-/** Whether it is known if the attempt landed. */
+/** Whether the outcome of the attempt is certain: it landed, or it can no longer land. */
 function isDecided({ state }: Attempt): boolean {
   return LANDED.has(state) || LOST.has(state)
 }
 
-/** Time at which a real fill landed, ms. */
+/** Time at which a real fill landed, ms. Adds half a second to a time in whole seconds, which was rounded down. */
 function landedAt({ time }: Fill): number {
   return time % 1_000 === 0 ? time + HALF_SECOND_MS : time
 }
@@ -76,9 +76,9 @@ export function measure(executions: readonly Execution[]): Measured {
   }
 }
 
-/** The model with measured parameters in place of assumed ones. `lossFactor`: mean factor by which competition raised
- *  the loss rate of the measured attempts. The measured rate is divided by it, because the model applies the factor
- *  of each order itself. */
+/** Returns the model with measured parameters in place of assumed ones. `lossFactor` is the mean factor by which
+ *  competition raised the loss rate of the measured attempts. The measured rate is divided by it, because the model
+ *  applies the factor of each order itself. */
 export function calibrated(model: FillModel, measured: Measured, lossFactor = 1): FillModel {
   const { landingFailurePercent: lost } = measured
   return {
@@ -91,12 +91,12 @@ export function calibrated(model: FillModel, measured: Measured, lossFactor = 1)
   }
 }
 
-/** The venue's fee as the model defines it: percent of the amount that goes into the pool or comes out of it. */
+/** The venue's fee as the model defines it: in percent of the amount that the trade puts into the pool or takes out. */
 function venuePercent({ costs }: Fill): number {
   return (costs.venueFeeLamports / Math.max(1, costs.tradeLamports)) * 100
 }
 
-/** The service's fee: percent of the amount spent, or of the proceeds after the venue's fee. */
+/** The service's fee, in percent of the amount spent by a buy, or of a sale's proceeds after the venue's fee. */
 function servicePercent({ side, tradeLamports, costs }: Fill): number {
   const whole = side === 'buy' ? tradeLamports : costs.tradeLamports - costs.venueFeeLamports
   return (costs.serviceFeeLamports / Math.max(1, whole)) * 100
@@ -111,10 +111,10 @@ function at(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number
 }
 
-/** No bound, because the attempt was filled. */
+/** Slippage that never fails a prediction. The real attempt was filled, so its bound is no longer of interest. */
 const ANY_SLIPPAGE = 1e9
 
-/** An interruption of the feed for these subscription keys. */
+/** An interruption of the feed, from `from` to `to`, for these subscription keys. */
 export interface Unheard {
   readonly from: Millis
   readonly to: Millis
@@ -126,16 +126,17 @@ interface Moment {
   readonly run: () => void
 }
 
-/** Compares real fills with the model's prediction for the same time and latency, on the prices of the tape. The tape
- *  contains the print of the fill itself, and the model adds its own impact. After a gap there is no price until the
- *  next print. Attempts that were under way during a gap are not compared, because the prices they met are unknown. */
+/** Compares real fills with the fills that the model predicts at the same time and latency from the prices of the tape.
+ *  The tape contains the print of the real fill, and the model adds the impact of the fill once more. After a gap there
+ *  is no price until the next print. Attempts that were under way during a gap are not compared, because the prices
+ *  that they met are unknown. */
 export class FillComparison {
-  /** For each compared fill, how much better it was than predicted, in percent of the prediction: tokens of a buy,
-   *  SOL of a sale. Negative values mean that the model is too optimistic. */
+  /** For each compared fill, how much better the real fill was than the prediction, in percent of the prediction.
+   *  Compares the tokens of a buy and the SOL of a sale. A negative value means that the model is too optimistic. */
   readonly errorPercents: number[] = []
   /** For each decided attempt, the factor by which the model raises the loss rate because of competition. */
   readonly lossFactors: number[] = []
-  /** Fills that are not compared because of a gap in the tape. */
+  /** Number of fills that are not compared because of a gap in the tape. */
   unheard = 0
   readonly #market: PaperMarket
   readonly #model: FillModel
@@ -151,13 +152,13 @@ export class FillComparison {
   ) {
     this.#market = new PaperMarket(mints, units)
     this.#model = model
-    // A row at the instant of the reconnect belongs to the time after the gap.
+    // The row at the time of the reconnect comes after the gap, so the interruption runs 1 ms before that row.
     const interruptions = gaps.map(({ to, keys }) => ({ time: to - 1, run: () => this.#market.interrupted(keys) }))
     const trades = executions.flatMap((one) => this.#momentsOf(one, gaps))
     this.#moments = [...interruptions, ...trades].sort((a, b) => a.time - b.time)
   }
 
-  /** Adds rows of the tape, in order. */
+  /** Adds rows of the tape; they must come in order. */
   rows(block: Block, from: number, to: number): void {
     let row = from
     while (row < to) {
@@ -176,7 +177,8 @@ export class FillComparison {
     for (; this.#next < this.#moments.length; this.#next++) this.#moments[this.#next]?.run()
   }
 
-  /** Attempts that never landed are assumed to have taken the median time of the others. */
+  /** Returns the moments at which an attempt was sent and landed. An attempt that never landed is assumed to have taken
+   *  the model's median latency. */
   #momentsOf({ attempt, fill }: Execution, gaps: readonly Unheard[]): Moment[] {
     if (fill === undefined && !isDecided(attempt)) return []
     const { armedAt, mint, priorityFeeLamports } = attempt
@@ -224,7 +226,7 @@ export class FillComparison {
   }
 }
 
-/** First of the rows `from` to `to` that is later than `time`; `to` if none is. */
+/** Index of the first row in `from` to `to` that is later than `time`; `to` if there is none. */
 function firstAfter(times: Float64Array, time: Millis, from: number, to: number): number {
   let low = from
   let high = to

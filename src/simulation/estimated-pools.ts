@@ -5,56 +5,58 @@ import { isSized, ROBUST_WINDOW, robustPrice } from '../market/price.ts'
 import { CURVE_PRODUCT, GRADUATION_PRICE, POOL_PRODUCT } from '../solana/pool-depth.ts'
 import type { PricePath } from './price-path.ts'
 
-/** Number of estimates from which the quartiles are computed. The depth counts as known from the third one on. */
+/** Number of estimates from which the quartiles are computed. */
 const WINDOW = 9
 const ENOUGH = 3
-/** A pair of prints below this total of SOL says nothing about the depth. */
+/** Two prints whose amounts add up to less SOL than this do not show the depth. */
 const MIN_PAIR_SOL = 0.5
-/** Most SOL that one print adds to the volume: a wrong amount must not wear off an impact. */
+/** Most SOL that one print adds to the volume of its token. A print with a wrong, large amount must not make an order's
+ *  impact disappear. */
 const MOST_VOLUME = 10
 
-/** One sale alone does not prove that others can sell. */
+/** Number of sales that prove that holders can sell. One sale is not enough. */
 const PROVING_SALES = 2
 
-/** Number of remembered prints per token: a power of 2. */
+/** Number of prints that are remembered per token; a power of 2. */
 const RING = 32
-/** State of a token: 8 doubles followed by the prices of its last prints; their amounts are in a separate array.
- *  Index as doubles: */
+/** The state of a token is 8 doubles, followed by the prices of its last prints. The amounts of these prints are in a
+ *  separate array. LAST_TIME, VOLUME and PRICES are indexes of doubles. */
 const DOUBLES = 8 + RING
 const LAST_TIME = 0
-/** Sum of the amounts of all prints, SOL. */
+/** Index of the sum of the amounts of all prints, SOL. */
 const VOLUME = 1
 const PRICES = 8
-/** Index as words: number of prints, number of buys among them, a bit for each recent print above the curve's range,
- *  and whether three in a row ever were (a single one may be wrong). */
+/** COUNT to LAUNCHED are indexes of 32-bit words. COUNT: number of prints. BUYS: number of buys among them. DEAR: one
+ *  bit for each recent print, set if its price was above the curve's range. GRADUATED: whether three prints in a row
+ *  ever were above that range; a single print may be wrong. */
 const COUNT = 4
 const BUYS = 5
 const DEAR = 6
 const GRADUATED = 7
-/** Number of prints at the last interruption of the feed. */
+/** Index of the number of prints that preceded the last interruption of the feed. */
 const HEARD = 8
-/** Whether the launch of the token was seen. */
+/** Index of the flag that the launch of the token was seen. */
 const LAUNCHED = 9
 const DEAR_ENOUGH = 7
 
-/** Callback for a sized print of a watched token; `net` is its amount in SOL, negative for a sale. */
+/** Called for each sized print of a watched token. `net` is the amount in SOL, negative for a sale. */
 type Attend = (token: TokenId, price: number, net: number) => void
 
-/** Products of a pool at the lower and the upper quartile of the estimates. */
+/** Products of a pool: the lower and the upper quartile of its estimates. */
 export interface Band {
   readonly low: number
   readonly high: number
 }
 
-/** Estimates the price and the pool depth of each token from sized prints. A print is only stored, without a branch
- *  that depends on its content; its meaning is computed on demand, which most tokens never need.
+/** Estimates the price and the pool depth of each token from sized prints. Adding a print only stores it, without a
+ *  branch that depends on its content. Prices and depths are computed on demand, because most tokens never need them.
  *
- *  The price of a print is the amount paid divided by the amount received. In a pool of S SOL, two consecutive trades
- *  of a and b SOL have the prices p and q = p * (S + a + b) / S, which gives S and with it the constant product of
- *  the pool. Both prints must be on the same side, so that the venue's fee cancels. Trades in between and router legs
- *  with wrong amounts scatter the estimates: the lower quartile is used, and the upper one shows the uncertainty. The
- *  errors make a pool look shallower more often than deeper: on real pools the median estimate is about half of the
- *  true depth. */
+ *  The price of a print is the SOL of the trade divided by its tokens. In a pool of S SOL, two consecutive trades of a
+ *  and b SOL have the prices p and q = p * (S + a + b) / S, which gives S and with it the constant product of the pool.
+ *  Both trades must have the same side, so that the venue's fee cancels. The estimates scatter, because other trades
+ *  may lie between the two, and because the parts of a trade that a router splits are printed with wrong amounts. So
+ *  the lower quartile is used, and the upper one shows the uncertainty. The errors make a pool look shallower more
+ *  often than deeper: on real pools the median estimate is about half of the true depth. */
 export class EstimatedPools {
   #doubles = new Float64Array(0)
   #words = new Int32Array(0)
@@ -62,9 +64,8 @@ export class EstimatedPools {
   readonly #estimates = new Float64Array(WINDOW)
   readonly #prints = new Float64Array(ROBUST_WINDOW)
 
-  /** Adds rows. Calls `attend` for each sized print of a token whose entry in `watched` is 1.
-   *  Values that depend on the side of a trade are computed without a branch, because its outcome is unpredictable
-   *  for the processor. */
+  /** Adds rows. Calls `attend` for each sized print of a token whose entry in `watched` is 1. Values that depend on the
+   *  side of a trade are computed without a branch, because the processor cannot predict the side. */
   fold(block: Block, from: number, to: number, watched: Uint8Array, attend: Attend): void {
     this.#makeRoom(block.mints.length)
     const { kind, token: tokens, time, amount, size } = block
@@ -103,17 +104,18 @@ export class EstimatedPools {
     this.#doubles[token * DOUBLES + LAST_TIME] = time
   }
 
-  /** Robust price as in the engine; undefined until there are enough prints since the last gap. */
+  /** Robust price, SOL per token, computed as the engine computes it. undefined until there are enough prints since the
+   *  last gap. */
   price(token: TokenId): number | undefined {
     return this.#median(token, this.#heardBefore(token))
   }
 
-  /** Robust price; falls back to prints before a gap if there are no newer ones. */
+  /** Robust price, SOL per token. Uses prints before the last gap if there are too few after it. */
   lastPrice(token: TokenId): number | undefined {
     return this.price(token) ?? this.#median(token, 0)
   }
 
-  /** Marks an interruption of a token's feed: price and depth are unknown until the next prints. */
+  /** Marks an interruption of a token's feed. Its price and estimated depth are unknown until enough prints follow. */
   forget(token: TokenId): void {
     const at = token * DOUBLES * 2
     if (at < this.#words.length) this.#words[at + HEARD] = this.#words[at + COUNT] as number
@@ -124,22 +126,22 @@ export class EstimatedPools {
       this.#words[at + HEARD] = this.#words[at + COUNT] as number
   }
 
-  /** Whether the token has any prints, or its launch was seen. */
+  /** Whether the token has a print, or its launch was seen. */
   holds(token: TokenId): boolean {
     return this.count(token) !== 0 || this.#is(token, LAUNCHED)
   }
 
-  /** Number of sized prints. */
+  /** Number of sized prints of the token. */
   count(token: TokenId): number {
     return this.#words[token * DOUBLES * 2 + COUNT] ?? 0
   }
 
-  /** SOL that was traded in sized prints, at most 10 of each one. */
+  /** SOL that was traded in the token's sized prints. Each print counts with at most 10 SOL. */
   volume(token: TokenId): number {
     return this.#doubles[token * DOUBLES + VOLUME] ?? 0
   }
 
-  /** Forgets tokens without prints since `time`, unless they are still needed. */
+  /** Forgets the tokens that have no print since `time`, unless `isNeeded` returns true. */
   drop(time: Millis, isNeeded: (token: TokenId) => boolean): void {
     for (let at = 0; at < this.#doubles.length; at += DOUBLES) {
       const token = at / DOUBLES
@@ -148,7 +150,7 @@ export class EstimatedPools {
     }
   }
 
-  /** Median of the prints from number `first` on. */
+  /** Median price of the newest prints, not counting those before number `first`; undefined if there are too few. */
   #median(token: TokenId, first: number): number | undefined {
     const count = this.count(token)
     const known = Math.min(count - first, ROBUST_WINDOW)
@@ -156,43 +158,46 @@ export class EstimatedPools {
     return robustPrice(this.#prints, known)
   }
 
-  /** Product of SOL and whole tokens. On the curve: the curve's. Without a seen launch the token may be in a pool, so
-   *  the estimate is used if there is one. After the curve: the estimate, at most that of a fresh pool. */
+  /** Product of SOL and whole tokens in the token's pool. On the curve, this is the curve's product. If the launch was
+   *  not seen, the token may be in a pool, so the estimate is used if there is one. After the curve, this is the
+   *  estimate, at most the product of a fresh pool. */
   product(token: TokenId): number {
     if (this.isOnCurve(token)) return CURVE_PRODUCT
     const pool = this.#is(token, GRADUATED) ? POOL_PRODUCT : CURVE_PRODUCT
     return this.#estimate(token)?.low ?? pool
   }
 
-  /** Whether the token is known to be on the curve: its launch was seen, and it never traded above that range. */
+  /** Whether the token is certainly on the curve: its launch was seen, and its price never stayed above the curve's
+   *  range. */
   isOnCurve(token: TokenId): boolean {
     return this.#is(token, LAUNCHED) && !this.#is(token, GRADUATED)
   }
 
-  /** Quartiles of an estimated product; undefined if the product is not estimated. */
+  /** Quartiles of the estimated product; undefined if the token is on the curve or has too few estimates. */
   band(token: TokenId): Band | undefined {
     return this.isOnCurve(token) ? undefined : this.#estimate(token)
   }
 
-  /** Whether the product is known or estimated from enough prints. */
+  /** Whether the product is more than an assumption. Before graduation this is always true; after it, the product must
+   *  have been estimated from enough prints. */
   isMeasured(token: TokenId): boolean {
     return !this.#is(token, GRADUATED) || this.#estimate(token) !== undefined
   }
 
-  /** Adds the remembered prints since the last gap to a path, from number `first` to before number `end`. */
+  /** Adds the remembered prints `first` to `end` (exclusive) to a path, without those before the last gap. */
   retrace(token: TokenId, path: PricePath, first: number, end: number): void {
     const from = Math.max(first, this.#heardBefore(token), this.count(token) - RING)
     for (let print = from; print < end; print++) path.print(this.#priceAt(token, print), this.#netAt(token, print))
   }
 
-  /** Whether the token seems unsellable: buys, and too few sales among them. */
+  /** Whether the token seems unsellable, because it has many buys and too few sales. */
   isTrap(token: TokenId, { buys: enough, salesPercent }: HoneypotRule): boolean {
     const buys = this.#words[token * DOUBLES * 2 + BUYS] ?? 0
     const sales = this.count(token) - buys
     return buys >= enough && (sales < PROVING_SALES || sales * 100 < buys * salesPercent)
   }
 
-  /** Time of the last print with a relevant size; -Infinity if there is none. */
+  /** Time of the last sized print; -Infinity if there is none. */
   printedAt(token: TokenId): Millis {
     return this.count(token) === 0 ? Number.NEGATIVE_INFINITY : (this.#doubles[token * DOUBLES + LAST_TIME] as number)
   }
@@ -205,8 +210,8 @@ export class EstimatedPools {
     return this.#words[token * DOUBLES * 2 + HEARD] ?? 0
   }
 
-  /** Quartiles of the last estimates of the product, at most that of a freshly migrated pool; undefined if too few of
-   *  the remembered prints give an estimate. */
+  /** Quartiles of the last estimates of the product, each at most the product of a freshly migrated pool; undefined if
+   *  the remembered prints give too few estimates. */
   #estimate(token: TokenId): Band | undefined {
     const count = this.count(token)
     const estimates = this.#estimates.fill(Number.POSITIVE_INFINITY)
@@ -223,7 +228,7 @@ export class EstimatedPools {
     return { low: at(Math.floor(quarter)), high: at(Math.ceil(quarter * 3)) }
   }
 
-  /** Estimate of the product from two consecutive prints. */
+  /** Estimate of the product from two consecutive prints; undefined if their sides, prices or amounts give none. */
   #productBetween(token: TokenId, first: number, second: number): number | undefined {
     const net = this.#netAt(token, first)
     const next = this.#netAt(token, second)

@@ -4,7 +4,7 @@ import type { FillModel } from '../engine/accounting/fill-assumptions.ts'
 import { TOKEN_DECIMALS } from '../solana/constants.ts'
 import { type Reserves, solFor, tokensFor } from '../solana/pool-depth.ts'
 
-/** The model with fees and latency multiplied by `factor`. */
+/** Returns the model with its fees and latencies multiplied by `factor`. */
 export function stressed(model: FillModel, factor: number): FillModel {
   const { latencyMs, venueFeePercent, serviceFeePercent, networkFeeFactor } = model
   return {
@@ -16,19 +16,19 @@ export function stressed(model: FillModel, factor: number): FillModel {
   }
 }
 
-/** The model with landing in the next slot. */
+/** Returns the model in which every transaction lands in the next slot. */
 export function withoutDelay(model: FillModel): FillModel {
   return { ...model, latencyMs: { p50: 1, p95: 1 } }
 }
 
-/** Amounts of a fill; undefined instead of a swap means that the price exceeded the slippage. */
+/** Amounts of a fill. A function that returns undefined instead found that the price exceeded the slippage. */
 export interface Swap {
   readonly tokens: TokenAmount
   /** Includes the fees of the venue and the service. */
   readonly tradeLamports: Lamports
 }
 
-/** The pool of an order: at the time of the quote, and in its worst state until the order landed. */
+/** The pool that an order trades with: its state at the quote, and its worst state until the order landed. */
 export interface PoolRun {
   readonly quoted: Reserves
   readonly worst: Reserves
@@ -36,8 +36,9 @@ export interface PoolRun {
 
 type TradeFees = Pick<FillModel, 'venueFeePercent' | 'serviceFeePercent'>
 
-/** Spends exactly `spend`, including all fees of the trade. Slippage is measured against a builder's quote, which
- *  includes the order's own impact, so it bounds the change of the market in between. */
+/** Computes a buy that spends exactly `spend`, including all fees of the trade. The slippage is measured against the
+ *  builder's quote, which includes the impact of the order. So it bounds only the movement of the market between the
+ *  quote and the landing. */
 export function buy(spend: Lamports, slippagePercent: number, pool: PoolRun, fees: TradeFees): Swap | undefined {
   const sol = (spend / LAMPORTS_PER_SOL) * (1 - fees.serviceFeePercent / 100)
   const tokens = tokensFor(sol, pool.worst, fees.venueFeePercent / 100)
@@ -45,7 +46,7 @@ export function buy(spend: Lamports, slippagePercent: number, pool: PoolRun, fee
   return { tokens: baseUnits(tokens, TOKEN_DECIMALS), tradeLamports: spend }
 }
 
-/** Sells `tokens` base units. */
+/** Computes a sale of `tokens` base units. */
 export function sell(
   tokens: TokenAmount,
   decimals: number,
@@ -63,15 +64,15 @@ function proceedsOf(tokens: number, reserves: Reserves, { venueFeePercent, servi
   return solFor(tokens, reserves, venueFeePercent / 100) * (1 - serviceFeePercent / 100) * LAMPORTS_PER_SOL
 }
 
-/** Base and priority fee of one transaction. */
+/** Base fee and priority fee of one transaction. */
 export function networkFee(priorityFee: Lamports | null, model: FillModel): Lamports {
   return lamports(
     Math.round((model.baseFeeLamports + (priorityFee ?? model.autoPriorityFeeLamports)) * model.networkFeeFactor),
   )
 }
 
-/** Factor on the loss rate of a transaction while its token is printed `printsPerSlot` times per slot. It rises with
- *  the competition for the same blocks and falls with the fee. The shape is an assumption. */
+/** Factor on the loss rate of a transaction, if its token has `printsPerSlot` prints per slot meanwhile. The factor
+ *  rises with the competition for the same blocks and falls with the priority fee. Its shape is an assumption. */
 export function lossFactor(
   { autoPriorityFeeLamports: standardFee, crowdPrints }: Pick<FillModel, 'autoPriorityFeeLamports' | 'crowdPrints'>,
   priorityFee: Lamports | null,
@@ -80,12 +81,12 @@ export function lossFactor(
   return (1 + printsPerSlot / crowdPrints) * Math.sqrt(standardFee / Math.max(priorityFee ?? standardFee, 1))
 }
 
-/** Prints of a token per slot while a transaction was under way, including the slot in which it landed. */
+/** Number of prints of a token per slot while a transaction was under way, including the slot in which it landed. */
 export function printsPerSlot(prints: number, latencyMs: number, { slotMs }: Pick<FillModel, 'slotMs'>): number {
   return slotMs === 0 ? 0 : prints / (latencyMs / slotMs + 1)
 }
 
-/** Percent of transactions that never land. */
+/** Percentage of transactions that never land. */
 export function lossPercent(model: FillModel, priorityFee: Lamports | null, prints: number): number {
   const { landingFailurePercent, maxLossPercent } = model
   const percent = landingFailurePercent * lossFactor(model, priorityFee, prints)
@@ -95,7 +96,7 @@ export function lossPercent(model: FillModel, priorityFee: Lamports | null, prin
 /** z-score of the 95th percentile of the normal distribution. */
 const Z95 = 1.6449
 
-/** Random latency in whole ms, at most ten times the 95th percentile. */
+/** Draws a random latency in whole ms, at most ten times the 95th percentile. */
 export function drawLatencyMs({ p50, p95 }: FillModel['latencyMs'], random: Random): number {
   if (p50 === 0) return 0
   // Box-Muller transform; 1 - next() is never 0.

@@ -1,24 +1,24 @@
 import type { FillModel } from '../engine/accounting/fill-assumptions.ts'
 import type { Reserves } from '../solana/pool-depth.ts'
 
-/** Number of tokens whose impact is remembered. */
+/** Largest number of tokens whose impact is remembered. */
 const MOST_TOKENS = 1_000
 
-/** What an account's own orders have moved in a token's pool. */
+/** How far the orders of an account have moved the pool of a token. */
 interface Moved {
-  /** SOL that its buys put in, less what its sales took out; at least 0. */
+  /** SOL that the account's buys put in, less the SOL that its sales took out; at least 0. */
   bought: number
-  /** Tokens that its sales put in, less what its buys took out; at least 0. */
+  /** Tokens that the account's sales put in, less the tokens that its buys took out; at least 0. */
   sold: number
-  /** Volume of the token, and SOL in its pool, at the last order. */
+  /** Traded volume of the token at the account's last order, SOL. */
   volume: number
   depth: number
 }
 
-/** An account's own impact, as its next orders meet it: the tape does not contain these orders, so its prices do not
- *  show them. An impact counts only against the account: earlier buys raise the price of a buy, earlier sales lower
- *  the price of a sale, as if the parts were one order, and an order of the other side takes it back. It halves each
- *  time that the others have traded `halvesAfterPools` times the SOL of the pool. */
+/** The impact of an account's own earlier orders on its next ones. The tape does not contain these orders, so its
+ *  prices do not show their impact. The impact counts only against the account: earlier buys raise the price of a buy,
+ *  and earlier sales lower the price of a sale, as if the parts were one order. An order of the other side reduces it.
+ *  The impact halves each time that other traders have traded `halvesAfterPools` times the SOL of the pool. */
 export class OwnImpact {
   readonly #moved = new Map<string, Moved>()
   readonly #halvesAfterPools: number
@@ -27,7 +27,7 @@ export class OwnImpact {
     this.#halvesAfterPools = impactHalvesAfterPools
   }
 
-  /** `pool` as an order of this side meets it. `volume`: SOL that the others have traded in the token so far. */
+  /** Returns `pool` as an order of this side meets it. `volume`: SOL that others have traded in the token so far. */
   on(side: 'buy' | 'sell', mint: string, volume: number, pool: Reserves): Reserves {
     const moved = this.#moved.get(mint)
     if (moved === undefined) return pool
@@ -40,7 +40,7 @@ export class OwnImpact {
     return { sol: product / tokens, tokens }
   }
 
-  /** Adds an order that moved these amounts, without fees. `depth`: SOL in the pool before it. */
+  /** Adds an order that moved these amounts, without fees. `depth`: SOL in the pool before the order. */
   add(side: 'buy' | 'sell', mint: string, volume: number, { sol, tokens }: Reserves, depth: number): void {
     const before = this.#moved.get(mint)
     const left = before === undefined ? 0 : this.#left(before, volume)
@@ -52,7 +52,8 @@ export class OwnImpact {
     if (this.#moved.size > MOST_TOKENS) this.#moved.delete(this.#moved.keys().next().value as string)
   }
 
-  /** Share of an impact that is left. A token that was forgotten starts again at no volume. */
+  /** Share of an impact that remains after the volume traded since. If the token was forgotten, its volume restarts at
+   *  0, and the whole impact remains. */
   #left(moved: Moved, volume: number): number {
     return 2 ** -(Math.max(0, volume - moved.volume) / (moved.depth * this.#halvesAfterPools))
   }

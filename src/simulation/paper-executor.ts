@@ -27,11 +27,11 @@ import type { PaperMarket } from './paper-market.ts'
 import { PaperWallet } from './paper-wallet.ts'
 import type { PricePath } from './price-path.ts'
 
-/** A landed transaction is finalized 32 slots later. */
+/** A landed transaction is final 32 slots later. */
 export const FINALITY_MS = 32 * SLOT_MS
 /** A transaction is proved absent when its blockhash is 200 slots old. */
 const ABSENCE_MS = 200 * SLOT_MS
-/** Share of the time to landing after which the service answers with a signature. */
+/** Share of the time until landing after which the service answers with a signature. */
 const ANSWER_SHARE = 1 / 3
 
 type Done = (outcome: Outcome) => void
@@ -45,8 +45,8 @@ function outcomeOf(landed: Landed, final: boolean): Outcome {
   return landed.kind === 'filled' ? { kind: 'filled', fill: { ...landed.fill, final }, final } : { ...landed, final }
 }
 
-/** Executes attempts on paper for one account, in live time and in a backtest: everything happens on the clock.
- *  Latency and landing of an attempt come from its own seed, so they do not depend on other orders. */
+/** Executes the attempts of one account on paper, in live time and in a backtest. All delays run on the given clock.
+ *  Latency and landing of an attempt are drawn from a seed of its own, so they do not depend on other orders. */
 export class PaperExecutor implements Executor {
   readonly depth = new DepthUse()
   readonly #clock: Clock
@@ -57,7 +57,7 @@ export class PaperExecutor implements Executor {
   readonly #measured: Measurements | undefined
   readonly #impact: OwnImpact
   #holdings = new PaperWallet([])
-  /** Fills of an earlier process by attempt; that process may not have seen them become final. */
+  /** Fills of an earlier process, by attempt. That process may have ended before it saw them become final. */
   #landed = new Map<string, Fill>()
 
   /** `measured` returns facts that another run measured for the same attempts. */
@@ -71,20 +71,20 @@ export class PaperExecutor implements Executor {
     market.addKeeper((mint) => this.#holdings.has(mint))
   }
 
-  /** Gives a bot that shares the account the seed that it would have alone. */
+  /** Gives a bot that shares the account the seed that it would have if it traded alone. */
   share(bot: string, seed: number): void {
     this.#seeds.set(bot, seed)
   }
 
-  /** Restores the account's money from the journal: positions, last fills, and fills that had landed at the end of
-   *  the process and are not yet in a position. */
+  /** Restores the account's money from the journal. `unreported`: fills that had landed when the process ended and are
+   *  not yet part of a position. */
   restore(positions: readonly Position[], fills: readonly Fill[], unreported: readonly Fill[] = []): void {
     this.#holdings = new PaperWallet(positions)
     for (const fill of unreported) this.#holdings.book(fill)
     this.#landed = new Map([...fills, ...unreported].map((fill) => [fill.attemptId, fill]))
   }
 
-  /** Books a fill that another run made, except the sale of tokens that came without an order. Returns the rent paid,
+  /** Books a fill that another run made, unless it sells tokens that this wallet does not hold. Returns the rent paid,
    *  negative if it was returned. */
   hold(fill: Pick<Fill, 'mint' | 'side' | 'tokens'>): Lamports {
     return fill.side === 'sell' && !this.#holdings.has(fill.mint) ? ZERO : this.#book(fill)
@@ -113,7 +113,7 @@ export class PaperExecutor implements Executor {
     }
     this.#clock.after(answerMs, () => {
       done({ kind: 'acked', signature: signatureOf(attempt) })
-      // The order of the trades within the slot is unknown, so the worst price of the slot is taken.
+      // The order of the trades within the slot is unknown, so the order is filled at the worst price of the slot.
       if (path !== undefined) this.#clock.after(Math.ceil(latencyMs) - answerMs, () => path.enterSlot())
       const landedAt = known?.landing === 'absent' ? undefined : known?.told
       this.#at(landedAt, Math.ceil(latencyMs + slotMs) - answerMs, () => {
@@ -134,8 +134,9 @@ export class PaperExecutor implements Executor {
   }
 
   /** Proceeds of selling the whole position now, without network fee and rent; 0 if there is no price or the token is
-   *  unsellable. `exitPrice`: the price that the exits of the position use. A rise counts once that price has followed
-   *  it, because a few prints of router legs lift the robust price; a fall counts at once. */
+   *  unsellable. `exitPrice` is the price that the exits of the position use. A rise of the market price counts only
+   *  once `exitPrice` has followed it, because a few wrong prints of router trades lift the market price. A fall counts
+   *  at once. */
   valueOf({ mint, tokens, decimals }: Pick<Position, 'mint' | 'tokens' | 'decimals'>, exitPrice?: number): Lamports {
     const marked = this.#market.markPrice(mint, this.#model)
     if (marked === undefined || this.#isTrap(mint)) return ZERO
@@ -143,7 +144,8 @@ export class PaperExecutor implements Executor {
     return this.#sale(mint, tokens, decimals, 100, price, price)?.tradeLamports ?? ZERO
   }
 
-  /** Attempts that were under way at the end of the process are lost; landed ones stay landed. */
+  /** Reports the result of an attempt of an earlier process. An attempt that was under way when that process ended is
+   *  lost; one that had landed stays landed. */
   resume(attempt: Attempt, done: Done): void {
     const fill = this.#landed.get(attempt.id)
     if (fill !== undefined) this.#finalize({ kind: 'filled', fill }, done)
@@ -155,7 +157,7 @@ export class PaperExecutor implements Executor {
     this.#at(measured, FINALITY_MS, () => done(outcomeOf(landed, true)))
   }
 
-  /** At a measured place, or after a delay. */
+  /** Calls `run` at the measured place, or `ms` later if there is no such place or it has passed. */
   #at(measured: Moment | undefined, ms: number, run: () => void): void {
     if (measured?.(run) !== true) this.#clock.after(ms, run)
   }
@@ -167,7 +169,7 @@ export class PaperExecutor implements Executor {
     if (sells && tokens === 0n) return this.#reverted(attempt, 'REVERTED', known)
     const swap = this.#swap(attempt, tokens, path, known)
     if (swap === undefined) return this.#reverted(attempt, 'SLIPPAGE_EXCEEDED', known)
-    // The amount is below one base unit, so the venue rejects the trade.
+    // The amount is less than one base unit, so the venue rejects the trade.
     if (swap.tokens === 0n) return this.#reverted(attempt, 'REVERTED', known)
     const isDead = this.#isDead(attempt.mint)
     if (path !== undefined && known.swap === undefined && !isDead) this.#weigh(attempt, swap, path)
@@ -182,7 +184,7 @@ export class PaperExecutor implements Executor {
     this.#impact.add(side, mint, this.#market.volume(mint), traded, sol)
   }
 
-  /** Records how much the fill depends on an estimated depth. */
+  /** Records how much the proceeds of the fill depend on an estimated depth. */
   #weigh({ mint, side }: Attempt, { tokens, tradeLamports }: Swap, path: PricePath): void {
     const deeper = this.#market.deeper(mint, side === 'buy' ? path.high : path.low)
     if (deeper === undefined) {
@@ -216,7 +218,7 @@ export class PaperExecutor implements Executor {
     return buy(size.lamports, slippagePercent, this.#pool('buy', mint, path.first.high, path.high), this.#model)
   }
 
-  /** The slippage is measured from the price at sending, too. */
+  /** As in `#buy`, the slippage is measured from the price at sending. */
   #sell({ mint, slippagePercent }: Attempt, tokens: TokenAmount, path: PricePath): Swap | undefined {
     return this.#sale(mint, tokens, this.#holdings.decimals(mint), slippagePercent, path.first.low, path.low)
   }
@@ -237,7 +239,8 @@ export class PaperExecutor implements Executor {
     return this.#clock.now() - this.#market.printedAt(mint) > this.#model.deadAfterMs
   }
 
-  /** A dead trap is worthless and counts as sold, so that the exit is not repeated forever. */
+  /** Whether the token seems unsellable. A token without value counts as sold instead, so that its exit is not repeated
+   *  forever. */
   #isTrap(mint: string): boolean {
     return !this.#isDead(mint) && this.#market.isTrap(mint, this.#model)
   }
@@ -246,18 +249,20 @@ export class PaperExecutor implements Executor {
     return { quoted: this.#poolAt(side, mint, quoted), worst: this.#poolAt(side, mint, worst) }
   }
 
-  /** The pool at `price`, moved by the account's own earlier orders. */
+  /** Returns the pool at `price`, moved by the account's own earlier orders. */
   #poolAt(side: 'buy' | 'sell', mint: string, price: number): Reserves {
     const pool = this.#market.reserves(mint, price, this.#model)
     return this.#impact.on(side, mint, this.#market.volume(mint), pool)
   }
 
-  /** A sale is filled at any depth unless the token is unsellable; a buy needs a known depth. */
+  /** Whether an order can be filled. A sale can at any depth, unless the token is unsellable; a buy needs a known
+   *  depth. */
   #canFill({ side, mint }: Attempt): boolean {
     return side === 'sell' ? !this.#isTrap(mint) : this.#model.impact === 'none' || this.#market.isDeep(mint)
   }
 
-  /** A refused buy ends. A refused sale counts as not sent, so the gateway retries it with a delay. */
+  /** Outcome of an order that cannot be filled. A buy is refused. A sale without a price counts as not sent, so that
+   *  the gateway sends it again after a delay. */
   #unfillable({ side, mint }: Attempt): Outcome {
     const refused = (code: ErrorCode, reason: string): Outcome => ({ kind: 'refused', code, reason, retry: 'never' })
     if (this.#market.price(mint) === undefined) {
@@ -299,7 +304,7 @@ export class PaperExecutor implements Executor {
     }
   }
 
-  /** The transaction landed and failed: only the fee was paid. */
+  /** Result of a transaction that landed and failed. Only its fee was paid. */
   #reverted(attempt: Attempt, code: ErrorCode, known: Measured = {}): Landed {
     const feeLamports = known.feeLamports ?? this.#feeOf(attempt)
     return { kind: 'reverted', signature: signatureOf(attempt), feeLamports, code }
@@ -310,7 +315,7 @@ export class PaperExecutor implements Executor {
   }
 }
 
-/** Outcome of an attempt that did not become a transaction in the measured run. */
+/** Outcome of an attempt that did not become a transaction in the measured run; undefined if it became one. */
 function deniedAs(known: Measured | undefined): Outcome | undefined {
   const reason = 'as in the recorded run'
   if (known?.landing === 'unsent') return { kind: 'unsent', reason }
@@ -318,7 +323,7 @@ function deniedAs(known: Measured | undefined): Outcome | undefined {
   return { kind: 'refused', code: known.code, reason, retry: 'never' }
 }
 
-/** The measured swap, scaled to the size of this one. */
+/** The measured swap, scaled to the size of this attempt. */
 function scaled({ orderedLamports, ...swap }: MeasuredSwap, { size }: Attempt, tokens: TokenAmount): Swap {
   const share =
     size.kind === 'sol' ? size.lamports / (orderedLamports ?? size.lamports) : Number(tokens) / Number(swap.tokens)
@@ -329,12 +334,13 @@ function scaled({ orderedLamports, ...swap }: MeasuredSwap, { size }: Attempt, t
   }
 }
 
-/** Seed of an attempt from its content and time, independent of the number of other bots' orders. */
+/** Name from which the seed of an attempt is derived. It consists of the attempt's content and time, so that it does
+ *  not depend on the number of orders of other bots. */
 function luckOf({ id, mint, side, armedAt }: Attempt): string {
   return `${mint} ${side} ${armedAt} ${id.slice(id.lastIndexOf('.'))}`
 }
 
-/** A paper signature. Its format is not that of a chain signature, so the two cannot be confused. */
+/** Signature of a paper trade. It has another format than a signature of the chain, so the two cannot be confused. */
 function signatureOf(attempt: Attempt): string {
   return `paper-${attempt.id}`
 }

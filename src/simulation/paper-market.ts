@@ -9,23 +9,24 @@ import { type Reserves, reservesAt } from '../solana/pool-depth.ts'
 import { EstimatedPools } from './estimated-pools.ts'
 import { PricePath } from './price-path.ts'
 
-/** Product of a pool that no order moves: adding 1e5 SOL to 1e12 of them changes no digit that counts. */
+/** Product of a pool that no order moves. Such a pool is so large that an order changes no digit that counts: for
+ *  example, 1e5 SOL in a pool of 1e12 SOL. */
 const NO_IMPACT_PRODUCT = 1e40
 /** Upper bound of a plausible price, SOL per token; nothing is filled above it. */
 const MAX_PRICE = 1_000
 type PoolModel = Pick<FillModel, 'impact' | 'noisePercent'>
 
-/** The market as paper executors see it: robust price and pool of every token, and its price path while an order
- *  follows it. All executors of a process share one market. A row costs a few nanoseconds while no order follows its
- *  token. */
+/** The market as paper executors see it: the robust price and the pool of every token, and the price path of a token
+ *  while an order follows it. All executors of a process share one market. A row costs a few nanoseconds unless an
+ *  order follows its token. */
 export class PaperMarket implements TokenHolder {
   readonly #mints: Mints
   readonly #proof: UnitProof
   readonly #pools = new EstimatedPools()
   readonly #paths = new Map<TokenId, PricePath[]>()
-  /** Last price that was read from a pool, and the number of the token's prints then. */
+  /** Last price that was read from each pool, and the number of prints that the token had then. */
   readonly #read = new Map<TokenId, { readonly price: number; readonly at: Millis; readonly prints: number }>()
-  /** 1 while an order follows the token: a lookup in an array is faster than one in a map. */
+  /** 1 while an order follows the token. A lookup in this array is faster than one in a map. */
   #watched = new Uint8Array(1024)
   readonly #keepers: ((mint: string) => boolean)[] = []
   #dayEnds: Millis = Number.NEGATIVE_INFINITY
@@ -35,7 +36,7 @@ export class PaperMarket implements TokenHolder {
     this.#proof = new UnitProof(units)
   }
 
-  /** Adds a predicate that is asked before a mint is forgotten. */
+  /** Adds a predicate that is called before a mint is forgotten. The mint is kept if the predicate returns true. */
   addKeeper(isKept: (mint: string) => boolean): void {
     this.#keepers.push(isKept)
   }
@@ -44,7 +45,7 @@ export class PaperMarket implements TokenHolder {
     return this.#paths.has(token) || this.#read.has(token) || this.#pools.holds(token)
   }
 
-  /** Adds rows. Each row must be added once, in order, and before an order that was decided on it is executed. */
+  /** Adds rows. Each row must be added once, in order, and before the execution of an order that was decided on it. */
   observe(block: Block, from: number, to: number): void {
     if (!this.#proof.proved) this.#prove(block, from, to)
     this.#makeRoom(block.mints.length)
@@ -59,7 +60,7 @@ export class PaperMarket implements TokenHolder {
     this.#pools.fold(block, from, to, this.#watched, this.#attend)
   }
 
-  /** Forgets tokens without prints in the present and the previous day. */
+  /** Forgets the tokens that have no print in the present and the previous day. */
   #nextDay(now: Millis): void {
     this.#dayEnds = endOfDay(now)
     const since = this.#dayEnds - 2 * DAY
@@ -80,8 +81,8 @@ export class PaperMarket implements TokenHolder {
     }
   }
 
-  /** Marks an interruption of the feed: nothing is filled at older prices. `keys` are subscription keys; `trades`
-   *  covers all tokens. */
+  /** Marks an interruption of the feed, so that no order is filled at a price from before it. `keys` are subscription
+   *  keys; `trades` covers all tokens. */
   interrupted(keys: readonly string[]): void {
     if (keys.includes('trades')) this.#pools.forgetAll()
     else for (const key of keys) this.#forget(this.#mints.find(key))
@@ -91,10 +92,10 @@ export class PaperMarket implements TokenHolder {
     if (token !== undefined) this.#pools.forget(token)
   }
 
-  /** A price read from the pool; it applies until the next print. */
+  /** Adds a price that was read from the pool. It applies until the token's next print. */
   pooled(mint: string, price: number, at: Millis): void {
     if (price > MAX_PRICE) return
-    // A token that was bought before this start may have no print since.
+    // A token that was bought before this start may have no print since, so its mint may not be interned yet.
     const token = this.#mints.intern(mint)
     this.#read.set(token, { price, at, prints: this.#pools.count(token) })
     this.#makeRoom(token + 1)
@@ -107,7 +108,7 @@ export class PaperMarket implements TokenHolder {
     return token === undefined ? undefined : this.#priceOf(token)
   }
 
-  /** Robust price, or the price that the last trade left, if it is lower. */
+  /** Robust price, or the price that the last trade left if that is lower; undefined if there is no robust price. */
   salePrice(mint: string, model: PoolModel): number | undefined {
     const token = this.#mints.find(mint)
     const price = token === undefined ? undefined : this.#priceOf(token)
@@ -115,7 +116,8 @@ export class PaperMarket implements TokenHolder {
     return Math.min(price, this.#pathOf(token, model).first.low)
   }
 
-  /** Price for the valuation of a sale when there is no print since a gap: the last one before the gap. */
+  /** Price at which a sale is valued. If there is no print since a gap, this is the last price before the gap.
+   *  undefined if there is no price at all. */
   markPrice(mint: string, model: PoolModel): number | undefined {
     const token = this.#mints.find(mint)
     return (
@@ -123,28 +125,28 @@ export class PaperMarket implements TokenHolder {
     )
   }
 
-  /** The pool at `price` with the depth of the upper quartile, and the ratio of the quartiles; undefined if the depth
-   *  is not estimated. */
+  /** The pool at `price` with the upper quartile of the estimated depth, and the ratio of the quartiles; undefined if
+   *  the depth is not estimated. */
   deeper(mint: string, price: number): { readonly reserves: Reserves; readonly spread: number } | undefined {
     const token = this.#mints.find(mint)
     const band = token === undefined ? undefined : this.#pools.band(token)
     return band && { reserves: reservesAt(price, band.high), spread: band.high / band.low }
   }
 
-  /** The mint's pool at `price`. */
+  /** Returns the mint's pool at `price`. */
   reserves(mint: string, price: number, { impact }: PoolModel): Reserves {
     const token = this.#mints.find(mint)
     if (impact === 'none') return reservesAt(price, NO_IMPACT_PRODUCT)
     return reservesAt(price, token === undefined ? undefined : this.#pools.product(token))
   }
 
-  /** Whether the depth of the pool is known: always on the curve, else after some prints. */
+  /** Whether the depth of the pool is known. It always is on the curve; in a pool it is after some prints. */
   isDeep(mint: string): boolean {
     const token = this.#mints.find(mint)
     return token !== undefined && this.#pools.isMeasured(token)
   }
 
-  /** Whether the token seems unsellable: buys, and too few sales among them. */
+  /** Whether the token seems unsellable, because it has many buys and too few sales. */
   isTrap(mint: string, { honeypot }: Pick<FillModel, 'honeypot'>): boolean {
     const token = this.#mints.find(mint)
     return token !== undefined && this.#pools.isTrap(token, honeypot)
@@ -163,7 +165,7 @@ export class PaperMarket implements TokenHolder {
     return Math.max(this.#read.get(token)?.at ?? Number.NEGATIVE_INFINITY, this.#pools.printedAt(token))
   }
 
-  /** Follows the mint's price until `unfollow`; undefined if it has no price. */
+  /** Starts to follow the mint's price, until `unfollow`. Returns undefined if the mint has no price. */
   follow(mint: string, model: PoolModel): PricePath | undefined {
     const token = this.#mints.find(mint)
     const price = token === undefined ? undefined : this.#priceOf(token)
@@ -187,7 +189,8 @@ export class PaperMarket implements TokenHolder {
     this.#watched[token] = 0
   }
 
-  /** A price read from the pool counts until the next print. */
+  /** Price of the token. A price read from the pool takes precedence until the next print. undefined if there is
+   *  none. */
   #priceOf(token: TokenId): number | undefined {
     const read = this.#read.get(token)
     return read !== undefined && read.prints === this.#pools.count(token)
@@ -199,7 +202,7 @@ export class PaperMarket implements TokenHolder {
     return this.#proof.proved && price !== undefined && price <= MAX_PRICE ? price : undefined
   }
 
-  /** A path that begins now. */
+  /** Returns a price path that begins now. */
   #pathOf(token: TokenId, { impact, noisePercent }: PoolModel): PricePath {
     const count = this.#pools.count(token)
     const isFree = impact === 'none'

@@ -24,20 +24,20 @@ export class PaperWallet {
     return this.#accounts.has(mint)
   }
 
-  /** Decimals of a mint; those of a new token if the wallet holds none of it. */
+  /** Decimals of a mint. If the wallet holds none of it, these are the decimals of a new token. */
   decimals(mint: string): number {
     return this.#accounts.get(mint)?.decimals ?? TOKEN_DECIMALS
   }
 
-  /** Base units that a sale of this size takes. 0n if it would fail on chain, because the wallet holds none or too
-   *  few. */
+  /** Base units that a sale of this size sells; 0n if the wallet holds none or too few, so that the sale would fail on
+   *  chain. */
   toSell({ mint, size }: Pick<Attempt, 'mint' | 'size'>): TokenAmount {
     const held = this.#accounts.get(mint)?.tokens ?? 0n
     const wanted = wantedOf(held, size)
     return wanted <= held ? wanted : 0n
   }
 
-  /** Books a fill. Returns by how many token accounts the wallet has more: 1, 0 or -1. */
+  /** Books a fill. Returns the change of the number of token accounts: 1, 0 or -1. */
   book({ mint, side, tokens }: Pick<Fill, 'mint' | 'side' | 'tokens'>): number {
     const account = this.#accounts.get(mint)
     if (account === undefined) {

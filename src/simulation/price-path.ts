@@ -1,36 +1,36 @@
 import { poolAround } from '../solana/pool-depth.ts'
 
-/** Number of unexplained prints in a row that together become the price. */
+/** Number of consecutive unexplained prints that together become the price. */
 const MOST_DOUBTS = 3
 
-/** What the price of a pool is computed from. */
+/** The rules from which the price of a pool is computed. */
 export interface PoolRules {
-  /** Product of SOL and whole tokens; if it is not `isExact`, the pool is rather deeper. */
+  /** Product of SOL and whole tokens. If it is not `isExact`, the real pool is probably deeper. */
   readonly product: number
   readonly isExact: boolean
-  /** A print is explained if its trade began at most this factor away from where the trade before it ended. */
+  /** A print is explained if its trade began within this factor of the price at which the trade before it ended. */
   readonly explained: number
 }
 
 /** The price at which the last trade left a token's pool, and the prices that an order could meet in the slot in which
  *  it lands.
  *
- *  A print has the mean price and the amount of a trade; in a constant product they give the price that the trade
- *  found and the one that it left. With an estimated depth these are ranges between the print's own price and the
- *  computed one. Real feeds contain legs of routers with wrong amounts. So a print is taken at once only if the trade
- *  before explains it. An unexplained print is an alternative until an explained one refutes it; three unexplained
- *  ones in a row become the price. */
+ *  A print has the mean price and the amount of a trade. In a constant-product pool they determine the price before the
+ *  trade and the price after it. If the depth is only estimated, each of these is a range, from the print's own price
+ *  to the computed one. Real feeds contain prints with wrong amounts, from trades that a router splits. So a print
+ *  changes the price at once only if the trade before it explains it. Any other print is an alternative until an
+ *  explained print refutes it. Three unexplained prints in a row become the price. */
 export class PricePath {
   readonly #rules: PoolRules
   /** Number of sized prints since `begin`. */
   prints = 0
-  /** Prices that the last trade may have left; NaN before the first print. */
+  /** Range of the prices that the last trade may have left; NaN before the first print. */
   #low = Number.NaN
   #high = Number.NaN
   #doubts = 0
   #doubtLow = Number.POSITIVE_INFINITY
   #doubtHigh = Number.NEGATIVE_INFINITY
-  /** Lowest and highest settled price since `enterSlot`, before it since `begin`. */
+  /** Lowest and highest settled price since `enterSlot`; before the call of `enterSlot`, since `begin`. */
   #least = Number.POSITIVE_INFINITY
   #most = Number.NEGATIVE_INFINITY
   /** Settled price at `begin`. */
@@ -40,7 +40,7 @@ export class PricePath {
     this.#rules = rules
   }
 
-  /** Lowest and highest price that the order could meet and that no print has refuted. */
+  /** Lowest price that the order could meet and that no print has refuted. `high` is the highest one. */
   get low(): number {
     return Math.min(this.#least, this.#doubtLow)
   }
@@ -49,20 +49,20 @@ export class PricePath {
     return Math.max(this.#most, this.#doubtHigh)
   }
 
-  /** The order is sent now. */
+  /** Starts the path of an order that is sent now. */
   begin(): void {
     this.prints = 0
     this.enterSlot()
     this.first = { low: this.#low, high: this.#high }
   }
 
-  /** The slot in which the order lands begins now. */
+  /** Starts the slot in which the order lands: from here on, the lowest and highest price count only this slot. */
   enterSlot(): void {
     this.#least = this.#low
     this.#most = this.#high
   }
 
-  /** `net`: amount of the print in SOL, negative for a sale. */
+  /** Adds a print. `net`: amount of the print in SOL, negative for a sale. */
   print(price: number, net: number): void {
     this.prints++
     const { product, isExact, explained } = this.#rules
@@ -80,7 +80,7 @@ export class PricePath {
     if (++this.#doubts === MOST_DOUBTS) this.settle(this.#doubtLow, this.#doubtHigh)
   }
 
-  /** The pool's price is in this range: after an explained print, or as read from the pool. */
+  /** Sets the range in which the pool's price is. Called after an explained print, and after a reading of the pool. */
   settle(low: number, high: number): void {
     this.#low = low
     this.#high = high

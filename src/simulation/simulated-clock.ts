@@ -2,7 +2,7 @@ import { DueQueue } from '../base/due-queue.ts'
 import type { Cancel, Clock } from '../base/machine.ts'
 import type { Millis } from '../base/units.ts'
 
-/** A clock that moves only when told: for backtests, and for tests without sleeping. */
+/** A clock that moves only when its owner advances it, for backtests and for tests without sleeping. */
 export class SimulatedClock implements Clock {
   readonly #queue = new DueQueue()
   #now: Millis
@@ -16,8 +16,8 @@ export class SimulatedClock implements Clock {
     return this.#now
   }
 
-  /** Runs `run` once in `ms`, rounded up to whole milliseconds (negative: 0), never from inside this call. Throws
-   *  RangeError if `ms` is not finite. */
+  /** Runs `run` once after `ms`, rounded up to whole milliseconds. A negative `ms` counts as 0; `run` is never called
+   *  from inside this call. Throws RangeError if `ms` is not finite. */
   after(ms: number, run: () => void): Cancel {
     return this.#queue.add(this.#now + Math.max(0, Math.ceil(ms)), run)
   }
@@ -27,8 +27,8 @@ export class SimulatedClock implements Clock {
     return this.#queue.nextAt()
   }
 
-  /** Runs every timer due at or before `time`, in order and each at its own time, including timers that these set.
-   *  Throws RangeError if `time` is in the past. */
+  /** Runs every timer that is due at or before `time`. The timers run in order, each at its own time, and include those
+   *  that other timers set meanwhile. Throws RangeError if `time` is in the past. */
   advanceTo(time: Millis): void {
     if (!(time >= this.#now)) throw new RangeError(`time cannot run backwards: from ${this.#now} to ${time}`)
     for (let next = this.#queue.take(time); next !== undefined; next = this.#queue.take(time)) {

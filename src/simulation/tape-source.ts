@@ -5,33 +5,34 @@ import type { Sink, Source } from '../engine/ports.ts'
 import type { Block } from '../market/block.ts'
 import type { SimulatedClock } from './simulated-clock.ts'
 
-/** Time after the last row for open attempts to end; a proof of absence takes 80 s. */
+/** Time that a run continues after the last row, so that open attempts can end. A proof of absence takes 80 s. */
 const DRAIN_MS = 120_000
 
-/** Rows of a block, or another recorded input, which `run` posts. */
+/** Rows of a block, or another recorded input. `run` posts both. */
 export type TapeItem =
   | { readonly kind: 'rows'; readonly block: Block; readonly from: number; readonly to: number }
   | { readonly kind: 'input'; readonly time: Millis; readonly input: Input }
 
-/** Plays recorded rows: drives a simulated clock between the rows in one synchronous loop. Timers due at or before a
- *  row's time fire before it. Rows are delivered in the longest runs without a timer in between, so the cost is one
- *  search per run.
+/** Plays recorded rows in one synchronous loop, and advances a simulated clock between them. Timers due at or before a
+ *  row's time fire before the row. Rows are delivered in the longest runs without a timer in between, so that only one
+ *  search per run is needed.
  *
- *  During a run the clock stays at its first row. Before the sink executes a decision of a later row, it must advance
- *  the clock with `clock.advanceTo(block.time[row])`; no timer is due before that time, so none fires. */
+ *  During such a run the clock stays at the time of its first row. Before the sink executes a decision of a later row,
+ *  the sink must call `clock.advanceTo(block.time[row])`. No timer is due before that time, so none fires. */
 export class TapeSource implements Source {
   readonly #items: Iterable<TapeItem>
   readonly #clock: SimulatedClock
   #sink: Sink | undefined
   #stopped = false
 
-  /** `items` must be in the order of time and are read one at a time. The clock must start at or before the first. */
+  /** `items` must be in the order of time; they are read one at a time. The clock must start at or before the first
+   *  item. */
   constructor(items: Iterable<TapeItem>, clock: SimulatedClock) {
     this.#items = items
     this.#clock = clock
   }
 
-  /** Nothing is played before `run`. */
+  /** Registers the sink. Nothing is played before `run`. */
   start(sink: Sink): Stop {
     this.#sink = sink
     this.#stopped = false
@@ -40,11 +41,11 @@ export class TapeSource implements Source {
     }
   }
 
-  /** Ignored: a tape holds all recorded keys. */
+  /** Does nothing, because a tape contains all recorded keys. */
   want(_keys: readonly string[]): void {}
 
-  /** Plays everything and lets open attempts end. Returns the number of rows. Throws if it was not started, and
-   *  RangeError if the time of the rows runs backwards. */
+  /** Plays all items and lets open attempts end. Returns the number of rows. Throws if the source was not started;
+   *  throws RangeError if the time of the rows runs backwards. */
   run(): number {
     const sink = this.#sink
     if (sink === undefined) throw new Error('the tape source was not started')
@@ -74,8 +75,8 @@ export class TapeSource implements Source {
   }
 }
 
-/** First of the rows `from` to `to` that is not before `at`; `to` if there is none. `time` never falls. Doubling
- *  steps keep the search near `from`, because the next timer is usually close. */
+/** Index of the first row in `from` to `to` that is not before `at`; `to` if there is none. `time` must never fall. The
+ *  search doubles its steps from `from` on, because the next timer is usually close. */
 function firstAt(time: Float64Array, at: Millis, from: number, to: number): number {
   let low = from
   let high = from
