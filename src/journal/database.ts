@@ -18,15 +18,15 @@ import { extend, isOutOfSpace } from './writer/file-growth.ts'
 
 const PAGE_BYTES = 8192
 const MAGIC = 'SQLite format 3\0'
-/** SQLite's own checkpoints would delay the commit of an order. Ours run while the writer is idle; this one is the last
- *  resort. */
+/** Number of pages in the log at which SQLite makes a checkpoint itself. Such a checkpoint delays the commit of an
+ *  order. So the writer makes its own checkpoints while it is idle, and this one is the last resort. */
 const CHECKPOINT_PAGES = 8192
-/** Twice the bytes written between two checkpoints. */
+/** Full length of the log: twice the bytes that are written between two checkpoints. */
 const LOG_BYTES = 16 * 2 ** 20
 
-/** Opens a journal for its one writer. Creates a missing journal and migrates an older one. `durable` false: commits
- *  are neither awaited nor durable, for results that can be computed again. Throws SluiceError if the file is not a
- *  journal, is corrupt, or is newer than this program. */
+/** Opens a journal for its one writer. Creates a missing journal and migrates an older one. With `durable` false,
+ *  commits are neither awaited nor durable; this is for results that can be computed again. Throws SluiceError if the
+ *  file is not a journal, is corrupt, or is newer than this program. */
 export function openForWriting(path: string, durable = true): Database.Database {
   makePrivate(path)
   if (statSync(path).size > 0) refuseStranger(path)
@@ -42,8 +42,8 @@ export function openForWriting(path: string, durable = true): Database.Database 
   })
 }
 
-/** Prepares the write-ahead log for a process that trades: folds it into the file and extends it to its full length.
- *  The log is not truncated first: another program could take the space meanwhile. */
+/** Prepares the write-ahead log for a process that trades: copies its content into the file and extends the log to its
+ *  full length. The log is not truncated first, because another program could take the freed space meanwhile. */
 export function makeRoomInLog(db: Database.Database): void {
   try {
     db.pragma('wal_checkpoint(RESTART)')
@@ -54,9 +54,9 @@ export function makeRoomInLog(db: Database.Database): void {
   }
 }
 
-/** Extends the log with zeros to its full length. A commit then needs no allocation by the file system, which takes a
- *  fifth of its time, and it succeeds on a full disk. SQLite ignores bytes behind the current log. Returns false if the
- *  disk has no space. */
+/** Extends the log with zeros to its full length. Then a commit needs no allocation by the file system, which would
+ *  take a fifth of the commit's time, and it succeeds on a full disk. SQLite ignores bytes behind the current log.
+ *  Returns false if the disk has no space. */
 export function topUpLog(db: Database.Database): boolean {
   const path = `${db.name}-wal`
   if (db.memory || !existsSync(path) || statSync(path).size >= LOG_BYTES) return true
@@ -73,11 +73,11 @@ export function topUpLog(db: Database.Database): boolean {
   }
 }
 
-/** The journal has an older schema. A run migrates it; a reader does not. */
+/** Thrown if a reader opens a journal with an older schema. A run migrates such a journal; a reader does not. */
 export class OlderJournal extends SluiceError {}
 
-/** Opens a journal that another process may be writing. Throws SluiceError as `openForWriting` does, if there is no
- *  journal, and OlderJournal. */
+/** Opens a journal that another process may be writing. Throws SluiceError as `openForWriting` does, and if there is no
+ *  journal. Throws OlderJournal if the journal has an older schema. */
 export function openForReading(path: string): Database.Database {
   if (!existsSync(path)) throw noJournalAt(path)
   guarded(path, () => {
@@ -104,7 +104,8 @@ function opened(path: string, db: Database.Database, prepare: (db: Database.Data
   }
 }
 
-/** Runs a read or write of a journal, and turns SQLite's errors about the file into messages. */
+/** Runs a function that reads or writes a journal. Turns SQLite's errors about the file into SluiceErrors with a
+ *  message. */
 export function guarded<T>(path: string, run: () => T): T {
   try {
     return run()
@@ -113,7 +114,7 @@ export function guarded<T>(path: string, run: () => T): T {
   }
 }
 
-/** Error to throw for an error of SQLite or of the file system while a journal was in use. */
+/** Returns the error to throw after SQLite or the file system failed while a journal was in use. */
 export function refusalOf(path: string, error: unknown): unknown {
   if (error instanceof Error && 'syscall' in error) return new SluiceError(`${path} cannot be used: ${error.message}`)
   if (!(error instanceof Database.SqliteError)) return error
@@ -132,13 +133,14 @@ function noJournal(path: string): SluiceError {
   return new SluiceError(`${path} is not a Sluice journal`)
 }
 
-/** Throws SluiceError: exit 2 for a folder, exit 1 for a file that is not a journal. */
+/** Throws SluiceError if the path is not a journal: with exit 2 for a folder, with exit 1 for any other file. */
 export function refuseStranger(path: string): void {
   if (statSync(path).isDirectory()) throw new SluiceError(`${path} is a folder; a journal is a file`, ExitCode.usage)
   if (headerOf(path).toString('latin1', 0, MAGIC.length) !== MAGIC) throw noJournal(path)
 }
 
-/** Throws if the file is shorter than its header says. While a log exists, the missing pages may still be in it. */
+/** Throws if the file is shorter than its header says. Does nothing while a log exists, because the log may contain the
+ *  missing pages. */
 function refuseTruncated(path: string): void {
   if (existsSync(`${path}-wal`) && statSync(`${path}-wal`).size > 0) return
   const header = headerOf(path)
@@ -147,7 +149,7 @@ function refuseTruncated(path: string): void {
   if (missing > 0) throw new SluiceError(`${path} is corrupt: the last ${missing} bytes are missing`)
 }
 
-/** First 100 bytes of SQLite's file format. */
+/** Reads the first 100 bytes of the file, the header of SQLite's format. */
 function headerOf(path: string): Buffer {
   const header = Buffer.alloc(100)
   const file = openSync(path, 'r')
@@ -159,7 +161,7 @@ function headerOf(path: string): Buffer {
   return header
 }
 
-/** Throws for a foreign database and for a journal of a newer version. */
+/** Throws if the database is not a journal, or is a journal of a newer version. */
 function refuseOther(path: string, db: Database.Database): void {
   if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID) throw noJournal(path)
   const version = versionOf(db)
@@ -169,7 +171,7 @@ function refuseOther(path: string, db: Database.Database): void {
     )
 }
 
-/** Settings that SQLite silently did not apply would break the durability of commits. */
+/** Throws if SQLite has not applied a setting. SQLite does not report that, and commits would not be durable. */
 function readBack(path: string, db: Database.Database, durable: boolean): void {
   const mode = db.pragma('journal_mode', { simple: true })
   const synchronous = db.pragma('synchronous', { simple: true })
@@ -193,16 +195,16 @@ function makePrivate(path: string): void {
   }
 }
 
-/** Offset in SQLite's file header. */
+/** Offset of the application id in SQLite's file header. */
 const APPLICATION_ID_AT = 68
 
-/** Error for a missing journal (exit 2). Names the journal in the same folder that was written last, because each demo
- *  creates its own. */
+/** Returns the error for a missing journal (exit 2). Its message names the journal in the same folder that was written
+ *  last, because each demo creates a journal of its own. */
 export function noJournalAt(path: string): SluiceError {
   return new SluiceError(`no journal at ${path}${neighbourHint(path)}`, ExitCode.usage)
 }
 
-/** `; the journal beside it ...`, or ''. */
+/** Returns an addition to a message: `; the newest journal in this folder: ...`, or '' if there is none. */
 export function neighbourHint(path: string): string {
   const newest = newestBeside(path)
   return newest === undefined ? '' : `; the newest journal in this folder: --journal ${newest}`
@@ -218,7 +220,7 @@ function newestBeside(path: string): string | undefined {
   return found.toSorted((one, other) => other.time - one.time)[0]?.file
 }
 
-/** The log is written before the file. */
+/** Time at which a journal was last written. The log counts too, because a commit writes it before the file. */
 function writtenAt(file: string): number {
   return Math.max(...[file, `${file}-wal`].filter(existsSync).map((one) => statSync(one).mtimeMs))
 }
@@ -233,12 +235,12 @@ function isJournal(file: string): boolean {
       closeSync(opened)
     }
   } catch {
-    return false // not readable, or deleted meanwhile
+    return false // The file cannot be read, or was deleted meanwhile.
   }
 }
 
-/** Tables that money is read from. The tape is left out: its blocks have checksums, and it may be too large to read
- *  here. */
+/** Tables that a restart reads money from. The tape is not one of them: its blocks have checksums, and it may be too
+ *  large to read here. */
 const TABLES = [
   ...[
     'segment',
@@ -257,7 +259,7 @@ const TABLES = [
   ...['wallet', 'wallet_transaction', 'watch', 'learned', 'conditional_order'],
 ]
 
-/** Damage that SQLite finds in the tables that a restart reads; '' if none. */
+/** Describes the damage that SQLite finds in the tables that a restart reads; '' if there is none. */
 export function damageOf(db: Database.Database): string {
   for (const table of TABLES) {
     const [finding] = db.pragma(`quick_check("${table}")`) as { quick_check: string }[]

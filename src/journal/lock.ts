@@ -15,9 +15,9 @@ import Database from 'better-sqlite3'
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import { guarded } from './database.ts'
 
-/** Another process holds the lock. */
+/** Thrown if another process holds the lock. */
 export class InUse extends SluiceError {
-  /** `process 12, started 2026-07-01T12:00:00.000Z`. */
+  /** Description of the holder: `process 12, started 2026-07-01T12:00:00.000Z`. */
   readonly holder: string
 
   constructor(what: string, holder: string) {
@@ -26,7 +26,7 @@ export class InUse extends SluiceError {
   }
 }
 
-/** Held until `release` or the end of the process. The system releases it after kill -9 too. */
+/** A lock that is held until `release` or the end of the process. The system releases it after kill -9 too. */
 export interface Lock {
   release(): void
 }
@@ -35,12 +35,12 @@ export interface Lock {
 export interface MarkedLock extends Lock {
   /** Permanently false once a holder has called `markUsed`. */
   readonly isUnused: boolean
-  /** Durable on return. */
+  /** Marks the resource as used. The mark is durable when the call returns. */
   markUsed(): void
 }
 
-/** Keeps a second writer off a journal; readers do not use it. Throws SluiceError: exit 4 naming the holder, exit 1 if
- *  nothing can be written there. */
+/** Takes the lock that keeps a second writer away from a journal; readers do not need it. Throws SluiceError: exit 4,
+ *  with the holder's name, if the lock is held; exit 1 if nothing can be written in the folder. */
 export function lockJournal(path: string): Lock {
   return guarded(path, () => {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -49,9 +49,9 @@ export function lockJournal(path: string): Lock {
   })
 }
 
-/** Keeps a second process off a resource without a file, such as a wallet or an API key. `what` is its name in
- *  messages. The resource's own name may be secret, so only its hash is written. Throws SluiceError (exit 4) naming the
- *  holder. */
+/** Takes the lock that keeps a second process away from a resource without a file, such as a wallet or an API key.
+ *  `what` is its name in messages. Only a hash of `name` is written, because `name` may be secret. Throws SluiceError
+ *  (exit 4) with the holder's name if the lock is held. */
 export function lockName(stateFolder: string, what: string, name: string): MarkedLock {
   const hash = createHash('sha256').update(`${what}\0${name}`).digest('hex').slice(0, 32)
   return guarded(stateFolder, () => {
@@ -60,7 +60,7 @@ export function lockName(stateFolder: string, what: string, name: string): Marke
   })
 }
 
-/** Content of a new lock file. Earlier versions wrote nothing, so their files count as used. */
+/** Mark in a new lock file. Earlier versions wrote no mark, so their files count as used. */
 const UNUSED = 1
 const USED = 0
 
@@ -86,7 +86,7 @@ function lockFile(path: string, what: string): Lock {
   return { release: () => db.close() }
 }
 
-/** Locks in a transaction; the lock outlasts it. */
+/** Opens a lock file in an exclusive transaction. The lock stays after the transaction ends. */
 function openExclusive(path: string, what: string): Database.Database {
   closeSync(openSync(path, 'a', 0o600))
   chmodSync(path, 0o600)
@@ -104,7 +104,7 @@ function openExclusive(path: string, what: string): Database.Database {
   return db
 }
 
-/** A held lock file cannot be read, so the holder's name is in a file next to it. */
+/** Reads the holder's name from the file next to the lock file, because a held lock file cannot be read. */
 function holderOf(path: string): string {
   try {
     return readFileSync(`${path}.holder`, 'utf8').slice(0, 200)

@@ -4,8 +4,9 @@ import { guarded, noJournalAt, openForWriting, refuseStranger } from './database
 import { lockJournal } from './lock.ts'
 import { SCHEMA_VERSION, versionOf } from './schema/schema.ts'
 
-/** Migrates a journal to the present schema; earlier versions cannot read it afterwards. Throws SluiceError: exit 4
- *  while another process writes it, exit 2 if there is none, exit 1 if it is corrupt, newer, or not a journal. */
+/** Migrates a journal to the present schema; earlier versions cannot read it afterwards. Throws SluiceError: exit 4 if
+ *  another process is writing the journal, exit 2 if there is no journal, exit 1 if the file is corrupt, newer, or not
+ *  a journal. */
 export function bringUpToDate(path: string): { readonly from: number; readonly to: number } {
   if (!existsSync(path)) throw noJournalAt(path)
   guarded(path, () => refuseStranger(path))

@@ -9,13 +9,13 @@ import { type News, UnitedFeed } from './united-feed.ts'
 
 export interface OpenTape {
   readonly market: Market
-  /** Real attempts of the recorded time. */
+  /** Attempts of live trading in the recorded time. */
   executions(): ReturnType<JournalReader['executions']>
   close(): void
 }
 
-/** One journal's tape, or several merged into one. Throws SluiceError as `openReader` does, and with exit 2 if a
- *  journal is given twice. */
+/** Opens the tape of one journal, or of several journals merged into one tape. Throws SluiceError as `openReader` does,
+ *  and with exit 2 if a journal is given twice. */
 export function openTape(paths: readonly string[]): OpenTape {
   const twice = paths.find((path, index) => paths.findIndex((other) => resolve(other) === resolve(path)) < index)
   if (twice !== undefined) throw new SluiceError(`${twice} is given twice`, ExitCode.usage)
@@ -41,16 +41,16 @@ export function openTape(paths: readonly string[]): OpenTape {
 type Rows = Extract<MarketItem, { kind: 'rows' }>
 type Told = Exclude<MarketItem, { kind: 'rows' }>
 
-/** Stretches of several journals that overlap in time, or a single one. */
+/** A single stretch, or the stretches of several journals that overlap in time. */
 interface Group {
   readonly stretch: Stretch
   /** Number of stretches of each journal. */
   readonly counts: readonly number[]
 }
 
-/** Several journals as one tape. Recordings of different times follow each other. Recordings of the same time are
- *  merged by time: each event once (see `Seen`), and a gap only where every recorder has one. `rows` counts rows that
- *  two journals recorded twice. */
+/** The tapes of several journals as one tape. Recordings of different times follow each other. Recordings of the same
+ *  time are merged in the order of time: each event occurs once (see `EventsSeen`), and a gap remains only where every
+ *  recorder has one. `rows` counts a row twice if two journals recorded it. */
 class JoinedMarket implements Market {
   readonly stretches: readonly Stretch[]
   readonly rows: number
@@ -90,7 +90,7 @@ class JoinedMarket implements Market {
     }
   }
 
-  /** Feed events of each group. A single stretch keeps its own. */
+  /** Feed events of each group. A single stretch keeps its own events; those of overlapping stretches are united. */
   *#told(): Generator<{ group: Group; news: readonly News[] | undefined; own: readonly Told[] }, void, undefined> {
     const histories = this.#markets.map((market) => market.history()[Symbol.iterator]())
     for (const group of this.#groups) {
@@ -112,7 +112,7 @@ class JoinedMarket implements Market {
   }
 }
 
-/** In the order of time, with new seqs. */
+/** Groups the stretches of all journals in the order of time, with new seqs. */
 function groupsOf(journals: readonly (readonly Stretch[])[]): Group[] {
   const all = journals.flatMap((stretches, journal) => stretches.map((stretch) => ({ journal, stretch })))
   all.sort((one, other) => one.stretch.from - other.stretch.from || one.journal - other.journal)
@@ -123,7 +123,7 @@ function groupsOf(journals: readonly (readonly Stretch[])[]): Group[] {
       group = { stretch: { ...stretch, segment: groups.length + 1 }, counts: journals.map(() => 0) }
       groups.push(group)
     } else {
-      // The merged recording ends when all of them have ended.
+      // The merged recording ends when all of its stretches have ended.
       const { stoppedAt: _one, ...whole } = group.stretch
       group.stretch = { ...whole, to: Math.max(whole.to, stretch.to) }
     }
@@ -132,18 +132,18 @@ function groupsOf(journals: readonly (readonly Stretch[])[]): Group[] {
   return groups
 }
 
-/** Journal of a group; -1 if several stretches overlap. */
+/** Number of the journal of a group with a single stretch; -1 if several stretches overlap. */
 function loneOf({ counts }: Group): number {
   return counts.reduce((sum, count) => sum + count, 0) === 1 ? counts.indexOf(1) : -1
 }
 
-/** Items of the next stretch of a tape, up to its end. */
+/** Yields the items of the next stretch of a tape, up to its end. */
 function* ownItems<T extends MarketItem>(tape: Iterator<T>): Generator<T, void, undefined> {
   for (let next = tape.next(); next.done !== true && next.value.kind !== 'ended'; next = tape.next())
     if (next.value.kind !== 'began') yield next.value
 }
 
-/** Next rows of one journal within its part of a group. */
+/** The next rows of one journal within its part of a group. */
 class Head {
   rows: Rows | undefined
   readonly #tape: Iterator<MarketItem>
@@ -159,7 +159,7 @@ class Head {
     return this.rows === undefined ? Number.POSITIVE_INFINITY : (this.rows.block.time[this.rows.from] as number)
   }
 
-  /** Rows before `time`, or with `inclusive` also those at it. */
+  /** Removes and returns the rows before `time`; with `inclusive`, also the rows at `time`. */
   take(time: Millis, inclusive: boolean): Rows {
     const { block, from, to } = this.rows as Rows
     let end = from + 1
@@ -179,7 +179,7 @@ class Head {
   }
 }
 
-/** Rows with equal times: the first journal's come first. */
+/** Merges the rows of several journals by time. Of rows with equal times, those of the first journal come first. */
 function* mergedRows(heads: readonly Head[], news: readonly News[]): Generator<MarketItem, void, undefined> {
   const seen = heads.filter(({ rows }) => rows !== undefined).length > 1 ? new EventsSeen() : undefined
   let told = 0
@@ -207,7 +207,7 @@ function earliest(heads: readonly Head[]): number {
   return first
 }
 
-/** Rows that no other journal has had. */
+/** Yields the rows that no other journal has delivered. */
 function* unseen({ block, from, to }: Rows, journal: number, seen: EventsSeen): Generator<Rows, void, undefined> {
   let start = from
   for (let row = from; row < to; row++) {
@@ -218,18 +218,19 @@ function* unseen({ block, from, to }: Rows, journal: number, seen: EventsSeen): 
   if (start < to) yield { kind: 'rows', block, from: start, to }
 }
 
-/** Two recorders receive the same event seconds apart at most, unless a reconnect delayed one of them. */
+/** How long an event is remembered. Two recorders receive the same event at most seconds apart, unless a reconnect
+ *  delayed one of them. */
 const REMEMBERED_MS = 60000
 
-/** Events of the last minute or two by their deduplication key. A trade's signature identifies it at any time;
- *  one transaction may hold several trades, so the amounts belong to the key. */
+/** The events of the last one to two minutes, by their deduplication key. A trade's signature identifies its
+ *  transaction at any time. One transaction may contain several trades, so the amounts are part of the key. */
 class EventsSeen {
   #newer = new Map<string, number>()
   #older = new Map<string, number>()
   #until: Millis = 0
 
-  /** Returns true if another journal had the event before. Duplicates within one journal are kept: its recorder has
-   *  already dropped repeated events. */
+  /** Returns true if another journal has already delivered the event. Duplicates within one journal are kept, because
+   *  its recorder has already dropped repeated events. */
   check(block: Block, row: number, journal: number): boolean {
     const time = block.time[row] as number
     if (time >= this.#until) {

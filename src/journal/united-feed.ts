@@ -3,26 +3,27 @@ import type { MarketItem } from './tape/market-tape.ts'
 
 type Told = Extract<MarketItem, { kind: 'news' }>
 
-/** Feed events, and the time of the rows that they precede. */
+/** A feed event, and the time of the rows that it precedes. */
 export interface News {
   readonly at: number
   readonly told: Told
 }
 
-/** From, to. */
+/** A time from the first value to the second. */
 type Interval = readonly [Millis, Millis]
 
-/** Merges the feed states of several recorders: a key counts as received while any recorder receives it. */
+/** Merges the feed states of several recorders. A key counts as received while any recorder receives it. */
 export class UnitedFeed {
   /** Intervals in which any recorder received a key, unsorted. */
   readonly #heard = new Map<string, Interval[]>()
-  /** Since when the current recorder receives each key. */
+  /** Times since which the current recorder receives each key. */
   #since = new Map<string, Millis>()
-  /** When the current recorder received each key, and when it missed it. */
+  /** Intervals in which the current recorder received each key. `#gaps` are the intervals in which it missed the
+   *  key. */
   #live = new Map<string, Interval[]>()
   #gaps = new Map<string, Interval[]>()
 
-  /** Takes the histories of the recorders one after the other, each complete. */
+  /** Adds an item of a recorder's history. The histories are added one after the other. */
   take(item: Exclude<MarketItem, { kind: 'rows' }>): void {
     if (item.kind === 'ended') this.#end(item.stretch.to)
     if (item.kind !== 'news') return
@@ -31,7 +32,7 @@ export class UnitedFeed {
     else this.#hear(time, news.status === 'live' ? news.confirmed : [])
   }
 
-  /** In the order of time. */
+  /** Returns the events of the united feed, in the order of time. */
   news(): News[] {
     const gains = new Map<Millis, string[]>()
     const losses = new Map<Millis, string[]>()
@@ -90,7 +91,7 @@ function add<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   else list.push(value)
 }
 
-/** Intervals less the gaps. An interval without length is dropped. */
+/** Returns the intervals without the gaps. Intervals of length 0 are dropped. */
 function without(intervals: readonly Interval[], gaps: readonly Interval[]): Interval[] {
   let left = [...intervals]
   for (const [from, to] of gaps) {
@@ -107,7 +108,7 @@ function without(intervals: readonly Interval[], gaps: readonly Interval[]): Int
   return left
 }
 
-/** Sorted, adjacent intervals merged. */
+/** Sorts intervals, and merges those that touch or overlap. */
 function unite(intervals: readonly Interval[]): Interval[] {
   const united: Interval[] = []
   for (const [from, to] of [...intervals].sort((one, other) => one[0] - other[0])) {

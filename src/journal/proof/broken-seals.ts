@@ -19,11 +19,11 @@ const KEYS: Readonly<Record<SealedTable, readonly string[]>> = {
   missing: ['first_seq'],
 }
 
-/** Rows that were changed after they were written. */
+/** Yields the rows that were changed after they were written: their checksum does not match. */
 export function* brokenSeals(db: Database): Generator<Finding, void, undefined> {
   for (const table of Object.keys(SEALED) as SealedTable[]) {
     const columns: readonly string[] = SEALED[table]
-    // Times of the machine may exceed what a double counts exactly.
+    // Times of the machine's clock may exceed the integers that a double represents exactly.
     const rows = db
       .prepare(`SELECT ${columns.join(', ')}, checksum FROM ${table}`)
       .raw()

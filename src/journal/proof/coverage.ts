@@ -1,14 +1,14 @@
 import type { SealedTable } from '../schema/seals.ts'
 
 /** How `sluice replay` proves the rows of a table.
- *  repeated: they are made again from the recorded inputs and decisions, and compared column by column.
- *  sealed: they come from outside of the engine; each row has a checksum, and others refer to the row or count it.
- *  tape: each block has checksums and continues the one before.
- *  fixed: they are the same in every journal.
- *  room: they hold no data. */
+ *  - repeated: the rows are computed again from the recorded inputs and decisions, and compared column by column.
+ *  - sealed: the rows come from outside of the engine. Each has a checksum, and other rows refer to it or count it.
+ *  - tape: each block has checksums and continues the block before it.
+ *  - fixed: the rows are the same in every journal.
+ *  - room: the rows hold no data, only reserved disk space. */
 export type Proof = 'repeated' | 'sealed' | 'tape' | 'fixed' | 'room'
 
-/** Every table of a journal. */
+/** The proof of every table of a journal. */
 export const COVERAGE: Readonly<Record<SealedTable | (string & {}), Proof>> = {
   ...{ segment: 'sealed', input: 'sealed', output: 'sealed', attempt: 'sealed', report: 'sealed' },
   ...{ wallet: 'sealed', wallet_transaction: 'sealed', audit: 'sealed', watch: 'sealed', learned: 'sealed' },
@@ -21,7 +21,8 @@ export const COVERAGE: Readonly<Record<SealedTable | (string & {}), Proof>> = {
   ...{ reserve: 'room' },
 }
 
-/** Columns that the wall clock wrote, so that no replay can make them again. The checksum of the row covers them. */
+/** Columns whose value came from the wall clock, so that no replay can compute them again. The checksum of the row
+ *  covers them. */
 export const WALL_CLOCK: readonly string[] = [
   ...['segment.time', 'segment.ended', 'input.time', 'attempt.armed_at', 'wallet_transaction.time', 'audit.time'],
   ...['learned.time', 'frame.time', 'missing.first_time', 'missing.last_time', 'slot.taken_at', 'slot.done_at'],

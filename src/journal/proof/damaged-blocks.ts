@@ -18,7 +18,7 @@ interface BlockHead {
 
 const HEADS = `SELECT segment, first_seq, last_seq, last_time, rows, rows_before, runs FROM block ORDER BY last_seq`
 
-/** Blocks whose bytes were changed, or that do not continue the block before. */
+/** Yields the blocks whose bytes were changed, or that do not continue the block before them. */
 export function* damagedBlocks(db: Database, tape: TapeReader): Generator<Finding, void, undefined> {
   const segmentAt = db.prepare('SELECT coalesce(max(number), 0) FROM segment WHERE seq <= ?').pluck()
   const dropped = db.prepare(`SELECT value FROM counter WHERE name = '${TAPE_DROPPED}'`).pluck().get()
@@ -38,7 +38,7 @@ export function* damagedBlocks(db: Database, tape: TapeReader): Generator<Findin
   for (const block of lost.iterate()) yield { table: 'run', row: `block ${block}`, problem: 'there is no such block' }
 }
 
-/** Reads every byte of the block. */
+/** Reads every byte of the block. Returns the damage as a clause; '' if there is none. */
 function damageOf(tape: TapeReader, { first_seq, last_seq, last_time, rows, runs }: BlockHead): string {
   try {
     for (const block of tape.blocks(new Mints(), { from: last_seq, to: Math.max(first_seq, last_seq) })) {

@@ -1,7 +1,7 @@
 /** A row that the rest of the journal contradicts. */
 export interface Finding {
   readonly table: string
-  /** Key of the row, for people: `signature 5K..., order_id o12`. */
+  /** Key of the row, to be read by the user: `signature 5K..., order_id o12`. */
   readonly row: string
   /** The contradiction, as a clause: `the row is missing`. */
   readonly problem: string
@@ -9,7 +9,7 @@ export interface Finding {
 
 const MOST_CHARACTERS = 120
 
-/** A value of a row, for people. */
+/** Formats a value of a row for the user. */
 export function shown(value: unknown): string {
   const text = value === null ? 'NULL' : String(value)
   return text.length <= MOST_CHARACTERS ? text : `${text.slice(0, MOST_CHARACTERS)}...`

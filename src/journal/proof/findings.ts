@@ -8,15 +8,16 @@ import { brokenSums } from './ledger-sums.ts'
 import { missingRows } from './missing-rows.ts'
 import { unlikeImplied } from './unlike-implied.ts'
 
-/** Everything in a journal that contradicts its own record; see coverage.ts. Whether the engine decides again as
- *  recorded is for a replay to say. Call it on a snapshot. */
+/** Yields every row of a journal that contradicts the rest of its record; coverage.ts says how each table is checked.
+ *  Does not check whether the engine would decide again as recorded, which only a replay shows. Call it on a
+ *  snapshot. */
 export function* findingsOf(db: Database, tape: TapeReader): Generator<Finding, void, undefined> {
   yield* brokenSeals(db)
   for (const step of [missingRows(db), damagedBlocks(db, tape), contradictions(db), brokenSums(db)])
     try {
       yield* step
     } catch (error) {
-      // The checksum of the row does not match either, so the row is named.
+      // The checksum of this row does not match either, so another finding names the row.
       if (!(error instanceof SqliteError) || !error.message.includes('malformed JSON')) throw error
       yield {
         table: 'any',

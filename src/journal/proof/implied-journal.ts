@@ -12,7 +12,7 @@ import type { Finding } from './finding.ts'
 
 type Db = Database.Database
 
-/** Inputs and outputs that change a table other than their own. */
+/** Selects the inputs and outputs that change a table other than their own. */
 const EFFECTIVE = `
 SELECT 'input' AS stream, segment, seq, -1 AS n, time, json FROM input WHERE kind IN ('report', 'timer')
 UNION ALL
@@ -29,8 +29,8 @@ interface StreamRow {
   readonly json: string
 }
 
-/** The journal that the recorded inputs, decisions and outside facts imply, in a temporary database. The writer's own
- *  functions and triggers make its rows. */
+/** A temporary database with the journal that the recorded inputs, decisions and outside facts imply. Its rows are
+ *  written by the same functions and triggers that the writer uses. */
 export class ImpliedJournal {
   readonly db: Db
   readonly #recorded: Db
@@ -46,7 +46,7 @@ export class ImpliedJournal {
     this.db.exec('BEGIN')
   }
 
-  /** Yields the rows that cannot be read. */
+  /** Writes the rows of the implied journal. Yields the recorded rows that cannot be read. */
   *fold(): Generator<Finding, void, undefined> {
     for (const json of this.#recorded.prepare('SELECT json FROM segment ORDER BY number').pluck().iterate())
       yield* this.#booked('segment', 'json', () => countersOf(decodeJson<StartInput>(json as string)))
@@ -65,7 +65,8 @@ export class ImpliedJournal {
     this.db.close()
   }
 
-  /** The fee of a failed paper transaction is a row of `wallet_transaction`, which is copied. */
+  /** Returns the writes that a recorded row implies. Omits the fee of a failed paper transaction, because it is a row
+   *  of `wallet_transaction`, and that table is copied. */
   #writesOf({ stream, segment, seq, n, time, json }: StreamRow): readonly Write[] {
     const [, ...effects] =
       stream === 'input'
@@ -74,7 +75,8 @@ export class ImpliedJournal {
     return effects.filter(([name]) => name !== 'paperFailed').map((write) => this.#withCosts(write))
   }
 
-  /** The first versions did not itemize the costs of a fill: those that the migration wrote stand. */
+  /** Adds the recorded costs to a fill without costs. The first versions did not itemize the costs of a fill, so the
+   *  costs that the migration wrote are accepted. */
   #withCosts(write: Write): Write {
     if (write[0] !== 'fill' || write.at(-1) !== undefined) return write
     const costs = this.#recorded.prepare('SELECT costs FROM fill WHERE signature = ? AND order_id = ?').pluck()

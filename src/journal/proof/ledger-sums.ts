@@ -4,7 +4,7 @@ import type { Finding } from './finding.ts'
 
 const OPPOSITES = ['wallet', ...LINES].map((line) => `o.${line} <> -r.${line}`).join(' OR ')
 
-/** Sums of the ledger: each finds the rows that break a rule. */
+/** Rules for the sums of the ledger. The SQL of each rule finds the rows that break it. */
 const RULES: readonly { readonly table: string; readonly sql: string; readonly problem: string }[] = [
   {
     table: 'posting',

@@ -3,14 +3,14 @@ import type { Seq } from '../../base/units.ts'
 import { TAPE_DROPPED } from '../schema/seals.ts'
 import type { Finding } from './finding.ts'
 
-/** Seqs that a row accounts for, inclusive. */
+/** A range of seqs, inclusive, that the journal has a row for. */
 interface Range {
   readonly from: Seq
   readonly to: Seq
 }
 
-/** Every start, input and market row has a seq of its own. Tape that was dropped, and rows that a full disk lost, are
- *  recorded as ranges. */
+/** Selects these ranges. Every start, input and market row has a seq of its own. The tape that was dropped, and rows
+ *  that a full disk lost, are recorded as ranges. */
 const ACCOUNTED = `
 SELECT 1 AS "from", value AS "to" FROM counter WHERE name = '${TAPE_DROPPED}'
 UNION ALL SELECT seq, seq FROM segment
@@ -23,7 +23,7 @@ UNION ALL SELECT seq, seq + next - row - 1 FROM (
     UNION ALL SELECT b.last_seq, b.rows, r.row, r.seq FROM run r JOIN block b ON b.last_seq = r.block WHERE b.runs > 1))
 ORDER BY 1, 2`
 
-/** Seqs that no row accounts for. */
+/** Yields the seqs for which the journal has no row. */
 function* missingSeqs(db: Database): Generator<Finding, void, undefined> {
   let next = 1
   for (const { from, to } of db.prepare(ACCOUNTED).iterate() as IterableIterator<Range>) {
@@ -41,7 +41,7 @@ function* missingSeqs(db: Database): Generator<Finding, void, undefined> {
   }
 }
 
-/** Why seqs of a segment are missing. */
+/** Says why seqs of a segment are missing. */
 export function lackOf(db: Database, firstSeq: Seq, lastSeq: Seq): string {
   const lost = db.prepare('SELECT 1 FROM missing WHERE first_seq BETWEEN ? AND ?').get(firstSeq, lastSeq)
   if (lost !== undefined) return 'a full disk lost a part of its record'
@@ -56,7 +56,7 @@ function missingSeq(from: Seq, to: Seq): Finding {
   return { table: 'input or block', row: named, problem: `the row of ${named} is missing: seqs have no holes` }
 }
 
-/** Numbers that count up from 1. */
+/** Tables whose rows have a number that counts up from 1. */
 const COUNTED: readonly { readonly table: string; readonly sql: string }[] = [
   { table: 'segment', sql: 'SELECT number AS n FROM segment' },
   { table: 'report', sql: 'SELECT id AS n FROM report' },
@@ -64,7 +64,7 @@ const COUNTED: readonly { readonly table: string; readonly sql: string }[] = [
   { table: 'posting', sql: 'SELECT id AS n FROM posting' },
 ]
 
-/** Places of rows in a group, which count up without a hole. */
+/** Tables whose rows have a place within a group. The places count up without a gap. */
 const PLACED: readonly { readonly table: string; readonly sql: string; readonly first: number }[] = [
   {
     table: 'attempt',
@@ -79,7 +79,7 @@ const PLACED: readonly { readonly table: string; readonly sql: string; readonly 
   },
 ]
 
-/** Rows that others name. */
+/** Rows that rows of other tables refer to. */
 const NAMED: readonly { readonly table: string; readonly by: string; readonly sql: string }[] = [
   {
     table: 'attempt',
@@ -126,11 +126,12 @@ const NAMED: readonly { readonly table: string; readonly by: string; readonly sq
   },
 ]
 
-/** The results of a backtest hold no tape, and no decisions that only a restart reads. */
+/** SQL: whether these are the results of a backtest. They contain no tape, and none of the decisions that only a
+ *  restart reads. */
 const OF_BACKTEST = `SELECT count(*) > 0 AND min(coalesce(json_extract(json, '$.bots[0].account.mode'), '') = 'backtest')
   FROM segment`
 
-/** Rows that are missing although numbers or other rows show that they were written. */
+/** Yields rows that are missing, although numbers or other rows show that they were written. */
 export function* missingRows(db: Database): Generator<Finding, void, undefined> {
   const isWhole = db.prepare(OF_BACKTEST).pluck().get() === 0
   if (isWhole) yield* missingSeqs(db)

@@ -6,14 +6,14 @@ import { type Finding, keyText, shown } from './finding.ts'
 interface Repeated {
   readonly table: string
   readonly key: readonly string[]
-  /** Rows that are compared; absent: all. */
+  /** Condition for the rows that are compared; if absent, all rows are. */
   readonly where?: string
-  /** SQL that finds the row by its key; absent: the key's columns. */
+  /** SQL condition that finds a row by its key; if absent, the columns of the key are compared. */
   readonly find?: string
   readonly omitted?: readonly string[]
 }
 
-/** Rows of these tables are found although their key begins with a flag. */
+/** Returns a condition that finds a row by its key, although the table's key begins with a flag of unknown value. */
 const flagged = (flag: string, key: string): string => `${flag} IN (0, 1) AND ${key} = ?`
 
 const FIXED: readonly Repeated[] = [
@@ -30,7 +30,8 @@ const MONEY: readonly Repeated[] = [
   { table: 'past_position', key: ['rowid'] },
   { table: 'conditional_order', key: ['number'], find: flagged('open', 'number') },
   { table: 'counter', key: ['name'], where: `name <> '${TAPE_DROPPED}'` },
-  // Openings are proved by the sums, see ledger-sums.ts. A posting is numbered in the order in which evidence came.
+  // Openings are proved by the sums (ledger-sums.ts). `id` is not compared, because a posting is numbered in the order
+  // in which its evidence arrived.
   {
     table: 'posting',
     key: ['signature', 'account', 'order_id'],
@@ -40,7 +41,8 @@ const MONEY: readonly Repeated[] = [
   },
 ]
 
-/** A full disk drops some decisions of these tables, but not their rows. */
+/** Tables that are compared only if no disk was full: a full disk drops some decisions on these tables, but not the
+ *  rows that the decisions changed. */
 const IDLE: readonly Repeated[] = [
   { table: 'account', key: ['account'] },
   { table: 'bot', key: ['account', 'bot'] },
@@ -49,7 +51,7 @@ const IDLE: readonly Repeated[] = [
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Differences between a journal and the one that its record implies. */
+/** Yields the differences between a journal and the journal that its record implies. */
 export function* unlikeImplied(recorded: Database, implied: Database): Generator<Finding, void, undefined> {
   const lost = recorded.prepare('SELECT count(*) FROM missing').pluck().get() as number
   for (const repeated of [...FIXED, ...MONEY, ...(lost === 0 ? IDLE : [])]) {
@@ -107,7 +109,7 @@ function problemOf(column: string, found: unknown, implied: unknown): string {
   return `${place} is ${shown(one)}, but the recorded inputs and decisions imply ${shown(other)}`
 }
 
-/** The first field that differs, with both values. */
+/** Finds the first field that differs inside two JSON texts, with both values; undefined if a text is not JSON. */
 function insideOf(found: unknown, implied: unknown): readonly [string, unknown, unknown] | undefined {
   try {
     const [one, other] = [JSON.parse(String(found)), JSON.parse(String(implied))]
@@ -120,12 +122,13 @@ function insideOf(found: unknown, implied: unknown): readonly [string, unknown, 
 
 const SCHEMA = `SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'`
 
-/** Without comments and line breaks, which differ between versions. */
+/** Removes comments and line breaks from SQL, because they differ between versions. */
 function plainSql(sql: string): string {
   return sql.replace(/--.*$/gm, '').replace(/\s+/g, ' ').trim()
 }
 
-/** Views, triggers and tables that are not Sluice's own: people read the views, and triggers write the ledger. */
+/** Yields the views, triggers and tables that differ from those that Sluice creates. Users read the views, and triggers
+ *  write the ledger. */
 function* changedSchema(recorded: Database, implied: Database): Generator<Finding, void, undefined> {
   const find = recorded.prepare(`SELECT sql FROM sqlite_schema WHERE type = ? AND name = ?`).pluck()
   for (const { type, name, sql } of implied.prepare(SCHEMA).all() as { type: string; name: string; sql: string }[]) {

@@ -14,11 +14,11 @@ export interface RecordedOrder {
   readonly order: Order
   readonly state: OrderState
   readonly code: string
-  /** Reason of the state. */
+  /** Reason why the order is in this state. */
   readonly outcome: string
 }
 
-/** A report that the engine took of an order. */
+/** A report on an order that the engine has processed. */
 export interface RecordedReport {
   readonly seq: Seq
   readonly time: Millis
@@ -27,18 +27,18 @@ export interface RecordedReport {
 
 export interface RecordedFill {
   readonly fill: Fill
-  /** A fork took it back. */
+  /** Whether a fork of the chain has reversed the fill. */
   readonly reversed: boolean
 }
 
-/** A position when it closed, or now. */
+/** A position in its last state: when it closed, or now if it is open. */
 export interface RecordedPosition {
   readonly position: Position
-  /** null while it is held. */
+  /** When the position closed; null while it is held. */
   readonly closed: { readonly seq: Seq; readonly time: Millis } | null
 }
 
-/** A refusal or note about a mint. */
+/** A refusal or a note about a mint. */
 export interface Word {
   readonly seq: Seq
   readonly time: Millis
@@ -80,8 +80,8 @@ const INPUT = 'SELECT seq, time, json FROM input'
 const WORD = `SELECT seq, time, kind, bot, code, reason FROM output
 WHERE kind IN ('refused', 'note') AND mint = ? AND time >= ? AND time <= ?`
 
-/** Looks up orders and mints in the rows. These queries have no index of their own, because an index would add a page
- *  to the commit of every order, so a query may scan a whole table. */
+/** Looks up orders and mints in the tables. These queries have no index of their own, because an index would add a page
+ *  to the commit of every order. So a query may scan a whole table. */
 export class History {
   readonly #db: Database
 
@@ -96,13 +96,14 @@ export class History {
     return row && recordedOrder(row)
   }
 
-  /** Oldest first. */
+  /** Orders of a mint, oldest first. */
   ordersOf(mint: string): RecordedOrder[] {
     const rows = this.#db.prepare<[string], OrderTableRow>(`${ORDER} WHERE mint = ? ORDER BY number`).all(mint)
     return rows.map(recordedOrder)
   }
 
-  /** All states of the conditional orders of a mint, of one conditional order, or of the one that became an order. */
+  /** All recorded states of conditional orders: those of a mint, of one conditional order, or of the conditional order
+   *  that became the order `orderId`. */
   conditionals(of: { mint: string } | { id: string } | { orderId: string }): RecordedConditional[] {
     const [[name, value] = ['', '']] = Object.entries(of)
     const where = name === 'mint' ? 'mint = ?' : 'instr(json, ?) > 0'
@@ -118,7 +119,7 @@ export class History {
     }))
   }
 
-  /** In the order in which they were made. */
+  /** Attempts of an order, in the order in which they were made. */
   attemptsOf(orderId: string): Attempt[] {
     return attemptsOf(this.#db, orderId)
   }
@@ -135,7 +136,7 @@ export class History {
     })
   }
 
-  /** Oldest first, including fills that a fork took back. */
+  /** Fills of an order, oldest first, including fills that a fork reversed. */
   fillsOf(orderId: string): RecordedFill[] {
     const rows = this.#db
       .prepare<[string], FillTableRow & { reversed: number }>('SELECT * FROM fill WHERE order_id = ? ORDER BY time')
@@ -149,13 +150,13 @@ export class History {
     return this.#db.prepare<[string], string>(sql).pluck().get(orderId) ?? ''
   }
 
-  /** When and with which code the engine cancelled an order. */
+  /** Time and code of the engine's cancellation of an order; undefined if it was not cancelled. */
   cancelOf({ id, seq }: Pick<Order, 'id' | 'seq'>): { time: Millis; code: string } | undefined {
     const sql = `SELECT time, code FROM output WHERE seq >= ? AND kind = 'cancel' AND reason = ? ORDER BY seq LIMIT 1`
     return this.#db.prepare<[Seq, string], { time: Millis; code: string }>(sql).get(seq, id)
   }
 
-  /** Oldest first; open positions last. */
+  /** Positions of a mint, oldest first; open positions are last. */
   positionsOf(mint: string): RecordedPosition[] {
     const past = this.#db
       .prepare<[string], { json: string; seq: Seq; time: Millis | null }>(
@@ -173,7 +174,7 @@ export class History {
     ]
   }
 
-  /** Last recorded position of a mint, up to a seq or a time. */
+  /** Last recorded position of a mint, up to a seq or a time; undefined if there is none. */
   positionAt(mint: string, account: string, upTo: { seq: Seq } | { time: Millis }): Position | undefined {
     const [column, bound] = 'seq' in upTo ? ['seq', upTo.seq] : ['time', upTo.time]
     const rows = this.#db
@@ -189,19 +190,20 @@ export class History {
     return undefined
   }
 
-  /** Refusals and notes of a mint between two times, inclusive, oldest first. */
+  /** Refusals and notes about a mint between two times, inclusive, oldest first. */
   words(mint: string, from: Millis, to: Millis): Word[] {
     return this.#db.prepare<[string, Millis, Millis], Word>(`${WORD} ORDER BY seq, n`).all(mint, from, to)
   }
 
-  /** Last refusal or note of a bot up to a time. */
+  /** Last refusal or note of a bot about a mint, up to a time; undefined if there is none. */
   lastWord(mint: string, bot: string, to: Millis): Word | undefined {
     return this.#db
       .prepare<[string, number, Millis, string], Word>(`${WORD} AND bot = ? ORDER BY seq DESC, n DESC LIMIT 1`)
       .get(mint, 0, to, bot)
   }
 
-  /** First alarm that a strategy threw or was stopped, in a segment and up to a time. */
+  /** First alarm between a seq and a time that says that the bot's strategy threw or was stopped; undefined if there is
+   *  none. */
   breakOf(bot: string, from: Seq, to: Millis): { time: Millis; reason: string } | undefined {
     return this.#db
       .prepare<[Seq, Millis, string], { time: Millis; reason: string }>(

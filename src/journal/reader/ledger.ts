@@ -6,33 +6,33 @@ import type { Input } from '../../engine/messages.ts'
 import { type FillTableRow, fillOf } from '../schema/fills.ts'
 import { LINES } from '../schema/ledger.ts'
 
-/** Movements of a wallet's SOL by line, lamports: positive left the wallet, negative entered it. The keys are lines of
- *  the view `ledger`. */
+/** SOL that a wallet gave or received, by line of the ledger, in lamports. A positive amount left the wallet, a
+ *  negative one entered it. The keys are lines of the view `ledger`. */
 export type LedgerLines = Readonly<Record<string, Lamports>>
 
-/** Ledger of one account. */
+/** The ledger of one account. */
 export interface AccountLedger {
   readonly account: string
-  /** Balance by all postings: the negative sum of `lines`. */
+  /** Balance that all postings together give: the negative sum of `lines`. */
   readonly walletLamports: Lamports
   readonly lines: LedgerLines
-  /** Cost of failed transactions; included in `lines`. */
+  /** Cost of failed transactions. This amount is also included in `lines`. */
   readonly failedLamports: Lamports
-  /** Last comparison with the wallet; null if there was none. */
+  /** Last comparison of the ledger with the wallet; null if there was none. */
   readonly audit: LedgerAudit | null
 }
 
 export interface LedgerAudit {
-  /** Finalized; 0 on paper. */
+  /** Finalized slot of the comparison; 0 on paper. */
   readonly slot: number
   readonly time: Millis | null
-  /** Balance by the chain; on paper by the engine. */
+  /** Balance that was read from the chain, or on paper the balance in the engine. */
   readonly walletLamports: Lamports
-  /** Balance by the ledger up to that slot. */
+  /** Balance that the ledger gives up to that slot. */
   readonly ledgerLamports: Lamports
-  /** Unexplained difference. */
+  /** Difference of the two balances, which no posting explains. */
   readonly remainderLamports: Lamports
-  /** Largest absolute difference so far. */
+  /** Largest absolute difference of any comparison so far. */
   readonly worstLamports: Lamports
 }
 
@@ -69,7 +69,7 @@ export function accountLedgers(db: Database): AccountLedger[] {
   })
 }
 
-/** Lines that are not 0. Amounts outside of trades are named by the kind of their posting. */
+/** Lines of an account that are not 0. An amount outside of trades is named after the kind of its posting. */
 function linesOf(db: Database, row: { account: string } & Record<string, Lamports>): LedgerLines {
   const others = db
     .prepare('SELECT kind, sum(other) AS other FROM posting WHERE account = ? AND other <> 0 GROUP BY kind')
@@ -91,8 +91,8 @@ function auditOf(db: Database, account: string): LedgerAudit | null {
   return (last as LedgerAudit | undefined) ?? null
 }
 
-/** On paper the engine books a fill when it takes the report, the ledger when the fill is durable. Fills between the
- *  two are no difference. */
+/** Compares a paper account with the engine's balance. The engine books a fill when it processes the report, and the
+ *  ledger books it when the fill is durable. So fills between these two moments are not counted as a difference. */
 function paperAuditOf(db: Database, account: string, ledger: Lamports): LedgerAudit | null {
   const walletLamports = db
     .prepare(`SELECT json_extract(json, '$.lamports') FROM account WHERE account = ?`)
@@ -121,15 +121,15 @@ export function ledgerEntries(db: Database, orderId: string): LedgerEntry[] {
   return rows as LedgerEntry[]
 }
 
-/** Every change of the wallets' tokens: fills, without those that a fork took back; adopted tokens; tokens that left
- *  without an order. */
+/** Every change of the wallets' tokens: fills that no fork has reversed, tokens that a bot adopted, and tokens that
+ *  left a wallet without an order. */
 export function movementsOf(db: Database): TokenMovement[] {
   const fills = (db.prepare('SELECT * FROM fill WHERE reversed = 0').all() as FillTableRow[]).map(fillOf)
   return [...fills.map((fill) => ({ kind: 'fill', fill }) as const), ...foreignMovements(db)]
 }
 
-/** Adoptions and deficits that the engine took: it answered each with a new position. Later outputs and other positions
- *  are no movements. */
+/** Adoptions and deficits that the engine has processed. It answered each of them with a new position in the first
+ *  output. Later outputs, and positions of other mints, are not movements. */
 function foreignMovements(db: Database): TokenMovement[] {
   const rows = db
     .prepare(

@@ -26,17 +26,18 @@ import { type AccountLedger, accountLedgers, type LedgerEntry, ledgerEntries, mo
 import { type Recovered, recover } from './recovery.ts'
 import { type ReportRows, reportRows } from './report-rows.ts'
 
-// Rows as commands print them with --json: SOL and whole tokens. Fills are in schema/fills.ts.
+// The interfaces below are rows as commands print them with --json, in SOL and whole tokens. Rows of fills are in
+// schema/fills.ts.
 
 export interface OrderRow {
   readonly id: string
   readonly bot: string
   readonly mint: string
   readonly side: TradeSide
-  /** waiting, done: conditional orders only. */
+  /** State of the order. `waiting` and `done` occur only in conditional orders. */
   readonly state: OrderState | ConditionalState
   readonly code: ErrorCode | ''
-  /** Reason of the decision; while the outcome is being proved, the progress of the proof. */
+  /** Reason of the order; while its outcome is being proved, the progress of the proof. */
   readonly reason: string
 }
 
@@ -48,31 +49,32 @@ export interface PositionRow {
   readonly costSol: number
   /** Liquidation value; null if unknown. */
   readonly valueSol: number | null
-  /** Reason of the exit, its number of attempts, and whether the token seems unsellable; '' without an exit. */
+  /** Reason of the open exit, its number of attempts, and whether the token seems unsellable; '' if there is no
+   *  exit. */
   readonly selling: string
 }
 
 export interface Counters {
-  /** Market rows on the tape. */
+  /** Number of market rows on the tape. */
   readonly events: number
-  /** Orders, refusals, cancellations, alarms and notes. */
+  /** Number of orders, refusals, cancellations, alarms and notes. */
   readonly decisions: number
   readonly orders: number
   readonly fills: number
-  /** Open positions. */
+  /** Number of open positions. */
   readonly positions: number
   readonly realizedSol: number
-  /** Base fees, priority fees and rent. */
+  /** Sum of base fees, priority fees and rent. */
   readonly feesSol: number
-  /** Reconnects of the feed within segments. */
+  /** Number of reconnects of the feed within segments. */
   readonly reconnects: number
 }
 
 export type { MarketItem }
 
-/** Opens a journal read-only, even while another process writes it. Throws SluiceError (exit 1) if the file is missing,
- *  corrupt, newer, or not a journal; every method throws it if the file turns out to be corrupt. `mapped`: reads the
- *  tape as `MappedScan` does. */
+/** Opens a journal read-only; another process may be writing it. Throws SluiceError (exit 1) if the file is missing,
+ *  corrupt, newer, or not a journal. Every method throws SluiceError if it finds the file corrupt. `mapped`: reads the
+ *  tape through a memory map, see `MappedScan`. */
 export function openReader(path: string, { mapped = false } = {}): JournalReader {
   const db = openForReading(path)
   try {
@@ -96,7 +98,7 @@ export class JournalReader {
     this.#replay = new SegmentReplay(db, this.#tape)
   }
 
-  /** Blocks cannot load their late columns and texts afterwards. */
+  /** Closes the journal. Blocks that were read cannot load further columns and texts afterwards. */
   close(): void {
     this.#db.close()
   }
@@ -105,23 +107,23 @@ export class JournalReader {
     return this.#read(() => recover(this.#db))
   }
 
-  /** Seqs of the last `seconds` of the tape, counted back from its last row; empty without a tape. */
+  /** Range of seqs of the last `seconds` of the tape, counted back from its last row; empty if there is no tape. */
   warmupRange(seconds: number): SeqRange {
     return this.#read(() => this.#tape.lastSeconds(seconds, new Mints()))
   }
 
-  /** Rows of the tape, or of a range, block by block. `mints` numbers the tokens. */
+  /** Yields the rows of the tape, or of a range of it, block by block. `mints` numbers the tokens. */
   blocks(mints: Mints, range: SeqRange = { from: 0, to: Number.MAX_SAFE_INTEGER }): Generator<Block, void, undefined> {
     return this.#readEach(this.#tape.rows(mints, range))
   }
 
-  /** Blocks for the warm-up of strategies, which may keep blocks: unlike those of `blocks`, all columns stay readable
-   *  after `close` and after the tape is dropped. */
+  /** Yields blocks for the warm-up of strategies. Strategies may keep these blocks: unlike the blocks of `blocks`, all
+   *  their columns stay readable after `close` and after the tape is dropped. */
   warmup(mints: Mints, range: SeqRange): Generator<Block, void, undefined> {
     return this.#readEach(this.#tape.rows(mints, range, true))
   }
 
-  /** The recorded market without decisions, for backtests. */
+  /** The recorded market without decisions, for a backtest. */
   market(): Market {
     const tape = this.#read(() => this.#db.transaction(() => new MarketTape(this.#db, this.#tape))())
     const { stretches, rows } = tape
@@ -129,7 +131,7 @@ export class JournalReader {
     return { stretches, rows, items, history: () => this.#readEach(tape.history()) }
   }
 
-  /** The market of one segment with its warm-up; undefined if that part of the tape was dropped. */
+  /** The market of one segment and of its warm-up; undefined if a part of this tape was dropped. */
   marketOf({ number, rows, complete, start: { warm } }: Segment): Market | undefined {
     const tape = this.#read(() => this.#db.transaction(() => new MarketTape(this.#db, this.#tape))())
     const stretches = tape.stretches.filter(({ segment }) => segment === number)
@@ -143,7 +145,7 @@ export class JournalReader {
     }
   }
 
-  /** A snapshot, though a process may be writing. */
+  /** All segments, read in one snapshot, because a process may be writing. */
   segments(): Segment[] {
     return this.#read(() => this.#db.transaction(() => segmentsOf(this.#db))())
   }
@@ -154,22 +156,23 @@ export class JournalReader {
     return this.#read(() => this.#db.transaction(() => run(history, tape))())
   }
 
-  /** Everything that happened in a segment, in order. */
+  /** Yields everything that happened in a segment, in order. */
   replay(segment: Segment, mints: Mints): Generator<SegmentItem, void, undefined> {
     return this.#readEach(this.#replay.items(segment, mints))
   }
 
-  /** Holds a snapshot until `close`: later reads see the journal as of now, although a process may be writing. */
+  /** Opens a snapshot that lasts until `close`. Later reads see the journal as of now, although a process may be
+   *  writing it. */
   hold(): void {
     this.#read(() => this.#db.exec('BEGIN; SELECT 1 FROM segment LIMIT 1'))
   }
 
-  /** Why a segment that is not complete cannot be replayed. */
+  /** Says why a segment that is not complete cannot be replayed. */
   lackOf({ firstSeq, lastSeq }: Segment): string {
     return this.#read(() => lackOf(this.#db, firstSeq, lastSeq))
   }
 
-  /** Rows that the journal's own record contradicts. */
+  /** Yields the rows that contradict the journal's own record. */
   findings(): Generator<Finding, void, undefined> {
     return this.#readEach(findingsOf(this.#db, this.#tape))
   }
@@ -180,7 +183,7 @@ export class JournalReader {
     if (damage !== '') throw new SluiceError(`${this.path} is corrupt (${damage}); restore it from a backup`)
   }
 
-  /** Oldest first. While the outcome of an order is being proved, `reason` is the progress of the proof. */
+  /** All orders, oldest first. While the outcome of an order is being proved, `reason` is the progress of the proof. */
   orders(): OrderRow[] {
     const orders = this.#all<OrderRow>(
       `SELECT id, bot, mint, side, state, code, coalesce((SELECT progress FROM watch
@@ -190,18 +193,18 @@ export class JournalReader {
     return orders.concat(this.#conditionalOrders())
   }
 
-  /** Oldest first. */
+  /** All conditional orders, oldest first. */
   #conditionalOrders(): OrderRow[] {
     return this.#all('SELECT id, bot, mint, side, state, code, reason FROM conditional_orders ORDER BY time, id')
   }
 
-  /** Oldest first, without fills that a fork took back. */
+  /** All fills, oldest first, without those that a fork reversed. */
   fills(): FillRow[] {
     const rows = this.#all<FillTableRow>('SELECT * FROM fill WHERE reversed = 0 ORDER BY time, order_id')
     return rows.map((row) => fillRow(fillOf(row)))
   }
 
-  /** Real attempts, oldest first, each with its fill if it has one. */
+  /** All attempts of live trading, oldest first, each with its fill if it was filled. */
   executions(): { readonly attempt: Attempt; readonly fill: Fill | undefined }[] {
     const fills = this.#all<FillTableRow>('SELECT * FROM fill WHERE reversed = 0').map(fillOf)
     const byAttempt = new Map(fills.map((fill) => [fill.attemptId, fill]))
@@ -211,13 +214,13 @@ export class JournalReader {
     return attempts.map((attempt) => ({ attempt, fill: byAttempt.get(attempt.id) }))
   }
 
-  /** Orders, refusals, cancellations, alarms and notes, one at a time, in order. */
+  /** Yields orders, refusals, cancellations, alarms and notes, in order. */
   decisions(): Generator<Decision, void, undefined> {
     const sql = 'SELECT time, kind, bot, mint, code, reason FROM decisions ORDER BY seq, n'
     return this.#readEach(iterated<Decision>(this.#db, sql))
   }
 
-  /** Open positions, oldest first. `worth`: liquidation value, if the caller knows it. */
+  /** Open positions, oldest first. `worth` returns the liquidation value of a position if the caller knows it. */
   positions(worth: Worth = () => undefined): PositionRow[] {
     const rows = this.#all<{ json: string }>('SELECT json FROM position ORDER BY opened_at, mint')
     return rows.map(({ json }) => {
@@ -230,12 +233,12 @@ export class JournalReader {
     })
   }
 
-  /** Ledger of each account. */
+  /** The ledger of each account. */
   ledger(): AccountLedger[] {
     return this.#read(() => this.#db.transaction(() => accountLedgers(this.#db))())
   }
 
-  /** Postings of an order. */
+  /** The postings of an order. */
   ledgerEntries(orderId: string): LedgerEntry[] {
     return this.#read(() => ledgerEntries(this.#db, orderId))
   }
@@ -245,7 +248,7 @@ export class JournalReader {
     return this.#read(() => this.#db.transaction(() => movementsOf(this.#db))())
   }
 
-  /** Rows of the report on all segments, without the movements. */
+  /** Rows for the report on all segments, without the movements of tokens. */
   report(): ReportRows {
     return this.#read(() => this.#db.transaction(() => reportRows(this.#db))())
   }
@@ -263,7 +266,7 @@ export class JournalReader {
     return { events, ...(sums as NonNullable<typeof sums>), reconnects: this.#reconnects() }
   }
 
-  /** Counts changes to live after a down within the same segment. */
+  /** Counts how often the feed became live again after it was down in the same segment. */
   #reconnects(): number {
     const rows = this.#all<{ segment: number; status: string }>(
       `SELECT segment, json_extract(json, '$.status') AS status FROM input WHERE kind = 'feed' ORDER BY seq`,

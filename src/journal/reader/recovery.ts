@@ -20,32 +20,32 @@ import type { Slot } from '../../orders/ports.ts'
 import type { Learned } from '../../orders/service-facts.ts'
 import { type FillTableRow, fillOf } from '../schema/fills.ts'
 
-/** State that a start restores: recorded decisions, which are never decided again. It covers all accounts; the caller
- *  restores its own. */
+/** The state that a start restores. It consists of recorded decisions, which are never decided again. It covers all
+ *  accounts; the caller restores its own. */
 export interface Recovered {
   readonly money: RecoveredMoney
   /** First unused seq. */
   readonly nextSeq: Seq
   /** First unused report id. */
   readonly nextReport: number
-  /** Reports that the engine has not taken, by id; they are delivered again. */
+  /** Reports that the engine has not processed, by id. They are delivered again. */
   readonly untaken: readonly Extract<Input, { kind: 'report' }>[]
   /** Orders that are open or have an attempt that may still execute, oldest first. */
   readonly orders: readonly OpenOrder[]
   /** All attempts of these orders, in order. An undecided attempt is resumed, never sent again. */
   readonly attempts: readonly Attempt[]
   readonly slots: readonly Slot[]
-  /** Evidence on attempts that may still execute, beyond their baselines. */
+  /** Evidence about attempts that may still execute, gathered after their baselines. */
   readonly watches: readonly Watch[]
   /** Progress of each wallet's audit, and its transactions that concern an attempt. */
   readonly wallets: readonly { readonly cursor: WalletCursor; readonly transactions: readonly WalletTransaction[] }[]
-  /** Findings about services. */
+  /** Facts that were found out about services. */
   readonly learned: readonly Learned[]
-  /** 0 if there was none. */
+  /** Number of the last segment; 0 if there was none. */
   readonly lastSegment: number
   /** Time of the last row, input or output; 0 in a new journal. */
   readonly lastTime: Millis
-  /** The previous process ended in order; true in a new journal. */
+  /** Whether the previous process ended in order; true in a new journal. */
   readonly clean: boolean
 }
 
@@ -53,10 +53,10 @@ const FILLS_RESTORED = 500
 
 const CLOSED_LOOKED_AT = 500
 
-/** Path in the JSON of a position. */
+/** Matches a position with more tokens sold than booked, by these keys of its JSON. */
 const OVERSOLD = /"(oversold|soldEarly)"/
 
-/** Reads the state that a start restores. The cost grows with open state, not with the age of the journal. */
+/** Reads the state that a start restores. The cost grows with the open state, not with the age of the journal. */
 export function recover(db: Database): Recovered {
   return db.transaction(() => {
     const orders = unsettledOrders(db)
@@ -111,8 +111,8 @@ function unsettledOrders(db: Database): OpenOrder[] {
   return (rows as { json: string; state: OrderState }[]).map(({ json, state }) => ({ order: decodeJson(json), state }))
 }
 
-/** Amounts that buys requested: each of the last hour, and sums of the last UTC day. Orders are numbered by time, so
- *  older ones are not read. */
+/** Amounts that buys requested: each amount of the last hour, and the sums of the last UTC day. Orders are numbered by
+ *  time, so the query does not read older orders. */
 function spendsOf(db: Database): Pick<RecoveredMoney, 'spends' | 'daySpends'> {
   const last = lastOf(db, 'time')
   const spends: Spend[] = []
@@ -137,7 +137,7 @@ function addTo(days: Map<string, DaySpend>, { account, bot, time, lamports: amou
   days.set(key, { account, bot, day: dayOf(time), lamports: lamports(before + amount) })
 }
 
-/** With the highest price marked since the position was last written. */
+/** Open positions, each with the highest price that was recorded since its row was last written. */
 function heldPositions(db: Database): Position[] {
   const rows = db
     .prepare(
@@ -152,15 +152,16 @@ function heldPositions(db: Database): Position[] {
   })
 }
 
-/** Fills that a fork took back, before the engine took the report. */
+/** Fills that a fork reversed, if the engine has not yet processed the report of the reversal. */
 function takenBack(db: Database): Pick<Fill, 'signature' | 'orderId'>[] {
   return untakenReports(db).flatMap(({ report: { orderId, reversed } }) =>
     reversed === undefined ? [] : [{ orderId, signature: reversed }],
   )
 }
 
-/** Closed positions that may change again, each in its last state: a fork may take back the closing sale, or the sale
- *  sold more than was booked. Both are recent, so only the last closed positions are read. */
+/** Closed positions that may still change, each in its last state. A position changes if a fork reverses its closing
+ *  sale, or if the sale sold more than was booked. Both happen soon after the sale, so only the last closed positions
+ *  are read. */
 function closedPositions(db: Database, sales: readonly Pick<Fill, 'signature' | 'orderId'>[]): Position[] {
   const since = provisionalSales(db, sales)
   const oldest = Math.min(...since.values())
@@ -178,7 +179,7 @@ function closedPositions(db: Database, sales: readonly Pick<Fill, 'signature' | 
   return found
 }
 
-/** Time of the first booked sale that is not final, by account and mint. */
+/** Seq of the first booked sale that is not final, by account and mint. */
 function provisionalSales(
   db: Database,
   sales: readonly Pick<Fill, 'signature' | 'orderId'>[],
@@ -197,7 +198,7 @@ function provisionalSales(
   return since
 }
 
-/** Last fills that the engine took, oldest first. */
+/** The last fills that the engine processed, oldest first. */
 function takenFills(db: Database): Fill[] {
   const rows = db.prepare('SELECT * FROM fill WHERE taken IS NOT NULL ORDER BY taken DESC LIMIT ?').all(FILLS_RESTORED)
   return (rows as FillTableRow[]).map(fillOf).reverse()
@@ -212,7 +213,8 @@ function untakenReports(db: Database): Recovered['untaken'] {
   }))
 }
 
-/** An attempt's id is its order's id, a dot and a number, so attempts of an order are a range of the key. */
+/** Attempts of an order. The id of an attempt consists of the order's id, a dot and a number, so the attempts of an
+ *  order are a range of the key. */
 export function attemptsOf(db: Database, orderId: string): Attempt[] {
   const rows = db
     .prepare('SELECT json FROM attempt WHERE undecided IN (0, 1) AND id > ? AND id < ?')
@@ -227,7 +229,7 @@ function tryOf(attemptId: string): number {
   return Number(attemptId.slice(attemptId.indexOf('.') + 1))
 }
 
-/** With the transactions since the oldest of these attempts. */
+/** Progress of each wallet's audit, with the wallet's transactions since the oldest of these attempts. */
 function walletsOf(db: Database, attempts: readonly Attempt[]): Recovered['wallets'] {
   const rows = db.prepare('SELECT json FROM wallet_transaction WHERE account = ? AND slot > ? ORDER BY slot').pluck()
   return recordsOf<WalletCursor>(db, 'SELECT json FROM wallet ORDER BY account').map((cursor) => {
@@ -248,7 +250,7 @@ function slotsOf(db: Database): Slot[] {
   }))
 }
 
-/** Last seq or time of any record. */
+/** Highest seq or time of any record; 0 in a new journal. */
 function lastOf(db: Database, what: 'seq' | 'time'): number {
   const last = (table: string, column: string, order: string) =>
     numberOf(db, `SELECT ${column} FROM ${table} ORDER BY ${order} DESC LIMIT 1`)
@@ -261,7 +263,7 @@ function lastOf(db: Database, what: 'seq' | 'time'): number {
   )
 }
 
-/** Highest number in a table whose key is a flag and a number. */
+/** Highest number in a table whose key consists of a flag and a number. */
 function lastNumber(db: Database, table: string, flag: string, number: string): number {
   const of = (value: 0 | 1) => numberOf(db, `SELECT max(${number}) FROM ${table} WHERE ${flag} = ${value}`)
   return Math.max(of(0), of(1))
@@ -271,12 +273,12 @@ function recordsOf<T>(db: Database, sql: string): T[] {
   return (db.prepare(sql).pluck().all() as string[]).map((json) => decodeJson<T>(json))
 }
 
-/** 0 if there is no row. */
+/** Runs a query for one number. Returns 0 if there is no row. */
 function numberOf(db: Database, sql: string): number {
   return (db.prepare(sql).pluck().get() as number | null | undefined) ?? 0
 }
 
-/** State of an empty journal. */
+/** The state that an empty journal restores. */
 export const NO_PAST: Recovered = {
   ...{ money: NO_MONEY, nextSeq: 1, nextReport: 1, untaken: [], orders: [], attempts: [], slots: [], watches: [] },
   ...{ wallets: [], learned: [], lastSegment: 0, lastTime: 0, clean: true },

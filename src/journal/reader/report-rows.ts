@@ -7,14 +7,14 @@ import type { OrderState } from '../../engine/order.ts'
 import type { TradeSide } from '../../market/block.ts'
 import { type Segment, segmentsOf } from '../tape/recorded-segments.ts'
 
-/** Rows of the report on all segments. Fills are in `movementsOf`. */
+/** Rows for the report on all segments. `movementsOf` returns the fills. */
 export interface ReportRows {
   readonly segments: readonly Segment[]
-  /** Oldest first. */
+  /** Orders, oldest first. */
   readonly orders: readonly OrderOutcome[]
-  /** Requests that became no orders. */
+  /** Counts of requests that the engine refused, so that they became no orders. */
   readonly refusals: readonly RefusalCount[]
-  /** Transactions of ours that landed and failed, oldest first. */
+  /** Our own transactions that landed and failed, oldest first. */
   readonly failed: readonly FailedRow[]
   /** Positions that are open or opening. */
   readonly positions: readonly Position[]
@@ -43,7 +43,7 @@ export interface FailedRow {
   readonly mint: string
   readonly orderId: string
   readonly side: TradeSide
-  /** Later than every trade if the transaction's time is not known. */
+  /** Time of the transaction. If it is not known, a time later than that of every trade. */
   readonly time: Millis
   readonly feeLamports: Lamports
 }
@@ -65,7 +65,8 @@ export function reportRows(db: Database): ReportRows {
   }
 }
 
-/** A refusal names only its bot, which may have had another account in another segment. */
+/** Counts the refusals of a segment. A refusal names only its bot, so the account is taken from the start of the
+ *  segment: the bot may have had another account in another segment. */
 function refusalsOf(db: Database, { firstSeq, lastSeq, start }: Segment): RefusalCount[] {
   const accounts = new Map(start.bots.map(({ name, account }) => [name, account.id]))
   const counts = db

@@ -12,17 +12,17 @@ import { openReader } from './reader.ts'
 /** Result of `export --tax`. */
 export interface TaxExport {
   readonly file: string
-  /** Lines: one for each lot that a sale used. */
+  /** Number of lines written to the file: one for each lot that a sale used. */
   readonly disposals: number
-  /** Fills that a fork may still take back; left out. */
+  /** Number of fills that a fork may still reverse. They are not exported. */
   readonly notFinal: number
-  /** Movements on a sandbox, without real money; left out. */
+  /** Number of movements on a sandbox, which are without real money. They are not exported. */
   readonly sandbox: number
-  /** Lines without date and cost, because the acquisition is unknown. */
+  /** Number of lines without date and cost, because the acquisition is unknown. */
   readonly unknownCost: number
 }
 
-/** Writes the sales of real money in these journals into one new file. Throws SluiceError: exit 2 if the file
+/** Writes the sales for real money in these journals to one new file. Throws SluiceError (exit 2) if the file
  *  exists. */
 export function exportTax(journals: readonly string[], file: string): TaxExport {
   if (existsSync(file)) throw new SluiceError(`${file} already exists; choose a new file`, ExitCode.usage)
@@ -57,7 +57,8 @@ function accountOf(one: TokenMovement): string {
   return holderOf(one).account
 }
 
-/** Copies of a journal hold the same fill again, perhaps from before it was final. */
+/** Removes movements that occur more than once. Copies of a journal contain the same fill, perhaps from a time before
+ *  it was final; the final one is kept. */
 function once(movements: readonly TokenMovement[]): TokenMovement[] {
   const seen = new Set<string>()
   const [open, rest] = [movements.filter(isOpen), movements.filter((one) => !isOpen(one))]
@@ -67,7 +68,7 @@ function once(movements: readonly TokenMovement[]): TokenMovement[] {
   })
 }
 
-/** A fork may still take it back. */
+/** Whether a fork may still reverse the movement. */
 function isOpen(one: TokenMovement): boolean {
   return one.kind === 'fill' && !one.fill.final
 }
@@ -81,7 +82,8 @@ const COLUMNS = [
   ...['Wallet', 'Bot', 'Buy Transaction', 'Sell Transaction'],
 ]
 
-/** One line for each lot that a sale used, oldest sale first. Amounts are exact; times are UTC. */
+/** Formats the lines of the file: one for each lot that a sale used, oldest sale first. Amounts are exact; times are
+ *  UTC. */
 function taxCsv(disposals: readonly Disposal[]): string {
   const sorted = disposals.toSorted((a, b) => a.soldAt - b.soldAt)
   return `${[COLUMNS.join(','), ...sorted.map(lineOf)].join('\n')}\n`
@@ -95,12 +97,12 @@ function lineOf(one: Disposal): string {
   return [acquired, sold, ...about, ...[wallet, one.bot].map(csvCell), one.boughtBy, one.soldBy].join(',')
 }
 
-/** Empty if unknown: tokens held before the first record. */
+/** Formats a time. Empty if the time is unknown, because the tokens were held before the first record. */
 function timeOf(time: Millis | null | undefined): string {
   return time === null || time === undefined ? '' : `${new Date(time).toISOString().slice(0, 19)}Z`
 }
 
-/** Whole tokens, exact. */
+/** Formats base units as whole tokens, with all digits. */
 function amountOf(tokens: TokenAmount, decimals: number): string {
   const digits = String(tokens).padStart(decimals + 1, '0')
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')

@@ -1,5 +1,6 @@
-// Columns of fills: stored, in the view `fills`, in `sluice fills --json`, and in the table of `sluice fills`. A
-// new column is one entry of each list here that shows it; a journal gets it when it is next opened for writing.
+// Columns of fills: as stored, in the view `fills`, in `sluice fills --json`, and in the table of `sluice fills`. To
+// add a column, add one entry to each list here that shows it. A journal gets the column when it is next opened for
+// writing.
 
 import type { Database } from 'better-sqlite3'
 import { decodeJson, encodeJson } from '../../base/json.ts'
@@ -10,11 +11,12 @@ export type SqlValue = string | number | bigint | null
 
 interface StoredColumn {
   readonly name: string
-  /** SQL. A column that is added later needs a default. */
+  /** The column's type in SQL. A column that is added later needs a default. */
   readonly type: string
-  /** `taken`: seq of the input that gave the fill to the engine. */
+  /** Value of the column. `taken`: seq of the input that delivered the fill to the engine; null if there is none
+   *  yet. */
   readonly of: (fill: Fill, taken: Seq | null) => SqlValue
-  /** SQL for a fill that is reported again; absent: the first report stays. */
+  /** SQL of the new value if the fill is reported again; if absent, the value of the first report stays. */
   readonly again?: string
 }
 
@@ -30,7 +32,7 @@ const STORED: readonly StoredColumn[] = [
   { name: 'side', type: 'TEXT NOT NULL', of: ({ side }) => side },
   { name: 'slot', type: 'INTEGER NOT NULL', of: ({ slot }) => slot, ...anew('slot') },
   { name: 'time', type: 'INTEGER NOT NULL', of: ({ time }) => time },
-  // Base units; a supply may exceed 2^63.
+  // Base units as text, because a supply may exceed 2^63.
   { name: 'tokens', type: 'TEXT NOT NULL', of: ({ tokens }) => String(tokens), ...anew('tokens') },
   { name: 'decimals', type: 'INTEGER NOT NULL', of: ({ decimals }) => decimals, ...anew('decimals') },
   { name: 'trade_lamports', type: 'INTEGER NOT NULL', of: (fill) => fill.tradeLamports, ...anew('trade_lamports') },
@@ -38,10 +40,10 @@ const STORED: readonly StoredColumn[] = [
   { name: 'rent_lamports', type: 'INTEGER NOT NULL', of: (fill) => fill.rentLamports, ...anew('rent_lamports') },
   { name: 'wallet_lamports', type: 'INTEGER NOT NULL', of: (fill) => fill.walletLamports, ...anew('wallet_lamports') },
   { name: 'final', type: 'INTEGER NOT NULL', of: ({ final }) => (final ? 1 : 0), ...anew('final') },
-  // A fork took the fill back.
+  // Whether a fork has reversed the fill.
   { name: 'reversed', type: 'INTEGER NOT NULL', of: () => 0, again: '0' },
   { name: 'taken', type: 'INTEGER', of: (_fill, taken) => taken, again: 'coalesce(taken, excluded.taken)' },
-  // JSON: FillCosts
+  // `FillCosts` as JSON.
   { name: 'costs', type: "TEXT NOT NULL DEFAULT ''", of: ({ costs }) => encodeJson(costs), ...anew('costs') },
 ]
 
@@ -49,7 +51,7 @@ const sol = (lamportsSql: string): string => `${lamportsSql} / 1e9`
 const cost = (name: string): string => sol(`json_extract(costs, '$.${name}Lamports')`)
 const own = (name: string): readonly [string, string] => [name, name]
 
-/** Name and SQL. */
+/** Columns of the view `fills`: name and SQL. */
 const VIEWED: readonly (readonly [name: string, sql: string])[] = [
   ...['order_id', 'attempt_id', 'account', 'bot', 'mint', 'side', 'slot', 'time'].map(own),
   ['at', "strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixepoch')"],
@@ -73,20 +75,20 @@ const VIEWED: readonly (readonly [name: string, sql: string])[] = [
   ...['signature', 'final', 'reversed'].map(own),
 ]
 
-/** Fill as `sluice fills --json` prints it: SOL and whole tokens. */
+/** A fill as `sluice fills --json` prints it, in SOL and whole tokens. */
 export type FillRow = ReturnType<typeof fillRow>
 
 export function fillRow({ orderId, bot, mint, side, costs, signature, final, ...fill }: Fill) {
   return {
     ...{ orderId, bot, mint, side },
-    /** Amount traded, including the fees of venue and service. */
+    /** Traded amount, including the fees of the venue and the service. */
     sol: lamportsToSol(fill.tradeLamports),
     tokens: wholeTokens(fill.tokens, fill.decimals),
-    /** Base fee, priority fee and tips. */
+    /** Sum of base fee, priority fee and tips. */
     feeSol: lamportsToSol(fill.feeLamports),
     rentSol: lamportsToSol(fill.rentLamports),
-    /** Change of the wallet: -(sol + feeSol + rentSol) for a buy, sol - feeSol - rentSol for a sale, less the amount
-     *  that was wrapped. */
+    /** Change of the wallet: -(sol + feeSol + rentSol) for a buy, sol - feeSol - rentSol for a sale. The amount that
+     *  was wrapped is subtracted from both. */
     walletSol: lamportsToSol(fill.walletLamports),
     costs: {
       tradeSol: lamportsToSol(costs.tradeLamports),
@@ -99,7 +101,7 @@ export function fillRow({ orderId, bot, mint, side, costs, signature, final, ...
       rentReturnedSol: lamportsToSol(costs.rentReturnedLamports),
       wrappedSol: lamportsToSol(costs.wrappedLamports),
       remainderSol: lamportsToSol(costs.remainderLamports),
-      /** Base units. */
+      /** Tokens that were withheld, in base units. */
       withheldTokens: String(costs.withheldTokens),
       unknown: costs.unknown,
     },
@@ -109,7 +111,8 @@ export function fillRow({ orderId, bot, mint, side, costs, signature, final, ...
 
 type Cell = string | number | boolean
 
-/** Columns of the table that `sluice fills` prints. A fee that is included in an earlier column is `?`. */
+/** Columns of the table that `sluice fills` prints. A fee is printed as `?` if its amount is unknown, because it is
+ *  included in an earlier column. */
 export const PRINTED_FILL: Readonly<Record<string, (row: FillRow) => Cell>> = {
   orderId: ({ orderId }) => orderId,
   bot: ({ bot }) => bot,
@@ -127,7 +130,7 @@ export const PRINTED_FILL: Readonly<Record<string, (row: FillRow) => Cell>> = {
   signature: ({ signature }) => signature,
 }
 
-/** Row of the table `fill`, as far as a fill is read from it. */
+/** A row of the table `fill`, with the columns from which a fill is read. */
 export interface FillTableRow {
   readonly signature: string
   readonly order_id: string
@@ -164,7 +167,8 @@ export function fillWrite(fill: Fill, taken: Seq | null): readonly ['fill', ...S
   return ['fill', ...STORED.map((column) => column.of(fill, taken))]
 }
 
-/** A report that the engine took is not replaced by one that it has not taken. */
+/** Inserts or updates a fill. Once the engine has processed a report of the fill, a report that it has not processed
+ *  does not overwrite the row. */
 export const FILL_STATEMENT = `INSERT INTO fill (${STORED.map(({ name }) => name).join(', ')})
   VALUES (${STORED.map(() => '?').join(', ')})
   ON CONFLICT DO UPDATE SET ${STORED.flatMap(({ name, again }) => (again === undefined ? [] : `${name} = ${again}`)).join(', ')}

@@ -1,6 +1,6 @@
-// The ledger is double entry: a row of `posting` for each transaction that moved a wallet's money. Each account of a
-// posting other than the wallet is a column, positive if lamports went there; all columns add up to 0. Triggers on the
-// explained tables write the postings in the same commit, so no process can forget them.
+// The ledger is kept in double entry. Each transaction that moved a wallet's money has a row of `posting`. Each column
+// of that row except `wallet` is an account, positive if lamports went there, and all columns add up to 0. Triggers on
+// the tables of fills and transactions write the postings in the same commit, so no process can omit them.
 
 import { BASE_FEE } from '../../solana/constants.ts'
 import { checksumSql } from './seals.ts'
@@ -57,7 +57,7 @@ const counted = (change: string): string => `
   INSERT INTO audited (account, lamports) VALUES (NEW.account, ${change})
   ON CONFLICT DO UPDATE SET lamports = lamports + excluded.lamports;`
 
-/** Totals of audited postings are kept up to date, so that an audit does not read the whole ledger. */
+/** Triggers that keep the totals of audited postings up to date, so that an audit does not read the whole ledger. */
 const TOTALS = `
 CREATE TRIGGER posting_counted AFTER INSERT ON posting WHEN NEW.audited IS NOT NULL BEGIN ${counted('NEW.wallet')} END;
 CREATE TRIGGER posting_seen AFTER UPDATE OF audited ON posting WHEN OLD.audited IS NULL AND NEW.audited IS NOT NULL BEGIN
@@ -68,7 +68,8 @@ END;
 const NEGATED = (column: string): string =>
   `CASE WHEN ${column} = '0' THEN '0' WHEN ${column} LIKE '-%' THEN substr(${column}, 2) ELSE '-' || ${column} END`
 
-/** Postings are never changed. A posting that no longer stands is reversed by its opposite. */
+/** Trigger that reverses a posting. Postings are never changed: one that no longer stands gets a posting with the
+ *  opposite amounts. */
 const REVERSAL = `
 CREATE TRIGGER posting_reversed AFTER UPDATE OF standing ON posting WHEN OLD.standing = 1 AND NEW.standing = 0 BEGIN
   INSERT INTO posting (standing, reverses, ${COLUMNS}) VALUES (0, OLD.id, ${ABOUT.replaceAll(/\w+/g, 'OLD.$&')},
@@ -77,12 +78,15 @@ CREATE TRIGGER posting_reversed AFTER UPDATE OF standing ON posting WHEN OLD.sta
 END;
 `
 
-/** A missing cost counts as 0 and ends in the remainder: a posting must never prevent the write of its fill. */
+/** SQL of a cost of a fill. A missing cost counts as 0 and becomes part of the remainder, because a posting must never
+ *  prevent the write of its fill. */
 const cost = (name: string): string => `coalesce(json_extract(costs, '$.${name}Lamports'), 0)`
-/** Value of the tokens at the price of the decision, SOL per token; the trade itself if there was no price. */
+/** SQL of the value of the tokens at the price of the decision, SOL per token. If there was no price, it is the amount
+ *  of the trade. */
 const WORTH = `CASE WHEN price * units * 1e9 BETWEEN 0 AND 9e15 THEN CAST(round(price * units * 1e9) AS INTEGER) ELSE alone END`
 
-/** Postings of fills. The price applies to the tokens that the pool gave or took, before their transfer fee. */
+/** SQL of the postings of fills. The price applies to the tokens that the pool gave or received, before their transfer
+ *  fee was withheld. */
 const fillPostings = (where: string): string => `
 SELECT 'fill' AS kind, account, signature, order_id, bot, mint, side, slot, audited, time, wallet_lamports AS wallet,
   trade, impact, venue_fee, service_fee, base_fee, priority_fee, tip, rent_paid, rent_returned, wrapped, 0 AS other,
@@ -108,8 +112,8 @@ FROM (
 const own = (name: string): string => `coalesce(json_extract(t.json, '$.costs.${name}Lamports'), 0)`
 const attempt = (name: string): string => `coalesce(json_extract(a.json, '$.${name}'), '')`
 
-/** Postings of audited transactions without a fill. A failed transaction of ours cost its fee only; without an itemized
- *  fee, the base fee of one signature is assumed. */
+/** SQL of the postings of audited transactions without a fill. Our own failed transaction cost only its fee. If the fee
+ *  is not itemized, the base fee of one signature is assumed. */
 const transactionPostings = (where: string): string => `
 SELECT kind, account, signature, order_id, bot, mint, side, slot, slot AS audited, time, wallet, 0 AS trade, 0 AS impact, 0 AS venue_fee,
   0 AS service_fee, base_fee, priority_fee, tip, rent_paid, rent_returned, wrapped,
@@ -128,7 +132,7 @@ FROM (SELECT *, -(wallet + base_fee + priority_fee + tip + rent_paid + rent_retu
     FROM wallet_transaction t LEFT JOIN attempt a ON a.undecided IN (0, 1) AND a.id = t.attempt_id
     WHERE (t.class <> 'ours' OR json_extract(t.json, '$.failed')) AND ${where})))`
 
-/** Posts an audited transaction unless a standing posting explains it. */
+/** SQL that posts an audited transaction, unless a standing posting already explains it. */
 const postedTransaction = (where: string): string => `
   INSERT INTO posting (standing, ${COLUMNS})
     SELECT 1, ${COLUMNS} FROM (${transactionPostings(where)})
@@ -136,7 +140,8 @@ const postedTransaction = (where: string): string => `
       WHERE p.standing = 1 AND p.signature = NEW.signature AND p.account = NEW.account);
 `
 
-/** Replaces the standing posting of the fill, and the posting of an audit that did not know the transaction as ours. */
+/** SQL that posts a fill. It replaces the standing posting of this fill, and the posting of an audit that did not
+ *  recognize the transaction as our own. */
 const POSTED_FILL = `
   UPDATE posting SET standing = 0 WHERE standing = 1 AND signature = NEW.signature AND account = NEW.account
     AND (order_id = NEW.order_id OR (kind <> 'fill' AND NEW.reversed = 0));
@@ -155,8 +160,8 @@ WHEN OLD.slot <> NEW.slot OR OLD.tokens <> NEW.tokens OR OLD.wallet_lamports <> 
 END;
 `
 
-/** Failed paper transactions (`read`: account, signature, id, slot, time, fee) are stored where the audit stores those
- *  of a live wallet. */
+/** SQL of failed paper transactions, as rows of the table in which the audit stores the failed transactions of a live
+ *  wallet. `read` selects account, signature, id, slot, time and fee. */
 const failedOnPaper = (read: string): string => `
 SELECT account, slot, signature, 'ours' AS class, id AS attempt_id, -fee AS lamports, time, json_object('account', account,
   'signature', signature, 'slot', slot, 'class', 'ours', 'attemptId', id, 'lamports', -fee, 'time', time, 'after', slot - 1,
@@ -173,15 +178,15 @@ CREATE TRIGGER transaction_posted AFTER INSERT ON wallet_transaction BEGIN
 END;
 `
 
-/** Opening balance of a wallet. `slot` and `lamports` are SQL. */
+/** SQL that posts the opening balance of a wallet. `slot` and `amount` are SQL. */
 function opening(account: string, slot: string, amount: string): string {
   const zeros = LINES.map((line) => (line === 'other' ? `-(${amount})` : '0')).join(', ')
   return `INSERT INTO posting (standing, ${COLUMNS})
     SELECT 1, 'opening', ${account}, '', '', '', '', '', ${slot}, ${slot}, NULL, ${amount}, ${zeros}, '0', '0', 0`
 }
 
-/** The books of a live wallet begin with the first reading of its audit, those of a paper wallet with its first account
- *  output. */
+/** Triggers that open the books of a wallet: of a live wallet at the first reading of its audit, of a paper wallet at
+ *  its first account output. */
 const OPENINGS = `
 CREATE TRIGGER wallet_opened AFTER INSERT ON wallet BEGIN
   ${opening('NEW.account', "json_extract(NEW.json, '$.slot')", "json_extract(NEW.json, '$.lamports')")}
@@ -194,13 +199,13 @@ WHEN NEW.account NOT LIKE 'live|%' AND json_type(NEW.json, '$.lamports') = 'inte
 END;
 `
 
-/** Signatures of fills, and of reversals, in reports that the engine has not taken. */
+/** SQL of the signatures of fills and of reversals in reports that the engine has not processed. */
 const UNTOLD = `(SELECT json_extract(json, '$.fill.signature') FROM report WHERE taken = 0 AND json_type(json, '$.fill') = 'object'
   UNION ALL SELECT json_extract(json, '$.reversed') FROM report WHERE taken = 0 AND json_type(json, '$.reversed') = 'text')`
 
-/** Balance of a wallet at a finalized slot by the ledger: all postings audited up to the slot, and final fills that an
- *  audit should have seen and did not. Fills in reports that the engine has not taken count as the chain has them; they
- *  are posted again when the report is taken. */
+/** SQL of the balance that the ledger gives for a wallet at a finalized slot. It sums all postings audited up to the
+ *  slot, and final fills that an audit should have seen and did not. Fills in reports that the engine has not processed
+ *  count as the chain has them; they are posted again when the engine processes the report. */
 const ledgerAt = (account: string, slot: string): string => `(
   coalesce((SELECT lamports FROM audited d WHERE d.account = ${account}), 0)
   - (SELECT coalesce(sum(p.wallet), 0) FROM posting p WHERE p.account = ${account} AND p.audited > ${slot})
@@ -211,8 +216,8 @@ const ledgerAt = (account: string, slot: string): string => `(
        WHERE p.signature = t.signature AND p.account = t.account AND p.standing = 1), 0)), 0)
      FROM wallet_transaction t WHERE t.signature IN ${UNTOLD} AND t.account = ${account} AND t.slot <= ${slot} AND t.class = 'ours'))`
 
-/** Compares the ledger with a finalized reading of the wallet (account, slot, time, lamports). An unchanged result
- *  extends its row. */
+/** Compares the ledger with a finalized reading of the wallet. Parameters: account, slot, time, lamports. If the result
+ *  is unchanged, the last row is extended instead of a new one written. */
 export const AUDIT = `
 WITH given (account, slot, time, lamports) AS (VALUES (?, ?, ?, ?)),
 last AS (SELECT a.* FROM audit a JOIN given ON a.account = given.account ORDER BY a.first_slot DESC LIMIT 1),
@@ -224,14 +229,14 @@ SELECT *, ${checksumSql('audit')} FROM (
   FROM summed WHERE slot > coalesce((SELECT slot FROM last), -1)) WHERE true
 ON CONFLICT DO UPDATE SET slot = excluded.slot, time = excluded.time, checksum = excluded.checksum`
 
-/** Fee of a failed paper transaction: time twice, fee, attempt. */
+/** Stores the fee of a failed paper transaction. Parameters: the time, twice; the fee; the attempt. */
 export const PAPER_FAILED = `
 INSERT OR REPLACE INTO wallet_transaction (account, slot, signature, class, attempt_id, lamports, time, json, checksum)
 SELECT *, ${checksumSql('wallet_transaction')} FROM (${failedOnPaper(`SELECT account, signature, id, CAST(? / 400 AS INTEGER) AS slot, ? AS time, ? AS fee
   FROM attempt WHERE undecided IN (0, 1) AND id = ? AND executor = 'paper'`)})`
 
-/** For a journal from before the ledger: posts its fills and audited transactions, and opens each wallet with the rest
- *  of its last reading. */
+/** Fills the ledger of a journal from before the ledger. Posts its fills and audited transactions, and opens each
+ *  wallet with its last balance read from the chain minus these postings. */
 const BACKFILL = `
 INSERT INTO posting (standing, ${COLUMNS}) SELECT 1, ${COLUMNS} FROM (${fillPostings('true')}) ORDER BY time, slot, order_id;
 INSERT OR REPLACE INTO wallet_transaction (account, slot, signature, class, attempt_id, lamports, time, json)
@@ -261,7 +266,7 @@ const line = (name: string, column: string, where = ''): string =>
 const units = (name: string, column: string): string =>
   `SELECT id, '${name}', mint, NULL, (${column}) / CAST('1e' || decimals AS REAL) FROM posting WHERE tokens <> '0'`
 
-/** Views for people and SQL clients. */
+/** Views of the ledger for users and SQL clients. */
 const LEDGER_VIEWS = `
 CREATE VIEW ledger AS
 WITH line (id, line, unit, lamports, amount) AS (

@@ -6,11 +6,11 @@ import { addRowChecksum, sealAll } from './seals.ts'
 import { STRETCHES_AND_GAPS } from './stretches.ts'
 import { VIEWS } from './views.ts'
 
-/** Application id in the file's header, `SLUI`: tells a journal from other databases. */
+/** Application id in the file's header, `SLUI`. It distinguishes a journal from other databases. */
 export const APPLICATION_ID = 0x534c5549
 
-/** Version of the block encoding (column.ts) and of its checksums (block-row.ts). Readers support their own format and
- *  older ones. In format 1 the checksum of a scan covered the late columns too. */
+/** Version of the block encoding (column.ts) and of its checksums (block-row.ts). Readers support this format and older
+ *  ones. In format 1 the checksum of a scan also covered the late columns. */
 export const BLOCK_FORMAT = 2
 
 // Table names are singular, view names plural. Times are ms since the epoch, amounts are lamports, `json` is the
@@ -49,8 +49,8 @@ CREATE TABLE output (
 ) WITHOUT ROWID;
 `
 
-// State that a restart reads (open orders, undecided attempts, reports not taken) shares the first part of its key, so
-// it is stored together. An index would be another page in the commit of every order.
+// State that a restart reads (open orders, undecided attempts, unprocessed reports) has the same first part of its key,
+// so it is stored together. An index would be one more page in the commit of every order.
 const ORDERS = `
 CREATE TABLE "order" (
   open INTEGER NOT NULL,
@@ -152,8 +152,8 @@ CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROW
 CREATE TABLE frame (id INTEGER PRIMARY KEY, time INTEGER NOT NULL, why TEXT NOT NULL, text TEXT NOT NULL);
 `
 
-// Columns of a scan come first: a row is stored in this order in a chain of pages, and a reader stops at the last
-// column it needs. For the same reason there is no index.
+// The columns of a scan come first, because a row is stored in this order in a chain of pages, and a reader stops at
+// the last column that it needs. An index would not help such a reader, so there is none.
 const TAPE = `
 CREATE TABLE block (
   last_seq INTEGER PRIMARY KEY,
@@ -208,7 +208,7 @@ CREATE TABLE digits (code TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID; -
 CREATE TABLE power2 (exponent INTEGER PRIMARY KEY, value REAL NOT NULL); -- value of a double's last bit, by the exponent field
 `
 
-// State of the wallet audit.
+// The state of the wallet audit.
 const CUSTODY = `
 CREATE TABLE wallet (account TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID; -- progress of the audit
 CREATE TABLE wallet_transaction (
@@ -234,7 +234,7 @@ SELECT account, slot, time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixep
 FROM wallet_transaction;
 `
 
-// Findings about details that the service's document leaves open.
+// Facts that were found out where the service's documentation leaves details open.
 const LEARNED = `
 CREATE TABLE learned (
   about TEXT NOT NULL, -- an account, or a service's host
@@ -245,7 +245,7 @@ CREATE TABLE learned (
 ) WITHOUT ROWID;
 `
 
-/** Each entry migrates a journal from the version that is its index to the next. Entries are never edited after a
+/** The entry with index N migrates a journal from version N to version N + 1. Entries are never edited after a
  *  release. */
 const MIGRATIONS: readonly ((db: Database) => void)[] = [
   (db) => {
@@ -264,14 +264,14 @@ const MIGRATIONS: readonly ((db: Database) => void)[] = [
   (db) => db.exec(LEDGER),
   (db) => db.exec(CONDITIONAL_ORDERS),
   (db) => db.exec('ALTER TABLE block ADD COLUMN late_checksum INTEGER'),
-  () => {}, // since this version rows may hold changes of key lists, see key-rows.ts
+  () => {}, // Since this version, a row may contain the changes of a key list instead of the list, see key-rows.ts.
   (db) => db.exec(STRETCHES_AND_GAPS),
   sealAll,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length
 
-/** Migrates a journal to the present schema, each step as a whole or not at all. */
+/** Migrates a journal to the present schema. Each step is one transaction. */
 export function migrate(db: Database): void {
   addRowChecksum(db)
   for (let version = versionOf(db); version < SCHEMA_VERSION; version++) {
@@ -312,7 +312,7 @@ FROM conditional_order;
 `
 
 // Itemized costs of a fill: `FillCosts` of engine/accounting/fill-costs.ts as JSON, in addition to the sums.
-/** Costs of older fills: only their sums are known. */
+/** SQL of the costs of older fills. Only the sums of these costs are stored. */
 const costsOf = (trade: string, fee: string, rent: string): string => `json_object(
   'tradeLamports', ${trade}, 'venueFeeLamports', 0, 'serviceFeeLamports', 0,
   'baseFeeLamports', min(${fee}, 5000), 'priorityFeeLamports', max(${fee} - 5000, 0), 'tipLamports', 0,
@@ -322,7 +322,8 @@ const costsOf = (trade: string, fee: string, rent: string): string => `json_obje
 const inReport = (name: string): string => `json_extract(json, '$.fill.${name}Lamports')`
 const sol = (name: string): string => `json_extract(costs, '$.${name}Lamports') / 1e9`
 
-/** A report that the engine has not taken is delivered with its fill after a restart. */
+/** Adds itemized costs to fills, and to the reports that the engine has not processed: such a report delivers its fill
+ *  after a restart. */
 const FILL_COSTS = `
 ALTER TABLE fill ADD COLUMN costs TEXT NOT NULL DEFAULT '';
 UPDATE fill SET costs = ${costsOf('trade_lamports', 'fee_lamports', 'rent_lamports')};

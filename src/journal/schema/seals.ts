@@ -1,12 +1,12 @@
-// A row that comes from outside of the engine, or that a replay may be unable to make again, carries a checksum of its
-// columns. It is written with the row, so a later edit of the row is noticed. A CRC-32 protects from accidents and
-// edits, not from a program that computes the checksum again.
+// A row carries a checksum of its columns if it comes from outside of the engine, or if a replay may be unable to
+// compute it again. The checksum is written with the row, so a later edit of the row is noticed. A CRC-32 protects
+// against accidents and manual edits, not against a program that computes the checksum again.
 
 import { crc32 } from 'node:zlib'
 import type { Database } from 'better-sqlite3'
 import { LAST_SEQ } from './stretches.ts'
 
-/** Columns that the checksum of a row covers: all but itself. */
+/** Columns of each table that the checksum of a row covers: all except the checksum. */
 export const SEALED = {
   segment: ['number', 'seq', 'time', 'config', 'code', 'seed', 'json', 'ended', 'last_seq'],
   input: ['seq', 'segment', 'time', 'kind', 'json'],
@@ -26,14 +26,15 @@ export const SEALED = {
 
 export type SealedTable = keyof typeof SEALED
 
-/** Checksum of a row. Integers have the same text as number and as bigint. */
+/** Computes the checksum of a row. An integer gives the same checksum as number and as bigint. */
 export function rowChecksum(values: readonly unknown[]): number {
   let text = ''
   for (const value of values) text += value === null ? '-,' : `${String(value).length}:${value},`
   return crc32(text)
 }
 
-/** SQL of the checksum of a row whose columns are made in SQL; for statements of the writer's connection only. */
+/** SQL of the checksum of a row. `made` contains the SQL of columns that the statement computes. Works only on
+ *  connections with `row_checksum`, see `addRowChecksum`. */
 export function checksumSql(table: SealedTable, made: Readonly<Record<string, string>> = {}): string {
   return `row_checksum(${SEALED[table].map((column) => made[column] ?? column).join(', ')})`
 }
@@ -44,26 +45,28 @@ export function sealedInsert(table: SealedTable, verb = 'INSERT'): string {
   return `${verb} INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
 }
 
-/** Makes `row_checksum` known to a connection that writes. */
+/** Defines the SQL function `row_checksum` on a connection that writes. */
 export function addRowChecksum(db: Database): void {
   const options = { varargs: true, deterministic: true, safeIntegers: true } as const
   db.function('row_checksum', options, (...values: unknown[]) => rowChecksum(values))
 }
 
-/** Counter of the last seq of the tape that was dropped because it was old. */
+/** Name of the counter that holds the last seq of the old tape that was dropped. */
 export const TAPE_DROPPED = 'tapeDropped'
 
-/** Earlier versions did not count dropped tape: the first block that is left shows it. */
+/** Sets this counter in a journal of an earlier version, which did not count dropped tape. The first remaining block
+ *  shows how much was dropped. */
 const DROPPED_BEFORE = `INSERT INTO counter (name, value)
 SELECT '${TAPE_DROPPED}', coalesce((SELECT first_seq - 1 FROM block ORDER BY last_seq LIMIT 1), (${LAST_SEQ}))
 WHERE coalesce((SELECT rows_before FROM block ORDER BY last_seq LIMIT 1), 1) > 0 AND (${LAST_SEQ}) IS NOT NULL`
 
-/** Writes the checksums of rows of an earlier version. Each change of a table parses all views and triggers again, so
- *  these are set aside meanwhile. */
+/** Adds checksums to the rows of a journal of an earlier version. Views and triggers are removed meanwhile, because
+ *  SQLite would parse all of them again at each change of a table. */
 export function sealAll(db: Database): void {
   const aside = db.prepare(`SELECT type, name, sql FROM sqlite_schema WHERE type IN ('view', 'trigger')`).all()
   for (const { type, name } of aside as Record<string, string>[]) db.exec(`DROP ${type} "${name}"`)
-  db.exec('ALTER TABLE segment ADD COLUMN last_seq INTEGER') // of an orderly end; NULL while it runs and after a crash
+  // last_seq: seq of an orderly end; NULL while the segment runs and after a crash
+  db.exec('ALTER TABLE segment ADD COLUMN last_seq INTEGER')
   for (const table of Object.keys(SEALED) as SealedTable[])
     db.exec(`ALTER TABLE ${table} ADD COLUMN checksum INTEGER; UPDATE ${table} SET checksum = ${checksumSql(table)}`)
   db.exec(DROPPED_BEFORE)

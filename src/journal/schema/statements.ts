@@ -4,12 +4,12 @@ import { AUDIT, PAPER_FAILED } from './ledger.ts'
 import { checksumSql, rowChecksum, sealedInsert } from './seals.ts'
 import { LAST_SEQ } from './stretches.ts'
 
-/** Parameters: time, number. */
+/** Marks a segment as ended. Parameters: time, number of the segment. */
 const SEGMENT_ENDED = `WITH ending (at, ends, last) AS (SELECT ?, ?, (${LAST_SEQ}))
   UPDATE segment SET ended = at, last_seq = last, checksum = ${checksumSql('segment', { ended: 'at', last_seq: 'last' })}
   FROM ending WHERE number = ends`
 
-/** Inserts of rows with a checksum, which `run` adds to the values. */
+/** Inserts of rows with a checksum. `Statements.run` adds the checksum to the values. */
 const SEALED_INSERTS = {
   segment: sealedInsert('segment'),
   input: sealedInsert('input'),
@@ -27,8 +27,8 @@ const SEALED_INSERTS = {
   missing: sealedInsert('missing', 'INSERT OR REPLACE'),
 } as const
 
-/** Every write but blocks of the tape, by name. A record becomes statements with plain values, so that it can cross to
- *  the writer's thread and be repeated when a commit fails. */
+/** Every write except those of tape blocks, by name. A record is turned into statements with plain values, so that it
+ *  can be sent to the writer's thread and repeated after a failed commit. */
 const STATEMENTS = {
   ...SEALED_INSERTS,
   segmentEnded: SEGMENT_ENDED,
@@ -65,10 +65,10 @@ const STATEMENTS = {
 } as const
 
 export type StatementName = keyof typeof STATEMENTS
-/** A statement with its values. */
+/** The name of a statement and its values. */
 export type Write = readonly [StatementName, ...SqlValue[]]
 
-/** Statements of one connection, prepared on first use. */
+/** The statements of one connection. Each is prepared when it is first used. */
 export class Statements {
   readonly #db: Database
   readonly #prepared = new Map<StatementName, Statement>()

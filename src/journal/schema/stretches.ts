@@ -1,13 +1,13 @@
-// The parts of the tape, and the times between them. The views are the one place that computes both: a backtest reads
-// `stretches`, and people read `gaps`.
+// The parts of the tape, and the gaps between them. Only these views compute them: a backtest reads `stretches`, and
+// users read `gaps`.
 
 /** SQL of the last seq of any record. */
 export const LAST_SEQ = `SELECT max(seq) FROM (SELECT max(last_seq) AS seq FROM block UNION ALL SELECT max(seq) FROM input
   UNION ALL SELECT max(seq) FROM segment UNION ALL SELECT max(last_seq) FROM missing)`
 
-/** A stretch is what one process recorded, or what one import wrote (segment 0). Old tape is dropped from its
- *  beginning, so only the first stretch can be incomplete. A process may be recording: rows added after the read began
- *  are left out. */
+/** View of the stretches of the tape. A stretch is the tape that one process recorded, or that one import wrote
+ *  (segment 0). Old tape is dropped from its beginning, so only the first stretch can be incomplete. A process may be
+ *  recording meanwhile; rows that it adds after the read began are left out. */
 const STRETCHES = `
 CREATE VIEW stretches AS
 WITH tape AS (SELECT segment, first_seq, first_time, rows_before > 0 AS beheaded FROM block ORDER BY last_seq LIMIT 1),
@@ -29,7 +29,7 @@ SELECT segment, first_seq, last_seq, "from", max("from", coalesce(ended, 0),
 FROM part p WHERE NOT is_dropped;
 `
 
-/** Times without market data: the feed was not live, the disk had no room, or no process recorded. */
+/** View of the times without market data: the feed was not live, the disk had no space, or no process was recording. */
 const GAPS = `
 CREATE VIEW gaps AS
 SELECT seq, segment, json_extract(json, '$.from') AS "from", json_extract(json, '$.to') AS "to",

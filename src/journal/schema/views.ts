@@ -1,19 +1,20 @@
 import { KEY_BYTES, SIGNATURE_BYTES } from '../tape/packed-text.ts'
 
-/** Views in plain SQL, for any client. Block columns are blobs that the views decode byte by byte. A row of `block` is
- *  cut into chunks of 64 rows first: otherwise each byte would be extracted from the whole column. `FENCE` prevents
- *  SQLite from flattening the steps, which would compute the inner expressions once for each use. */
+/** The last step of a view's subquery, which prevents SQLite from flattening it; a flattened subquery would compute its
+ *  expressions once for each use. The views are plain SQL, for any client, and decode the block columns (blobs) byte by
+ *  byte. They first cut a row of `block` into chunks of 64 rows; otherwise each byte would be extracted from the whole
+ *  column. */
 const FENCE = 'LIMIT -1 OFFSET 0'
 const CHUNK = 64
 
 const ALL_BYTES = `x'${Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0')).join('')}'`
 
-/** Byte of a blob as a number; places count from 1. */
+/** SQL of one byte of a blob as a number. `place` counts from 1. */
 function byteOf(blob: string, place: string): string {
   return `(instr(${ALL_BYTES}, substr(${blob}, ${place}, 1)) - 1)`
 }
 
-/** Little-endian integer of `bytes` bytes. Eight bytes are the bits of a double. */
+/** SQL of a little-endian integer of `bytes` bytes. Eight bytes are the bits of a double. */
 function integerOf(blob: string, at: string, bytes: number): string {
   const parts = Array.from(
     { length: bytes },
@@ -22,7 +23,8 @@ function integerOf(blob: string, at: string, bytes: number): string {
   return `(${parts.join(' | ')})`
 }
 
-/** Double from its bits: mantissa times the power of its last bit. NaN is NULL. */
+/** SQL that decodes a double from its bits: the integer mantissa times the value of its lowest bit, a power of two. NaN
+ *  becomes NULL. */
 function doubleOf(bits: string): string {
   const exponent = `((${bits} >> 52) & 2047)`
   const fraction = `(${bits} & 4503599627370495)`
@@ -32,20 +34,22 @@ function doubleOf(bits: string): string {
       * (SELECT value FROM power2 WHERE exponent = ${exponent}) END)`
 }
 
-/** Part of a column that a chunk needs: the whole column if it is constant or has an index. */
+/** SQL of the part of a column that a chunk needs. If the column is constant or has an index, the whole column is
+ *  needed. */
 function part(name: string, width: number, indexed = false): string {
   const whole = indexed ? `length(b.${name}) = ${width} OR b.${name}_index IS NOT NULL` : `length(b.${name}) = ${width}`
   const piece = `substr(b.${name}, c.n * ${CHUNK * width} + 1, ${CHUNK * width})`
   return `CASE WHEN ${whole} THEN b.${name} ELSE ${piece} END AS ${name}`
 }
 
-/** Text of a packed key or signature, from its hexadecimal digits; NULL if empty. */
+/** SQL of the text of a packed key or signature, from its hexadecimal digits; NULL if the text is empty. */
 function textOf(hex: string, bytes: number): string {
   const codes = Array.from({ length: (bytes * 2) / 3 }, (_, n) => `substr(${hex}, ${n * 3 + 1}, 3)`)
   return `nullif(${codes.map((code) => `(SELECT text FROM digits WHERE code = ${code})`).join(' || ')}, '')`
 }
 
-/** An index has two bytes per row if one cannot count all entries. */
+/** SQL of the part of an index that a chunk needs. The index has two bytes per row if one byte cannot count all
+ *  entries. */
 function indexPart(name: string, count: string): string {
   return `substr(b.${name}_index, c.n * ${CHUNK} * ${indexWidth(count)} + 1, ${CHUNK} * ${indexWidth(count)}) AS ${name}_index`
 }
@@ -54,7 +58,7 @@ function indexWidth(count: string): string {
   return `(1 + (${count} > 256))`
 }
 
-/** Entry of a row. */
+/** SQL of the number of the entry that a row has in a column. */
 function entryOf(name: string, count: string): string {
   const index = `k.${name}_index`
   return `CASE WHEN ${index} IS NULL THEN n.n % (${count})
@@ -109,7 +113,7 @@ const dateOf = (time: string) => `strftime('%Y-%m-%d %H:%M:%f', ${time} / 1000.0
 const sol = (lamports: string) => `${lamports} / 1e9`
 const wholeTokens = `CAST(tokens AS REAL) / CAST('1e' || decimals AS REAL)`
 
-/** All market rows, decoded. The columns are those of `Columns` in market/block.ts. */
+/** View of all market rows, decoded. Its columns are those of `Columns` in market/block.ts. */
 const MARKET = `
 CREATE VIEW market AS
 SELECT seq, segment, time, ${dateOf('time')} AS at, kind, mint,

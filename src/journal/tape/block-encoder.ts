@@ -3,7 +3,7 @@ import { type Block, NO_DETAILS, type Texts } from '../../market/block.ts'
 import { bytesOf, type Column, encodeDoubles, encodeIndex, encodeKinds, encodeOffsets, MAX_ROWS } from './column.ts'
 import { KEY_BYTES, packText, SIGNATURE_BYTES } from './packed-text.ts'
 
-/** Rows `from` to `to` of a block, with consecutive seqs from `firstSeq`. */
+/** The rows `from` to `to` of a block, with consecutive seqs from `firstSeq` on. */
 export interface Slice {
   readonly block: Block
   readonly from: number
@@ -11,19 +11,20 @@ export interface Slice {
   readonly firstSeq: Seq
 }
 
-/** 4-byte offsets of time limit a block to 24 days. */
+/** Largest span of time in a block: times are stored as 4-byte offsets in ms, which limits a block to 24 days. */
 export const MAX_SPAN_MS = 2 ** 31 - 1
 const MAX_DICTIONARY = 256
-/** Initial bytes for a text. */
+/** Initial size of the buffer for a text, bytes. */
 const LONGEST_TEXT = 128
 
-/** Texts that are not base58, or longer than a key or signature, kept unchanged. */
+/** Texts that cannot be packed, because they are not base58 or are longer than a key or signature. They are kept
+ *  unchanged, by row. */
 export interface OddTexts {
   signature?: Record<number, string>
   trader?: Record<number, string>
 }
 
-/** A row of table `block`, and those of its later runs. */
+/** A row of table `block`, and the rows of table `run` for its later runs. */
 export interface EncodedBlock {
   readonly rows: number
   readonly firstSeq: Seq
@@ -51,8 +52,8 @@ export interface EncodedBlock {
 
 const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const
 
-/** Collects market rows and encodes them as one block. Texts are packed when rows are added, so that little work is
- *  left when an order waits for the commit. */
+/** Collects market rows and encodes them as one block. Texts are packed when rows are added, so that little work
+ *  remains when an order waits for the commit. */
 export class BlockEncoder {
   rows = 0
   #runs: { row: number; seq: Seq }[] = []
@@ -69,14 +70,15 @@ export class BlockEncoder {
   readonly #trader = new Uint16Array(MAX_ROWS)
   readonly #traders = new KeyIndex()
   readonly #signature = new Uint16Array(MAX_ROWS)
-  readonly #signatureBytes = new Uint8Array(SIGNATURE_BYTES * (MAX_ROWS + 1)) // entry 0 stays zero: no signature
+  // entry 0 stays zero and means that there is no signature
+  readonly #signatureBytes = new Uint8Array(SIGNATURE_BYTES * (MAX_ROWS + 1))
   #signatureCount = 1
   #details: Record<number, object> | null = null
   #odd: OddTexts | null = null
   /** Text of the current row. A text that does not fit is neither a key nor a signature. */
   readonly #text = new Uint8Array(LONGEST_TEXT)
 
-  /** Adds the rows of the slice that fit. Returns their number. */
+  /** Adds as many rows of the slice as fit. Returns their number. */
   add({ block, from, to, firstSeq }: Slice): number {
     const end = this.#endOf(block, from, to)
     if (end === from) return 0
@@ -99,8 +101,8 @@ export class BlockEncoder {
     return end - from
   }
 
-  /** Encodes the rows as one block. Its bytes belong to this encoder until `clear`. Throws RangeError if a time is not
-   *  an integer. */
+  /** Encodes the rows as one block. The bytes of the block belong to this encoder and are valid until `clear`. Throws
+   *  RangeError if a time is not an integer. */
   finish(): EncodedBlock {
     const { rows } = this
     const { time, stamp, price, amount, size, marketCap, extra, extra2 } = this.#doubles
@@ -160,7 +162,7 @@ export class BlockEncoder {
     return near
   }
 
-  /** Mint numbers belong to a process; a block has its own. */
+  /** Adds the tokens of the rows. Mint numbers of the process are replaced by numbers within this block. */
   #addTokens(block: Block, from: number, end: number): void {
     if (block.mints !== this.#mintList) this.#renumber(block.mints)
     for (let row = from, at = this.rows; row < end; row++, at++) {
@@ -174,7 +176,8 @@ export class BlockEncoder {
     }
   }
 
-  /** Starts a new table of mints: the numbers of the previous block have another meaning in this one. */
+  /** Starts a new table of mints, because the numbers in the new list have another meaning than those in the previous
+   *  one. */
   #renumber(list: readonly string[]): void {
     this.#mintList = list
     this.#tokens.clear()
@@ -217,23 +220,24 @@ export class BlockEncoder {
 
 const FREE = 0
 
-/** Distinct keys of a block, numbered in order of appearance and compared as bytes, because a string per row would cost
- *  more than all other work. Open addressing, at most half full. */
+/** The distinct keys of a block, numbered in order of appearance. Keys are compared as bytes, because a string for each
+ *  row would cost more than all other work. The hash table uses open addressing and is at most half full. */
 class KeyIndex {
-  /** Keys, one after the other. */
+  /** The bytes of the keys, one key after the other. */
   readonly bytes = new Uint8Array(KEY_BYTES * (MAX_ROWS + 1))
   count = 0
   readonly #view = new DataView(this.bytes.buffer)
-  /** Numbers, counted from 1. */
+  /** Numbers of the keys by hash, counted from 1; 0 marks a free place. */
   readonly #table = new Uint16Array(2 ** Math.ceil(Math.log2(MAX_ROWS * 2 + 2)))
   readonly #slots = new Uint32Array(MAX_ROWS + 1)
 
-  /** Offset for the next key. */
+  /** Offset at which the next key is written. */
   get room(): number {
     return this.count * KEY_BYTES
   }
 
-  /** Number of the key at that offset: a new one, or that of the same earlier key. */
+  /** Adds the key that was written at `room`. Returns its number, or the number of an earlier key with the same
+   *  bytes. */
   add(): number {
     const own = this.room
     const mask = this.#table.length - 1
@@ -251,7 +255,8 @@ class KeyIndex {
     this.count = 0
   }
 
-  /** Compares four bytes at a time; the last four may overlap others. */
+  /** Whether the key has the same bytes as the new one. Compares four bytes at a time; the last four overlap the four
+   *  before. */
   #isSame(number: number): boolean {
     const [key, own] = [number * KEY_BYTES, this.room]
     for (let at = 0; at < KEY_BYTES - 4; at += 4)

@@ -8,12 +8,12 @@ export const SCAN_COLUMNS = [
   ...(['kind', 'token_index', 'time', 'price', 'amount', 'size', 'stamp', 'stamp_exact', 'mints'] as const),
 ]
 
-/** Number columns that few strategies read: loaded on first access. */
+/** Number columns that few strategies read. They are loaded on first access. */
 export const LATE_COLUMNS = ['market_cap', 'extra', 'extra_index', 'extra2', 'extra2_index'] as const
-/** Mints are selected as bytes, because a string would only be parsed again. */
+/** Columns of a scan as SQL. Mints are selected as bytes, because decoding them to a string would be wasted work. */
 export const SCAN = SCAN_COLUMNS.map((name) => (name === 'mints' ? 'CAST(mints AS BLOB) AS mints' : name)).join(', ')
 
-/** Loaded on first access to a text. */
+/** Columns with texts. They are loaded on first access to a text. */
 export const TEXT_COLUMNS = ['trader', 'trader_index', 'details', 'odd', 'signature', 'signature_index'] as const
 
 /** Columns of table `block` that a scan reads. */
@@ -22,7 +22,7 @@ export interface BlockRow {
   readonly segment: number
   readonly format: number
   readonly rows: number
-  /** Rows on the tape before this block, since the tape began. */
+  /** Number of rows that preceded this block since the tape began. */
   readonly rows_before: number
   readonly first_seq: Seq
   readonly last_seq: Seq
@@ -37,14 +37,14 @@ export interface BlockRow {
   readonly size: Uint8Array
   readonly stamp: Uint8Array
   readonly stamp_exact: number
-  /** JSON. */
+  /** JSON list of mints, as bytes. */
   readonly mints: Uint8Array
 }
 
-/** Position of rows in a block that may have been merged with others. */
+/** Position of rows in a block. A writer may since have merged these rows with others into one block. */
 export interface Place {
   readonly rows: number
-  /** First row. */
+  /** Number of the first of the rows within the block. */
   readonly firstRow: number
 }
 
@@ -66,27 +66,27 @@ export interface TextRow {
   readonly signature_index: Uint8Array | null
 }
 
-/** Checksum of the columns of a scan; in blocks of format 1 also of the late columns. */
+/** Checksum of the columns of a scan. In blocks of format 1 it also covers the late columns. */
 export function scanChecksum(row: BlockRow, late: LateRow | undefined): number {
   const values: unknown[] = SCAN_COLUMNS.map((name) => row[name])
   if (late !== undefined) values.splice(-1, 0, ...LATE_COLUMNS.map((name) => late[name]))
   return checksumOf(values)
 }
 
-/** CRC-32. SQLite would silently return a damaged page. */
+/** Computes a CRC-32 of column values. It is needed because SQLite returns a damaged page without an error. */
 export function checksumOf(values: readonly unknown[]): number {
   return values.reduce<number>((sum, value) => crc32(value instanceof Uint8Array ? value : `${value}`, sum), 0)
 }
 
-/** Bytes that SQLite maps; the rest is read normally. */
+/** Most bytes of the file that SQLite maps; the rest is read normally. */
 const MOST_BYTES = 2 ** 31 - 65536
 /** Mapped pages are released after this many bytes, so that a long tape uses no more memory than a short one. */
 const WINDOW_BYTES = 8 * 2 ** 20
 
-/** Reads blocks through a memory map, without a system call for each page: a quarter of the cost of reading a tape. For
- *  readers of the whole tape, never for a bot that trades: truncating the file would end the process. Mapped pages are
- *  not released while a statement is open, so blocks are read one by one within one transaction: a snapshot, although a
- *  writer may merge blocks meanwhile. */
+/** Reads blocks through a memory map, without a system call for each page. This makes reading a tape four times
+ *  cheaper. Only for readers of the whole tape, never for a bot that trades, because truncating the file would end the
+ *  process. Mapped pages are not released while a statement is open, so blocks are read one by one. They are read
+ *  within one transaction, so that they are a snapshot although a writer may merge blocks meanwhile. */
 export class MappedScan {
   readonly #db: Database
   readonly #windowBytes: number
@@ -94,7 +94,7 @@ export class MappedScan {
   #scans = 0
   #bytes = 0
 
-  /** `windowBytes`: bytes that stay mapped, plus one block. */
+  /** `windowBytes`: number of bytes, in addition to one block, that stay mapped. */
   constructor(db: Database, windowBytes = WINDOW_BYTES) {
     this.#db = db
     this.#windowBytes = windowBytes

@@ -1,7 +1,7 @@
-/** Columns of a block on disk. A column is a list of little-endian entries of fixed width. Row `r` has the entry `index
- *  === null ? r modulo the number of entries : index[r]`, so a column is plain (an entry per row), constant (one
- *  entry), or a dictionary. An index has one byte per row, or two if there are more than 256 entries. Plain SQL can
- *  follow this rule, see views.ts. */
+/** A column of a block on disk: a list of little-endian entries of fixed width. Row `r` has the entry `index === null ?
+ *  r modulo the number of entries : index[r]`. So a column is plain (one entry per row), constant (a single entry), or
+ *  a dictionary (with an index). An index has one byte per row, or two if there are more than 256 entries. The views in
+ *  views.ts follow this rule in plain SQL. */
 export interface Column {
   readonly entries: Uint8Array
   readonly index: Uint8Array | null
@@ -9,8 +9,8 @@ export interface Column {
 
 export const MAX_ROWS = 32_768
 
-/** Doubles bit by bit: a NaN keeps its payload and a zero its sign. A constant becomes one entry. With `maxEntries`
- *  above 1, a column with few values becomes a dictionary if that is smaller. */
+/** Encodes doubles bit by bit, so that a NaN keeps its payload and a zero its sign. A constant column becomes one
+ *  entry. With `maxEntries` above 1, a column with few values becomes a dictionary if that is smaller. */
 export function encodeDoubles(values: Float64Array, maxEntries = 1): Column {
   const words = new Uint32Array(values.buffer, values.byteOffset, values.length * 2)
   if (isConstant(words)) return { entries: bytesOf(values.subarray(0, 1)), index: null }
@@ -28,7 +28,8 @@ function isConstant(words: Uint32Array): boolean {
 const HASH_SLOTS = 1024
 const hashSlots = new Int16Array(HASH_SLOTS)
 
-/** At most 256 entries. Returns undefined if there are more or nothing would be saved. */
+/** Encodes a column as a dictionary of at most 256 entries. Returns undefined if there are more values or if nothing
+ *  would be saved. */
 function dictionaryOf(words: Uint32Array, maxEntries: number): Column | undefined {
   const rows = words.length / 2
   const index = new Uint8Array(rows)
@@ -56,7 +57,7 @@ function dictionaryOf(words: Uint32Array, maxEntries: number): Column | undefine
   return { entries: bytesOf(entries.subarray(0, count * 2)), index }
 }
 
-/** Integers as 4-byte differences to `base`. Returns undefined if one does not fit or would change. */
+/** Encodes integers as 4-byte differences from `base`. Returns undefined if a value does not fit or would change. */
 export function encodeOffsets(values: Float64Array, base: number): Uint8Array | undefined {
   const offsets = new Int32Array(values.length)
   let differ = 0
@@ -70,12 +71,12 @@ export function encodeOffsets(values: Float64Array, base: number): Uint8Array | 
   return bytesOf(differ === 0 ? offsets.subarray(0, 1) : offsets)
 }
 
-/** One byte per row; one byte in all if the kinds are equal. */
+/** Encodes kinds as one byte per row, or as a single byte if all kinds are equal. */
 export function encodeKinds(kinds: Uint8Array): Uint8Array {
   return kinds.every((kind) => kind === kinds[0]) ? kinds.subarray(0, 1) : kinds
 }
 
-/** Index of rows into `count` entries; null for a single entry. */
+/** Encodes the index of rows into `count` entries; null if there is a single entry. */
 export function encodeIndex(index: Uint16Array, count: number): Uint8Array | null {
   if (count <= 1) return null
   return count <= 256 ? Uint8Array.from(index) : bytesOf(index)
@@ -85,7 +86,7 @@ export function bytesOf(view: ArrayBufferView): Uint8Array {
   return new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
 }
 
-/** Reverses `encodeDoubles`. Bytes from SQLite may be unaligned, so they may have to be copied. */
+/** Decodes what `encodeDoubles` encoded. Bytes from SQLite may be unaligned and are then copied. */
 export function decodeDoubles(column: Column, rows: number): Float64Array {
   const entries = doublesOf(column.entries)
   if (column.index === null) return spread(entries, rows, Float64Array)
@@ -119,7 +120,8 @@ function spread<T extends Float64Array | Uint8Array>(entries: T, rows: number, T
   return entries.length === rows ? entries : (new Type(rows).fill(entries[0] as number) as T)
 }
 
-/** Bytes as their own buffer, copied only if they share one. */
+/** Returns a buffer that contains only these bytes. Copies them only if their buffer contains more or is not a multiple
+ *  of `width`. */
 function aligned(bytes: Uint8Array, width: number): ArrayBufferLike {
   const { buffer, byteOffset, byteLength } = bytes
   if (byteOffset === 0 && byteLength === buffer.byteLength && byteLength % width === 0) return buffer

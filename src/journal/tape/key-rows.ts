@@ -1,7 +1,7 @@
 import { decodeJson, encodeJson } from '../../base/json.ts'
 import type { FeedStatus, Input, Output } from '../../engine/messages.ts'
 
-/** JSON of inputs and outputs, in the order of writing. */
+/** Encodes inputs and outputs as JSON, in the order of writing. */
 export class RowWriter {
   readonly #confirmed = new WrittenKeys()
   readonly #wanted = new WrittenKeys()
@@ -25,8 +25,8 @@ export class RowWriter {
 type FeedRow = Extract<Input, { kind: 'feed' }> | ({ kind: 'feed'; status: FeedStatus } & KeyChange)
 type KeysRow = Extract<Output, { kind: 'keys' }> | ({ kind: 'keys' } & KeyChange)
 
-/** Parses inputs and outputs in the order of writing, from the start of a segment or from a row with a complete
- *  list. */
+/** Parses inputs and outputs in the order of writing. Reading must begin at the start of a segment, or at a row with a
+ *  complete list. */
 export class RowReader {
   #confirmed: readonly string[] = []
   #wanted: readonly string[] = []
@@ -48,18 +48,20 @@ export class RowReader {
   }
 }
 
-// Each position and each watched mint changes the wanted and confirmed keys by one or two. Complete lists in each row
-// were larger than the tape, and they are never dropped. So a row holds the change since the previous row.
-/** Rows between two complete lists: bounds how far a reader must go back. */
+// Each position and each watched mint changes the wanted and confirmed keys by one or two. When each row contained the
+// complete lists, they took more space than the tape, and they are never dropped. So a row contains the change since
+// the previous row.
+/** Number of rows between two complete lists. It bounds how far back a reader must go. */
 const ROWS_BETWEEN = 64
 
-/** Change since the previous row. */
+/** Change of a list of keys since the previous row. */
 export interface KeyChange {
   readonly dropped: readonly string[]
   readonly added: readonly string[]
 }
 
-/** Keys that stay keep their order and come first. */
+/** Computes the change from one list to the next; undefined if it cannot be expressed. Keys that stay must keep their
+ *  order and come first. */
 function changeOf(before: readonly string[], now: readonly string[]): KeyChange {
   let stays = 0
   const dropped = before.filter((key) => {
@@ -75,18 +77,18 @@ function changedKeys(before: readonly string[], { dropped, added }: KeyChange): 
   return [...before.filter((key) => !gone.has(key)), ...added]
 }
 
-/** State of one list from row to row. */
+/** State of one list while its rows are written. */
 class WrittenKeys {
   #last: readonly string[] = []
-  /** Rows until the next complete list. */
+  /** Number of rows until the next complete list. */
   #left = 0
 
-  /** The earlier rows are unknown. */
+  /** Makes the next row a complete list, because the earlier rows are unknown. */
   restart(): void {
     this.#left = 0
   }
 
-  /** Returns undefined if the complete list must be written. */
+  /** Returns the change to write; undefined if the complete list must be written. */
   next(now: readonly string[]): KeyChange | undefined {
     const change = this.#left-- > 0 ? changeOf(this.#last, now) : undefined
     this.#last = now

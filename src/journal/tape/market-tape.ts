@@ -7,10 +7,10 @@ import { RowReader } from './key-rows.ts'
 import { partOf } from './tape-block.ts'
 import { rowAt, type TapeReader } from './tape-reader.ts'
 
-/** Recorded events of the feed other than rows. */
+/** Recorded events of the feed other than market rows. */
 export type FeedNews = Extract<Input, { kind: 'feed' | 'gap' }>
 
-/** A part of the tape that one process recorded, or one import wrote (segment 0). */
+/** A part of the tape that one process recorded, or that one import wrote (segment 0). */
 export interface Stretch {
   readonly segment: number
   /** First seq that is still on the tape. */
@@ -18,12 +18,12 @@ export interface Stretch {
   readonly lastSeq: Seq
   readonly from: Millis
   readonly to: Millis
-  /** Last time that the feed was live before the bots were stopped. Time after it is not a gap: the recording had
-   *  ended. */
+  /** Last time at which the feed was live before the bots were stopped. The time after it is not a gap, because the
+   *  recording had ended. Absent if the stretch was not stopped while its feed was live. */
   readonly stoppedAt?: Millis
 }
 
-/** The recorded feed without decisions. */
+/** An item of the recorded feed, which contains no decisions. */
 export type MarketItem =
   | { readonly kind: 'began'; readonly stretch: Stretch }
   | { readonly kind: 'rows'; readonly block: Block; readonly from: number; readonly to: number }
@@ -38,7 +38,7 @@ interface NewsRow {
   readonly json: string
 }
 
-/** Rows lost on a full disk are a gap. */
+/** SQL of the feed events between two seqs. Rows that a full disk lost count as a gap. */
 const NEWS = `
 SELECT seq, time, json FROM input WHERE kind IN ('feed', 'gap') AND seq BETWEEN ? AND ?
 UNION ALL
@@ -46,17 +46,18 @@ SELECT last_seq, last_time, json_object('kind', 'gap', 'from', first_time, 'to',
   'keys', json_array('trades', 'newTokens', 'priceUpdates')) FROM missing WHERE last_seq BETWEEN ? AND ?
 ORDER BY 1`
 
-/** Last state of the feed before a seq, rebuilt since the last row with complete keys. */
+/** SQL of the feed events from which the state before a seq is rebuilt. They begin at the last row with complete
+ *  keys. */
 const STATE_BEFORE = `
 SELECT seq, time, json FROM input WHERE kind = 'feed' AND segment = @segment AND seq < @seq AND seq >= (
   SELECT seq FROM input WHERE kind = 'feed' AND segment = @segment AND seq < @seq AND json_type(json, '$.confirmed') = 'array'
   ORDER BY seq DESC LIMIT 1)
 ORDER BY seq`
 
-/** The market part of a journal, from its first kept row to its last. */
+/** The market part of a journal, from the first row that is still on the tape to the last. */
 export class MarketTape {
   readonly stretches: readonly Stretch[]
-  /** Rows in all stretches. */
+  /** Number of rows in all stretches. */
   readonly rows: number
   readonly #tape: TapeReader
   readonly #news: Statement<[Seq, Seq, Seq, Seq], NewsRow>
@@ -70,7 +71,7 @@ export class MarketTape {
     this.rows = rowsOf(db)
   }
 
-  /** Everything, or some stretches, in order, block by block. `mints` numbers the tokens. */
+  /** Yields the items of all or of some stretches, in order, block by block. `mints` numbers the tokens. */
   *items(mints: Mints, stretches = this.stretches): Generator<MarketItem, void, undefined> {
     for (const stretch of stretches) {
       yield { kind: 'began', stretch }
@@ -84,7 +85,7 @@ export class MarketTape {
     }
   }
 
-  /** Yields the items without the rows; reads no blocks. */
+  /** Yields the items without the market rows, so that no block is read. */
   *history(stretches = this.stretches): Generator<Exclude<MarketItem, { kind: 'rows' }>, void, undefined> {
     for (const stretch of stretches) {
       yield { kind: 'began', stretch }
@@ -96,7 +97,7 @@ export class MarketTape {
   *#merged(mints: Mints, stretch: Stretch, news: News): Generator<MarketItem, void, undefined> {
     let next = news.next()
     for (const block of this.#tape.blocks(mints, { from: stretch.firstSeq, to: stretch.lastSeq })) {
-      // A recording process may have merged the last rows with later ones.
+      // The last rows may be in a block with later ones, if a recording process has merged blocks meanwhile.
       const end = rowAt(block, stretch.lastSeq + 1)
       let from = 0
       for (; next.done !== true && next.value.seq <= block.lastSeq; next = news.next()) {
@@ -110,13 +111,14 @@ export class MarketTape {
     for (; next.done !== true; next = news.next()) yield next.value
   }
 
-  /** A stretch whose beginning was dropped starts with the state of the feed. */
+  /** Yields the feed events of a stretch. If the beginning of the stretch was dropped, the first event is the state of
+   *  the feed at the first remaining row. */
   *#newsOf({ segment, firstSeq, lastSeq, from }: Stretch): News {
     const rows = new RowReader()
     const before = this.#stateBefore.all({ segment, seq: firstSeq }).map(({ json }) => rows.input<FeedNews>(json))
     const state = before.at(-1)
     if (state !== undefined) yield { kind: 'news', seq: firstSeq, time: from, news: state }
-    // Reads these few rows at once: MappedScan releases nothing while a statement is open.
+    // These few rows are all read at once, because MappedScan releases nothing while a statement is open.
     for (const { seq, time, json } of this.#news.all(firstSeq, lastSeq, firstSeq, lastSeq))
       yield { kind: 'news', seq, time, news: rows.input<FeedNews>(json) }
   }
@@ -128,11 +130,11 @@ WHERE kind = 'command' AND seq BETWEEN ? AND ? AND json_extract(json, '$.command
 const STATUS_BEFORE = `SELECT json_extract(json, '$.status') FROM input
 WHERE kind = 'feed' AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 1`
 
-/** Time when the feed was released: recorded as a `down`, and as a gap since it was last live. */
+/** SQL of the time when the feed was released. This is recorded as a `down`, and as a gap since it was last live. */
 const LET_GO = `SELECT min(coalesce(json_extract(json, '$.from'), time)) FROM input
 WHERE kind IN ('feed', 'gap') AND seq BETWEEN ? AND ? HAVING max(json_extract(json, '$.status')) = 'down'`
 
-/** See schema/stretches.ts. */
+/** Reads the stretches of a journal, see schema/stretches.ts. */
 function stretchesOf(db: Database): Stretch[] {
   const rows = db
     .prepare(
@@ -146,7 +148,7 @@ function stretchesOf(db: Database): Stretch[] {
   })
 }
 
-/** Time when a stretch was stopped while its feed was live; null otherwise. */
+/** Returns a function that finds the time when a stretch was stopped while its feed was live; null if it was not. */
 function stopsOf(db: Database): (firstSeq: Seq, lastSeq: Seq) => Millis | null {
   const firstStop = db.prepare<[Seq, Seq], Seq | null>(FIRST_STOP).pluck()
   const statusBefore = db.prepare<[Seq, Seq], string>(STATUS_BEFORE).pluck()
@@ -158,7 +160,7 @@ function stopsOf(db: Database): (firstSeq: Seq, lastSeq: Seq) => Millis | null {
   }
 }
 
-/** Market rows on the tape. */
+/** Number of market rows on the tape. */
 export function rowsOf(db: Database): number {
   const rows = db
     .prepare(
@@ -174,13 +176,14 @@ export function rowsOf(db: Database): number {
 export type Market = Pick<MarketTape, 'stretches' | 'rows'> & {
   items(mints: Mints): Iterable<MarketItem>
   history(): Iterable<Exclude<MarketItem, { kind: 'rows' }>>
-  /** For a part of a longer tape: the last `seconds` before it. */
+  /** Present if the market is a part of a longer tape: yields the last `seconds` before this part. */
   warmup?(mints: Mints, seconds: number): Iterable<Block>
 }
 
 type Told = Exclude<MarketItem, { kind: 'rows' }>
 
-/** The tape between two times, inclusive. Earlier rows are not played, but may be the warm-up of strategies. */
+/** The part of the tape between two times, inclusive. Earlier rows are not played; they may serve as the warm-up of
+ *  strategies. */
 export function windowOf(market: Market, from: Millis, to: Millis): Market {
   const stretches = market.stretches.flatMap((stretch) => croppedTo(stretch, from, to) ?? [])
   let rows = 0
@@ -194,7 +197,7 @@ export function windowOf(market: Market, from: Millis, to: Millis): Market {
   }
 }
 
-/** Returns undefined if the stretch has nothing in this time. */
+/** Crops a stretch to a time; undefined if nothing of it remains. */
 function croppedTo(stretch: Stretch, from: Millis, to: Millis): Stretch | undefined {
   if (stretch.to < from || stretch.from > to) return undefined
   const { stoppedAt, ...rest } = stretch
@@ -207,7 +210,7 @@ function croppedTo(stretch: Stretch, from: Millis, to: Millis): Stretch | undefi
   }
 }
 
-/** A stretch that began earlier starts with the state of the feed at that time. */
+/** Yields the items between two times. A stretch that began earlier starts with the state of the feed at `from`. */
 function* itemsIn(items: Iterable<MarketItem>, from: Millis, to: Millis): Generator<MarketItem, void, undefined> {
   let stretch: Stretch | undefined
   let before: FeedNews | undefined
@@ -239,7 +242,7 @@ function cut(item: Extract<MarketItem, { kind: 'rows' }>, from: Millis, to: Mill
   return first < end ? { ...item, from: first, to: end } : undefined
 }
 
-/** The last `seconds` before, counted back from the last row there. */
+/** Yields the last `seconds` of rows before `from`, counted back from the last row before it. */
 function* warmupOf(market: Market, from: Millis, mints: Mints, seconds: number): Generator<Block, void, undefined> {
   let last = Number.NEGATIVE_INFINITY
   for (const item of itemsIn(market.items(new Mints()), Number.NEGATIVE_INFINITY, from - 1))
@@ -248,7 +251,7 @@ function* warmupOf(market: Market, from: Millis, mints: Mints, seconds: number):
     if (item.kind === 'rows') yield partOf(item.block, item.from, item.to)
 }
 
-/** First of the rows `from` to `to` at or after `time`; `to` if there is none. */
+/** Index of the first row in `from` to `to` that is at or after `time`; `to` if there is none. */
 function firstFrom({ time: times }: Block, time: Millis, from: number, to: number): number {
   let low = from
   let high = to

@@ -4,18 +4,18 @@ const QUOTE = 0x22
 const ESCAPE = 0x5c
 const FREE = -1
 const FIRST_ENTRIES = 2048
-/** A base58 key has 32 to 44 digits; other texts are looked up as strings. */
+/** Number of digits of a base58 key. Texts with fewer or more digits are looked up as strings. */
 const SHORTEST = 32
 const LONGEST = 44
-/** Bytes of a text and its length. */
+/** Size of an entry: the bytes of a text, and its length. */
 const ENTRY_BYTES = 48
-/** By the mint list of the process; a new list after numbers were reused. */
+/** The lookup of each mint list. The process starts a new list when it reuses mint numbers. */
 const lookups = new WeakMap<Mints['list'], MintLookup>()
 const decoder = new TextDecoder()
 
-/** Numbers of the mints that a block lists, as JSON in UTF-8. */
+/** Returns the numbers of the mints that a block lists. `list` is JSON in UTF-8. */
 export function numbersOf(mints: Mints, list: Uint8Array): Uint32Array {
-  // A mint with an escape sequence takes the slow path.
+  // A list with an escape sequence is parsed as JSON, which is slower.
   if (list.includes(ESCAPE))
     return Uint32Array.from(JSON.parse(decoder.decode(list)) as string[], (mint) => mints.intern(mint))
   const lookup = lookups.get(mints.list) ?? new MintLookup(mints)
@@ -23,13 +23,14 @@ export function numbersOf(mints: Mints, list: Uint8Array): Uint32Array {
   return lookup.numbersOf(list)
 }
 
-/** Finds the mints of a list by their bytes in place: most mints repeat in every block, and a new string for each,
- *  hashed again, would cost more than all other work on the block. Open addressing, at most half full. */
+/** Finds the mints of a list by their bytes, without creating strings. Most mints repeat in every block, and creating
+ *  and hashing a string for each would cost more than all other work on the block. The hash table uses open addressing
+ *  and is at most half full. */
 class MintLookup {
   readonly #mints: Mints
-  /** Entries by hash. */
+  /** Numbers of entries, by hash. */
   #table = new Int32Array(FIRST_ENTRIES * 2).fill(FREE)
-  /** Text of each entry, its length in the last byte. */
+  /** Text of each entry, with its length in the last byte. */
   #texts = new DataView(new ArrayBuffer(FIRST_ENTRIES * ENTRY_BYTES))
   /** Mint number of each entry. */
   readonly #numbers: number[] = []
@@ -60,7 +61,8 @@ class MintLookup {
     return number
   }
 
-  /** Entry with these bytes, or FREE. No entry contains a quote, so a length guess beyond the key finds nothing. */
+  /** Number of the entry with these bytes, or FREE. If the guessed length exceeds the key, the bytes include a quote,
+   *  and no entry contains one. */
   #find(view: DataView, at: number, length: number): number {
     const mask = this.#table.length - 1
     for (let slot = hashOf(view, at) & mask; ; slot = (slot + 1) & mask) {
@@ -69,7 +71,7 @@ class MintLookup {
     }
   }
 
-  /** Compares four bytes at a time; the last four may overlap others. */
+  /** Whether an entry has these bytes. Compares four bytes at a time; the last four may overlap the four before. */
   #isSame(entry: number, view: DataView, at: number, length: number): boolean {
     const texts = this.#texts
     const start = entry * ENTRY_BYTES
@@ -105,7 +107,7 @@ class MintLookup {
   }
 }
 
-/** Hashes sixteen digits behind the first four: vanity keys share their first or last digits. */
+/** Hashes the sixteen digits after the first four, because vanity keys have the same first or last digits. */
 function hashOf(view: DataView, at: number): number {
   let hash = view.getInt32(at + 4)
   for (let place = 8; place < 20; place += 4) hash = Math.imul(hash, 0x85ebca6b) ^ view.getInt32(at + place)

@@ -1,13 +1,14 @@
-/** Keys and signatures on the tape: base58, two digits in twelve bits. That takes one byte more than a key and two more
- *  than a signature, a fifth of the time of decoding base58, and plain SQL can read it (views.ts). A code of twelve
- *  bits is 58 * first + second; digits count from 1, and 0 means none. Texts are padded with zeros on the left, so each
- *  text has one form, and an empty text is all zeros. */
+/** Packing of the keys and signatures on the tape. They are base58, and two digits are packed in twelve bits. A packed
+ *  key is one byte longer than the decoded key, and a signature two bytes. Packing takes a fifth of the time of
+ *  decoding base58, and plain SQL can read the result (views.ts). A code of twelve bits is 58 * first + second. Digits
+ *  count from 1, and 0 means that there is no digit. Texts are padded with zeros on the left, so each text has one
+ *  form, and an empty text is all zeros. */
 export const KEY_BYTES = 33
 export const SIGNATURE_BYTES = 66
 
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const DIGITS = new Uint8Array(256)
-/** Texts by code. */
+/** The one or two digits of each code. */
 export const TEXTS = [
   '',
   ...BASE58,
@@ -15,8 +16,8 @@ export const TEXTS = [
 ]
 for (let digit = 0; digit < BASE58.length; digit++) DIGITS[BASE58.charCodeAt(digit)] = digit + 1
 
-/** Packs a text, the first `length` bytes of ASCII, into `bytes` bytes (a multiple of 3) of `target` at `at`. Returns
- *  false if the text is not base58 or does not fit; the bytes are then undefined. */
+/** Packs the first `length` bytes of an ASCII text into `bytes` bytes (a multiple of 3) of `target`, at offset `at`.
+ *  Returns false if the text is not base58 or does not fit; the content of these bytes is then undefined. */
 export function packText(text: Uint8Array, length: number, target: Uint8Array, at: number, bytes: number): boolean {
   let end = at + bytes
   let rest = length
@@ -36,7 +37,7 @@ export function packText(text: Uint8Array, length: number, target: Uint8Array, a
   return true
 }
 
-/** One to three digits at the start of a text. */
+/** Packs the first one to three digits of a text, which do not fill a group of four. */
 function packRest(text: Uint8Array, count: number, target: Uint8Array, end: number): boolean {
   const digits = [0, 0, 0, 0]
   for (let place = 4 - count; place < 4; place++) {
@@ -49,14 +50,14 @@ function packRest(text: Uint8Array, count: number, target: Uint8Array, end: numb
   return true
 }
 
-/** Writes two codes into the three bytes before `end`: three hexadecimal digits each. */
+/** Writes two codes of twelve bits into the three bytes before `end`. */
 function put(target: Uint8Array, end: number, high: number, low: number): void {
   target[end - 3] = high >>> 4
   target[end - 2] = (high << 4) | (low >>> 8)
   target[end - 1] = low
 }
 
-/** Unpacks the text in `bytes` bytes at `at`. */
+/** Unpacks the text in the `bytes` bytes at offset `at`. */
 export function unpackText(source: Uint8Array, at: number, bytes: number): string {
   let text = ''
   for (let place = at; place < at + bytes; place += 3) {
@@ -66,19 +67,19 @@ export function unpackText(source: Uint8Array, at: number, bytes: number): strin
   return text
 }
 
-/** Two bytes of ASCII for each code; a missing digit is 0. */
+/** Two bytes of ASCII for each code. The byte of a missing digit is 0. */
 const PAIRS = Uint16Array.from(TEXTS, (text) =>
   text.length < 2 ? (text.charCodeAt(0) || 0) << 8 : (text.charCodeAt(0) << 8) | text.charCodeAt(1),
 )
 
-/** Unpacks a text as ASCII to the start of `target`, which has room for it. Returns the number of bytes. */
+/** Unpacks a text as ASCII to the start of `target`, which must have room for it. Returns the number of bytes. */
 export function unpackInto(source: Uint8Array, at: number, bytes: number, target: Uint8Array): number {
   let length = 0
   for (let place = at; place < at + bytes; place += 3) {
     const middle = source[place + 1] as number
     const high = PAIRS[((source[place] as number) << 4) | (middle >>> 4)] as number
     const low = PAIRS[((middle & 15) << 8) | (source[place + 2] as number)] as number
-    // A padding zero is overwritten by the byte after it.
+    // A zero from padding is overwritten by the byte after it.
     target[length] = high >>> 8
     length += +(high > 255)
     target[length] = high

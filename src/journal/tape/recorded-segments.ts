@@ -7,23 +7,23 @@ import type { Slice } from './block-encoder.ts'
 import { RowReader } from './key-rows.ts'
 import type { TapeReader } from './tape-reader.ts'
 
-/** One run of one process. */
+/** The record of one run of one process. */
 export interface Segment {
   readonly number: number
   readonly firstSeq: Seq
   readonly lastSeq: Seq
   readonly time: Millis
   readonly start: StartInput
-  /** Time of the orderly end; null after a crash and while it runs. */
+  /** Time of the orderly end; null after a crash and while the segment runs. */
   readonly ended: Millis | null
-  /** Market rows on the tape. */
+  /** Number of market rows on the tape. */
   readonly rows: number
-  /** No seq was dropped with old tape or lost on a full disk, so the segment can be replayed. */
+  /** Whether the segment can be replayed, because no seq of it was dropped with old tape or lost on a full disk. */
   readonly complete: boolean
 }
 
-/** Events of a segment in the order of seq. The outputs of a row or input follow it directly, so a slice ends with a
- *  row that had outputs. The first item is the start. */
+/** An event of a segment. Events come in the order of seq. The outputs of a row or input follow it directly, so a slice
+ *  ends with a row that had outputs. The first item is the start. */
 export type SegmentItem =
   | ({ readonly kind: 'rows' } & Slice)
   | { readonly kind: 'input'; readonly seq: Seq; readonly time: Millis; readonly input: Input }
@@ -81,7 +81,8 @@ interface SeqCount {
   readonly count: number
 }
 
-/** Rows of a segment on the tape. Only its beginning can have been dropped, so two blocks suffice. */
+/** Counts the rows of a segment on the tape. Only the beginning of the segment can have been dropped, so reading its
+ *  first and last block suffices. */
 function tapeBetween(db: Database, segment: number, from: Seq, to: Seq): SeqCount {
   const block = (order: 'ASC' | 'DESC') =>
     db
@@ -96,7 +97,7 @@ function tapeBetween(db: Database, segment: number, from: Seq, to: Seq): SeqCoun
   return { last: last.last_seq, count: last.rows_before + last.rows - first.rows_before }
 }
 
-/** Merges the rows of three tables by seq. */
+/** Merges the rows of three tables in the order of seq. */
 export class SegmentReplay {
   readonly #tape: TapeReader
   readonly #inputs: Statement<[Seq, Seq], StreamRow>
@@ -128,7 +129,7 @@ export class SegmentReplay {
   }
 }
 
-/** Inputs and outputs of a segment, read on demand. */
+/** The inputs and outputs of a segment, which are read on demand. */
 class StreamRows {
   readonly #inputs: Peeked<StreamRow>
   readonly #outputs: Peeked<OutputRow>
@@ -139,7 +140,7 @@ class StreamRows {
     this.#outputs = outputs
   }
 
-  /** Rows of a slice, cut after each row with outputs. */
+  /** Yields the rows of a slice, cut after each row with outputs. */
   *cut(slice: Slice): Generator<SegmentItem, void, undefined> {
     const { block, to } = slice
     const lastSeq = slice.firstSeq + to - slice.from - 1
@@ -168,7 +169,7 @@ class StreamRows {
   }
 }
 
-/** Iterator with lookahead. */
+/** An iterator whose next value can be read before it is taken. */
 class Peeked<T extends { readonly seq: Seq }> {
   next: T | undefined
   readonly #rest: IterableIterator<T>
@@ -178,7 +179,7 @@ class Peeked<T extends { readonly seq: Seq }> {
     this.#advance()
   }
 
-  /** Takes the next value if its seq is at most `seq`. */
+  /** Returns the next value and advances, if its seq is at most `seq`; else returns undefined. */
   take(seq: Seq): T | undefined {
     const value = this.next
     if (value === undefined || value.seq > seq) return undefined
@@ -186,7 +187,7 @@ class Peeked<T extends { readonly seq: Seq }> {
     return value
   }
 
-  /** Releases the statement before its end. */
+  /** Releases the statement before all of its rows are read. */
   close(): void {
     this.#rest.return?.()
   }

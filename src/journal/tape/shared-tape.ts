@@ -3,11 +3,11 @@ import type { Block, Texts } from '../../market/block.ts'
 import { Mints } from '../../market/mints.ts'
 import type { Market, MarketItem } from './market-tape.ts'
 
-/** Rows of a chunk: the cost of handing one over is negligible. */
+/** Rows of a chunk. With this many, the cost of handing over a chunk is negligible. */
 const CHUNK_ROWS = 32_768
 const ROW_BYTES = 5 * 8 + 4 + 1
 
-/** Part of the tape in memory that several threads read: decoded once, small blocks joined. */
+/** A part of the tape in memory that several threads read. It is decoded once, and small blocks are joined in it. */
 export interface TapeChunk {
   readonly buffer: SharedArrayBuffer
   readonly rows: number
@@ -21,7 +21,8 @@ type ChunkItem =
   | Exclude<MarketItem, { kind: 'rows' }>
   | { readonly kind: 'rows'; readonly from: number; readonly to: number }
 
-/** Origin of rows of a chunk: from `row` on, they are the rows from `from` of the tape's item `ordinal`. */
+/** Origin of some rows of a chunk: the rows from `row` on are the rows from `from` on of the tape's item number
+ *  `ordinal`. */
 interface Part {
   readonly row: number
   readonly rows: number
@@ -29,7 +30,7 @@ interface Part {
   readonly from: number
 }
 
-/** Columns that every backtest reads. A thread loads other columns and texts itself. */
+/** Columns that every backtest reads. A thread loads other columns and texts from its own copy of the tape. */
 class SharedColumns {
   readonly time: Float64Array
   readonly stamp: Float64Array
@@ -56,7 +57,7 @@ class SharedColumns {
   }
 }
 
-/** Reads and decodes a market for several threads. */
+/** Reads and decodes a market, and yields chunks that several threads can read. */
 export function* chunksOf(market: Pick<Market, 'items'>): Generator<TapeChunk, void, undefined> {
   const mints = new Mints()
   let chunk = new GrowingChunk()
@@ -87,7 +88,7 @@ class GrowingChunk {
     this.#mintsAt = mintsAt
   }
 
-  /** Copies the rows that fit. Returns the first row that was not copied. */
+  /** Copies as many rows as fit. Returns the index of the first row that was not copied. */
   take(block: Block, from: number, to: number, ordinal: number): number {
     const end = Math.min(to, from + CHUNK_ROWS - this.rows)
     const before = this.items.at(-1)
@@ -107,9 +108,9 @@ class GrowingChunk {
 }
 
 export interface SharedMarketParts extends Pick<Market, 'stretches' | 'rows'> {
-  /** Waits for the next chunk; undefined at the end. Called by one reader only. */
+  /** Waits for the next chunk; returns undefined at the end. Called by one reader only. */
   readonly next: () => TapeChunk | undefined
-  /** Opens the tape in this thread, for columns that are not shared. */
+  /** Opens the tape in this thread, to read columns that are not shared. */
   readonly own: () => Market
 }
 
@@ -128,7 +129,7 @@ export class SharedMarket implements Market {
     this.#own = own
   }
 
-  /** Call once. */
+  /** Yields the items of the market. May be called only once. */
   *items(mints: Mints): Generator<MarketItem, void, undefined> {
     const own = new OwnTape(this.#own)
     this.#second = own
@@ -144,13 +145,14 @@ export class SharedMarket implements Market {
     return this.#own().history()
   }
 
-  /** Closes the thread's own tape, which cannot be closed during a read. */
+  /** Closes the tape that this thread opened for itself. It cannot be closed during a read. */
   close(): void {
     this.#second?.close()
   }
 }
 
-/** Maps the other thread's mint numbers to ours: equal until this thread adds a mint of its own. */
+/** Maps mint numbers of the other thread to those of this thread. They are equal until this thread adds a mint
+ *  itself. */
 class Numbers {
   readonly mints: Mints
   readonly #ours: number[] = []
@@ -173,7 +175,7 @@ class Numbers {
   }
 }
 
-/** Reads the tape a second time, on demand. */
+/** Reads the tape a second time, on demand, for columns that are not shared. */
 class OwnTape {
   readonly #open: () => Market
   #items: Iterator<MarketItem> | undefined
@@ -184,7 +186,8 @@ class OwnTape {
     this.#open = open
   }
 
-  /** Block of the tape's item `ordinal`. A lower ordinal than before restarts the reading. */
+  /** Returns the block of the tape's item `ordinal`. If the ordinal is lower than in the previous call, the reading
+   *  restarts from the beginning. */
   at(ordinal: number): Block {
     if (this.#items === undefined || ordinal < this.#ordinal) {
       this.close()
@@ -212,7 +215,7 @@ class SharedBlock implements Block {
   readonly length: number
   readonly mints: readonly string[]
   readonly texts: Texts
-  /** A copy: a runner may write later times into it. */
+  /** A copy of the shared column, because a runner may write later times into it. */
   readonly time: Float64Array
   readonly stamp: Float64Array
   readonly price: Float64Array
@@ -222,7 +225,7 @@ class SharedBlock implements Block {
   readonly kind: Uint8Array
   readonly #parts: readonly Part[]
   readonly #own: OwnTape
-  /** Blocks of the parts. */
+  /** Blocks from which the parts of the chunk were copied; undefined until they are needed. */
   #blocks: Block[] | undefined
   readonly #lazy = new Map<LazyColumn, Float64Array>()
 
@@ -276,7 +279,8 @@ class SharedBlock implements Block {
     return read((this.#sources[index] as Block).texts, row - part.row + part.from)
   }
 
-  /** A recording process drops old blocks and merges small ones meanwhile. */
+  /** Checks that a block still has the rows of a part, because a recording process drops old blocks and merges small
+   *  ones meanwhile. */
   #sameAs({ row, rows, from }: Part, block: Block): Block {
     for (const at of [0, rows - 1])
       if (block.time[from + at] !== this.time[row + at])
@@ -293,11 +297,11 @@ class SharedBlock implements Block {
   }
 }
 
-/** Most bytes of a whole decoded tape that are kept: about a million rows. A longer tape is decoded again in each pass,
- *  so that memory does not grow with it. */
+/** Most bytes of a decoded tape that is kept as a whole, about a million rows. A longer tape is decoded again in each
+ *  pass, so that memory does not grow with its length. */
 const MOST_KEPT = 48 * 2 ** 20
 
-/** A tape for several passes, in chunks that other threads may read. A short tape is decoded once. */
+/** A tape that is read in several passes, in chunks that other threads may read. A short tape is decoded only once. */
 export class DecodedTape {
   readonly #market: Pick<Market, 'items'>
   readonly #mostKept: number

@@ -7,13 +7,13 @@ import { type Column, decodeDoubles, decodeIndex, decodeKinds, decodeOffsets } f
 import { numbersOf } from './mint-lookup.ts'
 import { KEY_BYTES, SIGNATURE_BYTES, unpackInto, unpackText } from './packed-text.ts'
 
-/** Rows with consecutive seqs. */
+/** The first row of a run of rows with consecutive seqs, and its seq. */
 export interface Run {
   readonly row: number
   readonly seq: Seq
 }
 
-/** Loads columns on first access. */
+/** Functions that load columns on first access. */
 export interface LoadRest {
   readonly late: () => LateRow & Place
   readonly texts: () => TextRow & Place
@@ -30,7 +30,7 @@ export class TapeBlock implements Block {
   readonly amount: Float64Array
   readonly size: Float64Array
   readonly segment: number
-  /** In the order of rows; the first run begins with row 0. */
+  /** Runs in the order of their rows. The first run begins with row 0. */
   readonly runs: readonly Run[]
   readonly #row: BlockRow
   readonly #load: LoadRest
@@ -41,7 +41,8 @@ export class TapeBlock implements Block {
   #extra: Float64Array | undefined
   #extra2: Float64Array | undefined
 
-  /** `laterRuns`: runs after the first. `load`: reads the rest of the row from the journal, each part once. */
+  /** `laterRuns`: the runs after the first. `load`: reads the remaining columns from the journal; each part is read
+   *  once. */
   constructor(row: BlockRow, laterRuns: readonly Run[], mints: Mints, load: LoadRest) {
     const { rows } = row
     this.#row = row
@@ -90,7 +91,7 @@ export class TapeBlock implements Block {
     return this.#extra2
   }
 
-  /** Loads all columns: the block then needs no journal. */
+  /** Loads all columns, so that the block no longer needs the journal. */
   readRest(): void {
     this.#late ??= this.#load.late()
     this.#texts.read()
@@ -107,7 +108,7 @@ function stampsOf({ stamp, stamp_exact, first_time, rows }: BlockRow): Float64Ar
   return stamp_exact ? decodeDoubles({ entries: stamp, index: null }, rows) : decodeOffsets(stamp, first_time, rows)
 }
 
-/** Rows `from` to `to` of a block as a view, without a copy. */
+/** Returns the rows `from` to `to` of a block as a view, without a copy. */
 export function partOf(block: Block, from: number, to: number): Block {
   if (from === 0 && to === block.length) return block
   const { texts } = block
@@ -139,14 +140,14 @@ function tokensOf(row: BlockRow, mints: Mints): Uint32Array {
   const tokens = new Uint32Array(row.rows)
   if (row.token_index === null) return tokens.fill(numbers[0] as number)
   const index = decodeIndex(row.token_index, row.mint_count)
-  // One index type keeps loops over rows monomorphic.
+  // In each loop `index` has one class, so that the loop stays monomorphic for the compiler.
   if (index instanceof Uint8Array)
     for (let at = 0; at < tokens.length; at++) tokens[at] = numbers[index[at] as number] as number
   else for (let at = 0; at < tokens.length; at++) tokens[at] = numbers[index[at] as number] as number
   return tokens
 }
 
-/** Packed signatures and traders, loaded on first access and decoded on each access. */
+/** Packed signatures and traders. They are loaded on first access, and each access decodes one text. */
 class TapeTexts implements Texts {
   readonly #load: LoadRest['texts']
   #columns: TextColumns | undefined
@@ -226,7 +227,7 @@ function textAt(column: KeyColumn, row: number, width: number): string {
 
 function textInto(odd: string | undefined, column: KeyColumn, row: number, width: number, target: Uint8Array): number {
   if (odd !== undefined) return writeInto(odd, target)
-  // A text has four digits in three bytes.
+  // Three packed bytes contain four digits.
   if (target.length < (width / 3) * 4) return writeInto(textAt(column, row, width), target)
   return unpackInto(column.entries, entryOf(column, row, width) * width, width, target)
 }

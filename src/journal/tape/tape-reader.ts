@@ -19,7 +19,7 @@ import {
 } from './block-row.ts'
 import { partOf, type Run, TapeBlock } from './tape-block.ts'
 
-/** A range of seqs, inclusive; empty if `from` > `to`. */
+/** A range of seqs, inclusive. It is empty if `from` > `to`. */
 export interface SeqRange {
   readonly from: Seq
   readonly to: Seq
@@ -28,7 +28,7 @@ export interface SeqRange {
 type Stored<Part> = Part & Pick<BlockRow, 'rows_before' | 'rows'>
 type StoredLate = Stored<LateRow> & Pick<BlockRow, 'format'> & { readonly late_checksum: number | null }
 
-/** Blocks of the tape, in the order of seq. */
+/** Reads the blocks of the tape, in the order of seq. */
 export class TapeReader {
   readonly #path: string
   readonly #from: (seq: Seq) => Iterable<BlockRow>
@@ -37,10 +37,10 @@ export class TapeReader {
   readonly #texts: Statement<[Seq], Stored<TextRow>>
   readonly #newestFirst: Statement<[], Pick<BlockRow, 'first_seq' | 'last_seq'> & { readonly last_time: Millis }>
 
-  /** `scan`: reads blocks from a seq on; absent: one statement reads them. */
+  /** `scan` reads blocks from a seq on; if absent, a prepared statement reads them. */
   constructor(path: string, db: Database, scan?: (from: Seq) => Iterable<BlockRow>) {
     this.#path = path
-    // Each reading has its own statement: readings may interleave.
+    // Each reading has its own statement, because readings may interleave.
     this.#from =
       scan ??
       ((seq) =>
@@ -57,9 +57,9 @@ export class TapeReader {
     this.#newestFirst = db.prepare('SELECT first_seq, last_seq, last_time FROM block ORDER BY last_seq DESC')
   }
 
-  /** Blocks with rows of the range, one at a time, as a snapshot: a writer may merge blocks meanwhile. Texts and late
-   *  columns can be loaded while the journal is open and the block is not dropped. Throws SluiceError if a block is
-   *  damaged or its format is unknown. */
+  /** Yields the blocks with rows of the range, one at a time. They are a snapshot, because a writer may merge blocks
+   *  meanwhile. Texts and late columns can be loaded while the journal is open and the block is not dropped. Throws
+   *  SluiceError if a block is damaged or its format is unknown. */
   *blocks(mints: Mints, { from, to }: SeqRange): Generator<TapeBlock, void, undefined> {
     for (const row of this.#from(from)) {
       if (row.first_seq > to) return
@@ -71,7 +71,7 @@ export class TapeReader {
     }
   }
 
-  /** Rows of the range as blocks, without seqs. `isKept`: all columns are loaded at once. */
+  /** Yields the rows of the range as blocks, without seqs. `isKept`: loads all columns at once. */
   *rows(mints: Mints, range: SeqRange, isKept = false): Generator<Block, void, undefined> {
     for (const block of this.blocks(mints, range)) {
       if (isKept) block.readRest()
@@ -81,12 +81,12 @@ export class TapeReader {
     }
   }
 
-  /** Rows of the range as slices with seqs. */
+  /** Yields the rows of the range as slices with seqs. */
   *slices(mints: Mints, range: SeqRange): Generator<Slice, void, undefined> {
     for (const block of this.blocks(mints, range)) yield* slicesOf(block, range)
   }
 
-  /** Seqs of the last `seconds` of tape, counted back from its last row. */
+  /** Range of seqs of the last `seconds` of tape, counted back from its last row. */
   lastSeconds(seconds: number, mints: Mints): SeqRange {
     let first: Seq | undefined
     let last: Seq = 0
@@ -119,7 +119,8 @@ export class TapeReader {
     return found
   }
 
-  /** The rows may be in a merged block now. */
+  /** Finds the place of the rows in the stored block, because they may have been merged into a larger block
+   *  meanwhile. */
   #placed<Part>({ rows_before, rows }: BlockRow, found: Stored<Part> | undefined): Stored<Part> & Place {
     const firstRow = found === undefined ? -1 : rows_before - found.rows_before
     if (found === undefined || firstRow < 0 || firstRow + rows > found.rows)
@@ -141,7 +142,7 @@ export class TapeReader {
   }
 }
 
-/** Rows of the block in the range, as slices with seqs. */
+/** Yields the rows of a block in the range, as slices with seqs. */
 export function* slicesOf(block: TapeBlock, range: SeqRange): Generator<Slice, void, undefined> {
   for (const [index, run] of block.runs.entries()) {
     const end = block.runs[index + 1]?.row ?? block.length
@@ -157,7 +158,7 @@ export function seqAt(block: TapeBlock, row: number): Seq {
   return run.seq + row - run.row
 }
 
-/** First row whose seq is at least `seq`; the block's length if there is none. */
+/** Index of the first row whose seq is at least `seq`; the length of the block if there is none. */
 export function rowAt(block: TapeBlock, seq: Seq): number {
   const index = block.runs.findLastIndex((run) => run.seq <= seq)
   if (index < 0) return 0

@@ -12,14 +12,14 @@ export interface FoundRow {
   readonly row: number
 }
 
-/** Name and symbol of a token by its creator; '' if the tape no longer has them. */
+/** Name and symbol that its creator gave to a token; '' if the tape no longer contains them. */
 export interface FoundToken {
   readonly mint: string
   readonly symbol: string
   readonly name: string
 }
 
-/** Searches the tape for single rows and tokens. Only blocks with the mint are decoded. */
+/** Searches the tape for single rows and tokens. Decodes only the blocks that contain the mint. */
 export class TapeSearch {
   readonly #db: Database
   readonly #tape: TapeReader
@@ -29,14 +29,14 @@ export class TapeSearch {
     this.#tape = tape
   }
 
-  /** Market row with this seq; undefined for the seq of an input, or if the tape was dropped. */
+  /** Market row with this seq; undefined if the seq belongs to an input, or if that tape was dropped. */
   rowAt(seq: Seq): FoundRow | undefined {
     for (const { block, from } of this.#tape.slices(new Mints(), { from: seq, to: seq }))
       return { seq, block, row: from }
     return undefined
   }
 
-  /** Last row of a mint up to a time. */
+  /** Last row of a mint up to a time; undefined if there is none. */
   lastRowOf(mint: string, to: Millis): FoundRow | undefined {
     const blocks = this.#db
       .prepare<[Millis, string], { first: Seq; last: Seq }>(
@@ -56,7 +56,7 @@ export class TapeSearch {
     return undefined
   }
 
-  /** Mints of the tape, of orders and of decisions that begin with a text. */
+  /** Mints on the tape, in orders and in decisions that begin with `prefix`. */
   mintsFrom(prefix: string): string[] {
     const sql = `SELECT DISTINCT mint FROM (SELECT value AS mint FROM block, json_each(block.mints)
       UNION ALL SELECT mint FROM output UNION ALL SELECT mint FROM "order") WHERE substr(mint, 1, ?) = ? ORDER BY mint`
@@ -83,7 +83,7 @@ export class TapeSearch {
     return [...found.values()]
   }
 
-  /** Name of a mint by its creator. A token is announced once, in the first of its blocks. */
+  /** Name that its creator gave to a mint. A token is announced only once, in the first block that contains it. */
   nameOf(mint: string): FoundToken {
     const seq = this.#db
       .prepare<[string], Seq>('SELECT last_seq FROM block WHERE instr(mints, ?) > 0 ORDER BY last_seq LIMIT 1')
