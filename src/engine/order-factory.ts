@@ -20,9 +20,9 @@ export interface Client {
   readonly settings: BotSettings
   readonly money: BotMoney
   readonly scope: LimitScope
-  /** The wallet that the bot trades with, shared with other bots. */
+  /** Limits of the wallet that the bot trades with, which other bots may share. */
   readonly wallet: LimitScope
-  /** Time at which the bot first saw a token. */
+  /** Returns the time at which the bot first saw a token. */
   seenAt(mint: string): Millis
 }
 
@@ -95,7 +95,7 @@ export class OrderFactory {
     return { ok: true, id: this.sellPosition(position, client.settings, request.size, request.reason) }
   }
 
-  /** A request to sell, with the position that it refers to. */
+  /** Reads a request to sell, and finds the position that it refers to. */
   readSale({ settings }: Client, mint: string, options: SellOptions): Sale | Veto {
     const position = this.#state.book.positions.get({ account: settings.account.id, mint })
     if (position === undefined || position.bot !== settings.name || position.tokens === 0n)
@@ -104,8 +104,8 @@ export class OrderFactory {
     return 'code' in request ? request : { position, request }
   }
 
-  /** Sells without checking limits: only the exit's own lane can block an exit. `step`: the step of the ladders to
-   *  begin with. Returns the id of the order. */
+  /** Sells without a check of limits, because only the exit's own lane may block an exit. `step`: the step of the
+   *  ladders to begin with. Returns the id of the order. */
   sellPosition(position: Position, settings: BotSettings, size: Size, reason: string, step = 0): string {
     if (position.tokens <= 0n) assert(false, `no tokens of ${position.mint} to sell`)
     const { account, bot, mint } = position
@@ -114,7 +114,8 @@ export class OrderFactory {
     const fees = from(priorityFeeLadder, step)
     const repeatMs = size.kind === 'all' ? this.#repeatsAfter(settings.exitOrders) : null
     const dearest = sellCost(fees.at(-1) ?? priorityFeeLamports)
-    // A refused priority fee is retried with the service's own choice, at any attempt.
+    // A refused priority fee is retried with the service's own choice, at any attempt, so the reservation must cover
+    // that too.
     const worst = Math.max(repeatMs === null ? dearest : dearest * MOST_OPEN_EXITS, sellCost(null))
     this.#cancelPartialSale(position, size)
     const order = this.#order({
@@ -138,14 +139,14 @@ export class OrderFactory {
     return order.id
   }
 
-  /** How long a full exit waits for evidence before it is repeated, ms. A repeat is safe only if the wallet holds no
-   *  other tokens of the mint: other bots are excluded (MINT_OWNED). If more than 1 % from elsewhere is known, this
-   *  must return null. */
+  /** Returns the time for which a full exit waits for evidence before it is repeated, ms. A repeat is safe only if the
+   *  wallet holds no other tokens of the mint; tokens of other bots are excluded (MINT_OWNED). If more than 1 % from
+   *  elsewhere is known, this must return null. */
   #repeatsAfter({ retryMs }: ExitOrderSettings): number | null {
     return retryMs
   }
 
-  /** Cancels a partial sale that was not sent yet: it would only delay the full exit. */
+  /** Cancels a partial sale that was not sent yet, because it would only delay the full exit. */
   #cancelPartialSale({ account, mint }: Position, size: Size): void {
     const sale = this.#state.book.laneHolder({ account, mint, side: 'sell' })
     if (size.kind !== 'all' || sale?.state !== 'accepted' || isFullExit(sale.order)) return
@@ -196,7 +197,7 @@ export class OrderFactory {
     this.#state.emitPosition(position)
   }
 
-  /** Checks the filters of the bot. */
+  /** Checks the token against the filters of the bot. */
   #vetoToken(client: Client, mint: string, amount: Lamports, creator: string): Veto | undefined {
     if (!hasFilters(client.settings.filters)) return undefined
     const { lists, launches, mints, now } = this.#state
@@ -206,7 +207,7 @@ export class OrderFactory {
     })
   }
 
-  /** Checks everything that does not depend on the amount. */
+  /** Checks everything that does not depend on the amount of the buy. */
   #vetoState(client: Client, mint: string, scaleIn: boolean): Veto | undefined {
     const { book, feed, prices, stopping } = this.#state
     const { account, name, orders } = client.settings
@@ -239,7 +240,7 @@ export class OrderFactory {
   }
 }
 
-/** The steps of a ladder from `step` on; at least its last step. */
+/** Returns the steps of a ladder from `step` on, but at least its last step. */
 function from<T>(ladder: readonly T[], step: number): readonly T[] {
   return ladder.slice(Math.min(step, Math.max(0, ladder.length - 1)))
 }

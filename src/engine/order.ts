@@ -3,10 +3,10 @@ import type { Lamports, Millis, Seq, TokenAmount } from '../base/units.ts'
 import type { TradeSide } from '../market/block.ts'
 import type { FillCosts } from './accounting/fill-costs.ts'
 
-/** Exits go before entries everywhere, and wait without a time limit. */
+/** Exits come before entries everywhere, and they wait without a time limit. */
 export type OrderClass = 'exit' | 'entry'
 
-/** Size of an order. A buy is in SOL; a sale is everything that the wallet holds, a share of it, or an amount of base
+/** Size of an order. A buy is in SOL. A sale is everything that the wallet holds, a share of it, or an amount of base
  *  units. */
 export type Size =
   | { readonly kind: 'sol'; readonly lamports: Lamports }
@@ -14,9 +14,9 @@ export type Size =
   | { readonly kind: 'percent'; readonly percent: number }
   | { readonly kind: 'tokens'; readonly tokens: TokenAmount; readonly decimals: number }
 
-/** A request of a strategy or an exit that the engine approved. Immutable. */
+/** A request of a strategy, or an exit, that the engine has approved. Immutable. */
 export interface Order {
-  /** `o1`, `o2`, ...: counted in a journal. */
+  /** `o1`, `o2`, ...: the number counts the orders of a journal. */
   readonly id: string
   readonly seq: Seq
   readonly time: Millis
@@ -26,51 +26,53 @@ export interface Order {
   readonly side: TradeSide
   readonly class: OrderClass
   readonly size: Size
-  /** Slippage of the first attempt, followed by the ladder that a refusal for slippage climbs. Percent, 0.1 to 100. */
+  /** Slippage of the first attempt, followed by the steps of the ladder that a refusal for slippage climbs. Percent,
+   *  0.1 to 100. */
   readonly slippagePercents: readonly number[]
-  /** null: the service chooses the fee. */
+  /** null if the service chooses the fee. */
   readonly priorityFeeLamports: Lamports | null
-  /** Fees of the first, second, ... step, which replace `priorityFeeLamports`; the last one holds for later steps.
-   *  Empty: the fee is the same for every step. */
+  /** Fees of the first, second, ... step, which replace `priorityFeeLamports`. The last fee also applies to all later
+   *  steps. Empty if the fee is the same for every step. */
   readonly priorityFeeLadder: readonly Lamports[]
-  /** ms after which a full exit is sent again, one step further up the ladders, unless there is evidence that an
-   *  attempt executed. */
+  /** Time in ms after which a full exit is sent again, one step further up the ladders, unless there is evidence that
+   *  an attempt executed. null if the order is not repeated. */
   readonly repeatMs: number | null
   /** Worst-case cost: amount with slippage, priority fee, base fee, rent, service fee. */
   readonly reserveLamports: Lamports
-  /** The order is not sent after this time; null for exits, which do not expire. */
+  /** Time after which the order is not sent any more; null for exits, which do not expire. */
   readonly notAfter: Millis | null
-  /** Robust price of the decision, SOL a token; null for an exit that was decided without one. */
+  /** Robust price at the time of the decision, SOL a token; null for an exit that was decided without a price. */
   readonly price: number | null
-  /** How much older than usual the row of the decision was, ms; 0 without a row. Absent in older journals. */
+  /** How much older than usual the row was on which the order was decided, ms; 0 without a row. Absent in older
+   *  journals. */
   readonly eventAgeMs?: number
   readonly reason: string
 }
 
-/** Number of an order: 12 for `o12`. */
+/** Returns the number of an order: 12 for `o12`. */
 export function orderNumber({ id }: Pick<Order, 'id'>): number {
   return Number(id.slice(1))
 }
 
-/** Key of a lane: (account, mint, side). A lane holds one open order, from `accepted` on. */
+/** Returns the key of a lane: (account, mint, side). A lane holds one open order, from `accepted` on. */
 export function laneOf(order: Pick<Order, 'account' | 'mint' | 'side'>): string {
   return `${order.account}|${order.mint}|${order.side}`
 }
 
-/** Whether an order sells everything. The chain refuses to execute such a sale twice, so it is the one order that does
- *  not wait for proof. */
+/** Whether an order sells everything. The chain refuses to execute such a sale twice, so only such an order is repeated
+ *  without proof about its earlier attempts. */
 export function isFullExit(order: Pick<Order, 'side' | 'size'>): boolean {
   return order.side === 'sell' && order.size.kind === 'all'
 }
 
-/** Attempts of one buy: the first, and two retries after a refusal for its slippage. */
+/** Largest number of slippage steps of one buy: the first attempt, and two retries after a refusal for its slippage. */
 export const MOST_BUY_STEPS = 3
 
-/** Attempts of one full exit that may be undecided at the same time. */
+/** Largest number of attempts of one full exit that may be undecided at the same time. */
 export const MOST_OPEN_EXITS = 5
 
-/** Whether an order may enter a lane that is occupied. Only a full exit may, next to a partial sale: the proof about
- *  the partial sale may take long, and the chain refuses to sell tokens that are not held. */
+/** Whether an order may enter a lane that is occupied. Only a full exit may, and only next to a partial sale: the proof
+ *  about the partial sale may take long, and the chain refuses to sell tokens that the wallet does not hold. */
 export function sharesLane(order: Pick<Order, 'side' | 'size'>, held: Pick<Order, 'side' | 'size'>): boolean {
   return isFullExit(order) && held.side === 'sell' && !isFullExit(held)
 }
@@ -86,8 +88,8 @@ export type OrderState =
   | 'expired'
   | 'cancelled'
 
-/** Allowed transitions. `filled -> working`: a fork removed the fill. Every state may become `filled` by a late
- *  fill. */
+/** Allowed changes of an order's state. `filled -> working` means that a fork removed the fill. A late fill may turn
+ *  every state into `filled`. */
 export const ORDER_MOVES: Readonly<Record<OrderState, readonly OrderState[]>> = {
   accepted: ['working', 'filled', 'failed', 'refused', 'expired', 'cancelled', 'held'],
   working: ['accepted', 'filled', 'failed', 'not_executed', 'held', 'expired', 'refused', 'cancelled'],
@@ -100,14 +102,14 @@ export const ORDER_MOVES: Readonly<Record<OrderState, readonly OrderState[]>> = 
   cancelled: ['filled'],
 }
 
-/** Open: the order occupies its lane and its reservation counts. */
+/** Whether an order is open: it occupies its lane, and its reservation counts. */
 export function isOpen(state: OrderState): boolean {
   return state === 'accepted' || state === 'working' || state === 'held'
 }
 
 export type ExecutorKind = 'cloud' | 'local' | 'paper'
 
-/** Our own execution, read from the landed transaction. */
+/** An execution of one of our orders, read from the landed transaction. */
 export interface Fill {
   readonly signature: string
   readonly orderId: string
@@ -132,11 +134,11 @@ export interface Fill {
   readonly walletLamports: Lamports
   /** Itemized costs. */
   readonly costs: FillCosts
-  /** Seen at commitment `finalized`; before that a fork may remove the transaction. */
+  /** Whether the transaction was seen at commitment `finalized`. Before that, a fork may remove it. */
   readonly final: boolean
 }
 
-/** State of an order, reported to the engine by the gateway or the audit. Durable before it is reported. */
+/** State of an order, as the gateway or the audit reports it to the engine. A report is durable before it is sent. */
 export interface ExecutionReport {
   readonly orderId: string
   /** '' before the first attempt. */

@@ -6,14 +6,14 @@ import type { Input, Output } from './messages.ts'
 /** The current moment, and the list of decisions, as every part of the engine sees them. */
 export interface Stage {
   readonly now: Millis
-  /** The strategies are warming up: decisions are discarded. */
+  /** Whether the strategies are warming up. Decisions are discarded then. */
   readonly warming: boolean
   emit(output: Output): void
 }
 
-/** All bots and accounts of one process. Pure: no clock and no I/O. Engine and gateway exchange only messages, so the
- *  engine may run on the main thread or in a worker. The runner drains `outputs` after each call; for nearly every row
- *  the list is empty. */
+/** The engine of all bots and accounts of one process. It is pure: it has no clock and does no I/O. Engine and gateway
+ *  exchange only messages, so the engine may run on the main thread or in a worker. The runner drains `outputs` after
+ *  each call; for nearly every row the list is empty. */
 export interface EnginePort {
   readonly outputs: Output[]
   /** Handles rows `from` to `to` (exclusive); row `from` has number `firstSeq`. Stops after a row with outputs, and
@@ -24,7 +24,7 @@ export interface EnginePort {
   warm(block: Block, row: number): void
 }
 
-/** The entrance to the runner for everything that happens. */
+/** Entrance to the runner: all market rows and all inputs pass through it. */
 export interface Sink {
   /** Handles rows `from` to `to` (exclusive). Stops after a row with outputs, so that the caller can look at the clock,
    *  and returns the next row to handle. */

@@ -6,7 +6,8 @@ import type { DaySpend, Spend } from './limits/recent-buys.ts'
 import type { Fill, Order, OrderState } from './order.ts'
 import type { BotSettings } from './settings.ts'
 
-/** Everything about money that a restart reads from the journal's rows. Decisions are read, never made again. */
+/** Everything about money that a restart reads from the journal's rows. Decisions are read from there and never made
+ *  again. */
 export interface RecoveredMoney {
   readonly nextOrder: number
   readonly nextTimer: number
@@ -20,12 +21,12 @@ export interface RecoveredMoney {
   readonly timers: readonly Timer[]
   /** Conditional orders that wait, or whose order is open. */
   readonly conditionals: readonly ConditionalOrder[]
-  /** The last fills that the engine has taken, oldest first; at most 500. They identify fills that are reported
+  /** The last fills that the engine has processed, oldest first; at most 500. They identify fills that are reported
    *  again. */
   readonly fills: readonly Fill[]
-  /** Amounts requested by the buys of the last hour, oldest first. */
+  /** Amounts that the buys of the last hour asked for, oldest first. */
   readonly spends: readonly Spend[]
-  /** Amounts requested by all buys of each bot on its last UTC day with buys. */
+  /** Amounts that all buys of each bot asked for on the bot's last UTC day with buys. */
   readonly daySpends: readonly DaySpend[]
 }
 
@@ -48,16 +49,16 @@ export interface AccountMoney {
   readonly account: string
   /** Balance of the wallet as last read (live) or computed (paper); null before the first reading. */
   lamports: Lamports | null
-  /** Slot of that reading; fills of later slots are added to the balance. 0 for paper. */
+  /** Slot of the last reading; fills of later slots are added to the balance. 0 for paper. */
   slot: number
-  /** Entries are halted until `resume`. */
+  /** Whether entries are halted until `resume`. */
   halted: boolean
   /** Signatures of foreign transactions. Entries stop until each is accepted. */
   foreign?: readonly string[]
   /** Mints with fewer tokens in the wallet than in the books. Their entries stop until `resume`. */
   quarantined?: readonly string[]
-  /** An attempt executed after it was refused or proved dead, or executed twice. Until `resume`, entries stop and
-   *  refused attempts are not retried at once. */
+  /** Whether an attempt executed after it was refused or proved dead, or executed twice. Until `resume`, entries are
+   *  stopped and refused attempts are not retried at once. */
   breached?: boolean
   /** Results of all bots of the account together; absent before the first fill. */
   results?: ResultSums
@@ -70,20 +71,20 @@ export function isStopped({ halted, foreign = [], breached = false }: AccountMon
 
 /** Results of a bot, or of all bots of a wallet. */
 export interface ResultSums {
-  /** UTC day (days since 1970) that the next two belong to. */
+  /** UTC day (days since 1970) to which the next two fields belong. */
   day: number
-  /** Realized profit less fees since that day began. */
+  /** Realized profit minus fees since this day began. */
   dayRealizedLamports: Lamports
-  /** Value less cost of the open positions when that day began. */
+  /** Value minus cost of the open positions when this day began. */
   dayStartUnrealizedLamports: Lamports
-  /** Realized profit less fees, in total. */
+  /** Realized profit minus fees, in total. */
   realizedLamports: Lamports
   /** Highest value of `realizedLamports`. `resume` lowers it to the result at that time, without unrealized losses that
    *  have not recovered since. */
   peakLamports: Lamports
-  /** Positions closed at a loss since the last one that was not. */
+  /** Number of positions closed at a loss since the last position that was closed without one. */
   losses: number
-  /** Entries are paused until this time; 0: no pause. */
+  /** Time until which entries are paused; 0 if they are not paused. */
   pausedUntil: Millis
 }
 
@@ -113,17 +114,17 @@ export interface Timer {
   readonly name: string
   readonly owner: 'strategy' | 'exits'
   readonly at: Millis
-  /** 0: fires once. */
+  /** Interval of a repeating timer; 0 if the timer fires once. */
   readonly everyMs: number
   /** The strategy that set the timer; absent in older journals and for timers of exits. */
   readonly strategy?: string
-  /** Set by the strategy's `start`. */
+  /** Whether the strategy's `start` set the timer. */
   readonly declared?: boolean
-  /** Last firing of a repeating timer. The journal adds it from the inputs; `at` does not change. */
+  /** Time of the last firing of a repeating timer. The journal adds it from the inputs; `at` does not change. */
   readonly fired?: Millis
 }
 
-/** Initial state of a bot: restored from the journal, or empty. */
+/** Returns the initial state of a bot: restored from the journal, or empty. */
 export function moneyOf(settings: BotSettings, restored: BotMoney | undefined): BotMoney {
   const { name, account } = settings
   const { state, day, dayRealizedLamports, dayStartUnrealizedLamports, ...later } = {

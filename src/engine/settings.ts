@@ -8,7 +8,7 @@ import { needsLaunches } from './limits/setting-rows.ts'
 import type { TokenChecks } from './limits/token-checks.ts'
 import type { ExecutorKind } from './order.ts'
 
-/** Configuration of one bot with every default filled in. Plain JSON, recorded in the journal. */
+/** Configuration of one bot with every default filled in. It is plain JSON, because the journal records it. */
 export interface BotSettings {
   readonly name: string
   /** Name or path of the strategy. */
@@ -21,7 +21,7 @@ export interface BotSettings {
   /** Exits of positions whose order sets none. */
   readonly exits: ExitRules
   readonly limits: Limits
-  /** Limits of all bots of the wallet together; equal in each of these bots. */
+  /** Limits of all bots of the wallet together. All bots of a wallet have the same. */
   readonly walletLimits: WalletLimits
   /** Filters of the tokens that the bot may buy. */
   readonly filters: EntryFilters
@@ -34,32 +34,33 @@ export interface BotSettings {
 
 /** Settings of entries. */
 export interface OrderSettings {
-  /** Slippage of the first attempt; 0.1 to 50. */
+  /** Slippage of the first attempt, percent; 0.1 to 50. */
   readonly slippagePercent: number
-  /** Slippage of the first, second, ... attempt of a buy that is refused for its slippage. Absent: one attempt. */
+  /** Slippage of the first, second, ... attempt of a buy that is refused for its slippage, percent. Absent if such a
+   *  buy has only one attempt. */
   readonly slippageLadder?: readonly number[]
-  /** null: the service chooses. */
+  /** null if the service chooses the fee. */
   readonly priorityFeeLamports: Lamports | null
-  /** An entry that was not sent within this time after its decision expires. */
+  /** Time after the decision within which an entry must be sent, ms. Otherwise it expires. */
   readonly ttlMs: number
-  /** An entry is refused if its event is older than this. Age: arrival less the service's timestamp, less the usual
-   *  delay. */
+  /** An entry is refused if its event is older than this, ms. The age is the arrival minus the service's timestamp,
+   *  minus the usual delay. */
   readonly maxEventAgeMs: number
-  /** An entry is cancelled if the robust price rises by more than this before it is sent. */
+  /** An entry is cancelled if the robust price rises by more than this percentage before the entry is sent. */
   readonly maxChasePercent: number
 }
 
 /** Settings of exits. */
 export interface ExitOrderSettings {
-  /** Slippage of the first, second, ... attempt. */
+  /** Slippage of the first, second, ... attempt, percent. */
   readonly slippageLadder: readonly number[]
-  /** Priority fee of the first, second, ... attempt; empty: the fee of `orders`. */
+  /** Priority fee of the first, second, ... attempt. Empty if the fee of `orders` applies. */
   readonly priorityFeeLadder: readonly Lamports[]
-  /** Delay of the retry of a failed sale, and of the repetition of a full exit without evidence. */
+  /** Delay in ms of the retry of a failed sale, and of the repetition of a full exit without evidence. */
   readonly retryMs: number
 }
 
-/** A plan tier as numbers. */
+/** A plan of the service, in numbers. */
 export interface Plan {
   readonly name: string
   readonly requestsPerMinute: number

@@ -14,12 +14,12 @@ import { MOST_TIMERS, SHORTEST_TIMER_MS } from './timers.ts'
 
 export interface BuyRequest {
   readonly amount: Lamports
-  /** `slippagePercent`: the highest step, which limits and reservation use. */
+  /** `slippagePercent` is the highest step, because limits and the reservation use it. */
   readonly orders: Pick<OrderSettings, 'slippagePercent' | 'priorityFeeLamports'>
   /** Slippage of the first, second, ... attempt. */
   readonly slippagePercents: readonly number[]
   readonly ttlMs: Millis
-  /** The bot's exits with the overrides of the order. */
+  /** The bot's exits, overridden by those of the order. */
   readonly exits: ExitRules
   readonly scaleIn: boolean
   readonly reason: string
@@ -33,10 +33,10 @@ export interface SellRequest {
 const LONGEST_TEXT = 500
 const MOST_TTL_SECONDS = 86_400
 const LONGEST_TIMER_SECONDS = 1e9
-/** Above the maximum of every plan. Values that are not amounts become this one, so the range check refuses them. */
+/** Above the maximum of every plan. A larger amount becomes this one, and the range check refuses it. */
 const MOST_SOL = 1e6
 
-/** `checkRanges` checks amount, slippage and fee later. */
+/** Reads a buy. `checkRanges` checks its amount, slippage and fee later. */
 export function readBuy(options: BuyOptions, settings: OrderSettings, defaults: ExitRules): BuyRequest | Veto {
   const named: unknown = options.exits ?? undefined
   const exits = named === undefined ? readDefaultExits(defaults) : readExits(named, defaults)
@@ -63,8 +63,8 @@ export function readBuy(options: BuyOptions, settings: OrderSettings, defaults: 
   }
 }
 
-/** Slippage steps: the order's come before the bot's. Returns the reason if they are invalid. `checkRanges` checks a
- *  single value later. */
+/** Returns the slippage steps of the order or, if it has none, those of the bot. Returns a reason if the steps are
+ *  invalid. `checkRanges` checks a single value later. */
 function readSlippages(options: BuyOptions, settings: OrderSettings): readonly number[] | string {
   const { slippagePercent, slippageLadder: ladder } = options as { [K in keyof BuyOptions]: unknown }
   if (ladder === undefined) {
@@ -92,8 +92,8 @@ export function readSell(options: SellOptions, position: Pick<Position, 'tokens'
   return typeof size === 'string' ? invalid(size) : { size, reason }
 }
 
-/** Interval of a strategy's timer, ms. Throws TypeError or RangeError for invalid values; `timerRefusal` refuses
- *  intervals that are too short. */
+/** Returns the interval of a strategy's timer, ms. Throws TypeError or RangeError for invalid values. `timerRefusal`
+ *  refuses an interval that is too short. */
 export function readTimer(name: unknown, seconds: unknown): Millis {
   if (typeof name !== 'string' || name === '' || readText(name) !== name)
     throw new TypeError('the name of a timer must be a string of 1 to 500 characters')
@@ -102,7 +102,7 @@ export function readTimer(name: unknown, seconds: unknown): Millis {
   return Math.max(1, Math.round(seconds * 1000))
 }
 
-/** Why a timer is refused; undefined if it is allowed. `others`: number of the bot's other timers. */
+/** Returns why a timer is refused; undefined if it is allowed. `others`: number of the bot's other timers. */
 export function timerRefusal(name: string, ms: Millis, others: number): Veto | undefined {
   if (ms < SHORTEST_TIMER_MS)
     return {
@@ -117,7 +117,7 @@ export function timerRefusal(name: string, ms: Millis, others: number): Veto | u
   return undefined
 }
 
-/** A text cut to `longest` characters; undefined if the value is not a string. */
+/** Returns a text cut to `longest` characters; undefined if the value is not a string. */
 export function readText(text: unknown, longest = LONGEST_TEXT): string | undefined {
   return typeof text === 'string' ? text.slice(0, longest) : undefined
 }
@@ -128,8 +128,8 @@ function sizeOfPercent(percent: unknown): Size | string {
   return rounded >= 100 ? { kind: 'all' } : { kind: 'percent', percent: rounded }
 }
 
-/** Reads an amount of whole tokens. An amount equal to the displayed holding sells everything, although a double may
- *  round it by some base units. */
+/** Reads an amount of whole tokens. An amount of at least the displayed holding sells everything, because the displayed
+ *  number is a double and may be rounded by some base units. */
 function sizeOfTokens(tokens: unknown, position: Pick<Position, 'tokens' | 'decimals'>): Size | string {
   if (!Number.isFinite(tokens)) return `tokens must be a positive number, got ${describe(tokens)}`
   const { decimals } = position

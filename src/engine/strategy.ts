@@ -22,8 +22,8 @@ export interface Strategy<P = unknown, S = unknown> {
   readonly keys: readonly string[]
   /** Seconds of the recorded market that the strategy is shown before it may trade. Default 600. */
   readonly warmup?: number
-  /** Exits of its positions. The order's exits and the bot's exits come first, then the defaults of the configuration,
-   *  then these; with `exits: strategy` in the YAML these come before the defaults. */
+  /** Exits of the strategy's positions. The order's exits come first, then the bot's exits, the defaults of the
+   *  configuration, and these. With `exits: strategy` in the YAML, these come before the defaults. */
   readonly exits?: ExitRules
   /** Creates the state of a token that the bot sees for the first time, or again after two days without an event. */
   readonly token?: () => S
@@ -38,8 +38,8 @@ export interface Handlers<S> {
   onTrade?(trade: Trade, token: Token<S>): void
   onNewToken?(event: NewToken, token: Token<S>): void
   onPriceUpdate?(update: PriceUpdate, token: Token<S>): void
-  /** Called once for each landed transaction of this bot, when it is confirmed. Finality and reversal by a fork arrive
-   *  as `onOrder`. */
+  /** Called once for each landed transaction of this bot, when it is confirmed. Its finality, or its reversal by a
+   *  fork, arrives as `onOrder`. */
   onFill?(fill: FillView, token: Token<S>): void
   /** Called when an order or a conditional order of this bot changes its state. */
   onOrder?(order: OrderView, token: Token<S>): void
@@ -47,22 +47,23 @@ export interface Handlers<S> {
   onTimer?(name: string): void
   /** Called after an interruption of the feed. Events of these keys between `from` and `to` were not received. */
   onGap?(gap: { readonly from: Millis; readonly to: Millis; readonly keys: readonly string[] }): void
-  /** Called for `sluice signal NAME [JSON]`. `data`: null if none was given. */
+  /** Called for `sluice signal NAME [JSON]`. `data` is null if the command has no JSON. */
   onSignal?(name: string, data: Json): void
   /** Called before the process ends in an orderly way. */
   onStop?(): void
 }
 
-/** A token as one bot sees it. The object is the same for every event of the token, until two UTC days pass without
- *  one; while the bot holds a position, it stays. */
+/** A token as one bot sees it. Every event of the token has the same object, until two UTC days pass without an event.
+ *  While the bot holds a position, the object stays. */
 export interface Token<S = unknown> {
   readonly mint: string
-  /** Robust price, SOL a token: the median of the last prints above a minimum size. undefined before there were enough
-   *  of them. */
+  /** Robust price, SOL a token: the median of the last prints above a minimum size. undefined until there are enough
+   *  such prints. */
   readonly price: number | undefined
-  /** The bot's position: exists from the acceptance of a buy until the last token is sold. */
+  /** The bot's position. It exists from the acceptance of a buy until the last token is sold. */
   readonly position: PositionView | undefined
-  /** State of the strategy for this token, created by `Strategy.token`. In memory only: a restart creates it again. */
+  /** State of the strategy for this token, created by `Strategy.token`. It is in memory only, so a restart creates it
+   *  again. */
   state: S
 }
 
@@ -72,9 +73,9 @@ export interface PositionView {
   readonly state: PositionState
   /** Whole tokens held; 0 while `opening`. */
   readonly tokens: number
-  /** Cost of the tokens held, SOL. Includes the fees of venue and service; excludes network fees and rent. */
+  /** Cost of the tokens held, SOL. It includes the fees of venue and service, but neither network fees nor rent. */
   readonly costSol: number
-  /** `costSol` a token. */
+  /** `costSol` divided by `tokens`. */
   readonly averagePrice: number
   readonly openedAt: Millis
   /** Highest price since the position opened, SOL a token. */
@@ -91,11 +92,11 @@ export interface FillView {
   readonly orderId: string
   readonly mint: string
   readonly side: TradeSide
-  /** SOL paid or received. Includes the fees of venue and service. */
+  /** SOL paid or received, including the fees of venue and service. */
   readonly sol: number
   /** Whole tokens. */
   readonly tokens: number
-  /** `sol` a token. */
+  /** `sol` divided by `tokens`. */
   readonly price: number
   /** Base fee, priority fee and tips, SOL. */
   readonly feeSol: number
@@ -106,7 +107,7 @@ export interface FillView {
 }
 
 export interface OrderView {
-  /** `o1`, `o2`, ...; `c1`, `c2`, ... for conditional orders. */
+  /** `o1`, `o2`, ... for orders; `c1`, `c2`, ... for conditional orders. */
   readonly id: string
   readonly mint: string
   readonly side: TradeSide
@@ -128,62 +129,66 @@ export type Answer = { readonly ok: true } | { readonly ok: false; readonly code
 export interface BuyOptions {
   /** SOL to spend: at least 0.001, at most the maximum of the plan (AMOUNT_RANGE). */
   readonly sol: number
-  /** Why the strategy buys. Recorded with the order; cut after 500 characters. */
+  /** Reason why the strategy buys. It is recorded with the order, and cut after 500 characters. */
   readonly reason: string
-  /** 0.1 to 50 (SLIPPAGE_RANGE). Default: `orders.slippagePercent`. */
+  /** Percent, 0.1 to 50 (SLIPPAGE_RANGE). Default: `orders.slippagePercent`. */
   readonly slippagePercent?: number
   /** Replaces `slippagePercent`: one to three rising steps. A buy that fails for its slippage is retried with the next
    *  step, within 3 s of the decision and within its time to live, unless the price has run away or a limit has been
    *  reached. The reservation is made for the last step. */
   readonly slippageLadder?: readonly number[]
-  /** 0.00001 to 0.01 (FEE_RANGE). Default: `orders.priorityFeeSol`. */
+  /** SOL, 0.00001 to 0.01 (FEE_RANGE). Default: `orders.priorityFeeSol`. */
   readonly priorityFeeSol?: number
-  /** The order expires (TTL) if it cannot be sent within this time. Up to 86,400. Default: `orders.ttlSeconds`. */
+  /** Seconds, up to 86,400. If the order cannot be sent within this time, it expires (TTL). Default:
+   *  `orders.ttlSeconds`. */
   readonly ttlSeconds?: number
   /** Allows to add to a position that the bot holds; otherwise such a buy is refused (POSITION_OPEN). */
   readonly scaleIn?: boolean
-  /** Exit overrides for the position this buy opens. A position that is held keeps its exits; see `setExits`. */
+  /** Exits of the position that this buy opens; they override those of the bot. A position that is already held keeps
+   *  its exits; see `setExits`. */
   readonly exits?: ExitRules
 }
 
 /** The size of a sale: `percent` of the tokens held (rounded down to two decimals; 100 or more sells everything), a
  *  number of whole `tokens`, or `all`. */
 export type SellOptions = ({ readonly percent: number } | { readonly tokens: number } | { readonly all: true }) & {
-  /** Why the strategy sells. Recorded with the order; cut after 500 characters. */
+  /** Reason why the strategy sells. It is recorded with the order, and cut after 500 characters. */
   readonly reason: string
 }
 
 /** Options of every conditional order. */
 interface Conditional {
-  /** The order expires after this time. Default: it does not expire. */
+  /** Seconds after which the order expires. Default: it does not expire. */
   readonly forSeconds?: number
   /** Name of a group, at most 100 characters. When an order of a group executes, the bot's other orders of the same
    *  group are cancelled. */
   readonly oneCancelsOther?: string
 }
 
-/** A buy at `atPrice` or below; robust price, SOL a token. */
+/** A buy at `atPrice` or below. The price is the robust price, SOL a token. */
 export type LimitBuyOptions = BuyOptions & Conditional & { readonly atPrice: number }
 
-/** A sale of a held token at `atPrice`; price of the exits, SOL a token. */
+/** A sale of a held token at `atPrice`. The price is that of the exits, SOL a token. */
 export type LimitSellOptions = SellOptions & Conditional & { readonly atPrice: number }
 
-/** A buy together with its stop-loss and take-profit prices, SOL a token. stopPrice < atPrice < takeProfitPrice. */
+/** A buy together with its stop-loss and take-profit prices, SOL a token. They must be ordered: stopPrice < atPrice <
+ *  takeProfitPrice. */
 export interface BracketOptions extends Omit<BuyOptions, 'scaleIn'>, Conditional {
-  /** Buys at this price or below. Default: buys at once, and the current robust price takes the place of `atPrice`. */
+  /** Buys at this price or below. Default: buys at once, and the order of the prices is checked with the robust
+   *  price. */
   readonly atPrice?: number
   readonly stopPrice: number
   readonly takeProfitPrice: number
 }
 
-/** A series of equal buys; the first goes at once. A buy that is refused, or that is due while the price is above
- *  `maxPrice`, is skipped. */
+/** A series of equal buys. The first buy is made at once. A buy that is refused, or that is due while the price is
+ *  above `maxPrice`, is skipped. */
 export interface DcaOptions extends Omit<BuyOptions, 'scaleIn'>, Pick<Conditional, 'oneCancelsOther'> {
-  /** Interval; at least 1. */
+  /** Interval in seconds; at least 1. */
   readonly everySeconds: number
   /** Number of buys; 1 to 10,000. */
   readonly times: number
-  /** SOL a token. */
+  /** Highest price at which a buy is made, SOL a token. */
   readonly maxPrice?: number
 }
 
@@ -193,9 +198,9 @@ export interface Quote {
   readonly sol: number
   /** Whole tokens. */
   readonly tokens: number
-  /** Price impact of the trade itself. */
+  /** Price impact of the trade itself, percent. */
   readonly impactPercent: number
-  /** Venue fee, base fee and, for a buy, the rent of a token account. */
+  /** Venue fee, base fee and, for a buy, the rent of a token account, SOL. */
   readonly feesSol: number
   /** `estimate`: the depth of the pool is inferred from the price, because the feed has no reserves. */
   readonly confidence: 'estimate'
@@ -205,12 +210,12 @@ export interface Quote {
  *  once and 500 a second continuously; more throw RangeError. */
 export interface Bot<S = unknown> {
   readonly name: string
-  /** State of the bot, durable over restarts. Plain JSON of at most 1,000,000 characters. Assign a new value to save:
-   *  `bot.state = { ... }`. The saved value is a frozen copy. Throws TypeError for a value that is not JSON. */
+  /** State of the bot, durable over restarts. Plain JSON of at most 1,000,000 characters. To save it, assign a new
+   *  value: `bot.state = { ... }`. The saved value is a frozen copy. Throws TypeError for a value that is not JSON. */
   state: Json
   /** Time of the current row or input. */
   now(): Millis
-  /** Seeded random number in [0, 1): the same sequence in a replay. */
+  /** Returns a seeded random number in [0, 1). A replay gets the same sequence. */
   random(): number
   /** Returns undefined if `mint` is not a base58 public key. */
   token(mint: string): Token<S> | undefined
@@ -231,8 +236,8 @@ export interface Bot<S = unknown> {
   /** Places a sale; limits do not apply. Refused without a position (NO_POSITION) or while another sale is open
    *  (LANE_BUSY). */
   sell(token: Token<S> | string, options: SellOptions): Placed
-  // Conditional orders are kept by the engine, over restarts, until they execute, expire or are cancelled; at most
-  // 2,000 of a bot at a time. They act on prices that arrive after the call.
+  // The engine keeps conditional orders, over restarts, until they execute, expire or are cancelled. A bot may have
+  // 2,000 of them at a time. They act on prices that arrive after the call.
   /** Buys at `atPrice` or below. */
   limitBuy(token: Token<S> | string, options: LimitBuyOptions): Placed
   /** Sells at `atPrice` or above. */
@@ -257,19 +262,19 @@ export interface Bot<S = unknown> {
    *  (TIMERS_FULL). A timer replaces the one of the same name. Timers survive a restart, except those that `start` set
    *  before and does not set again, and those of a bot that now runs another strategy. */
   every(name: string, seconds: number): Answer
-  /** Sets a timer that fires once. Rules as for `every`. */
+  /** Sets a timer that fires once. The rules of `every` apply. */
   after(name: string, seconds: number): Answer
   /** Clears a timer; no effect if there is no timer of this name. */
   clear(name: string): void
-  /** Subscribes the rows of a mint. Returns false if `mint` is not a base58 public key, or if the bot already watches
-   *  5,000 mints (WATCHES_FULL). */
+  /** Subscribes to the rows of a mint. Returns false if `mint` is not a base58 public key, or if the bot already
+   *  watches 5,000 mints (WATCHES_FULL). */
   watch(mint: string): boolean
   unwatch(mint: string): void
   /** Records a decision not to trade, which `sluice why` shows. `why` is cut after 500 characters. */
   note(mint: string, why: string): void
 }
 
-/** Returns its argument; gives the types of a strategy. */
+/** Returns its argument. Gives a strategy its types. */
 export function defineStrategy<P, S = undefined>(strategy: Strategy<P, S>): Strategy<P, S> {
   return strategy
 }

@@ -7,28 +7,27 @@ import type { Timer } from './recovered-money.ts'
 type Holder = Pick<Position, 'bot' | 'mint'>
 
 /** Purposes of the engine's own timers of a mint: the end of `maxHoldSeconds`, the end of a silence, the next reading
- *  of the pool, a retry. `due` belongs to a conditional order, whose id takes the place of the mint. */
+ *  of the pool, a retry. `due` belongs to a conditional order, and its timer has the id of the order instead of the
+ *  mint. */
 export type ExitTimer = 'hold' | 'quiet' | 'poll' | 'retry' | 'due'
 
-/** Minimum interval of a strategy's timer. */
+/** Minimum interval of a strategy's timer, ms. */
 export const SHORTEST_TIMER_MS = 100
-/** Timers of one strategy at the same time. */
+/** Largest number of timers that one strategy may have at the same time. */
 export const MOST_TIMERS = 1_000
 
 /** A timer that a strategy requests. */
 type TimerRequest = Pick<Timer, 'bot' | 'name' | 'at' | 'everyMs' | 'strategy' | 'declared'>
 
-/** The engine's timers. They are rows in the journal, so they survive a restart; a timer that passed in between fires
- *  once.
- *
- *  A repeating timer is emitted once, when it is set. Its firings are inputs and emit no output: the next firing
- *  follows from the first time and the last firing, by `nextFiring`, for clock, journal and replay alike. */
+/** The engine's timers. They are rows in the journal, so they survive a restart. A timer whose time passed in between
+ *  fires once. A repeating timer is emitted only when it is set. Its firings are inputs and emit no output, because
+ *  clock, journal and replay all compute the next firing from the first time and the last firing (`nextFiring`). */
 export class Timers {
   readonly #stage: Stage
   readonly #byId = new Map<number, Timer>()
   /** Timers of strategies, by bot and name. */
   readonly #byName = new Map<string, Map<string, Timer>>()
-  /** Timers of exits, by bot (in place of the account) and mint: every order looks them up. */
+  /** Timers of exits, by bot (in place of the account) and mint, because every order looks them up. */
   readonly #exits = new ByMint<ExitTimers>()
   #next = 1
 
@@ -36,7 +35,7 @@ export class Timers {
     this.#stage = stage
   }
 
-  /** Restores timers and emits each again. Ends a strategy's timer if its bot has another strategy now or is not
+  /** Restores timers and emits each again. Ends a strategy's timer if its bot now has another strategy or is not
    *  configured any more, or if its interval is too short (older versions allowed 1 ms). `strategyOf`: the strategy
    *  that a bot runs. */
   restore(timers: readonly Timer[], next: number, strategyOf: (bot: string) => string | undefined): void {
@@ -72,7 +71,7 @@ export class Timers {
     return this.#byName.get(bot)?.size ?? 0
   }
 
-  /** Sets a strategy's timer, which replaces one of the same name. `everyMs` 0: fires once. */
+  /** Sets a strategy's timer, which replaces one of the same name. If `everyMs` is 0, the timer fires once. */
   set({ bot, name, ...more }: TimerRequest): void {
     this.clear(bot, name)
     const timer: Timer = { id: this.#next++, bot, owner: 'strategy', name, ...more }
@@ -95,7 +94,7 @@ export class Timers {
     this.#end(timer)
   }
 
-  /** Clears the timers of a strategy that `which` selects; default: all. */
+  /** Clears the timers of a strategy that `which` selects; by default, all its timers. */
   clearAll(bot: string, which: (timer: Timer) => boolean = () => true): void {
     for (const timer of [...(this.#byName.get(bot)?.values() ?? [])]) if (which(timer)) this.clear(bot, timer.name)
   }
@@ -159,17 +158,18 @@ function isOver({ hold, quiet, poll, retry, due }: ExitTimers): boolean {
   return (hold ?? quiet ?? poll ?? retry ?? due) === undefined
 }
 
-/** Next time of a repeating timer after it fired. It keeps its phase; missed periods are skipped. */
+/** Returns the next time of a repeating timer that fired at `fired`. The timer keeps its phase, and missed periods are
+ *  skipped. */
 export function nextFiring({ at, everyMs }: Pick<Timer, 'at' | 'everyMs'>, fired: Millis): Millis {
   return at + everyMs * (Math.floor(Math.max(0, fired - at) / everyMs) + 1)
 }
 
-/** Time at which a timer from the journal fires next. */
+/** Returns the time at which a timer from the journal fires next. */
 export function dueOf(timer: Timer): Millis {
   return timer.fired === undefined || timer.everyMs === 0 ? timer.at : nextFiring(timer, timer.fired)
 }
 
-/** Purpose and mint of an engine's timer; undefined for a strategy's timer. */
+/** Returns the purpose and the mint of an engine's timer; undefined for a strategy's timer. */
 export function exitTimerOf({ owner, name }: Timer): { what: ExitTimer; mint: string } | undefined {
   if (owner !== 'exits') return undefined
   const [what, mint] = name.split(':') as [ExitTimer, string]

@@ -11,11 +11,11 @@ import type { AccountMoney } from './recovered-money.ts'
 
 type Of<K extends Input['kind']> = Extract<Input, { kind: K }>
 
-/** Number of mints whose facts are kept. */
+/** Number of mints whose facts are kept: those that were read last. */
 const MINTS_KEPT = 10_000
 
-/** Foreign transactions of an account that are listed for the operator. Entries stay stopped until each listed one is
- *  accepted. */
+/** Largest number of foreign transactions of an account that are listed for the operator. Entries stay stopped until
+ *  each listed transaction is accepted. */
 const MOST_FOREIGN = 5
 const LIKELY_CAUSE =
   'Another process may be trading with this wallet (a second container, a deployment that overlaps, another machine): stop it'
@@ -23,7 +23,7 @@ const LIKELY_CAUSE =
 /** Codes of reports that raise an alarm. */
 const ALARMING: ReadonlySet<string> = new Set<ErrorCode>(['HELD', 'LATE_FILL', 'SERVICE_DUPLICATE', 'REVERSED'])
 
-/** Codes that prove an error of the service, or of a proof of absence. */
+/** Codes that prove an error of the service, or an error of a proof of absence. */
 const BREACHES: ReadonlySet<string> = new Set<ErrorCode>(['LATE_FILL', 'SERVICE_DUPLICATE'])
 
 /** Reconciles the books with the chain: transactions that belong to no order, missing tokens, adopted tokens, facts
@@ -44,7 +44,7 @@ export class WalletReconciler {
     else this.#mint(input)
   }
 
-  /** The operator accepts one foreign transaction, or all of them. */
+  /** Accepts one foreign transaction, or all of them, at the request of the operator. */
   accept(signature: string | 'all'): void {
     for (const account of this.#state.book.accounts.values()) {
       const left = (account.foreign ?? []).filter((other) => signature !== 'all' && other !== signature)
@@ -54,7 +54,7 @@ export class WalletReconciler {
     }
   }
 
-  /** Lifts quarantines and breaches of an account: the operator resumed. */
+  /** Lifts quarantines and breaches of an account, because the operator resumed. */
   release(account: AccountMoney): void {
     if (account.quarantined !== undefined) account.quarantined = []
     if (account.breached !== undefined) account.breached = false
@@ -73,8 +73,8 @@ export class WalletReconciler {
     this.#state.emitAccount(account)
   }
 
-  /** Raises an alarm for each foreign transaction up to the bound: a second process that continues may make
-   *  thousands. */
+  /** Records a foreign transaction and raises an alarm, unless the list is full: a second process that continues may
+   *  make thousands of transactions. */
   #foreign({ account: id, signature, lamports: change, attemptId }: Of<'foreign'>): void {
     const account = this.#state.book.accounts.get(id)
     if (account === undefined) return
@@ -134,7 +134,7 @@ export class WalletReconciler {
     }
   }
 
-  /** Opens a position at the current price: the price paid is unknown. */
+  /** Opens a position at the current price, because the price that was paid is unknown. */
   #adopt({ account, bot, mint, tokens, decimals }: Of<'adopt'>): void {
     const { book, now } = this.#state
     const owner = { account, bot, mint }

@@ -7,7 +7,7 @@ import { report } from './order-reports.ts'
 import type { Step } from './reducer-state.ts'
 import { isWaiting, restoreProgress, type Unfinished, type WorkingOrder, workingOrder } from './working-order.ts'
 
-/** Accepts an order of the engine: its lane is taken, and a slot requested. */
+/** Accepts an order of the engine: occupies its lane and requests a slot. */
 export function submit(step: Step, order: Order): void {
   const { lanes, open } = step.orders
   const working = newWorkingOrder(step, order, 'accepted')
@@ -26,12 +26,14 @@ export function submit(step: Step, order: Order): void {
   step.follow({ kind: 'accepted', working })
 }
 
-/** With a free slot, the order became durable together with its attempt; without one, it is committed alone. */
+/** Commits an order that waits for a slot. If a slot was free, the order has become durable together with its
+ *  attempt. */
 export function commitIfWaiting(step: Step, working: WorkingOrder): void {
   if (isWaiting(working)) step.add({ kind: 'commit', whenDurable: [] })
 }
 
-/** Restores the orders of an earlier process. Their attempts are looked up, never sent again. Exits go first. */
+/** Restores the orders of an earlier process. Their attempts are looked up and never sent again. Exits are resumed
+ *  first. */
 export function recover(step: Step, { orders, attempts, untaken, fills }: Unfinished): void {
   const { lanes, open } = step.orders
   const reported = new Map(untaken.map(({ report: { orderId, state } }) => [orderId, state]))
@@ -41,7 +43,7 @@ export function recover(step: Step, { orders, attempts, untaken, fills }: Unfini
     const own = attempts.filter((attempt) => attempt.orderId === order.id)
     if (!isOpen(state) && !own.some((attempt) => isUndecided(attempt.state))) continue
     const working = newWorkingOrder(step, order, state)
-    // An order that the engine knows as ended was reopened by a fork.
+    // If the engine knew the order as ended, a fork has reopened it.
     const isInLane = isOpen(known) && lanes.takes(order)
     if (isOpen(state)) isInLane ? lanes.hold(order) : lanes.reopen(order)
     open.add(working)
@@ -50,7 +52,7 @@ export function recover(step: Step, { orders, attempts, untaken, fills }: Unfini
       step.write({ kind: 'attempt', attempt: { ...attempt, state: 'unsent', code: attempt.code || 'CRASHED' } })
     restored.push(working)
   }
-  // All lanes are occupied by now: these reports may make the engine submit orders.
+  // All lanes are occupied by now, because these reports may make the engine submit orders.
   for (const one of untaken) step.add({ kind: 'report', report: one })
   step.follow({ kind: 'buysOvertaken', exits: 'all' })
   step.follow({ kind: 'repeatsEnd' })

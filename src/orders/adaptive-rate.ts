@@ -2,37 +2,38 @@ import { Fifo } from '../base/fifo.ts'
 
 /** 429s within this time count as one signal, because a lower rate takes time to show an effect. */
 const REACTION_MS = 2_000
-/** Largest part of the rate that one signal cuts. */
+/** Largest part of the rate by which one signal cuts it. */
 const DEEPEST_CUT = 0.5
-/** Number of recent answers that tell a general refusal from a stray one. */
+/** Number of recent answers that separate a general refusal from a stray one. */
 const SAMPLE = 10
-/** A refusal with at least this part of the entries' slots in use shows that the recovering rate is too high again. */
+/** If a request is refused while at least this part of the entries' slots is in use, the recovering rate is too high
+ *  again. */
 const IN_USE = 0.9
 /** Lower bound of the rate, so that an exit can be tried again within the minute. */
 const LEAST_SHARE = 0.1
-/** Recovery each minute after a 429, as a part of the plan. */
+/** Part of the plan by which the rate recovers each minute after a 429. */
 const RECOVERY_SHARE = 0.05
 const MINUTE = 60_000
 
 /** Slots in use when a request was refused. */
 export interface Use {
   readonly held: number
-  /** Slots open to entries. */
+  /** Slots that entries may use. */
   readonly open: number
 }
 
 /** Refusals since the whole plan was last available. */
 export interface Throttling {
   readonly count: number
-  /** Time of the first one, on the limiter's clock. */
+  /** Time of the first refusal, on the limiter's clock. */
   readonly sinceMs: number
   readonly perMinute: number
 }
 
-/** Allowed requests a minute while the service answers 429 within the plan: another process shares the key, or the
- *  service counts differently. As in TCP: one multiplicative decrease per reaction time, then a linear recovery. A
- *  stray 429 says little about the rate, so the decrease follows the square of the part of recent answers that were
- *  refusals. If all were refusals, the rate falls to the number of accepted requests. */
+/** Number of requests a minute that are allowed while the service answers 429 within the plan, because another process
+ *  shares the key or because the service counts differently. As in TCP, the rate is cut at most once per reaction time
+ *  and then recovers linearly. A stray 429 says little about the rate, so the cut follows the square of the part of
+ *  recent answers that were refusals. If all were refusals, the rate falls to the number of accepted requests. */
 export class AdaptiveRate {
   #plan: number
   #allowed: number
@@ -41,7 +42,7 @@ export class AdaptiveRate {
   #signalAt = Number.NEGATIVE_INFINITY
   #rateBefore = 0
   #throttled: { count: number; sinceMs: number } | undefined
-  /** The last answers: true for a refusal. */
+  /** The last answers; true means a refusal. */
   readonly #answers = new Fifo<boolean>()
   /** Times of refusals within the last minute. */
   readonly #refusals = new Fifo<number>()
@@ -58,7 +59,7 @@ export class AdaptiveRate {
     return Math.floor(this.#allowed)
   }
 
-  /** Undefined while the whole plan may be used. */
+  /** Refusals since the whole plan was last available; undefined while the whole plan may be used. */
   get throttling(): Throttling | undefined {
     return this.#throttled && { ...this.#throttled, perMinute: this.#perMinute }
   }
@@ -72,14 +73,14 @@ export class AdaptiveRate {
     this.#updatedAt = now
   }
 
-  /** When one more request a minute is allowed; Infinity if all are. */
+  /** Returns the time at which one more request a minute is allowed; Infinity if all of the plan is. */
   nextStepAt(now: number): number {
     if (this.#throttled === undefined) return Number.POSITIVE_INFINITY
     return now + ((this.allowed + 1 - this.#allowed) * 60_000) / this.#perMinute
   }
 
-  /** A lowered rate stays the same part of the plan. As an absolute number, the rate of a small plan would slow a
-   *  larger one for many minutes. */
+  /** Changes the plan. A lowered rate stays the same part of the plan, because the absolute rate of a small plan would
+   *  slow a larger plan for many minutes. */
   setPlan(requestsPerMinute: number): void {
     const scaled = (rate: number): number => (rate * requestsPerMinute) / this.#plan
     this.#allowed = this.#throttled === undefined ? requestsPerMinute : Math.max(1, scaled(this.#allowed))
@@ -87,12 +88,12 @@ export class AdaptiveRate {
     this.#plan = requestsPerMinute
   }
 
-  /** A request was answered, not with 429. */
+  /** Called when a request was answered, but not with 429. */
   accepted(): void {
     this.#sample(false)
   }
 
-  /** The service answered 429 to a request that was sent at `sentAt`. */
+  /** Called when the service answered 429 to a request that was sent at `sentAt`. */
   refused(now: number, sentAt: number, { held, open }: Use): void {
     this.#sample(true)
     this.#refusals.push(now)
@@ -101,7 +102,7 @@ export class AdaptiveRate {
     const wasWhole = this.#throttled === undefined
     this.#throttled ??= { count: 0, sinceMs: now }
     this.#throttled.count++
-    // More requests are held than are allowed now: earlier ones still fill the service's minute.
+    // More requests are held than are allowed now, so earlier requests still fill the service's minute.
     if (held > this.allowed) return
     const isNewSignal = now >= this.#signalAt + REACTION_MS
     if (isNewSignal && sentAt < this.#signalAt) return

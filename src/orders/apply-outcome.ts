@@ -21,7 +21,7 @@ import {
   type WorkingOrder,
 } from './working-order.ts'
 
-/** An executor reports on an attempt. First the limiter gets the slot back, because a slot that was not used may go to
+/** Handles an executor's report on an attempt. First the limiter gets the slot back, because an unused slot may go to
  *  another order at once. */
 export function countOutcome(step: Step, working: WorkingOrder, open: OpenAttempt, outcome: Outcome): void {
   if (!working.openAttempts.includes(open)) assert(false, `attempt ${open.attempt.id} had an outcome after its end`)
@@ -29,7 +29,8 @@ export function countOutcome(step: Step, working: WorkingOrder, open: OpenAttemp
   step.follow({ kind: 'outcomeCounted', working, open, outcome })
 }
 
-/** The request is over with the first outcome, unless its answer is lost: then once it cannot be under way any more. */
+/** Ends the request of an attempt with its first outcome. If the answer is lost, the request ends only once it cannot
+ *  be under way any more. */
 function endRequest(step: Step, working: WorkingOrder, open: OpenAttempt, outcome: Outcome): void {
   const { slot, attempt, sentMs } = open
   const { limiter } = working.route
@@ -92,7 +93,7 @@ function fill(
   report(step, working, 'filled', '', { attemptId: made.attemptId, fill: made })
 }
 
-/** A fork reversed the fill: the order is open again, unless another of its attempts has executed. */
+/** Reverses a fill that a fork removed. The order is open again, unless another of its attempts has executed. */
 function reverseFill(step: Step, working: WorkingOrder, open: OpenAttempt, signature: string): void {
   open.hasFilled = false
   const isOver = isExecuted(working)
@@ -101,7 +102,8 @@ function reverseFill(step: Step, working: WorkingOrder, open: OpenAttempt, signa
   addReport(step, working, isOver ? 'filled' : 'working', 'REVERSED', details)
 }
 
-/** The attempt may still execute, so the lane stays occupied. A report goes out only if the order's code changes. */
+/** Keeps an attempt open that may still execute, so the lane stays occupied. Sends a report only if the order's code
+ *  changes. */
 function stayOut(
   step: Step,
   working: WorkingOrder,
@@ -120,15 +122,16 @@ function revertProvisionally(step: Step, working: WorkingOrder, open: OpenAttemp
   if (code === 'SLIPPAGE_EXCEEDED') step.follow({ kind: 'slippageSeen', working, open })
 }
 
-/** The evidence contradicts itself. The order is held for a person or later evidence, unless another attempt, or a
- *  repeat, may still decide it. */
+/** Handles evidence that contradicts itself. The order is held for a person or for later evidence, unless another
+ *  attempt, or a repeat, may still decide it. */
 function hold(step: Step, working: WorkingOrder, open: OpenAttempt, reason: string): void {
   const isStuck = working.openAttempts.every(({ attempt }) => attempt.state === 'undecided') && !mayRepeat(working)
   if (!isStuck || !isOpen(working.state)) stayOut(step, working, open, 'HELD', reason)
   else report(step, working, 'held', 'HELD', { attemptId: open.attempt.id, reason })
 }
 
-/** Proved not to have executed. The retry table decides on the next attempt, unless a later one exists already. */
+/** Ends an attempt that is proved not to have executed. The retry table decides on the next attempt, unless a later
+ *  attempt exists already. */
 function fail(step: Step, working: WorkingOrder, open: OpenAttempt, failure: Failure): void {
   const { order, openAttempts } = working
   const { blocks, open: orders } = step.orders
@@ -153,8 +156,8 @@ function fail(step: Step, working: WorkingOrder, open: OpenAttempt, failure: Fai
   if (cause === 'key' || cause === 'plan') step.follow({ kind: 'entriesBlocked' })
 }
 
-/** Another attempt of the order has executed, or, as a restart may not know, this one did and the service repeated it.
- */
+/** Reports a failed attempt of an order that has executed: by another attempt or, as a restart may not know, by this
+ *  one, which the service then repeated. */
 function failExecuted(step: Step, working: WorkingOrder, code: ErrorCode, details: ReportDetails): void {
   const { state, openAttempts } = working
   if (!isOpen(state)) report(step, working, state, '', { ...details, reason: `${details.attemptId}: ${code}` })
@@ -175,7 +178,8 @@ function reportFailure(
   step.follow({ kind: 'failureReported', retry: { working, open, move, code, state } })
 }
 
-/** The engine has heard of the failure and may have cancelled the order. A held order is not tried again. */
+/** Tries again after a failure that the engine has heard of. The engine may have cancelled the order since, and a held
+ *  order is not tried again. */
 export function retry(step: Step, { working, open, move, code, state }: Retry): void {
   if (working.state !== state || state === 'held') return
   const first = working.order.class === 'exit'
@@ -194,7 +198,7 @@ export function retry(step: Step, { working, open, move, code, state }: Retry): 
   }
 }
 
-/** Removes an attempt that has ended, and an order that has ended with its last attempt. */
+/** Removes an attempt that has ended, and its order if the order has ended and this was its last attempt. */
 function closeAttempt(step: Step, working: WorkingOrder, open: OpenAttempt, isOver: boolean): void {
   const { openAttempts } = working
   openAttempts.splice(openAttempts.indexOf(open), 1)

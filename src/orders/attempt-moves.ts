@@ -6,12 +6,13 @@ import type { Outcome } from './ports.ts'
 import { codeOf } from './retry-policy.ts'
 import { feesOf, type WorkingOrder } from './working-order.ts'
 
-/** Limits of an attempt's trail, in steps and in characters of a reason: contradictory evidence may go on for hours. */
+/** Limits of an attempt's trail, in steps and in characters of a reason, because contradictory evidence may go on for
+ *  hours. */
 const LONGEST_TRAIL = 20
 const LONGEST_REASON = 200
 
-/** The next attempt of an order: `armed`, or `built` for the local executor, which builds and verifies before it signs.
- */
+/** Returns the next attempt of an order. It is `armed` or, for the local executor, `built`, because that executor
+ *  builds and verifies a transaction before it signs. */
 export function nextAttempt(
   working: WorkingOrder,
   { armedAt, baseline, waitedMs }: Required<Pick<Attempt, 'armedAt' | 'baseline' | 'waitedMs'>>,
@@ -45,12 +46,13 @@ function feeOf(working: WorkingOrder): Lamports | null {
   return fees[Math.min(working.refusedFees, fees.length - 1)] as Lamports | null
 }
 
-/** An attempt that had ended otherwise, and has executed. */
+/** Returns an attempt as filled, after it had ended in another state. */
 export function filledLate(attempt: Attempt, { signature }: Fill): Attempt {
   return { ...attempt, state: 'filled', signature, code: 'LATE_FILL' }
 }
 
-/** Moves the attempt by an outcome. A move outside ATTEMPT_MOVES is a bug of the executor and fails an assertion. */
+/** Changes the state of an attempt by an outcome. A change outside of ATTEMPT_MOVES is a bug of the executor and fails
+ *  an assertion. */
 export function advance(attempt: Attempt, outcome: Outcome, now: Millis): void {
   const before = attempt.code
   move(attempt, outcome)
@@ -59,7 +61,8 @@ export function advance(attempt: Attempt, outcome: Outcome, now: Millis): void {
     return
   const reason = 'reason' in outcome ? outcome.reason.slice(0, LONGEST_REASON) : ''
   const step: readonly AttemptStep[] = [{ at: now, state, code, reason }]
-  // Written records share the old list, so it is copied. `concat` of two arrays is fast and allocates no spare room.
+  // Written records share the old list, so a new list is made. `concat` of two arrays is fast and allocates no spare
+  // room.
   attempt.trail = trail === undefined ? step : trail.concat(step)
 }
 
@@ -99,13 +102,14 @@ function move(attempt: Attempt, outcome: Outcome): void {
 
 type Progress = Extract<Outcome, { kind: 'acked' | 'verified' | 'signed' | 'sent' }>
 
-/** An intermediate outcome without doubt. */
+/** Whether an outcome is a normal step on the way to an end. */
 export function isProgress(outcome: Outcome): outcome is Progress {
   const { kind } = outcome
   return kind === 'acked' || kind === 'verified' || kind === 'signed' || kind === 'sent'
 }
 
-/** A confirmed execution counts as landed until it is final, because a fork may reverse it. */
+/** Returns the state of an attempt after an outcome. A confirmed execution counts as landed until it is final, because
+ *  a fork may reverse it. */
 function stateAfter({ executor }: Attempt, outcome: Outcome): AttemptState {
   if (outcome.kind === 'filled' || outcome.kind === 'reverted') return outcome.final ? outcome.kind : 'landed'
   if (outcome.kind === 'absent') return deadState(executor)

@@ -3,7 +3,7 @@ import type { Lamports, Millis } from '../base/units.ts'
 import type { ExecutorKind, OrderClass, Size } from '../engine/order.ts'
 import type { TradeSide } from '../market/block.ts'
 
-/** One possible execution of an order; durable before it can execute. */
+/** One possible execution of an order. It is durable before it can execute. */
 export interface Attempt {
   /** `o1.1`, `o1.2`, ... */
   readonly id: string
@@ -17,23 +17,24 @@ export interface Attempt {
   readonly size: Size
   readonly slippagePercent: number
   readonly priorityFeeLamports: Lamports | null
-  /** The order's price, for simulated executors; null if the token had none. */
+  /** The order's price, which simulated executors use; null if the token had none. */
   readonly price: number | null
   readonly armedAt: Millis
-  /** Start of the chain's evidence about it; null if the chain was not read before, and for simulated attempts. */
+  /** Slot and height after which the chain may contain evidence about the attempt; null if the chain had not been read
+   *  before, and for simulated attempts. */
   readonly baseline: Baseline | null
   state: AttemptState
-  /** '' until it is known. */
+  /** Signature of the attempt's transaction; '' until it is known. */
   signature: string
   /** Reason of the state; '' if the state needs none. */
   code: ErrorCode | ''
-  /** Time that its order had waited for a slot, ms. Absent in records of older versions, as `trail` is. */
+  /** Time for which the order had waited for a slot, ms. Absent in records of older versions, and so is `trail`. */
   readonly waitedMs?: number
   /** First steps of the attempt since it was armed. */
   trail?: readonly AttemptStep[]
 }
 
-/** A move of an attempt, for display. */
+/** A change of an attempt's state, for display. */
 export interface AttemptStep {
   readonly at: Millis
   readonly state: AttemptState
@@ -42,7 +43,7 @@ export interface AttemptStep {
   readonly reason: string
 }
 
-/** A finalized reading of a wallet before an attempt: no transaction of the attempt can have landed up to this slot. */
+/** A finalized reading of a wallet before an attempt. No transaction of the attempt can have landed up to this slot. */
 export interface Baseline {
   readonly slot: number
   /** Block height at that slot. */
@@ -66,8 +67,8 @@ export type AttemptState =
   | 'sent'
   | 'expired'
 
-/** Allowed moves of an attempt. Cloud and paper attempts start at `armed`, local ones at `built`. Every end may turn
- *  out to have executed. */
+/** Allowed changes of an attempt's state. Cloud and paper attempts start as `armed`, local ones as `built`. An attempt
+ *  that was sent and has ended may still turn out to have executed. */
 export const ATTEMPT_MOVES: Readonly<Record<AttemptState, readonly AttemptState[]>> = {
   armed: ['unsent', 'acked', 'refused', 'unknown', 'landed', 'filled', 'reverted', 'absent'],
   acked: ['landed', 'filled', 'reverted', 'absent', 'unknown', 'undecided'],
@@ -86,12 +87,13 @@ export const ATTEMPT_MOVES: Readonly<Record<AttemptState, readonly AttemptState[
   expired: ['landed', 'filled'],
 }
 
-/** End state of an attempt that is proved unable to execute: a locally signed one is `expired`. */
+/** Returns the end state of an attempt that is proved unable to execute: `expired` if it was signed locally, else
+ *  `absent`. */
 export function deadState(executor: ExecutorKind): 'absent' | 'expired' {
   return executor === 'local' ? 'expired' : 'absent'
 }
 
-/** The attempt may still execute: its lane stays occupied, and a restart resumes it. */
+/** Whether the attempt may still execute. Its lane then stays occupied, and a restart resumes it. */
 export function isUndecided(state: AttemptState): boolean {
   return (
     state === 'armed' ||
@@ -104,16 +106,16 @@ export function isUndecided(state: AttemptState): boolean {
   )
 }
 
-/** Built and not signed: it cannot execute. */
+/** Whether the attempt is built but not signed, so that it cannot execute. */
 export function isUnsigned(state: AttemptState): boolean {
   return state === 'built' || state === 'verified'
 }
 
-/** The attempt was sent (cloud: and the service has answered), or has ended before. */
+/** Whether the attempt was sent or has ended. A cloud attempt counts as sent once the service has answered. */
 export function isAnswered(state: AttemptState): boolean {
   return state !== 'armed' && state !== 'signed' && !isUnsigned(state)
 }
 
-/** Why a buy is not signed, sent or retried: a full exit of its mint was accepted after it, an operator halted entries,
- *  or the disk that holds the journal is nearly full. */
+/** Reason why a buy is not signed, sent or retried: a full exit of its mint was accepted after it, an operator halted
+ *  entries, or the disk that holds the journal is nearly full. */
 export type CalledOff = 'EXIT_UNPROVED' | 'HALTED' | 'DISK_LOW'

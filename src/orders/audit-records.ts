@@ -2,29 +2,30 @@ import type { Lamports, Millis } from '../base/units.ts'
 import type { FillCosts } from '../engine/accounting/fill-costs.ts'
 import type { Attempt } from './attempt.ts'
 
-/** Position of the audit of a wallet: every transaction up to `slot` is classified, and their sum is `lamports`. */
+/** How far the audit of a wallet has come. Every transaction up to `slot` is classified; `lamports` is the sum of their
+ *  changes of the balance. */
 export interface WalletCursor {
   readonly account: string
   /** Genesis hash of the chain. */
   readonly genesis: string
-  /** Finalized. */
+  /** Finalized slot. */
   readonly slot: number
   /** Block height at `slot`, or slightly lower. */
   readonly height: number
   readonly lamports: Lamports
-  /** The newest transaction up to `slot`; '' if the wallet has none. */
+  /** Signature of the newest transaction up to `slot`; '' if the wallet has none. */
   readonly signature: string
 }
 
-/** ours: made by an attempt. inflow: not signed by the wallet. housekeeping: signed, moved no tracked token, and cost
- *  almost nothing. foreign: signed, anything else. opaque: unreadable; its effect is known from the balances around
- *  it. */
+/** ours: an attempt made the transaction. inflow: the wallet did not sign it. housekeeping: the wallet signed it, but
+ *  it moved no tracked token and cost almost nothing. foreign: the wallet signed it, and the other classes do not fit. opaque:
+ *  it could not be read; its effect is known from the balances before and after it. */
 export type TransactionClass = 'ours' | 'inflow' | 'housekeeping' | 'foreign' | 'opaque'
 
 /** A finalized transaction that touched a wallet, classified once. */
 export interface WalletTransaction {
   readonly account: string
-  /** `?` and the slot for an opaque transaction that no node lists. */
+  /** Signature, or `?` and the slot for an opaque transaction that no node lists. */
   readonly signature: string
   readonly slot: number
   readonly class: TransactionClass
@@ -33,15 +34,16 @@ export interface WalletTransaction {
   /** Change of the wallet's balance. */
   readonly lamports: Lamports
   readonly time: Millis | null
-  /** The transaction landed after this slot: `slot` - 1, except for an opaque one that no node lists. */
+  /** Slot after which the transaction landed: `slot` - 1, except for an opaque transaction that no node lists. */
   readonly after: number
-  /** The transaction failed, and cost only the fee. */
+  /** Whether the transaction failed, so that it cost only the fee. */
   readonly failed: boolean
-  /** Fees, rent and wrapping within `lamports`; absent if they could not be read. */
+  /** Fees, rent and wrapping, which `lamports` includes; absent if they could not be read. */
   readonly costs?: WalletCosts
 }
 
-/** Fees, rent and wrapping, which any transaction may cost, trade or not. Payments are positive, as in `FillCosts`. */
+/** Fees, rent and wrapping. Any transaction may cost these, even if it is no trade. Payments are positive, as in
+ *  `FillCosts`. */
 export type WalletCosts = Pick<
   FillCosts,
   | 'baseFeeLamports'
@@ -52,7 +54,7 @@ export type WalletCosts = Pick<
   | 'wrappedLamports'
 >
 
-/** Lamports that these costs took out of the wallet. */
+/** Returns the lamports that these costs took out of the wallet. */
 export function walletCostsSum(costs: WalletCosts): number {
   const { baseFeeLamports, priorityFeeLamports, tipLamports } = costs
   const { rentPaidLamports, rentReturnedLamports, wrappedLamports } = costs
@@ -62,16 +64,16 @@ export function walletCostsSum(costs: WalletCosts): number {
 /** An attempt that may still turn out to have executed, or to have executed twice, with the evidence about it. */
 export interface Watch {
   readonly attempt: Attempt
-  /** The attempt has ended: any execution found from now on is late. */
+  /** Whether the attempt has ended. Any execution that is found from then on is late. */
   readonly ended: boolean
-  /** Start of the wait for a late execution of a lost request; null if it has not begun. Times of another boot cannot
-   *  be compared with this one's. */
+  /** Start of the wait for a late execution of a lost request; null if the wait has not begun. The boot is part of it,
+   *  because times of another boot cannot be compared with those of this one. */
   readonly lostAt: { readonly boot: string; readonly monotonicMs: number } | null
-  /** Once the chain is final above this height, the attempt cannot execute any more. */
+  /** Block height: once the chain is final above it, the attempt cannot execute any more. */
   readonly bound: number | null
-  /** The first finalized slot past the bound. */
+  /** The first finalized slot after `bound` was passed. */
   readonly boundSlot: number | null
-  /** Signatures of its transactions that were seen. */
+  /** Signatures of the attempt's transactions that were seen. */
   readonly signatures: readonly string[]
   /** The locally signed transaction, base64; absent if the service signed, and after the end. */
   readonly bytes?: string

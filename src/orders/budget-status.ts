@@ -1,28 +1,28 @@
 import type { Millis } from '../base/units.ts'
 import { formatInstant } from '../base/units.ts'
 
-/** Use of the plan's requests. */
+/** Use of the requests that the plan allows. */
 export interface Budget {
-  /** Slots held: requests under way, and those that ended within the last minute. */
+  /** Number of held slots: those of requests under way, and of requests that ended within the last minute. */
   readonly held: number
-  /** Slots that may be used now; fewer than the plan has after a 429. */
+  /** Number of slots that may be used now; after a 429 it is less than the plan has. */
   readonly allowed: number
-  /** The plan's requests a minute, or this process's share of them. */
+  /** Requests a minute that the plan allows, or this process's share of them. */
   readonly perMinute: number
-  /** Requests that wait for a slot. */
+  /** Number of requests that wait for a slot. */
   readonly waiting: number
-  /** Why fewer slots can be used than the plan has. */
+  /** Reasons why fewer slots can be used than the plan has. */
   readonly holds: readonly Hold[]
 }
 
 export interface Hold {
   readonly code: 'HISTORY_UNKNOWN' | 'SMALLER_PLAN' | 'THROTTLED' | 'RETRY_AFTER'
-  /** When it ends by itself; null if that is not known. */
+  /** Time at which the hold ends by itself; null if that time is not known. */
   readonly until: Millis | null
   readonly text: string
 }
 
-/** A process's share of a plan's number per minute or second, at least 1. */
+/** Returns a process's share of a plan's number per minute or second, at least 1. */
 export function shareOf(perInterval: number, share: number): number {
   return Math.max(1, Math.floor(perInterval * share))
 }
@@ -60,7 +60,7 @@ export function holdOf(cause: HoldCause, { allowed, perMinute }: Pick<Budget, 'a
   }
 }
 
-/** Reason of a refusal with LIMIT_WAIT. */
+/** Returns the reason of a refusal with LIMIT_WAIT. */
 export function waitReason({ held, perMinute, holds, waiting }: Budget, now: Millis): string {
   const used = `${held} of ${requests(perMinute)} a minute are in use, ${waiting} more wait`
   const reasons = holds.map(({ text, until }) =>
@@ -77,7 +77,7 @@ function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`
 }
 
-/** `14:03:12 UTC`. */
+/** Returns a text such as `14:03:12 UTC`. */
 function clockTime(time: Millis): string {
   return formatInstant(time, time).slice(0, '14:03:12 UTC'.length)
 }

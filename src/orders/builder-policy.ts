@@ -5,8 +5,8 @@ import { PROGRAMS } from '../solana/programs.ts'
 export interface BuilderPolicy {
   /** Source of the policy, for display. */
   readonly name: string
-  /** Programs that may trade. System, Token, Token-2022, Associated Token, Compute Budget and Memo need no entry: each
-   *  has its own rules. */
+  /** Programs that may trade. System, Token, Token-2022, Associated Token, Compute Budget and Memo need no entry,
+   *  because each of them has rules of its own. */
   readonly programs: readonly TradingProgram[]
   /** Programs that trading programs may call, besides each other and Solana's own. */
   readonly innerPrograms: readonly string[]
@@ -17,18 +17,18 @@ export interface BuilderPolicy {
   readonly lookupTables: 'any' | readonly string[]
   /** Permitted pools besides the canonical pool of a mint. */
   readonly pools: readonly string[]
-  /** Accounts that an opaque program may receive although they name the wallet, or hold SOL and may be derived from the
-   *  wallet by a seed. */
+  /** Accounts that an opaque program may receive although they name the wallet, or although they hold SOL and may be
+   *  derived from the wallet by a seed. */
   readonly opaqueAccounts: readonly string[]
   readonly maxPriorityFeeLamports: Lamports
   /** Number of accounts that a trading program may open at the wallet's cost (pump.fun: volume records, a creator's
    *  vault). */
   readonly rentAccounts: number
-  /** An opaque program without guards may run only while the wallet holds at most this; null: never. */
+  /** Largest balance of the wallet at which an opaque program may run without guards; null: it never may. */
   readonly maxWalletLamports: Lamports | null
-  /** Guards at the end of transactions that only we sign: if they fit, always, or never. */
+  /** Whether transactions that only we sign end with guards: if they fit (auto), always (required), or never (off). */
   readonly guard: 'auto' | 'required' | 'off'
-  /** Unit of the number in a sale; null if unknown: a sale by number is then refused. */
+  /** Unit of the number in a sale. null if it is unknown; a sale by number is then refused. */
   readonly sellNumber: 'tokens' | 'baseUnits' | null
 }
 
@@ -46,10 +46,10 @@ export type TradingProgram =
       readonly userIndex: number
     }
 
-/** An account that receives the service's fee by a separate transfer; the smaller of the two caps applies. */
+/** An account that receives the service's fee by a separate transfer. The smaller of its two caps applies. */
 export interface FeeAccount {
   readonly address: string
-  /** Percent of the SOL that the trade moves. */
+  /** Cap in percent of the SOL that the trade moves. */
   readonly maxPercent: number | null
   readonly maxLamports: Lamports | null
 }
@@ -72,7 +72,8 @@ export const JITO_TIPS = [
   '3AVi9Tg9Uo68tJfuvoKvqKNWKkC5wPdSSdeBnizKZ6jT',
 ] as const
 
-/** The policy without a file: pump.fun and PumpSwap, and no fees, tips or signatures of third parties. */
+/** The policy that applies without a policy file. It permits pump.fun and PumpSwap, but no fees, tips or signatures of
+ *  third parties. */
 export const BUILT_IN_POLICY: BuilderPolicy = {
   name: 'built in',
   programs: [PRESETS.pump, PRESETS['pump-swap']],

@@ -18,7 +18,8 @@ import {
   type WorkingOrder,
 } from './working-order.ts'
 
-/** A refused repeat costs a slot and a reverted one a fee, so the delay doubles with each, up to this many times. */
+/** Largest number of doublings of the delay between repeats. The delay doubles with each failed repeat, because a
+ *  refused one costs a slot and a reverted one a fee. */
 const MOST_DOUBLINGS = 6
 
 const CALLED_OFF: Readonly<Record<CalledOff, string>> = {
@@ -29,7 +30,7 @@ const CALLED_OFF: Readonly<Record<CalledOff, string>> = {
 
 const REPEATED = 'sent again: no evidence of an execution so far'
 
-/** Requests a slot for the next attempt; `first`: at the head of the queue. */
+/** Requests a slot for the next attempt. If `first` is true, the order goes to the head of the queue. */
 export function requestSlot(step: Step, working: WorkingOrder, first: boolean): void {
   unschedule(step, working)
   const refusal = working.order.class === 'entry' ? step.orders.blocks.refusalOf(working) : undefined
@@ -64,7 +65,7 @@ export function refuseWithoutSlot(step: Step, working: WorkingOrder, budget: Bud
   end(step, working, 'refused', 'LIMIT_WAIT', { reason: waitReason(budget, step.now) })
 }
 
-/** Makes order, attempt and slot durable in one commit; only then the attempt may execute. */
+/** Makes order, attempt and slot durable in one commit. Only after that may the attempt execute. */
 export function arm(step: Step, event: SlotGranted): void {
   const { working, slot, waitedMs, baseline } = event
   unschedule(step, working)
@@ -88,7 +89,7 @@ export function arm(step: Step, event: SlotGranted): void {
   })
 }
 
-/** The attempt is durable. Checks again whether it may still be sent, because the commit took time. */
+/** Executes an attempt that is durable. Checks again whether it may still be sent, because the commit took time. */
 export function execute(step: Step, working: WorkingOrder, open: OpenAttempt): void {
   const unsent = whyUnsent(step, working)
   if (unsent !== undefined) {
@@ -110,8 +111,8 @@ function whyUnsent(step: Step, working: WorkingOrder): Outcome | undefined {
   return undefined
 }
 
-/** Schedules the repeat of a full exit, with the next slippage, in case no evidence comes. Does nothing if an attempt
- *  is scheduled already. */
+/** Schedules the repeat of a full exit, with the next slippage, in case there is no evidence of an execution by then.
+ *  Does nothing if an attempt is scheduled already. */
 export function repeatLater(step: Step, working: WorkingOrder): void {
   const { repeatMs } = working.order
   if (repeatMs === null || !mayRepeat(working) || working.isScheduled) return
@@ -124,7 +125,8 @@ export function repeat(step: Step, working: WorkingOrder): void {
   requestSlot(step, working, false)
 }
 
-/** Repeats a full exit at once: the chain shows that its latest attempt failed for slippage, although not finally. */
+/** Repeats a full exit at once, because the chain shows, although not finally, that its latest attempt failed for
+ *  slippage. */
 export function repeatNow(step: Step, working: WorkingOrder, open: OpenAttempt): void {
   const isTop = open.slippageStep + 1 >= working.order.slippagePercents.length
   if (isTop || !isLatest(working, open) || !mayRepeat(working)) return

@@ -5,7 +5,7 @@ import type { Step } from './reducer-state.ts'
 import { RETRY } from './retry-policy.ts'
 import { isWaiting, overtake, type WorkingOrder } from './working-order.ts'
 
-/** Ends an order that has no attempt out. */
+/** Ends an order that has no open attempt. */
 export function end(
   step: Step,
   working: WorkingOrder,
@@ -19,14 +19,15 @@ export function end(
   report(step, working, state, code, details)
 }
 
-/** Leaves the queue, or clears the timer for the next attempt. */
+/** Takes an order out of the queue, or clears the timer for its next attempt. */
 export function unschedule(step: Step, working: WorkingOrder): void {
   if (!working.isScheduled) return
   working.isScheduled = false
   step.add({ kind: 'unschedule', working })
 }
 
-/** Cancels an order that waits. One that is out gets a report with TOO_LATE; an ended one is left alone. */
+/** Cancels an order that waits. An order that may already be sent gets a report with TOO_LATE. An ended order is left
+ *  alone. */
 export function cancel(step: Step, orderId: string, code: ErrorCode): void {
   const working = step.orders.open.get(orderId)
   if (working === undefined || !isOpen(working.state)) return
@@ -34,8 +35,8 @@ export function cancel(step: Step, orderId: string, code: ErrorCode): void {
   else report(step, working, working.state, 'TOO_LATE')
 }
 
-/** Ends the entries that wait where entries are blocked, or a full exit of their mint is out: each in a step of its
- *  own, because the engine hears of one before the next is ended. */
+/** Ends the waiting entries that are blocked, or whose mint an open full exit may sell. Each entry is ended in a step
+ *  of its own, because the engine hears of one before the next is ended. */
 export function endBlockedEntries(step: Step, candidates: Iterable<WorkingOrder>): void {
   for (const working of candidates)
     if (blockOf(step, working) !== undefined) step.follow({ kind: 'entryBlocked', working })
@@ -51,7 +52,8 @@ function blockOf({ orders }: Step, working: WorkingOrder): ErrorCode | undefined
   return orders.open.couldBeSold(working.order) ? 'EXIT_UNPROVED' : orders.blocks.refusalOf(working)
 }
 
-/** Ends the orders that wait to be tried again after a refusal, in accounts whose refusals are no longer believed. */
+/** Ends the orders that wait to be tried again after a refusal, in accounts in which refusals are no longer
+ *  believed. */
 export function endRepeats(step: Step): void {
   for (const working of step.orders.open.values())
     if (isRepeatOver(step, working)) step.follow({ kind: 'repeatEnds', working })
@@ -68,14 +70,14 @@ function isRepeatOver({ orders }: Step, working: WorkingOrder): boolean {
   return !orders.blocks.mayGoAgain(working)
 }
 
-/** A full exit is accepted: earlier buys of its mint are not sent or tried again, nor signed if they are being built. A
- *  signed one may be out already. Written before the exit is durable. */
+/** Stops earlier buys of the mint of an accepted full exit. They are not sent or tried again, and not signed if they
+ *  are being built; a signed buy may be sent already. This is written before the exit is durable. */
 export function overtakeBuys(step: Step, exit: Order): void {
   for (const working of step.orders.open.buysBefore(exit))
     for (const attempt of overtake(working)) step.write({ kind: 'attempt', attempt: { ...attempt } })
 }
 
-/** Ends the overtaken buys that wait: those of one exit, or after a restart all blocked entries. */
+/** Ends the waiting buys that one exit has overtaken. After a restart (`all`), ends all blocked entries. */
 export function endOvertakenBuys(step: Step, exits: 'all' | Order): void {
   const { open } = step.orders
   if (exits !== 'all') {

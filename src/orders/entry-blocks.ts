@@ -4,7 +4,7 @@ import type { Executor } from './ports.ts'
 import type { Cause, Failure } from './retry-policy.ts'
 import type { Route, WorkingOrder } from './working-order.ts'
 
-/** Conditions that stop entries, or immediate retries, of a whole executor, account or process. Exits go on as the
+/** Conditions that stop entries, or immediate retries, of a whole executor, account or process. Exits continue as the
  *  retry table says. */
 export class EntryBlocks {
   readonly #plan = new Set<Executor>()
@@ -12,14 +12,14 @@ export class EntryBlocks {
   readonly #halted = new Set<string>()
   #isDiskLow = false
 
-  /** Why this entry may not be queued. */
+  /** Returns why this entry may not be queued; undefined if it may. */
   refusalOf(entry: WorkingOrder): ErrorCode | undefined {
     const { limiter, executor } = entry.route
     if (limiter.closed) return 'KEY_REFUSED'
     return this.#plan.has(executor) ? 'PLAN_REFUSED' : this.calledOff(entry)
   }
 
-  /** Why an order may not be signed or sent, although it has its slot. */
+  /** Returns why an order may not be signed or sent although it has its slot; undefined if it may. */
   calledOff({ order, overtaken }: WorkingOrder): CalledOff | undefined {
     if (overtaken) return 'EXIT_UNPROVED'
     if (order.class === 'exit') return undefined
@@ -39,9 +39,9 @@ export class EntryBlocks {
     return isChange && isHalted
   }
 
-  /** False once an attempt executed that was refused or proved dead, or executed twice: until a person resumes the
-   *  account, a refusal by the service does not lead to an immediate retry. Locally signed attempts are not affected.
-   */
+  /** Records whether refusals by the service are believed in an account. They are not once an attempt executed that was
+   *  refused or proved dead, or executed twice. Until a person resumes the account, a refusal then does not lead to an
+   *  immediate retry. Locally signed attempts are not affected. */
   setTrusted(account: string, isTrusted: boolean): void {
     if (isTrusted) this.#breached.delete(account)
     else this.#breached.add(account)
@@ -65,12 +65,12 @@ export class EntryBlocks {
     this.#plan.add(route.executor)
   }
 
-  /** An order was accepted by the service, so its plan allows orders. */
+  /** Called when the service has accepted an order, so its plan allows orders. */
   planAccepted(route: Route): void {
     this.#plan.delete(route.executor)
   }
 
-  /** The service accepts the key, or the plan has changed. */
+  /** Called when the service accepts the key, or when the plan has changed. */
   keyAccepted(): void {
     this.#plan.clear()
   }

@@ -17,15 +17,15 @@ export type OrderEvent =
   | { readonly kind: 'cancelled'; readonly orderId: string; readonly code: ErrorCode }
   | { readonly kind: 'recovered'; readonly past: Unfinished }
   | SlotGranted
-  /** No slot was free: the order is in the limiter's queue. */
+  /** No slot was free, so the order is in the limiter's queue. */
   | { readonly kind: 'queued'; readonly working: WorkingOrder }
   | { readonly kind: 'slotWaitOver'; readonly working: WorkingOrder; readonly budget: Budget }
-  /** The delay before the next attempt is over; `first`: it goes to the head of the queue. */
+  /** The delay before the next attempt is over. If `first` is true, the order goes to the head of the queue. */
   | { readonly kind: 'retryDue'; readonly working: WorkingOrder; readonly first: boolean }
-  /** A full exit still has no evidence. */
+  /** A full exit still has no evidence of an execution. */
   | { readonly kind: 'repeatDue'; readonly working: WorkingOrder }
   | ({ readonly kind: 'outcome' } & AttemptOutcome)
-  /** The exchange of a lost answer cannot be under way any more. */
+  /** A request whose answer was lost cannot be under way any more. */
   | { readonly kind: 'requestOver'; readonly working: WorkingOrder; readonly open: OpenAttempt; readonly slot: Slot }
   | { readonly kind: 'lateFill'; readonly attempt: Attempt; readonly fill: Fill; readonly code: LateCode }
   | { readonly kind: 'feePaid'; readonly attempt: Attempt; readonly signature: string; readonly feeLamports: Lamports }
@@ -36,14 +36,14 @@ export type OrderEvent =
   | { readonly kind: 'keyAccepted'; readonly limiter: Limiter }
   | FollowUp
 
-/** The rest of a step, decided on the state after the effects before it: a commit or a report may have brought the
- *  engine back with a cancel or another order. */
+/** The rest of a step. It is decided on the state after the effects before it, because a commit or a report may have
+ *  made the engine cancel an order or submit another one. */
 export type FollowUp =
   /** The order is accepted, and its first request for a slot was made. */
   | { readonly kind: 'accepted'; readonly working: WorkingOrder }
   | { readonly kind: 'expired'; readonly working: WorkingOrder }
   | { readonly kind: 'attemptDurable'; readonly working: WorkingOrder; readonly open: OpenAttempt }
-  /** The request of the attempt is over, or was already. */
+  /** The request of the attempt is over, or was over before. */
   | ({ readonly kind: 'outcomeCounted' } & AttemptOutcome)
   | { readonly kind: 'slippageSeen'; readonly working: WorkingOrder; readonly open: OpenAttempt }
   | { readonly kind: 'failureReported'; readonly retry: Retry }
@@ -66,12 +66,12 @@ export interface SlotGranted {
   readonly kind: 'slotGranted'
   readonly working: WorkingOrder
   readonly slot: Slot
-  /** Time in the queue, ms. */
+  /** Time that the order spent in the queue, ms. */
   readonly waitedMs: number
   readonly baseline: Baseline | null
 }
 
-/** A failed attempt whose order may go on. */
+/** A failed attempt whose order may be tried again. */
 export interface Retry {
   readonly working: WorkingOrder
   readonly open: OpenAttempt
@@ -84,22 +84,22 @@ export interface Retry {
 /** A report with its number in the journal. */
 export type NumberedReport = Extract<Input, { kind: 'report' }>
 
-/** Output of a step, carried out by the gateway in this order. */
+/** Output of a step. The gateway carries out the effects in this order. */
 export type Effect =
   | { readonly kind: 'write'; readonly record: JournalRecord }
-  /** `whenDurable`: carried out once everything written so far is durable. */
+  /** `whenDurable`: effects that are carried out once everything written so far is durable. */
   | { readonly kind: 'commit'; readonly whenDurable: readonly Effect[] }
-  /** The engine hears of it, and may submit or cancel orders before the next effect. */
+  /** The engine gets the report, and may submit or cancel orders before the next effect. */
   | { readonly kind: 'report'; readonly report: NumberedReport }
   | { readonly kind: 'execute'; readonly working: WorkingOrder; readonly open: OpenAttempt }
-  /** Finds out about an attempt of an earlier process; never sends it. */
+  /** Finds the result of an attempt of an earlier process, and never sends the attempt. */
   | { readonly kind: 'resume'; readonly working: WorkingOrder; readonly open: OpenAttempt }
   /** Leads to `slotGranted`, at once if a slot is free, else to `queued` first. */
   | { readonly kind: 'requestSlot'; readonly working: WorkingOrder; readonly first: boolean }
-  /** Leads to `slotWaitOver`, unless the order leaves the queue before. */
+  /** Leads to `slotWaitOver`, unless the order leaves the queue before that. */
   | { readonly kind: 'limitSlotWait'; readonly working: WorkingOrder; readonly ms: number }
   | { readonly kind: 'schedule'; readonly working: WorkingOrder; readonly ms: number; readonly event: OrderEvent }
-  /** Leaves the queue, or clears the timer for the next attempt. */
+  /** Takes the order out of the queue, or clears the timer for its next attempt. */
   | { readonly kind: 'unschedule'; readonly working: WorkingOrder }
   | { readonly kind: 'after'; readonly ms: number; readonly event: OrderEvent }
   | { readonly kind: 'slotDone'; readonly limiter: Limiter; readonly slot: Slot }

@@ -16,7 +16,7 @@ import type { OpenAttempt, Route, Unfinished, WorkingOrder } from './working-ord
 
 export interface GatewayOptions {
   readonly clock: Clock
-  /** Milliseconds that never step; the simulated clock's `now` if time is simulated. */
+  /** Returns milliseconds of a clock that never steps; the simulated clock's `now` if time is simulated. */
   readonly monotonicMs: () => number
   readonly journal: Journal
   /** Delivers reports to the engine, through the runner. */
@@ -26,15 +26,14 @@ export interface GatewayOptions {
   readonly nextReport: number
 }
 
-/** Gets orders out: one open order a lane, each attempt durable before it can execute. `step` decides; the gateway
- *  turns calls, timers, commits, slots and outcomes into events, and carries out the effects.
- *
- *  An event that arrives while effects are carried out (the engine's answer to a report) is taken at once: the state is
+/** Sends orders. A lane has one open order, and each attempt is durable before it can execute. `step` decides; the
+ *  gateway turns calls, timers, commits, slots and outcomes into events, and carries out the effects. An event may
+ *  arrive while effects are carried out, because the engine answers a report. It is handled at once: the state is
  *  complete, because no step is under way, and the effects that remain do not depend on older state. */
 export class Gateway implements GatewayPort {
   readonly #options: GatewayOptions
   readonly #orders: Orders
-  /** How to take an order out of the limiter's queue, or to clear its timer. */
+  /** Functions that take an order out of the limiter's queue, or clear its timer. */
   readonly #scheduled = new Map<WorkingOrder, Cancel>()
   readonly outgoing: OrderQueries
 
@@ -48,7 +47,8 @@ export class Gateway implements GatewayPort {
     this.#take({ kind: 'submitted', order })
   }
 
-  /** Cancels an order that is not out yet. One that is out gets a report with TOO_LATE; an ended one is left alone. */
+  /** Cancels an order that was not sent yet. An order that may be sent already gets a report with TOO_LATE. An ended
+   *  order is left alone. */
   cancel(orderId: string, code: ErrorCode): void {
     this.#take({ kind: 'cancelled', orderId, code })
   }
@@ -66,28 +66,28 @@ export class Gateway implements GatewayPort {
     this.#take({ kind: 'diskLowChanged', isLow })
   }
 
-  /** Resumes the orders of an earlier process. Attempts that are out are looked up, never sent again. */
+  /** Resumes the orders of an earlier process. Attempts that may have been sent are looked up and never sent again. */
   resume(past: Unfinished): void {
     this.#take({ kind: 'recovered', past })
   }
 
-  /** The service refuses the API key: entries end, exits wait at the head of the queue. */
+  /** Called when the service refuses the API key. Entries end, and exits wait at the head of the queue. */
   keyRefused(limiter: Limiter): void {
     this.#take({ kind: 'keyRefused', limiter })
   }
 
-  /** The service accepts the API key, or the plan has changed. */
+  /** Called when the service accepts the API key, or when the plan has changed. */
   keyAccepted(limiter: Limiter): void {
     this.#take({ kind: 'keyAccepted', limiter })
   }
 
-  /** Requests a slot for a request that is no order. `run` is called once the slot is durable, and must end it with the
-   *  limiter. Returns a function that leaves the queue, if no slot was free. */
+  /** Requests a slot for a request that does not belong to an order. `run` is called once the slot is durable, and must
+   *  return the slot to the limiter. If no slot was free, returns a function that leaves the queue. */
   requestSlot(limiter: Limiter, run: (slot: Slot) => void): Cancel | undefined {
     return limiter.request('reconcile', (slot) => this.#options.journal.commit(() => run(slot)))
   }
 
-  /** The chain finally shows an execution of an attempt that had ended otherwise, or a second execution. */
+  /** Called when the chain finally shows an execution of an attempt that had ended otherwise, or a second execution. */
   lateFill(attempt: Attempt, fill: Fill, code: LateCode): void {
     this.#take({ kind: 'lateFill', attempt, fill, code })
   }
@@ -190,7 +190,7 @@ export class Gateway implements GatewayPort {
   }
 }
 
-/** Tells the limiter what became of a slot, or of the key. */
+/** Tells the limiter how a slot was used, or whether the key is accepted. */
 function limit(effect: Extract<Effect, { limiter: Limiter }>): void {
   switch (effect.kind) {
     case 'slotDone':

@@ -1,7 +1,8 @@
 import { assert } from '../base/errors.ts'
 import { Fifo } from '../base/fifo.ts'
 
-/** The service counts requests a minute; its documentation does not say in which kind of window. */
+/** Length of the window in which requests are counted, ms. The service counts requests a minute, but its documentation
+ *  does not say in which kind of window. */
 export const WINDOW_MS = 60_000
 
 interface Held {
@@ -11,14 +12,14 @@ interface Held {
   readonly plan: number
 }
 
-/** Slots of requests under way, and of requests that ended within the last minute. */
+/** Slots that are held: those of requests under way, and of requests that ended within the last minute. */
 export class HeldSlots {
   readonly #underWay = new Map<number, Held>()
-  /** Ended requests. `freeAt` is ascending, because ends are added in the order of time. */
+  /** Slots of ended requests. `freeAt` is ascending, because ends are added in the order of time. */
   readonly #cooling = new Fifo<Held & { readonly freeAt: number }>()
   /** Number of held slots by plan. */
   readonly #ofPlan = new Map<number, number>()
-  /** The share of exits counts slots from this one on. */
+  /** Number of the first slot that counts towards the share of exits. */
   #firstOfShare = 1
   #exits = 0
 
@@ -26,29 +27,30 @@ export class HeldSlots {
     return this.#underWay.size + this.#cooling.length
   }
 
-  /** Held slots of the exits' share. */
+  /** Number of held slots that count towards the share of exits. */
   get exits(): number {
     return this.#exits
   }
 
-  /** When the next slot becomes free; Infinity if no ended request is held. */
+  /** Time at which the next slot becomes free; Infinity if no ended request is held. */
   get nextFreeAt(): number {
     return this.#cooling.peek()?.freeAt ?? Number.POSITIVE_INFINITY
   }
 
-  /** Number of held slots that were taken under a larger plan. */
+  /** Returns the number of held slots that were taken under a larger plan. */
   above(plan: number): number {
     let count = 0
     for (const [other, held] of this.#ofPlan) if (other > plan) count += held
     return count
   }
 
-  /** Upper bound of held slots under this plan: the largest plan under which a held slot was taken. */
+  /** Returns the upper bound of held slots under this plan: the plan itself, or the largest plan under which a held
+   *  slot was taken. */
   ceiling(plan: number): number {
     return Math.max(plan, ...this.#ofPlan.keys())
   }
 
-  /** Gives exits a whole new share, counted from this slot on. */
+  /** Gives exits a whole new share. Only slots from `firstId` on count towards it. */
   beginShare(firstId: number): void {
     this.#firstOfShare = firstId
     this.#exits = 0
@@ -70,7 +72,7 @@ export class HeldSlots {
     this.#freed(this.#ended(id))
   }
 
-  /** Restores a slot of an earlier process; called in the order of their ends. */
+  /** Restores a slot that an earlier process held. Call it in ascending order of `freeAt`. */
   restore(held: Held, freeAt: number): void {
     this.#cooling.push({ ...held, freeAt })
     this.#count(held.plan, 1)

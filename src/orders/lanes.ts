@@ -2,16 +2,16 @@ import { assert } from '../base/errors.ts'
 import { ByMint } from '../engine/accounting/by-mint.ts'
 import { laneOf, type Order, sharesLane } from '../engine/order.ts'
 
-/** Which lanes (see `laneOf`) hold open orders. The engine refuses a request into a closed lane; here that is asserted,
- *  except for a lane that a fork has reopened, because the engine may not have heard of the fork yet. */
+/** The lanes (see `laneOf`) that hold open orders. The engine refuses a request into a closed lane. Here that is
+ *  asserted, except for a lane that a fork has reopened, because the engine may not have heard of the fork yet. */
 export class Lanes {
-  /** By account and mint, both sides. Several in one lane only if a full exit overtook a partial sale, or a fork
-   *  reversed the fill of an earlier order. */
+  /** Open orders by account and mint, of both sides. A lane holds several only if a full exit overtook a partial sale,
+   *  or if a fork reversed the fill of an earlier order. */
   readonly #open = new ByMint<Order[]>()
-  /** Keys of lanes. */
+  /** Keys of the lanes that a fork has reopened. */
   readonly #reopened = new Set<string>()
 
-  /** Whether an order may enter: the lane is empty, or holds only orders that it may share the lane with. */
+  /** Whether an order may enter its lane: the lane is empty, or holds only orders with which the order may share it. */
   takes(order: Order): boolean {
     const open = this.#open.get(order)
     return open === undefined || open.every((held) => held.side !== order.side || sharesLane(order, held))

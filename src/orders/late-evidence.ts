@@ -9,9 +9,9 @@ import { report, reportEnded } from './order-reports.ts'
 import type { Orders, Step } from './reducer-state.ts'
 import { isWaiting, type OpenAttempt, openAttempt, type WorkingOrder } from './working-order.ts'
 
-/** The chain finally shows an execution of an attempt that had ended otherwise, or a second execution. It is booked in
- *  every state of the order. An order that waits for its next attempt is filled by it, and so is a full exit, even with
- *  other attempts out. */
+/** Books an execution that the chain finally shows: of an attempt that had ended otherwise, or a second execution. It
+ *  is booked in every state of the order. It fills an order that waits for its next attempt, and also a full exit, even
+ *  if other attempts of the exit are open. */
 export function bookLateFill(step: Step, attempt: Attempt, fill: Fill, code: LateCode): void {
   const { open, lanes } = step.orders
   if (code === 'LATE_FILL') step.write({ kind: 'attempt', attempt: filledLate(attempt, fill) })
@@ -30,15 +30,16 @@ export function bookLateFill(step: Step, attempt: Attempt, fill: Fill, code: Lat
   step.follow({ kind: 'trustChanged', account: attempt.account, isTrusted: false })
 }
 
-/** A transaction failed finally that most likely belongs to this attempt. It costs its fee and decides nothing. */
+/** Books the fee of a transaction that failed finally and most likely belongs to this attempt. The failure decides
+ *  nothing. */
 export function bookFee(step: Step, attempt: Attempt, signature: string, feeLamports: Lamports): void {
   const working = orderOf(step.orders, attempt)
   const reason = `${signature} failed; it is unknown whether the service tried again`
   report(step, working, working.state, working.code, { attemptId: attempt.id, feeLamports, reason })
 }
 
-/** The chain shows an execution of a full exit that any of several open attempts may have made. It becomes an attempt
- *  of its own, which is filled, or reversed by a fork, in place of the others. */
+/** Adds an attempt for an execution of a full exit that any of several open attempts may have made. The new attempt is
+ *  filled, or reversed by a fork, in place of the others. */
 export function addStandIn(orders: Orders, attempt: Attempt, now: Millis): [WorkingOrder, OpenAttempt] {
   const working = orderOf(orders, attempt)
   const next = nextAttempt(working, { armedAt: now, baseline: attempt.baseline, waitedMs: 0 })

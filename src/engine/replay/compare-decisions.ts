@@ -14,7 +14,7 @@ export type Entry =
   | { readonly kind: 'input'; readonly seq: Seq; readonly time: Millis; readonly input: Input }
   | { readonly kind: 'output'; readonly seq: Seq; readonly time: Millis; readonly output: Output }
 
-/** First difference between a replay and its recording. `expected` and `got` are JSON; '' if missing. */
+/** First difference between a replay and its recording. `expected` and `got` are JSON; '' if the output is missing. */
 export interface Divergence {
   readonly seq: Seq
   /** Path of the first field that differs; '' if one output is missing or has another kind. */
@@ -29,7 +29,7 @@ export interface Verification {
   readonly divergence: Divergence | null
 }
 
-/** Replays a recorded segment: the same rows and inputs, reports included, given to a new engine must cause the same
+/** Replays a recorded segment. A new engine gets the same rows and inputs, reports included, and must cause the same
  *  outputs, byte for byte. */
 export function verifySegment(
   entries: Iterable<Entry>,
@@ -73,7 +73,7 @@ export function verifySegment(
   return verification(left === undefined ? null : differ(left, '', left))
 }
 
-/** An output of the repeated engine. */
+/** An output of the engine that replays the segment. */
 interface Decided {
   readonly seq: Seq
   readonly time: Millis

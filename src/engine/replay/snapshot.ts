@@ -9,7 +9,7 @@ import type { Entry } from './compare-decisions.ts'
 
 /** A bot's view of one token at a certain time. */
 export interface BotSnapshot {
-  /** Rows of the token that the strategy saw in this segment, including the warm-up. */
+  /** Number of rows of the token that the strategy saw in this segment, including the warm-up. */
   readonly shown: number
   /** Subscription keys of the strategy. */
   readonly keys: readonly string[]
@@ -22,16 +22,16 @@ export interface BotSnapshot {
 /** The engine's view of one token at a certain time. */
 export interface Snapshot {
   readonly feed: FeedStatus
-  /** The robust price. */
+  /** The robust price, SOL a token; undefined if there is none. */
   readonly price: number | undefined
-  /** Age of the token's last row above the usual delay, ms. */
+  /** Age of the token's last row beyond the usual delay, ms; undefined without a row. */
   readonly eventAgeMs: number | undefined
-  /** By name of the bot. */
+  /** Views of the bots, by name of the bot. */
   readonly bots: ReadonlyMap<string, BotSnapshot>
 }
 
-/** Replays a recorded segment up to `time` and inspects one token; decisions are discarded. `strategies` must be those
- *  of the recording. With silent ones, the state that bots kept is unknown. */
+/** Replays a recorded segment up to `time` and inspects one token. Decisions are discarded. `strategies` must be those
+ *  of the recording; with silent strategies in their place, the state that the bots kept is unknown. */
 export function snapshotAt(
   entries: Iterable<Entry>,
   mints: Mints,
@@ -61,7 +61,7 @@ export function snapshotAt(
   }
 }
 
-/** A strategy without requests, in place of one that no longer exists. */
+/** Returns a strategy without requests, which takes the place of a strategy that no longer exists. */
 export function silentStrategy(name: string): Strategy {
   const params = { parse: (value: unknown) => value } as Strategy['params']
   return { name, about: '', params, keys: [], start: () => ({}) }
@@ -82,7 +82,7 @@ class SegmentReplay {
     this.#mint = mint
   }
 
-  /** Returns false when the time is reached. */
+  /** Feeds an entry to the engine. Returns false when the time is reached. */
   take(entry: Entry, time: Millis): boolean {
     switch (entry.kind) {
       case 'warm':
@@ -126,7 +126,7 @@ class SegmentReplay {
 interface Observation {
   readonly bot: Bot
   readonly keys: readonly string[]
-  /** Number of rows of the token so far. */
+  /** Returns the number of rows of the token so far. */
   readonly shown: () => number
 }
 
