@@ -1,19 +1,20 @@
 import { defineStrategy, type NewToken, type Token, z } from 'sluice'
 
-/** Currencies that feeds have announced as launches. The engine refuses to buy them; this list avoids watching them. */
+/** Currencies that feeds have announced as launches. The engine refuses to buy them, and the strategy does not watch
+ *  them. */
 const MONEY = new Set([
   'So11111111111111111111111111111111111111112', // wSOL
   'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', // USDC
   'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB', // USDT
 ])
 
-/** Number of creators kept; the one seen longest ago is dropped first. */
+/** Number of creators that are kept. The creator seen longest ago is dropped first. */
 const CREATORS_KEPT = 50_000
-/** Names are untrusted text: only this many characters are searched. */
+/** Number of characters of a name that are searched. It is bounded because names are untrusted text. */
 const NAME_SEARCHED = 64
 
 interface Candidate {
-  /** The token may be bought until this time, ms; 0: it is not a candidate. */
+  /** Time until which the token may be bought, ms; 0 if it is not a candidate. */
   until: number
 }
 
@@ -23,10 +24,11 @@ export default defineStrategy({
   params: z.object({
     sizeSol: z.number().min(0.001).max(10).default(0.05),
     maxAgeSeconds: z.number().min(1).max(300).default(30),
-    /** In the unit of the feed's `initialLiquidity`; a pump.fun curve starts with 30 (virtual) SOL. */
+    /** Least initial liquidity, in the unit of the feed's `initialLiquidity`. A pump.fun curve starts with 30 (virtual)
+     *  SOL. */
     minLiquidity: z.number().min(0).max(1_000_000).default(1),
     maxLiquidity: z.number().min(0).max(1_000_000).default(1_000),
-    /** Maximum number of launches of one creator, including this one; a quarter of all launches are by serial
+    /** Largest number of launches of one creator, including this one. A quarter of all launches are by serial
      *  launchers. */
     maxLaunchesPerCreator: z.number().int().min(1).max(100).default(1),
     /** Regular expression for name or symbol, case-insensitive; '' matches all. */
@@ -43,7 +45,7 @@ export default defineStrategy({
     /** Watched tokens that were not bought, oldest first. */
     const waiting: Token<Candidate>[] = []
 
-    /** Counts the launches of a creator, including this one; 0 if the creator is unknown. */
+    /** Counts the launches of a creator, including this one. Returns 0 if the creator is unknown. */
     function countLaunch(creator: string): number {
       if (creator === '') return 0
       const count = (launches.get(creator) ?? 0) + 1
@@ -53,7 +55,7 @@ export default defineStrategy({
       return count
     }
 
-    /** Why a token may not be bought; undefined if it may. */
+    /** Returns why a token may not be bought; undefined if it may. */
     function objection(event: NewToken, launchesOfCreator: number): string | undefined {
       const ageMs = bot.now() - event.timestamp
       const liquidity = event.initialLiquidity

@@ -1,7 +1,7 @@
 import { defineStrategy, z } from 'sluice'
 import { EMA } from 'trading-signals'
 
-/** State per token: two averages of the robust price and one of the volume, by sample. */
+/** State of a token: two averages of the robust price and one of the volume, updated with each sample. */
 class Trend {
   readonly fast: EMA
   readonly slow: EMA
@@ -10,10 +10,10 @@ class Trend {
   fastPrice = 0
   /** Rise of the fast average since the previous sample, percent. */
   slopePercent = 0
-  /** SOL per sample. */
+  /** Average SOL traded per sample. */
   volumeSol = 0
   isUp = false
-  /** Number of the sample since which `isUp` is unchanged. */
+  /** Whether the fast average rose above the slow one with the last sample. */
   crossedUp = false
 
   constructor(fast: number, slow: number) {
@@ -53,9 +53,9 @@ export default defineStrategy({
     slow: z.number().int().min(25).max(200).default(30),
     /** Minimum seconds between samples; 0 takes every print. */
     sampleSeconds: z.number().min(0).max(60).default(1),
-    /** Minimum rise of the fast average from sample to sample when it crosses. */
+    /** Least rise of the fast average from one sample to the next when it crosses, percent. */
     minSlopePercent: z.number().min(0).max(20).default(0.5),
-    /** Minimum SOL traded per sample, averaged like the fast price. */
+    /** Least SOL traded per sample, averaged like the fast price. */
     minVolumeSol: z.number().min(0).max(100).default(0.5),
     sizeSol: z.number().min(0.001).max(10).default(0.05),
   }),
@@ -67,7 +67,8 @@ export default defineStrategy({
     const sampleMs = params.sampleSeconds * 1000
     let gaps = 0
 
-    /** An average across a gap would mix two different times. */
+    /** Returns the averages of a token. Begins new ones after a gap, because an average across a gap would mix two
+     *  different times. */
     function trendOf(state: Sampled): Trend {
       if (state.trend !== undefined && state.gaps === gaps) return state.trend
       state.gaps = gaps

@@ -18,8 +18,8 @@ export interface WalletCursor {
 }
 
 /** ours: an attempt made the transaction. inflow: the wallet did not sign it. housekeeping: the wallet signed it, but
- *  it moved no tracked token and cost almost nothing. foreign: the wallet signed it, and the other classes do not fit. opaque:
- *  it could not be read; its effect is known from the balances before and after it. */
+ *  it moved no tracked token and cost almost nothing. foreign: the wallet signed it, and the other classes do not fit.
+ *  opaque: it could not be read; its effect is known from the balances before and after it. */
 export type TransactionClass = 'ours' | 'inflow' | 'housekeeping' | 'foreign' | 'opaque'
 
 /** A finalized transaction that touched a wallet, classified once. */

@@ -8,60 +8,60 @@ import { HeldSlots, WINDOW_MS } from './held-slots.ts'
 import type { Slot } from './ports.ts'
 import { beginningOf, readSlotLog, toMillis, toNanoseconds } from './slot-log.ts'
 
-/** Priority of a request: exits go before reconciliation, reconciliation before entries. */
+/** Priority of a request. Exits come before reconciliation, and reconciliation before entries. */
 export type RequestClass = 'exit' | 'reconcile' | 'entry'
 const CLASSES: readonly RequestClass[] = ['exit', 'reconcile', 'entry']
 
 /** Part of the slots that only exits and reconciliation may use. */
 const RESERVED_SHARE = 0.2
-/** An entry without a free slot is refused after this time, or at the end of its time to live. */
+/** Longest time in ms that an entry waits for a slot. It is then refused; at the latest, at the end of its time to
+ *  live. */
 export const ENTRY_WAIT_MS = 2_000
-/** Upper bound of a Retry-After: exits are tried at least once a minute. */
+/** Upper bound of a Retry-After, so that exits are tried at least once a minute. */
 export const LONGEST_RETRY_AFTER_MS = 60_000
 
-/** Number of slots that entries never take. */
+/** Returns the number of slots that entries never take. */
 export function reservedOf(slots: number): number {
   return Math.floor(slots * RESERVED_SHARE)
 }
 
-/** Number of requests that exits may always send, even if all slots are held. */
+/** Returns the number of requests that exits may always send, even if all slots are held. */
 function exitShareOf(slots: number): number {
   return Math.max(1, reservedOf(slots))
 }
 
 export interface LimiterOptions {
-  /** Hash of the API key, which names it in the slot log. */
+  /** Hash of the API key, which identifies the key in the slot log. */
   readonly key: string
   readonly clock: Clock
-  /** Milliseconds since the machine's boot; never steps. The simulated clock's `now` if time is simulated. */
+  /** Returns milliseconds since the machine's boot, which never step; the simulated clock's `now` if time is
+   *  simulated. */
   readonly monotonicMs: () => number
-  /** The boot that `monotonicMs` counts from. */
+  /** The boot from which `monotonicMs` counts. */
   readonly boot: string
   readonly requestsPerMinute: number
-  /** The slot log of this key; `fresh` if no process can have used the key in the last minute. An empty log does not
+  /** The slot log of this key, or `fresh` if no process can have used the key in the last minute. An empty log does not
    *  prove that. */
   readonly past: readonly Slot[] | 'fresh'
-  /** Records a slot when it is taken and when it is done. The first record must be durable before the request is sent.
-   */
+  /** Records a slot when it is taken and when its request is over. The first record must be durable before the request
+   *  is sent. */
   readonly write: (slot: Slot) => void
 }
 
-/** Time until a refused key is tried again. */
+/** Time until a refused key is tried again, ms. */
 const KEY_RETRY_MS = 30_000
 
 interface Waiter {
-  /** Undefined if the request left the queue. */
+  /** Gets the slot; undefined if the request left the queue. */
   run: ((slot: Slot) => void) | undefined
 }
 
 /** Grants the plan's requests a minute as slots. A slot is held from before its request is sent until a minute after
- *  the request completed. The server counts the request at some instant between the two, so no window of a minute,
- *  fixed or rolling, holds more requests than the plan has slots.
- *
- *  Exits have a share of their own if older requests leave no slot free: after a change to a smaller plan, after a 429,
- *  and in the first minute after a start with an unknown history. A 429 costs them nothing, a missed stop-loss does.
- *  Even so, no window holds more requests than the largest plan in force within it, unless a lost log hides requests.
- */
+ *  the request completed. The service counts the request at some instant in this time, so no window of a minute, fixed
+ *  or rolling, holds more requests than the plan has slots. Exits have a share of their own if older requests leave no
+ *  slot free: after a change to a smaller plan, after a 429, and in the first minute after a start with an unknown
+ *  history. The reason is that a 429 costs an exit nothing, but a missed stop-loss costs money. Even so, no window
+ *  holds more requests than the largest plan in force within it, unless a lost log hides requests. */
 export class Limiter {
   readonly key: string
   readonly #options: LimiterOptions
@@ -70,7 +70,7 @@ export class Limiter {
   readonly #throttle: AdaptiveRate
   #nextId = 1
   #perMinute: number
-  /** Until this time, requests of an earlier process that are not in the log may count. */
+  /** Until this time, requests of an earlier process may count although they are not in the log. */
   #unknownUntil = Number.NEGATIVE_INFINITY
   #notBefore = Number.NEGATIVE_INFINITY
   #closed = false
@@ -87,9 +87,9 @@ export class Limiter {
     if (options.past !== 'fresh') this.#restore(options.past, now)
   }
 
-  /** Calls `run` with a slot: within this call if one is free (and returns undefined), otherwise when its turn comes,
-   *  unless the returned function is called first. `first` puts the request at the head of its class. The slot must be
-   *  ended by `done`, `throttled` or `giveBack`. */
+  /** Calls `run` with a slot. If a slot is free, this happens at once and undefined is returned. Otherwise `run` is
+   *  called when its turn comes, unless the returned function is called first. `first` puts the request at the head of
+   *  its class. The slot must be ended by `done`, `throttled` or `giveBack`. */
   request(kind: RequestClass, run: (slot: Slot) => void, first = false): Cancel | undefined {
     const now = this.#update()
     if (!this.#serving && this.#isFree(kind, now) && (first || this.#next(kind) === undefined)) {
@@ -106,14 +106,14 @@ export class Limiter {
     }
   }
 
-  /** The request is over: its complete answer is not a 429, or no answer can come any more. */
+  /** Called when a request is over: its complete answer is not a 429, or no answer can come any more. */
   done(slot: Slot): void {
     const now = this.#cool(slot)
     this.#throttle.accepted()
     this.#schedule(now)
   }
 
-  /** The request is over: the service answered 429. `retryAfterMs`: its Retry-After. */
+  /** Called when a request is over because the service answered 429. `retryAfterMs`: the answer's Retry-After. */
   throttled(slot: Slot, retryAfterMs = 0): void {
     const now = this.#cool(slot)
     const { allowed } = this.#throttle
@@ -126,7 +126,8 @@ export class Limiter {
     this.#schedule(now)
   }
 
-  /** The request was never sent, so the service did not count it. Recorded as done a minute before it was taken. */
+  /** Called if the request was never sent, so the service did not count it. The slot is recorded as done a minute
+   *  before it was taken. */
   giveBack(slot: Slot): void {
     this.#slots.giveBack(slot.id)
     this.#options.write({ ...slot, doneAt: slot.takenAt - toNanoseconds(WINDOW_MS) })
@@ -134,7 +135,7 @@ export class Limiter {
   }
 
   /** Changes the plan. Earlier requests count against the new plan too. Under a smaller plan, exits get a new share:
-   *  the old requests kept to their plan, and the service decides best whether it has room for an exit. */
+   *  the old requests were within their plan, and the service decides best whether it has room for an exit. */
   setRequestsPerMinute(requestsPerMinute: number): void {
     this.#update()
     if (requestsPerMinute < this.#perMinute) this.#slots.beginShare(this.#nextId)
@@ -143,8 +144,8 @@ export class Limiter {
     this.#serve()
   }
 
-  /** Grants no slot until `open`, because the service refuses the key. Opens by itself after a while: the feed, which
-   *  would report that the key is accepted, may never have lost its connection. */
+  /** Grants no slot until `open`, because the service refuses the key. Opens by itself after a while, because the feed,
+   *  which would report that the key is accepted, may never have lost its connection. */
   close(): void {
     this.#closed = true
     this.#options.clock.after(KEY_RETRY_MS, () => this.open())
@@ -159,7 +160,7 @@ export class Limiter {
     return this.#closed
   }
 
-  /** For display. */
+  /** Use of the budget, for display. */
   status(): Budget {
     const now = this.#update()
     let waiting = 0
@@ -208,7 +209,7 @@ export class Limiter {
     return slot
   }
 
-  /** Lets the slot count for one more minute; returns the time. */
+  /** Ends a slot, which counts for one more minute. Returns the time. */
   #cool(slot: Slot): number {
     const now = this.#update()
     this.#slots.end(slot.id, now)
@@ -216,7 +217,7 @@ export class Limiter {
     return now
   }
 
-  /** Frees slots that have cooled down and recovers the rate after a 429; returns the time. */
+  /** Frees slots that have cooled down and recovers the rate after a 429. Returns the time. */
   #update(): number {
     const now = this.#options.monotonicMs()
     this.#slots.update(now)
@@ -236,7 +237,7 @@ export class Limiter {
     this.#schedule(now)
   }
 
-  /** The first class up to `last` with a waiting request; drops requests that have left. */
+  /** Returns the first class up to `last` with a waiting request. Drops requests that have left their queue. */
   #next(last: RequestClass): RequestClass | undefined {
     for (const kind of CLASSES) {
       if (this.#dropLeft(kind) > 0) return kind
@@ -245,20 +246,20 @@ export class Limiter {
     return undefined
   }
 
-  /** Drops requests that have left from the head of a queue; returns its length. Without this, a queue that waits
-   *  behind another class would grow without bound. */
+  /** Drops requests that have left from the head of a queue, and returns the length of the queue. Without this, a queue
+   *  that waits behind another class would grow without bound. */
   #dropLeft(kind: RequestClass): number {
     const line = this.#waiting[kind]
     while (line.length > 0 && line.peek()?.run === undefined) line.shift()
     return line.length
   }
 
-  /** Sets one timer, for the next moment at which the head may get a slot. System timers may fire early, so `serve`
+  /** Sets one timer, for the next moment at which the head may get a slot. System timers may fire early, so `#serve`
    *  checks again. */
   #schedule(now: number): void {
     const head = this.#next('entry')
     const at = head === undefined ? Number.POSITIVE_INFINITY : this.#nextChance(head, now)
-    // A timer that fires earlier may stay: serve checks again.
+    // A timer that fires earlier may stay, because `#serve` checks again.
     if (at !== Number.POSITIVE_INFINITY && this.#timerAt <= at) return
     this.#timer?.()
     this.#timer = undefined
@@ -280,7 +281,7 @@ export class Limiter {
     return Math.min(freed, this.#throttle.nextStepAt(now))
   }
 
-  /** Restores the slots of earlier processes, on this boot's clock. */
+  /** Restores the slots of earlier processes, with times on this boot's clock. */
   #restore(past: readonly Slot[], now: number): void {
     const { boot, write } = this.#options
     const log = readSlotLog(past, boot, now)
@@ -298,7 +299,7 @@ export class Limiter {
     }
     if (beginning !== undefined) this.#unknownUntil = toMillis(beginning.doneAt) + WINDOW_MS
     const held = slots.filter(({ doneAt }) => toMillis(doneAt) + WINDOW_MS > now)
-    // More slots than the plan has: they were taken under a larger plan of unknown size.
+    // If there are more slots than the plan has, they were taken under a larger plan of unknown size.
     const plan = held.length > this.#perMinute ? held.length + exitShareOf(this.#perMinute) : this.#perMinute
     const isExit = now < this.#unknownUntil // only exits were sent since the log began
     for (const { id, doneAt } of held) this.#slots.restore({ id, isExit, plan }, toMillis(doneAt) + WINDOW_MS)

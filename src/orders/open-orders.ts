@@ -4,10 +4,11 @@ import type { WorkingOrder } from './working-order.ts'
 
 const NONE: readonly WorkingOrder[] = []
 
-/** Orders with an outcome still to come: open ones, and filled ones with a provisional fill or another attempt out. */
+/** Orders that may still have an outcome: open orders, and filled orders with a provisional fill or another open
+ *  attempt. */
 export class OpenOrders {
   readonly #all = new Map<string, WorkingOrder>()
-  /** Number of full exits among them, by the mint that they could sell. */
+  /** Number of full exits among these orders, by the mint that they could sell. */
   readonly #exits = new ByMint<number>()
   readonly #buys = new ByMint<WorkingOrder[]>()
   /** The largest reservation of one order, lamports, by account and bot. */
@@ -38,19 +39,20 @@ export class OpenOrders {
     return this.#all.values()
   }
 
-  /** Lamports that an account's bots reserve if each places one more order of its largest size so far. */
+  /** Returns the lamports that an account's bots reserve if each places one more order of its largest size so far. */
   onceMoreLamports(account: string): bigint {
     let sum = 0n
     for (const lamports of this.#largest.get(account)?.values() ?? []) sum += BigInt(lamports)
     return sum
   }
 
-  /** Whether a full exit whose end is not proved could also sell this buy. */
+  /** Whether a full exit could also sell this buy, because the end of the exit is not proved. */
   couldBeSold(order: Order): boolean {
     return order.side === 'buy' && this.#exits.has(order)
   }
 
-  /** Buys of the exit's mint and account that were decided before it, filled ones included: a fork may reopen them. */
+  /** Returns the buys of the exit's mint and account that were decided before the exit. Filled buys are included,
+   *  because a fork may reopen them. */
   buysBefore(exit: Order): readonly WorkingOrder[] {
     return this.#buys.get(exit)?.filter(({ order }) => orderNumber(order) < orderNumber(exit)) ?? NONE
   }

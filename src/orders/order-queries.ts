@@ -4,8 +4,8 @@ import { type CalledOff, isAnswered } from './attempt.ts'
 import type { Orders } from './reducer-state.ts'
 import { isExecuted, timeLeftMs } from './working-order.ts'
 
-/** Queries of executors about orders that are out: time passes between arming an attempt and sending it, while it is
- *  built and verified. */
+/** Queries of executors about orders in progress. Executors need them because time passes between arming an attempt and
+ *  sending it, while the transaction is built and verified. */
 export class OrderQueries {
   readonly #orders: Orders
   readonly #clock: Clock
@@ -17,8 +17,8 @@ export class OrderQueries {
     this.#monotonicMs = monotonicMs
   }
 
-  /** Why an order may not be signed or sent any more: it was called off, its time to live is over, or one of its
-   *  attempts has executed. */
+  /** Returns why an order may not be signed or sent any more: it was called off, its time to live is over, or one of
+   *  its attempts has executed. undefined if it may. */
   refusalOf(orderId: string): CalledOff | 'TTL' | undefined {
     const working = this.#orders.open.get(orderId)
     if (working === undefined) return 'TTL'
@@ -26,25 +26,26 @@ export class OrderQueries {
     return this.#orders.blocks.calledOff(working) ?? (isInTime && !isExecuted(working) ? undefined : 'TTL')
   }
 
-  /** Whether no attempt is being vetted, built, signed or answered by the service, so that all open ones are known. */
+  /** Whether no attempt is being vetted, built, signed or answered by the service, so that all open attempts are
+   *  known. */
   get isAnswered(): boolean {
     for (const { openAttempts } of this.#orders.open.values())
       if (openAttempts.some(({ attempt }) => attempt.executor !== 'paper' && !isAnswered(attempt.state))) return false
     return true
   }
 
-  /** Upper bound of the lamports that an order takes out of the wallet; 0 if it has ended. */
+  /** Returns the upper bound of the lamports that an order takes out of the wallet; 0 if the order has ended. */
   reserveLamports(orderId: string): bigint {
     return BigInt(this.#orders.open.get(orderId)?.order.reserveLamports ?? 0)
   }
 
-  /** Lamports that may be ordered in this account while a transaction is on its way: twice the largest order of each of
-   *  its bots. */
+  /** Returns the lamports that may be ordered in this account while a transaction is on its way: twice the largest
+   *  order of each of its bots. */
   headroomLamports(account: string): bigint {
     return 2n * this.#orders.open.onceMoreLamports(account)
   }
 
-  /** Upper bound of the lamports that the account's other open orders take out of the wallet. */
+  /** Returns the upper bound of the lamports that the account's other open orders take out of the wallet. */
   reservedLamports(account: string, orderId: string): bigint {
     let sum = 0n
     for (const { order, state } of this.#orders.open.values())

@@ -17,7 +17,7 @@ export function detailsOf(attempt: Attempt, failure: Failure): ReportDetails {
   }
 }
 
-/** Moves the order and reports the new state. */
+/** Changes the state of the order and reports the new state. */
 export function report(
   step: Step,
   working: WorkingOrder,
@@ -29,7 +29,7 @@ export function report(
   commitReports(step)
 }
 
-/** Moves the order and writes a report that is committed together with the next one of this step. */
+/** Changes the state of the order and writes a report. It is committed together with the next report of this step. */
 export function addReport(
   step: Step,
   working: WorkingOrder,
@@ -40,8 +40,8 @@ export function addReport(
   step.unreported.push(writeReport(step, working, state, code, details))
 }
 
-/** Commits, and then delivers the added reports. A report is durable before the engine gets it, so a restart can
- *  deliver it again. */
+/** Commits, and then delivers the reports that were added. A report is durable before the engine gets it, so that a
+ *  restart can deliver it again. */
 export function commitReports(step: Step): void {
   const reports = step.unreported.splice(0)
   if (reports.length > 0) step.add({ kind: 'failpoint', at: 'before-report' })
@@ -50,7 +50,7 @@ export function commitReports(step: Step): void {
   step.add({ kind: 'commit', whenDurable })
 }
 
-/** Moves the order and writes the report; the caller commits and delivers it. */
+/** Changes the state of the order and writes the report. The caller commits and delivers it. */
 export function writeReport(
   step: Step,
   working: WorkingOrder,
@@ -65,7 +65,7 @@ export function writeReport(
   return numbered(step, reportOf(working, state, code, details))
 }
 
-/** Reports on an order that has ended and was removed. */
+/** Reports on an order that has ended and is no longer among the open orders. */
 export function reportEnded(
   step: Step,
   orderId: string,
@@ -83,7 +83,8 @@ function numbered({ orders, effects }: Step, written: ExecutionReport): Numbered
   return { kind: 'report', id, report: written }
 }
 
-/** Assigns field by field, which is several times as fast as spreading: every order passes here several times. */
+/** Returns a report. Assigns field by field, which is several times as fast as spreading, because this runs several
+ *  times for every order. */
 function reportOf(
   { order, openAttempts }: WorkingOrder,
   state: OrderState,

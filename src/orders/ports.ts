@@ -8,9 +8,9 @@ import type { WalletCursor, WalletTransaction, Watch } from './audit-records.ts'
 import type { Learned } from './service-facts.ts'
 
 /** Carries out one attempt once. It calls `done` with any number of intermediate outcomes (`acked`, `unknown`,
- *  `undecided`, a provisional `filled` or `reverted`), then with one end, and never from inside the call itself. An
- *  `unknown` after a provisional fill reverses the fill. Evidence that comes after the end, or that no single attempt
- *  explains, goes from the audit to the gateway (`lateFill`, `feePaid`, `standIn`). No promise crosses this port, so a
+ *  `undecided`, a provisional `filled` or `reverted`), and then with one end, but never from inside the call itself. An
+ *  `unknown` after a provisional fill reverses the fill. If evidence comes after the end, or may belong to several
+ *  attempts, the audit passes it to the gateway (`lateFill`, `feePaid`, `standIn`). No promise crosses this port, so a
  *  simulated executor is a timer and a backtest is one synchronous loop. */
 export interface Executor {
   execute(attempt: Attempt, done: (outcome: Outcome) => void): void
@@ -30,13 +30,15 @@ export type Outcome =
   | { kind: 'unknown'; reason: string; signature?: string } // not an end: lane and reservation stay occupied
   | { kind: 'undecided'; reason: string } // not an end: the evidence contradicts itself; a person or later evidence decides
 
-/** Lane and slot are taken in `submit`, synchronously; then one commit (tape, order, attempt, slot); then `execute`. */
+/** Sends orders. `submit` takes lane and slot synchronously. One commit (tape, order, attempt, slot) follows, and
+ *  `execute` only after that. */
 export interface GatewayPort {
   submit(order: Order): void
   cancel(orderId: string, code: ErrorCode): void
-  /** Whether a refusal in this account may lead to an immediate retry; false once a refused attempt has executed. */
+  /** Sets whether a refusal in this account may lead to an immediate retry. It may not once a refused attempt has
+   *  executed. */
   trust(account: string, isTrusted: boolean): void
-  /** Stops the account's entries, or lets them continue. Entries that are not out yet end. */
+  /** Stops the account's entries, or lets them continue. Entries that were not sent yet end. */
   halt(account: string, isHalted: boolean): void
 }
 
@@ -54,19 +56,20 @@ export interface Journal {
 export type JournalRecord =
   | { kind: 'attempt'; attempt: Attempt }
   | { kind: 'fill'; fill: Fill }
-  /** A report to the engine. The input with the same id takes it; a start delivers the untaken ones again. */
+  /** A report to the engine. The input with the same id shows that the engine has processed it. A start delivers the
+   *  unprocessed reports again. */
   | { kind: 'report'; id: number; report: ExecutionReport }
   | { kind: 'slot'; slot: Slot }
   | { kind: 'watch'; watch: Watch }
   | { kind: 'watchOver'; attemptId: string }
-  /** Transactions that the audit of a wallet classified, and its new position: durable together. */
+  /** Transactions that the audit of a wallet classified, and its new position. Both become durable together. */
   | { kind: 'wallet'; cursor: WalletCursor; transactions: readonly WalletTransaction[] }
   | { kind: 'learned'; learned: Learned }
   | { kind: 'mark'; account: string; mint: string; highPrice: number }
   | { kind: 'frame'; time: Millis; why: string; text: string } // a frame that could not be decoded, kept for inspection; their number is bounded
 
-/** One request of the plan's budget, held until 60 s after its completion. Times are hrtime nanoseconds since the boot
- *  `boot`. */
+/** One request of the plan's budget. It is held until 60 s after the request completed. Times are hrtime nanoseconds
+ *  since the boot `boot`. */
 export interface Slot {
   readonly key: string
   readonly id: number

@@ -22,13 +22,13 @@ export class Orders {
   }
 }
 
-/** One step under way: the state that it changes, its time, and its effects so far. */
+/** A step in progress: the state that it changes, its time, and its effects so far. */
 export class Step {
   readonly orders: Orders
   readonly now: Millis
   readonly monotonicMs: number
   readonly effects: Effect[] = []
-  /** Written by this step, to be reported after its commit. */
+  /** Reports that this step has written. They are delivered after its commit. */
   readonly unreported: NumberedReport[] = []
 
   constructor(orders: Orders, now: Millis, monotonicMs: number) {
@@ -45,7 +45,7 @@ export class Step {
     this.effects.push({ kind: 'write', record })
   }
 
-  /** An effect that comes after these and decides on the state at that time. */
+  /** Adds an event that is applied after the effects so far, on the state at that time. */
   follow(event: FollowUp | OrderEvent): void {
     this.effects.push({ kind: 'event', event })
   }

@@ -3,17 +3,17 @@ import { MOST_BUY_STEPS, type OrderClass, type OrderState } from '../engine/orde
 import { LONGEST_RETRY_AFTER_MS } from './limiter.ts'
 import type { Outcome } from './ports.ts'
 
-/** Why an attempt did not execute. */
+/** Reason why an attempt did not execute. */
 export type Cause = 'unsent' | 'throttled' | 'slippage' | 'fee' | 'key' | 'plan' | 'refused' | 'reverted' | 'absent'
 
 /** backoff: repeat after 0.5, 1, 2, 4 ... s, or after the service's Retry-After. climb: retry with the order's next
- *  slippage, an exit at once, an entry after 0.5 and 1 s, in which the engine may cancel it. otherFee: retry at once
- *  with another priority fee. hold: wait at the head of the queue until the key is accepted, or probed again. minute:
- *  repeat after a minute. end: no retry; another try would be a new order, with its own record. */
+ *  slippage. An exit is retried at once; an entry after 0.5 and 1 s, so that the engine may cancel it meanwhile.
+ *  otherFee: retry at once with another priority fee. hold: wait at the head of the queue until the key is accepted, or
+ *  tried again. minute: repeat after a minute. end: no retry; another try would be a new order, with its own record. */
 export type Policy = 'backoff' | 'climb' | 'otherFee' | 'hold' | 'minute' | 'end'
 
-/** Retry policy by cause, and the state of an order that is not retried. The table has only attempts that are proved
- *  not to have executed; no other attempt leads to a retry. */
+/** Retry policy by cause, and the end state of an order that is not retried. The table is only for attempts that are
+ *  proved not to have executed. No other attempt leads to a retry. */
 export const RETRY: Readonly<Record<Cause, { exit: Policy; entry: Policy; ends: OrderState }>> = {
   unsent: { exit: 'backoff', entry: 'backoff', ends: 'expired' },
   throttled: { exit: 'backoff', entry: 'backoff', ends: 'expired' },
@@ -29,7 +29,7 @@ export const RETRY: Readonly<Record<Cause, { exit: Policy; entry: Policy; ends: 
 const FIRST_BACKOFF_MS = 500
 const LONGEST_BACKOFF_MS = 8_000
 const PLAN_RETRY_MS = 60_000
-/** A buy is retried with more slippage only this soon after its decision. */
+/** A buy is retried with more slippage only within this time after its decision. */
 const BUY_CLIMB_WITHIN_MS = 3_000
 
 /** An attempt that is proved not to have executed. */
@@ -46,7 +46,7 @@ export function causeOf(failure: Failure): Cause {
   return failure.retry === 'wait' ? 'throttled' : 'slippage'
 }
 
-/** The code that the user sees. */
+/** Returns the code that the user sees. */
 export function codeOf(failure: Failure): ErrorCode {
   if (failure.kind === 'unsent') return failure.code ?? 'UNSENT'
   if (failure.kind === 'absent') return failure.code ?? 'ABSENT'
@@ -55,15 +55,15 @@ export function codeOf(failure: Failure): ErrorCode {
 
 export interface Tries {
   readonly class: OrderClass
-  /** Repeats at the present slippage. */
+  /** Number of repeats at the present slippage. */
   readonly waits: number
   /** Index of the slippage that was tried last, and the number of slippages. */
   readonly step: number
   readonly steps: number
-  /** Another priority fee is left to try. */
+  /** Whether another priority fee is left to try. */
   readonly hasOtherFee: boolean
   readonly sinceDecisionMs: number
-  /** Until the order may not be sent any more; Infinity for exits. */
+  /** Time in ms until the order may not be sent any more; Infinity for exits. */
   readonly leftMs: number
   readonly retryAfterMs: number | undefined
 }

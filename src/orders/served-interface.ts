@@ -13,6 +13,6 @@ export type ServedEndpoint = 'buy' | 'sell' | 'tokenInfo' | 'portfolio' | 'build
 
 export interface ServedRoute {
   readonly method: 'GET' | 'POST'
-  /** Below /api. A GET appends the mint or the wallet. */
+  /** Path below /api. A GET request appends the mint or the wallet. */
   readonly path: string
 }

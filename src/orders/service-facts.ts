@@ -1,9 +1,9 @@
 import type { Json } from '../base/json.ts'
 import type { Millis } from '../base/units.ts'
 
-/** A fact about the service that its documentation leaves open. The newest of each name counts. */
+/** A fact about the service that its documentation leaves open. The newest fact of each name counts. */
 export interface Learned {
-  /** A live account if the chain has proved the fact, otherwise the service's host. */
+  /** Subject of the fact: a live account if the chain has proved the fact, otherwise the service's host. */
   readonly about: string
   /** `proof`, or the endpoint whose records were examined. */
   readonly name: string
@@ -11,11 +11,11 @@ export interface Learned {
   readonly value: Json
 }
 
-/** What `sluice doctor --probe-live` proved with real money: a `Learned` of name `proof`. */
+/** Facts that `sluice doctor --probe-live` proved with real money: the value of a `Learned` with the name `proof`. */
 export interface ServiceProof {
   /** Unit of the number in a sale; null if no sale of a number was carried out. */
   readonly sellNumber: 'tokens' | 'baseUnits' | null
-  /** `sol`: our own buy agreed with amount / tokensTraded of the feed. */
+  /** `sol` if our own buy agreed with amount / tokensTraded of the feed. */
   readonly tradeAmount: 'sol' | null
   /** The feed's price divided by the price in SOL: 1 if the feed quotes SOL; null without enough trades. */
   readonly quotedPerSol: number | null
@@ -23,11 +23,12 @@ export interface ServiceProof {
   readonly signatureField: string
   /** Kinds of sales that sold the requested amount. */
   readonly sales: readonly ('number' | 'percent' | 'all')[]
-  /** Lamports of the whole round trip: network fees; rent left in token accounts; loss of buying and selling. */
+  /** Costs of the whole round trip, lamports: network fees, rent left in token accounts, and the loss of buying and
+   *  selling. */
   readonly feeLamports: number
   readonly rentLamports: number
   readonly lossLamports: number
-  /** Medians, counted from the durable order; null if no order reached that stage. */
+  /** Medians of the times from the durable order to each stage, ms; null if no order reached the stage. */
   readonly latencyMs: {
     readonly answer: number | null
     readonly confirmed: number | null
@@ -35,7 +36,7 @@ export interface ServiceProof {
   }
 }
 
-/** The newest proof of an account. */
+/** Returns the newest proof of an account; undefined if there is none. */
 export function proofOf(learned: readonly Learned[], account: string): ServiceProof | undefined {
   const found = learned.find(({ about, name }) => about === account && name === 'proof')
   return found?.value as ServiceProof | undefined

@@ -1,23 +1,24 @@
 import type { Slot } from './ports.ts'
 
-/** Hard limit of the `Http` port: every exchange is over this long after it began. */
+/** Hard limit of the `Http` port, ms: every exchange is over this long after it began. */
 export const REQUEST_LIMIT_MS = 60_000
 
 /** Slots of earlier processes, on this process's clock. */
 export interface OldSlots {
   readonly lastId: number
-  /** Start of the log: requests that ended before it are not in the log. */
+  /** The entry that marks the start of the log. Requests that ended before it are not in the log. */
   readonly beginning: EndedSlot | undefined
-  /** In the order of their ends, on this boot's clock. */
+  /** Slots in the order of their ends, with times on this boot's clock. */
   readonly slots: readonly EndedSlot[]
 }
 
 type EndedSlot = Slot & { readonly doneAt: bigint }
 
 /** Reads the slot log that earlier processes wrote for one key. Monotonic times of another boot cannot be compared with
- *  this one's, but all entries of a boot happened before the first entry of the next boot. So each boot's entries are
- *  shifted until the last one meets that time: every entry is then too late rather than too early. Returns undefined if
- *  the log does not cover the last minute: it is empty, or was written in this boot's future. */
+ *  those of this one, but all entries of a boot happened before the first entry of the next boot. So each boot's
+ *  entries are shifted until the last one meets that first entry. Every shifted time is then too late rather than too
+ *  early. Returns undefined if the log does not cover the last minute, because it is empty or was written in this
+ *  boot's future. */
 export function readSlotLog(past: readonly Slot[], boot: string, now: number): OldSlots | undefined {
   const newestFirst = [...past].sort((a, b) => b.id - a.id)
   const [last] = newestFirst
@@ -37,15 +38,15 @@ export function readSlotLog(past: readonly Slot[], boot: string, now: number): O
   }
 }
 
-/** Id of the entry that marks the start of a log; requests before it may still count. */
+/** Id of the entry that marks the start of a log. Requests before this entry may still count. */
 const BEGINNING = 0
 
-/** The entry to write at the start of a log, so that a restart within the minute recognizes it. */
+/** Returns the entry to write at the start of a log, so that a restart within the minute recognizes it. */
 export function beginningOf({ key, boot }: Pick<Slot, 'key' | 'boot'>, now: number): Slot {
   return { key, id: BEGINNING, boot, takenAt: toNanoseconds(now), doneAt: toNanoseconds(now) }
 }
 
-/** The slot with the end of its request. The request of a process that died is over by now. */
+/** Returns the slot with the end of its request. If the process died before the end, the request is over by now. */
 function ended(slot: Slot, now: number): EndedSlot {
   const doneAt = slot.doneAt ?? toNanoseconds(Math.min(now, toMillis(slot.takenAt) + REQUEST_LIMIT_MS))
   return { ...slot, doneAt }
@@ -60,7 +61,7 @@ function shifted(slots: readonly Slot[], boot: string, before: number): EndedSlo
   })
 }
 
-/** Rounds up to whole milliseconds: holding a slot too long is safe. */
+/** Converts milliseconds. Rounds up to whole milliseconds, because it is safe to hold a slot for too long. */
 export function toNanoseconds(ms: number): bigint {
   return BigInt(Math.ceil(ms)) * 1_000_000n
 }

@@ -22,31 +22,31 @@ export interface Route {
   readonly kind: ExecutorKind
   readonly executor: Executor
   readonly limiter: Limiter
-  /** The last finalized reading of the wallet, from memory: no RPC call. */
+  /** Returns the last finalized reading of the wallet, from memory and without an RPC call. */
   readonly baseline?: () => Baseline | null
 }
 
-/** An attempt that is out: from the commit that arms it until its last outcome. */
+/** An attempt in progress: from the commit that arms it until its last outcome. */
 export interface OpenAttempt {
   readonly attempt: Attempt
   /** Index into the order's slippages. */
   readonly slippageStep: number
-  /** A provisional fill was seen, and no fork has reversed it since. */
+  /** Whether a provisional fill was seen and no fork has reversed it since. */
   hasFilled: boolean
-  /** Slot of its request, until the request is over. */
+  /** Slot of the attempt's request; undefined once the request is over. */
   slot: Slot | undefined
-  /** When the request was sent, on the monotonic clock. */
+  /** Time at which the request was sent, on the monotonic clock. */
   sentMs: number
 }
 
-/** An order in progress: queued for a slot, waiting for its next attempt, or out. */
+/** An order in progress: it is queued for a slot, waits for its next attempt, or has an open attempt. */
 export interface WorkingOrder {
   readonly order: Order
   readonly route: Route
-  /** End of its time to live on the monotonic clock; Infinity for exits. */
+  /** End of the order's time to live, on the monotonic clock; Infinity for exits. */
   readonly deadlineMs: number
   state: OrderState
-  /** Code of its last report. */
+  /** Code of the order's last report. */
   code: ErrorCode | ''
   /** Number of attempts so far. */
   attempts: number
@@ -54,20 +54,20 @@ export interface WorkingOrder {
   slippageStep: number
   /** Number of priority fees that were refused. */
   refusedFees: number
-  /** Repeats at the present slippage. */
+  /** Number of repeats at the present slippage. */
   waits: number
-  /** Attempts that were refused or reverted while others were out. */
+  /** Number of attempts that were refused or reverted while others were open. */
   failures: number
-  /** Why its last attempt was refused, if the order will be tried again after that refusal. */
+  /** Cause of the last attempt's refusal, if the order will be tried again after that refusal. */
   refusedFor: Cause | undefined
-  /** One attempt; of a full exit up to MOST_OPEN_EXITS. */
+  /** The open attempts: at most one; for a full exit, at most MOST_OPEN_EXITS. */
   readonly openAttempts: OpenAttempt[]
-  /** An attempt has ended as filled, on time or late: the order cannot end in another state. */
+  /** Whether an attempt has ended as filled, on time or late. The order then cannot end in another state. */
   executed: boolean
-  /** A buy, and a full exit of its mint was accepted after it: it is not signed, sent or tried again, even if that exit
-   *  fails. */
+  /** Whether this is a buy after which a full exit of its mint was accepted. Such a buy is not signed, sent or tried
+   *  again, even if that exit fails. */
   overtaken: boolean
-  /** Is queued for a slot, or has a timer for its next attempt. */
+  /** Whether the order is queued for a slot, or has a timer for its next attempt. */
   isScheduled: boolean
 }
 
@@ -93,18 +93,18 @@ export function workingOrder(order: Order, route: Route, state: OrderState, dead
 
 /** Orders and attempts that an earlier process left unfinished. */
 export interface Unfinished {
-  /** Open orders, and ended ones with an attempt that may still execute. */
+  /** Open orders, and ended orders with an attempt that may still execute. */
   readonly orders: readonly OpenOrder[]
   /** All attempts of these orders. */
   readonly attempts: readonly Attempt[]
-  /** Reports that the engine has not taken. */
+  /** Reports that the engine has not processed. */
   readonly untaken: readonly Extract<Input, { kind: 'report' }>[]
-  /** The last fills, those of the untaken reports included. */
+  /** The last fills, including those of the unprocessed reports. */
   readonly fills: readonly Fill[]
 }
 
-/** Restores the progress of an order from its attempts, oldest first. `fills`: known fills, duplicates by the service
- *  included. */
+/** Restores the progress of an order from its attempts, oldest first. `fills`: known fills, including duplicates by the
+ *  service. */
 export function restoreProgress(working: WorkingOrder, attempts: readonly Attempt[], fills: readonly Fill[]): void {
   working.executed = fills.some(({ orderId, final }) => final && orderId === working.order.id)
   for (const attempt of attempts) {
@@ -120,7 +120,7 @@ export function restoreProgress(working: WorkingOrder, attempts: readonly Attemp
   }
 }
 
-/** Adds an attempt that is about to go out, or is out. */
+/** Adds an attempt that will be sent now, or that was sent. */
 export function openAttempt(working: WorkingOrder, attempt: Attempt, slot: Slot | undefined): OpenAttempt {
   const hasFilled = attempt.state === 'landed' && attempt.code === ''
   const open: OpenAttempt = { attempt, slippageStep: working.slippageStep, hasFilled, slot, sentMs: 0 }
@@ -134,21 +134,21 @@ function causeOfRefused({ state, code }: Attempt): Cause | undefined {
   return causeOf({ kind: 'refused', code, reason: '', retry: code === 'RATE_LIMIT' ? 'wait' : 'never' })
 }
 
-/** Makes the next attempt go one slippage above `step`, if the order has one. */
+/** Makes the next attempt use the slippage one step above `step`, if the order has one. */
 export function raiseSlippage(working: WorkingOrder, step: number): void {
   const last = working.order.slippagePercents.length - 1
   working.slippageStep = Math.min(Math.max(working.slippageStep, step + 1), last)
 }
 
-/** Priority fees in the order in which they are tried after refusals: the order's own, the service's choice (null), and
- *  the least, for a service whose choice exceeds the policy. */
+/** Returns the priority fees in the order in which they are tried after refusals: the order's own fee, the service's
+ *  choice (null), and the least fee, for a service whose choice exceeds the policy. */
 export function feesOf({ order, slippageStep }: WorkingOrder): (Lamports | null)[] {
   const { priorityFeeLamports, priorityFeeLadder } = order
   const own = priorityFeeLadder[Math.min(slippageStep, priorityFeeLadder.length - 1)] ?? priorityFeeLamports
   return [...new Set([own, null, LEAST_PRIORITY_FEE])]
 }
 
-/** Makes the next attempt use the fee after the one that was refused here. */
+/** Makes the next attempt use the fee after the one with which this attempt was refused. */
 export function skipFee(working: WorkingOrder, { priorityFeeLamports }: Attempt): void {
   working.refusedFees = Math.max(working.refusedFees, feesOf(working).indexOf(priorityFeeLamports) + 1)
 }
@@ -162,13 +162,13 @@ function numberOf({ id }: Attempt): number {
   return Number(id.slice(id.lastIndexOf('.') + 1))
 }
 
-/** Time for which the order may still be sent, on the clock that is ahead; Infinity for exits. */
+/** Returns the time in ms for which the order may still be sent, by the clock that is ahead; Infinity for exits. */
 export function timeLeftMs({ order, deadlineMs }: WorkingOrder, now: Millis, monotonicMs: number): number {
   if (order.notAfter === null) return Number.POSITIVE_INFINITY
   return Math.min(order.notAfter - now, deadlineMs - monotonicMs)
 }
 
-/** Input of the retry table for an attempt that failed at slippage `step`. */
+/** Returns the input of the retry table for an attempt that failed at slippage `step`. */
 export function triesOf(
   working: WorkingOrder,
   step: number,
@@ -182,13 +182,13 @@ export function triesOf(
   return { class: orderClass, waits, step, steps: slippagePercents.length, hasOtherFee, retryAfterMs, ...times }
 }
 
-/** Open, with no attempt out: it can still be cancelled. */
+/** Whether the order is open without an open attempt, so that it can still be cancelled. */
 export function isWaiting(working: WorkingOrder): boolean {
   return working.openAttempts.length === 0 && isOpen(working.state)
 }
 
-/** Marks a buy as overtaken by a full exit. Returns its unsigned attempts, which carry the code on record: after a
- *  crash they are over, and the order must not be tried again. */
+/** Marks a buy as overtaken by a full exit. Returns its unsigned attempts, with the code EXIT_UNPROVED for the record:
+ *  after a crash these attempts are over, and the order must not be tried again. */
 export function overtake(working: WorkingOrder): readonly Attempt[] {
   working.overtaken = true
   const unsigned = working.openAttempts.map(({ attempt }) => attempt).filter(({ state }) => isUnsigned(state))
@@ -201,7 +201,8 @@ export function isExecuted({ executed, openAttempts }: WorkingOrder): boolean {
   return executed || openAttempts.some(({ hasFilled }) => hasFilled)
 }
 
-/** Whether this is a full exit that is out without evidence of an execution: it may be sent again. */
+/** Whether this is a full exit with an open attempt and without evidence of an execution, so that it may be sent
+ *  again. */
 export function mayRepeat(working: WorkingOrder): boolean {
   const { order, state, openAttempts } = working
   if (order.repeatMs === null || !isFullExit(order) || state !== 'working' || isExecuted(working)) return false

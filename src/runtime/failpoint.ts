@@ -1,6 +1,6 @@
 import { type Failpoint, setFailpoint } from '../base/failpoint.ts'
 
-/** Ends the process like `kill -9`. */
+/** Ends the process as `kill -9` does. */
 function kill(): void {
   process.kill(process.pid, 'SIGKILL')
   for (;;); // no further instruction runs, even if the signal is delayed

@@ -10,7 +10,8 @@ const NAMES = [
   ...['Buffer', 'structuredClone', 'parseInt', 'parseFloat', 'isNaN', 'isFinite', 'process', 'console'],
 ]
 
-/** Properties that libraries override in their own objects and classes: these stay settable on inheriting objects. */
+/** Properties that libraries override in their own objects and classes. They stay settable on objects that inherit
+ *  them. */
 const OVERRIDDEN = [
   'name',
   'message',
@@ -23,7 +24,7 @@ const OVERRIDDEN = [
 ]
 
 /** Freezes the built-in globals of this thread, so that an assignment to `Array.prototype.push` throws instead of
- *  changing the engine and every other strategy. Only for threads and processes that run strategies. */
+ *  changing the engine and every other strategy. Called only in threads and processes that run strategies. */
 export function hardenGlobals(): void {
   const roots = NAMES.map((name) => (globalThis as Record<string, unknown>)[name])
   const all = new Set<object>()
@@ -59,12 +60,13 @@ function hiddenPrototypes(): object[] {
   ]
 }
 
-/** Whether programs commonly create objects and classes that inherit from it. */
+/** Whether programs commonly create objects and classes that inherit from this object. */
 function isInheritedFrom(one: object): boolean {
   return one === Object.prototype || one === Function.prototype || one instanceof Error || one === Error.prototype
 }
 
-/** Replaces a property by an accessor: a frozen data property could not be set on any inheriting object either. */
+/** Replaces properties by accessors, because a frozen data property could not be set on any inheriting object
+ *  either. */
 function keepSettable(prototype: object): void {
   for (const key of OVERRIDDEN) {
     const found = Object.getOwnPropertyDescriptor(prototype, key)
@@ -87,7 +89,7 @@ const LINES_A_SECOND = 20
 const METHODS = ['log', 'info', 'warn', 'error', 'debug', 'trace', 'dir', 'table'] as const
 
 /** Redirects the console of this thread to `say`, one line per call, because the thread's own console needs an event
- *  loop. At most 20 lines per second: dropped lines are counted in the next one. */
+ *  loop. Passes at most 20 lines per second; the next line tells how many were dropped. */
 export function takeConsole(say: (text: string) => void, nowMs = () => performance.now()): void {
   let second = 0
   let lines = 0

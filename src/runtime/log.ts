@@ -15,14 +15,16 @@ export interface LogOptions {
   readonly write?: (line: string) => void
 }
 
-/** Every line passes the redactor and `printable` as a whole, including fields, errors, their stacks and causes. */
+/** Creates a log. Every line passes the redactor and `printable` as a whole, including fields, errors, their stacks and
+ *  causes. */
 export function createLog({ level, redact, format, write = toStderr }: LogOptions): Log {
   const line = format === 'json' ? (json: string) => json : textOf
   const destination = { write: (json: string) => write(`${printable(redact(line(json.trimEnd())))}\n`) }
   return pino({ level, base: null, timestamp: stdTimeFunctions.isoTime }, destination)
 }
 
-/** A file may be on a full disk. There, `process.stderr` would end the process or never write again. */
+/** Whether stderr is a file. A file may be on a full disk, where `process.stderr` would end the process or never write
+ *  again. */
 const isFile = fstatSync(2).isFile()
 
 function toStderr(line: string): void {
@@ -48,10 +50,11 @@ function textOf(json: string): string {
   return words.join(' ')
 }
 
-/** Shorter secrets are ignored, because redaction would break ordinary words. The configuration check refuses them. */
+/** Length of the shortest secret that is redacted. To redact a shorter one would break ordinary words, and the
+ *  configuration check refuses it. */
 const SHORTEST_SECRET = 4
-/** Parts of a secret URL of at least this length are redacted too, because an error may show a path or a query
- *  without the host. */
+/** Length from which a part of a secret URL is redacted too, because an error may show a path or a query without the
+ *  host. */
 const SHORTEST_URL_PART = 8
 const REDACTED = '[redacted]'
 
@@ -83,7 +86,7 @@ function partsOf(secret: string): string[] {
   return [secret, url.href, ...parts.filter((part) => part.length >= SHORTEST_URL_PART)]
 }
 
-/** Every form as a regular expression, most likely first. */
+/** Returns every form of a secret as a regular expression, most likely first. */
 function patternsOf(secret: string): string[] {
   const bytes = [...Buffer.from(secret)]
   const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0'))
@@ -99,7 +102,8 @@ function patternsOf(secret: string): string[] {
   ]
 }
 
-/** A literal or escaped character: a peer may escape more than necessary, or only some characters. */
+/** Returns a pattern for a character, literal or escaped: a peer may escape more than necessary, or only some
+ *  characters. */
 function characterPattern(character: string): string {
   const code = character.codePointAt(0) as number
   const percent = [...Buffer.from(character)].map((byte) => `%${eitherCase(byte.toString(16).padStart(2, '0'))}`)
@@ -115,12 +119,12 @@ function characterPattern(character: string): string {
   return `(?:${[...new Set(forms)].join('|')})`
 }
 
-/** The secret alone, and as part of a longer text, at any of three alignments. */
+/** Returns patterns for the base64 text of a secret: alone, and within a longer text at any of three alignments. */
 function base64Patterns(secret: string): string[] {
   const whole = Buffer.from(secret).toString('base64').replace(/=+$/, '')
   const within = [0, 1, 2].map((offset) => {
     const text = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)]).toString('base64')
-    // Characters that also encode bits of the adjacent text.
+    // Leaves out characters that also encode bits of the adjacent text.
     return text.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + Buffer.byteLength(secret)) * 8) / 6))
   })
   const isLong = secret.length >= SHORTEST_URL_PART

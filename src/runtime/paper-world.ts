@@ -42,8 +42,9 @@ export class PaperWorld {
     this.#measured = measured
   }
 
-  /** Creates the executors of the paper bots and restores their balances. Each paper account has its own budget of
-   *  the same plan and never takes a live slot. `simulated`: live bots are simulated too, in the replay of a run. */
+  /** Creates the executors of the paper bots and restores their balances. Each paper account has its own budget of the
+   *  same plan and never takes a live slot. `simulated`: live bots get a simulated executor too, for the replay of a
+   *  run. */
   restore(
     bots: readonly BotSettings[],
     money: RecoveredMoney,
@@ -71,7 +72,7 @@ export class PaperWorld {
     }
   }
 
-  /** Fill model of a bot's orders. */
+  /** Returns the fill model of a bot's orders. */
   modelOf(bot: string): FillModel {
     const found = this.#config.bots.find(({ name }) => name === bot)
     if (found === undefined) return this.#adjust(DEFAULT_FILL_MODEL)
@@ -79,7 +80,8 @@ export class PaperWorld {
     return this.#adjust({ ...DEFAULT_FILL_MODEL, ...assumed })
   }
 
-  /** How much an account's fills depend on estimated pool depths. */
+  /** Returns how much an account's fills depend on estimated pool depths; undefined if the account has no executor
+   *  here. */
   depthOf(account: string): DepthUse | undefined {
     return this.#routes.get(account)?.executor.depth
   }
@@ -102,7 +104,7 @@ export class PaperWorld {
     }
   }
 
-  /** Proceeds of selling a position now, without network fee and rent; see `PaperExecutor.valueOf`. */
+  /** Returns the proceeds of selling a position now, without network fee and rent; see `PaperExecutor.valueOf`. */
   valueOf(position: Position, exitPrice: number | undefined): Lamports {
     return this.#routes.get(position.account)?.executor.valueOf(position, exitPrice) ?? ZERO
   }

@@ -11,9 +11,9 @@ import type { GatewayPort, Journal } from '../orders/ports.ts'
 
 export interface RunnerOptions extends EffectsOptions {
   readonly engine: EnginePort
-  /** Called with every run of rows after the engine has seen it, but before the decisions of its last row are
-   *  carried out: a paper market updates its prices and a simulated clock advances. A fill therefore never knows a
-   *  later row than its order did. */
+  /** Called with every run of rows after the engine has seen it, but before the decisions of its last row are carried
+   *  out. A paper market then updates its prices, and a simulated clock advances. A fill therefore never knows a later
+   *  row than its order did. */
   readonly observe?: (block: Block, from: number, to: number) => void
   /** Number of the first row or input of this process, higher than all in the journal. */
   readonly firstSeq: Seq
@@ -21,8 +21,9 @@ export interface RunnerOptions extends EffectsOptions {
   readonly lastTime?: Millis
 }
 
-/** The only entrance to the engine: numbers and times every row and input once, journals it with the engine's
- *  outputs, and carries the outputs out. Items that are posted while another one is handled wait for their turn. */
+/** The only entrance to the engine. It gives every row and input a number and a time, writes it to the journal with the
+ *  engine's outputs, and carries the outputs out. Items that are posted while another item is handled wait for their
+ *  turn. */
 export class Runner implements Sink {
   readonly #options: RunnerOptions
   readonly #posted = new Fifo<Input>()
@@ -38,9 +39,9 @@ export class Runner implements Sink {
     this.#lastTime = options.lastTime ?? 0
   }
 
-  /** Rows carry their arrival time, which the source reads once per batch from the same clock. Rows that were read
-   *  before an input was stamped take the input's time, also in the block, because the journal keeps that time and a
-   *  replay uses it. */
+  /** Handles rows. They have their arrival time, which the source reads once per batch from the same clock. Rows that
+   *  were read before an input got its time take the time of the input. The block is changed too, because the journal
+   *  keeps that time and a replay uses it. */
   rows(block: Block, from: number, to: number): number {
     assert(!this.#busy, 'a source delivered rows from inside a handler')
     assert(from < to && to <= block.length, 'no rows, or rows that the block does not have')
@@ -109,11 +110,12 @@ export interface EffectsOptions {
   readonly clock: Clock
   readonly journal: Journal
   readonly gateway: GatewayPort
-  /** The source's `want`. */
+  /** Calls `want` of the source. */
   readonly want: (keys: readonly string[]) => void
   /** Requests a reading of a mint's pool. Without a chain it is absent, and polls are ignored. */
   readonly poll?: ((mint: string) => void) | undefined
-  /** Replays: schedules a timer that is due at `at` where the recorded run had it. Undefined: the clock has it. */
+  /** For replays: schedules a timer that is due at `at` for the time that it had in the recorded run. Returns undefined
+   *  if the clock must schedule the timer. */
   readonly hold?: ((timer: Timer, at: Millis, fire: () => void) => Cancel | undefined) | undefined
   /** Reports an alarm to the operator. */
   readonly alarm: (alarm: Alarm) => void
@@ -131,7 +133,7 @@ export class Effects {
   readonly #post: (input: Input) => void
   readonly #timers = new Map<number, ArmedTimer>()
 
-  /** `post`: receives timers that fired. */
+  /** `post`: receives an input for each timer that fired. */
   constructor(options: EffectsOptions, post: (input: Input) => void) {
     this.#options = options
     this.#post = post
@@ -146,8 +148,9 @@ export class Effects {
     for (let index = 0; index < count; index++) this.#act(outputs[index] as Output, time)
   }
 
-  /** Records that the engine has received a timer that fired. Call it before carrying out the outputs. Only now the
-   *  next firing of a repeating timer is scheduled, so that a late engine gets one firing for all that it missed. */
+  /** Records that the engine has received a timer that fired. Must be called before the outputs are carried out. The
+   *  next firing of a repeating timer is scheduled only now, so that a late engine gets one firing for all that it
+   *  missed. */
   fired(id: number, time: Millis): void {
     const armed = this.#timers.get(id)
     if (armed === undefined) return
@@ -200,7 +203,8 @@ export class Effects {
     this.#arm(armed, timer.at, now)
   }
 
-  /** The engine never receives a timer before its time, even if the clock was set back or fires early. */
+  /** Schedules a firing. The engine never receives a timer before its time, even if the clock was set back or fires
+   *  early. */
   #arm(armed: ArmedTimer, at: Millis, now: Millis): void {
     const { clock, hold } = this.#options
     const fire = (): void => this.#post({ kind: 'timer', id: armed.timer.id })

@@ -17,14 +17,14 @@ export interface SegmentParts {
   readonly machine: Machine
   readonly journal: Journal
   readonly mints: Mints
-  /** By the strategy name in the bots' settings. */
+  /** Strategies by the name in the bots' settings. */
   readonly strategies: ReadonlyMap<string, Strategy>
   readonly past: Recovered
   readonly route: GatewayOptions['route']
   readonly want: RunnerOptions['want']
   readonly poll?: RunnerOptions['poll']
   readonly hold?: RunnerOptions['hold']
-  /** Replays: order path in front of the gateway. */
+  /** For replays: returns an order path in front of the gateway. */
   readonly orderPath?: ((gateway: GatewayPort, post: (input: Input) => void) => GatewayPort) | undefined
   readonly observe: (block: Block, from: number, to: number) => void
   readonly alarm: (alarm: Alarm) => void
@@ -37,11 +37,11 @@ export interface AnySegment {
   begin(start: StartInput, blocks: Iterable<Block>): number | Promise<number>
   resume(start: StartInput): void
   takeMarks(): readonly Mark[]
-  /** Whether nothing waits for the engine. */
+  /** Whether no item waits for the engine. */
   readonly isIdle: boolean
-  /** Waiting time of the oldest unanswered item, ms. */
+  /** Waiting time of the oldest item without an answer, ms. */
   readonly lagMs: number
-  /** Rows handled since the start. */
+  /** Number of rows handled since the start. */
   readonly rowsHandled: number
   close(): unknown
 }
@@ -80,12 +80,12 @@ export class Segment implements AnySegment {
     return warmed
   }
 
-  /** Resumes open orders of these bots, exits first. */
+  /** Resumes the open orders of these bots, exits first. */
   resume(start: StartInput): void {
     takeUp(this.gateway, this.#past, start)
   }
 
-  /** Positions whose high-water mark rose since the last call. */
+  /** Returns the positions whose high-water mark rose since the last call. */
   takeMarks(): readonly Mark[] {
     return this.engine.takeMarks()
   }
@@ -99,7 +99,7 @@ export class Segment implements AnySegment {
   }
 }
 
-/** Resumes open orders of these bots, exits first. */
+/** Resumes the open orders of these bots, exits first. */
 export function takeUp(gateway: Gateway, past: Recovered, { bots, money }: StartInput): void {
   for (const account of money.accounts) {
     gateway.trust(account.account, account.breached !== true)

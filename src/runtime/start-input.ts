@@ -14,14 +14,14 @@ import type { ServiceProof } from '../orders/service-facts.ts'
 /** Parts of a start input that do not come from the configuration. */
 export interface Beginning
   extends Pick<StartInput, 'segment' | 'code' | 'bots' | 'plan' | 'money' | 'stopped' | 'warm'> {
-  /** Proved units of this service. */
+  /** Units of this service that were proved. */
   readonly proof?: ServiceProof | undefined
 }
 
 /** A warm-up without rows. */
 export const NOT_WARM: StartInput['warm'] = { from: 1, to: 0 }
 
-/** Start input of a segment: live, in a backtest, and in a strategy's test. */
+/** Returns the start input of a segment: of a live run, of a backtest, or of a strategy's test. */
 export function startInput({ hash, service, lists }: Config, beginning: Beginning): StartInput {
   const { segment, code, bots, plan, money, stopped, warm, proof } = beginning
   const { tradePrice, tradeAmount } = service.units
@@ -38,7 +38,7 @@ export function startInput({ hash, service, lists }: Config, beginning: Beginnin
 
 const MINTS_NAMED = 5
 
-/** Money of these accounts only. Other accounts of the journal belong to other configurations. */
+/** Returns the money of these bots' accounts only. Other accounts of the journal belong to other configurations. */
 function ownMoney(money: RecoveredMoney, bots: readonly BotSettings[]): RecoveredMoney {
   const accounts = new Set(bots.map(({ account }) => account.id))
   const names = new Set(bots.map(({ name }) => name))
@@ -49,7 +49,7 @@ function ownMoney(money: RecoveredMoney, bots: readonly BotSettings[]): Recovere
     bots: money.bots.filter(mine),
     orders: money.orders.filter(({ order }) => mine(order)),
     positions: money.positions.filter(mine),
-    // Includes timers of bots that are no longer configured: the engine ends them.
+    // Strategy timers of bots that are no longer configured are included, so that the engine can cancel them.
     timers: money.timers.filter(({ bot, owner }) => names.has(bot) || owner === 'strategy'),
     conditionals: money.conditionals.filter(mine),
     fills: money.fills.filter(mine),
@@ -58,8 +58,8 @@ function ownMoney(money: RecoveredMoney, bots: readonly BotSettings[]): Recovere
   }
 }
 
-/** Real money in the journal that no bot of this start manages, one line per account: positions without active
- *  exits, and orders in doubt. */
+/** Describes real money in the journal that no bot of this start manages, one line per account: positions without
+ *  active exits, and open orders. */
 export function unattended({ positions, orders }: RecoveredMoney, bots: readonly BotSettings[]): string[] {
   const attended = new Set(bots.map(({ account }) => account.id))
   const isLeft = ({ account }: { account: string }): boolean => isReal(account) && !attended.has(account)
@@ -79,7 +79,7 @@ export function unattended({ positions, orders }: RecoveredMoney, bots: readonly
   })
 }
 
-/** Seconds of tape that the bots are warmed up with. */
+/** Returns the seconds of tape with which the bots are warmed up. */
 export function warmupSeconds({ bots }: Pick<Config, 'bots'>): number {
   return Math.max(0, ...bots.map(({ strategy }) => strategy.strategy.warmup ?? WARMUP_SECONDS))
 }
@@ -96,7 +96,8 @@ export interface Recovery {
   readonly proof?: ServiceProof | undefined
 }
 
-/** Start input that continues from recovered state: money from rows, and the range of the tape for warm-up. */
+/** Returns the start input that continues from recovered state: money from rows, and the range of the tape for the
+ *  warm-up. */
 export function recoveredStart({ config, bots, past, reader, ...more }: Recovery): StartInput {
   const warm = bots.length === 0 ? NOT_WARM : reader.warmupRange(warmupSeconds(config))
   return startInput(config, { ...more, segment: past.lastSegment + 1, bots, money: ownMoney(past.money, bots), warm })

@@ -4,17 +4,18 @@ import { DueQueue } from '../base/due-queue.ts'
 import type { Cancel, Clock } from '../base/machine.ts'
 import type { Millis } from '../base/units.ts'
 
-/** The longest delay that `setTimeout` accepts; it fires a longer one at once. */
+/** The longest delay that `setTimeout` accepts. With a longer delay, it would fire at once. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
 const NOTHING = (): void => {}
 
-/** Milliseconds since the machine's boot, with fractions. Equal in all processes, and independent of the wall clock. */
+/** Returns milliseconds since the machine's boot, with fractions. They are equal in all processes, and independent of
+ *  the wall clock. */
 export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }
 
-/** Identifies the boot that `monotonicMs` counts from. If the system does not report it, every process counts as a
- *  boot of its own. */
+/** Returns the id of the boot from which `monotonicMs` counts. If the system does not report it, every process counts
+ *  as a boot of its own. */
 export function bootId(path = '/proc/sys/kernel/random/boot_id'): string {
   try {
     return readFileSync(path, 'utf8').trim()
@@ -23,26 +24,25 @@ export function bootId(path = '/proc/sys/kernel/random/boot_id'): string {
   }
 }
 
-/** The machine's time. `now` follows the wall clock, forward steps included, and never decreases: after the wall
- *  clock is set back, it runs at half speed until the wall clock has caught up. Delays are monotonic, of any length,
- *  and never end early.
- *  Node keeps one list of timers for each duration and drains a list at a time, so after a late event loop a timer
- *  may fire before another one that was due earlier. Here a single Node timer serves a queue ordered by due time, as
- *  in the simulated clock. */
+/** The machine's time. `now` follows the wall clock, also over forward steps, and never decreases: after the wall clock
+ *  is set back, `now` runs at half speed until the wall clock has caught up. Delays are monotonic, of any length, and
+ *  never end early. Node keeps one list of timers for each duration and drains a list at a time, so after a late event
+ *  loop a timer may fire before another one that was due earlier. Here a single Node timer therefore serves a queue
+ *  ordered by due time, as in the simulated clock. */
 export class SystemClock implements Clock {
   readonly #wall: () => number
   readonly #monotonic: () => number
   readonly #queue = new DueQueue()
-  /** Node's timer for the head of the queue, and the time that it is set for. */
+  /** Node's timer for the head of the queue. `#timerAt` is the time for which it is set. */
   #timer: NodeJS.Timeout | undefined
   #timerAt = Number.POSITIVE_INFINITY
   #isFiring = false
   #isStopped = false
   #last: number
-  /** When the wall clock was last seen behind `#last`; undefined if it is not behind. */
+  /** Monotonic time at which the wall clock was last seen behind `#last`; undefined if it is not behind. */
   #behindAt: number | undefined
 
-  /** `notBefore`: the last time in the journal. Tests pass the other two clocks. */
+  /** `notBefore`: the last time in the journal. Tests replace the other two clocks. */
   constructor(notBefore: Millis = 0, wall: () => number = Date.now, monotonic: () => number = monotonicMs) {
     this.#wall = wall
     this.#monotonic = monotonic
@@ -81,8 +81,8 @@ export class SystemClock implements Clock {
     this.#schedule()
   }
 
-  /** Schedules Node's timer for the head of the queue. A timer that is set for an earlier time stays: it finds
-   *  nothing due and schedules the next. */
+  /** Schedules Node's timer for the head of the queue. A timer that is set for an earlier time stays, because it finds
+   *  nothing due and schedules the next one. */
   #schedule(): void {
     if (this.#isFiring) return
     const at = this.#queue.nextAt()
@@ -94,8 +94,8 @@ export class SystemClock implements Clock {
     this.#timer = setTimeout(() => this.#fire(), Math.min(ms, LONGEST_TIMEOUT_MS))
   }
 
-  /** Runs everything that is due now. Timers that are set meanwhile are due later, so this ends. If one throws, the
-   *  others keep their turn. */
+  /** Runs everything that is due now. Timers that are set meanwhile are due later, so this ends. If one function
+   *  throws, the others keep their turn. */
   #fire(): void {
     const now = this.#monotonic()
     this.#timerAt = Number.POSITIVE_INFINITY

@@ -2,49 +2,50 @@ import type { Millis } from '../base/units.ts'
 import { type Block, RowKind } from '../market/block.ts'
 import { CURVE_START, TOKEN_DECIMALS, TOKEN_SUPPLY } from '../solana/constants.ts'
 
-/** Price of a new curve, SOL per whole token, its virtual SOL, and the market cap at that price. */
+/** A new curve: its virtual SOL, its price (SOL per whole token), the supply of its token, and the market cap at that
+ *  price. */
 const START_SOL = Number(CURVE_START.virtualSol) / 1e9
 const START_PRICE = START_SOL / (Number(CURVE_START.virtualTokens) / 10 ** TOKEN_DECIMALS)
 const SUPPLY = Number(TOKEN_SUPPLY) / 10 ** TOKEN_DECIMALS
 const START_CAP = START_PRICE * SUPPLY
 
-/** Launches, and tokens with prints, from which a median is taken. */
+/** Least number of launches, and of trades with a market cap, from which a median is taken. */
 const ENOUGH = 5
 const ENOUGH_PRINTS = 50
-/** Medians are exact up to this number of values; later ones add nothing. */
+/** Largest number of values of a median; later values add nothing. */
 const MOST = 1_000
-/** First prints of a token, and the least that give its price. */
+/** Number of a token's first prints that are used, and the least number of prints that give its price. */
 const FIRST_PRINTS = 5
 const LEAST_PRINTS = 3
 
-/** Prints this long after an announcement are not the first ones. */
+/** Prints later than this after an announcement, ms, are not first prints. */
 const FIRST_MS = 60_000
-/** Bounds of the first prints of launches over the price of a new curve, which ends at 15 times its first price. A
- *  wrong unit differs by more. */
+/** Bounds of the first prints of launches, as multiples of the price of a new curve. A curve ends at 15 times its first
+ *  price, and a wrong unit differs by more. */
 const FIRST = { low: 0.6, high: 15 }
-/** Bounds of announced values over those of a new curve, and of a price over that by market cap and supply. */
+/** Bounds of announced values, as multiples of those of a new curve (ANNOUNCED), and of a price, as a multiple of
+ *  market cap by supply (PRICED). */
 const ANNOUNCED = { low: 0.6, high: 4 }
 const PRICED = { low: 0.5, high: 2 }
-/** Bounds of a price in another currency over that in SOL. */
+/** Bounds of a price in another currency, as multiples of the price in SOL. */
 const CURRENCY = { low: 2, high: 10_000 }
-/** Bounds of the prices of all tokens over that of a new curve: between a token that has lost nearly everything and a
- *  market cap of 56,000 SOL. */
+/** Bounds of the prices of all tokens, as multiples of the price of a new curve: between a token that has lost nearly
+ *  everything and a market cap of 56,000 SOL. */
 const LEVEL = { low: 0.02, high: 2_000 }
-/** Typical level, for the name of a unit. */
+/** Typical price of all tokens, as a multiple of that of a new curve. It serves to name a unit. */
 const USUAL_LEVEL = 25
 
-/** Unit of the amounts of a feed or tape.
- *  `sol`: a witness other than the quoted price agrees. `assumed`: there is no witness. `other`: a witness
- *  contradicts. */
+/** Verdict on the unit of the amounts of a feed or tape. `sol`: a witness other than the quoted price agrees.
+ *  `assumed`: there is no witness. `other`: a witness contradicts. */
 export interface UnitVerdict {
   readonly unit: 'sol' | 'assumed' | 'other'
   /** The evidence, or the reason why there is none. */
   readonly text: string
 }
 
-/** A second witness for the unit of a feed's amounts, which the proof by quoted prices cannot see: the known start of
- *  pump.fun's curve (30 virtual SOL, a market cap of 28 SOL, a supply of 1e9 tokens). Reads rows; decides nothing in
- *  the engine. */
+/** A second witness for the unit of a feed's amounts, independent of the proof by quoted prices: the known start of
+ *  pump.fun's curve (30 virtual SOL, a market cap of 28 SOL, a supply of 1e9 tokens). It reads rows, and decides
+ *  nothing in the engine. */
 export class UnitWitness {
   readonly #launched = new Map<string, Millis>()
   /** First prints of launched tokens. */
@@ -88,8 +89,9 @@ export class UnitWitness {
     return { unit: 'assumed', text: isLevel ? missing : `${missing}, and ${prices}${named(level / USUAL_LEVEL)}` }
   }
 
-  /** Market caps of launches give the unit of market caps, and market caps of trades over the supply that of prices. If
-   *  the quoted price is in another unit than the amounts, the market cap of a trade is too, and says nothing. */
+  /** Judges by market caps. Those of launches show the unit of market caps, and those of trades, divided by the supply,
+   *  show the unit of prices. If the quoted price is in another unit than the amounts, the market cap of a trade is
+   *  too, and proves nothing. */
   #byMarketCap(): UnitVerdict {
     const caps = median(this.#caps) / START_CAP
     const liquidity = median(this.#liquidity) / START_SOL
@@ -132,7 +134,8 @@ function add(prices: Map<string, number[]>, mint: string, price: number): void {
   else if (known.length < FIRST_PRINTS) known.push(price)
 }
 
-/** A factor that no known unit explains is no contradiction: the tokens may start in another way. */
+/** Returns the verdict on a factor that does not fit. A factor that no known unit explains is no contradiction, because
+ *  the tokens may start in another way. */
 function doubted(factor: number, seen: string): UnitVerdict {
   return { unit: named(factor) === '' ? 'assumed' : 'other', text: seen + named(factor) }
 }
@@ -165,7 +168,7 @@ function isPrice(prices: readonly number[]): boolean {
   return prices.length >= LEAST_PRINTS
 }
 
-/** NaN without a value. */
+/** Returns the median; NaN without a value. */
 function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[sorted.length >> 1] ?? Number.NaN

@@ -20,11 +20,11 @@ import type { Strategy } from '../engine/strategy.ts'
 import { openTape } from '../journal/tape-files.ts'
 import { RunLog } from './run-log.ts'
 
-/** If this variable is 1, golden files are written instead of compared. */
+/** Environment variable. If it is 1, golden files are written instead of compared. */
 const UPDATE = 'SLUICE_UPDATE_GOLDEN'
 
 export interface GoldenOptions extends RecordingOptions {
-  /** Path of the golden file: one decision a line. */
+  /** Path of the golden file, which has one decision a line. */
   readonly golden: string
   /** Writes the file instead of comparing it. Default: whether SLUICE_UPDATE_GOLDEN is 1. */
   readonly update?: boolean
@@ -65,15 +65,15 @@ function firstDifference(expected: readonly string[], found: readonly string[]):
 export interface RecordingOptions extends LoneBotOptions {
   /** A journal, or a capture of the feed (NDJSON, CSV). */
   readonly tape: string
-  /** Continues if the tape does not cover the data that the strategy needs. */
+  /** Whether to continue if the tape does not cover the data that the strategy needs. */
   readonly partial?: boolean
 }
 
 const SQLITE = 'SQLite format 3\0'
 
-/** Decisions of a strategy on a recorded market, one line of JSON each: orders, refusals, notes, in order. Orders are
- *  filled as in `sluice backtest`. Throws SluiceError as a backtest does, and for the first invalid line of a
- *  capture. */
+/** Returns the decisions of a strategy on a recorded market, in order, one line of JSON each: orders, refusals and
+ *  notes. Orders are filled as in `sluice backtest`. Throws SluiceError as a backtest does, and for the first invalid
+ *  line of a capture. */
 export async function decisionsOf<P, S>(
   strategy: Strategy<P, S>,
   { tape, partial = false, ...options }: RecordingOptions,

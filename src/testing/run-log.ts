@@ -9,7 +9,7 @@ import type { FillView } from '../engine/strategy.ts'
 import type { TradeSide } from '../market/block.ts'
 import type { Journal } from '../orders/ports.ts'
 
-/** Journal of a test: keeps decisions, orders and fills in memory. Not durable; commits complete at once. */
+/** Journal of a test. It keeps decisions, orders and fills in memory, is not durable, and completes commits at once. */
 export class RunLog implements Journal {
   readonly orders: TestOrder[] = []
   readonly fills: FillView[] = []
@@ -76,7 +76,7 @@ interface Amount {
   readonly all?: true
 }
 
-/** An approved order, of the strategy or of an exit. */
+/** An approved order: a request of the strategy, or an exit. */
 export interface TestOrder extends Amount {
   readonly id: string
   readonly time: Millis
@@ -85,7 +85,7 @@ export interface TestOrder extends Amount {
   readonly reason: string
   /** Current state. */
   state: OrderState
-  /** Why the order ended without a fill. */
+  /** Error code that explains why the order ended without a fill. */
   code: ErrorCode | ''
 }
 
@@ -93,7 +93,7 @@ export interface TestOrder extends Amount {
 export interface TestRemark {
   readonly time: Millis
   readonly mint: string
-  /** '' for a note. */
+  /** Error code of the refusal; '' for a note. */
   readonly code: ErrorCode | ''
   readonly reason: string
 }
@@ -102,8 +102,8 @@ function testOrder({ id, time, mint, side, size, reason }: Order): TestOrder {
   return { id, time, mint, side, ...amountOf(size), reason, state: 'accepted', code: '' }
 }
 
-/** A decision as a line of a golden file: time, kind, amount, reason. Returns undefined for an output that is not a
- *  decision. */
+/** Returns a decision as a line of a golden file: time, kind, amount, reason. Returns undefined for an output that is
+ *  not a decision. */
 function decisionLine(time: Millis, output: Output): string | undefined {
   const decision = decided(output)
   return decision && JSON.stringify({ time: new Date(time).toISOString(), ...decision })

@@ -21,7 +21,7 @@ import { RunLog } from './run-log.ts'
 import { MINT, type TestNewToken, type TestPriceUpdate, TestRows, type TestTrade } from './test-rows.ts'
 
 export interface StrategyTestOptions extends LoneBotOptions {
-  /** Time from decision to landing; default 1. */
+  /** Time from decision to landing, seconds; default 1. */
   readonly latencySeconds?: number
   /** Percentage of orders that never land; default 0. `paper.seed` selects them. */
   readonly lostPercent?: number
@@ -40,8 +40,8 @@ export interface TestPosition {
 /** 2026-01-01, 00:00 UTC. */
 const START: Millis = 1_767_225_600_000
 const BOOT = 'simulated'
-/** Number of prints that move every price, regardless of earlier prints: the middle half of the window of exits, and
- *  all above or below it. */
+/** Number of prints that move every price, regardless of earlier prints. They fill the middle half of the window of
+ *  exits, and all of it above or below that half. */
 const SETTLING_PRINTS = DEFAULT_EXIT_WINDOW - (DEFAULT_EXIT_WINDOW >> 2)
 const SETTLING_SECONDS = 0.016
 
@@ -65,7 +65,8 @@ export class StrategyRig {
     if (!(lostPercent >= 0 && lostPercent <= 100)) throw new RangeError('lostPercent: expected 0 to 100')
     const latencyMs = { p50: latency, p95: latency }
     const paper = new PaperWorld(config, this.#clock, this.#mints, (model) => {
-      // A test's market consists of the prints that its author wrote, often of buys alone.
+      // A test's market consists of the prints that its author wrote, often of buys alone, so no token counts as
+      // unsellable.
       const honeypot = { ...model.honeypot, buys: Number.MAX_SAFE_INTEGER }
       return { ...model, latencyMs, landingFailurePercent: lostPercent, honeypot }
     })
@@ -83,7 +84,7 @@ export class StrategyRig {
     return this.#log.orders
   }
 
-  /** Executions. */
+  /** Executions of the bot's orders. */
   get fills(): readonly FillView[] {
     return this.#log.fills
   }
@@ -108,7 +109,7 @@ export class StrategyRig {
     return this.#log.state
   }
 
-  /** Current subscription keys: of the strategy, of its watches and of its positions. */
+  /** Current subscription keys: those of the strategy, of its watches and of its positions. */
   get keys(): readonly string[] {
     return this.#wanted
   }
@@ -127,13 +128,13 @@ export class StrategyRig {
     return { mint, state, tokens: wholeTokens(tokens, decimals), costSol, averagePrice, realizedSol }
   }
 
-  /** Adds a print. A single print does not make a price: `token.price` is the median of the last five, from the third
-   *  on. */
+  /** Adds a print. A single print does not make a price, because `token.price` is the median of the last five prints,
+   *  from the third on. */
   trade(trade: TestTrade): void {
     this.#row(trade, (time) => this.#rows.trade(time, trade))
   }
 
-  /** Adds eleven prints, 0.1 s apart: `token.price` then equals `price`, and exits act on it. */
+  /** Adds 61 prints, 0.016 s apart, so that `token.price` equals `price` and exits act on it. */
   settle(price: number, trade: Omit<TestTrade, 'price'> = {}): void {
     for (let print = 0; print < SETTLING_PRINTS; print++)
       this.trade({ afterSeconds: SETTLING_SECONDS, ...trade, price })
@@ -147,13 +148,13 @@ export class StrategyRig {
     this.#row(update, (time) => this.#rows.priceUpdate(time, update))
   }
 
-  /** Advances the clock without rows: orders land, timers fire. */
+  /** Advances the clock without rows, so that orders land and timers fire. */
   advance(seconds: number): void {
     this.#advanceTo(this.now + msOf(seconds))
     this.#check()
   }
 
-  /** Interrupts the feed. */
+  /** Interrupts the feed for this time. */
   gap(seconds: number): void {
     const { runner } = this.#segment
     const from = this.now
@@ -164,8 +165,8 @@ export class StrategyRig {
     this.#check()
   }
 
-  /** Sends an operator's command: `{ name: 'halt' }`, `{ name: 'signal', signal: 'x', data: {} }`, `{ name: 'stop' }`,
-   *  ... */
+  /** Sends an operator's command, for example `{ name: 'halt' }`, `{ name: 'signal', signal: 'x', data: {} }` or `{
+   *  name: 'stop' }`. */
   command(command: Command): void {
     this.#segment.runner.post({ kind: 'command', command })
     this.#check()
@@ -184,7 +185,8 @@ export class StrategyRig {
     this.#clock.advanceTo(time)
   }
 
-  /** An error must not pass through the engine, so it is thrown afterwards. */
+  /** Throws the error that the strategy threw. An error must not pass through the engine, so it is thrown
+   *  afterwards. */
   #check(): void {
     const threw = this.#threw
     this.#threw = undefined
@@ -240,7 +242,8 @@ function msOf(seconds: number): number {
   return Math.round(seconds * 1000)
 }
 
-/** The stack begins with the strategy's own frames: test runners show the line of the first frame. */
+/** Returns the error of a strategy. Its stack begins with the strategy's own frames, because test runners show the line
+ *  of the first frame. */
 function strategyError(alarm: Alarm): Error {
   const error = new Error(`the strategy threw: ${alarmText(alarm)}`)
   const { stack = '' } = error

@@ -12,9 +12,9 @@ export const OTHER_MINT = 'TestToken2111111111111111111111111111111111'
 interface When {
   /** Seconds after the previous row; default 1. */
   readonly afterSeconds?: number
-  /** Age at arrival, seconds; default 0. */
+  /** Age of the row at its arrival, seconds; default 0. */
   readonly ageSeconds?: number
-  /** Default `MINT`. */
+  /** Mint of the row; default `MINT`. */
   readonly mint?: string
 }
 
@@ -22,7 +22,7 @@ interface When {
 export interface TestTrade extends When {
   /** SOL per whole token. */
   readonly price: number
-  /** SOL; default 1, above the minimum size of a print. */
+  /** Size of the trade in SOL; default 1, which is above the minimum size of a print. */
   readonly sol?: number
   /** Default `buy`. */
   readonly side?: TradeSide
@@ -64,7 +64,7 @@ export class TestRows {
     this.#block = this.#newBlock()
   }
 
-  /** The block whose last row is the row just written. */
+  /** The block that ends with the row just written. */
   get block(): LiveBlock {
     return this.#block
   }
