@@ -16,9 +16,10 @@ export function stressed(model: FillModel, factor: number): FillModel {
   }
 }
 
-/** Returns the model in which every transaction lands in the next slot. */
+/** Returns the model in which every transaction lands in the next slot. A model without latency keeps none. */
 export function withoutDelay(model: FillModel): FillModel {
-  return { ...model, latencyMs: { p50: 1, p95: 1 } }
+  const { p50, p95 } = model.latencyMs
+  return { ...model, latencyMs: { p50: Math.min(1, p50), p95: Math.min(1, p95) } }
 }
 
 /** Amounts of a fill. A function that returns undefined instead found that the price exceeded the slippage. */

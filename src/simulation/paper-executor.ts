@@ -108,7 +108,8 @@ export class PaperExecutor implements Executor {
     const denied = deniedAs(known)
     if (denied !== undefined || (path === undefined && known?.swap === undefined)) {
       if (path !== undefined) this.#market.unfollow(attempt.mint, path)
-      this.#at(known?.told, known?.toldAfterMs ?? answerMs, () => done(denied ?? this.#unfillable(attempt)))
+      const outcome = denied ?? this.#unfillable(attempt)
+      this.#at(known?.told, known?.toldAfterMs ?? answerMs, () => done(outcome))
       return
     }
     this.#clock.after(answerMs, () => {
@@ -171,10 +172,10 @@ export class PaperExecutor implements Executor {
     if (swap === undefined) return this.#reverted(attempt, 'SLIPPAGE_EXCEEDED', known)
     // The amount is less than one base unit, so the venue rejects the trade.
     if (swap.tokens === 0n) return this.#reverted(attempt, 'REVERTED', known)
-    const isDead = this.#isDead(attempt.mint)
-    if (path !== undefined && known.swap === undefined && !isDead) this.#weigh(attempt, swap, path)
+    const isWorthless = sells && this.#isDead(attempt.mint)
+    if (path !== undefined && known.swap === undefined && !isWorthless) this.#weigh(attempt, swap, path)
     const fill = this.#fill(attempt, swap, known)
-    if (path !== undefined && !isDead) this.#remember(fill, path)
+    if (path !== undefined && !isWorthless) this.#remember(fill, path)
     return { kind: 'filled', fill }
   }
 
