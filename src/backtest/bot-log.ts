@@ -14,12 +14,12 @@ export interface OrderRecord {
   readonly class: OrderClass
   /** Time of the decision. */
   readonly time: Millis
-  /** Robust price of the decision, SOL per token; null if unknown. */
+  /** Robust price at the decision, SOL per token; null if unknown. */
   readonly price: number | null
-  /** Amount that a buy was to spend; null for a sale. */
+  /** Amount that a buy was to spend, lamports; null for a sale. */
   readonly lamports: number | null
   readonly reason: string
-  /** Time of the first attempt; null before. */
+  /** Time of the first attempt; null if there was none yet. */
   sentAt: Millis | null
   filledAt: Millis | null
   state: OrderState
@@ -41,9 +41,9 @@ export interface FillMark {
 export class BotLog {
   readonly orders = new Map<string, OrderRecord>()
   readonly fills: FillMark[] = []
-  /** Times of requests, in order. */
+  /** Times of the requests, ascending. */
   readonly requestTimes: Millis[] = []
-  /** Exit rules of the last position of each mint. */
+  /** Exit rules of the last position in each mint. */
   readonly exits = new Map<string, ExitRules>()
   readonly #fold = new MoneyFold()
   readonly #bot: string
@@ -64,7 +64,8 @@ export class BotLog {
     this.orders.set(id, { id, mint, side, class: kind, time, price, lamports, reason, ...unset })
   }
 
-  /** Attempts are recorded at each state; the first `armed` is the time of sending. */
+  /** Records the time of sending. An attempt is reported at each change of its state; its first `armed` is the
+   *  sending. */
   attempt({ orderId, state, armedAt }: Attempt): void {
     if (state !== 'armed') return
     this.requestTimes.push(armedAt)
@@ -89,7 +90,7 @@ export class BotLog {
   }
 
   failed(orderId: string, time: Millis, feeLamports: number): void {
-    // An order from before a restart is unknown, so its fee belongs to no trip.
+    // The log does not contain orders from before a restart, so the fee of such an order belongs to no trip.
     const { mint = '', side = 'buy' } = this.orders.get(orderId) ?? {}
     const [account, bot] = [this.#account, this.#bot]
     this.#fold.apply({ kind: 'failed', account, bot, mint, orderId, side, time, feeLamports })

@@ -8,8 +8,8 @@ import type { BotLog } from './bot-log.ts'
 
 /** Costs of a bot, lamports. */
 export interface Fees extends Omit<MoneyTotals, 'wallet'> {
-  /** Price moves between decision and landing, and the impact of the orders: against the robust price of the
-   *  decision. */
+  /** Loss by price moves between decision and landing, and by the impact of the orders. It is measured against the
+   *  robust price at the decision. */
   readonly slippage: number
 }
 
@@ -18,21 +18,21 @@ export class BotResult {
   readonly name: string
   orders = 0
   buys = 0
-  /** Spent on buys, including the fees of venue and service. */
+  /** Sum spent on buys, including the fees of the venue and the service. */
   boughtLamports = 0
   sells = 0
-  /** Times that a pool would have been read. */
+  /** Number of times that a live bot would have read a pool. */
   polls = 0
-  /** Requests that became no orders, by code. */
+  /** Number of requests that became no orders, by code. */
   readonly refused = new Map<string, number>()
-  /** Orders that ended without a fill, by state and code. */
+  /** Number of orders that ended without a fill, by state and code. */
   readonly ended = new Map<string, number>()
-  /** Input of the report; undefined if no report is wanted. */
+  /** Records for the report; undefined if no report is wanted. */
   readonly log: BotLog | undefined
   readonly #totals = noTotals()
   #slippage = 0
   readonly #sums = new PositionSums(({ mint }) => mint)
-  /** Keys of `ended` by state and code, cached: a new string would be hashed for each order. */
+  /** The keys of `ended`, by state and code. They are cached, because a new string would be hashed for each order. */
   readonly #endings = new Map<OrderState, Map<ErrorCode | '', string>>()
 
   constructor(name: string, log?: BotLog) {
@@ -55,7 +55,7 @@ export class BotResult {
     return this.#sums.open
   }
 
-  /** Realized profit by average cost, before network fees and rent, lamports. */
+  /** Realized profit at average cost, before network fees and rent, lamports. */
   get realizedLamports(): number {
     return this.#sums.resultOf(this.name).realized
   }
@@ -66,7 +66,7 @@ export class BotResult {
     return network + failed + rent
   }
 
-  /** `price`: robust price of the decision, SOL per token; null if unknown. */
+  /** Adds a fill. `price`: robust price at the decision, SOL per token; null if unknown. */
   filled(fill: Fill, price: number | null): void {
     if (fill.side === 'buy') {
       this.buys++
@@ -77,20 +77,20 @@ export class BotResult {
     this.log?.filled(fill)
   }
 
-  /** A fork removed a fill. */
+  /** Subtracts a fill that a fork reversed. */
   reversed(fill: Fill): void {
     if (fill.side === 'buy') this.buys--
     else this.sells--
     addFill(this.#totals, fill, -1)
   }
 
-  /** A transaction that landed and failed: it moved its fee only. */
+  /** Adds a transaction that landed and failed. It moved only its fee. */
   failed(orderId: string, time: Millis, feeLamports: number): void {
     this.log?.failed(orderId, time, feeLamports)
     addFailed(this.#totals, feeLamports)
   }
 
-  /** An order ended without a fill. */
+  /** Counts an order that ended without a fill. */
   end(state: OrderState, code: ErrorCode | ''): void {
     let names = this.#endings.get(state)
     if (names === undefined) {
@@ -108,7 +108,7 @@ export class BotResult {
   }
 }
 
-/** Lamports paid more, or received less, than at this price. */
+/** Lamports that the trade paid more, or received less, than at `price`. */
 function slippageOf({ side, tokens, decimals, costs }: Fill, price: number): number {
   const decided = price * wholeTokens(tokens, decimals) * LAMPORTS_PER_SOL
   return Math.round(side === 'buy' ? costs.tradeLamports - decided : decided - costs.tradeLamports)
@@ -119,7 +119,7 @@ export function count(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1)
 }
 
-/** One kind of cost. */
+/** One kind of cost, with its sum. */
 export interface Cost {
   readonly name: keyof Fees
   readonly label: string
@@ -137,7 +137,8 @@ const LABELS: Readonly<Record<keyof Fees, string>> = {
   rent: 'rent not returned',
 }
 
-/** Difference between the prices of the decisions and the result. Gross less all costs is net. */
+/** Costs between the result at the prices of the decisions (gross) and the real result (net). Gross minus all costs is
+ *  net. */
 export interface CostTable {
   readonly grossSol: number
   readonly netSol: number

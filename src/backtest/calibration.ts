@@ -40,7 +40,8 @@ export function calibrationOf(config: Config, market: Market, executions: readon
   }
 }
 
-/** Times without market data: gaps, time between two processes, and all before and after the tape. */
+/** Yields the times without market data: gaps, the time between two processes, and all time before and after the
+ *  tape. */
 function* unheardOf(market: Market): Generator<Unheard, void, undefined> {
   let heardTo = Number.NEGATIVE_INFINITY
   for (const item of market.history()) {

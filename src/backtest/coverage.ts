@@ -6,22 +6,22 @@ import type { FeedStatus } from '../engine/messages.ts'
 import type { Market } from '../journal/tape/market-tape.ts'
 import { dateTimeOf } from '../runtime/time-text.ts'
 
-/** Recorded events of a feed, in order. Segment 0 is an import. */
+/** A recorded event of a feed; events are in order. Segment 0 is an import. */
 export type FeedEvent =
   | { readonly kind: 'began' | 'ended'; readonly segment: number; readonly time: Millis }
   | { readonly kind: 'feed'; readonly time: Millis; readonly status: FeedStatus; readonly confirmed: readonly string[] }
   | { readonly kind: 'gap'; readonly from: Millis; readonly to: Millis; readonly keys: readonly string[] }
 
-/** A segment from the first time its feed was live, and the time covered by a subscription key. */
+/** Coverage of a segment by one subscription key, from the first time that the segment's feed was live. */
 export interface SegmentCoverage {
   readonly segment: number
   readonly from: Millis
   readonly to: Millis
-  /** The key was confirmed at some time. */
+  /** Whether the key was confirmed at some time. */
   readonly isPresent: boolean
-  /** Recorded time without pauses, ms. */
+  /** Recorded time, not counting pauses, ms. */
   readonly recordedMs: number
-  /** Time confirmed, live and without a gap, ms. */
+  /** Time in which the key was confirmed and the feed was live and without a gap, ms. */
   readonly coveredMs: number
 }
 
@@ -31,26 +31,26 @@ export interface KeyCoverage {
 }
 
 export const FIREHOSES = ['trades', 'newTokens', 'priceUpdates']
-/** With a lower share of its key, a bot sees another market than it would have traded on. */
+/** Smallest share that a key must cover. Below it, a bot sees another market than the one it would have traded on. */
 const LEAST_SHARE = 0.95
 
-/** A feed reconnects within a minute if it can. A longer gap counts as a pause of the recording. */
+/** Length of a gap that counts as a pause of the recording. A feed reconnects within a minute if it can. */
 const PAUSE_MS = 600_000
 
-/** Coverage of each key. Time before a segment's feed was first live, pauses, and time between segments do not count as
- *  recorded. */
+/** Computes the coverage of each key. Not counted as recorded are the time before a segment's feed was first live,
+ *  pauses, and the time between segments. */
 export function coverageOf(keys: readonly string[], events: Iterable<FeedEvent>): KeyCoverage[] {
   const watches = keys.map((key) => new KeyWatch(key))
   for (const event of events) for (const watch of watches) watch.take(event)
   return watches
 }
 
-/** Whether these keys cover another key: trades of all tokens cover those of one. */
+/** Whether these keys cover `key`. The key for trades of all tokens covers the key of each token. */
 function bring(keys: readonly string[], key: string): boolean {
   return keys.includes(key) || (!FIREHOSES.includes(key) && keys.includes('trades'))
 }
 
-/** Share of the recorded time covered by a key, 0 to 1. */
+/** Share of the recorded time that a key covers, 0 to 1. */
 export function shareOf({ segments }: KeyCoverage): number {
   const sum = (of: (one: SegmentCoverage) => number): number => segments.reduce((total, one) => total + of(one), 0)
   const recordedMs = sum((one) => one.recordedMs)
@@ -58,7 +58,7 @@ export function shareOf({ segments }: KeyCoverage): number {
   return segments.some(({ isPresent }) => isPresent) ? 1 : 0
 }
 
-/** Missing data in words; empty if the recording has what a bot with this key would have received. */
+/** Describes the missing data; empty if the recording has what a bot with this key would have received. */
 export function lackOf(coverage: KeyCoverage): string[] {
   const { key, segments } = coverage
   if (segments.length === 0) return [`${key}: the feed was never live`]
@@ -77,14 +77,14 @@ function nameOf(segment: number): string {
   return segment === 0 ? 'the import' : `segment ${segment}`
 }
 
-/** Follows one key through a recording. */
+/** Follows the coverage of one key through a recording. */
 class KeyWatch implements KeyCoverage {
   readonly key: string
   readonly segments: SegmentCoverage[] = []
   #segment = 0
-  /** First time that the feed was live in this segment. */
+  /** First time that the feed was live in this segment; undefined until then. */
   #liveAt: Millis | undefined
-  /** Start of the current uninterrupted coverage. */
+  /** Start of the current uninterrupted coverage; undefined while the key is not covered. */
   #since: Millis | undefined
   #isPresent = false
   #pausedMs = 0
@@ -126,7 +126,8 @@ class KeyWatch implements KeyCoverage {
     }
   }
 
-  /** A gap is recorded at its end. It begins when the feed was last live, before the loss was detected. */
+  /** Subtracts a gap from the coverage. The gap is recorded at its end. It begins when the feed was last live, which is
+   *  before the loss was detected. */
   #cut(from: Millis, to: Millis): void {
     if (to - from >= PAUSE_MS && this.#liveAt !== undefined) this.#pausedMs += to - Math.max(from, this.#liveAt)
     const since = this.#since
@@ -159,8 +160,8 @@ class KeyWatch implements KeyCoverage {
   }
 }
 
-/** Coverage of the keys that the bots need, and missing data in words. Throws SluiceError (exit 2) without bots or
- *  rows, and, unless `partial`, if data is missing. */
+/** Coverage of the keys that the bots need, and a description of missing data. Throws SluiceError (exit 2) if there are
+ *  no bots or rows, and also if data is missing, unless `partial`. */
 export function tapeCoverage(
   { bots, wallet }: Pick<Config, 'bots' | 'wallet'>,
   market: Market,
@@ -195,27 +196,27 @@ function* feedEvents(market: Market): Generator<FeedEvent, void, undefined> {
   }
 }
 
-/** Live, a subscription is confirmed with this delay, ms. */
+/** Delay in ms within which a live subscription is confirmed. */
 const GRACE_MS = 10000
 
-/** Compares the mints that the bots want with those recorded at that time: a tape of single tokens holds only those
- *  that its own bot watched. */
+/** Compares the mints that the bots want with the mints recorded at that time. A tape of single tokens contains only
+ *  the tokens that the recording bot watched. */
 export class WatchedMints {
-  /** Wanted at any time. */
+  /** Mints that a bot wanted at any time. */
   readonly wanted = new Set<string>()
-  /** Wanted while not recorded. */
+  /** Mints that a bot wanted while they were not recorded. */
   readonly absent = new Set<string>()
   readonly #missingSince = new Map<string, Millis>()
   #wants: readonly string[] = []
   #recorded: readonly string[] | undefined
 
-  /** Wanted now. */
+  /** Mints that the bots want now. */
   get now(): string[] {
     return this.#wants.filter((key) => !FIREHOSES.includes(key))
   }
 
-  /** Replaces the wanted keys. Most orders change one or two; the others keep their order, so one pass finds the
-   *  changes. */
+  /** Replaces the wanted keys. Most orders change one or two keys and the others keep their order, so one pass finds
+   *  the changes. */
   want(time: Millis, keys: readonly string[]): void {
     const before = this.#wants
     this.#wants = keys
@@ -232,7 +233,8 @@ export class WatchedMints {
     }
   }
 
-  /** Replaces the recorded keys; undefined while nothing is recorded, which is a gap and reported as one. */
+  /** Replaces the recorded keys. `keys` is undefined while nothing is recorded; that is a gap, and it is reported as
+   *  one. */
   record(time: Millis, keys: readonly string[] | undefined): void {
     this.#recorded = keys
     for (const mint of this.#missingSince.keys()) if (this.#isRecorded(mint)) this.#found(mint, time)

@@ -5,11 +5,11 @@ import { markTrips } from '../engine/accounting/round-trip.ts'
 import type { BotResult } from './bot-result.ts'
 import { type Drawdown, Falls, type Level } from './falls.ts'
 
-/** The time is divided into this many steps; the curve keeps the lowest and the highest level of each. */
+/** The tape's time is divided into this many steps. The curve keeps the lowest and the highest level of each step. */
 const STEPS = 1_000
 
-/** Equity of a bot over time: its balance plus the value of its positions. Every sample counts in the figures. The
- *  curve keeps only extreme samples, so its memory does not grow with the tape. */
+/** Equity of a bot over time: its balance plus the value of its positions. All samples count in the figures. The curve
+ *  keeps only extreme samples, so its memory does not grow with the tape. */
 export class Equity {
   readonly #falls = new Falls()
   readonly #from: Millis
@@ -21,13 +21,13 @@ export class Equity {
   #low = Number.POSITIVE_INFINITY
   #high = Number.NEGATIVE_INFINITY
 
-  /** The first and the last time of the curve. */
+  /** `from`, `to`: first and last time of the curve. */
   constructor(from: Millis, to: Millis) {
     this.#from = from
     this.#stepMs = Math.max(1, (to - from) / STEPS)
   }
 
-  /** Times never decrease. */
+  /** Adds a sample. Times must never decrease. */
   sample(time: Millis, lamports: number): void {
     const last = this.#last
     this.#closes.set(Math.floor(time / DAY), lamports)
@@ -49,27 +49,28 @@ export class Equity {
     return this.#falls
   }
 
-  /** undefined without a sample. */
+  /** Last equity, lamports; undefined if there is no sample. */
   get end(): number | undefined {
     return this.#last?.lamports
   }
 
-  /** Infinity without a sample. */
+  /** Lowest equity, lamports; Infinity if there is no sample. */
   get low(): number {
     return this.#low
   }
 
-  /** -Infinity without a sample. */
+  /** Highest equity, lamports; -Infinity if there is no sample. */
   get high(): number {
     return this.#high
   }
 
-  /** Equity at the end of each UTC day with a sample. */
+  /** Equity at the end of each UTC day that has a sample. */
   get dailyCloses(): number[] {
     return [...this.#closes.values()]
   }
 
-  /** The first and the last sample, the lowest and the highest of each step, and both ends of the deepest drawdown. */
+  /** Points of the curve: the first and the last sample, the lowest and the highest of each step, and both ends of the
+   *  deepest drawdown. */
   get curve(): readonly Level[] {
     const deepest: Drawdown | undefined = this.#falls.deepest
     const kept = new Set<Level | undefined>([this.#first, this.#last, deepest?.high, deepest?.low])
@@ -85,17 +86,17 @@ interface Sampled {
   readonly equity: Equity
 }
 
-/** Fewest samples of a tape, and the longest time between two of them. */
+/** Smallest number of samples over a tape; LONGEST_STEP_MS is the longest time between two samples. */
 const SAMPLES = 2_000
 const LONGEST_STEP_MS: Millis = 10_000
 
-/** Samples the equity of every bot in equal steps of the tape's time, and of a bot after each of its fills, without
- *  side effects. Orders that are open when the tape ends count at its end. */
+/** Samples the equity of every bot in equal steps of the tape's time, and the equity of a bot after each of its fills.
+ *  Sampling has no side effects. Orders that are open when the tape ends count at its end. */
 export class EquitySampler {
   readonly #bots: readonly Sampled[]
   readonly #clock: Clock
   readonly #worth: (position: Position) => number
-  /** Bots with a fill that is not sampled yet. */
+  /** Bots with a fill that has not been sampled yet. */
   readonly #filled = new Set<Sampled>()
   #to: Millis = 0
 
@@ -117,7 +118,7 @@ export class EquitySampler {
     next()
   }
 
-  /** Call at each fill. The bot is sampled at that time, once its position has taken the fill in. */
+  /** Call at each fill. The bot is sampled at the same time, as soon as its position includes the fill. */
   filled(bot: string): void {
     const sampled = this.#bots.find(({ result }) => result.name === bot)
     if (sampled === undefined || this.#filled.has(sampled)) return
@@ -128,7 +129,7 @@ export class EquitySampler {
     })
   }
 
-  /** Takes the last sample and values open positions. */
+  /** Takes the last sample, and values the open positions. */
   end(): void {
     this.#sampleAll()
     for (const { result } of this.#bots) {

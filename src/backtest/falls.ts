@@ -1,13 +1,13 @@
 import type { Millis } from '../base/units.ts'
 
-/** Equity at a time. `index`: its place among the samples. */
+/** The equity at one time. `index`: number of the sample. */
 export interface Level {
   readonly index: number
   readonly time: Millis
   readonly lamports: number
 }
 
-/** A drawdown from a high to the low after it. */
+/** A drawdown: the fall from a high to the lowest level after it. */
 export interface Drawdown {
   readonly high: Level
   readonly low: Level
@@ -17,12 +17,12 @@ export function fallOf({ high, low }: Drawdown): number {
   return high.lamports - low.lamports
 }
 
-/** Share of the high. */
+/** The drawdown as a share of its high. */
 export function shareOf({ high, low }: Drawdown): number {
   return high.lamports > 0 ? (high.lamports - low.lamports) / high.lamports : 1
 }
 
-/** Falls of an equity below its earlier high, from levels in order of time. */
+/** Falls of an equity below its earlier high. Levels are added in the order of time. */
 export class Falls {
   #high: Level | undefined
   #deepest: Drawdown | undefined
@@ -45,12 +45,12 @@ export class Falls {
     return this.#deepest
   }
 
-  /** Largest fall as a share of its high; may belong to another drawdown. */
+  /** Largest fall as a share of its high. It may belong to another drawdown than `deepest`. */
   get largestShare(): number {
     return this.#largestShare
   }
 
-  /** Longest time below an earlier high; until the last level if the high was not reached again. */
+  /** Longest time below an earlier high. If that high was not reached again, the time ends at the last level. */
   get longestMs(): Millis {
     return this.#longestMs
   }

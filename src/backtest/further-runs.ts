@@ -23,24 +23,25 @@ import { type Backtest, type BotOutcome, runBacktest } from './run.ts'
 
 const STRESS = [2, 4]
 const SIZES = [0.5, 2, 5]
-/** Bots in one engine: each has state for every token, so more of them need too much memory. */
+/** Number of bots in one engine. Each bot has state for every token, so more bots would need too much memory. */
 const SEEDS_A_RUN = 5
 
 export interface ExtraOptions {
-  /** Called with the number of rows done over all runs; `extraRows` is the total. */
+  /** Called with the number of rows played over all further runs; `extraRows` returns the total. */
   readonly progress: (rows: number) => void
   /** The fill model of the backtest; these runs vary it. */
   readonly model: (assumed: FillModel) => FillModel
-  /** Bots with random entries for each bot: at least 1. */
+  /** Number of bots with random entries for each bot, at least 1. */
   readonly seeds: number
 }
 
-/** Rows that the further runs play. */
+/** Number of rows that the further runs play. */
 export function extraRows(config: Config, market: Market, seeds: number): number {
   return market.rows * (STRESS.length + SIZES.length + 3 + config.bots.length * Math.ceil(seeds / SEEDS_A_RUN))
 }
 
-/** Further runs of a logged backtest, by bot: with other costs, other sizes, and random entries. */
+/** Results of the further runs of a logged backtest, by bot: with other costs, with other sizes, and with random
+ *  entries. */
 export function extrasOf(
   config: Config,
   market: Market,
@@ -110,7 +111,7 @@ function variedRun(factor: number, bot: BotOutcome): VariedRun {
   return { factor, netSol: netOf(bot) / 1e9, trades, percentOfBought: percentOf(bot) }
 }
 
-/** Result over the SOL bought; null if the bot bought nothing. */
+/** Net result as a percentage of the SOL spent on buys; null if the bot bought nothing. */
 function percentOf(bot: BotOutcome): number | null {
   const { boughtLamports } = bot.result
   return boughtLamports === 0 ? null : (netOf(bot) / boughtLamports) * 100
@@ -119,16 +120,16 @@ function percentOf(bot: BotOutcome): number | null {
 interface Chance {
   readonly config: Config
   readonly bot: BotConfig
-  /** The run itself, ... */
+  /** Outcome of the bot in the backtest itself. */
   readonly base: BotOutcome
-  /** ... and its entries with the configured exits only. */
+  /** Outcome of the bot's entries when only the configured exits sell. */
   readonly own: BotOutcome
-  /** Trades of the tape. */
+  /** Number of trades on the tape. */
   readonly trades: number
   readonly seeds: number
 }
 
-/** Results of random entries with the exits of a bot; null if it bought nothing, or none of them did. */
+/** Results of random entries with the exits of a bot; null if the bot bought nothing, or no random run did. */
 function byChance(chance: Chance, run: (config: Config) => Backtest): RandomEntries | null {
   const { config, base, own, seeds } = chance
   if (base.result.buys === 0) return null
@@ -143,7 +144,7 @@ function byChance(chance: Chance, run: (config: Config) => Backtest): RandomEntr
       if (percent !== null) percents.push(percent)
       trades += one.result.buys
     }
-  // A run without a fill says nothing: counted as 0 %, it would beat every loss.
+  // A run without a fill is left out: counted as 0 %, it would be better than every loss.
   if (percents.length === 0) return null
   const at = (values: readonly number[], share: number): number => quantile(values, share) as number
   const entriesPercent = percentOf(own)
@@ -158,7 +159,8 @@ function byChance(chance: Chance, run: (config: Config) => Backtest): RandomEntr
   }
 }
 
-/** As many entries as the bot's filled buys, of their average size. */
+/** Configures bots with random entries. Each makes as many entries as the bot had filled buys, of their average
+ *  size. */
 function randomBots({ bot, base: { result }, trades, seeds }: Chance): BotConfig[] {
   const sol = Math.floor(result.boughtLamports / result.buys) / 1e9
   const { params } = bot.strategy.strategy
@@ -188,7 +190,8 @@ function withoutSales(config: Config): Config {
   return { ...config, bots }
 }
 
-/** Money and limits grow with the orders, so that only the market can refuse them. */
+/** Returns the configuration with all orders `factor` times as large. Money and limits grow with them, so that only the
+ *  market can refuse an order. */
 function sized(config: Config, factor: number): Config {
   const times = <T extends Lamports | null>(amount: T): T =>
     amount === null ? amount : (lamports(Math.round(amount * factor)) as T)

@@ -10,60 +10,61 @@ import type { Equity } from './equity.ts'
 import type { ReplayedStart } from './replay/recorded-start.ts'
 
 export interface BacktestOptions {
-  /** Run although the tape does not cover what the bots need. */
+  /** Whether to run although the tape does not cover what the bots need. */
   readonly partial: boolean
-  /** Called from time to time with the number of rows done. */
+  /** Called from time to time with the number of rows played. */
   readonly progress?: (rows: number) => void
-  /** Receives all events except the rows. */
+  /** Journal that receives all events except the rows. */
   readonly journal?: Journal | undefined
-  /** After this number of rows, the result of each bot is noted. */
+  /** Number of rows after which the result of each bot is noted. */
   readonly splitRow?: number | undefined
-  /** A strategy that throws ends its own bot only. */
+  /** Whether a strategy that throws ends only its own bot, and not the run. */
   readonly tolerant?: boolean
-  /** Keep the input of a report: orders, round trips and equity of each bot. */
+  /** Whether to keep the records for a report: orders, round trips and equity of each bot. */
   readonly logged?: boolean
-  /** Bots that share one request budget, as live bots do; otherwise each has the whole plan, as on paper. */
+  /** Bots that share one request budget, as live bots do. Every other bot has the whole plan, as on paper. */
   readonly oneBudget?: readonly string[]
-  /** Bots that share money and positions, as live bots do; otherwise each has its own, as on paper. */
+  /** Bots that share money and positions, as live bots do. Every other bot has its own, as on paper. */
   readonly oneWallet?: OneWallet
-  /** Fill model in place of the configured one. */
+  /** Returns the fill model to use in place of the configured one. */
   readonly model?: (model: FillModel) => FillModel
-  /** Outcomes of the same attempts in another run. */
+  /** Outcomes that the same attempts had in another run. */
   readonly measured?: Measurements
-  /** Start with the state and inputs of a recorded start. */
+  /** Recorded start whose state and inputs the run receives. */
   readonly replayed?: ReplayedStart | undefined
-  /** Record the results at such a time instead of at a row, and value positions of another run then. */
+  /** Time at which to note the results, instead of at a row. `foreign`: positions of another run, which are then
+   *  valued. */
   readonly note?: { readonly at: Millis; readonly foreign: readonly Position[] }
 }
 
 export interface OneWallet {
   readonly bots: readonly string[]
-  /** Starting balance; null: the paper balance of the first of these bots. */
+  /** Starting balance; null for the paper balance of the first of these bots. */
   readonly lamports: Lamports | null
 }
 
 export const NO_WALLET: OneWallet = { bots: [], lamports: null }
 
-/** Result and value of a bot. */
+/** Result of a bot, and the value of its positions. */
 export interface BotOutcome {
   readonly result: BotResult
   readonly startLamports: number
-  /** Liquidation value of its open positions at the end. */
+  /** Liquidation value of the bot's open positions at the end. */
   readonly valueLamports: number
-  /** Net result at `splitRow` or at the note, including the liquidation value of positions open then. */
+  /** Net result at `splitRow` or at the note, including the liquidation value of the positions that were open then. */
   readonly splitLamports: number | undefined
-  /** Liquidation value at the note of the positions that it has in the other run. */
+  /** Liquidation value, at the note, of the bot's positions in the other run. */
   readonly foreignLamports: number
-  /** Error of its strategy; '' if it threw none. */
+  /** Error that the bot's strategy threw; '' if it threw none. */
   readonly threw: string
   readonly model: FillModel
-  /** Dependence of its fills on estimated depths. */
+  /** How far the bot's fills depend on estimated depths. */
   readonly depth: DepthUse | undefined
-  /** Empty unless `logged`. */
+  /** Equity of the bot over time; empty unless `logged`. */
   readonly equity: Equity
 }
 
-/** Result of a backtest: a function of tape, configuration, code and seed. */
+/** Result of a backtest. It depends only on tape, configuration, code and seed. */
 export interface Backtest {
   readonly rows: number
   readonly from: Millis

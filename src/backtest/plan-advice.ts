@@ -5,30 +5,30 @@ import { venueOf } from '../venues/registry.ts'
 import { type PlanUse, planUseOf } from './metrics/plan-use.ts'
 import { type Backtest, runBacktest } from './run.ts'
 
-/** More than any plan allows, so that no request waits. */
+/** A plan with more requests than any real plan, so that no request waits. */
 const UNLIMITED = { name: 'unlimited', requestsPerMinute: 100_000 }
 
-/** The backtest under one plan. */
+/** Result of the backtest under one plan. */
 export interface PlanRun {
   readonly plan: Plan
   readonly use: PlanUse
   readonly orders: number
   readonly netLamports: number
-  /** Difference to the same run without limits. */
+  /** Net result that is lost compared to the same run without limits. */
   readonly lostLamports: number
 }
 
 export interface PlanAdvice {
-  /** Cheapest first, including the configured plan. */
+  /** Results by plan, cheapest plan first, including the configured plan. */
   readonly runs: readonly PlanRun[]
   /** The cheapest plan under which no exit waits; undefined if there is none. */
   readonly advised: PlanRun | undefined
-  /** Most requests in any minute without a limit. */
+  /** Most requests in any minute of the run without a limit. */
   readonly peakPerMinute: number
 }
 
-/** Plays a tape under each plan, with all bots of the configuration on one budget as in live trading. Shows which
- *  orders wait or are refused, and the cost. `partial` and errors as in a backtest. */
+/** Plays a tape under each plan. All bots of the configuration share one budget, as in live trading. The result shows
+ *  the orders that wait or are refused, and what this costs. `partial` and errors are as in a backtest. */
 export function advisePlan(config: Config, market: Market, partial: boolean): PlanAdvice {
   const { plan: configured } = config.service
   const { published } = venueOf(config.service).plans
@@ -52,7 +52,7 @@ export function advisePlan(config: Config, market: Market, partial: boolean): Pl
   return { runs, advised: runs.find(({ use }) => use.lateExits === 0), peakPerMinute: useOf(free).peakPerMinute }
 }
 
-/** Sum over all bots. */
+/** Use of the plan by all bots together. */
 function useOf({ bots, plan }: Backtest): PlanUse {
   const logs = bots.flatMap(({ result }) => result.log ?? [])
   const orders = new Map(logs.flatMap((log) => [...log.orders]))

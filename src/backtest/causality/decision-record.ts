@@ -5,38 +5,38 @@ import { compared } from '../../engine/bots/thrown-value.ts'
 import type { Input, Output } from '../../engine/messages.ts'
 import type { Journal } from '../../orders/ports.ts'
 
-/** A decision or its outcome. */
+/** A decision, or an outcome of one. */
 export interface Entry {
   readonly seq: Seq
   readonly time: Millis
-  /** JSON. */
+  /** The decision or outcome as JSON. */
   readonly text: string
 }
 
-/** The first entry that another run does not have. */
+/** The first entry of a run that the other run does not have. */
 export interface Departure {
   readonly index: number
-  /** undefined if this run has fewer entries. */
+  /** The entry; undefined if this run has fewer entries than the other. */
   readonly entry: Entry | undefined
 }
 
-/** All decisions and execution reports of a run, in order, as a hash chain: two runs are compared without keeping
- *  their entries. */
+/** All decisions and execution reports of a run, in order, as a chain of hashes. With it, two runs can be compared
+ *  without keeping their entries in memory. */
 export class DecisionRecord implements Journal {
-  /** Rows that caused an entry, counted from 1. */
+  /** Numbers of the rows that caused an entry, counted from 1. */
   readonly decidingRows: number[] = []
   readonly #hashes: number[] = []
-  /** Rows after which the number of entries had changed, and that number. */
+  /** Number of entries after each row that changed it. */
   readonly #passed: { readonly rows: number; readonly length: number }[] = []
   readonly #expected: DecisionRecord | undefined
   readonly #wanted: number
   #inputSeq: Seq = 0
   #isDeciding = false
   #departure: Departure | undefined
-  /** The wanted entry, once it has occurred. */
+  /** The entry with the index `wanted`; undefined until it has occurred. */
   entry: Entry | undefined
 
-  /** `expected`: the run that this one is compared with. `wanted`: index of an entry to keep. */
+  /** `expected`: the record of the run that this run is compared with. `wanted`: index of an entry to keep. */
   constructor({ expected, wanted = -1 }: { expected?: DecisionRecord; wanted?: number } = {}) {
     this.#expected = expected
     this.#wanted = wanted
@@ -46,24 +46,25 @@ export class DecisionRecord implements Journal {
     return this.#hashes.length
   }
 
-  /** Call it after each row, before any later event. */
+  /** Records that `rows` rows have passed. Call it after each row, before any later event. */
   passed(rows: number): void {
     if (this.#isDeciding) this.decidingRows.push(rows)
     this.#isDeciding = false
     if (this.length > (this.#passed.at(-1)?.length ?? 0)) this.#passed.push({ rows, length: this.length })
   }
 
-  /** Number of entries when a number of rows had passed. */
+  /** Number of entries after `rows` rows. */
   lengthAt(rows: number): number {
     return this.#passed.findLast((one) => one.rows <= rows)?.length ?? 0
   }
 
-  /** Number of rows that had passed when the entry was complete. */
+  /** Number of rows that had passed when the entry `index` was complete. */
   rowsAt(index: number): number {
     return this.#passed.find(({ length }) => length > index)?.rows ?? this.#passed.at(-1)?.rows ?? 0
   }
 
-  /** First difference to the expected run among the entries up to a row; without a row, among all. */
+  /** First difference from the expected run among the entries up to row `rows`, or among all entries without `rows`;
+   *  undefined if there is none. */
   departure(rows?: number): Departure | undefined {
     const [own, other] = [this, this.#expected as DecisionRecord].map((record) =>
       rows === undefined ? record.length : record.lengthAt(rows),

@@ -3,11 +3,12 @@ import type { Block, Texts } from '../../market/block.ts'
 
 const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const
 
-/** Substitute for the rows that have not been shown: nothing, or the rows that come this share of the block later. */
+/** What a reader finds in place of rows that have not been shown: no rows, or rows that come later by this share of the
+ *  block. */
 export type Veil = 'nothing' | number
 
-/** A copy of rows of a block that appear one by one. Code that reads ahead of the row that was shown last finds no row,
- *  or a row that does not follow. */
+/** A copy of rows of a block, whose rows appear one by one. Code that reads beyond the row that was shown last finds no
+ *  row, or a row that does not follow. */
 export class VeiledBlock implements Block {
   readonly length: number
   readonly mints: readonly string[]
@@ -24,11 +25,11 @@ export class VeiledBlock implements Block {
   readonly token: Uint32Array
   readonly #source: Block
   readonly #from: number
-  /** Distance of a row that has not been shown to the row in its place; 0 for none. */
+  /** Distance from a row that has not been shown to the row that stands in its place; 0 for no row. */
   readonly #shift: number
   #shown = 0
 
-  /** Rows `from` to `to` of `source`. */
+  /** Copies the rows `from` to `to` of `source`. */
   constructor(source: Block, from: number, to: number, veil: Veil) {
     const length = to - from
     this.#source = source
@@ -59,7 +60,7 @@ export class VeiledBlock implements Block {
     }
   }
 
-  /** Shows the next row. Returns its number in this block. */
+  /** Shows the next row. Returns its index in this block. */
   show(): number {
     const row = this.#shown++
     this.#copy(this.#from + row, row)
@@ -84,7 +85,7 @@ export class VeiledBlock implements Block {
   }
 }
 
-/** The same items with every row by itself, in blocks whose later rows are veiled. */
+/** Yields the same items with each row in an item of its own. The later rows of its block are veiled. */
 export function* veiled(items: Iterable<MarketItem>, veil: Veil): Generator<MarketItem, void, undefined> {
   for (const item of items) {
     if (item.kind !== 'rows') {
@@ -99,7 +100,7 @@ export function* veiled(items: Iterable<MarketItem>, veil: Veil): Generator<Mark
   }
 }
 
-/** The same items up to a number of rows. The last block holds no later row. */
+/** Yields the same items up to a number of rows. The last block contains no later row. */
 export function* upTo(items: Iterable<MarketItem>, rows: number): Generator<MarketItem, void, undefined> {
   let left = rows
   for (const item of items) {

@@ -8,40 +8,41 @@ import { DecisionRecord, type Departure, type Entry } from './decision-record.ts
 import { OutsideWatch } from './outside-watch.ts'
 import { upTo, type Veil, veiled } from './veiled-block.ts'
 
-/** Rows behind which the tape is cut. */
+/** Number of rows after which the tape is cut. */
 const CUTS = 100
-/** On a longer tape, all but `LATE_CUTS` cuts are among these first rows, which bounds the rows that are replayed. */
+/** Number of rows at the beginning of the tape that contain all cuts but `LATE_CUTS`. It bounds the rows that are
+ *  replayed on a long tape. */
 const CUT_ROWS = 80_000
 const LATE_CUTS = 4
-/** What a run finds in place of the rows that follow. */
+/** What the runs find in place of later rows. */
 const VEILS: readonly Veil[] = ['nothing', 0.37, 0.71]
 
-/** Whether decisions depend on anything but the rows up to them. */
+/** Result of the check that decisions depend only on the rows up to them. */
 export interface Causality {
-  /** Rows after which the tape was cut. */
+  /** Numbers of rows after which the tape was cut. */
   readonly cuts: readonly number[]
-  /** Decisions and reports compared over all runs. */
+  /** Number of decisions and reports that were compared, over all runs. */
   readonly compared: number
   /** First difference; null if there is none. */
   readonly divergence: Divergence | null
-  /** What the strategies read that is not on the tape, with the place of each. */
+  /** What the strategies read from outside of the tape, with the place in the code. */
   readonly outside: readonly string[]
 }
 
 export interface Divergence {
-  /** `memory`: a second run of the same module differs. `future`: a run without the later rows differs. */
+  /** `memory`: a second run of the same module decided differently. `future`: a run without the later rows did. */
   readonly cause: 'memory' | 'future'
-  /** Rows up to the difference, or up to the cut. */
+  /** Number of rows up to the difference, or up to the cut. */
   readonly cut: number
-  /** null if the entry is missing. */
+  /** The entry of the run over the whole tape; null if it is missing there. */
   readonly whole: Entry | null
   readonly cutOff: Entry | null
 }
 
-/** Plays a tape in new instances of the strategies, and compares all decisions and fills with those of other runs: the
- *  same again, which finds memory of an earlier run; with every later row veiled, so that each row is tested; and cut
- *  right behind rows that decided something. Also reports what the strategies read from outside of the tape, which no
- *  run can find. */
+/** Plays a tape in new instances of the strategies, and compares all decisions and fills with those of other runs. The
+ *  first is the same run again, which finds memory of an earlier run. In others every later row is veiled, so that each
+ *  row is tested. In the rest the tape is cut right after rows that caused a decision. Also reports what the strategies
+ *  read from outside of the tape, which no run can find. */
 export async function verifyCausality(config: Config, market: Market, seed: number): Promise<Causality> {
   const watch = new OutsideWatch()
   try {
@@ -80,7 +81,7 @@ class Proof {
     this.#seed = seed
   }
 
-  /** First difference; null if there is none. */
+  /** Returns the first difference; null if there is none. */
   run(): Found | null {
     const { items } = itemsOf(this.#market)
     play(this.#config, this.#market, items, this.#whole)
@@ -92,7 +93,7 @@ class Proof {
     )
   }
 
-  /** Repeats the first run, in new instances, for the text of an entry. */
+  /** Repeats the first run in new instances, to get the text of the entry that differs. */
   wholeEntry(config: Config, { index }: Found): Entry | undefined {
     const record = new DecisionRecord({ wanted: index })
     play(config, this.#market, itemsOf(this.#market).items, record)
@@ -113,7 +114,7 @@ class Proof {
     return null
   }
 
-  /** Rows that decided something, and others where those are too few. */
+  /** Draws the rows after which the tape is cut: rows that caused a decision, and other rows if those are too few. */
   #drawCuts(): number[] {
     const random = seededRandom(this.#seed)
     const { rows } = this.#market

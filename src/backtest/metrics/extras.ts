@@ -2,15 +2,15 @@ import type { Json } from '../../base/json.ts'
 import type { ExitRules } from '../../engine/exits/exit-settings.ts'
 import type { Bot, OrderView, Strategy } from '../../engine/strategy.ts'
 
-/** Figures of further runs of a bot over the same tape. SOL. */
+/** Figures of further runs of a bot over the same tape, in SOL. */
 export interface BotExtras {
-  /** All fees and the latency times a factor. */
+  /** Runs with all fees and the latency multiplied by a factor. */
   readonly stress: readonly VariedRun[]
-  /** All orders, limits and the money times a factor; 1 is the run itself. */
+  /** Runs with all orders, limits and the money multiplied by a factor. Factor 1 is the backtest itself. */
   readonly sizes: readonly VariedRun[]
-  /** Without delay, and without limits. */
+  /** A run without delay, and a run without limits. */
   readonly freed: readonly FreedRun[]
-  /** null if the bot or all of the random entries bought nothing. */
+  /** Results of random entries; null if the bot bought nothing, or no random run did. */
   readonly random: RandomEntries | null
 }
 
@@ -26,14 +26,14 @@ export interface VariedRun {
   readonly factor: number
   readonly netSol: number
   readonly trades: number
-  /** Net as a share of the amount bought; null if nothing was bought. */
+  /** Net result as a percentage of the amount bought; null if nothing was bought. */
   readonly percentOfBought: number | null
 }
 
-/** Random entries with the same exits, average size and number. Sales by the strategy itself are not among these
- *  exits. Percentages are results over the SOL bought: the runs need not make the same number of trades. */
+/** Results of random entries with the same number, average size and exits. Sales by the strategy itself are not among
+ *  these exits. Percentages are results per SOL bought, because the runs need not make the same number of trades. */
 export interface RandomEntries {
-  /** Result of the bot's own entries with these exits only: the bot's result if its strategy never sells. */
+  /** Result of the bot's own entries with these exits only. It equals the bot's result if its strategy never sells. */
   readonly entriesSol: number
   readonly entriesPercent: number | null
   readonly seeds: number
@@ -44,17 +44,18 @@ export interface RandomEntries {
   readonly p5Percent: number
   readonly medianPercent: number
   readonly p95Percent: number
-  /** Percentage of the seeds with a lower result per SOL bought; an equal one counts half. */
+  /** Percentage of the seeds whose result per SOL bought is lower than that of `entriesPercent`. An equal result counts
+   *  half. */
   readonly beatenPercent: number
 }
 
-/** Percentage of the values below `own`; an equal one counts half. */
+/** Percentage of the values that are lower than `own`. An equal value counts half. */
 export function beatenPercent(own: number, values: readonly number[]): number {
   const points = values.reduce((sum, value) => sum + (value < own ? 1 : value === own ? 0.5 : 0), 0)
   return (points / values.length) * 100
 }
 
-/** A strategy with buys `factor` times as large. */
+/** Returns the strategy with its buys `factor` times as large. */
 export function scaledStrategy(strategy: Strategy, factor: number): Strategy {
   return changed(strategy, (bot) => ({
     buy: (token, options) => bot.buy(token, { ...options, sol: options.sol * factor }),
@@ -63,7 +64,7 @@ export function scaledStrategy(strategy: Strategy, factor: number): Strategy {
 
 const ONLY_EXITS = { ok: false, code: 'LANE_BUSY', reason: 'only exits may sell' } as const
 
-/** A strategy without its own sales: only exits sell. */
+/** Returns the strategy without its own sales, so that only exits sell. */
 export function entriesAlone(strategy: Strategy): Strategy {
   return changed(strategy, () => ({
     sell: () => ONLY_EXITS,
@@ -89,11 +90,11 @@ function changedBot(bot: Bot<unknown>, changes: Changes): Bot<unknown> {
 }
 
 export interface ChanceOptions {
-  /** Parameter schema of the strategy that it replaces. */
+  /** Parameter schema of the replaced strategy. */
   readonly params: Strategy['params']
   readonly sol: number
   readonly entries: number
-  /** Trades of the tape. */
+  /** Number of trades on the tape. */
   readonly trades: number
   /** Exit rules of the replaced bot's positions; each buy draws one. */
   readonly exits: readonly ExitRules[]
@@ -101,11 +102,11 @@ export interface ChanceOptions {
 
 const MISSED: ReadonlySet<OrderView['state']> = new Set(['failed', 'refused', 'expired', 'cancelled', 'not_executed'])
 
-/** Longest pause after a refused entry, as a share of the mean distance of two entries. */
+/** Longest pause after a refused entry, as a share of the mean distance between two entries. */
 const PAUSE = 0.2
 
-/** Buys for `sol` at random prints, about `entries` times in `trades` trades. An entry that is refused or not filled is
- *  tried again at a later print, so that limits do not thin the entries out. */
+/** A strategy that buys for `sol` at random prints, about `entries` times in `trades` trades. It repeats an entry that
+ *  was refused or not filled at a later print, so that limits do not reduce the number of entries. */
 export function randomEntries({ params, sol, entries, trades, exits }: ChanceOptions): Strategy {
   const distance = trades / Math.max(1, entries)
   return {

@@ -15,14 +15,14 @@ export interface MetricsInput {
 const LEAST_DAYS = 30
 const LEAST_TRADES = 100
 
-/** Trades with their nets (lamports), returns (shares) and holding times (seconds). */
+/** Figures of some trades: net results (lamports), returns (shares) and holding times (seconds). */
 export interface Trades {
   readonly nets: readonly number[]
   readonly returns: readonly number[]
   readonly seconds: readonly number[]
 }
 
-/** Numbers that several metrics share, computed once. Lamports, shares and seconds. */
+/** Numbers that several metrics use, computed once. Units are lamports, shares and seconds. */
 export class Facts {
   readonly trips: readonly RoundTrip[]
   readonly days: number
@@ -34,18 +34,21 @@ export class Facts {
   readonly wins: Trades
   readonly losses: Trades
   readonly open: Trades
-  /** The deeper one of the marked equity and of the closed trades: the gain of an open position can hide the loss of a
-   *  closed one, and the loss of an open one can hide the gain that a later trade loses. */
+  /** The deeper of two drawdowns: that of the marked equity, and that of the closed trades alone. In the first, the
+   *  gain of an open position can hide the loss of a closed one. In the second, the loss of a position does not show
+   *  while it is open. */
   readonly drawdown: Drawdown | undefined
-  /** Largest fall below an earlier high as a share of it, and the longest time below one; of both curves too. */
+  /** Largest fall below an earlier high, as a share of that high, in either of the two curves. `underwaterSeconds` is
+   *  the longest time below an earlier high. */
   readonly underwaterShare: number
   readonly underwaterSeconds: number
-  /** Change of the equity of each day, lamports and as a share of the equity at its beginning. */
+  /** Change of the equity on each day, lamports. `dailyReturns`: the same as a share of the day's first equity. */
   readonly dailyChanges: readonly number[]
   readonly dailyReturns: readonly number[]
-  /** Distance of each day's close below the highest one before it, as a share of that; the first day's is the start. */
+  /** How far each day closed below the highest close before it, as a share of that close. Before the first day, the
+   *  highest close is the starting equity. */
   readonly dailyFalls: readonly number[]
-  /** Excursions of the trades with a known price. */
+  /** Excursions of the trades whose prices are known. */
   readonly moves: readonly Move[]
 
   constructor({ from, to, startLamports, trips, equity }: MetricsInput) {
@@ -79,12 +82,13 @@ export class Facts {
     })
   }
 
-  /** undefined unless the tape has at least `days` days. */
+  /** Returns `value` if the tape has at least `days` days; else undefined. */
   from(days: number, value: number): number | undefined {
     return this.days >= days ? value : undefined
   }
 
-  /** undefined before 30 days and 100 trades: a figure for a year would mean nothing. */
+  /** Returns `value` if the tape has at least 30 days and 100 trades; else undefined, because a yearly figure would
+   *  mean nothing. */
   yearly(value: number | undefined): number | undefined {
     return this.days >= LEAST_DAYS && this.trips.length >= LEAST_TRADES ? value : undefined
   }
@@ -97,14 +101,15 @@ export class Facts {
     return this.moves.filter(({ trip }) => netOf(trip) < 0)
   }
 
-  /** Sum of net by token, lamports, best first. */
+  /** Net result of each token, lamports, best token first. */
   get byToken(): [mint: string, net: number][] {
     const sums = new Map<string, number>()
     for (const trip of this.trips) sums.set(trip.mint, (sums.get(trip.mint) ?? 0) + netOf(trip))
     return [...sums].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
   }
 
-  /** Most trades open at once. A trade that closes at the instant another one opens does not overlap it. */
+  /** Largest number of trades that were open at the same time. A trade that closes when another one opens does not
+   *  overlap it. */
   get mostOpen(): number {
     const moves = this.trips.flatMap(({ openedAt, closedAt }) => [
       { time: openedAt, by: 1 },
@@ -123,7 +128,7 @@ export class Facts {
     return longestRun(this.all.nets, passes)
   }
 
-  /** Length of the streak at the end; negative for losses. */
+  /** Length of the streak of wins at the end; negative for a streak of losses. */
   get streak(): number {
     const { nets } = this.all
     const last = nets.at(-1) ?? 0
@@ -141,7 +146,7 @@ export interface Move {
   readonly trip: RoundTrip
 }
 
-/** Falls of the balance that closed trades alone make. */
+/** Falls of a balance that only closed trades change. */
 function closedFalls(trips: readonly RoundTrip[], from: Millis, startLamports: number): Falls {
   const falls = new Falls()
   let lamports = startLamports

@@ -6,28 +6,28 @@ import type { TokenId } from '../../market/block.ts'
 import type { Mints } from '../../market/mints.ts'
 import { reservesAt, solFor, tokensFor } from '../../solana/pool-depth.ts'
 
-/** An entry that was decided and not filled. */
+/** An entry that was decided but not filled. */
 export interface MissedEntry {
   readonly bot: string
   readonly mint: string
-  /** Time at which it would have landed. */
+  /** Time at which the entry would have landed. */
   readonly time: Millis
   readonly lamports: number
   readonly exits: ExitRules
 }
 
-/** Costs of a trade, each way. */
+/** Costs of a trade; each applies to the buy and to the sale. */
 export interface GhostCosts {
   readonly venueFeePercent: number
   readonly serviceFeePercent: number
   readonly networkFeeLamports: number
-  /** A token without a print for this long is worth nothing, ms. */
+  /** Time in ms after which a token without a print is worth nothing. */
   readonly deadAfterMs: number
 }
 
 interface Ghost {
   readonly entry: MissedEntry
-  /** Tokens left; 0 until the first price at or after the entry's time. */
+  /** Tokens that are still held; 0 until the first price at or after the entry's time. */
   tokens: number
   bought: number
   stepsTaken: number
@@ -39,9 +39,9 @@ interface Ghost {
   readonly exitPrice: ExitPrice
 }
 
-/** Results that missed entries would have had: bought at the robust price when they would have landed, sold at the
- *  robust price of the exit, at once and without a slippage bound. These fills are kinder than real ones, so the missed
- *  profit is an upper bound. */
+/** Results that missed entries would have had. Such an entry is bought at the robust price at the time it would have
+ *  landed. It is sold at the robust price of its exit, at once and without a slippage bound. Real fills are less
+ *  favourable, so the missed profit is an upper bound. */
 export class Ghosts {
   readonly #mints: Mints
   readonly #costs: ReadonlyMap<string, GhostCosts>
@@ -49,7 +49,7 @@ export class Ghosts {
   readonly #byToken = new Map<TokenId, Ghost[]>()
   readonly #net = new Map<string, number>()
 
-  /** `costs` by bot. */
+  /** `costs`: the costs of each bot. */
   constructor(mints: Mints, entries: readonly MissedEntry[], costs: ReadonlyMap<string, GhostCosts>) {
     this.#mints = mints
     this.#costs = costs
@@ -71,7 +71,7 @@ export class Ghosts {
     }
   }
 
-  /** Robust price of a token after a print, SOL per token. */
+  /** Adds the robust price of a token after a print, SOL per token. */
   price(token: TokenId, time: Millis, price: number, print: number): void {
     if (this.#waiting.size === 0) return
     let ghosts = this.#byToken.get(token)
@@ -86,7 +86,7 @@ export class Ghosts {
     )
   }
 
-  /** Results at the end of the tape, lamports by bot. An entry without a price counts as 0. */
+  /** Ends the positions and returns the results, lamports by bot. An entry that got no price counts as 0. */
   end(to: Millis): ReadonlyMap<string, number> {
     for (const ghosts of this.#byToken.values())
       for (const ghost of ghosts) {
@@ -96,7 +96,7 @@ export class Ghosts {
     return this.#net
   }
 
-  /** Returns true when the position is closed. */
+  /** Applies a price to a position. Returns true when the position is closed. */
   #follow(ghost: Ghost, time: Millis, robust: number, print: number): boolean {
     const { entry } = ghost
     if (time < entry.time) return false
@@ -117,7 +117,7 @@ export class Ghosts {
     return true
   }
 
-  /** Returns true when the last tokens are sold. */
+  /** Sells the steps that the price has reached. Returns true when the last tokens are sold. */
   #takeSteps(ghost: Ghost, price: number, robust: number): boolean {
     const { exits } = ghost.entry
     const reached = stepsReached(exits, ghost.stepsTaken, ghost.averagePrice, price)

@@ -3,7 +3,7 @@ import { netOf, type RoundTrip, returnOf } from '../../engine/accounting/round-t
 import { utcDateOf } from '../../runtime/time-text.ts'
 import { mean, quantile, ratio, sum } from './statistics.ts'
 
-/** Share of the tape's time before the hold-out part. */
+/** Share of the tape's time that precedes the hold-out part. */
 const IN_SAMPLE = 0.7
 /** Trades that return less than this share of the amount paid count as total losses. */
 const NOTHING = 0.01
@@ -14,9 +14,9 @@ export interface Group {
   readonly trades: number
   readonly netSol: number
   readonly medianSol: number | null
-  /** Mean of the returns. */
+  /** Mean of the trades' returns. */
   readonly averagePercent: number | null
-  /** Gains over losses; null without losses. */
+  /** Sum of the gains divided by the sum of the losses; null if there is no loss. */
   readonly profitFactor: number | null
   readonly winPercent: number | null
   readonly holdingSeconds: number | null
@@ -57,20 +57,20 @@ const NUMBER = /(?:(?<!\w)[-+])?(?<![\w.])\d+(?:\.\d+)?(?:e[-+]?\d+)?/gi
 /** Prefix that a conditional order adds to the reason of its strategy. */
 const TRIGGER = /^[a-z]\d+ at \S+: /
 
-/** A reason with `n` for each number and without the details after a colon, so that equal kinds of reasons group
- *  together. */
+/** Replaces each number of a reason by `n`, and removes the details after a colon, so that reasons of the same kind
+ *  form one group. */
 export function kindOf(reason: string): string {
   return reason.replace(TRIGGER, '').replace(/:.*$/s, '').replace(NUMBER, 'n')
 }
 
-/** Result without the `count` tokens that earned most. Tokens with losses are never left out, so the result cannot
+/** Net result without the `count` tokens that earned most. A token with a loss is never left out, so the result cannot
  *  improve. */
 export function withoutBest(trips: readonly RoundTrip[], count: number): number {
   const sums = groupsOf(trips, ({ mint }) => mint).map(({ netSol }) => netSol)
   return sum(sums) - sum(sums.slice(0, count).filter((net) => net > 0))
 }
 
-/** Trades opened in the first part of the tape's time, and after it. */
+/** Splits trades into those opened in the first part of the tape's time, and those opened later. */
 export function splitInTime(
   trips: readonly RoundTrip[],
   from: Millis,
@@ -84,7 +84,7 @@ export function splitInTime(
   return { inSample: groupOf('in-sample', before), holdOut: groupOf('hold-out', after) }
 }
 
-/** Share of the trades that ended as total losses; 0 without trades. */
+/** Share of the trades that ended as total losses; 0 if there are no trades. */
 export function zeroShareOf(trips: readonly RoundTrip[]): number {
   const zeros = trips.filter(
     ({ soldLamports, valueLamports, boughtLamports }) => soldLamports + valueLamports <= boughtLamports * NOTHING,
@@ -101,7 +101,7 @@ export interface Periods {
   readonly byWeekday: Group[]
 }
 
-/** Trades by the time at which they were opened, UTC. A week is named by its Monday. */
+/** Groups trades by the time at which they were opened, UTC. A week is named after its Monday. */
 export function periodsOf(trips: readonly RoundTrip[]): Periods {
   return {
     byDay: inOrder(groupsOf(trips, ({ openedAt }) => utcDateOf(openedAt))),
@@ -117,7 +117,7 @@ function inOrder(groups: Group[]): Group[] {
   return groups.sort((one, other) => (one.name < other.name ? -1 : 1))
 }
 
-/** 0 is Monday. */
+/** Day of the week; 0 is Monday. */
 function weekday(time: Millis): number {
   return (new Date(time).getUTCDay() + 6) % 7
 }

@@ -7,8 +7,8 @@ import { deviation, downsideDeviation, excessKurtosis, mean, quantile, ratio, sk
 
 export type Unit = 'SOL' | '%' | 'count' | 's' | 'ratio' | 'time' | 'mint'
 
-/** A figure of a report. The key is its name in report.json and docs/metrics.md. null: undefined, or too few trades or
- *  days. */
+/** A figure of a report. The key is its name in report.json and docs/metrics.md. The value is null if it is undefined,
+ *  or if there are too few trades or days. */
 export interface Metric {
   readonly key: string
   readonly label: string
@@ -18,11 +18,11 @@ export interface Metric {
 
 interface MetricSpec {
   readonly unit: Unit
-  /** Text in the report. */
+  /** Name of the figure in the report. */
   readonly label: string
-  /** Row of docs/metrics.md. */
+  /** Formula in the row of docs/metrics.md. */
   readonly formula: string
-  /** Lamports for SOL, a share for %. */
+  /** Computes the figure: in lamports if the unit is SOL, as a share if the unit is %. */
   readonly of: (facts: Facts) => number | string | undefined
 }
 
@@ -32,8 +32,8 @@ const YEAR = Math.sqrt(365)
 const scaled = (value: number | undefined, by: number): number | undefined =>
   value === undefined ? undefined : value * by
 
-/** Every metric, one entry each. The union of what freqtrade, NautilusTrader and Jesse report for spot trades, with
- *  some of others. */
+/** All metrics, one entry each. They are the union of the metrics that freqtrade, NautilusTrader and Jesse report for
+ *  spot trades, and some of other programs. */
 export const METRICS: Readonly<Record<string, MetricSpec>> = {
   startBalance: { unit: 'SOL', label: 'Starting balance', formula: 'equity at the beginning', of: (f) => f.start },
   endBalance: {

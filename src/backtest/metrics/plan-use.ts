@@ -2,19 +2,19 @@ import type { Millis } from '../../base/units.ts'
 import type { BotLog, OrderRecord } from '../bot-log.ts'
 import { quantile } from './statistics.ts'
 
-/** A bot's use of its plan. */
+/** How much of its request plan a bot used. */
 export interface PlanUse {
   readonly requests: number
-  /** Most requests in any minute, and as a share of the plan. */
+  /** Most requests within any minute. `peakPercent`: the same as a percentage of the plan. */
   readonly peakPerMinute: number
   readonly peakPercent: number
-  /** Orders that waited for a request slot, and how long. */
+  /** Number of orders that waited for a free request; the next two figures are their waits. */
   readonly delayed: number
   readonly medianDelayMs: number | null
   readonly longestDelayMs: number | null
-  /** Sales among them. */
+  /** Number of sales among the delayed orders. */
   readonly lateExits: number
-  /** Entries that waited too long. */
+  /** Number of entries that were refused because they waited too long. */
   readonly refused: number
 }
 
@@ -44,7 +44,7 @@ function delayOf({ time, sentAt }: OrderRecord): Millis {
   return sentAt === null ? 0 : sentAt - time
 }
 
-/** Most of these ascending times within one window. */
+/** Largest number of these ascending times that lie within one window. */
 function mostWithin(times: readonly Millis[], windowMs: Millis): number {
   let most = 0
   let first = 0

@@ -3,14 +3,14 @@ import { deviation, excessKurtosis, mean, normal, ratio, skewness, sum } from '.
 
 const DAYS_A_YEAR = 365
 
-/** Sum of the returns above 0 over the sum of those below. */
+/** Sum of the returns above 0, divided by the sum of those below 0. */
 export function omega(returns: readonly number[]): number | undefined {
   const above = sum(returns.map((one) => Math.max(0, one)))
   const below = sum(returns.map((one) => Math.max(0, -one)))
   return ratio(above, below)
 }
 
-/** Bailey and Lopez de Prado: the probability that the true Sharpe ratio is above 0. */
+/** Probability that the true Sharpe ratio is above 0, after Bailey and Lopez de Prado. */
 export function probabilisticSharpe(returns: readonly number[], sharpe: number | undefined): number | undefined {
   const skew = skewness(returns)
   const excess = excessKurtosis(returns)
@@ -28,12 +28,12 @@ export function calmar(facts: Pick<Facts, 'start' | 'end' | 'days' | 'underwater
   return ratio(growthPerYear(facts), facts.underwaterShare)
 }
 
-/** Share of the days that are the tail of the falls. */
+/** Share of the days that form the tail of the falls. */
 const TAIL = 0.05
 
 type Days = Pick<Facts, 'dailyReturns' | 'dailyFalls'>
 
-/** KeyQuant's serenity index, as Jesse computes it: return over ulcer index times pitfall. */
+/** KeyQuant's serenity index as Jesse computes it: the return divided by the product of ulcer index and pitfall. */
 export function serenity({ dailyReturns, dailyFalls }: Days): number | undefined {
   if (dailyFalls.length < 2) return undefined
   const ulcer = Math.sqrt(sum(dailyFalls.map((fall) => fall * fall)) / (dailyFalls.length - 1))

@@ -1,4 +1,4 @@
-// Functions of a list of numbers; undefined for too few numbers.
+// Functions of a list of numbers. They return undefined if there are too few numbers.
 
 export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
@@ -15,13 +15,13 @@ export function deviation(values: readonly number[]): number | undefined {
   return Math.sqrt(sum(values.map((value) => (value - middle) ** 2)) / (values.length - 1))
 }
 
-/** Root of the mean square of the values below 0. */
+/** Square root of the mean of the squares, with values above 0 counted as 0. */
 export function downsideDeviation(values: readonly number[]): number | undefined {
   if (values.length < 2) return undefined
   return Math.sqrt(sum(values.map((value) => Math.min(0, value) ** 2)) / values.length)
 }
 
-/** `share` 0 to 1, interpolated between neighbours. */
+/** The value below which this share (0 to 1) of the values lies, interpolated between neighbours. */
 export function quantile(values: readonly number[], share: number): number | undefined {
   if (values.length === 0) return undefined
   const sorted = [...values].sort((a, b) => a - b)
@@ -50,12 +50,12 @@ function moment(values: readonly number[], power: number): number | undefined {
   return sum(values.map((value) => (value - middle) ** power)) / values.length / variance ** (power / 2)
 }
 
-/** Returns undefined for a divisor of 0. */
+/** Divides two numbers. Returns undefined if one is undefined or the divisor is 0. */
 export function ratio(value: number | undefined, by: number | undefined): number | undefined {
   return value === undefined || by === undefined || by === 0 ? undefined : value / by
 }
 
-/** Distribution function of the standard normal, to 1.5e-7 (Abramowitz and Stegun 7.1.26). */
+/** Distribution function of the standard normal distribution, accurate to 1.5e-7 (Abramowitz and Stegun 7.1.26). */
 export function normal(z: number): number {
   const t = 1 / (1 + (0.3275911 * Math.abs(z)) / Math.SQRT2)
   const series = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))))
@@ -63,7 +63,7 @@ export function normal(z: number): number {
   return z < 0 ? (1 - half) / 2 : (1 + half) / 2
 }
 
-/** Longest run of values that pass. */
+/** Length of the longest run of consecutive values that pass. */
 export function longestRun(values: readonly number[], passes: (value: number) => boolean): number {
   let longest = 0
   let run = 0

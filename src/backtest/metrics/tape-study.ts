@@ -7,20 +7,21 @@ import type { UnitSettings } from '../../market/unit-proof.ts'
 import type { Ghosts } from './ghosts.ts'
 import { mean, quantile } from './statistics.ts'
 
-/** Points of a price chart. */
+/** Number of points in a price chart. */
 const POINTS = 400
-/** A print further from the robust price than this factor is noise. */
+/** A print whose price differs from the robust price by more than this factor is noise. */
 const NOISE_FACTOR = 2
 
-/** Time in which a token's price is recorded. */
+/** The time in which a token's price is recorded. */
 export interface Window {
   readonly from: Millis
   readonly to: Millis
 }
 
-/** Statistics of a tape, independent of bots, in one pass over its rows. */
+/** Computes statistics of a tape that do not depend on bots, in one pass over its rows. */
 export class TapeStudy {
-  /** Prints of relevant size after the first robust price, and those of them that are noise. */
+  /** Number of sized prints after the token's first robust price. `noisePrints` counts those among them that are
+   *  noise. */
   sizedPrints = 0
   noisePrints = 0
   readonly #mints: Mints
@@ -34,7 +35,7 @@ export class TapeStudy {
   readonly names = new Map<string, { readonly symbol: string; readonly name: string }>()
   readonly #charts = new Map<TokenId, Chart | undefined>()
 
-  /** `windows`: tokens to chart, and when. */
+  /** `windows`: the tokens to chart, each with the time to chart. */
   constructor(
     mints: Mints,
     units: UnitSettings,
@@ -67,8 +68,8 @@ export class TapeStudy {
     }
   }
 
-  /** Change from the first robust price of a token to its last, as shares of the first; null if no token has a
-   *  price. */
+  /** Changes from a token's first robust price to its last, as shares of the first, over all tokens. mean and median
+   *  are null if no token has a price. */
   marketChange(): { readonly tokens: number; readonly mean: number | null; readonly median: number | null } {
     const changes = this.#firstPrices.flatMap((first, token) => {
       const last = this.#prices.at(token)
@@ -82,7 +83,7 @@ export class TapeStudy {
     }
   }
 
-  /** Time and robust price, SOL per token. */
+  /** Points of each chart: time and robust price, SOL per token. */
   charts(): Map<string, [Millis, number][]> {
     const found = new Map<string, [Millis, number][]>()
     for (const [token, chart] of this.#charts)
@@ -113,7 +114,7 @@ export class TapeStudy {
   }
 }
 
-/** Last price of each of POINTS equal steps. */
+/** Chart of a price: the last price of each of POINTS equal steps. */
 class Chart {
   readonly points: [Millis, number][] = []
   readonly #window: Window
@@ -136,10 +137,10 @@ class Chart {
 /** Round trips of one token, oldest first. */
 interface Watch {
   readonly trips: readonly RoundTrip[]
-  /** Next trip that has not begun. */
+  /** Index of the next trip that has not begun. */
   next: number
   open: RoundTrip[]
-  /** Robust price after the last print; undefined before the first. */
+  /** Robust price after the last print; undefined before the first print. */
   price: number | undefined
 }
 
@@ -149,7 +150,7 @@ export class Excursions {
   readonly #byMint = new Map<string, Watch>()
   readonly #byToken: (Watch | null | undefined)[] = []
 
-  /** `trips`: of all bots. */
+  /** `trips`: the round trips of all bots. */
   constructor(mints: Mints, trips: readonly RoundTrip[]) {
     this.#mints = mints
     const sorted = new Map<string, RoundTrip[]>()
@@ -161,7 +162,7 @@ export class Excursions {
     for (const [mint, some] of sorted) this.#byMint.set(mint, { trips: some, next: 0, open: [], price: undefined })
   }
 
-  /** Robust price of a token after a print, SOL per token. Times never decrease. */
+  /** Adds the robust price of a token after a print, SOL per token. Times must never decrease. */
   price(token: TokenId, time: Millis, price: number): void {
     const known = this.#byToken[token]
     const watch = known === undefined ? (this.#byMint.get(this.#mints.list[token] as string) ?? null) : known
@@ -173,12 +174,12 @@ export class Excursions {
     watch.price = price
   }
 
-  /** Call at the end of the tape: trips without a later print keep the last price. */
+  /** Call at the end of the tape. A trip without a later print keeps the last price. */
   end(): void {
     for (const watch of this.#byMint.values()) this.#begin(watch, Number.POSITIVE_INFINITY)
   }
 
-  /** Trips opened before `time` begin with the price at that time. */
+  /** Begins the trips that were opened before `time`, with the price at that time. */
   #begin(watch: Watch, time: Millis): void {
     for (; watch.next < watch.trips.length; watch.next++) {
       const trip = watch.trips[watch.next] as RoundTrip
