@@ -61,7 +61,7 @@ export function extrasOf(
     done += market.rows
     return found
   }
-  // Runs one at a time and keeps only these figures: engines and logs are large.
+  // The runs are made one at a time and only these figures are kept, because engines and logs are large.
   const stress = STRESS.map((factor) =>
     variedRuns(factor, run(config, { logged: true, model: (assumed) => stressed(model(assumed), factor) })),
   )

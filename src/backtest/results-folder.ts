@@ -9,12 +9,13 @@ import { reportPage } from './report/page.ts'
 import type { Report } from './report/report.ts'
 
 const RESULTS = 'results.db'
-/** Written last: its presence means that the run is complete. */
+/** The report is written last. If it exists, the run is complete. */
 const REPORT = 'report.json'
-/** Results can be computed again, so no disk space is reserved for them. */
+/** Space limits of 0. Results can be computed again, so no disk space is reserved for them. */
 const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
 
-/** Runs with a new journal in the folder, or without one if `folder` is undefined. A failed run leaves no results. */
+/** Calls `run` with a new journal in the folder, or without a journal if `folder` is undefined. If the run fails, its
+ *  results are deleted. */
 export async function runIntoFolder<T>(folder: string | undefined, run: (journal?: Journal) => T): Promise<T> {
   if (folder === undefined) return run()
   const path = join(folder, RESULTS)
@@ -38,8 +39,8 @@ export function writeReport(folder: string, report: Report): void {
   writeFileSync(join(folder, REPORT), `${JSON.stringify(report)}\n`, { mode })
 }
 
-/** Removes the results of an interrupted run, which has no report. Throws SluiceError if the run is complete, still
- *  writes, or is no backtest. */
+/** Removes the results of an interrupted run, which has no report. Throws SluiceError if the run is complete or still
+ *  writing, or if the results are not those of a backtest. */
 function clearUnfinished(folder: string): void {
   const path = join(folder, RESULTS)
   if (existsSync(join(folder, REPORT)) || !isOfBacktest(path))

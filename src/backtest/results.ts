@@ -6,31 +6,31 @@ import type { Journal, JournalRecord } from '../orders/ports.ts'
 import { BotLog } from './bot-log.ts'
 import { BotResult, count } from './bot-result.ts'
 
-/** Outputs that only a restart reads: they hold a bot's buys of the last hour and are large. */
+/** Kinds of outputs that only a restart reads. They contain a bot's buys of the last hour, which makes them large. */
 const FOR_RECOVERY: ReadonlySet<string> = new Set<Output['kind']>(['bot', 'keys'])
 
 export interface ResultsOptions {
-  /** Keep the input of a report. */
+  /** Whether to keep the records for a report. */
   readonly logged: boolean
   readonly journal?: Journal | undefined
-  /** Called at each fill with its bot. */
+  /** Called at each fill, with the name of its bot. */
   readonly filled?: (bot: string) => void
 }
 
-/** Journal of a backtest: sums up the results, and passes everything but the tape to a file's journal if there is one.
- *  No caller waits for a commit. */
+/** Journal of a backtest. Sums up the results, and passes everything except the tape on to the journal of a file, if
+ *  there is one. No caller waits for a commit. */
 export class BacktestResults implements Journal {
   readonly bots: readonly BotResult[]
-  /** Bot numbers by name. */
+  /** Index of each bot, by name. */
   readonly #numbers: ReadonlyMap<string, number>
-  /** Bot of the last lookup: outputs of one order come in a row. */
+  /** Index of the bot of the last lookup. It is tried first, because outputs of one order follow each other. */
   #last = 0
   readonly #journal: Journal | undefined
   readonly #filled: ((bot: string) => void) | undefined
   readonly #orders = new OrderMarks()
-  /** Fills that are not final yet; each is reported again when it is. */
+  /** Fills that are not final yet. Each is reported again when it becomes final. */
   readonly #provisional = new Map<string, Fill>()
-  /** Orders, refusals, cancellations, alarms and notes. */
+  /** Number of orders, refusals, cancellations, alarms and notes. */
   decisions = 0
   readonly #alarms: string[] = []
 
@@ -41,7 +41,7 @@ export class BacktestResults implements Journal {
     this.#numbers = new Map(bots.map((name, number) => [name, number]))
   }
 
-  /** Restores the state of a start. Earlier results are not counted; later changes are. */
+  /** Restores the state of a start. Results from before the start are not counted. */
   restore({ positions, orders, fills }: Pick<RecoveredMoney, 'positions' | 'orders' | 'fills'>): void {
     for (const position of positions) if (position.state !== 'closed') this.#of(position.bot).position(position)
     for (const { order } of orders) this.#orders.add(order.id, this.#numberOf(order.bot), order.price)
@@ -102,7 +102,7 @@ export class BacktestResults implements Journal {
       case 'position':
         this.#of(output.position.bot).position(output.position)
         break
-      default: // no other output is part of a result
+      default: // No other output is part of a result.
     }
   }
 
@@ -125,7 +125,7 @@ export class BacktestResults implements Journal {
     this.#filled?.(fill.bot)
   }
 
-  /** A fork reversed a fill. */
+  /** Subtracts a fill that a fork reversed. */
   #reverse(signature: string): void {
     const fill = this.#provisional.get(signature)
     if (fill === undefined) return
@@ -162,14 +162,14 @@ const GROWTH = 2
 const FIRST = 1024
 const OPEN = 1
 
-/** Bot, price of the decision and state of each order, in ten bytes per order: outcomes may come minutes later, and a
- *  map of objects would be slower to search and collect. */
+/** Bot, price at the decision, and state of each order, in ten bytes per order. Outcomes may arrive minutes later, so
+ *  many orders are kept, and a map of objects would be slower to search and to collect as garbage. */
 class OrderMarks {
   #prices = new Float64Array(FIRST)
   #bots = new Uint16Array(FIRST)
   #flags = new Uint8Array(FIRST)
 
-  /** `bot`: its number. `price`: null if unknown. */
+  /** Adds an order. `bot`: index of the bot. `price`: null if unknown. */
   add(id: string, bot: number, price: number | null): void {
     const at = orderNumber({ id })
     if (at >= this.#prices.length) this.#grow(at)
@@ -178,7 +178,7 @@ class OrderMarks {
     this.#flags[at] = OPEN
   }
 
-  /** Number of the order's bot; undefined for an unknown order. */
+  /** Index of the order's bot; undefined for an unknown order. */
   botOf(id: string): number | undefined {
     const bot = this.#bots[orderNumber({ id })] ?? 0
     return bot === 0 ? undefined : bot - 1
@@ -189,7 +189,7 @@ class OrderMarks {
     return Number.isNaN(price) ? null : price
   }
 
-  /** Returns true at the first call for an order. */
+  /** Ends an order. Returns true at the first call for this order. */
   end(id: string): boolean {
     const at = orderNumber({ id })
     if (this.#flags[at] !== OPEN) return false

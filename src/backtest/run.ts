@@ -32,15 +32,15 @@ import { BacktestResults } from './results.ts'
 
 export type { Backtest, BacktestOptions, BotOutcome } from './outcome.ts'
 
-/** Share of the mints that bots watched or held which the tape may lack. */
+/** Largest share of the mints that bots watched or held that the tape may lack without a complaint. */
 const MOST_ABSENT = 0.02
 const BOOT = 'simulated'
 
-/** Runs the bots of a configuration over a tape, on simulated time, in one synchronous loop: the engine, runner,
- *  gateway and limiter of a live run with the executor of a paper run. Throws SluiceError: exit 2 if the tape does not
- *  cover the bots' keys, exit 1 if a strategy throws or the journal is corrupt. */
+/** Runs the bots of a configuration over a tape, on simulated time, in one synchronous loop. The engine, runner,
+ *  gateway and limiter are those of a live run; the executor is that of a paper run. Throws SluiceError: exit 2 if the
+ *  tape does not cover the bots' keys, exit 1 if a strategy throws or the journal is corrupt. */
 export function runBacktest(config: Config, market: Market, options: BacktestOptions): Backtest {
-  // A replay of a recorded run receives the inputs that the run received.
+  // The replay of a recorded run receives the same inputs as the run, so its coverage is not checked.
   const { coverage, lacks } =
     options.replayed === undefined ? tapeCoverage(config, market, options.partial) : { coverage: [], lacks: [] }
   const run = new Run(config, market, options)
@@ -49,7 +49,7 @@ export function runBacktest(config: Config, market: Market, options: BacktestOpt
   return run.report(coverage, [...lacks, ...run.lacks])
 }
 
-/** `bots` with `some` of them in one wallet, which has the money of the first of those. */
+/** Returns `bots` with `some` of them in one wallet. The wallet has the money of the first of these. */
 function inOneWallet(bots: readonly BotSettings[], { bots: some, lamports }: OneWallet = NO_WALLET): BotSettings[] {
   const first = bots.find(({ name }) => some.includes(name))
   return bots.map((bot) =>
@@ -118,7 +118,7 @@ class Run {
     this.#sampler?.end()
   }
 
-  /** Bots that share a budget use that of the first one. */
+  /** Restores money and limiters. Bots that share a budget use the budget of the first one. */
   #restore(money: RecoveredMoney): void {
     const { oneBudget = [] } = this.#options
     const shared = oneBudget.length === 0 ? undefined : this.#limiter('shared')
@@ -131,7 +131,7 @@ class Run {
     this.#results.restore(money)
   }
 
-  /** Data found missing during the run. */
+  /** Descriptions of data that was found missing during the run. */
   get lacks(): string[] {
     const { wanted, absent } = this.#watched
     if (absent.size <= wanted.size * MOST_ABSENT) return []
@@ -168,7 +168,7 @@ class Run {
     return (this.#bots[index] as BotSettings).paperLamports
   }
 
-  /** No side effects. */
+  /** Notes the results so far. Has no side effects on the run. */
   #note(foreign: readonly Position[]): void {
     this.#splitLamports = this.#results.bots.map((result) => result.walletLamports + this.#valueOf(result))
     for (const { name, account } of this.#bots) {
@@ -184,7 +184,8 @@ class Run {
     return sum
   }
 
-  /** A position is worth what the pool would pay for it, at a price that its exits would act on. */
+  /** Value of a position: the amount that the pool would pay for it, at a price at which the position's exits would
+   *  act. */
   #worthOf(position: Position): number {
     return this.#paper.valueOf(position, this.#segment.engine.exitPriceOf(position))
   }
@@ -261,7 +262,7 @@ class Run {
     })
   }
 
-  /** The tape as inputs of the runner. Time between two segments is a gap. */
+  /** Yields the tape as inputs of the runner. The time between two segments becomes a gap. */
   *#items(): Generator<TapeItem, void, undefined> {
     let endedAt: Millis | undefined
     let rows = 0
@@ -283,8 +284,8 @@ class Run {
     yield* this.#end()
   }
 
-  /** Rows of a recorded run, and between them its inputs in their places: those that the replay receives, and moments
-   *  of events that the replay causes itself. */
+  /** Yields the rows of a recorded run and, between them in their places, its inputs: those that the replay receives,
+   *  and moments at which the replay causes events itself. */
   *#recordedItems({ items, told, moments }: ReplayedStart): Generator<TapeItem, void, undefined> {
     for (const item of items(this.#mints)) {
       if (item.kind === 'rows') yield item
@@ -297,13 +298,13 @@ class Run {
     yield* this.#end()
   }
 
-  /** Without a known market nothing is decided; open orders still end. */
+  /** Yields the input that ends the run. No decision is made without a market; open orders still end. */
   *#end(): Generator<TapeItem, void, undefined> {
     yield { kind: 'input', time: this.#clock.now(), input: { kind: 'command', command: { name: 'stop' } } }
     this.#segment.runner.stop()
   }
 
-  /** `before`: number of earlier rows. The note at the split has no side effects. */
+  /** Yields rows, cut at the split, where the results are noted. `before`: number of earlier rows. */
   *#rowsOf(item: Extract<TapeItem, { kind: 'rows' }>, before: number): Generator<TapeItem, void, undefined> {
     const split = item.from + (this.#options.splitRow ?? Number.POSITIVE_INFINITY) - before
     const isHere = split > item.from && split <= item.to
@@ -321,7 +322,8 @@ class Run {
     return { kind: 'input', time, input: news }
   }
 
-  /** A bot that watches single tokens receives gaps in `trades` too. */
+  /** Returns the input for a gap. A bot that watches single tokens also receives gaps in `trades`, which cover its
+   *  tokens. */
   #gap({ from, to, keys }: { from: Millis; to: Millis; keys: readonly string[] }): Input {
     this.#gaps++
     this.#gapMs += to - from

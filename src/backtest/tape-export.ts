@@ -16,8 +16,9 @@ export interface Exported {
 
 type Message = Readonly<Record<string, unknown>>
 
-/** Writes a tape as a new file of the service's messages, one per line, as `import` reads it; CSV by the file's ending.
- *  Throws SluiceError: exit 2 if the file exists, otherwise exit 1; a partial file is deleted. */
+/** Writes a tape to a new file, as messages of the service, one per line, in the format that `import` reads. A file
+ *  name that ends in .csv gives CSV. Throws SluiceError: exit 2 if the file exists, otherwise exit 1; a partial file is
+ *  deleted. */
 export function exportTape(market: Market, path: string): Exported {
   if (existsSync(path)) throw new SluiceError(`${path} already exists; choose a new file`, ExitCode.usage)
   const file = created(path)
@@ -50,7 +51,7 @@ export function exportTape(market: Market, path: string): Exported {
   return count
 }
 
-/** Time between two segments is a gap. */
+/** Yields the messages of a tape. The time between two segments becomes a gap. */
 function* messagesOf(market: Market): Generator<{ kind: keyof Exported; message: Message }, void, undefined> {
   let endedAt: Millis | undefined
   for (const item of market.items(new Mints())) {

@@ -5,26 +5,28 @@ import { type Block, RowKind, type TokenId } from '../market/block.ts'
 import { Mints } from '../market/mints.ts'
 import { FIREHOSES } from './coverage.ts'
 
-/** Version of the identity, recorded with every hash. Version 1 left out market caps, slippage, fees, signatures,
- *  traders, creators, names and gaps. */
+/** Version of the identity, which is recorded with every hash. Version 1 did not cover market caps, slippage, fees,
+ *  signatures, traders, creators, names and gaps. */
 export const TAPE_IDENTITY = 2
 
 const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const
 const CHUNK_BYTES = 1 << 16
-/** Bytes for one text. A longer one is encoded by itself. */
+/** Size of the buffer for one text, bytes. A longer text is encoded by itself. */
 const LONGEST_TEXT = 256
 const encoder = new TextEncoder()
 
 type Gap = Extract<FeedNews, { kind: 'gap' }>
 
-/** Identity of a tape: a hash of everything that a strategy can read of it, which is every column of every row, the
- *  texts, and the gaps. Each column has a hash of its own, so the identity is independent of the blocks, and equal
- *  after an export and an import. States of the feed are left out, because an export has none. */
+/** Identity of a tape: a hash of everything that a strategy can read from it. This is every column of every row, the
+ *  texts, and the gaps. Each column has a hash of its own, so that the identity does not depend on the division into
+ *  blocks and is equal after an export and an import. States of the feed are not covered, because an export does not
+ *  contain them. */
 export class TapeIdentity {
   readonly #columns = [...DOUBLES, 'kind', 'token'].map(() => createHash('sha256'))
   readonly #texts = new TextHash()
   readonly #told = createHash('sha256')
-  /** Numbers of the tokens in the order of their first rows, and the table of mints that they belong to. */
+  /** Number of each token, in the order of the tokens' first rows. `#mintList` is the list of mints that the index
+   *  refers to. */
   #tokens: (number | undefined)[] = []
   #mintList: readonly string[] = []
   readonly #numbers = new Map<string, number>()
@@ -52,7 +54,7 @@ export class TapeIdentity {
     this.#rows += to - from
   }
 
-  /** Hexadecimal. */
+  /** Returns the identity as hexadecimal text. */
   digest(): string {
     const all = createHash('sha256')
     for (const hash of [...this.#columns, this.#texts.end(), this.#told]) all.update(hash.digest())
@@ -82,7 +84,7 @@ export class TapeIdentity {
     this.#told.update(`token ${at} ${JSON.stringify([symbol, name, description, image, website, twitter])}\n`)
   }
 
-  /** A gap that a recording repeats counts once, as in an import. */
+  /** Adds a gap. If a recording repeats a gap, it counts once, as in an import. */
   #gap({ from, to, keys }: Gap): void {
     const gap = `${from} ${to} ${[...keys].sort().join(' ')}`
     if (this.#gaps.has(gap)) return
@@ -91,14 +93,14 @@ export class TapeIdentity {
   }
 }
 
-/** Reads a whole tape. */
+/** Reads a whole tape and returns its identity. */
 export function tapeHash(market: Pick<Market, 'items'>): string {
   const identity = new TapeIdentity()
   for (const item of market.items(new Mints())) identity.take(item)
   return identity.digest()
 }
 
-/** Hash of the signatures and traders of rows, each with its length before it. */
+/** Hash of the signatures and traders of rows. The length of each text is hashed before the text. */
 class TextHash {
   readonly #hash = createHash('sha256')
   readonly #text = new Uint8Array(LONGEST_TEXT)

@@ -11,9 +11,9 @@ import type { Captured, CaptureImporter, Line } from '../venues/venue.ts'
 const { captures } = DEFAULT_VENUE
 
 export interface ImportOptions {
-  /** The first bad line ends the import. */
+  /** Whether the first bad line ends the import. */
   readonly strict: boolean
-  /** Called for each bad line. */
+  /** Called with a complaint for each bad line. */
   readonly complain: (complaint: string) => void
 }
 
@@ -22,15 +22,15 @@ export interface Imported {
   readonly gaps: number
   readonly badLines: number
   readonly duplicates: number
-  /** Rows with a time before their predecessor: they count as received with it. */
+  /** Number of rows with an earlier time than the row before. Such a row counts as received together with that row. */
   readonly late: number
   /** Subscription keys that the tape covers, except in its gaps. */
   readonly keys: readonly string[]
 }
 
-/** Imports captures of a feed, merged by time, into a new journal. All files are read twice: first for their coverage,
- *  so that a strict import finds a bad line before it writes anything. Throws SluiceError: exit 2 if the journal
- *  exists, otherwise exit 1. */
+/** Imports captures of a feed into a new journal, merged by time. All files are read twice. The first reading finds
+ *  their coverage, so that a strict import finds a bad line before it writes anything. Throws SluiceError: exit 2 if
+ *  the journal exists, otherwise exit 1. */
 export async function importTape(files: readonly string[], path: string, options: ImportOptions): Promise<Imported> {
   if (existsSync(path)) throw new SluiceError(`${path} already exists; an import creates a new journal`, ExitCode.usage)
   const { keys, badLines } = lookAt(files, options)
@@ -69,7 +69,7 @@ function lookAt(
   return { keys, badLines }
 }
 
-/** A single word names a field. */
+/** Turns the reason of a bad line into text. A single word is the name of a field. */
 function whyText(why: string): string {
   return /^\w+$/.test(why) ? `its ${why} is missing or invalid` : why
 }
@@ -138,7 +138,7 @@ class Import {
   }
 }
 
-/** A file and its next line: a row or a gap. */
+/** A file, and its next line, which is a row or a gap. */
 class Source {
   line: Line | undefined
   time: Millis = 0
@@ -162,7 +162,7 @@ class Source {
   }
 }
 
-/** Lines with equal times: the first file's comes first. */
+/** Returns the source with the earliest line. Of lines with equal times, that of the first file comes first. */
 function earliest(sources: readonly Source[]): Source | undefined {
   let first: Source | undefined
   for (const source of sources)

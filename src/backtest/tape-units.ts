@@ -4,7 +4,7 @@ import { Mints } from '../market/mints.ts'
 import { type UnitVerdict, UnitWitness } from '../runtime/unit-witness.ts'
 import { venueOf } from '../venues/registry.ts'
 
-/** Rows of a tape that are enough to know its unit. */
+/** Number of rows of a tape that suffice to find its unit. */
 const ROWS = 200_000
 
 /** Unit of a tape's amounts, and the first line of a report about it. */
@@ -19,7 +19,8 @@ export function tapeUnit(
   return { is: verdict.unit, text: unitText(verdict, venueOf(service).amountCurrency) }
 }
 
-/** Unit of a tape's amounts, by a witness other than its own prices. Reads the beginning of the tape. */
+/** Finds the unit of a tape's amounts from a witness that is independent of the tape's prices. Reads the beginning of
+ *  the tape. */
 function tapeUnits(market: Pick<Market, 'items'>): UnitVerdict {
   const witness = new UnitWitness()
   let rows = 0
@@ -32,7 +33,8 @@ function tapeUnits(market: Pick<Market, 'items'>): UnitVerdict {
   return witness.verdict()
 }
 
-/** The first line of a report. `declared`: the currency of amounts by the document of the venue. */
+/** Returns the first line of a report about the unit. `declared`: the currency of amounts in the venue's
+ *  documentation. */
 function unitText({ unit, text }: UnitVerdict, declared: string): string {
   if (unit === 'sol') return `amounts are in SOL: ${text}`
   const by = declared === '' ? '' : ` (the document of the service says ${declared})`

@@ -7,15 +7,16 @@ import { FINALITY_MS } from '../../simulation/paper-executor.ts'
 import { HALF, type Moments, type Place } from './moments.ts'
 import type { RecordedAttempt, RecordedOrder } from './run-record.ts'
 
-/** Most time between an attempt of a replay and the attempt of the run in the same lane that matches it, ms. */
+/** Longest time between an attempt of a replay and the attempt of the run that matches it, ms. Both are in the same
+ *  lane. */
 const SAME_WITHIN_MS = 10_000
-/** Clock differences below this are noise: both count as the same instant. */
+/** A smaller difference between two times is noise of the clock, so both count as the same instant. */
 const SAME_INSTANT_MS = 1_000
 
-/** Property of an attempt that a replay may take from the run. */
+/** A property of an attempt that a replay may take from the run's measurements. */
 export type Factor = 'latency' | 'landing' | 'impact' | 'fees'
 
-/** An attempt that only one of the two made. */
+/** An attempt that only the run or only the replay made. */
 export interface Apart {
   readonly of: 'run' | 'replay'
   readonly time: Millis
@@ -23,18 +24,18 @@ export interface Apart {
   readonly side: TradeSide
 }
 
-/** Matches the attempts of a replay to those of the run. */
+/** Matches the attempts of a replay with those of the run. */
 export class AttemptMatches {
   used = 0
   readonly #free = new Map<string, RecordedAttempt[]>()
   readonly #factors: ReadonlySet<Factor>
   readonly #orders = new Map<string, RecordedOrder[]>()
-  /** Attempts of followed orders, by the id that they have in the replay. */
+  /** Attempts of the followed orders, by the id that each has in the replay. */
   readonly #followed = new Map<string, RecordedAttempt>()
-  /** By bot, in order. */
+  /** Unmatched attempts of the replay by bot, in order. */
   readonly #unmatched = new Map<string, Apart[]>()
 
-  /** `orders`: orders of the run that a replay may follow. */
+  /** `orders`: the orders of the run that a replay may follow. */
   constructor(attempts: readonly RecordedAttempt[], factors: readonly Factor[], orders: Iterable<RecordedOrder> = []) {
     this.#factors = new Set(factors)
     for (const one of orders) addTo(this.#orders, laneOf(one.order), one)
@@ -45,7 +46,7 @@ export class AttemptMatches {
     return this.#factors.has(factor)
   }
 
-  /** The order that the run made in the same lane at the same time; undefined if it made none. */
+  /** Returns the order that the run made in the same lane at the same time; undefined if it made none. */
   follow(own: Order): RecordedOrder | undefined {
     const lane = laneOf(own)
     const orders = this.#orders.get(lane) ?? []
@@ -66,7 +67,8 @@ export class AttemptMatches {
     return nearest
   }
 
-  /** `moments`: places of the run, if the replay goes through them. */
+  /** Returns the measured facts of the run's attempt that matches this one; undefined if none does. `moments`: places
+   *  of the run, if the replay plays the run's inputs in their places. */
   of(attempt: Attempt, moments?: Moments): Measured | undefined {
     if (this.#factors.size === 0) return undefined
     const followed = this.#followed.get(attempt.id)
@@ -84,12 +86,13 @@ export class AttemptMatches {
     return this.#measured(nearest, attempt, moments)
   }
 
-  /** Whether the attempt of a followed order filled in the run. */
+  /** Whether this attempt of a followed order was filled in the run. */
   fills(attemptId: string): boolean {
     return this.#followed.get(attemptId)?.landing === 'filled'
   }
 
-  /** The fill is known right before the place at which the run's fill was reported. */
+  /** Returns the measured facts of an attempt of a followed order. The replay computes the fill right before the place
+   *  at which the run's fill was reported. */
   #measuredOf(run: RecordedAttempt, attempt: Attempt, moments: Moments | undefined): Measured {
     const { seen } = run
     const told: Moment | undefined =
@@ -97,7 +100,8 @@ export class AttemptMatches {
     return { ...this.#measured(run, attempt, moments), told, final: NEVER }
   }
 
-  /** First unmatched attempt of a bot after the replay: from there on the two diverged. */
+  /** First unmatched attempt of a bot after the replay. The run and the replay diverged there. undefined if all
+   *  attempts match. */
   apart(bot: string): Apart | undefined {
     const left = [...this.#free.values()].flat().filter((one) => one.bot === bot)
     const all = [
@@ -112,9 +116,10 @@ export class AttemptMatches {
     const { sentAt, seen, told, final, landing, code, fill } = run
     if (seen === null || told === null || landing === null) return has('landing') ? { landing: 'open' } : {}
     const isSame = distanceMs(run, attempt) <= SAME_INSTANT_MS
-    // A transaction that never landed is reported late. While landing is still simulated, that time is no latency.
+    // A transaction that never landed is reported late. While landing is still simulated, that time is not used as
+    // latency.
     const hasLanded = landing === 'filled' || landing === 'reverted'
-    // A failure may be reported only once it is final, a fill at first sight.
+    // A failure may be reported only after finality; a fill is reported when it is first seen.
     const finalMs = landing === 'reverted' && seen === told ? FINALITY_MS : 0
     const at = (place: Place): Moment | undefined =>
       moments && isSame ? (then) => moments.at(place.seq, then) !== undefined : undefined
@@ -134,7 +139,8 @@ export class AttemptMatches {
   }
 }
 
-/** 0 between the decision and the first report: a replay sends at once. */
+/** Time between the two attempts, ms. It is 0 if the replay's attempt, which is sent at once, lies between the run's
+ *  decision and its first report. */
 function distanceMs({ decidedAt, sentAt }: RecordedAttempt, { armedAt }: Attempt): number {
   return Math.max(0, decidedAt - armedAt, armedAt - sentAt)
 }
@@ -143,7 +149,7 @@ function swapOf({ tokens, tradeLamports }: Fill, orderedLamports: Lamports | nul
   return { tokens, tradeLamports, orderedLamports }
 }
 
-/** The run ended before that. */
+/** A moment that never comes, because the run ended before it. */
 const NEVER: Moment = () => true
 
 function addTo<T>(lanes: Map<string, T[]>, lane: string, one: T): void {

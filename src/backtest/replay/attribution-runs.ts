@@ -13,24 +13,24 @@ import { RecordedOrders } from './recorded-orders.ts'
 import { configOf, type ReplayedStart } from './recorded-start.ts'
 import type { RecordedStart, RunRecord } from './run-record.ts'
 
-/** Lamports by bot. */
+/** Amounts in lamports, by bot. */
 export type ByBot = ReadonlyMap<string, number>
 
 export const amount = (amounts: ByBot, bot: string): number => amounts.get(bot) ?? 0
 
 export interface Replay {
-  /** Result of the replay when the run ended. */
+  /** Net result of the replay at the time when the run ended. */
   readonly net: ByBot
-  /** Result of the replay after all its orders ended. */
+  /** Net result of the replay after all its orders had ended. */
   readonly atEnd: ByBot
-  /** Liquidation value at that time of the run's own positions. */
+  /** Liquidation value that the run's own positions had when the run ended. */
   readonly held: ByBot
   readonly matches: AttemptMatches
 }
 
 type More = Pick<BacktestOptions, 'oneBudget' | 'oneWallet' | 'replayed'>
 
-/** One replay over the whole tape with the start of the run's last segment. */
+/** Replays the run as a whole: over the whole tape, with the start of the run's last segment. */
 export class WholeRun {
   readonly #market: Market
   readonly #recorded: RecordedStart
@@ -44,12 +44,12 @@ export class WholeRun {
 
   play(config: Config, more: More = {}, matches = new AttemptMatches([], [])): Replay {
     const { endedAt, held } = this.#recorded
-    // Orders that a replay sends later have no counterpart in the run.
+    // Orders that a replay sends after the end of the run have no counterpart in the run.
     const measured: Measurements = (attempt) =>
       attempt.armedAt > endedAt ? undefined : matches.of(attempt, more.replayed?.moments)
     const backtest = runBacktest(config, this.#market, {
       ...{ partial: true, tolerant: true, model: () => this.#model, measured },
-      // Just after the run's last instant, so that all of it counts.
+      // Just after the run's last instant, so that the whole run counts.
       ...{ note: { at: endedAt + 1, foreign: held }, ...more },
     })
     const byBot = (of: (bot: BotOutcome) => number): ByBot =>
@@ -71,11 +71,11 @@ export interface PlayedStart {
   readonly items: ReplayedStart['items']
 }
 
-/** Inputs of the run that a backtest does not have. */
+/** Kinds of inputs that the run received and that a backtest does not have. */
 export const BESIDE = ['operated', 'gated'] as const
 export type From = (typeof BESIDE)[number]
 
-/** Replays each start of the run separately: with its configuration, rows and restored state. */
+/** Replays each start of the run separately, with its own configuration, rows and restored state. */
 export class RunInParts {
   readonly #starts: readonly PlayedStart[]
   readonly #record: RunRecord
@@ -87,7 +87,8 @@ export class RunInParts {
     this.#model = model
   }
 
-  /** Each start's replay begins with the state that the run recorded, regardless of the end of the previous replay. */
+  /** Plays all starts. The replay of each start begins with the state that the run recorded there, regardless of how
+   *  the previous replay ended. */
   play(factors: readonly Factor[], told: readonly From[] = [...BESIDE]): Replay {
     const { attempts, orders } = this.#record
     const matches = new AttemptMatches(attempts, factors, orders.values())
@@ -113,7 +114,7 @@ export class RunInParts {
   }
 }
 
-/** Returns undefined if the tape of a start was dropped. */
+/** Returns the starts of the run with their tape; undefined if the tape of a start was dropped. */
 export async function startsOf(
   live: JournalReader,
   segments: readonly Segment[],
@@ -142,7 +143,7 @@ function walletOf(start: StartInput, { walletLamports }: RunRecord): OneWallet {
   return { bots: liveBotsOf(start), lamports: walletLamports }
 }
 
-/** A replay and the data that it takes from the run in addition to the previous one. */
+/** A replay that takes one more kind of data from the run than the previous replay. */
 export interface Step {
   readonly name: string
   readonly replay: Replay
@@ -150,16 +151,16 @@ export interface Step {
 
 export interface StepParts {
   readonly whole: WholeRun
-  /** undefined if the tape of a start was dropped: the run is then replayed as a whole. */
+  /** The starts of the run; undefined if the tape of a start was dropped. The run is then replayed as a whole. */
   readonly parts: RunInParts | undefined
   readonly record: RunRecord
-  /** Results of the backtest and of the run. */
+  /** `theirs`: configuration of the backtest. `ours`: configuration of the run. */
   readonly theirs: Config
   readonly ours: Config
 }
 
-/** Steps from the backtest to the run: the backtest again, then with one factor after the other replaced by the run's
- *  measurements. */
+/** Steps from the backtest to the run. The first is the backtest again; in each later step, one more factor is replaced
+ *  by the run's measurements. */
 export function stepsOf({ whole, parts, record, theirs, ours }: StepParts): Step[] {
   const { start, plan } = record.starts.at(-1) as RecordedStart
   const asRun = { ...ours, service: { ...ours.service, plan } }
@@ -181,7 +182,7 @@ export function stepsOf({ whole, parts, record, theirs, ours }: StepParts): Step
   ]
 }
 
-/** Steps for restarts, operator commands and the wait for the chain, which a backtest does not have. */
+/** Steps for restarts, for operator commands and for the wait for the chain. A backtest has none of these. */
 function besideSteps(parts: RunInParts, { starts }: RunRecord): Step[] {
   const has = (from: From): boolean => starts.some((one) => one[from].size > 0)
   const steps: Step[] = []

@@ -12,7 +12,7 @@ import { amount, type ByBot, RunInParts, type Step, startsOf, stepsOf, WholeRun 
 import { configOf } from './recorded-start.ts'
 import { type RecordedStart, RunRecord } from './run-record.ts'
 
-/** Difference between a run and its backtest by factor, lamports. */
+/** Difference between the results of a run and of its backtest, divided by factor, in lamports. */
 export interface Difference {
   readonly liveLamports: number
   readonly backtestLamports: number
@@ -23,32 +23,32 @@ export interface Difference {
 
 export interface BotDifference extends Difference {
   readonly bot: string
-  /** null: no bot of the run. */
+  /** Mode of the bot; null if the run has no bot of this name. */
   readonly mode: 'live' | 'paper' | null
-  /** First transaction that only the run or only the last replay sent; null if both sent the same. */
+  /** First transaction that only the run or only the last replay sent; null if both sent the same transactions. */
   readonly apart: Apart | null
 }
 
 export interface Attribution extends Difference {
   /** Differences by bot. */
   readonly bots: readonly BotDifference[]
-  /** Number of starts. */
+  /** Number of starts of the run. */
   readonly starts: number
-  /** Attempts of the run, and those that the last replay made too. */
+  /** Number of attempts of the run. `matched`: number of those that the last replay also made. */
   readonly attempts: number
   readonly matched: number
-  /** Causes that cannot be measured, and so belong to the residual. */
+  /** Causes that cannot be measured and are therefore part of the residual. */
   readonly notes: readonly string[]
 }
 
-/** From report.json. */
+/** The parts of report.json that are used here. */
 interface ReportedRun {
   readonly bots: readonly Pick<Report['bots'][number], 'name' | 'netSol'>[]
   readonly fillModel: Pick<Report['fillModel'], 'numbers'>
 }
 
-/** Explains why a run and its backtest have different results: replays the backtest on the run's own tape and replaces
- *  one factor after the other by the run's measurements. `backtest`: its report and the start in its results. */
+/** Explains why a run and its backtest have different results. Replays the backtest on the run's own tape, and replaces
+ *  one factor after the other by the run's measurements. `backtest`: its report, and the start in its results. */
 export async function attribute(
   live: JournalReader,
   backtest: { readonly report: ReportedRun; readonly start: StartInput },
@@ -58,7 +58,7 @@ export async function attribute(
   if (first === undefined || last === undefined)
     throw new SluiceError('the journal has no start with bots', ExitCode.usage)
   const record = recordOf(live, segments)
-  // Rows from before the start serve as warm-up only.
+  // Rows from before the start serve only as warm-up.
   const market = windowOf(live.market(), first.time, Number.POSITIVE_INFINITY)
   const model = modelOf(backtest.report)
   const [theirs, ours] = [await configOf(backtest.start, model), await configOf(last.start, model)]
@@ -120,7 +120,8 @@ function summed(parts: readonly Difference[]): Difference {
   }
 }
 
-/** `code`: hash of the replaying code. `inParts`: each start was replayed separately. */
+/** Causes that cannot be measured, as sentences. `code`: hash of the replaying code. `inParts`: whether each start was
+ *  replayed separately. */
 function notesOf({ starts }: RunRecord, code: string, backtestCode: string, inParts: boolean): string[] {
   const last = (starts.at(-1) as RecordedStart).start
   const another = 'the code of Sluice or of a strategy has changed since'
@@ -145,7 +146,7 @@ function recordOf(live: JournalReader, segments: readonly Segment[]): RunRecord 
   return record
 }
 
-/** Fill model of the report. */
+/** Returns the fill model of the backtest's report. */
 function modelOf({ fillModel }: ReportedRun): FillModel {
   return { ...DEFAULT_FILL_MODEL, ...(fillModel.numbers as Partial<FillModel>) }
 }

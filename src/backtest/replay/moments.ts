@@ -4,23 +4,23 @@ import type { Timer } from '../../engine/recovered-money.ts'
 import { nextFiring } from '../../engine/timers.ts'
 import type { SegmentParts } from '../../runtime/segment.ts'
 
-/** Place between two rows of a recorded run. */
+/** A place between two rows of a recorded run. */
 export interface Place {
   readonly seq: Seq
   readonly time: Millis
 }
 
-/** From a place to a place between it and its neighbour. */
+/** Distance from the seq of a place to a place between it and the next or the previous one. */
 export const HALF = 0.5
 
-/** What a replay does at the places of a recorded run's inputs. */
+/** Functions that a replay runs at the places of a recorded run's inputs. */
 export class Moments {
   readonly #waiting = new Map<Seq, Set<() => void>>()
   /** Time of the last place. */
   time: Millis = 0
   #reached: Seq = 0
 
-  /** Runs a function when the replay reaches the place; undefined if the place has passed. */
+  /** Runs a function when the replay reaches the place. Returns undefined if the replay has passed it. */
   at(seq: Seq, run: () => void): Cancel | undefined {
     if (seq <= this.#reached) return undefined
     const there = this.#waiting.get(seq) ?? new Set()
@@ -40,7 +40,7 @@ export class Moments {
   }
 }
 
-/** Where the timers of a recorded run fired or ended. */
+/** The places at which the timers of a recorded run fired or were cleared. */
 export class TimerPlaces {
   /** Timers that have not fired yet, with the time at which each is due. */
   readonly #armed = new Map<number, { readonly timer: Timer; readonly at: Millis }>()
@@ -66,8 +66,8 @@ export class TimerPlaces {
     this.#armed.delete(id)
   }
 
-  /** Where the run's timer that was due at the same time fired. Right behind the place where the run cleared it, if
-   *  that was late: until there it had not fired. */
+  /** Place at which the run's timer with the same due time fired; undefined if it is not recorded. If the run cleared
+   *  the timer after it was due, the place is right after the clearing, because the timer had not fired until then. */
   of(timer: Timer, at: Millis): Seq | undefined {
     const key = keyOf(timer, at)
     const cleared = this.#cleared.get(key)
@@ -80,7 +80,8 @@ function keyOf({ bot, owner, name }: Timer, at: Millis): string {
   return `${bot} ${owner} ${name} ${at}`
 }
 
-/** Fires a timer where the run did; one that the run had cleared before, not sooner than that. */
+/** Returns a hold that fires a timer of the replay where the run fired it. A timer that the run cleared does not fire
+ *  before that place. */
 export function holdOf(timers: TimerPlaces, moments: Moments): SegmentParts['hold'] {
   return (timer, at, fire) => {
     const seq = timers.of(timer, at)

@@ -16,23 +16,23 @@ export interface RecordedOrdersOptions {
   readonly matches: AttemptMatches
   readonly moments: Moments
   readonly model: FillModel
-  /** Gateway of the orders that the run did not make. */
+  /** The gateway for orders that the run did not make. */
   readonly inner: GatewayPort
   readonly post: (input: Input) => void
   readonly executorOf: (account: string) => PaperExecutor
 }
 
-/** Order path of a replay that takes the landing of its orders from the run: an order that the run made too receives
- *  the run's reports, each in its place, so that waits, lost answers, repetitions and forks need no model. Amounts and
- *  fees of its fills are those of the model or of the run. */
+/** The gateway of a replay that takes the landing of its orders from the run. An order that the run made too receives
+ *  the run's reports, each in its place, so that waits, lost answers, repetitions and forks need no model. The amounts
+ *  and fees of its fills come from the model or from the run. */
 export class RecordedOrders implements GatewayPort {
   readonly #options: RecordedOrdersOptions
   readonly #followed = new Set<string>()
-  /** Last fill by signature, without reversed ones. */
+  /** Last report of each fill by signature, without reversed fills. */
   readonly #fills = new Map<string, Fill>()
-  /** What the model makes of an attempt that filled in the run; undefined until then. */
+  /** Result that the model gives to an attempt that was filled in the run; undefined until the model has one. */
   readonly #simulated = new Map<string, Outcome | undefined>()
-  /** Attempts that the model did not fill. */
+  /** Ids of attempts that the model did not fill. */
   readonly #failed = new Set<string>()
 
   constructor(options: RecordedOrdersOptions) {
@@ -53,7 +53,8 @@ export class RecordedOrders implements GatewayPort {
     }
   }
 
-  /** The answer is among the recorded reports. */
+  /** Cancels an order that is not followed. For a followed order, the answer to the cancellation is one of the recorded
+   *  reports. */
   cancel(orderId: string, code: ErrorCode): void {
     if (!this.#followed.has(orderId)) this.#options.inner.cancel(orderId, code)
   }
@@ -66,7 +67,7 @@ export class RecordedOrders implements GatewayPort {
     this.#options.inner.halt(account, isHalted)
   }
 
-  /** With the names of the replay's order. */
+  /** Posts a recorded report with the ids of the replay's order. */
   #deliver(order: Order, { fill, reversed, feeLamports, ...recorded }: ExecutionReport): void {
     const attemptId = recorded.attemptId.replace(recorded.orderId, order.id)
     const { matches, model, post } = this.#options
@@ -85,7 +86,8 @@ export class RecordedOrders implements GatewayPort {
     post({ kind: 'report', id: 0, report })
   }
 
-  /** Without the amounts of the run the model fills the attempt between the places of its first report and its fill. */
+  /** Starts the model's execution of an attempt, unless the amounts are taken from the run. The model fills the attempt
+   *  between the place of its first report and the place of its fill. */
   #begin(order: Order, attemptId: string): void {
     const { matches, moments, executorOf } = this.#options
     if (matches.has('impact') || this.#simulated.has(attemptId)) return
@@ -119,7 +121,7 @@ export class RecordedOrders implements GatewayPort {
   }
 }
 
-/** End of an order whose attempt the model does not fill. */
+/** Report fields that end an order whose attempt the model did not fill; undefined if the model filled it. */
 function failureOf(outcome: Outcome | undefined): Pick<ExecutionReport, 'state' | 'code' | 'unproved'> | undefined {
   if (outcome === undefined || outcome.kind === 'filled') return undefined
   return { state: 'failed', code: 'code' in outcome ? (outcome.code ?? 'REVERTED') : 'REVERTED', unproved: 0 }
@@ -134,7 +136,7 @@ function attemptOf(order: Order, id: string, armedAt: Millis): Attempt {
   }
 }
 
-/** The fill with other fees and rent. */
+/** Returns the fill with other fees and rent. */
 function withFees(fill: Fill, feeLamports: Lamports, rentLamports: Lamports): Fill {
   const base = Math.min(BASE_FEE, feeLamports)
   const costs = {

@@ -14,31 +14,31 @@ import type { SegmentParts } from '../../runtime/segment.ts'
 import type { Moments } from './moments.ts'
 import type { RecordedOrders, RecordedOrdersOptions } from './recorded-orders.ts'
 
-/** State and outside inputs of a recorded start, for its replay. */
+/** State of a recorded start, and the inputs that came from outside, for its replay. */
 export interface ReplayedStart {
   readonly start: StartInput
   /** Whether the bots have the accounts that they had in the run; otherwise each has a backtest account. */
   readonly inOwnAccounts: boolean
-  /** Everything that happened in it. */
+  /** Yields everything that happened in the start, in order. */
   readonly items: (mints: Mints) => Iterable<SegmentItem>
-  /** Inputs that the replay receives as recorded. */
+  /** Recorded inputs that the replay receives unchanged, by seq. */
   readonly told: ReadonlyMap<Seq, Input>
   readonly moments: Moments
   readonly hold: SegmentParts['hold']
-  /** Order path of orders that the run made too; undefined: all are simulated. */
+  /** Creates the gateway for orders that the run made too; undefined if all orders are simulated. */
   readonly orders: ((run: Pick<RecordedOrdersOptions, 'inner' | 'post' | 'executorOf'>) => RecordedOrders) | undefined
 }
 
-/** Recorded money and inputs, rewritten for bots that have other accounts in the replay. */
+/** Recorded money and inputs, rewritten for bots that have other accounts in the replay than in the run. */
 export interface TakenOver {
   readonly money: RecoveredMoney
   readonly stopped: readonly StoppedBot[]
   readonly heard: (input: Input) => Input
-  /** Fills in the inputs: a paper wallet has them from the beginning. */
+  /** Fills that the inputs report. A paper wallet contains them from the beginning. */
   readonly fills: readonly Fill[]
 }
 
-/** `bots`: those of the replay, with the names of the run's bots. */
+/** Rewrites a recorded start for `bots`, the bots of the replay. They have the names of the run's bots. */
 export function takenOver({ start, told }: ReplayedStart, bots: readonly BotSettings[]): TakenOver {
   const byName = new Map(bots.map(({ name, account }) => [name, account.id]))
   const heirs = new Map<string, Set<string>>()
@@ -60,7 +60,7 @@ export function takenOver({ start, told }: ReplayedStart, bots: readonly BotSett
   return {
     money: {
       ...money,
-      // Bots that share an account in the run only have all of its balance each.
+      // Bots that share an account only in the run get its whole balance each.
       accounts: money.accounts.flatMap((one) =>
         [...(heirs.get(one.account) ?? [])].map((account) => ({ ...one, account, slot: 0 })),
       ),
@@ -78,7 +78,7 @@ export function takenOver({ start, told }: ReplayedStart, bots: readonly BotSett
   }
 }
 
-/** Bots of a start as a configuration for a backtest. */
+/** Turns the bots of a start into a configuration for a backtest. */
 export async function configOf({ config, bots, plan, units, lists }: StartInput, model: FillModel): Promise<Config> {
   return {
     files: [],
@@ -104,7 +104,7 @@ async function botOf(settings: BotSettings, { latencyMs, serviceFeePercent }: Fi
   const { limits, filters } = rest
   return {
     ...rest,
-    // Limits that an older journal does not have did not apply.
+    // Older journals do not contain these limits, because the limits did not apply then.
     ...{ limits: { ...NO_LIMITS, ...limits }, filters: filters ?? NO_FILTERS },
     ...{ strategy: await loadStrategy(strategy), params, mode: 'paper', executor: 'cloud' },
     paper: { lamports: paperLamports, seed, latencyMs, serviceFeePercent },

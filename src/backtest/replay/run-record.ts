@@ -8,7 +8,7 @@ import type { TradeSide } from '../../market/block.ts'
 import { BacktestResults } from '../results.ts'
 import { type Place, TimerPlaces } from './moments.ts'
 
-/** Record of one attempt. */
+/** The record of one attempt. */
 export interface RecordedAttempt {
   readonly bot: string
   readonly mint: string
@@ -17,61 +17,64 @@ export interface RecordedAttempt {
   readonly orderId: string
   /** Size of a buy; null for a sale. */
   readonly orderedLamports: Lamports | null
-  /** Time of the decision; for a repetition, of its first report. */
+  /** Time of the decision. If the order was sent again, it is the time of the first report about this attempt. */
   readonly decidedAt: Millis
-  /** When the engine took the first report about the attempt. */
+  /** Time at which the engine received the first report about the attempt. */
   readonly sentAt: Millis
-  /** First report about its landing; null if the engine took none, as below. */
+  /** Place of the first report about the landing; null if the engine received none. The same holds for `told` and
+   *  `final`. */
   seen: Place | null
-  /** Report of its outcome. */
+  /** Place of the report of the outcome. */
   told: Place | null
-  /** Final report. */
+  /** Place of the report that made the outcome final. */
   final: Place | null
   landing: 'filled' | 'reverted' | 'absent' | 'refused' | 'unsent' | null
-  /** Code of the failure; '' without one. */
+  /** Code of the failure; '' if there was none. */
   code: ErrorCode | ''
   fill: Fill | null
-  /** Fee of a failed attempt. */
+  /** Fee of a failed attempt; null if it did not fail. */
   feeLamports: number | null
 }
 
-/** An order with the reports that the start which decided it took. */
+/** An order, with the reports that the engine received in the start that decided the order. */
 export interface RecordedOrder {
   readonly order: Order
   readonly reports: { readonly place: Place; readonly report: ExecutionReport }[]
 }
 
-/** One start of the run with its end. */
+/** One start of the run, up to its end. */
 export interface RecordedStart {
   readonly start: StartInput
-  /** Last plan received. */
+  /** Last request plan that the start received. */
   plan: Plan
-  /** Time of its last event. */
+  /** Time of the last event of the start. */
   endedAt: Millis
   /** Positions held at `endedAt`. */
   held: readonly Position[]
-  /** News of the feed, the final stop, and outcomes of orders that an earlier start had decided. */
+  /** News of the feed, the final stop, and the outcomes of orders that an earlier start had decided. */
   readonly carried: Map<Seq, Input>
-  /** Other operator commands, and changed lists. */
+  /** All other operator commands, and changed lists. */
   readonly operated: Map<Seq, Input>
-  /** Inputs from chain and service other than reports: gates for entries, balances, mints, pools, the plan. */
+  /** Inputs from the chain and the service that are not reports: gates for entries, balances, mints, pools, and the
+   *  plan. */
   readonly gated: Map<Seq, Input>
   readonly timers: TimerPlaces
 }
 
-/** A real run as recorded by its journal: its results and the outcome of each attempt. */
+/** The record of a real run in its journal: its results, and the outcome of each attempt. */
 export class RunRecord {
   readonly starts: RecordedStart[] = []
-  /** Attempts of orders decided in this start. Orders of an earlier start that were sent again are in `carried`. */
+  /** Attempts of the orders that each start decided. Orders of an earlier start that were sent again are in
+   *  `carried`. */
   readonly attempts: RecordedAttempt[] = []
   readonly orders = new Map<string, RecordedOrder>()
   /** First reading of the live wallet; null if it was never read. */
   walletLamports: Lamports | null = null
   readonly #results: BacktestResults
   readonly #open = new Map<string, RecordedAttempt>()
-  /** Orders with an attempt. */
+  /** Ids of the orders that have an attempt. */
   readonly #begun = new Set<string>()
-  /** Fills by order and signature, without reversed ones. */
+  /** Fills by order and signature, without reversed fills. */
   readonly #fills = new Map<string, Fill>()
   /** Fees of failed transactions by bot. */
   readonly #failed = new Map<string, number>()
@@ -107,7 +110,7 @@ export class RunRecord {
     if (last !== undefined) last.held = this.#held()
   }
 
-  /** Change of the wallets by all transactions of a bot. */
+  /** Change of the wallets by all transactions of a bot, lamports. */
   netLamports(bot: string): number {
     let sum = -(this.#failed.get(bot) ?? 0)
     for (const fill of this.#fills.values()) if (fill.bot === bot) sum += fill.walletLamports
@@ -154,7 +157,7 @@ export class RunRecord {
     if (known === undefined) {
       if (isCarried) return
       if (state === 'working' && attemptId !== '') this.#sent(attemptId, order, place.time)
-      // It ended before its first request.
+      // The order ended before its first request.
       else if (attemptId === '' && !isOpen(state)) this.#unsent(order, code, place)
       return
     }
@@ -193,7 +196,7 @@ export class RunRecord {
   }
 }
 
-/** Codes of refusals after which an order is sent again with another setting, not after a delay. */
+/** Codes of refusals after which an order is sent again at once with another setting, and not after a delay. */
 const MOVES_ON: ReadonlySet<string> = new Set<ErrorCode>([
   'SLIPPAGE_EXCEEDED',
   'PRIORITY_FEE',
@@ -201,7 +204,7 @@ const MOVES_ON: ReadonlySet<string> = new Set<ErrorCode>([
   'PLAN_REFUSED',
 ])
 
-/** Selects the map for an input that is neither a report nor a timer. */
+/** Returns the map that collects this input, which is neither a report nor a timer. */
 function toldIn({ carried, operated, gated }: RecordedStart, input: Input): Map<Seq, Input> {
   if (input.kind === 'feed' || input.kind === 'gap') return carried
   if (input.kind === 'list') return operated

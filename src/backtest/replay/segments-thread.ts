@@ -1,4 +1,4 @@
-// Thread that replays segments whose strategies ran in a thread: timers that these leave behind end with it.
+// A thread that replays segments whose strategies ran in a thread. Timers that the strategies leave behind end with it.
 import { parentPort, workerData } from 'node:worker_threads'
 import { type ExitCode, SluiceError } from '../../base/errors.ts'
 import type { Finding } from '../../journal/proof/finding.ts'

@@ -8,7 +8,7 @@ import { type JournalReader, openReader } from '../../journal/reader/reader.ts'
 import type { Segment } from '../../journal/tape/recorded-segments.ts'
 import { Mints } from '../../market/mints.ts'
 
-/** Result of one segment: verified, or the reason why not. */
+/** Result of the replay of one segment. `skipped` is the reason why it was not replayed; '' if it was. */
 export interface Outcome {
   readonly segment: number
   readonly skipped: string
@@ -17,15 +17,15 @@ export interface Outcome {
   readonly divergence: (Divergence & { segment: number }) | null
 }
 
-/** What a replay reports, one at a time. */
+/** Functions that receive the results of a replay, one at a time. */
 export interface ReplayReport {
   readonly outcome: (outcome: Outcome) => void
-  /** A row that the journal's own record contradicts. */
+  /** Receives each row that contradicts the journal's own record. */
   readonly finding: (finding: Finding) => void
 }
 
-/** Replays every recorded segment, and proves every row. All strategies are loaded first; afterwards only their
- *  handlers run. */
+/** Replays every recorded segment, and proves every row. All strategies are loaded first. After that, no code of theirs
+ *  runs except their handlers. */
 export async function replaySegments(journal: string, report: ReplayReport): Promise<void> {
   const reader = openReader(journal)
   try {
@@ -40,7 +40,8 @@ export async function replaySegments(journal: string, report: ReplayReport): Pro
   }
 }
 
-/** None if the record of a start is no JSON: the checksum of its row is among the findings. */
+/** Returns the segments; an empty list if the record of a start is not valid JSON. In that case the findings name the
+ *  row, because its checksum does not match. */
 export function readableSegments(reader: JournalReader): Segment[] {
   try {
     return reader.segments()
@@ -71,7 +72,7 @@ function replayed(
   }
 }
 
-/** Strategies of a segment by the names in its settings, or the reason why they cannot be loaded. */
+/** Returns the strategies of a segment by the names in its settings, or the reason why they cannot be loaded. */
 export async function recordedStrategies({ start }: Segment): Promise<ReadonlyMap<string, Strategy> | string> {
   try {
     const names = [...new Set(start.bots.map(({ strategy }) => strategy))]
@@ -84,7 +85,7 @@ export async function recordedStrategies({ start }: Segment): Promise<ReadonlyMa
   }
 }
 
-/** Record of a segment in order, with the warm-up rows directly after the start. */
+/** Yields the record of a segment in order, with the warm-up rows directly after the start. */
 export function* recordedEntries(
   reader: JournalReader,
   segment: Segment,

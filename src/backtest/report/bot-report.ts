@@ -24,7 +24,7 @@ export interface BotReportInput {
   readonly requestsPerMinute: number
 }
 
-/** A trade, in SOL. */
+/** A trade, with amounts in SOL. */
 export interface TripRow {
   readonly mint: string
   readonly openedAt: Millis
@@ -36,12 +36,13 @@ export interface TripRow {
   readonly feesSol: number
   readonly valueSol: number
   readonly netSol: number
-  /** Excursions of the robust price below and above the price paid per token; null if no price is known. */
+  /** Lowest and highest robust price during the trade, as distances from the price paid per token; null if no price is
+   *  known. */
   readonly worstPercent: number | null
   readonly bestPercent: number | null
 }
 
-/** A fill for a chart: SOL, and SOL per token. */
+/** A fill for a chart. Amounts are in SOL, the price is in SOL per token. */
 export interface FillRow {
   readonly mint: string
   readonly side: TradeSide
@@ -51,21 +52,21 @@ export interface FillRow {
   readonly reason: string
 }
 
-/** Dependence of the fills on estimated depths. */
+/** How far the fills depend on estimated depths. */
 export interface DepthReport {
-  /** Fills on the curve, whose depth follows from the price; sales into pools of unknown depth; and fills in pools
-   *  whose depth is estimated from prints. */
+  /** Number of fills on the curve, whose depth follows from the price. `assumedFills`: sales into pools of unknown
+   *  depth. `estimatedFills`: fills in pools whose depth is estimated from prints. */
   readonly curveFills: number
   readonly assumedFills: number
   readonly estimatedFills: number
-  /** Upper quartile of a pool's estimates over the lower one, which fills orders; geometric mean over the fills
-   *  there. */
+  /** Ratio of the upper to the lower quartile of a pool's estimates; orders are filled at the lower one. Geometric mean
+   *  over the estimated fills; null if there are none. */
   readonly spread: number | null
-  /** Extra proceeds at the upper quartile. */
+  /** What the estimated fills would have brought more at the upper quartile. */
   readonly upperSol: number
 }
 
-/** Report of one bot's own run. */
+/** Report of one bot of the backtest. */
 export interface BotReport extends CostTable {
   readonly name: string
   readonly strategy: string
@@ -74,13 +75,14 @@ export interface BotReport extends CostTable {
   readonly orders: number
   readonly buys: number
   readonly sells: number
-  /** Orders without a fill and requests that became no orders, by reason. */
+  /** Number of orders that ended without a fill, by reason. `refused`: number of requests that became no orders, by
+   *  reason. */
   readonly notFilled: Readonly<Record<string, number>>
   readonly refused: Readonly<Record<string, number>>
   readonly withoutBest: readonly { readonly tokens: number; readonly netSol: number }[]
-  /** Share of all trades. */
+  /** Percentage of all trades that ended as total losses. */
   readonly endedAtZeroPercent: number | null
-  /** Buys that were decided and not filled, by reason. */
+  /** Number of buys that were decided and not filled, by reason. */
   readonly missedEntries: Readonly<Record<string, number>>
   readonly inSample: Group
   readonly holdOut: Group
@@ -89,17 +91,18 @@ export interface BotReport extends CostTable {
   readonly metrics: readonly Metric[]
   readonly byEntry: readonly Group[]
   readonly byExit: readonly Group[]
-  /** By both reasons. */
+  /** Groups by the reason of the entry together with the reason of the exit. */
   readonly byReasons: readonly Group[]
   readonly byToken: readonly Group[]
-  /** By the UTC day, week (its Monday), month and weekday of opening, in order. */
+  /** Groups by the UTC day, week (named after its Monday), month and weekday on which the trade was opened, in
+   *  order. */
   readonly byDay: readonly Group[]
   readonly byWeek: readonly Group[]
   readonly byMonth: readonly Group[]
   readonly byWeekday: readonly Group[]
   readonly trips: readonly TripRow[]
   readonly fills: readonly FillRow[]
-  /** Time, ms, and SOL: the extremes of the samples, in order. */
+  /** Extreme samples of the equity in order: time in ms, and SOL. */
   readonly equity: readonly (readonly [Millis, number])[]
 }
 

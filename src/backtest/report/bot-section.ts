@@ -19,10 +19,10 @@ import {
 import { type Html, html, type Part } from './html.ts'
 import type { CalibrationReport, Report } from './report.ts'
 
-/** Most rows of a long table. */
+/** Largest number of rows in a long table. */
 const MOST_ROWS = 200
 
-/** Section of one bot. */
+/** Returns the section of one bot. */
 export function botSection(bot: BotReport, report: Report): Html {
   const none = bot.trips.length === 0
   return html`<section>
@@ -99,7 +99,7 @@ ${table(
 )}`
 }
 
-/** Results that hint at luck or at sensitivity to costs. */
+/** Returns the figures that hint at luck, or at sensitivity to costs. */
 function doubts(bot: BotReport, report: Report): Html {
   const { missedSol } = report
   const part = ({ name, trades, netSol, medianSol }: Group): [string, Html] => [
@@ -122,7 +122,7 @@ ${pairs([
 ])}`
 }
 
-/** Range of the estimated depths, and its effect. */
+/** Rows that show the range of the estimated depths, and its effect on the result. */
 function depthRows({ depth }: BotReport): [Part, Part][] {
   const { curveFills, assumedFills, estimatedFills, spread, upperSol } = depth
   const fills = curveFills + assumedFills + estimatedFills
@@ -204,7 +204,7 @@ ${pairs([
 ])}`
 }
 
-/** Empty if all trades were opened in one period. */
+/** Tables by period; empty if all trades were opened in one period. */
 function periods({ byDay, byWeek, byMonth, byWeekday }: BotReport): Part {
   const some: [string, readonly Group[]][] = [
     ['By day', byDay],
@@ -219,7 +219,7 @@ function folded(title: string, head: string, some: readonly Group[]): Html {
   return html`<details><summary>${title} (${some.length})</summary>${groupTable(head, some)}</details>`
 }
 
-/** The creator chose the symbol, so the mint is shown too. */
+/** Symbol and mint of a token. The mint is always shown, because the token's creator chose the symbol. */
 function tokenName(mint: string, { names }: Report): Html {
   const symbol = (Object.hasOwn(names, mint) ? names[mint]?.symbol.slice(0, 20) : undefined) ?? ''
   return html`<span title="${mint}">${symbol === '' ? '' : `${symbol} `}<code>${shortMint(mint)}</code></span>`
@@ -280,11 +280,11 @@ function unitOf({ unit }: Metric): string {
   return unit === 'SOL' ? ', SOL' : ''
 }
 
-/** Most rows of a long table. */
+/** Largest number of groups in a table. */
 const MOST_GROUPS = 200
 const GROUP_FIGURES = ['trades', 'net SOL', 'median', 'average', 'won', 'profit factor', 'held']
 
-/** Trades with a common property. */
+/** Returns a table of groups of trades. */
 function groupTable(head: string, groups: readonly Group[], name: (text: string) => Part = (text) => text): Html {
   const columns: Column[] = [{ head }, ...GROUP_FIGURES.map((one) => ({ head: one, number: true }))]
   const half = MOST_GROUPS / 2

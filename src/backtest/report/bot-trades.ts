@@ -10,33 +10,35 @@ import type { ReportRows } from '../../journal/reader/report-rows.ts'
 import { type Group, groupsOf, kindOf, withoutBest } from '../metrics/groups.ts'
 import { liquidationOf } from './liquidation-value.ts'
 
-/** Result of a bot with one account over all segments of a journal. SOL, after all fees. */
+/** Result of a bot with one account over all segments of a journal. Amounts are in SOL, after all fees. */
 export interface BotTrades {
   readonly bot: string
   readonly mode: Mode
   readonly account: string
-  /** First start, and number of starts. */
+  /** Time of the first start. `starts`: number of starts. */
   readonly since: Millis
   readonly starts: number
-  /** Result of its trades, including the liquidation value of open positions. */
+  /** Net result of the bot's trades, including the liquidation value of open positions. */
   readonly netSol: number
-  /** Base and priority fees, tips and rent that was not returned; and the fees of failed transactions. */
+  /** Sum of base fees, priority fees, tips and rent that was not returned. `failedSol`: fees of failed transactions. */
   readonly feeSol: number
   readonly failedSol: number
-  /** Open positions: number, cost, liquidation value. Positions without a known price count as 0 and are `unpriced`. */
+  /** Number, cost and liquidation value of the open positions. A position without a known price counts as 0 and as
+   *  `unpriced`. */
   readonly held: {
     readonly count: number
     readonly costSol: number
     readonly valueSol: number
     readonly unpriced: number
   }
-  /** Numbers of orders: decided; filled, by side; ended without a fill and refused, by reason. */
+  /** Number of orders that were decided. `buys`, `sales`: filled orders. `notFilled`: orders that ended without a fill,
+   *  and `refused`: requests that were refused, both by reason. */
   readonly orders: number
   readonly buys: number
   readonly sales: number
   readonly notFilled: Readonly<Record<string, number>>
   readonly refused: Readonly<Record<string, number>>
-  /** All positions that the bot held or holds, from the first buy to the last sale; null if there was none. */
+  /** All positions that the bot holds or held, each from its first buy to its last sale; null if there was none. */
   readonly trades: Group | null
   readonly withoutBest: readonly { readonly tokens: number; readonly netSol: number }[]
   readonly byEntry: readonly Group[]
@@ -46,7 +48,8 @@ export interface BotTrades {
 
 type Starts = Pick<BotTrades, 'bot' | 'mode' | 'account' | 'since' | 'starts'>
 
-/** From the journal's record, so forks, adopted tokens and failed transactions are included. */
+/** Computes the results from the journal's record, so that forks, adopted tokens and failed transactions are
+ *  included. */
 export function tradesOf(reader: JournalReader): BotTrades[] {
   const rows = reader.report()
   const fold = foldMovements(movementsOf(reader, rows))
@@ -59,7 +62,7 @@ export function tradesOf(reader: JournalReader): BotTrades[] {
   })
 }
 
-/** Each bot with each of its accounts, by first start. */
+/** Returns each bot with each of its accounts, in the order of the first start. */
 function startsOf({ segments }: ReportRows): Starts[] {
   const found = new Map<string, Starts>()
   for (const { start, time } of segments)
@@ -127,7 +130,7 @@ function countsOf(counted: readonly (readonly [string, number])[]): Record<strin
   return Object.fromEntries(sums)
 }
 
-/** Fills with the reasons of their orders, and the fees of failed transactions. */
+/** Returns the fills, with the reasons of their orders, and the fees of failed transactions. */
 function movementsOf(reader: JournalReader, { orders, failed }: ReportRows): Movement[] {
   const reasons = new Map(orders.map(({ id, reason }) => [id, reason]))
   const moved = reader.movements().map((one): Movement => {

@@ -19,9 +19,10 @@ import { botReport } from './bot-report.ts'
 import { modelErrorLine } from './model-error.ts'
 import type { CalibrationReport, Report, TapeReport } from './report.ts'
 
-/** Most charted tokens: those with the largest effect on the result. */
+/** Largest number of charted tokens per bot. The tokens with the largest effect on the result are charted. */
 const CHARTS_A_BOT = 30
-/** Time shown before the first and after the last fill of a token: a share of the time between, and a minimum. */
+/** Time that a chart shows before the first and after the last fill of a token, as a share of the time between the two.
+ *  It is at least LEAST_MARGIN_MS. */
 const MARGIN = 0.15
 const LEAST_MARGIN_MS: Millis = 20_000
 
@@ -31,7 +32,7 @@ interface Beside {
   readonly calibration: CalibrationReport | undefined
 }
 
-/** Report of a logged backtest. Reads the tape once more. */
+/** Builds the report of a logged backtest. Reads the tape once more. */
 export function reportOf(config: Config, market: Market, backtest: Backtest, { extras, calibration }: Beside): Report {
   const mints = new Mints()
   const ghosts = new Ghosts(mints, missedEntries(backtest), ghostCosts(backtest))
@@ -143,7 +144,7 @@ function chartedWindows({ bots }: Backtest): Map<string, Window> {
   return windows
 }
 
-/** Fill model in sentences: its assumptions and its limits. */
+/** Describes the fill model in sentences: its assumptions and its limits. */
 export function fillModelSentences(model: FillModel): { readonly assumed: string[]; readonly limits: string[] } {
   const { latencyMs, slotMs, landingFailurePercent, crowdPrints, venueFeePercent, serviceFeePercent, deadAfterMs } =
     model

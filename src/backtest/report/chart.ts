@@ -4,7 +4,7 @@ import { type Html, html } from './html.ts'
 
 export type Points = readonly (readonly [Millis, number])[]
 
-/** An event on a line. */
+/** An event that is marked on the line. */
 export interface Mark {
   readonly time: Millis
   readonly value: number
@@ -15,7 +15,7 @@ export interface Mark {
 export interface ChartOptions {
   /** Text alternative of the chart. */
   readonly title: string
-  /** Fill the area between the line and 0. */
+  /** Whether to fill the area between the line and 0. */
   readonly area?: boolean
   readonly marks?: readonly Mark[]
   readonly height?: number
@@ -27,10 +27,10 @@ const LEFT = 84
 const RIGHT = 12
 const TOP = 12
 const BOTTOM = 26
-/** Most points that can be distinguished. */
+/** Largest number of points that can be distinguished. */
 const MOST_POINTS = 1_000
 
-/** A line over time, as SVG. */
+/** Draws a line over time as SVG. */
 export function chart(points: Points, options: ChartOptions): Html {
   const { title, area = false, marks = [], height = 220, label } = options
   if (points.length < 2) return html`<p class="quiet">Too few points for a chart.</p>`
@@ -47,7 +47,7 @@ ${marks.map((mark) => markOf(mark, scale))}
 </svg>`
 }
 
-/** A buy points up from below, a sale down from above: not by colour alone. */
+/** Draws a buy as a triangle from below and a sale as one from above, so that they differ not only in colour. */
 function markOf({ time, value, side, text }: Mark, scale: Scale): Html {
   const x = scale.x(time)
   const y = scale.y(value)
@@ -63,7 +63,7 @@ class Scale {
   constructor(time: readonly [number, number], value: readonly [number, number], height: number) {
     const [low, high] = value
     const spread = high - low
-    // Ticks of values that differ by less would be beyond the precision of numbers.
+    // With a smaller spread, the values of the ticks would differ by less than the precision of numbers.
     const isLevel = spread <= Math.abs(low) * 1e-9
     const margin = (isLevel ? Math.abs(low) * 0.01 : spread * 0.06) || 1
     this.#time = time
@@ -81,7 +81,7 @@ class Scale {
     return rounded(TOP + (1 - (value - low) / (high - low)) * (this.#height - TOP - BOTTOM))
   }
 
-  /** About five round values. */
+  /** Returns about five round values. */
   valueTicks(): number[] {
     const [low, high] = this.#value
     const raw = (high - low) / 5
@@ -116,7 +116,8 @@ function extent(values: readonly number[]): [number, number] {
   return [low, high]
 }
 
-/** Keeps the lowest and highest point of each group of neighbours, in order, so that no peak is lost. */
+/** Reduces the points. Keeps the lowest and the highest point of each group of neighbours, in order, so that no peak is
+ *  lost. */
 function thinned(points: Points): Points {
   const group = Math.ceil((2 * points.length) / MOST_POINTS)
   if (group < 3) return points

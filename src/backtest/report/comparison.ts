@@ -3,19 +3,19 @@ import type { Decision } from '../../engine/replay/compare-decisions.ts'
 import { TAPE_IDENTITY } from '../tape-identity.ts'
 import type { Report } from './report.ts'
 
-/** Inputs and results of a run by name, for a comparison. */
+/** Inputs and results of a run, by name, for a comparison with another run. */
 export interface RunFacts {
-  /** A journal has fewer facts than a report, and some differ in kind. */
+  /** Kind of source. A journal has fewer facts than a report, and some of its facts mean something else. */
   readonly source: 'report' | 'journal'
-  /** Version of the tape's identity; a journal has none. */
+  /** Version of the tape's identity; absent for a journal. */
   readonly tapeIdentity?: number
-  /** Configuration, code, tape, plan and fill model. */
+  /** Inputs of the run: configuration, code, tape, plan and fill model. */
   readonly made: ReadonlyMap<string, string>
-  /** By bot, then by name. */
+  /** Results by bot, then by name. */
   readonly results: ReadonlyMap<string, ReadonlyMap<string, number>>
 }
 
-/** null: the run does not have the value. */
+/** A value that differs between run a and run b; null if the run does not have the value. */
 export interface Difference<T> {
   readonly what: string
   readonly a: T | null
@@ -24,7 +24,7 @@ export interface Difference<T> {
 
 export interface Comparison {
   readonly differences: readonly Difference<string>[]
-  /** Why the tapes could not be compared; empty if they were. */
+  /** Reasons why the tapes could not be compared; empty if they were compared. */
   readonly notes: readonly string[]
   readonly bots: readonly { readonly bot: string; readonly results: readonly Difference<number>[] }[]
 }
@@ -35,7 +35,7 @@ export function compareRuns(a: RunFacts, b: RunFacts): Comparison {
   const differences = sideBySide(a.made, b.made).filter(
     ({ what, ...one }) =>
       one.a !== one.b &&
-      // Facts that only one kind of source has are no differences, and hashes of two identities always differ.
+      // A fact that only one kind of source has is not a difference. Hashes of two identity versions always differ.
       (a.source === b.source || (one.a !== null && one.b !== null)) &&
       (what !== TAPE || isComparable),
   )
@@ -63,7 +63,7 @@ function tapeNotes(a: RunFacts, b: RunFacts): string[] {
     : ['tape: not compared, because a journal records no identity of its tape']
 }
 
-/** Number of equal decisions from the start, and the first pair that differs. */
+/** Finds the number of equal decisions at the start, and the first pair that differs. */
 export function firstDifference(
   a: Iterable<Decision>,
   b: Iterable<Decision>,
@@ -79,7 +79,7 @@ export function firstDifference(
   }
 }
 
-/** Each run numbers its orders itself, so decisions are compared by content and time. */
+/** Whether two decisions are the same. Compares content and time, because each run numbers its orders itself. */
 function isSame(a: Decision, b: Decision): boolean {
   return (
     a.time === b.time &&
@@ -99,13 +99,13 @@ function union(a: ReadonlyMap<string, unknown>, b: ReadonlyMap<string, unknown>)
   return [...new Set([...a.keys(), ...b.keys()])]
 }
 
-/** The fact with the hash of the tape. */
+/** Name under which `made` contains the hash of the tape. */
 const TAPE = 'tape'
 
 /** Units of figures whose names do not contain one. */
 const UNITS: readonly string[] = ['SOL', '%', 's']
 
-/** From report.json. */
+/** Reads the facts from report.json. */
 export function factsOfReport(report: Report): RunFacts {
   const { sluice, hashes, tape, plan, fillModel, bots } = report
   const made = new Map([
@@ -127,7 +127,7 @@ export function factsOfReport(report: Report): RunFacts {
       ['orders', orders],
       ['buys', buys],
       ['sales', sells],
-      // Instants are not results, and their difference has no meaning.
+      // Times are not results, and the difference of two times has no meaning here.
       ...metrics.flatMap(({ label, unit, value }): [string, number][] =>
         typeof value === 'number' && unit !== 'time'
           ? [[UNITS.includes(unit) ? `${label}, ${unit}` : label, value]]
@@ -178,7 +178,7 @@ export function factsOfJournal({ start, orders, fills }: JournalFacts): RunFacts
   return { source: 'journal', made, results: new Map(results) }
 }
 
-/** Every value with its path. */
+/** Lists every value inside `value` with its path. */
 function flat(name: string, value: unknown): [string, string][] {
   if (typeof value !== 'object' || value === null) return value === undefined ? [] : [[name, String(value)]]
   return Object.entries(value).flatMap(([key, item]) => flat(`${name} ${key}`, item))

@@ -2,10 +2,10 @@ import { dateTimeOf } from '../../runtime/time-text.ts'
 import type { Metric } from '../metrics/metrics.ts'
 import { type Html, html, type Part } from './html.ts'
 
-/** Formats of figures. */
+/** Text for a figure that is not available. */
 const NONE = 'n/a'
 
-/** With its sign, to four decimal places. */
+/** Formats SOL with its sign, to four decimal places. */
 export function signedSol(sol: number | null | undefined): string {
   if (sol === null || sol === undefined) return NONE
   const text = sol.toFixed(4)
@@ -31,7 +31,7 @@ export function seconds(value: number | null | undefined): string {
   return value < 172_800 ? `${plain(value / 3_600, 1)} h` : `${plain(value / 86_400, 1)} d`
 }
 
-/** First and last characters of a key. */
+/** Shortens a key to its first and last characters. */
 export function shortMint(mint: string): string {
   return mint.length > 12 ? `${mint.slice(0, 5)}…${mint.slice(-4)}` : mint
 }
@@ -55,7 +55,7 @@ export function metricText({ unit, value }: Metric): string {
   }
 }
 
-/** SOL, coloured by its sign. */
+/** Formats SOL and colours it by its sign. */
 export function sol(value: number | null | undefined): Html {
   const kind = value === null || value === undefined || value === 0 ? '' : value > 0 ? 'gain' : 'loss'
   return html`<span class="${kind}">${signedSol(value)}</span>`
@@ -63,11 +63,11 @@ export function sol(value: number | null | undefined): Html {
 
 export interface Column {
   readonly head: string
-  /** Figures are aligned to the right. */
+  /** Whether the column holds figures, which are aligned to the right. */
   readonly number?: boolean
 }
 
-/** A table that scrolls if it is too wide. */
+/** Returns a table that scrolls if it is too wide. */
 export function table(columns: readonly Column[], rows: readonly (readonly Part[])[]): Html {
   const kind = (at: number): string => (columns[at]?.number === true ? 'number' : 'text')
   return html`<div class="scroll"><table>
@@ -79,7 +79,7 @@ export function table(columns: readonly Column[], rows: readonly (readonly Part[
 </table></div>`
 }
 
-/** Names and values. */
+/** Returns a table of names and values. */
 export function pairs(rows: readonly (readonly [Part, Part])[]): Html {
   return html`<div class="scroll"><table class="pairs"><tbody>${rows.map(
     ([name, value]) => html`<tr><th scope="row">${name}</th><td class="number">${value}</td></tr>

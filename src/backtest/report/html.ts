@@ -24,7 +24,7 @@ export function escapeHtml(text: string): string {
   return printable(text).replace(/[&<>"']/g, (character) => ENTITIES[character] as string)
 }
 
-/** Template that escapes every value except Html. */
+/** A template tag that escapes every value that is not Html. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(strings.map((text, at) => text + (at < parts.length ? textOf(parts[at] as Part) : '')).join(''))
 }
@@ -35,7 +35,7 @@ function textOf(part: Part): string {
   return typeof part === 'number' ? String(part) : part.map(textOf).join('')
 }
 
-/** A page as one file, without scripts and external resources; its content security policy enforces both. */
+/** A page in one file, without scripts and external resources. Its content security policy forbids both. */
 export function document(title: string, body: Html): string {
   return html`${new Html('<!doctype html>')}
 <html lang="en">
@@ -54,7 +54,7 @@ ${body}
 `.text
 }
 
-/** Light and dark palettes, by the reader's system. */
+/** The style sheet, with a light and a dark palette; the reader's system chooses between them. */
 const STYLE = new Html(`
 :root { color-scheme: light dark; --ground: #fbfaf8; --card: #ffffff; --ink: #1d2026; --quiet: #5f6672; --rule: #e2e0da; --accent: #2459b3; --gain: #12703c; --loss: #b3261e; --wash: #b3261e1f; }
 @media (prefers-color-scheme: dark) { :root { --ground: #14161a; --card: #1c1f25; --ink: #e7e8ea; --quiet: #9aa1ac; --rule: #31353d; --accent: #7fabf5; --gain: #5ecb8b; --loss: #ff8a80; --wash: #ff8a8026; } }

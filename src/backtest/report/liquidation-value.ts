@@ -6,9 +6,9 @@ import { PaperExecutor } from '../../simulation/paper-executor.ts'
 import { PaperMarket } from '../../simulation/paper-market.ts'
 import { SimulatedClock } from '../../simulation/simulated-clock.ts'
 
-/** Liquidation value at the end of a journal's tape, before network fee and rent: 0 for dead and unsellable tokens;
- *  undefined without a tape, or while the price unit is unverified. Reads enough of the tape that a token without
- *  prints there is dead. */
+/** Returns a function that values positions at the end of a journal's tape, before network fee and rent. The value is 0
+ *  for dead and unsellable tokens, and undefined without a tape or while the unit of the price is unverified. Reads
+ *  enough of the tape that a token without prints in that part is dead. */
 export function liquidationOf(reader: JournalReader): Worth {
   const start = reader.segments().at(-1)?.start
   if (start === undefined) return () => undefined

@@ -4,7 +4,7 @@ import { metricText, pairs, percentText, plain, seconds, sol, table } from './fo
 import { document, type Html, html, type Part } from './html.ts'
 import type { CalibrationReport, Report, TapeReport } from './report.ts'
 
-/** The report as one file. */
+/** Returns the report as one HTML file. */
 export function reportPage(report: Report): string {
   const { tape, bots } = report
   const title = `Backtest of ${bots.map(({ name }) => name).join(', ')}`
@@ -20,7 +20,7 @@ ${ground(report)}`,
   )
 }
 
-/** Summary of the tape and of the code, to judge the results by. */
+/** Summary of the tape and the code, by which the reader can judge the results. */
 function groundLine({ tape, hashes }: Report): Html {
   const { gaps, gapSeconds, watchedTokens, missingTokens, noisePercent } = tape
   const { config, code, strategies, sluice } = hashes
@@ -72,7 +72,7 @@ function summary({ bots }: Report): Html {
   return table([{ head: 'bot' }, ...heads.map((head) => ({ head, number: true }))], rows)
 }
 
-/** Tape, code and model of the results. */
+/** Section on the tape, the code and the model that the results are based on. */
 function ground({ tape, plan, fillModel, hashes, sluice }: Report): Html {
   return html`<section>
 <h2>Assumptions and data</h2>

@@ -6,8 +6,8 @@ import type { UnitVerdict } from '../../runtime/unit-witness.ts'
 import type { BotExtras } from '../metrics/extras.ts'
 import type { BotReport } from './bot-report.ts'
 
-/** Content of report.json, shown by report.html: a function of tape, configuration, code and seed. Times are ms since
- *  1970, UTC. */
+/** Content of report.json, which report.html shows. It depends only on tape, configuration, code and seed. Times are ms
+ *  since 1970, UTC. */
 export interface Report {
   readonly version: 1
   /** Version of Sluice. */
@@ -19,31 +19,31 @@ export interface Report {
     readonly config: string
     /** Hash of all code of Sluice. */
     readonly sluice: string
-    /** Hash of the deciding code and all strategies. */
+    /** Hash of the deciding code together with all strategies. */
     readonly code: string
-    /** Hashes of the deciding code and one strategy, by bot. */
+    /** Hashes by bot, each of the deciding code together with the bot's strategy. */
     readonly strategies: Readonly<Record<string, string>>
   }
   readonly tape: TapeReport
   readonly plan: Pick<Plan, 'name' | 'requestsPerMinute'>
-  /** Fill model, in numbers and in sentences. */
+  /** The fill model, in numbers and in sentences. */
   readonly fillModel: {
     readonly numbers: Readonly<Record<string, unknown>>
     readonly assumed: readonly string[]
     readonly limits: readonly string[]
-    /** With --calibrate only. */
+    /** Comparison with real fills; null without --calibrate. */
     readonly calibration: CalibrationReport | null
     /** How far the model is off, in one line; absent in reports of earlier versions. */
     readonly error?: string
   }
   readonly bots: readonly BotReport[]
-  /** Further runs over the same tape, by bot. */
+  /** Results of the further runs over the same tape, by bot. */
   readonly extras: Readonly<Record<string, BotExtras>>
-  /** Results that missed entries would have had, SOL, by bot: see docs/metrics.md. */
+  /** Results that missed entries would have had, SOL, by bot; see docs/metrics.md. */
   readonly missedSol: Readonly<Record<string, number>>
-  /** Robust prices of traded tokens: time, and SOL per token. */
+  /** Robust prices of the traded tokens: time, and SOL per token. */
   readonly prices: Readonly<Record<string, readonly (readonly [Millis, number])[]>>
-  /** Names by their creators, unescaped. */
+  /** Names that the creators gave to the tokens, not escaped. */
   readonly names: Readonly<Record<string, { readonly symbol: string; readonly name: string }>>
   readonly alarms: readonly string[]
 }
@@ -69,10 +69,10 @@ export interface ExactPools {
   readonly randomPessimismPercent: number
 }
 
-/** The model compared with real fills. An error is how much better the real fill was than predicted, percent; below 0
- *  the model is too optimistic. */
+/** Comparison of the model with real fills. The error is how much better the real fill was than the prediction, in
+ *  percent. If it is below 0, the model is too optimistic. */
 export interface CalibrationReport {
-  /** Measured values; null: too few attempts, so the assumption stays. */
+  /** Measured values. A value is null if there were too few attempts; the assumption then stays. */
   readonly measured: {
     readonly fills: number
     readonly decided: number
@@ -82,22 +82,22 @@ export interface CalibrationReport {
     readonly venueFeePercent: number | null
     readonly serviceFeePercent: number | null
   }
-  /** How many times more often than in a quiet market at the usual fee the model loses these attempts; the measured
-   *  losses are divided by it. */
+  /** How many times more often the model loses these attempts than in a quiet market at the usual fee. The measured
+   *  losses are divided by this factor. */
   readonly lossFactor: number
   readonly compared: number
-  /** Fills during a gap of the feed, which cannot be compared. */
+  /** Number of fills during a gap of the feed. They cannot be compared. */
   readonly unheard: number
   readonly medianErrorPercent: number | null
   readonly p10ErrorPercent: number | null
   readonly p90ErrorPercent: number | null
-  /** Share of the fills that were worse than predicted. */
+  /** Percentage of the fills that were worse than predicted. */
   readonly flatteredPercent: number | null
 }
 
 export interface TapeReport {
-  /** Unit of the amounts: `sol` if a second witness agrees, `assumed` without one, `other` if one contradicts; and the
-   *  first line of the report about it. Absent in reports of earlier versions. */
+  /** Unit of the amounts: `sol` if a second witness agrees, `assumed` if there is none, `other` if one contradicts.
+   *  `text` is the first line of the report about it. Absent in reports of earlier versions. */
   readonly unit?: { readonly is: UnitVerdict['unit']; readonly text: string }
   readonly from: Millis
   readonly to: Millis
@@ -105,22 +105,23 @@ export interface TapeReport {
   readonly segments: number
   readonly gaps: number
   readonly gapSeconds: number
-  /** Share of the recorded time, by key. */
+  /** Percentage of the recorded time that each key covers. */
   readonly coveragePercent: Readonly<Record<string, number>>
-  /** Data that the bots need and the tape lacks; empty unless `--partial`. */
+  /** Descriptions of data that the bots need and the tape lacks; empty unless `--partial`. */
   readonly lacks: readonly string[]
   readonly watchedTokens: number
   readonly missingTokens: number
   readonly sizedPrints: number
-  /** Prints more than twice off the robust price. */
+  /** Percentage of the prints whose price differs from the robust price by more than a factor of two. */
   readonly noisePercent: number | null
-  /** Tokens with a robust price, and the mean and median change from their first to their last. */
+  /** Number of tokens with a robust price. The next two are the mean and the median change from their first to their
+   *  last price. */
   readonly pricedTokens: number
   readonly marketChangePercent: number | null
   readonly medianMarketChangePercent: number | null
 }
 
-/** Reads report.json. Throws SluiceError (exit 2) if the file is not a report, or of another version. */
+/** Reads report.json. Throws SluiceError (exit 2) if the file is not a report, or is of another version. */
 export function readReport(path: string): Report {
   const notOne = new SluiceError(`${path} is not a backtest report (backtest --out)`, ExitCode.usage)
   if (!existsSync(path)) throw notOne

@@ -9,7 +9,8 @@ import { sweepVerdict } from './verdict.ts'
 
 const MOST_MAPS = 6
 
-/** A sweep as one file: heat maps of each pair of swept params, in and out of the sample, and all sets. */
+/** Returns the page of a sweep as one file: heat maps of each pair of swept params, in and out of the sample, and all
+ *  sets. */
 export function sweepPage(sweep: Sweep): string {
   const { bot, strategy, ranges, rows, holdOutPercent, lacks } = sweep
   const results = ranked(sweep.results)
@@ -69,7 +70,7 @@ const BINS = 10
 const CELL = { width: 60, height: 30 }
 const LEFT = 84
 
-/** Median of `of`, lamports, over one or two swept params, with the number of sets in each cell. */
+/** Draws the median of `of`, lamports, over one or two swept params. Each cell also shows its number of sets. */
 function heatMap(results: readonly SetResult[], x: Range, y: Range | undefined, of: Figure): Html {
   const cells = cellsOf(results, axisOf(results, x), y && axisOf(results, y), of)
   const { columns, rows } = cells
@@ -86,13 +87,13 @@ ${rows.map((label, row) => html`<text class="tick" x="${LEFT - 8}" y="${top(row)
 
 type Figure = (result: SetResult) => number
 
-/** Position of a set on an axis, with its label. */
+/** An axis: returns the position of a set on it, and has the labels of the positions. */
 interface Axis {
   readonly labels: readonly string[]
   at(result: SetResult): number
 }
 
-/** One position per value, or ten equal ranges if there are many values. */
+/** Creates an axis with one position per value, or with ten equal ranges if there are many values. */
 function axisOf(results: readonly SetResult[], { name, from, to }: Range): Axis {
   const values = [...new Set(results.map((result) => paramOf(result, name)))].sort((a, b) => a - b)
   if (values.length <= MOST_VALUES)
@@ -105,7 +106,7 @@ function axisOf(results: readonly SetResult[], { name, from, to }: Range): Axis 
 interface Cells {
   readonly columns: readonly string[]
   readonly rows: readonly string[]
-  /** Median and number of the sets at a position; undefined without sets. */
+  /** Median and number of the sets at a position; undefined if there are none. */
   readonly at: (column: number, row: number) => { readonly lamports: number; readonly count: number } | undefined
   /** Largest absolute median. */
   readonly most: number
@@ -130,7 +131,7 @@ function cellsOf(results: readonly SetResult[], x: Axis, y: Axis | undefined, of
   }
 }
 
-/** The number is printed in the cell: not by colour alone. */
+/** Draws a cell. Its number is printed in it, so that the value is shown not only by colour. */
 function boxOf({ at, most }: Cells, column: number, row: number, top: number): Html {
   const cell = at(column, row)
   const left = LEFT + column * CELL.width
@@ -142,7 +143,7 @@ function boxOf({ at, most }: Cells, column: number, row: number, top: number): H
   return html`<rect class="${lamports >= 0 ? 'gain' : 'loss'}" fill-opacity="${strength}" x="${left}" y="${top}" width="${CELL.width - 1}" height="${CELL.height - 1}"><title>${formatSol(lamports)} SOL, ${count} sets</title></rect><text class="cell" x="${left + CELL.width / 2}" y="${top + 19}" text-anchor="middle">${text}</text>`
 }
 
-/** Two significant digits, at most four decimal places. */
+/** Formats SOL with two significant digits, and at most four decimal places. */
 function shortSol(lamports: number): string {
   const sol = lamportsToSol(lamports)
   const text = String(Number(Number(sol.toPrecision(2)).toFixed(4)))

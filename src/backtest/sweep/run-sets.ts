@@ -5,27 +5,27 @@ import type { Market } from '../../journal/tape/market-tape.ts'
 import { runBacktest } from '../run.ts'
 import type { SetResult, SweepSet } from './sweep.ts'
 
-/** Bots of one engine. Each has state for every token: with twice as many, the state exceeds a core's cache, so that
- *  each set takes as long, and twice the memory. */
+/** Number of bots in one engine. Each bot has state for every token. With twice as many bots, the state exceeds a
+ *  core's cache, so that a set takes no less time, and twice the memory is used. */
 export const SETS_AN_ENGINE = 8
 
-/** Common inputs of all sets of a sweep. */
+/** The inputs that all sets of a sweep have in common. */
 export interface SweepGround {
   readonly config: Config
   /** The bot whose params are swept. */
   readonly bot: BotConfig
-  /** First row of the hold-out; undefined: no hold-out. */
+  /** First row of the hold-out; undefined if there is none. */
   readonly splitRow: number | undefined
 }
 
-/** Params of a bot with some values replaced; undefined if the strategy's schema refuses them. */
+/** Returns the params of a bot with some values replaced; undefined if the strategy's schema refuses them. */
 export function paramsOf({ strategy, params }: BotConfig, point: Readonly<Record<string, number>>): Json | undefined {
   const parsed = parseParams(strategy.strategy, { ...(params as Record<string, Json>), ...point })
   return parsed.ok ? (JSON.parse(JSON.stringify(parsed.value)) as Json) : undefined
 }
 
-/** Runs sets of params as bots of one engine over one pass of the tape, each with its own account. Each result equals
- *  that of a separate run: bots share only the market, and each has its own seed. */
+/** Runs sets of params as bots of one engine in one pass over the tape, each with an account of its own. Each result
+ *  equals that of a separate run, because the bots share only the market, and each has a seed of its own. */
 export function runSets(
   { config, bot, splitRow }: SweepGround,
   sets: readonly SweepSet[],

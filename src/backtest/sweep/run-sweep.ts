@@ -12,8 +12,8 @@ import type { SweepStore } from './store.ts'
 import { ranked, type SetResult, type SweepSet } from './sweep.ts'
 import { SweepThreads } from './threads.ts'
 
-/** Sets of params that the strategy's schema accepts, and the number of refused points. Throws SluiceError if none is
- *  left. */
+/** Returns the sets of params that the strategy's schema accepts, and the number of refused points. Throws SluiceError
+ *  if no set remains. */
 export function setsOf(bot: BotConfig, points: readonly Point[]): { sets: SweepSet[]; refused: number } {
   const accepted = points.flatMap((point) => paramsOf(bot, point) ?? [])
   if (accepted.length === 0)
@@ -22,7 +22,7 @@ export function setsOf(bot: BotConfig, points: readonly Point[]): { sets: SweepS
   return { sets, refused: points.length - accepted.length }
 }
 
-/** Hash of everything that the results depend on. Reads the tape once. */
+/** Returns a hash of everything that the results depend on. Reads the tape once. */
 export function sweepIdentity(
   { config, bot, splitRow }: SweepGround,
   sets: readonly SweepSet[],
@@ -35,16 +35,16 @@ export function sweepIdentity(
 
 export interface RunOptions {
   readonly jobs: number
-  /** Keeps finished sets over an interruption. */
+  /** Keeps the results of finished sets, so that an interrupted sweep can continue; undefined if they are not kept. */
   readonly store: SweepStore | undefined
   /** Starts to show progress over this number of market rows. */
   readonly showProgress: (rows: number) => { at(rows: number): void; end(): void }
-  /** Watches for Ctrl-C; the promise rejects. Called only if the sweep runs in threads: a sweep in this thread blocks
-   *  it, and the system ends the process. */
+  /** Starts to watch for Ctrl-C, which rejects the promise. Called only if the sweep runs in threads. Otherwise the
+   *  sweep blocks this thread, and the system ends the process at Ctrl-C. */
   readonly watchInterrupt: () => { readonly promise: Promise<never>; readonly release: () => void }
 }
 
-/** Runs the sets that the store does not hold yet, and stores the results after each pass over the tape. */
+/** Runs the sets whose results the store does not contain, and stores the results after each pass over the tape. */
 export async function runSweep(
   ground: SweepGround,
   sets: readonly SweepSet[],
@@ -80,7 +80,7 @@ export async function runSweep(
   return ranked(results)
 }
 
-/** Deals sets out in turn. Neighbours trade alike, so every thread gets about the same work. */
+/** Deals the sets out in turn. Neighbouring sets trade alike, so every thread gets about the same amount of work. */
 function dealt<T>(items: readonly T[], hands: number): T[][] {
   return Array.from({ length: hands }, (_, hand) => items.filter((_item, index) => index % hands === hand))
 }

@@ -1,7 +1,7 @@
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { type Random, seededRandom } from '../../base/random.ts'
 
-/** A numeric param with the bounds of its schema; infinite without a bound. */
+/** A numeric param with the bounds that its schema sets; a missing bound is infinite. */
 export interface Dimension {
   readonly name: string
   readonly min: number
@@ -9,7 +9,7 @@ export interface Dimension {
   readonly isInteger: boolean
 }
 
-/** Numbers from `from` to `to`, inclusive; `step` 0: as many points as fit. */
+/** The numbers from `from` to `to`, inclusive. If `step` is 0, the grid has as many points as fit. */
 export interface Range {
   readonly name: string
   readonly from: number
@@ -21,12 +21,12 @@ export interface Range {
 /** Values of the swept params. */
 export type Point = Readonly<Record<string, number>>
 
-/** Sets of a grid without steps. */
+/** Number of sets of a grid without steps. */
 const USUAL_SETS = 64
 const MOST_SETS = 100_000
 
-/** Parses `--range` texts (`name=from:to[:step]`) against the params; without any, takes every number with both bounds.
- *  Throws SluiceError (exit 2) that names the error. */
+/** Parses the texts of `--range` (`name=from:to[:step]`) and checks them against the params. Without texts, returns
+ *  every numeric param that has both bounds. Throws SluiceError (exit 2) with a description of the error. */
 export function rangesOf(texts: readonly string[], dimensions: readonly Dimension[]): Range[] {
   if (texts.length > 0) {
     const ranges = texts.map((text) => rangeOf(text, dimensions))
@@ -57,7 +57,8 @@ function rangeOf(text: string, dimensions: readonly Dimension[]): Range {
   return { name, from, to, step, isInteger }
 }
 
-/** Every combination, the last range varying fastest. Ranges without a step share about 64 sets. */
+/** Returns every combination of values; the last range varies fastest. Ranges without a step give about 64 sets
+ *  together. */
 export function gridOf(ranges: readonly Range[]): Point[] {
   const stepped = ranges.filter(({ step }) => step > 0).reduce((sets, range) => sets * valuesOf(range, 0).length, 1)
   const open = ranges.filter(({ step }) => step === 0).length
@@ -73,7 +74,7 @@ export function gridOf(ranges: readonly Range[]): Point[] {
   return grid
 }
 
-/** `count` distinct random points, or all if there are fewer. */
+/** Draws `count` distinct random points. Returns fewer if there are not as many. */
 export function drawnFrom(ranges: readonly Range[], count: number, seed: number): Point[] {
   const random = seededRandom(seed)
   const drawn = new Map<string, Point>()
@@ -101,7 +102,7 @@ function valuesOf({ from, to, step, isInteger }: Range, points: number): number[
   return isInteger ? [...new Set(values.map(Math.round))] : values
 }
 
-/** Rounds 0.30000000000000004 to 0.3. */
+/** Rounds to six significant digits: 0.30000000000000004 becomes 0.3. */
 function tidy(value: number): number {
   return Number(value.toPrecision(6))
 }

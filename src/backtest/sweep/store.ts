@@ -39,12 +39,12 @@ interface ResultRow {
   readonly open: number
 }
 
-/** Results of a sweep in a file. Stored results are not computed again. */
+/** The results of a sweep in a file. Results that are stored are not computed again. */
 export class SweepStore {
   readonly #db: Database.Database
 
-  /** `what`: hash of everything that the results depend on. Throws SluiceError (exit 2) if the file belongs to another
-   *  sweep. */
+  /** Opens or creates the file. `what`: hash of everything that the results depend on. Throws SluiceError (exit 2) if
+   *  the file belongs to another sweep. */
   constructor(path: string, what: string) {
     mkdirSync(dirname(path), { recursive: true })
     closeSync(openSync(path, 'a', 0o600))
@@ -77,7 +77,7 @@ export class SweepStore {
     )
   }
 
-  /** Results of one pass become durable together. */
+  /** Adds the results of one pass. They become durable together. */
   add(results: readonly SetResult[]): void {
     const insert = this.#db.prepare(
       `INSERT OR REPLACE INTO result VALUES (@set, @params, @threw, @netLamports, @sampleLamports, @realizedLamports,

@@ -6,18 +6,18 @@ export interface Sweep {
   readonly bot: string
   readonly strategy: string
   readonly ranges: readonly Range[]
-  /** Points that the strategy's schema refuses. */
+  /** Number of points that the strategy's schema refuses. */
   readonly refused: number
   readonly rows: number
   readonly holdOutPercent: number
   readonly lacks: readonly string[]
-  /** Ranked as by `ranked`. */
+  /** Results, best first, in the order of `ranked`. */
   readonly results: readonly SetResult[]
 }
 
 /** One point of a sweep. */
 export interface SweepSet {
-  /** Counted from 1, in the order of the grid or of the draws. */
+  /** Number of the set, counted from 1, in the order of the grid or of the draws. */
   readonly set: number
   /** All params of the bot, including the swept ones. */
   readonly params: Json
@@ -25,30 +25,30 @@ export interface SweepSet {
 
 /** Result of a set. */
 export interface SetResult extends SweepSet {
-  /** Error of the strategy that prevented a result; '' without one. */
+  /** Error that the strategy threw, which prevented a result; '' if it threw none. */
   readonly threw: string
   /** Change of the wallet plus the liquidation value of open positions. */
   readonly netLamports: number
-  /** Part of it before the split; all of it without a hold-out. */
+  /** The part of `netLamports` from before the split; all of it if there is no hold-out. */
   readonly sampleLamports: number
   readonly orders: number
   readonly buys: number
   readonly sells: number
-  /** Positions that are not closed. */
+  /** Number of positions that are not closed. */
   readonly open: number
   readonly realizedLamports: number
-  /** Network fees, those of failed transactions too, and rent. */
+  /** Sum of the network fees, including those of failed transactions, and of the rent. */
   readonly feeLamports: number
   readonly venueLamports: number
 }
 
-/** Returns whether the set has a result in the sample. Without trades there, the sample says nothing about it. */
+/** Whether the set traded in the sample. Without trades there, the sample does not show how good the set is. */
 export function tradedInSample({ buys, sells, sampleLamports }: SetResult): boolean {
   return buys + sells > 0 && sampleLamports !== 0
 }
 
-/** Best in the sample first, then sets without trades in the sample (they would rank above all losing sets), then sets
- *  without a result. */
+/** Sorts results. The best in the sample come first. Sets without trades in the sample follow, because otherwise they
+ *  would rank above all losing sets. Sets without a result are last. */
 export function ranked(results: readonly SetResult[]): SetResult[] {
   return [...results].sort(
     (one, other) =>
@@ -59,8 +59,9 @@ export function ranked(results: readonly SetResult[]): SetResult[] {
   )
 }
 
-/** Spearman's rank correlation of sample and hold-out over the sets that traded in the sample: 1 for the same order, 0
- *  for chance, -1 for the reverse. undefined for fewer than three sets, or if all are equal. */
+/** Spearman's rank correlation between sample and hold-out, over the sets that traded in the sample. It is 1 if both
+ *  have the same order, about 0 for chance, and -1 for the reverse order. undefined if there are fewer than three sets,
+ *  or if all are equal. */
 export function rankCorrelation(results: readonly SetResult[]): number | undefined {
   const valid = results.filter((result) => result.threw === '' && tradedInSample(result))
   if (valid.length < 3) return undefined
@@ -73,13 +74,13 @@ export function rankCorrelation(results: readonly SetResult[]): number | undefin
   return spread === 0 ? undefined : product(sample, heldOut) / spread
 }
 
-/** Ranks from 0; equal values share the mean of their ranks. */
+/** Ranks of the values, from 0. Equal values share the mean of their ranks. */
 function ranksOf(values: readonly number[]): number[] {
   const sorted = [...values].sort((a, b) => a - b)
   return values.map((value) => (sorted.indexOf(value) + sorted.lastIndexOf(value)) / 2)
 }
 
-/** Value of a swept param. */
+/** Returns the value of a swept param in a set. */
 export function paramOf({ params }: SweepSet, name: string): number {
   return (params as Readonly<Record<string, number>>)[name] as number
 }

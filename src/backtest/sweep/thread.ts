@@ -1,5 +1,5 @@
-// Thread of a sweep: runs its sets over the tape that the main thread reads for all threads, pass after pass. It has no
-// event loop during a pass and sleeps on the bell. The main thread terminates it.
+// A thread of a sweep. It runs its sets over the tape, pass after pass; the main thread reads the tape for all threads.
+// During a pass this thread has no event loop and sleeps on the bell. The main thread terminates it.
 import { receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { SluiceError } from '../../base/errors.ts'
 import { loadConfig } from '../../config/load.ts'
@@ -24,7 +24,7 @@ function wait(): ToSweepThread {
   }
 }
 
-/** A request for the next chunk acknowledges the previous one. */
+/** Requests the next chunk. The request also acknowledges the previous chunk. */
 function next(): TapeChunk | undefined {
   say({ kind: 'ready' })
   const message = wait()
@@ -54,7 +54,8 @@ function pass(on: SweepGround, sets: readonly SweepSet[], opened: OpenTape[]): r
   }
 }
 
-/** Reports the results last, so that an error while the tapes are closed always fails the sweep. */
+/** Runs a pass and closes its tapes. The results are reported last, so that an error at the closing also fails the
+ *  sweep. */
 function closing(on: SweepGround, sets: readonly SweepSet[]): readonly SetResult[] {
   const opened: OpenTape[] = []
   try {

@@ -14,11 +14,11 @@ export interface SweepThreadStart extends Pick<Market, 'stretches' | 'rows'> {
   readonly splitRow: number | undefined
   readonly journals: readonly string[]
   readonly port: MessagePort
-  /** Increases when the thread must read messages. */
+  /** A number that increases when the thread must read messages. */
   readonly bell: Int32Array
 }
 
-/** Sets of the next pass, then its chunks; the last message of a pass has no chunk. */
+/** Messages to a thread: the sets of the next pass, then its chunks. The last message of a pass has no chunk. */
 export type ToSweepThread =
   | { readonly kind: 'sets'; readonly sets: readonly SweepSet[] }
   | { readonly kind: 'chunk'; readonly chunk?: TapeChunk }
@@ -28,11 +28,13 @@ export type FromSweepThread =
   | { readonly kind: 'done'; readonly results: readonly SetResult[] }
   | { readonly kind: 'failed'; readonly message: string; readonly exitCode: ExitCode | null }
 
-/** Chunks queued per thread: enough that it never waits for the disk, few enough to keep memory small. */
+/** Number of chunks that are queued per thread: enough that it never waits for the disk, and few enough to need little
+ *  memory. */
 const AHEAD = 3
 
-/** Threads that each run some sets, pass after pass over the tape. This thread reads and decodes the tape once for all
- *  of them, in shared memory. They are started once: starting a thread takes longer than playing a short tape. */
+/** Threads that each run some sets, pass after pass over the tape. The main thread reads and decodes the tape once for
+ *  all of them, in shared memory. The threads are started once, because starting a thread takes longer than playing a
+ *  short tape. */
 export class SweepThreads {
   readonly #threads: readonly SweepThread[]
   readonly #tape: DecodedTape
@@ -49,8 +51,8 @@ export class SweepThreads {
     this.#threads = Array.from({ length: count }, () => new SweepThread(start))
   }
 
-  /** Runs each part in its own thread, like `runSets`; at most as many parts as threads. Throws the SluiceError of
-   *  a thread. */
+  /** Runs each part in a thread of its own, as `runSets` does. There may be at most as many parts as threads. Throws
+   *  the SluiceError of a thread. */
   async run(parts: readonly (readonly SweepSet[])[], progress: (rows: number) => void): Promise<SetResult[]> {
     const threads = this.#threads.slice(0, parts.length)
     const results = threads.map((thread, index) => thread.begin(parts[index] as readonly SweepSet[]))
@@ -76,7 +78,7 @@ class SweepThread {
   readonly #bell = new Int32Array(new SharedArrayBuffer(4))
   /** Results of the current pass. */
   #results = Promise.withResolvers<readonly SetResult[]>()
-  /** Chunks that the thread may still receive. */
+  /** Number of chunks that the thread may still receive. */
   #free = AHEAD - 1
   #mayGive: (() => void) | undefined
 
@@ -95,11 +97,11 @@ class SweepThread {
     })
     this.#worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData, transferList: [port2] })
     this.#worker.on('error', (error) => this.#results.reject(error))
-    // Closes after all earlier messages.
+    // The port closes after all earlier messages have arrived.
     port1.on('close', () => this.#results.reject(new Error('a sweep thread exited early')))
   }
 
-  /** Begins the next pass; its chunks follow. An earlier failure fails it. */
+  /** Begins the next pass; its chunks follow. If the thread has failed before, this pass fails too. */
   begin(sets: readonly SweepSet[]): Promise<readonly SetResult[]> {
     const before = this.#results
     this.#results = Promise.withResolvers()
@@ -109,7 +111,7 @@ class SweepThread {
     return this.#results.promise
   }
 
-  /** Throws the error of the thread. */
+  /** Sends a message when the thread has room for it. Throws the error of the thread. */
   async give(message: ToSweepThread): Promise<void> {
     const turn = Promise.withResolvers<void>()
     this.#mayGive = turn.resolve
@@ -130,7 +132,7 @@ class SweepThread {
     Atomics.notify(this.#bell, 0)
   }
 
-  /** Errors are reported where the results are awaited. */
+  /** Wakes a waiting `give` if the thread fails. The error itself is reported where the results are awaited. */
   #watch(): void {
     this.#results.promise.catch(() => this.#mayGive?.())
   }

@@ -1,7 +1,7 @@
 import type { Sweep } from './sweep.ts'
 import { rankCorrelation, type SetResult, tradedInSample } from './sweep.ts'
 
-/** Conclusions of a sweep, in sentences. `valid`: ranked sets with a result. */
+/** Returns the conclusions from a sweep, in sentences. `valid`: the ranked sets that have a result. */
 export function sweepVerdict({ holdOutPercent }: Sweep, valid: readonly SetResult[]): string[] {
   const traded = valid.filter(tradedInSample)
   return [
