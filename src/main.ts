@@ -27,7 +27,8 @@ export function keepNewSpaceSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1')
 }
 
-/** Also lets V8 collect garbage sooner, at one and a half times the live heap. Saves memory and costs speed. */
+/** Also makes V8 collect garbage sooner, when the heap is one and a half times the live data. This saves memory and
+ *  costs speed. */
 export function keepHeapSmall(): void {
   keepNewSpaceSmall()
   setFlagsFromString('--heap-growing-percent=50')

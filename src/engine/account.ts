@@ -5,7 +5,7 @@ export interface Account {
   /** The fields below, joined into one string: the key of everything that belongs to the account. */
   readonly id: string
   readonly mode: Mode
-  /** Host of the service. */
+  /** Host of the trading service, or `SANDBOX_HOST`. */
   readonly service: string
   /** Genesis hash of the chain; '' for a paper account, which has no chain. */
   readonly cluster: string

@@ -73,7 +73,7 @@ export class EngineRun {
     return row
   }
 
-  /** See `EnginePort.warm`. */
+  /** Shows a row of the warm-up to the strategies; see `EnginePort.warm`. */
   warm(block: Block, row: number): void {
     const state = this.#state
     state.warming = state.warmed = true

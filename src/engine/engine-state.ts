@@ -88,7 +88,7 @@ export class EngineState implements Stage {
     throw new Error('invariant broken: a stack overflowed while an order was made')
   }
 
-  /** Adds a decision to the outputs; discards it during the warm-up. */
+  /** Adds a decision to the outputs, or discards it during the warm-up. */
   emit(output: Output): void {
     if (!this.warming) this.outputs.push(output)
   }
@@ -184,7 +184,8 @@ export class Activity {
   running = -1
   readonly #cells: Int32Array | undefined
 
-  /** `cells`: shared memory for a watchdog in another thread. [0] is the running bot, [1] counts handlers. */
+  /** `cells`: shared memory that a watchdog in another thread reads. [0] is the running bot, and [1] counts
+   *  handlers. */
   constructor(cells?: Int32Array) {
     this.#cells = cells?.fill(-1, 0, 1)
   }

@@ -30,7 +30,7 @@ export class Engine implements EnginePort, TokenHolder {
   /** The engine of the last `start`; undefined before the first. Each further `start` replaces it. */
   #run: EngineRun | undefined
 
-  /** `strategies` by the name that the bots' settings use. */
+  /** `strategies`: by the name that the bots' settings use. */
   constructor(mints: Mints, strategies: ReadonlyMap<string, Strategy>, { cells, thrownAt }: EngineOptions = {}) {
     this.#mints = mints
     this.#strategies = strategies

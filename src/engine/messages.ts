@@ -75,7 +75,7 @@ export interface StartInput {
 
 export interface StoppedBot {
   readonly bot: string
-  /** Why the strategy was stopped. */
+  /** Reason why the strategy was stopped. */
   readonly reason: string
   /** Whether an earlier engine has already emitted the alarm. */
   readonly told: boolean
@@ -106,7 +106,7 @@ export type Output =
   | { kind: 'bot'; money: BotMoney }
   | { kind: 'account'; money: AccountMoney }
   | { kind: 'keys'; want: readonly string[] }
-  /** Asks for a reading of the mint's pool over RPC; the answer is a `pool` input. */
+  /** Requests a reading of the mint's pool over RPC. The answer is a `pool` input. */
   | { kind: 'poll'; bot: string; mint: string }
   /** An event that an operator should see, for example a strategy that threw or a limit that was reached. */
   | Alarm
@@ -119,7 +119,8 @@ export interface Alarm {
   thrownAt?: ThrownAt
 }
 
-/** Place at which a strategy threw, for people. A replay does not compare it, because paths differ between machines. */
+/** Place at which a strategy threw, to show to people. A replay does not compare it, because paths differ between
+ *  machines. */
 export interface ThrownAt {
   /** Innermost place in the strategy's own code, for example `strategies/dips.ts:12:5`. */
   readonly place: string

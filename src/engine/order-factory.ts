@@ -32,7 +32,7 @@ export interface Sale {
   readonly request: SellRequest
 }
 
-/** The fields that differ between orders. */
+/** The fields of an order that differ from order to order. The factory fills in the others. */
 type OrderParts = Omit<Order, 'id' | 'seq' | 'time' | 'price'>
 
 /** Turns requests into orders, or refuses them with a reason. */

@@ -37,7 +37,7 @@ export interface Order {
   /** Time in ms after which a full exit is sent again, one step further up the ladders, unless there is evidence that
    *  an attempt executed. null if the order is not repeated. */
   readonly repeatMs: number | null
-  /** Worst-case cost: amount with slippage, priority fee, base fee, rent, service fee. */
+  /** Worst-case cost: the amount with slippage, plus priority fee, base fee, rent and service fee. */
   readonly reserveLamports: Lamports
   /** Time after which the order is not sent any more; null for exits, which do not expire. */
   readonly notAfter: Millis | null
@@ -130,9 +130,9 @@ export interface Fill {
   /** Rent paid for new accounts (positive) or returned by closed ones (negative). */
   readonly rentLamports: Lamports
   /** Change of the wallet's balance by the whole transaction: -(trade + fee + rent) for a buy, trade - fee - rent for a
-   *  sale, less wrapped SOL. */
+   *  sale. SOL that the transaction wrapped is subtracted. */
   readonly walletLamports: Lamports
-  /** Itemized costs. */
+  /** Costs of the transaction by kind. The sums above follow from them. */
   readonly costs: FillCosts
   /** Whether the transaction was seen at commitment `finalized`. Before that, a fork may remove it. */
   readonly final: boolean
@@ -141,7 +141,7 @@ export interface Fill {
 /** State of an order, as the gateway or the audit reports it to the engine. A report is durable before it is sent. */
 export interface ExecutionReport {
   readonly orderId: string
-  /** '' before the first attempt. */
+  /** Id of the attempt; '' before the first attempt. */
   readonly attemptId: string
   /** Current state of the order. */
   readonly state: OrderState
@@ -150,7 +150,7 @@ export interface ExecutionReport {
   readonly fill?: Fill
   /** Signature of a fill that a fork removed. */
   readonly reversed?: string
-  /** Fee of a transaction that reverted. */
+  /** Fee of a transaction that failed on the chain. */
   readonly feeLamports?: Lamports
   /** Number of attempts of a full exit that may still execute or be removed by a fork; absent for other orders. */
   readonly unproved?: number

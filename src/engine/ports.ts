@@ -16,7 +16,7 @@ export interface Stage {
  *  each call; for nearly every row the list is empty. */
 export interface EnginePort {
   readonly outputs: Output[]
-  /** Handles rows `from` to `to` (exclusive); row `from` has number `firstSeq`. Stops after a row with outputs, and
+  /** Handles rows `from` to `to` (exclusive). Row `from` has number `firstSeq`. Stops after a row with outputs, and
    *  returns the next row to handle. Throws if time runs backwards. */
   rows(firstSeq: Seq, block: Block, from: number, to: number): number
   input(seq: Seq, time: Millis, input: Input): void

@@ -14,9 +14,9 @@ export interface RecoveredMoney {
   readonly nextConditional: number
   readonly accounts: readonly AccountMoney[]
   readonly bots: readonly BotMoney[]
-  /** Open orders, and ended ones that may still execute or that a fork may still remove. */
+  /** Open orders, and ended orders that may still execute or that a fork may still remove. */
   readonly orders: readonly OpenOrder[]
-  /** Positions that are not closed, and closed ones whose sale a fork may still remove. */
+  /** Positions that are not closed, and closed positions whose sale a fork may still remove. */
   readonly positions: readonly Position[]
   readonly timers: readonly Timer[]
   /** Conditional orders that wait, or whose order is open. */
@@ -53,7 +53,7 @@ export interface AccountMoney {
   slot: number
   /** Whether entries are halted until `resume`. */
   halted: boolean
-  /** Signatures of foreign transactions. Entries stop until each is accepted. */
+  /** Signatures of foreign transactions. Entries stop until each of these is accepted. */
   foreign?: readonly string[]
   /** Mints with fewer tokens in the wallet than in the books. Their entries stop until `resume`. */
   quarantined?: readonly string[]
@@ -96,7 +96,7 @@ export const NO_RESULTS: ResultSums = {
 export interface BotMoney extends ResultSums {
   readonly bot: string
   readonly account: string
-  /** `exits-only` after the strategy threw: the bot only closes positions, until the next start. */
+  /** `exits-only` after the strategy threw. The bot then only closes positions, until the next start. */
   status: 'active' | 'exits-only'
   /** State of the strategy, set by `bot.state = ...`. */
   state: Json

@@ -7,14 +7,15 @@ import type { PositionState } from './accounting/position.ts'
 import type { ExitRules } from './exits/exit-settings.ts'
 import type { OrderState } from './order.ts'
 
-// The contract of strategies. Prices are SOL a whole token, amounts are SOL or whole tokens, percentages are 0 to 100,
-// times are milliseconds since the Unix epoch. Requests are answered at once with a value; a wrong use of the API (for
-// example a call outside of a handler, or a timer without a name) throws, and the bot then only closes positions.
+// The contract of strategies. Prices are in SOL for a whole token, amounts in SOL or whole tokens, percentages from 0
+// to 100, and times in milliseconds since the Unix epoch. Requests are answered at once with a value. A wrong use of
+// the API (for example a call outside of a handler, or a timer without a name) throws, and the bot then only closes
+// positions.
 
-/** The default export of a strategy file. `P`: parameters. `S`: state per token. */
+/** The default export of a strategy file. `P`: its parameters. `S`: its state for a token. */
 export interface Strategy<P = unknown, S = unknown> {
   readonly name: string
-  /** One line for lists and reports. */
+  /** Description of the strategy in one line, for lists and reports. */
   readonly about: string
   /** A zod object. It gives the types, the defaults, the check of the YAML and the search space of a sweep. */
   readonly params: z.ZodType<P>
@@ -32,7 +33,7 @@ export interface Strategy<P = unknown, S = unknown> {
   start(params: P, bot: Bot<S>): Handlers<S>
 }
 
-/** Handlers run one at a time, in the order of the stream, and are synchronous. A handler that throws ends the strategy
+/** Handlers are synchronous, and run one at a time in the order of the stream. If a handler throws, the strategy ends
  *  (STRATEGY_THREW): its bot then only closes positions, and the other bots continue. */
 export interface Handlers<S> {
   onTrade?(trade: Trade, token: Token<S>): void
@@ -49,7 +50,7 @@ export interface Handlers<S> {
   onGap?(gap: { readonly from: Millis; readonly to: Millis; readonly keys: readonly string[] }): void
   /** Called for `sluice signal NAME [JSON]`. `data` is null if the command has no JSON. */
   onSignal?(name: string, data: Json): void
-  /** Called before the process ends in an orderly way. */
+  /** Called before the process ends, unless it crashes or is killed. */
   onStop?(): void
 }
 
@@ -133,16 +134,16 @@ export interface BuyOptions {
   readonly reason: string
   /** Percent, 0.1 to 50 (SLIPPAGE_RANGE). Default: `orders.slippagePercent`. */
   readonly slippagePercent?: number
-  /** Replaces `slippagePercent`: one to three rising steps. A buy that fails for its slippage is retried with the next
-   *  step, within 3 s of the decision and within its time to live, unless the price has run away or a limit has been
-   *  reached. The reservation is made for the last step. */
+  /** Replaces `slippagePercent` by one to three rising steps. A buy that fails for its slippage is retried with the
+   *  next step, within 3 s of the decision and within its time to live. It is not retried if the price has risen too
+   *  far or if a limit has been reached. The reservation is made for the last step. */
   readonly slippageLadder?: readonly number[]
   /** SOL, 0.00001 to 0.01 (FEE_RANGE). Default: `orders.priorityFeeSol`. */
   readonly priorityFeeSol?: number
   /** Seconds, up to 86,400. If the order cannot be sent within this time, it expires (TTL). Default:
    *  `orders.ttlSeconds`. */
   readonly ttlSeconds?: number
-  /** Allows to add to a position that the bot holds; otherwise such a buy is refused (POSITION_OPEN). */
+  /** Allows the buy to add to a position that the bot holds. Otherwise such a buy is refused (POSITION_OPEN). */
   readonly scaleIn?: boolean
   /** Exits of the position that this buy opens; they override those of the bot. A position that is already held keeps
    *  its exits; see `setExits`. */
@@ -202,12 +203,12 @@ export interface Quote {
   readonly impactPercent: number
   /** Venue fee, base fee and, for a buy, the rent of a token account, SOL. */
   readonly feesSol: number
-  /** `estimate`: the depth of the pool is inferred from the price, because the feed has no reserves. */
+  /** `estimate`: the depth of the pool is estimated from the price, because the feed has no reserves. */
   readonly confidence: 'estimate'
 }
 
 /** The handle through which a strategy reads and acts. Every method is synchronous. A bot may make 10,000 requests at
- *  once and 500 a second continuously; more throw RangeError. */
+ *  once and 500 a second continuously. A request beyond that throws RangeError. */
 export interface Bot<S = unknown> {
   readonly name: string
   /** State of the bot, durable over restarts. Plain JSON of at most 1,000,000 characters. To save it, assign a new
@@ -217,13 +218,13 @@ export interface Bot<S = unknown> {
   now(): Millis
   /** Returns a seeded random number in [0, 1). A replay gets the same sequence. */
   random(): number
-  /** Returns undefined if `mint` is not a base58 public key. */
+  /** Returns the bot's view of a token; undefined if `mint` is not a base58 public key. */
   token(mint: string): Token<S> | undefined
   position(mint: string): PositionView | undefined
   positions(): PositionView[]
   /** Open orders, followed by the conditional orders that are waiting or whose order is open. */
   orders(): OrderView[]
-  /** Last fills of this run, newest last; at most 100. */
+  /** Last fills of this run, at most 100, oldest first. */
   fills(): readonly FillView[]
   /** `sol`: balance of the wallet, undefined before its first reading. `reservedSol`: worst-case cost of open
    *  orders. */
@@ -248,8 +249,8 @@ export interface Bot<S = unknown> {
   bracket(token: Token<S> | string, options: BracketOptions): Placed
   /** Buys the same amount repeatedly. */
   dca(token: Token<S> | string, options: DcaOptions): Placed
-  /** Cancels an order or a conditional order of this bot. Returns false if the order has ended or is being sent, or if
-   *  it is an exit that is due. */
+  /** Cancels an order or a conditional order of this bot. Returns false if the order has ended, is being sent, or is an
+   *  exit that is due. */
   cancel(orderId: string): boolean
   /** Replaces all exits of the bot's position in a mint. The shares of take-profit steps then refer to the tokens held
    *  now. Refused without a position (NO_POSITION) and for invalid rules (REQUEST_INVALID). */
@@ -264,7 +265,7 @@ export interface Bot<S = unknown> {
   every(name: string, seconds: number): Answer
   /** Sets a timer that fires once. The rules of `every` apply. */
   after(name: string, seconds: number): Answer
-  /** Clears a timer; no effect if there is no timer of this name. */
+  /** Clears a timer. Does nothing if there is no timer of this name. */
   clear(name: string): void
   /** Subscribes to the rows of a mint. Returns false if `mint` is not a base58 public key, or if the bot already
    *  watches 5,000 mints (WATCHES_FULL). */

@@ -114,7 +114,8 @@ export class Timers {
     for (const what of ['hold', 'quiet', 'poll', 'retry'] as const) this.clearExit(holder, what)
   }
 
-  /** Returns the timer that fired, and removes it unless it repeats. Returns undefined if it was cleared in between. */
+  /** Returns the timer that fired, and removes it unless it repeats. Returns undefined if the timer was cleared
+   *  before. */
   fire(id: number): Timer | undefined {
     const timer = this.#byId.get(id)
     if (timer === undefined) return undefined

@@ -26,8 +26,8 @@ const ALARMING: ReadonlySet<string> = new Set<ErrorCode>(['HELD', 'LATE_FILL', '
 /** Codes that prove an error of the service, or an error of a proof of absence. */
 const BREACHES: ReadonlySet<string> = new Set<ErrorCode>(['LATE_FILL', 'SERVICE_DUPLICATE'])
 
-/** Reconciles the books with the chain: transactions that belong to no order, missing tokens, adopted tokens, facts
- *  about mints. */
+/** Reconciles the books with the chain: handles transactions that belong to no order, missing tokens, adopted tokens,
+ *  and facts about mints. */
 export class WalletReconciler {
   readonly #state: EngineState
   readonly #parts: EngineParts

@@ -1,6 +1,6 @@
 import { Fifo } from '../base/fifo.ts'
 
-/** 429s within this time count as one signal, because a lower rate takes time to show an effect. */
+/** 429s within this time (ms) count as one signal, because a lower rate takes time to show an effect. */
 const REACTION_MS = 2_000
 /** Largest part of the rate by which one signal cuts it. */
 const DEEPEST_CUT = 0.5
@@ -38,7 +38,7 @@ export class AdaptiveRate {
   #plan: number
   #allowed: number
   #updatedAt: number
-  /** Start of the last signal, and the rate at that time. */
+  /** Time of the start of the last signal; `#rateBefore` is the rate at that time. */
   #signalAt = Number.NEGATIVE_INFINITY
   #rateBefore = 0
   #throttled: { count: number; sinceMs: number } | undefined
@@ -54,7 +54,7 @@ export class AdaptiveRate {
     this.#updatedAt = nowMs
   }
 
-  /** Whole requests a minute, as of the last update. */
+  /** Allowed requests a minute as of the last update, rounded down. */
   get allowed(): number {
     return Math.floor(this.#allowed)
   }
@@ -64,7 +64,7 @@ export class AdaptiveRate {
     return this.#throttled && { ...this.#throttled, perMinute: this.#perMinute }
   }
 
-  /** Recovers the rate for the time since the last update. */
+  /** Raises a lowered rate for the time since the last update. */
   update(now: number): void {
     if (this.#throttled !== undefined) {
       this.#allowed = Math.min(this.#plan, this.#allowed + ((now - this.#updatedAt) * this.#perMinute) / 60_000)

@@ -5,7 +5,7 @@ import type { TradeSide } from '../market/block.ts'
 
 /** One possible execution of an order. It is durable before it can execute. */
 export interface Attempt {
-  /** `o1.1`, `o1.2`, ... */
+  /** `o1.1`, `o1.2`, ...: the id of the order and the number of the attempt. */
   readonly id: string
   readonly orderId: string
   readonly account: string
@@ -26,7 +26,7 @@ export interface Attempt {
   state: AttemptState
   /** Signature of the attempt's transaction; '' until it is known. */
   signature: string
-  /** Reason of the state; '' if the state needs none. */
+  /** Code that explains the state; '' if the state needs none. */
   code: ErrorCode | ''
   /** Time for which the order had waited for a slot, ms. Absent in records of older versions, and so is `trail`. */
   readonly waitedMs?: number

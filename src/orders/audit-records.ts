@@ -29,9 +29,9 @@ export interface WalletTransaction {
   readonly signature: string
   readonly slot: number
   readonly class: TransactionClass
-  /** Attempt that made the transaction; '' unless the class is `ours`. */
+  /** Id of the attempt that made the transaction; '' unless the class is `ours`. */
   readonly attemptId: string
-  /** Change of the wallet's balance. */
+  /** Change of the wallet's balance by the transaction. */
   readonly lamports: Lamports
   readonly time: Millis | null
   /** Slot after which the transaction landed: `slot` - 1, except for an opaque transaction that no node lists. */
@@ -61,7 +61,7 @@ export function walletCostsSum(costs: WalletCosts): number {
   return baseFeeLamports + priorityFeeLamports + tipLamports + rentPaidLamports - rentReturnedLamports + wrappedLamports
 }
 
-/** An attempt that may still turn out to have executed, or to have executed twice, with the evidence about it. */
+/** An attempt that may still turn out to have executed, once or twice, with the evidence about it. */
 export interface Watch {
   readonly attempt: Attempt
   /** Whether the attempt has ended. Any execution that is found from then on is late. */

@@ -32,16 +32,17 @@ export interface BuilderPolicy {
   readonly sellNumber: 'tokens' | 'baseUnits' | null
 }
 
-/** A program with a known layout, or an opaque one with known indexes of the mint and the wallet. */
+/** A program with a known layout, or an opaque program, of whose accounts only the indexes of mint and wallet are
+ *  known. */
 export type TradingProgram =
   | { readonly id: string; readonly decode: 'pump' | 'pump-swap' }
   | {
       readonly id: string
       readonly decode: 'opaque'
-      /** Permitted prefixes of the instruction data of a buy and of a sale, hex. */
+      /** Permitted prefixes of the instruction data, hex: `buy` for a buy, `sell` for a sale. */
       readonly buy: readonly string[]
       readonly sell: readonly string[]
-      /** Indexes into the instruction's accounts. */
+      /** Indexes of the mint and of the wallet (`userIndex`) in the instruction's accounts. */
       readonly mintIndex: number
       readonly userIndex: number
     }

@@ -31,7 +31,7 @@ export class EntryBlocks {
     this.#isDiskLow = isLow
   }
 
-  /** Returns true if the account's entries stop with this call. */
+  /** Halts the account's entries, or lets them continue. Returns true if this call halts them. */
   setHalted(account: string, isHalted: boolean): boolean {
     const isChange = isHalted !== this.#halted.has(account)
     if (isHalted) this.#halted.add(account)

@@ -10,8 +10,8 @@ import type { JournalRecord, Outcome, Slot } from './ports.ts'
 import type { Move } from './retry-policy.ts'
 import type { OpenAttempt, Unfinished, WorkingOrder } from './working-order.ts'
 
-/** Input of the order path: from the engine, the limiter, the journal's commits, the executors, the clock, the service
- *  and the audit. */
+/** Input of the order path. It comes from the engine, the limiter, the journal's commits, the executors, the clock, the
+ *  service and the audit. */
 export type OrderEvent =
   | { readonly kind: 'submitted'; readonly order: Order }
   | { readonly kind: 'cancelled'; readonly orderId: string; readonly code: ErrorCode }

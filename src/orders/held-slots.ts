@@ -62,12 +62,12 @@ export class HeldSlots {
     if (isExit) this.#exits++
   }
 
-  /** Called when the request is over: its slot counts for one more minute. */
+  /** Called when the request is over. Its slot counts for one more minute. */
   end(id: number, now: number): void {
     this.#cooling.push({ ...this.#ended(id), freeAt: now + WINDOW_MS })
   }
 
-  /** Called if the request was never sent: its slot no longer counts. */
+  /** Called if the request was never sent. Its slot no longer counts. */
   giveBack(id: number): void {
     this.#freed(this.#ended(id))
   }

@@ -14,7 +14,7 @@ import type { Learned } from './service-facts.ts'
  *  simulated executor is a timer and a backtest is one synchronous loop. */
 export interface Executor {
   execute(attempt: Attempt, done: (outcome: Outcome) => void): void
-  /** Resumes an attempt that an earlier process armed: looks up its outcome and never sends it again. */
+  /** Resumes an attempt that an earlier process armed. Looks up its outcome, and never sends the attempt again. */
   resume(attempt: Attempt, done: (outcome: Outcome) => void): void
 }
 

@@ -57,7 +57,7 @@ export interface Tries {
   readonly class: OrderClass
   /** Number of repeats at the present slippage. */
   readonly waits: number
-  /** Index of the slippage that was tried last, and the number of slippages. */
+  /** Index of the slippage that was tried last; `steps` is the number of slippages. */
   readonly step: number
   readonly steps: number
   /** Whether another priority fee is left to try. */

@@ -5,7 +5,7 @@ export interface ServedInterface {
   readonly endpoints: Readonly<Record<ServedEndpoint, ServedRoute>>
   /** Path of the WebSocket. */
   readonly streamPath: string
-  /** Plans with published numbers. */
+  /** Plans with the numbers that the service publishes. */
   readonly plans: readonly Plan[]
 }
 

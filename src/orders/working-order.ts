@@ -95,7 +95,7 @@ export function workingOrder(order: Order, route: Route, state: OrderState, dead
 export interface Unfinished {
   /** Open orders, and ended orders with an attempt that may still execute. */
   readonly orders: readonly OpenOrder[]
-  /** All attempts of these orders. */
+  /** All attempts of these orders, including ended ones. */
   readonly attempts: readonly Attempt[]
   /** Reports that the engine has not processed. */
   readonly untaken: readonly Extract<Input, { kind: 'report' }>[]
@@ -153,7 +153,7 @@ export function skipFee(working: WorkingOrder, { priorityFeeLamports }: Attempt)
   working.refusedFees = Math.max(working.refusedFees, feesOf(working).indexOf(priorityFeeLamports) + 1)
 }
 
-/** Whether no later attempt exists, so that the outcome of this one decides on the next. */
+/** Whether no later attempt exists, so that the outcome of this attempt decides on the next one. */
 export function isLatest({ attempts }: WorkingOrder, { attempt }: OpenAttempt): boolean {
   return numberOf(attempt) === attempts
 }

@@ -48,7 +48,7 @@ function add(all: Set<object>, one: unknown): void {
   if ((typeof one === 'object' && one !== null) || typeof one === 'function') all.add(one)
 }
 
-/** Prototypes that are not reachable through a global name. */
+/** Returns the prototypes that are not reachable through a global name. */
 function hiddenPrototypes(): object[] {
   const iterators = [[][Symbol.iterator](), new Map().entries(), new Set().values(), ''[Symbol.iterator]()]
   const generator = Object.getPrototypeOf(function* () {})

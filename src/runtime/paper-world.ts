@@ -17,7 +17,8 @@ import type { DepthUse, Measurements } from '../simulation/measurements.ts'
 import { PaperExecutor } from '../simulation/paper-executor.ts'
 import { PaperMarket } from '../simulation/paper-market.ts'
 
-/** Executors of paper bots: one market that all of them share, and a balance and a request budget for each account. */
+/** Executors of paper bots. All of them share one market, and each account has a balance and a request budget of its
+ *  own. */
 export class PaperWorld {
   readonly market: PaperMarket
   readonly #config: Config
@@ -26,7 +27,7 @@ export class PaperWorld {
   readonly #measured: Measurements | undefined
   readonly #routes = new Map<string, Route & { readonly executor: PaperExecutor }>()
 
-  /** `adjust`: settings that change how orders fill; `measured`: known outcomes of single attempts. */
+  /** `adjust`: changes the assumptions about fills. `measured`: known outcomes of single attempts. */
   constructor(
     config: Config,
     clock: Clock,

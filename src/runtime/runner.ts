@@ -15,7 +15,7 @@ export interface RunnerOptions extends EffectsOptions {
    *  out. A paper market then updates its prices, and a simulated clock advances. A fill therefore never knows a later
    *  row than its order did. */
   readonly observe?: (block: Block, from: number, to: number) => void
-  /** Number of the first row or input of this process, higher than all in the journal. */
+  /** Number of the first row or input of this process. It is higher than all numbers in the journal. */
   readonly firstSeq: Seq
   /** Time of the last entry in the journal. Time never falls below it. */
   readonly lastTime?: Millis
@@ -112,7 +112,7 @@ export interface EffectsOptions {
   readonly gateway: GatewayPort
   /** Calls `want` of the source. */
   readonly want: (keys: readonly string[]) => void
-  /** Requests a reading of a mint's pool. Without a chain it is absent, and polls are ignored. */
+  /** Requests a reading of a mint's pool. Absent if there is no chain; polls are then ignored. */
   readonly poll?: ((mint: string) => void) | undefined
   /** For replays: schedules a timer that is due at `at` for the time that it had in the recorded run. Returns undefined
    *  if the clock must schedule the timer. */

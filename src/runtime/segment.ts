@@ -46,7 +46,7 @@ export interface AnySegment {
   close(): unknown
 }
 
-/** One start of one process: the engine, the gateway and the runner that connects them, on top of a journal. */
+/** One start of one process: the engine, the gateway and the runner that connects them. They write to a journal. */
 export class Segment implements AnySegment {
   readonly engine: Engine
   readonly gateway: Gateway

@@ -26,12 +26,12 @@ const UPDATE = 'SLUICE_UPDATE_GOLDEN'
 export interface GoldenOptions extends RecordingOptions {
   /** Path of the golden file, which has one decision a line. */
   readonly golden: string
-  /** Writes the file instead of comparing it. Default: whether SLUICE_UPDATE_GOLDEN is 1. */
+  /** Whether to write the file instead of comparing it. Default: whether SLUICE_UPDATE_GOLDEN is 1. */
   readonly update?: boolean
 }
 
-/** Compares the decisions of a strategy on a recording with its golden file. Returns the number of decisions. Throws
- *  with the first line that differs, and SluiceError if the golden file is missing. */
+/** Compares the decisions of a strategy on a recording with its golden file. Returns the number of decisions. Throws an
+ *  error with the first line that differs, or SluiceError if the golden file is missing. */
 export async function matchGolden<P, S>(
   strategy: Strategy<P, S>,
   { golden, update = process.env[UPDATE] === '1', ...options }: GoldenOptions,

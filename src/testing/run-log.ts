@@ -67,7 +67,7 @@ export class RunLog implements Journal {
   }
 }
 
-/** Size of an order; exactly one field is set. A buy is in SOL; a sale is in whole tokens, percent of the position, or
+/** Size of an order. Exactly one field is set: a buy is in SOL; a sale is in whole tokens, percent of the position, or
  *  all. */
 interface Amount {
   readonly sol?: number
@@ -83,7 +83,7 @@ export interface TestOrder extends Amount {
   readonly mint: string
   readonly side: TradeSide
   readonly reason: string
-  /** Current state. */
+  /** Current state of the order. */
   state: OrderState
   /** Error code that explains why the order ended without a fill. */
   code: ErrorCode | ''

@@ -89,7 +89,7 @@ export class StrategyRig {
     return this.#log.fills
   }
 
-  /** Refused requests; the same refusal within one second is recorded once. */
+  /** Refused requests, oldest first. The same refusal within one second is recorded once. */
   get refusals(): readonly TestRemark[] {
     return this.#log.refusals
   }
@@ -99,7 +99,7 @@ export class StrategyRig {
     return this.#log.notes
   }
 
-  /** All decisions, one line of JSON each; suitable for a snapshot. */
+  /** All decisions, one line of JSON each. They suit a snapshot test. */
   get decisions(): readonly string[] {
     return this.#log.decisions
   }
@@ -118,7 +118,7 @@ export class StrategyRig {
     return this.#clock.now()
   }
 
-  /** The last position in a mint; undefined if there has not been any. */
+  /** Returns the last position in a mint; undefined if there has not been any. */
   position(mint: string = MINT): TestPosition | undefined {
     const position = this.#log.positions.get(mint)
     if (position === undefined) return undefined

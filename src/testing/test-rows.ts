@@ -24,7 +24,7 @@ export interface TestTrade extends When {
   readonly price: number
   /** Size of the trade in SOL; default 1, which is above the minimum size of a print. */
   readonly sol?: number
-  /** Default `buy`. */
+  /** Side of the trade; default `buy`. */
   readonly side?: TradeSide
   readonly trader?: string
   readonly signature?: string

@@ -3,7 +3,8 @@ import { BASE_FEE, SLOT_MS, TOKEN_ACCOUNT_RENT } from '../../solana/constants.ts
 import { VENUE_FEE } from '../../solana/pool-depth.ts'
 import { DEAD_AFTER_MS } from './liquidation.ts'
 
-/** Every assumption about the fills of paper trades (docs/fills.md). Plain JSON, recorded with each report. */
+/** Every assumption about the fills of paper trades (docs/fills.md). The model is plain JSON, and each report records
+ *  it. */
 export interface FillModel {
   /** Time from sending to landing, ms: lognormal with these percentiles. Trading services report 2 to 5 s. */
   readonly latencyMs: { readonly p50: number; readonly p95: number }
@@ -18,7 +19,7 @@ export interface FillModel {
   readonly venueFeePercent: number
   /** The trading service's fee, percent of the traded amount. An assumption, because the service documents no fee. */
   readonly serviceFeePercent: number
-  /** Fee of one signature. */
+  /** Base fee of a transaction with one signature. */
   readonly baseFeeLamports: Lamports
   /** Priority fee that the service pays for an order that does not set one. */
   readonly autoPriorityFeeLamports: Lamports

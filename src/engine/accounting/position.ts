@@ -35,7 +35,7 @@ export interface Position {
   highPrice: number
   /** Profit of the sales: proceeds minus average cost. */
   realizedLamports: Lamports
-  /** Base fees, priority fees and rent of all transactions, failed ones included. */
+  /** Base fees, priority fees and rent of all transactions, including failed ones. */
   feeLamports: Lamports
   /** Number of exit orders since the last one that sold, including the open one. The next exit order starts at this
    *  step of the ladder. */
@@ -61,18 +61,18 @@ export interface Position {
 }
 
 export interface SoldEarly {
-  /** Base units. */
+  /** Number of base units. */
   readonly tokens: TokenAmount
-  /** Slot of the last sale. */
+  /** Slot of the last sale of the mint. */
   readonly slot: number
 }
 
 export interface StepState {
-  /** Number of steps reached. */
+  /** Number of take-profit steps that were reached. */
   readonly taken: number
-  /** Base units that these steps sell in total. */
+  /** Base units that the reached steps sell in total. */
   readonly tokens: TokenAmount
-  /** Reason of the last step. */
+  /** Reason of the last step that was reached. */
   readonly reason: string
 }
 
@@ -88,7 +88,7 @@ export function isWrittenOff({ exitTries }: Position): boolean {
   return exitTries > WRITTEN_OFF_AFTER
 }
 
-/** Whether a position counts as worth nothing until a sale succeeds. */
+/** Whether a position counts as worth nothing, because its sales fail. A successful sale ends that. */
 export function isUnsellable({ exitTries }: Position): boolean {
   return exitTries > UNSELLABLE_AFTER
 }
@@ -262,7 +262,7 @@ export class Positions {
     this.#all.delete(held)
   }
 
-  /** Positions of one account, by mint. */
+  /** Returns the positions of one account, by mint. */
   of(account: string): ReadonlyMap<string, Position> {
     return this.#byMint.of(account)
   }

@@ -63,7 +63,7 @@ export const NO_STRATEGY = {
   start: () => ({}),
 } as unknown as Strategy
 
-/** The strategy that a bot runs. Throws SluiceError if it is missing. */
+/** Returns the strategy that a bot runs. Throws SluiceError if the strategy is missing. */
 export function strategyOf(
   settings: BotSettings,
   start: StartInput,
@@ -74,7 +74,7 @@ export function strategyOf(
   return strategy
 }
 
-/** The recorded state of a bot; undefined for a new bot. */
+/** Returns the recorded state of a bot; undefined for a new bot. */
 export function moneyIn({ money }: StartInput, { name, account }: BotSettings): BotMoney | undefined {
   return money.bots.find((one) => one.bot === name && one.account === account.id)
 }

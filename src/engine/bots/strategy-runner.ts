@@ -28,9 +28,9 @@ export class StrategyRunner implements BotHost, Subscriber {
   readonly #strategy: Strategy
   readonly #index: number
   readonly #router: SubscriptionRouter
-  /** Views of the tokens seen since the day began. */
+  /** The bot's views of the tokens that it has seen since the day began, by token. */
   readonly #tokens: ByToken<TokenView> = []
-  /** Views of the tokens seen on the previous day. */
+  /** The bot's views of the tokens that it saw on the previous day, by token. */
   #yesterday: ByToken<TokenView> = []
   readonly #bot: BotHandle
   readonly #firings = new FiringRate()
@@ -63,7 +63,7 @@ export class StrategyRunner implements BotHost, Subscriber {
     this.#bot.clearUndeclared()
   }
 
-  /** Replaces `start` for a strategy that was stopped in an earlier engine. */
+  /** Ends a strategy that was stopped in an earlier engine. Called instead of `start`. */
   stop({ reason, told }: StoppedBot): void {
     this.money.status = 'exits-only'
     this.#state.timers.clearAll(this.name)

@@ -4,7 +4,7 @@ import { type ByToken, type Mints, setByToken } from '../../market/mints.ts'
 /** Number of rows to look ahead. With 4 rows and with 16 rows, runs took a tenth longer. */
 const ROWS_AHEAD = 8
 
-/** A bot that is shown market rows. */
+/** A bot that receives market rows. */
 export interface Subscriber {
   /** Whether the subscriber's strategy keeps state for each token. */
   readonly keepsState: boolean
@@ -18,7 +18,7 @@ export class SubscriptionRouter {
   readonly #mints: Mints
   /** Subscribers of all trades, all new tokens or all price updates, by kind of row. */
   readonly #firehoses: Record<RowKind, Subscriber[]> = { 0: [], 1: [], 2: [], 3: [] }
-  /** Subscribers of single tokens. */
+  /** Subscribers of single tokens, by token. */
   readonly #watchers: ByToken<Subscriber[]> = []
   #keepsState = false
   /** Number of subscribers with state for the rows of the last `lookAhead`. No code reads this field; it exists because
@@ -29,7 +29,7 @@ export class SubscriptionRouter {
     this.#mints = mints
   }
 
-  /** `key`: `trades`, `newTokens`, `priceUpdates`, or a mint. */
+  /** Subscribes to a key: `trades`, `newTokens`, `priceUpdates`, or a mint. */
   subscribe(subscriber: Subscriber, key: string): void {
     this.#keepsState ||= subscriber.keepsState
     if (key === 'trades') {

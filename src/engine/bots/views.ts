@@ -16,7 +16,7 @@ export class TokenView implements Token<unknown> {
   /** Number of the token; -1 after `forget`, because the number may then belong to another token. */
   #token: number
   #state: unknown
-  /** The bot's position in this token. */
+  /** The bot's position in this token; undefined if the bot has none. */
   held: HeldView | undefined
   readonly mint: string
   /** Time at which the bot first saw the token. */

@@ -31,7 +31,7 @@ export class ExitPrice {
   #times: number[] = EMPTY as number[]
   /** Number of prints, including those that filled the first window; 0 before the first print. */
   #count = 0
-  /** Number of the first print since the last collapse. */
+  /** Number of the first print after the last collapse. */
   #since = 0
   /** Prices of the window's prints, ascending; the first `#taken` places are used. `#first` is the number of the oldest
    *  of these prints, and `#sortedCount` is the `#count` up to which they are sorted. */

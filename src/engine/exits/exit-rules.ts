@@ -17,7 +17,7 @@ import {
 export interface ExitProblem {
   readonly path: readonly [keyof ExitRules, ...(string | number)[]]
   readonly message: string
-  /** The other exit of the contradiction. */
+  /** The other exit, if the problem is a contradiction. */
   readonly other?: keyof ExitRules
 }
 

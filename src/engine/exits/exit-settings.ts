@@ -4,24 +4,24 @@
 export interface ExitRules {
   /** Sells all at or below this price, SOL per token. Only a single order can set it. */
   readonly stopPrice?: number
-  /** Sells all if the price is this far below the average fill price; above 0, below 100. */
+  /** Percent, above 0 and below 100. Sells all if the price is this far below the average fill price. */
   readonly stopLossPercent?: number
-  /** Sells all if the price is this far below its high since the position opened; above 0, below 100. */
+  /** Percent, above 0 and below 100. Sells all if the price is this far below its high since the position opened. */
   readonly trailingPercent?: number
-  /** Arms the trailing stop once the price was this far above the average fill price. */
+  /** Percent. Arms the trailing stop once the price was this far above the average fill price. */
   readonly trailingArmPercent?: number
-  /** Sells all at the average fill price once the price was this far above it. */
+  /** Percent. Sells all at the average fill price once the price was this far above it. */
   readonly breakEvenAtPercent?: number
-  /** Sells all if the price is this far above the average fill price. */
+  /** Percent. Sells all if the price is this far above the average fill price. */
   readonly takeProfitPercent?: number
   /** Sells all at or above this price, SOL per token. Only a single order can set it. */
   readonly takeProfitPrice?: number
   /** Sells parts on the way up. The steps ascend, and together they sell at most 100 % of the tokens that were
    *  bought. */
   readonly takeProfitSteps?: readonly TakeProfitStep[]
-  /** Sells all this long after the position opened. */
+  /** Sells all after the position was held for this time. */
   readonly maxHoldSeconds?: number
-  /** Sells all after this long without a trade of the token, while the feed is live. */
+  /** Sells all after this time without a trade of the token, while the feed is live. */
   readonly idleSeconds?: number
   /** Policy for a position without a price, because its token is not traded or the feed is stale or down. */
   readonly whenStale?: WhenStale
@@ -52,7 +52,7 @@ export function defaultWindow(recorded: RecordedExitPrice | undefined): ExitWind
 }
 
 export interface TakeProfitStep {
-  /** The step sells once the price is this far above the average fill price. */
+  /** Percent. The step sells once the price is this far above the average fill price. */
   readonly atPercent: number
   /** Percent of all tokens bought since the position opened, up to 100. Other sales count towards this share. */
   readonly sellPercent: number
@@ -81,7 +81,7 @@ export function stepsReached(
   return reached
 }
 
-/** Whether the price is at least this far above the average price. */
+/** Whether the price is at least `byPercent` above the average price. */
 export function isAbove(price: number, averagePrice: number, byPercent: number): boolean {
   return price >= averagePrice * (1 + byPercent / 100)
 }

@@ -18,7 +18,8 @@ const OLDEST_MS = 60_000
 
 /** Acts on a reading of a pool. */
 export interface PoolReader {
-  /** Returns false if another reading is needed to decide whether an exit is due. `price`: SOL a token. */
+  /** Applies a reading. Returns false if another reading is needed to decide whether an exit is due. `price`: SOL a
+   *  token. */
   poolRead(position: Position, pool: PoolPrice, price: number, slot: number): boolean
 }
 
@@ -86,7 +87,7 @@ export class PoolPolls {
     return { code: 'POOL_BEHIND', reason: `the reading of the pool is ${age} s old by the chain's clock` }
   }
 
-  /** Reports a failed reading. The position stays open: an unknown price is no reason to sell. */
+  /** Reports a failed reading. The position stays open, because an unknown price is no reason to sell. */
   #reportFailure(position: Position, { code, reason }: Refusal): void {
     const { bot, mint } = position
     const isReported = this.#reported.get(position) === code || (code === 'POOL_SILENT' && this.#isSilent)

@@ -23,7 +23,7 @@ export interface EntryFilters {
   readonly maxPoolSharePercent: number | null
 }
 
-/** Lists by the path of their file. */
+/** Entries of the filter lists, by the path of their file. */
 export type EntryLists = ReadonlyMap<string, ReadonlySet<string>>
 
 /** A buy, and the facts about its token that filters use. */

@@ -17,7 +17,7 @@ export interface LimitScope {
   readonly isBound: boolean
   readonly sums: ResultSums
   readonly spending: readonly BotSpending[]
-  /** Reports changed sums to the journal. */
+  /** Emits the sums after a change, so that the journal records them. */
   emit(): void
 }
 

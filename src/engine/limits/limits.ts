@@ -94,9 +94,9 @@ export interface LimitProblem {
 
 interface LimitRow<Value> extends SettingRow<Value, Limits> {
   readonly schema: z.ZodNumber
-  /** Decides on a buy; `name` is the path of the limit in the YAML. */
+  /** Decides on a buy. Returns a refusal or undefined. `name` is the path of the limit in the YAML. */
   readonly refuse?: (bound: NonNullable<Value>, use: LimitUse, name: string) => Refusal | undefined
-  /** Decides on a buy, and again before each retry of an accepted one. */
+  /** Decides on a buy, and again before each retry of an accepted buy. Returns a refusal or undefined. */
   readonly stop?: (bound: NonNullable<Value>, losses: Losses, name: string) => Refusal | undefined
   /** Finds a contradiction with another limit or with the slippage of the bot's buys. */
   readonly problem?: (

@@ -17,20 +17,20 @@ export const LEAST_BUY = solToLamports(0.001)
 
 export type Veto = Refusal
 
-/** Upper bound of the lamports that a buy takes out of the wallet. */
+/** Returns the upper bound of the lamports that a buy takes out of the wallet. */
 export function worstCost(amount: Lamports, slippagePercent: number, priorityFee: Lamports | null): Lamports {
   const most = Math.ceil(amount * (1 + slippagePercent / 100) * (1 + SERVICE_FEE))
   return lamports(most + (priorityFee ?? MOST_PRIORITY_FEE) + BASE_FEE + TOKEN_ACCOUNT_RENT + MOST_ROUNDING)
 }
 
-/** Upper bound of the lamports that `buys` buys take out together, at the highest priority fee. */
+/** Returns the upper bound of the lamports that `buys` buys take out together, at the highest priority fee. */
 export function worstCostOf(amount: number, slippagePercent: number, buys: number): Lamports {
   const fees = MOST_PRIORITY_FEE + BASE_FEE + TOKEN_ACCOUNT_RENT
   const rounding = buys * (1 + MOST_ROUNDING) // each buy is rounded up here, and possibly once more by its builder
   return lamports(Math.ceil(amount * (1 + slippagePercent / 100) * (1 + SERVICE_FEE)) + buys * fees + rounding)
 }
 
-/** Upper bound of the fees of a sale. */
+/** Returns the upper bound of the fees of a sale, lamports. */
 export function sellCost(priorityFee: Lamports | null): Lamports {
   return lamports((priorityFee ?? MOST_PRIORITY_FEE) + BASE_FEE + MOST_ROUNDING)
 }

@@ -141,7 +141,7 @@ export class Spending {
     return own
   }
 
-  /** Spending of each bot that has bought or may buy with the account. */
+  /** Returns the spending of each bot that has bought or may buy with the account. */
   ofAccount(account: string): readonly BotSpending[] {
     return this.#accounts.get(account) ?? []
   }
