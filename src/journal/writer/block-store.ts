@@ -28,7 +28,7 @@ export class BlockStore {
     this.#rows = (rows as number | undefined) ?? 0
   }
 
-  /** Appends a block, or replaces blocks that begin behind `rowsBefore` rows. Call `wrote` once the transaction is
+  /** Appends a block, or replaces the blocks after the first `rowsBefore` rows. Call `wrote` once the transaction is
    *  durable. */
   insert(segment: number, block: EncodedBlock, rowsBefore = this.#rows): void {
     const { extra, extra2, trader, signature } = block
@@ -59,10 +59,11 @@ function jsonOf(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value)
 }
 
-/** Rows per block of each level. A live recording writes a block every 200 ms; many of these become one, and many of
- *  those one again. Each row is written three times, and no step takes longer than a few milliseconds. */
+/** Most rows per block, by level. A live recording writes a block every 200 ms. Many of these are merged into one, and
+ *  many of the merged ones into one again. So each row is written three times, and no step takes longer than a few
+ *  milliseconds. */
 const LEVEL_ROWS = [1024, 8192] as const
-/** Blocks read in a step. */
+/** Largest number of blocks that one step reads. */
 const MOST_BLOCKS = 64
 
 interface SmallBlock {
@@ -76,8 +77,8 @@ interface SmallBlock {
   readonly lastTime: Millis
 }
 
-/** Merges small blocks of the tape into large ones, a few at a time. Large blocks cost less disk and a fraction of the
- *  time to read. Rows, seqs and times stay, and a block stays within its segment. */
+/** Merges small blocks of the tape into large ones, a few at a time. Large blocks take less disk space and much less
+ *  time to read. Rows, seqs and times do not change, and a block contains rows of one segment only. */
 export class Compaction {
   readonly #tape: TapeReader
   readonly #store: BlockStore
@@ -85,7 +86,7 @@ export class Compaction {
   readonly #next: Statement<[Seq, Seq, number], SmallBlock>
   readonly #drop: Statement<[Seq, Seq]>
   readonly #dropRuns: Statement<[Seq, Seq]>
-  /** For each level, the seq up to which nothing is left to merge. */
+  /** For each level, the seq up to which all blocks are merged. */
   readonly #done: Seq[] = LEVEL_ROWS.map(() => 0)
 
   constructor(db: Database, store: BlockStore, transactions: Transactions) {
@@ -101,8 +102,8 @@ export class Compaction {
     this.#dropRuns = db.prepare('DELETE FROM run WHERE block BETWEEN ? AND ?')
   }
 
-  /** Merges one group of blocks in its own transaction. Returns the number of rows written, 0 if there was nothing to
-   *  merge. `encoder` is empty before and after. Throws SQLite's error if the write fails. */
+  /** Merges one group of blocks in its own transaction. Returns the number of rows written; 0 if there was nothing to
+   *  merge. `encoder` must be empty, and is empty afterwards. Throws SQLite's error if the write fails. */
   step(encoder: BlockEncoder): number {
     for (const level of LEVEL_ROWS.keys()) {
       const group = this.#groupOf(level)
@@ -115,7 +116,8 @@ export class Compaction {
     return 0
   }
 
-  /** Consecutive blocks that make a large one. The last ones on the tape wait until there are enough. */
+  /** Consecutive blocks that can be merged into a large one; empty if there are none. The last blocks on the tape wait
+   *  until there are enough of them. */
   #groupOf(level: number): SmallBlock[] {
     const mostRows = LEVEL_ROWS[level] as number
     const upTo = this.#done[level - 1] ?? Number.MAX_SAFE_INTEGER
@@ -165,7 +167,7 @@ function belongTogether(first: SmallBlock, block: SmallBlock): boolean {
 }
 
 const DAY_MS = 86400000
-/** Bytes that take a few milliseconds to write. */
+/** Number of blocks that one step drops. Together with ROWS_A_STEP it keeps a step to a few milliseconds. */
 const BLOCKS_A_STEP = 8
 const ROWS_A_STEP = 32768
 
@@ -193,7 +195,7 @@ export class Retention {
     this.#statements = new Statements(db)
   }
 
-  /** Drops a few blocks that ended before the days to keep, oldest first. Returns their number. */
+  /** Drops a few blocks that ended before the days to keep, oldest first. Returns the number of dropped blocks. */
   step(now: Millis): number {
     const oldest = this.#oldest.all(BLOCKS_A_STEP)
     const kept = oldest.findIndex(({ time }) => time >= now - this.#keepMs)

@@ -3,17 +3,17 @@ import type { Database, Statement } from 'better-sqlite3'
 
 const PIECE = Buffer.alloc(256 * 1024)
 
-/** Extends the journal's file before SQLite does. SQLite commits new pages into the log and allocates them in the file
- *  only when it folds the log, much later. On a full disk that fails, and from then on the log only grows. With the
- *  pages allocated before the commit, the log can always be folded and its space reused. */
+/** Extends the journal's file before SQLite does. SQLite commits new pages into the log, and allocates them in the file
+ *  only when it copies the log into the file, much later. On a full disk that copy fails, and from then on the log only
+ *  grows. If the pages are allocated before the commit, the log can always be copied and its space used again. */
 export class FileGrowth {
   readonly #file: number
   readonly #pageBytes: number
   readonly #pages: Statement<[], number>
-  /** Pages known to be allocated. */
+  /** Number of pages that are certainly allocated. */
   #covered = 0
 
-  /** `db` must be a file. */
+  /** `db` must be in a file, not in memory. */
   constructor(db: Database) {
     this.#file = openSync(db.name, 'r+')
     this.#pageBytes = db.pragma('page_size', { simple: true }) as number
@@ -28,13 +28,14 @@ export class FileGrowth {
     this.#covered = pages
   }
 
-  /** Call after a rollback: SQLite truncates the file behind the last page when it folds the log. */
+  /** Forgets which pages are allocated. Call it after a rollback, because SQLite then truncates the file behind its
+   *  last page when it copies the log. */
   forget(): void {
     this.#covered = 0
   }
 
-  /** Tests whether the disk really provides this many bytes, and frees them again. Quotas are not in the free space
-   *  that the system reports. */
+  /** Tests whether the disk really provides this many bytes, and frees them again. The free space that the system
+   *  reports does not consider quotas. */
   canTake(bytes: number): boolean {
     const { size } = fstatSync(this.#file)
     try {
@@ -48,24 +49,25 @@ export class FileGrowth {
     }
   }
 
-  /** Call after the database is closed: closing any descriptor of its file drops SQLite's locks on it. */
+  /** Closes the file. Call it after the database is closed, because closing any descriptor of its file drops SQLite's
+   *  locks. */
   close(): void {
     closeSync(this.#file)
   }
 
-  /** Writes zeros: a hole would not be allocated. */
+  /** Extends the file by writing zeros, because a hole in the file would not be allocated. */
   #extend(to: number): void {
     extend(this.#file, to)
   }
 }
 
-/** Fills an open file with zeros from its end to `to`. Throws if the disk is full, and keeps the zeros written so
+/** Fills an open file with zeros from its end to `to`. If the disk is full, throws and keeps the zeros written so
  *  far. */
 export function extend(file: number, to: number): void {
   for (let at = fstatSync(file).size; at < to; ) at += writeSync(file, PIECE, 0, Math.min(PIECE.length, to - at), at)
 }
 
-/** The disk or a quota is full. */
+/** Whether an error means that the disk or a quota is full. */
 export function isOutOfSpace(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException
   return code === 'ENOSPC' || code === 'EDQUOT'

@@ -9,20 +9,20 @@ import { RowWriter } from '../tape/key-rows.ts'
 import { inputWrites, outputWrites, recordWrites } from './records.ts'
 import type { Batch } from './writer.ts'
 
-/** Rows are handed over in slices of this size: large enough to cost nothing per row, small enough that few rows are
- *  left to encode when an order waits. */
+/** Number of rows in a slice that is handed over: so many that the cost per row is negligible, and so few that little
+ *  work remains when an order waits. */
 const ROWS_A_BATCH = 128
 
 /** A journal that is open for writing. */
 export interface OpenJournal extends Journal {
   readonly path: string
-  /** Writes the rest and marks the segment as ended in order. Nothing may be written afterwards. */
+  /** Writes the remaining records and marks the segment as ended in order. Nothing may be written afterwards. */
   close(): Promise<void>
 }
 
-/** Base of both writers: gathers rows and records and hands them over one turn at a time, so that everything that one
- *  event caused becomes durable together. A batch ends with a commit, or when a later call of `rows` shows that its
- *  turn is over. */
+/** Base class of both writers. Gathers rows and records, and hands them over one turn at a time, so that everything
+ *  that one event caused becomes durable together. A batch ends with a commit, or when a later call of `rows` shows
+ *  that its turn is over. */
 export abstract class GatheringJournal implements OpenJournal {
   abstract readonly path: string
   #segment = 0
@@ -31,7 +31,7 @@ export abstract class GatheringJournal implements OpenJournal {
   #slices: Slice[] = []
   #writes: Write[] = []
   #rows = 0
-  // Last slice, still growing.
+  // The last slice, to which rows are still added.
   #block: Block | undefined
   #from = 0
   #to = 0
@@ -40,9 +40,9 @@ export abstract class GatheringJournal implements OpenJournal {
   abstract close(): Promise<void>
   abstract commit(then: () => void): void
   protected abstract deliver(batch: Batch): void
-  /** A new batch has its first record. */
+  /** Called when a new batch has its first record. */
   protected began(): void {}
-  /** A decision needs a commit in this turn. */
+  /** Called when a decision will need a commit in this turn. */
   protected expected(): void {}
 
   rows(block: Block, from: number, to: number, firstSeq: Seq): void {
@@ -57,7 +57,7 @@ export abstract class GatheringJournal implements OpenJournal {
     if (this.#rows > MAX_ROWS) this.handOver()
   }
 
-  /** A start begins a segment; earlier records belong to another batch. */
+  /** Adds an input. A start begins a segment, so the records before it are handed over as a batch of their own. */
   input(seq: Seq, time: Millis, input: Input): void {
     if (input.kind === 'start') this.handOver()
     if (input.kind === 'start') this.#segment = input.segment
@@ -75,7 +75,7 @@ export abstract class GatheringJournal implements OpenJournal {
     this.#push(recordWrites(record, this.#time))
   }
 
-  /** Ends the batch. */
+  /** Hands the batch over and begins a new one. */
   protected handOver(): void {
     if (this.#rows === 0 && this.#writes.length === 0) return
     this.#endSlice()

@@ -16,7 +16,7 @@ export interface ThreadStart {
   readonly path: string
   readonly options: WriterOptions
   readonly port: MessagePort
-  /** [0] increases when the thread must read messages; [1] is 1 while a commit will follow in this turn. */
+  /** [0] is increased when the thread must read messages. [1] is 1 while a commit will follow in this turn. */
   readonly bell: Int32Array
 }
 
@@ -26,17 +26,17 @@ export interface BatchMessage {
   readonly time: number
   readonly slices: readonly SharedSlice[]
   readonly writes: readonly Write[]
-  /** The batch must become durable now. */
+  /** Whether the batch must become durable at once. */
   readonly commit: boolean
 }
 
-/** Rows of a live block. The first slice of a block carries its memory. */
+/** Rows of a live block. The first slice of a block also carries the block's memory. */
 export interface SharedSlice {
   readonly memory: { readonly buffer: SharedArrayBuffer; readonly capacity: number } | null
   readonly from: number
   readonly to: number
   readonly firstSeq: Seq
-  /** Mints added since the previous slice. */
+  /** Mints that were added since the previous slice. */
   readonly news: MintNews
 }
 
@@ -49,12 +49,12 @@ export type FromThread =
   | { readonly kind: 'failed'; readonly message: string; readonly exitCode: ExitCode | null }
   | { readonly kind: 'closed' }
 
-/** A batch without a commit is handed over after this time, ms; the thread flushes within 200 ms more. */
+/** Time in ms after which a batch without a commit is handed over. The thread makes it durable within 200 ms more. */
 const HAND_OVER_MS = 5
 
-/** Opens a journal whose writer runs in its own thread, for live runs. Market rows stay in their LiveBlock, whose
- *  memory the thread reads, and the callback of a commit runs in a later turn of the event loop. Rows must come from
- *  LiveBlocks, else TypeError. Rejects with SluiceError as `openJournal` throws it. */
+/** Opens a journal whose writer runs in a thread of its own, for live runs. Market rows stay in the memory of their
+ *  LiveBlock, which the thread reads; rows of other blocks throw TypeError. The callback of a commit runs in a later
+ *  turn of the event loop. Rejects with SluiceError where `openJournal` throws it. */
 export async function startJournalThread(path: string, options: JournalOptions): Promise<OpenJournal> {
   const lock = lockJournal(path)
   const journal = new ThreadJournal(path, options, lock)
@@ -79,7 +79,7 @@ class ThreadJournal extends GatheringJournal {
   readonly #timer: NodeJS.Timeout
   readonly #started = Promise.withResolvers<void>()
   readonly #ended = Promise.withResolvers<void>()
-  /** Callbacks of the commits under way, in their order. */
+  /** Callbacks of the commits that are not complete, in order. */
   readonly #waiting: (() => void)[] = []
   #state: 'starting' | 'open' | 'failed' | 'closed' = 'starting'
   #block: LiveBlock | undefined
@@ -119,7 +119,7 @@ class ThreadJournal extends GatheringJournal {
     await this.end()
   }
 
-  /** Ends the thread at any point. */
+  /** Ends the thread in any state. */
   async end(): Promise<void> {
     this.#state = 'closed'
     clearTimeout(this.#timer)
@@ -134,7 +134,7 @@ class ThreadJournal extends GatheringJournal {
     this.#timer.refresh()
   }
 
-  /** Wakes the thread while the rest of the turn runs: waking takes about as long. */
+  /** Wakes the thread early, because waking takes about as long as the rest of the turn. */
   protected override expected(): void {
     Atomics.store(this.#bell, 1, 1)
     Atomics.notify(this.#bell, 0)
@@ -151,7 +151,7 @@ class ThreadJournal extends GatheringJournal {
     return { memory: this.#memoryOf(block), from, to, firstSeq, news: this.#mints.news(block.mints) }
   }
 
-  /** Memory of a block that is sent for the first time: from then on it is the process's newest block. */
+  /** Returns the memory of a block that is sent for the first time, and null for a block that was sent before. */
   #memoryOf(block: unknown): SharedSlice['memory'] {
     if (block === this.#block) return null
     if (!(block instanceof LiveBlock)) throw new TypeError('a journal thread takes rows of live blocks only')
@@ -159,7 +159,8 @@ class ThreadJournal extends GatheringJournal {
     return { buffer: block.buffer, capacity: block.capacity }
   }
 
-  /** A commit does not clear the timer: setting it again would cost each order more than a needless timeout. */
+  /** Hands over when the timer fires. A commit does not clear the timer, because setting it again would cost each order
+   *  more than a needless call. */
   #due(): void {
     this.#isTiming = false
     this.handOver()

@@ -6,19 +6,19 @@ import type { Remainder } from './writer.ts'
 import { type Batch, Writer, type WriterOptions } from './writer.ts'
 
 export interface JournalOptions extends WriterOptions {
-  /** A commit failed, so its outcome is unknown: the process must end and recover. Called once; nothing is written
-   *  afterwards. */
+  /** Called once if a commit failed. Its outcome is unknown, so the process must end and recover. Nothing is written
+   *  after that. */
   readonly onFailure: (error: Error) => void
-  /** Free disk space crossed a limit. Also called during the opening if space is short then. */
+  /** Called when the free disk space crosses a limit, and during the opening if the space is short then. */
   readonly onSpace?: (report: SpaceReport) => void
-  /** The unexplained remainder of a wallet's ledger changed at an audit. It should always be 0. */
+  /** Called when the unexplained remainder of a wallet's ledger changed at an audit. The remainder should always be
+   *  0. */
   readonly onRemainder?: (remainder: Remainder) => void
 }
 
-/** Opens or creates a journal with the writer in this process, for tests, imports and simulations. `commit` calls
- *  its callback before it returns. Uncommitted records become durable with the next commit, at 32,768 rows, or at
- *  `close`. Throws SluiceError: exit 4 if another process writes the journal, exit 1 if it is corrupt, newer, or not
- *  a journal. */
+/** Opens or creates a journal with the writer in this thread, for tests, imports and simulations. `commit` calls its
+ *  callback before it returns. Other records become durable with the next commit, at 32,768 rows, or at `close`. Throws
+ *  SluiceError: exit 4 if another process writes the journal, exit 1 if it is corrupt, newer, or not a journal. */
 export function openJournal(path: string, options: JournalOptions): OpenJournal {
   const lock = lockJournal(path)
   try {

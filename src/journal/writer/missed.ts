@@ -11,7 +11,7 @@ interface Stretch {
   readonly rows: number
 }
 
-/** Records that found no disk space: only their range is written, one row for each stretch. */
+/** Collects the records for which there was no disk space. Only their range is written, as one row for each stretch. */
 export class Missed {
   #stretch: Stretch | undefined
   #isWritten = true
@@ -25,33 +25,33 @@ export class Missed {
     this.#isWritten = false
   }
 
-  /** Rows still to be written. */
+  /** Returns the rows that are still to be written. */
   pending(): Write[] {
     if (this.#isWritten || this.#stretch === undefined) return []
     const { firstSeq, lastSeq, segment, firstTime, lastTime, rows } = this.#stretch
     return [['missing', firstSeq, lastSeq, segment, firstTime, lastTime, rows]]
   }
 
-  /** The pending rows are durable. */
+  /** Records that the pending rows are durable. */
   wrote(): void {
     this.#isWritten = true
   }
 
-  /** Ends the stretch: later losses begin a new one. */
+  /** Ends the stretch, so that later losses begin a new one. */
   end(): void {
     this.#stretch = undefined
     this.#isWritten = true
   }
 }
 
-/** Inputs and outputs that money is not read from; a strategy can cause any number of them. Feed and key records are
- *  kept: each row holds the change since the previous one. */
+/** Kinds of inputs and outputs that are not needed for money; a strategy can cause any number of them. Records of the
+ *  feed and of keys are kept, because each contains only the change since the previous one. */
 const IDLE_INPUTS: ReadonlySet<unknown> = new Set(['timer', 'mint', 'pool', 'list', 'wallet', 'plan'])
 const IDLE_OUTPUTS: ReadonlySet<unknown> = new Set([
   ...['note', 'refused', 'poll', 'timer', 'timerCleared', 'bot', 'account'],
 ])
 
-/** Returns whether a write is dropped on a full disk, to keep the reserve for orders and fills. */
+/** Whether a write is dropped on a full disk, so that the reserve is kept for orders and fills. */
 export function isIdle(write: Write): boolean {
   const [name] = write
   if (name === 'input') return IDLE_INPUTS.has(write[4])
@@ -59,7 +59,7 @@ export function isIdle(write: Write): boolean {
   return name === 'frame' || name === 'framesOver'
 }
 
-/** Seq and time of an input or output. */
+/** Seq and time of an input or output; undefined for other writes. */
 export function placeOf(write: Write): { readonly seq: Seq; readonly time: Millis } | undefined {
   const [name, seq] = write
   if (name === 'input') return { seq: seq as Seq, time: write[3] as Millis }

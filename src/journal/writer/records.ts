@@ -13,12 +13,12 @@ import type { Write } from '../schema/statements.ts'
 
 const FRAMES_KEPT = 200
 const FRAME_CHARACTERS = 65_536
-/** Old slots are deleted every this many slots. */
+/** Old slots are deleted once per this many slots. */
 const SLOTS_BETWEEN_CLEANING = 64
-/** Twice the time that a slot is held. */
+/** Time after which a slot is deleted: twice the time for which a slot is held, ns. */
 const SLOT_KEPT_NS = 120_000_000_000n
 
-/** Rows of an input: the input itself as `json`, and the report that it takes. */
+/** Writes for an input: the input itself as `json`, and a mark on the report that it delivers. */
 export function inputWrites(segment: number, seq: Seq, time: Millis, input: Input, json: string): Write[] {
   if (input.kind === 'start') {
     const { config, code, seed } = input
@@ -45,7 +45,7 @@ function takenWrites(seq: Seq, time: Millis, id: number, report: ExecutionReport
   return writes
 }
 
-/** Rows of an output: the output itself as `json`, and its changes to the tables that a restart reads. */
+/** Writes for an output: the output itself as `json`, and its changes to the tables that a restart reads. */
 export function outputWrites(seq: Seq, time: Millis, index: number, output: Output, json: string): Write[] {
   const { bot, mint, code, reason } = aboutOf(output)
   const row: Write = ['output', seq, index, time, output.kind, bot, mint, code, reason, json]
@@ -108,7 +108,7 @@ function aboutOf(output: Output): { bot: string; mint: string; code: string; rea
   }
 }
 
-/** `time`: that of the last record written. */
+/** Writes for a record. `time`: time of the last record that was written. */
 export function recordWrites(record: JournalRecord, time: Millis): Write[] {
   switch (record.kind) {
     case 'attempt':
@@ -145,7 +145,8 @@ function attemptWrites(attempt: Attempt): Write[] {
   const { id, account, executor, state, signature, code, armedAt } = attempt
   const undecided = isUndecided(state) ? 1 : 0
   const row: Write = ['attempt', undecided, id, account, executor, state, signature, code, armedAt, encodeJson(attempt)]
-  // A cloud attempt begins in this state, so there is no earlier row to delete. An order waits for this write.
+  // A cloud attempt begins in this state, so there is no earlier row to delete. An order waits for this write, so
+  // needless work is avoided.
   return state === 'armed' ? [row] : [['attemptBefore', id], row]
 }
 
@@ -175,7 +176,7 @@ function conditionalWrites(order: ConditionalOrder): Write[] {
   ]
 }
 
-/** A closed position is kept as history with its final state and seq. */
+/** Writes for a position. A closed position is kept as history, with its final state and seq. */
 function positionWrites(seq: Seq, position: Position): Write[] {
   const { account, bot, mint, state, openedAt, tokens, decimals, costLamports, realizedLamports, feeLamports } =
     position
@@ -189,15 +190,15 @@ function positionWrites(seq: Seq, position: Position): Write[] {
   ]
 }
 
-/** Deletes slots that can no longer be held: those of this boot that are old, and those of another boot once this boot
- *  is old enough. */
+/** Writes for a slot. Also deletes slots that can no longer be held: old slots of this boot, and slots of an earlier
+ *  boot once this boot is old enough. */
 function slotWrites({ key, id, boot, takenAt, doneAt }: Slot): Write[] {
   const row: Write = ['slot', key, id, boot, takenAt, doneAt]
   if (id % SLOTS_BETWEEN_CLEANING !== 0 || takenAt < SLOT_KEPT_NS) return [row]
   return [row, ['slotsOver', key, boot, takenAt - SLOT_KEPT_NS]]
 }
 
-/** Orders are numbered within a journal: o1, o2, ... Throws RangeError for any other id. */
+/** Number of an order. Orders are numbered within a journal: o1, o2, ... Throws RangeError for any other id. */
 function orderNumber(id: string): number {
   const number = /^o(\d{1,15})$/.exec(id)?.[1]
   if (number === undefined) throw new RangeError(`invalid order id: ${id}`)

@@ -2,11 +2,12 @@ import type { Database, Statement } from 'better-sqlite3'
 import { isFull, type Transactions } from './transactions.ts'
 
 const MOST_PIECE_BYTES = 2 ** 20
-/** Size of a piece: it is written into the log first, which must be folded before it outgrows its space. */
+/** Number of pieces after which the log is copied into the file. A new piece is written into the log first, and the log
+ *  must not outgrow its space. */
 const PIECES_A_FOLD = 4
 
 /** Empty pages of the journal's own file, kept for exits on a full disk. Releasing them makes them free for the next
- *  writes, and they never leave the file, so no other program on the disk can take them. */
+ *  writes. They never leave the file, so no other program on the disk can take them. */
 export class Reserve {
   readonly #transactions: Transactions
   readonly #bytes: number
@@ -27,7 +28,7 @@ export class Reserve {
     return (this.#size.get() as number) >= this.#bytes
   }
 
-  /** Adds missing pieces. Returns false if the disk refuses the space. */
+  /** Adds the missing pieces. Returns false if the disk refuses the space. */
   fill(): boolean {
     const piece = Math.min(MOST_PIECE_BYTES, this.#bytes)
     try {
@@ -42,7 +43,7 @@ export class Reserve {
     }
   }
 
-  /** Call within a transaction: the pages become free for later writes. */
+  /** Releases the pages, so that later writes can use them. Call it within a transaction. */
   release(): void {
     this.#drop.run()
   }

@@ -1,9 +1,12 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** ample: everything is written. noTape: market rows are not written. noEntries: buys are stopped too. full: the disk
- *  has refused a write, so only money records are written, into reserved space. stuck: the reserve is used up too, and
- *  decisions wait. */
+/** State of the disk space.
+ *  - ample: everything is written.
+ *  - noTape: market rows are not written.
+ *  - noEntries: buys are stopped too.
+ *  - full: the disk has refused a write, so only money records are written, into reserved space.
+ *  - stuck: the reserve is used up too, and decisions wait. */
 export type Space = 'ample' | 'noTape' | 'noEntries' | 'full' | 'stuck'
 
 export interface SpaceReport {
@@ -13,11 +16,11 @@ export interface SpaceReport {
 }
 
 export interface SpaceLimits {
-  /** Free bytes below which the tape stops. */
+  /** Free bytes below which the tape is no longer written. */
   readonly tapeBytes: number
-  /** Free bytes below which entries stop. */
+  /** Free bytes below which buys are stopped. */
   readonly entryBytes: number
-  /** Size of the reserve for exits, see Reserve; 0 for none. */
+  /** Size of the reserve for exits, see `Reserve`; 0 for no reserve. */
   readonly reserveBytes: number
 }
 
@@ -27,10 +30,10 @@ export const SPACE_LIMITS: SpaceLimits = {
   reserveBytes: 16 * 2 ** 20,
 }
 
-/** Hysteresis: a state ends only well above the limit that began it. */
+/** A state ends only when the free space is this many times the limit below which the state began. */
 const COMES_BACK_ABOVE = 1.25
 
-/** What the free disk space allows. */
+/** Decides what may be written with the free disk space. */
 export class DiskSpace {
   state: Space = 'ample'
   readonly #limits: SpaceLimits
@@ -45,7 +48,8 @@ export class DiskSpace {
     return { state: this.state, freeBytes: this.#freeBytes() }
   }
 
-  /** Reads the free space. Entries resume only if the disk also provides the space that it reports (`gives`). */
+  /** Reads the free space. After a refused write, and while buys are stopped, the state improves only if `gives` shows
+   *  that the disk really provides the space that it reports. */
   look(gives: () => boolean): void {
     const next = this.#stateAt(this.#freeBytes())
     const wasRefused = this.state === 'full' || this.state === 'stuck'

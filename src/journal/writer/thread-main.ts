@@ -7,11 +7,13 @@ import type { BatchMessage, FromThread, SharedSlice, ThreadStart, ToThread } fro
 import { isFull } from './transactions.ts'
 import { Writer } from './writer.ts'
 
-/** Together with the 5 ms of the main thread, no row waits more than 250 ms to become durable. */
+/** Longest time in ms for which rows wait. Together with the 5 ms of the main thread, no row waits more than 250 ms to
+ *  become durable. */
 const FLUSH_MS = 200
-/** Longest time between two cleanups of the log while orders leave no pause. */
+/** Longest time in ms between two cleanups of the log while orders leave no pause. */
 const TIDY_MS = 1000
-/** Far more than a turn that decides an order takes. */
+/** Longest time in ms for which the thread waits for an announced commit. A turn that decides an order takes far
+ *  less. */
 const COMING_MS = 0.3
 
 const { path, options, port, bell } = workerData as ThreadStart
@@ -34,14 +36,14 @@ function take(writer: Writer, { segment, time, slices, writes }: BatchMessage): 
   writer.take({ segment, time, slices: slices.map(rowsOf), writes })
 }
 
-/** Retry interval on a full disk. */
+/** Time in ms after which a write is tried again on a full disk. */
 const AGAIN_MS = 1000
-/** Callbacks of commits under way; those of several turns on a full disk. */
+/** Number of commits whose callbacks have not been called. On a full disk these may be commits of several turns. */
 let commits = 0
-/** Last time that the disk had no space, not even in the reserve. */
+/** Last time at which the disk had no space, not even in the reserve; undefined if that has not happened. */
 let stuckAt: number | undefined
 
-/** Reads all messages, then flushes if one of them is a commit: all waiting commits share one transaction. */
+/** Reads all messages, then flushes if one of them is a commit. All waiting commits share one transaction. */
 function turn(writer: Writer): 'go on' | 'end' {
   let closing = false
   for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
@@ -58,7 +60,8 @@ function turn(writer: Writer): 'go on' | 'end' {
   return closing ? 'end' : 'go on'
 }
 
-/** On a full disk the records are kept and their callbacks wait: ending the process instead would lose them. */
+/** Makes the batches durable. On a full disk the records are kept and their callbacks wait, because ending the process
+ *  would lose the records. */
 function flush(writer: Writer): void {
   try {
     writer.flush()
@@ -78,7 +81,8 @@ function tidy(writer: Writer): void {
   writer.tidy()
 }
 
-/** Sleeps until the bell rings or the oldest row is due. Returns at once while a commit is announced. */
+/** Sleeps until the bell rings or the oldest row must become durable. While a commit is announced, waits for it without
+ *  sleeping. */
 function sleep(writer: Writer, heard: number): void {
   if (Atomics.exchange(bell, 1, 0) === 1) {
     const began = performance.now()

@@ -1,14 +1,14 @@
 import { type Database, SqliteError, type Statement } from 'better-sqlite3'
 import { FileGrowth, isOutOfSpace } from './file-growth.ts'
 
-/** Transactions of the one connection that writes a journal. */
+/** Runs the transactions of the one connection that writes a journal. */
 export class Transactions {
   readonly #db: Database
   readonly #begin: Statement
   readonly #commit: Statement
   readonly #growth: FileGrowth | undefined
 
-  /** `grows`: each page is allocated in the file before it is committed, see FileGrowth. */
+  /** `grows`: whether each page is allocated in the file before it is committed, see FileGrowth. */
   constructor(db: Database, grows: boolean) {
     this.#db = db
     this.#begin = db.prepare('BEGIN IMMEDIATE')
@@ -30,7 +30,7 @@ export class Transactions {
     }
   }
 
-  /** Folds the log into the file, so that the log is written from its beginning again. Waits for readers for a limited
+  /** Copies the log into the file, so that the log is written from its beginning again. Waits for readers for a limited
    *  time. */
   fold(): void {
     try {
@@ -40,19 +40,19 @@ export class Transactions {
     }
   }
 
-  /** Returns whether the disk really provides this many bytes. */
+  /** Whether the disk really provides this many bytes. */
   canTake(bytes: number): boolean {
     return this.#growth?.canTake(bytes) ?? true
   }
 
-  /** Closes the file and drops records that are not durable. */
+  /** Closes the file and drops the records that are not durable. */
   close(): void {
     this.#db.close()
     this.#growth?.close()
   }
 }
 
-/** The disk has no space for a write. */
+/** Whether an error means that the disk has no space for a write. */
 export function isFull(error: unknown): boolean {
   return (error instanceof SqliteError && error.code.startsWith('SQLITE_FULL')) || isOutOfSpace(error)
 }

@@ -11,27 +11,27 @@ import { Reserve } from './reserve.ts'
 import { DiskSpace, SPACE_LIMITS, type SpaceLimits, type SpaceReport } from './space.ts'
 import { isFull, Transactions } from './transactions.ts'
 
-/** Parameters of a writer: plain values, so that they can be sent to a thread. */
+/** Parameters of a writer. They are plain values, so that they can be sent to a thread. */
 export interface WriterOptions {
-  /** Days of tape to keep; absent: all. */
+  /** Days of tape to keep; if absent, the whole tape is kept. */
   readonly keepTapeDays?: number
   readonly space?: Partial<SpaceLimits>
-  /** false: commits are neither awaited nor durable, for results that can be computed again. */
+  /** Whether commits are awaited and durable. false is for results that can be computed again. */
   readonly durable?: boolean
 }
 
-/** Events of a writer. */
+/** Functions that a writer calls at events. */
 export interface WriterEvents {
-  /** Free disk space crossed a limit. */
+  /** Called when the free disk space crosses a limit. */
   readonly space?: (report: SpaceReport) => void
-  /** The unexplained remainder of a ledger changed at an audit. */
+  /** Called when the unexplained remainder of a ledger changed at an audit. */
   readonly remainder?: (remainder: Remainder) => void
 }
 
 /** Records that become durable together. */
 export interface Batch {
   readonly segment: number
-  /** Last time in the batch, or before it. */
+  /** Time of the last record in the batch, or before the batch if it has no records. */
   readonly time: Millis
   readonly slices: readonly Slice[]
   readonly writes: readonly Write[]
@@ -39,18 +39,19 @@ export interface Batch {
 
 /** Approximate bytes written between two checkpoints. */
 const CHECKPOINT_BYTES = 8 * 2 ** 20
-/** A record changes a page or two, usually its own. */
+/** Bytes counted for a record. A record changes one or two pages, usually only its own. */
 const WRITE_BYTES = 8192
 const MAX_WRITES = 4096
-/** Including its signature. */
+/** Bytes counted for a market row, including its signature. */
 const ROW_BYTES = 128
 const SPACE_EVERY_MS = 1000
 
 /** The one connection that writes a journal. Batches wait in memory until `flush` makes them durable in one
- *  transaction. On a full disk the tape is dropped first, then everything but money records, then the reserve is used.
- *  Records that do not fit even then are kept for the next `flush`. */
+ *  transaction. On a full disk, the tape is dropped first, then everything except money records, and then the reserve
+ *  is used. Records that do not fit even then are kept for the next `flush`. */
 export class Writer {
-  /** When the oldest record that is not durable arrived, ms of `performance.now()`; undefined if there is none. */
+  /** Time at which the oldest record that is not durable arrived, in ms of `performance.now()`; undefined if there is
+   *  none. */
   waitingSince: number | undefined
   readonly #db: Database
   readonly #transactions: Transactions
@@ -71,7 +72,7 @@ export class Writer {
   #unchecked = 0
   #lookedAt = 0
 
-  /** `db`: from `openForWriting`. */
+  /** `db`: a connection from `openForWriting`. */
   constructor(db: Database, options: Omit<WriterOptions, 'durable'>, on: WriterEvents, freeBytes?: () => number) {
     this.#db = db
     this.#limits = { ...SPACE_LIMITS, ...options.space }
@@ -88,7 +89,7 @@ export class Writer {
     this.#openReserve()
   }
 
-  /** Takes a batch without writing it, unless memory for waiting batches is used up. */
+  /** Adds a batch without writing it, unless the memory for waiting batches is used up. */
   take(batch: Batch): void {
     const rows = batch.slices.reduce((sum, { from, to }) => sum + to - from, 0)
     const isFull = this.#encoder.rows + rows > MAX_ROWS || this.#writes.length > MAX_WRITES
@@ -102,7 +103,7 @@ export class Writer {
     for (const write of batch.writes) if (isWritten(write)) this.#writes.push(write)
   }
 
-  /** Makes all batches durable in one transaction. Throws the disk's error; the batches are kept then. */
+  /** Makes all batches durable in one transaction. If the disk fails, throws its error and keeps the batches. */
   flush(): void {
     this.waitingSince = undefined
     if (this.#encoder.rows === 0 && this.#writes.length === 0 && this.#missed.pending().length === 0) return
@@ -115,7 +116,7 @@ export class Writer {
     this.#remainders.committed(writes)
   }
 
-  /** Maintenance of space, old tape, small blocks and the log. Call it when no order is waiting. */
+  /** Maintains the disk space, old tape, small blocks and the log. Call it when no order is waiting. */
   tidy(now = performance.now()): void {
     if (now - this.#lookedAt >= SPACE_EVERY_MS) {
       this.#lookedAt = now
@@ -132,12 +133,12 @@ export class Writer {
     }
   }
 
-  /** Nothing can be written, not even into the reserve: the batches wait for space. */
+  /** Enters the state in which nothing can be written, not even into the reserve. The batches wait for space. */
   stuck(): void {
     this.#enter('stuck')
   }
 
-  /** Ends in order: everything durable, the segment marked as ended, the log folded into the file. */
+  /** Ends in order: makes everything durable, marks the segment as ended, and copies the log into the file. */
   close(): void {
     if (this.#segment > 0) this.#writes.push(['segmentEnded', this.#time, this.#segment])
     this.flush()
@@ -150,7 +151,7 @@ export class Writer {
     this.#transactions.close()
   }
 
-  /** The disk has refused a write and has shown no space since. */
+  /** Whether the disk has refused a write and has provided no space since. */
   get #isRefused(): boolean {
     return this.#space.state === 'full' || this.#space.state === 'stuck'
   }
@@ -175,7 +176,8 @@ export class Writer {
     })
   }
 
-  /** A dropped record is noted as missing, so that the segment does not count as complete. */
+  /** Whether a record is kept on a full disk. A dropped record is noted as missing, so that the segment does not count
+   *  as complete. */
   #isKept(write: Write): boolean {
     if (!isIdle(write)) return true
     const place = placeOf(write)
@@ -198,7 +200,8 @@ export class Writer {
     this.#missed.end()
   }
 
-  /** On a full disk batches wait in memory; the next `flush` reports it. */
+  /** Makes room in memory by a flush. On a full disk the batches wait in memory, and the next `flush` reports the
+   *  error. */
   #makeRoom(): void {
     try {
       if (this.#space.state !== 'stuck') this.flush()
@@ -212,7 +215,8 @@ export class Writer {
     this.#db.pragma('wal_checkpoint(PASSIVE)')
   }
 
-  /** Tries unchanged, then without records that money is not read from and with a folded log, then with the reserve. */
+  /** Writes the batches. If the disk is full, tries again without records that are not needed for money and with the
+   *  log copied into the file, and then with the reserve. */
   #transact(): void {
     try {
       this.#write()
@@ -240,7 +244,7 @@ export class Writer {
     this.#unchecked += this.#encoder.rows * ROW_BYTES + this.#writes.length * WRITE_BYTES
   }
 
-  /** The disk has refused a write: entries stop, and only money records are written. */
+  /** Handles a refused write: buys stop, and only money records are written from now on. */
   #refused(): void {
     if (this.#encoder.rows > 0) this.#missed.add({ segment: this.#segment, ...this.#encoder.finish() })
     this.#encoder.clear()
@@ -261,14 +265,16 @@ export class Writer {
     if (this.#space.state !== before) this.#on.space?.(this.#space.report)
   }
 
-  /** Tests whether the disk provides the space that it reports: the whole reserve, or as much again. */
+  /** Tests whether the disk provides the space that it reports: the whole reserve, or as much again if the reserve is
+   *  whole. */
   #gives(): boolean {
     if (this.#reserve === undefined) return true
     const gave = this.#reserve.isWhole ? this.#transactions.canTake(this.#limits.reserveBytes) : this.#reserve.fill()
     return gave && topUpLog(this.#db)
   }
 
-  /** For a journal that was just opened. The reserve is filled even if entries have stopped: positions may be held. */
+  /** Creates the reserve of a journal that was just opened. The reserve is filled even if buys are stopped, because
+   *  positions may be held. */
   #openReserve(): void {
     if (this.#reserve !== undefined) rmSync(`${this.#db.name}.reserve`, { force: true }) // written by earlier versions
     this.#space.look(() => true)
@@ -280,16 +286,16 @@ export class Writer {
   }
 }
 
-/** The ledger of a wallet and the chain disagree, or agree again (0). */
+/** The difference between a wallet's ledger and the chain; 0 if they agree again. */
 export interface Remainder {
   readonly account: string
   /** Finalized slot of the reading. */
   readonly slot: number
-  /** Lamports in the wallet that no posting explains; negative: lamports that are missing. */
+  /** Lamports in the wallet that no posting explains. A negative number means that lamports are missing. */
   readonly lamports: Lamports
 }
 
-/** Reads each audit once it is durable, and reports a changed remainder. */
+/** Reads each audit once it is durable, and reports a remainder that has changed. */
 export class Remainders {
   readonly #newest: Statement
   readonly #tell: (remainder: Remainder) => void
