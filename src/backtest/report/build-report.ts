@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { formatSol, type Millis } from '../../base/units.ts'
+import type { Millis } from '../../base/units.ts'
 import type { BotConfig, Config } from '../../config/config.ts'
 import { MANIFEST } from '../../config/files.ts'
 import { codeHash, sluiceHash } from '../../config/hashes.ts'
-import type { FillModel } from '../../engine/accounting/fill-assumptions.ts'
 import type { RoundTrip } from '../../engine/accounting/round-trip.ts'
 import type { Market } from '../../journal/tape/market-tape.ts'
 import { Mints } from '../../market/mints.ts'
@@ -16,6 +15,7 @@ import type { Backtest } from '../run.ts'
 import { TAPE_IDENTITY, TapeIdentity } from '../tape-identity.ts'
 import { tapeUnit } from '../tape-units.ts'
 import { botReport } from './bot-report.ts'
+import { fillModelSentences } from './fill-model-text.ts'
 import { modelErrorLine } from './model-error.ts'
 import type { CalibrationReport, Report, TapeReport } from './report.ts'
 
@@ -142,37 +142,4 @@ function chartedWindows({ bots }: Backtest): Map<string, Window> {
     }
   }
   return windows
-}
-
-/** Describes the fill model in sentences: its assumptions and its limits. */
-export function fillModelSentences(model: FillModel): { readonly assumed: string[]; readonly limits: string[] } {
-  const { latencyMs, slotMs, landingFailurePercent, crowdPrints, venueFeePercent, serviceFeePercent, deadAfterMs } =
-    model
-  const seconds = (ms: number): string => `${ms / 1000} s`
-  const rent = formatSol(model.rentLamports)
-  return {
-    assumed: [
-      `Half of the orders land within ${seconds(latencyMs.p50)} of being sent, 95 % within ${seconds(latencyMs.p95)}, plus one slot of ${seconds(slotMs)}.`,
-      `${rounded(landingFailurePercent)} % of them never land in a quiet market; with ${crowdPrints} prints per slot twice as many, with a quarter of the usual priority fee twice as many again.`,
-      'An order is filled at the worst price that its pool had in the slot in which it landed, beginning with the price that the last sized print before that slot left. Beyond its slippage it fails and pays its fee.',
-      `A print whose trade began more than ${rounded(model.noisePercent)} % away from where the trade before it ended counts as an alternative until another print refutes it; three in a row become the price.`,
-      "Depth is a constant product: pump.fun's curve, inverted from the price, for a token whose launch was seen and that was never dearer than the curve goes; else the lower quarter of what consecutive prints say of the pool, at most that of a fresh migration. Nothing is bought into an unknown pool (DEPTH_UNKNOWN).",
-      `An order's own impact is paid in full. Earlier orders of the same side add theirs, as if all were one; the other side takes it back. It halves each time that others have traded ${rounded(model.impactHalvesAfterPools)} times the SOL of the pool.`,
-      `The venue takes ${rounded(venueFeePercent)} % each way and the service ${rounded(serviceFeePercent)} %. Each transaction, even a failed one, costs ${formatSol(networkFee(null, model))} SOL if the service chooses the priority fee. A token account costs ${rent} SOL of rent until its last token is sold.`,
-      'After a gap of the feed no order is filled at older prices: a sale waits for new prints.',
-      'Sales have price impact: each one is filled against the depth that the pool has left.',
-      `A token without a sized print for ${seconds(deadAfterMs)} is worth nothing. A token with ${model.honeypot.buys} buys cannot be sold before it has two sales by others, and ${model.honeypot.salesPercent} % as many as buys.`,
-      'Open positions count at their liquidation value, before network fee and rent, at the lower one of the robust price and the price of their exits.',
-    ],
-    limits: [
-      'Traders on the tape do not react to these orders.',
-      "The service's document names no fee: unless it is measured (--calibrate), the fee is a guess (`paper.serviceFeePercent`).",
-      'Strategies start without a warm-up, because the tape begins there; with --from the warm-up is the tape before it.',
-      'One tape is one market: parameters chosen on it will do worse on the next one.',
-    ],
-  }
-}
-
-function rounded(percent: number): number {
-  return Math.round(percent * 100) / 100
 }

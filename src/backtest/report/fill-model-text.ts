@@ -1,0 +1,75 @@
+import { formatSol } from '../../base/units.ts'
+import { type FillModel, FREE_FILL_MODEL } from '../../engine/accounting/fill-assumptions.ts'
+import { networkFee } from '../../simulation/fill-model.ts'
+
+/** Describes the fill model in sentences: its assumptions and its limits. */
+export function fillModelSentences(model: FillModel): { readonly assumed: string[]; readonly limits: string[] } {
+  const { venueFeePercent, serviceFeePercent } = model
+  const rent = formatSol(model.rentLamports)
+  return {
+    assumed: [
+      ...landingSentences(model),
+      ...impactSentences(model),
+      `The venue takes ${rounded(venueFeePercent)} % each way and the service ${rounded(serviceFeePercent)} %. Each transaction, even a failed one, costs ${formatSol(networkFee(null, model))} SOL if the service chooses the priority fee. A token account costs ${rent} SOL of rent until its last token is sold.`,
+      'After a gap of the feed no order is filled at older prices: a sale waits for new prints.',
+      ...worthlessSentences(model),
+      'Open positions count at their liquidation value, before network fee and rent, at the lower one of the robust price and the price of their exits.',
+    ],
+    limits: [
+      'Traders on the tape do not react to these orders.',
+      "The service's document names no fee: unless it is measured (--calibrate), the fee is a guess (`paper.serviceFeePercent`).",
+      'Strategies start without a warm-up, because the tape begins there; with --from the warm-up is the tape before it.',
+      'One tape is one market: parameters chosen on it will do worse on the next one.',
+    ],
+  }
+}
+
+function landingSentences(model: FillModel): string[] {
+  const { latencyMs, slotMs, landingFailurePercent, crowdPrints, noisePercent } = model
+  const isAtOnce = latencyMs.p95 === 0 && slotMs === 0
+  return [
+    isAtOnce
+      ? 'Each order lands at the time at which it is sent.'
+      : `Half of the orders land within ${seconds(latencyMs.p50)} of being sent, 95 % within ${seconds(latencyMs.p95)}, plus one slot of ${seconds(slotMs)}.`,
+    landingFailurePercent === 0
+      ? 'Every transaction lands.'
+      : `${rounded(landingFailurePercent)} % of them never land in a quiet market; with ${crowdPrints} prints per slot twice as many, with a quarter of the usual priority fee twice as many again.`,
+    isAtOnce
+      ? 'An order is filled at the price that the last sized print left. Beyond its slippage it fails and pays its fee.'
+      : 'An order is filled at the worst price that its pool had in the slot in which it landed, beginning with the price that the last sized print before that slot left. Beyond its slippage it fails and pays its fee.',
+    noisePercent >= FREE_FILL_MODEL.noisePercent
+      ? 'Each sized print becomes the price at once, at any distance from the print before it.'
+      : `A print whose trade began more than ${rounded(noisePercent)} % away from where the trade before it ended counts as an alternative until another print refutes it; three in a row become the price.`,
+  ]
+}
+
+function impactSentences({ impact, impactHalvesAfterPools }: FillModel): string[] {
+  if (impact === 'none')
+    return ['No order moves a price: pools of any depth are assumed, and a print leaves its own price.']
+  return [
+    "Depth is a constant product: pump.fun's curve, inverted from the price, for a token whose launch was seen and that was never dearer than the curve goes; else the lower quarter of what consecutive prints say of the pool, at most that of a fresh migration. Nothing is bought into an unknown pool (DEPTH_UNKNOWN).",
+    `An order's own impact is paid in full. Earlier orders of the same side add theirs, as if all were one; the other side takes it back. It halves each time that others have traded ${rounded(impactHalvesAfterPools)} times the SOL of the pool.`,
+    'Sales have price impact: each one is filled against the depth that the pool has left.',
+  ]
+}
+
+function worthlessSentences({ deadAfterMs, honeypot }: FillModel): string[] {
+  const isMortal = deadAfterMs < FREE_FILL_MODEL.deadAfterMs
+  const canTrap = honeypot.buys < FREE_FILL_MODEL.honeypot.buys
+  return [
+    isMortal
+      ? `A token without a sized print for ${seconds(deadAfterMs)} is worth nothing.`
+      : 'A token keeps its last price even if it has no print for a long time.',
+    canTrap
+      ? `A token with ${honeypot.buys} buys cannot be sold before it has two sales by others, and ${honeypot.salesPercent} % as many as buys.`
+      : 'Every token can be sold.',
+  ]
+}
+
+function seconds(ms: number): string {
+  return `${ms / 1000} s`
+}
+
+function rounded(percent: number): number {
+  return Math.round(percent * 100) / 100
+}

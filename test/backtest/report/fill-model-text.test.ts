@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { fillModelSentences } from '../../../src/backtest/report/fill-model-text.ts'
+import { DEFAULT_FILL_MODEL, FREE_FILL_MODEL } from '../../../src/engine/accounting/fill-assumptions.ts'
+import { stressed, withoutDelay } from '../../../src/simulation/fill-model.ts'
+
+const textOf = (model = DEFAULT_FILL_MODEL): string => fillModelSentences(model).assumed.join(' ')
+
+test('the sentences about a free model name no cost, no delay, no impact and no loss', () => {
+  const free = textOf(FREE_FILL_MODEL)
+  expect(free).toMatch(/lands at the time.*Every transaction lands.*No order moves a price.*Every token can be sold/)
+  expect(free).not.toMatch(/never land|worst price|price impact|DEPTH_UNKNOWN|worth nothing|[1-9]\d* s\b/)
+  expect(textOf()).toMatch(/never land.*worst price.*DEPTH_UNKNOWN.*price impact.*worth nothing/)
+  expect(textOf({ ...DEFAULT_FILL_MODEL, impact: 'none' })).not.toMatch(/DEPTH_UNKNOWN|price impact/)
+})
+
+test('the further runs add no delay and no cost to a free model', () => {
+  expect(withoutDelay(FREE_FILL_MODEL)).toEqual(FREE_FILL_MODEL)
+  expect(stressed(FREE_FILL_MODEL, 4)).toEqual({ ...FREE_FILL_MODEL, networkFeeFactor: 4 })
+  expect(withoutDelay(DEFAULT_FILL_MODEL).latencyMs).toEqual({ p50: 1, p95: 1 })
+})
