@@ -100,7 +100,7 @@ export class EquitySampler {
   readonly #filled = new Set<Sampled>()
   #to: Millis = 0
 
-  /** `worth`: value of a position, lamports. */
+  /** `worth` returns the value of a position, lamports. */
   constructor(bots: readonly Sampled[], clock: Clock, worth: (position: Position) => number) {
     this.#bots = bots
     this.#clock = clock

@@ -22,7 +22,7 @@ export function withoutDelay(model: FillModel): FillModel {
   return { ...model, latencyMs: { p50: Math.min(1, p50), p95: Math.min(1, p95) } }
 }
 
-/** Amounts of a fill. A function that returns undefined instead found that the price exceeded the slippage. */
+/** Amounts of a fill. `buy` and `sell` return undefined instead if the price exceeded the slippage. */
 export interface Swap {
   readonly tokens: TokenAmount
   /** Includes the fees of the venue and the service. */

@@ -63,7 +63,7 @@ class Scale {
   constructor(time: readonly [number, number], value: readonly [number, number], height: number) {
     const [low, high] = value
     const spread = high - low
-    // With a smaller spread, the values of the ticks would differ by less than the precision of numbers.
+    // With such a small spread, the ticks would differ by less than the precision of numbers.
     const isLevel = spread <= Math.abs(low) * 1e-9
     const margin = (isLevel ? Math.abs(low) * 0.01 : spread * 0.06) || 1
     this.#time = time

@@ -1,9 +1,9 @@
 import { KEY_BYTES, SIGNATURE_BYTES } from '../tape/packed-text.ts'
 
-/** The last step of a view's subquery, which prevents SQLite from flattening it; a flattened subquery would compute its
+/** Clause at the end of a subquery of a view. It prevents SQLite from flattening the subquery, which would compute its
  *  expressions once for each use. The views are plain SQL, for any client, and decode the block columns (blobs) byte by
- *  byte. They first cut a row of `block` into chunks of 64 rows; otherwise each byte would be extracted from the whole
- *  column. */
+ *  byte. They first cut a row of `block` into chunks of 64 rows, because otherwise each byte would be extracted from the
+ *  whole column. */
 const FENCE = 'LIMIT -1 OFFSET 0'
 const CHUNK = 64
 
