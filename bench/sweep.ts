@@ -57,7 +57,7 @@ export function someOf(sets: readonly SweepSet[]): SweepSet[] {
   return sets.filter((_set, index) => index % (SETS / SINGLES) === SETS / SINGLES / 2)
 }
 
-/** Processor time of a backtest of each set, from disk. */
+/** Total processor time, ms, of one backtest for each set. Each backtest reads the tape from disk. */
 export function singlesMs({ config, bot }: SweepGround, sets: readonly SweepSet[], tape: string): number {
   const began = threadMs()
   for (const { params } of sets) {

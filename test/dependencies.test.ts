@@ -18,7 +18,7 @@ const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 
 /** Packages of a user's installation that hold a binary. A new name is a decision (docs/decisions/0001). The last two
  *  are optional: @solana/web3.js brings them, and no code of ours opens the socket that would load them. */
 const RUNTIME_WITH_BINARY = ['better-sqlite3', 'bufferutil', 'utf-8-validate']
-/** Packages of a user's installation, @solana/web3.js with its own included. */
+/** Most packages of a user's installation, including @solana/web3.js and its dependencies. */
 const MOST_PACKAGES = 75
 /** Packages that every run may load. */
 const MOST_WITHOUT_WEB3 = 23

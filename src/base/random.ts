@@ -1,5 +1,5 @@
-/** A seeded generator. It is the only source of randomness in the pure rows, `strategies/`, `simulation/` and
- *  `sandbox/`. */
+/** A seeded generator. It is the only source of randomness in the pure layers of `src/`, in `simulation/`,
+ *  in `sandbox/` and in `strategies/`. */
 export interface Random {
   /** Returns a number that is uniform in [0, 1). */
   next(): number

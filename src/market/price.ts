@@ -20,9 +20,9 @@ const DOUBLES = 8
 const MEDIAN = WINDOW
 const COUNT = 12
 
-/** Robust price of every token, SOL per whole token: the median of its last prints that are large enough. It is the
- *  only price on which exits, limits, marks and entries act. The prices are a flat array by token number, so folding a
- *  row neither hashes nor allocates. The median is computed on demand. */
+/** Robust price of every token, SOL per whole token: the median of its last prints that are large enough. Entries,
+ *  limits and strategies use this price; exits have their own (`engine/exits/exit-price.ts`). The prices are a flat
+ *  array by token number, so folding a row neither hashes nor allocates. The median is computed on demand. */
 export class Prices {
   readonly #proof: UnitProof
   #doubles = new Float64Array(0)
@@ -93,7 +93,7 @@ export class Prices {
     }
   }
 
-  /** Whether the token has a print that is large enough. */
+  /** Whether the token has at least one print that is large enough to count for its price. */
   holds(token: TokenId): boolean {
     return (this.#words[token * DOUBLES * 2 + COUNT] ?? 0) !== 0
   }

@@ -53,7 +53,7 @@ async function joined(...journals: Recording[][]) {
   return { ...found, stretches: tape.market.stretches }
 }
 
-/** Event numbers, from the amounts paid. */
+/** Returns the numbers of the events. The test encodes the number of each event in the amount that was paid. */
 function numbersOf(item: MarketItem): number[] {
   if (item.kind !== 'rows') return []
   return [...item.block.amount.subarray(item.from, item.to)].map((amount) => Math.round(amount) - 1)

@@ -21,7 +21,7 @@ function kindOf(scenario: Case, state: State, transaction: number): OrderKind {
   return scenario.orders[order] as OrderKind
 }
 
-/** Two rows of one lane: both are buys, or both are sales. */
+/** Whether two rows of one lane are both buys or both sales. */
 export function isSameSide(scenario: Case, state: State, one: number, other: number): boolean {
   return (kindOf(scenario, state, one) === 'buy') === (kindOf(scenario, state, other) === 'buy')
 }

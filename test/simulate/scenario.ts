@@ -62,7 +62,7 @@ export interface Rounding {
   readonly amounts: 'round' | 'ceil' | 'floor'
   /** The priority fee that orders name. */
   readonly feeLamports: number
-  /** For sales it charges slightly more than a named fee. */
+  /** Whether the builder charges slightly more for a sale than the fee that the order names. */
   readonly overcharges: boolean
 }
 

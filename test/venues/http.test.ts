@@ -14,8 +14,8 @@ afterEach(async () => {
 const answer = (body: string, status = '200 OK', headers = ''): string =>
   `HTTP/1.1 ${status}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${headers}\r\n${body}`
 
-/** A server that runs one handler for each connection when the first bytes of a request arrive, or at once for
- *  `connect`. */
+/** A server that takes one part for each connection, in order. It runs the part's handler when the first bytes of a
+ *  request arrive, except `connect`, which runs as soon as the connection opens. */
 async function serve(parts: {
   connect?: (socket: Socket) => void
   request?: Play
@@ -48,8 +48,8 @@ function post(url: string, options: { timeoutMs?: number; connectTimeoutMs?: num
   return http({ method: 'POST', url, headers: { authorization: 'Bearer k' }, body: '{"amount":1}' })
 }
 
-/** Holds timers of `ms` back until the returned function is called, like a machine that was suspended: they then fire
- *  before any byte is written. */
+/** Delays every timer of `heldMs` until the returned function is called, as on a machine that was suspended. The timers
+ *  then fire before the client writes its next byte. */
 function heldBack(heldMs: number): () => void {
   const after = globalThis.setTimeout
   const held: (() => void)[] = []

@@ -96,8 +96,9 @@ export interface CalibrationReport {
 }
 
 export interface TapeReport {
-  /** Unit of the amounts: `sol` if a second witness agrees, `assumed` if there is none, `other` if one contradicts.
-   *  `text` is the first line of the report about it. Absent in reports of earlier versions. */
+  /** Unit of the amounts: `sol` if a source other than the quoted price confirms it, `assumed` if there is no such
+   *  source, `other` if one contradicts it. `text` is the sentence about the unit with which the report begins. Absent
+   *  in reports of earlier versions. */
   readonly unit?: { readonly is: UnitVerdict['unit']; readonly text: string }
   readonly from: Millis
   readonly to: Millis

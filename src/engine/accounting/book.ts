@@ -50,7 +50,8 @@ export class Book {
   readonly fills = new ByAccount<Fill>()
   /** Booked fills that are not final yet. */
   readonly #provisional = new ListsByMint<Fill>(({ signature }) => signature)
-  /** Full exits, in any state of the order, with an attempt that may still execute or that a fork may still remove. */
+  /** Orders of full exits, in any state, that have an attempt whose transaction may still land, or may still be undone
+   *  by a fork. */
   readonly #unproved = new ListsByMint<Order>(({ id }) => id)
   /** Positions that were closed last. A fork that removes a sale may reopen them. */
   readonly #closed = new ByMint<Position>()

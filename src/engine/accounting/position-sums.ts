@@ -2,7 +2,7 @@ import type { RecoveredMoney } from '../recovered-money.ts'
 import { keyOf } from './by-mint.ts'
 import type { Position } from './position.ts'
 
-/** Open positions, and the result of each bot by the engine's average cost. */
+/** Sums over the open positions, and the result of each bot, computed with the engine's average cost. */
 export class PositionSums {
   /** Positions that are not closed. */
   readonly open = new Map<string, Position>()

@@ -97,7 +97,7 @@ export class Exits {
     return position.exiting !== '' && position.tokens > 0n && this.#state.book.fullExitOf(position) === undefined
   }
 
-  /** Starts to sell all of a position. If the position has no tokens, they are sold once it holds some. */
+  /** Starts to sell all of a position. If the position is still empty, its tokens are sold as soon as it has some. */
   sell(position: Position, reason: string): void {
     if (position.exiting === '') position.exiting = reason
     if (!this.isDue(position)) {

@@ -5,7 +5,8 @@ import type { EngineState } from '../engine-state.ts'
 
 /** Tolerance for prints out of order: a print that is older than the newest by less than this is not a repeat. */
 const OUT_OF_ORDER_MS = 10000
-/** If all prints of a token are old for this long, the newest timestamp was wrong, and the prints are not repeats. */
+/** If every print of a token has been older than its newest timestamp for this long, that timestamp was wrong, and the
+ *  prints are not repeats. */
 const LONGEST_MS = 30000
 
 /** Detects prints of watched tokens that the feed sends again, for example after a reconnect. Such prints are older

@@ -43,7 +43,7 @@ export class MemoryGuard {
     this.#session.post('HeapProfiler.startSampling', { samplingInterval: SAMPLE_BYTES })
   }
 
-  /** Returns the strategy; if the memory of each bot is determined, with handlers that count it. `indexOf`: index of a
+  /** Returns the strategy. If the memory of each bot is measured, the returned handlers count it. `indexOf`: index of a
    *  bot by its name. */
   watched(strategy: Strategy, indexOf: (bot: string) => number): Strategy {
     if (this.#session === undefined) return strategy
