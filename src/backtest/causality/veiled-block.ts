@@ -1,5 +1,5 @@
 import type { MarketItem } from '../../journal/tape/market-tape.ts'
-import type { Block, Texts } from '../../market/block.ts'
+import { type Block, NO_DETAILS, type Texts } from '../../market/block.ts'
 
 const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const
 
@@ -56,7 +56,7 @@ export class VeiledBlock implements Block {
       trader: (row) => at((texts, place) => texts.trader(place), '', row),
       signatureInto: (row, target) => at((texts, place) => texts.signatureInto(place, target), 0, row),
       traderInto: (row, target) => at((texts, place) => texts.traderInto(place, target), 0, row),
-      details: (row) => source.texts.details(this.#placeOf(row)),
+      details: (row) => at((texts, place) => texts.details(place), NO_DETAILS, row),
     }
   }
 

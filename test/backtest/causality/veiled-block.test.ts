@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { upTo, type Veil, VeiledBlock, veiled } from '../../../src/backtest/causality/veiled-block.ts'
 import type { MarketItem } from '../../../src/journal/tape/market-tape.ts'
-import { type Block, RowKind } from '../../../src/market/block.ts'
+import { type Block, NO_DETAILS, RowKind } from '../../../src/market/block.ts'
 import { LiveBlock } from '../../../src/market/live-block.ts'
 
 const T0 = 1_780_000_000_000
@@ -37,6 +37,7 @@ test.each<[Veil, number]>([
   for (let shown = 0; shown < rows; shown++) {
     for (let row = shown; row < rows && rows > 1; row++)
       expect(rowOf(block, row), `row ${row} when ${shown} are shown`).not.toEqual(rowOf(source, from + row))
+    if (veil === 'nothing') expect(block.texts.details(shown)).toEqual(NO_DETAILS)
     expect(block.show()).toBe(shown)
     for (let row = 0; row <= shown; row++) expect(rowOf(block, row)).toEqual(rowOf(source, from + row))
   }
