@@ -1,5 +1,5 @@
 import { ExitCode, SluiceError } from '../base/errors.ts'
-import type { Config, PaperConfig } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import { DEFAULT_FILL_MODEL, type FillModel } from '../engine/accounting/fill-assumptions.ts'
 import type { Market } from '../journal/tape/market-tape.ts'
 import { Mints } from '../market/mints.ts'
@@ -27,7 +27,7 @@ export function calibrationOf(config: Config, market: Market, executions: readon
   if (measured.fills === 0)
     throw new SluiceError('the journal has no real fill: --calibrate needs a journal of live bots', ExitCode.usage)
   const [bot] = config.bots
-  const base = bot === undefined ? DEFAULT_FILL_MODEL : { ...DEFAULT_FILL_MODEL, ...modelPart(bot.paper) }
+  const base = bot?.paper ?? DEFAULT_FILL_MODEL
   const mints = new Mints()
   const model = calibrated(base, measured)
   const comparison = new FillComparison(mints, config.service.units, model, executions, [...unheardOf(market)])
@@ -50,10 +50,6 @@ function* unheardOf(market: Market): Generator<Unheard, void, undefined> {
     else if (item.news.kind === 'gap') yield item.news
   }
   yield { from: heardTo, to: Number.POSITIVE_INFINITY, keys: FIREHOSES }
-}
-
-function modelPart({ lamports: _lamports, seed: _seed, ...assumed }: PaperConfig): Partial<FillModel> {
-  return assumed
 }
 
 function reportOf(

@@ -54,6 +54,7 @@ function settingsOf(
     filters: bot.filters,
     paperLamports: bot.paper.lamports,
     seed: bot.paper.seed,
+    ...(bot.quoteFees !== undefined && { quoteFees: bot.quoteFees }),
   }
 }
 

@@ -12,6 +12,7 @@ import {
   limitsFrom,
   ordersFrom,
   paperFrom,
+  quoteFeesFrom,
   serviceFrom,
   tokenChecksFrom,
   walletFrom,
@@ -94,19 +95,23 @@ function botConfig(
   { defaults = {}, paper }: Pick<ConfigFile['sections'], 'defaults' | 'paper'>,
   at: Position,
 ): BotConfig {
+  const orders = ordersFrom(input, defaults)
+  const exitOrders = exitOrdersFrom(input, defaults)
+  const assumed = paperFrom(paper, input.name, input.paper)
   return {
     name: input.name,
     strategy,
     params,
     mode: input.mode ?? 'paper',
     executor: input.executor ?? 'cloud',
-    orders: ordersFrom(input, defaults),
-    exitOrders: exitOrdersFrom(input, defaults),
+    orders,
+    exitOrders,
     ...effectiveExits(input.exits, strategy.strategy.exits ?? {}, defaults.exits),
     limits: limitsFrom({ ...defaults.limits, ...input.limits }),
     tokenChecks: tokenChecksFrom(input, defaults),
     filters: filtersFrom(input, defaults),
-    paper: paperFrom(paper, input.name),
+    paper: assumed,
+    quoteFees: quoteFeesFrom(assumed, orders, exitOrders),
     at,
   }
 }

@@ -4,7 +4,7 @@ import type { FillModel } from '../engine/accounting/fill-assumptions.ts'
 import type { EntryFilters } from '../engine/limits/entry-filters.ts'
 import type { Limits, WalletLimits } from '../engine/limits/limits.ts'
 import type { TokenChecks } from '../engine/limits/token-checks.ts'
-import type { ExitOrderSettings, OrderSettings, Plan } from '../engine/settings.ts'
+import type { ExitOrderSettings, OrderSettings, Plan, QuoteFees } from '../engine/settings.ts'
 import type { UnitSettings } from '../market/unit-proof.ts'
 import type { BuilderPolicy } from '../orders/builder-policy.ts'
 import type { EffectiveExits } from './effective-exits.ts'
@@ -128,11 +128,14 @@ export interface BotConfig extends EffectiveExits {
   readonly tokenChecks: TokenChecks
   readonly filters: EntryFilters
   readonly paper: PaperConfig
+  /** Follows from `paper`, `orders` and `exitOrders`. Absent in the replay of a run whose quotes had only the fees of
+   *  the venue, base fee and rent. */
+  readonly quoteFees?: QuoteFees
   readonly at: Position
 }
 
-/** Settings of paper trading. An absent assumption has the default of the fill model. */
-export interface PaperConfig extends Partial<FillModel> {
+/** Settings of paper trading. */
+export interface PaperConfig extends FillModel {
   readonly lamports: Lamports
   /** Seed of the bot's random numbers, derived from `paper.seed` and the bot's name. */
   readonly seed: number

@@ -1,16 +1,17 @@
 import { deriveSeed } from '../base/random.ts'
 import { type Lamports, type Millis, solToLamports } from '../base/units.ts'
-import { DEFAULT_FILL_MODEL, type FillModel, FREE_FILL_MODEL } from '../engine/accounting/fill-assumptions.ts'
+import type { FillModel } from '../engine/accounting/fill-assumptions.ts'
 import { type EntryFilters, FILTERS } from '../engine/limits/entry-filters.ts'
 import { LIMITS, type Limits, WALLET_LIMITS, type WalletLimits } from '../engine/limits/limits.ts'
 import { settingsFrom } from '../engine/limits/setting-rows.ts'
 import { DEFAULT_TOKEN_CHECKS, type TokenChecks } from '../engine/limits/token-checks.ts'
-import type { ExitOrderSettings, OrderSettings } from '../engine/settings.ts'
+import type { ExitOrderSettings, OrderSettings, QuoteFees } from '../engine/settings.ts'
 import type { BuilderPolicy } from '../orders/builder-policy.ts'
 import { MINT_TRAITS } from '../solana/mint.ts'
 import { isOpenLoopback, rpcAddressProblem } from './address.ts'
 import type { AlertsConfig, ChainConfig, JournalConfig, PaperConfig, ServiceConfig, WalletConfig } from './config.ts'
 import { expandPath } from './files.ts'
+import { fillModelFrom } from './fill-assumptions.ts'
 import type { BotInput, DefaultsInput, FileInput, LimitsInput } from './schema.ts'
 import { type Secret, secretFrom, shownAs } from './secret.ts'
 
@@ -85,37 +86,27 @@ export function alertsFrom(input: FileInput['alerts'], cwd: string): AlertsConfi
   return input && { url: rpcUrl(input.url, cwd), shape: input.shape ?? 'generic' }
 }
 
-export function paperFrom(input: FileInput['paper'], bot: string): PaperConfig {
+/** `own`: the assumptions of the bot itself. */
+export function paperFrom(input: FileInput['paper'], bot: string, own: BotInput['paper'] = {}): PaperConfig {
   return {
     lamports: solToLamports(input?.balanceSol ?? 10),
     seed: deriveSeed(input?.seed ?? 1, bot),
-    ...fillModelFrom(input),
+    // A model that the bot names replaces all assumptions of the section.
+    ...fillModelFrom(own.model === undefined ? { ...input, ...own } : own),
   }
 }
 
-/** Fill model of `paper`. Each of its keys takes precedence over the value in the model that `model` names. */
-function fillModelFrom(given: Section<'paper'> = {}): FillModel {
-  const base = given.model === 'free' ? FREE_FILL_MODEL : DEFAULT_FILL_MODEL
-  const sol = (value: number | undefined, otherwise: Lamports): Lamports =>
-    value === undefined ? otherwise : solToLamports(value)
-  const { latency, slotSeconds, deadAfterSeconds } = given
+/** Fees that quotes include: those of the bot's orders and, where an order or the service leaves a fee open, those of
+ *  the fill model. */
+export function quoteFeesFrom(paper: FillModel, orders: OrderSettings, exitOrders: ExitOrderSettings): QuoteFees {
+  const priorityFee = orders.priorityFeeLamports ?? paper.autoPriorityFeeLamports
   return {
-    latencyMs: latency ? { p50: millis(latency.p50Seconds), p95: millis(latency.p95Seconds) } : base.latencyMs,
-    slotMs: slotSeconds === undefined ? base.slotMs : millis(slotSeconds),
-    landingFailurePercent: given.lossPercent ?? base.landingFailurePercent,
-    crowdPrints: given.crowdPrints ?? base.crowdPrints,
-    maxLossPercent: given.maxLossPercent ?? base.maxLossPercent,
-    venueFeePercent: given.venueFeePercent ?? base.venueFeePercent,
-    serviceFeePercent: given.serviceFeePercent ?? base.serviceFeePercent,
-    baseFeeLamports: sol(given.baseFeeSol, base.baseFeeLamports),
-    autoPriorityFeeLamports: sol(given.priorityFeeSol, base.autoPriorityFeeLamports),
-    networkFeeFactor: 1,
-    rentLamports: sol(given.rentSol, base.rentLamports),
-    deadAfterMs: deadAfterSeconds === undefined ? base.deadAfterMs : millis(deadAfterSeconds),
-    honeypot: given.honeypot ?? base.honeypot,
-    impact: given.impact ?? base.impact,
-    impactHalvesAfterPools: given.impactHalvesAfterPools ?? base.impactHalvesAfterPools,
-    noisePercent: given.noisePercent ?? base.noisePercent,
+    venuePercent: paper.venueFeePercent,
+    servicePercent: paper.serviceFeePercent,
+    baseLamports: paper.baseFeeLamports,
+    buyPriorityLamports: priorityFee,
+    sellPriorityLamports: exitOrders.priorityFeeLadder[0] ?? priorityFee,
+    rentLamports: paper.rentLamports,
   }
 }
 

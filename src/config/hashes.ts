@@ -21,10 +21,12 @@ export function configHash({ service, chain, wallet, bots, lists }: Omit<Config,
     wallet: wallet.publicKey,
     walletLimits: wallet.limits,
     ...(lists.size > 0 && { lists: Object.fromEntries(lists) }),
-    bots: bots.map(({ at: _at, exitSources: _sources, overriddenExits: _overridden, strategy, ...bot }) => ({
-      ...bot,
-      strategy: strategy.name,
-    })),
+    bots: bots.map(
+      ({ at: _at, exitSources: _sources, overriddenExits: _overridden, quoteFees: _fees, strategy, ...bot }) => ({
+        ...bot,
+        strategy: strategy.name,
+      }),
+    ),
   }
   return createHash('sha256').update(canonicalJson(decides)).digest('hex')
 }

@@ -191,9 +191,8 @@ const alerts = z.strictObject({
   shape: z.enum(['generic', 'slack', 'discord']).exactOptional(),
 })
 
-const paper = z.strictObject({
-  balanceSol: z.number().min(LEAST_SOL).max(MOST_PAPER_SOL).exactOptional(),
-  seed: z.int().min(0).max(0xffff_ffff).exactOptional(),
+/** Assumptions of the fill model. */
+const assumptions = z.strictObject({
   model: z.enum(['pessimistic', 'free']).exactOptional(),
   slotSeconds: z.number().min(0).max(60).exactOptional(),
   lossPercent: z.number().min(0).max(100).exactOptional(),
@@ -224,6 +223,11 @@ const paper = z.strictObject({
     .exactOptional(),
 })
 
+const paper = assumptions.extend({
+  balanceSol: z.number().min(LEAST_SOL).max(MOST_PAPER_SOL).exactOptional(),
+  seed: z.int().min(0).max(0xffff_ffff).exactOptional(),
+})
+
 export const botSchema = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9][\w.-]{0,39}$/, {
     error: 'expected 1 to 40 letters, digits, dots, dashes or underscores, beginning with a letter or digit',
@@ -239,6 +243,8 @@ export const botSchema = z.strictObject({
   exitOrders: exitOrders.exactOptional(),
   tokenChecks: tokenChecks.exactOptional(),
   filters: filters.exactOptional(),
+  /** Assumptions about the fills of this bot on paper; each overrides that of the section `paper`. */
+  paper: assumptions.exactOptional(),
 })
 
 const defaults = z.strictObject({

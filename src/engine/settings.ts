@@ -30,6 +30,19 @@ export interface BotSettings {
   readonly paperLamports: Lamports
   /** Seed of this bot's random numbers, so that bots do not influence each other. */
   readonly seed: number
+  /** Absent in older journals, whose quotes contained only the venue's usual fee, the base fee and the rent. */
+  readonly quoteFees?: QuoteFees
+}
+
+/** Fees that `quoteBuy` and `quoteSell` include. */
+export interface QuoteFees {
+  /** Percent of the traded SOL. */
+  readonly venuePercent: number
+  readonly servicePercent: number
+  readonly baseLamports: Lamports
+  readonly buyPriorityLamports: Lamports
+  readonly sellPriorityLamports: Lamports
+  readonly rentLamports: Lamports
 }
 
 /** Settings of entries. */

@@ -195,13 +195,14 @@ export interface DcaOptions extends Omit<BuyOptions, 'scaleIn'>, Pick<Conditiona
 
 /** An estimate of a trade at the current robust price. */
 export interface Quote {
-  /** SOL paid, or SOL received after the venue fee. */
+  /** SOL paid, including the fees of venue and service, or SOL received after these fees. */
   readonly sol: number
   /** Whole tokens. */
   readonly tokens: number
   /** Price impact of the trade itself, percent. */
   readonly impactPercent: number
-  /** Venue fee, base fee and, for a buy, the rent of a token account, SOL. */
+  /** All fees, SOL: venue fee, service fee, base fee, priority fee and, for a buy, the rent of a token account. The
+   *  fees of venue and service are also part of `sol`. A fee that is not known in advance is that of `paper`. */
   readonly feesSol: number
   /** `estimate`: the depth of the pool is estimated from the price, because the feed has no reserves. */
   readonly confidence: 'estimate'

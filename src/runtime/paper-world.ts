@@ -78,7 +78,7 @@ export class PaperWorld {
     const found = this.#config.bots.find(({ name }) => name === bot)
     if (found === undefined) return this.#adjust(DEFAULT_FILL_MODEL)
     const { lamports: _lamports, seed: _seed, ...assumed } = found.paper
-    return this.#adjust({ ...DEFAULT_FILL_MODEL, ...assumed })
+    return this.#adjust(assumed)
   }
 
   /** Returns how much an account's fills depend on estimated pool depths; undefined if the account has no executor

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { paperFrom } from '../../src/config/defaults.ts'
-import { fileSchema } from '../../src/config/schema.ts'
+import { changedAssumptions, writtenModel } from '../../src/config/fill-assumptions.ts'
+import { botSchema, fileSchema } from '../../src/config/schema.ts'
 import { DEFAULT_FILL_MODEL, FREE_FILL_MODEL } from '../../src/engine/accounting/fill-assumptions.ts'
 
 test('without keys a bot has the default fill model, and a key takes precedence over the named model', () => {
@@ -28,4 +29,29 @@ test('every key of the fill model is accepted under paper', () => {
   }
   expect(fileSchema.shape.paper.safeParse(paper).error).toBeUndefined()
   expect(fileSchema.shape.paper.safeParse({ ...paper, venueFeePercent: -1 }).success).toBe(false)
+})
+
+test('a bot overrides single assumptions of the file, or replaces all of them with a model of its own', () => {
+  const file = { balanceSol: 3, venueFeePercent: 2, slotSeconds: 1 }
+  expect(paperFrom(file, 'bot', { slotSeconds: 0 })).toMatchObject({ lamports: 3e9, venueFeePercent: 2, slotMs: 0 })
+  expect(paperFrom(file, 'bot', { model: 'free', rentSol: 0.002 })).toMatchObject({
+    ...FREE_FILL_MODEL,
+    ...{ lamports: 3e9, rentLamports: 2_000_000 },
+  })
+})
+
+test('a bot cannot set the balance or the seed, which belong to the file', () => {
+  const bot = { name: 'a', strategy: 'b' }
+  expect(botSchema.safeParse({ ...bot, paper: { lossPercent: 1 } }).success).toBe(true)
+  expect(botSchema.safeParse({ ...bot, paper: { balanceSol: 1 } }).success).toBe(false)
+  expect(botSchema.safeParse({ ...bot, paper: { seed: 1 } }).success).toBe(false)
+})
+
+test('a model that is written with the keys of the YAML is read as the same model', () => {
+  for (const model of [DEFAULT_FILL_MODEL, FREE_FILL_MODEL])
+    expect(paperFrom(writtenModel(model), 'bot')).toMatchObject(model)
+  expect(changedAssumptions(DEFAULT_FILL_MODEL)).toBe('')
+  expect(changedAssumptions({ ...DEFAULT_FILL_MODEL, venueFeePercent: 0, latencyMs: { p50: 1, p95: 2 } })).toBe(
+    'latency p50Seconds 0.001 and p95Seconds 0.002, venueFeePercent 0',
+  )
 })

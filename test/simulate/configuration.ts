@@ -1,5 +1,6 @@
 import { lamports, solToLamports } from '../../src/base/units.ts'
 import type { BotConfig, Config } from '../../src/config/config.ts'
+import { DEFAULT_FILL_MODEL } from '../../src/engine/accounting/fill-assumptions.ts'
 import { NO_FILTERS } from '../../src/engine/limits/entry-filters.ts'
 import { NO_LIMITS } from '../../src/engine/limits/limits.ts'
 import type { Plan } from '../../src/engine/settings.ts'
@@ -35,10 +36,10 @@ export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | '
       limits: NO_LIMITS,
       filters: NO_FILTERS,
       paper: {
+        ...DEFAULT_FILL_MODEL,
         lamports: lamports(0),
         seed: scenario.seed + index,
         latencyMs: { p50: 1, p95: 1 },
-        serviceFeePercent: 1,
       },
       at: { file: '', line: 1, column: 1 },
     }

@@ -13,7 +13,6 @@ import { botSettings } from '../support/engine-rig.ts'
 import { fill } from '../support/journal-samples.ts'
 import { blockOf } from '../support/market-rows.ts'
 
-const { latencyMs, serviceFeePercent } = DEFAULT_FILL_MODEL
 const ACCOUNT = accountOf('paper', 's.example', '', 'dips')
 
 test.each([
@@ -22,7 +21,7 @@ test.each([
 ])('after a crash a fill of an earlier process %s', (_what, taken, sale) => {
   const mints = new Mints()
   const clock = new SimulatedClock(1_780_000_000_000)
-  const paper = { lamports: lamports(1e9), seed: 1, latencyMs, serviceFeePercent }
+  const paper = { ...DEFAULT_FILL_MODEL, lamports: lamports(1e9), seed: 1 }
   const config = { service: { units: { tradePrice: 'sol', tradeAmount: 'sol' } }, bots: [{ name: 'dips', paper }] }
   const world = new PaperWorld(config as never, clock, mints, (model) => ({ ...model, landingFailurePercent: 0 }))
   const landed: Fill = { ...fill(1), account: ACCOUNT.id, bot: 'dips', side: 'buy', attemptId: 'o1.1', final: false }

@@ -1,7 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { quoteBuy, quoteSell } from '../../src/engine/bots/bot-readings.ts'
-import type { Quote } from '../../src/engine/strategy.ts'
 import { reservesAt, solFor, tokensFor } from '../../src/solana/pool-depth.ts'
 
 // Launch state of pump.fun's bonding curve and its integer formulas, lamports and base units.
@@ -80,18 +78,5 @@ describe('the depth behind a price', () => {
         expect(solFor(tokens, after)).toBeLessThan(sol)
       }),
     )
-  })
-})
-
-describe('a quote', () => {
-  it('reports impact and fees separately', () => {
-    const quote = quoteBuy(1, 30 / 1_073_000_000) as Quote
-    expect(quote).toMatchObject({ sol: 1, confidence: 'estimate' })
-    expect(quote.tokens).toBeCloseTo(Number(curveBuy(1_000_000_000n, LAUNCH_SOL, LAUNCH_TOKENS)) / 1e6, -1)
-    expect(quote.impactPercent).toBeCloseTo((1 / 1.0125 / 30) * 100, 2)
-    expect(quote.feesSol).toBeCloseTo(1 - 1 / 1.0125 + 0.000_005 + 0.002_039_28, 9)
-    const back = quoteSell(quote.tokens, 30 / 1_073_000_000) as Quote
-    expect(back.impactPercent).toBeGreaterThan(3)
-    expect(back.feesSol).toBeCloseTo((back.sol / 0.9875) * 0.0125 + 0.000_005, 9)
   })
 })

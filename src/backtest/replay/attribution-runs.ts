@@ -1,5 +1,4 @@
 import type { Config } from '../../config/config.ts'
-import type { FillModel } from '../../engine/accounting/fill-assumptions.ts'
 import type { StartInput } from '../../engine/messages.ts'
 import type { JournalReader } from '../../journal/reader/reader.ts'
 import type { Market } from '../../journal/tape/market-tape.ts'
@@ -10,7 +9,7 @@ import { type BacktestOptions, type BotOutcome, runBacktest } from '../run.ts'
 import { AttemptMatches, type Factor } from './attempt-matches.ts'
 import { holdOf, Moments } from './moments.ts'
 import { RecordedOrders } from './recorded-orders.ts'
-import { configOf, type ReplayedStart } from './recorded-start.ts'
+import { configOf, type ModelOf, type ReplayedStart } from './recorded-start.ts'
 import type { RecordedStart, RunRecord } from './run-record.ts'
 
 /** Amounts in lamports, by bot. */
@@ -34,12 +33,10 @@ type More = Pick<BacktestOptions, 'oneBudget' | 'oneWallet' | 'replayed'>
 export class WholeRun {
   readonly #market: Market
   readonly #recorded: RecordedStart
-  readonly #model: FillModel
 
-  constructor(market: Market, recorded: RecordedStart, model: FillModel) {
+  constructor(market: Market, recorded: RecordedStart) {
     this.#market = market
     this.#recorded = recorded
-    this.#model = model
   }
 
   play(config: Config, more: More = {}, matches = new AttemptMatches([], [])): Replay {
@@ -48,7 +45,7 @@ export class WholeRun {
     const measured: Measurements = (attempt) =>
       attempt.armedAt > endedAt ? undefined : matches.of(attempt, more.replayed?.moments)
     const backtest = runBacktest(config, this.#market, {
-      ...{ partial: true, tolerant: true, model: () => this.#model, measured },
+      ...{ partial: true, tolerant: true, measured },
       // Just after the run's last instant, so that the whole run counts.
       ...{ note: { at: endedAt + 1, foreign: held }, ...more },
     })
@@ -79,12 +76,12 @@ export type From = (typeof BESIDE)[number]
 export class RunInParts {
   readonly #starts: readonly PlayedStart[]
   readonly #record: RunRecord
-  readonly #model: FillModel
+  readonly #modelOf: ModelOf
 
-  constructor(starts: readonly PlayedStart[], record: RunRecord, model: FillModel) {
+  constructor(starts: readonly PlayedStart[], record: RunRecord, modelOf: ModelOf) {
     this.#starts = starts
     this.#record = record
-    this.#model = model
+    this.#modelOf = modelOf
   }
 
   /** Plays all starts. The replay of each start begins with the state that the run recorded there, regardless of how
@@ -102,11 +99,11 @@ export class RunInParts {
         inOwnAccounts: told.includes('gated'),
         told: new Map([...carried, ...told.flatMap((from) => [...recorded[from]])]),
         orders: factors.includes('landing')
-          ? (run) => new RecordedOrders({ ...run, matches, moments, model: this.#model })
+          ? (run) => new RecordedOrders({ ...run, matches, moments, modelOf: this.#modelOf })
           : undefined,
         hold: factors.includes('latency') ? holdOf(recorded.timers, moments) : undefined,
       }
-      const part = new WholeRun(market, recorded, this.#model).play(config, { ...more, replayed }, matches)
+      const part = new WholeRun(market, recorded).play(config, { ...more, replayed }, matches)
       for (const [bot, made] of part.net) net.set(bot, amount(net, bot) + made - amount(held, bot))
       held = new Map([...held, ...part.held])
     }
@@ -119,14 +116,14 @@ export async function startsOf(
   live: JournalReader,
   segments: readonly Segment[],
   record: RunRecord,
-  model: FillModel,
+  modelOf: ModelOf,
 ): Promise<PlayedStart[] | undefined> {
   const starts: PlayedStart[] = []
   for (const [index, segment] of segments.entries()) {
     const recorded = record.starts[index] as RecordedStart
     const market = live.marketOf(segment)
     if (market === undefined) return undefined
-    const config = await configOf(segment.start, model)
+    const config = await configOf(segment.start, modelOf)
     const more = { oneBudget: liveBotsOf(segment.start), oneWallet: walletOf(segment.start, record) }
     const items: ReplayedStart['items'] = (mints) => live.replay(segment, mints)
     const planned = { ...config, service: { ...config.service, plan: recorded.plan } }

@@ -1,6 +1,6 @@
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { codeHash } from '../../config/hashes.ts'
-import { DEFAULT_FILL_MODEL, type FillModel } from '../../engine/accounting/fill-assumptions.ts'
+import { DEFAULT_FILL_MODEL } from '../../engine/accounting/fill-assumptions.ts'
 import type { StartInput } from '../../engine/messages.ts'
 import type { JournalReader } from '../../journal/reader/reader.ts'
 import { windowOf } from '../../journal/tape/market-tape.ts'
@@ -9,7 +9,7 @@ import { Mints } from '../../market/mints.ts'
 import type { Report } from '../report/report.ts'
 import type { Apart } from './attempt-matches.ts'
 import { amount, type ByBot, RunInParts, type Step, startsOf, stepsOf, WholeRun } from './attribution-runs.ts'
-import { configOf } from './recorded-start.ts'
+import { configOf, type ModelOf } from './recorded-start.ts'
 import { type RecordedStart, RunRecord } from './run-record.ts'
 
 /** Difference between the results of a run and of its backtest, divided by factor, in lamports. */
@@ -43,7 +43,7 @@ export interface Attribution extends Difference {
 
 /** The parts of report.json that are used here. */
 interface ReportedRun {
-  readonly bots: readonly Pick<Report['bots'][number], 'name' | 'netSol'>[]
+  readonly bots: readonly Pick<Report['bots'][number], 'name' | 'netSol' | 'fillModel'>[]
   readonly fillModel: Pick<Report['fillModel'], 'numbers'>
 }
 
@@ -60,13 +60,13 @@ export async function attribute(
   const record = recordOf(live, segments)
   // Rows from before the start serve only as warm-up.
   const market = windowOf(live.market(), first.time, Number.POSITIVE_INFINITY)
-  const model = modelOf(backtest.report)
-  const [theirs, ours] = [await configOf(backtest.start, model), await configOf(last.start, model)]
-  const starts = await startsOf(live, segments, record, model)
+  const models = modelsOf(backtest.report)
+  const [theirs, ours] = [await configOf(backtest.start, models), await configOf(last.start, models)]
+  const starts = await startsOf(live, segments, record, models)
   const steps = stepsOf({
     ...{ record, theirs, ours },
-    whole: new WholeRun(market, record.starts.at(-1) as RecordedStart, model),
-    parts: starts && new RunInParts(starts, record, model),
+    whole: new WholeRun(market, record.starts.at(-1) as RecordedStart),
+    parts: starts && new RunInParts(starts, record, models),
   })
   const code = codeHash(theirs.bots.map(({ strategy }) => strategy))
   const nets: (readonly [string, ByBot])[] = [
@@ -146,7 +146,9 @@ function recordOf(live: JournalReader, segments: readonly Segment[]): RunRecord 
   return record
 }
 
-/** Returns the fill model of the backtest's report. */
-function modelOf({ fillModel }: ReportedRun): FillModel {
-  return { ...DEFAULT_FILL_MODEL, ...(fillModel.numbers as Partial<FillModel>) }
+/** Returns the fill models of the backtest's report by bot. A bot that the report does not name has the model of the
+ *  report. */
+function modelsOf({ fillModel, bots }: ReportedRun): ModelOf {
+  const own = new Map(bots.map((bot) => [bot.name, bot.fillModel]))
+  return (bot) => ({ ...DEFAULT_FILL_MODEL, ...(own.get(bot) ?? fillModel.numbers) })
 }

@@ -1,6 +1,5 @@
 import type { ErrorCode } from '../../base/errors.ts'
 import { type Lamports, lamports, type Millis, ZERO } from '../../base/units.ts'
-import type { FillModel } from '../../engine/accounting/fill-assumptions.ts'
 import { walletChange } from '../../engine/accounting/fill-costs.ts'
 import type { Input } from '../../engine/messages.ts'
 import type { ExecutionReport, Fill, Order } from '../../engine/order.ts'
@@ -11,11 +10,12 @@ import type { PaperExecutor } from '../../simulation/paper-executor.ts'
 import { BASE_FEE } from '../../solana/constants.ts'
 import type { AttemptMatches } from './attempt-matches.ts'
 import type { Moments } from './moments.ts'
+import type { ModelOf } from './recorded-start.ts'
 
 export interface RecordedOrdersOptions {
   readonly matches: AttemptMatches
   readonly moments: Moments
-  readonly model: FillModel
+  readonly modelOf: ModelOf
   /** The gateway for orders that the run did not make. */
   readonly inner: GatewayPort
   readonly post: (input: Input) => void
@@ -70,13 +70,13 @@ export class RecordedOrders implements GatewayPort {
   /** Posts a recorded report with the ids of the replay's order. */
   #deliver(order: Order, { fill, reversed, feeLamports, ...recorded }: ExecutionReport): void {
     const attemptId = recorded.attemptId.replace(recorded.orderId, order.id)
-    const { matches, model, post } = this.#options
+    const { matches, modelOf, post } = this.#options
     if (matches.fills(attemptId)) this.#begin(order, attemptId)
     const failure = failureOf(this.#simulated.get(attemptId))
     if (failure !== undefined && (fill === undefined || this.#failed.has(attemptId))) return
     if (failure !== undefined) this.#failed.add(attemptId)
     if (reversed !== undefined) this.#reverse(reversed)
-    const feePaid = matches.has('fees') ? feeLamports : networkFee(order.priorityFeeLamports, model)
+    const feePaid = matches.has('fees') ? feeLamports : networkFee(order.priorityFeeLamports, modelOf(order.bot))
     const report: ExecutionReport = {
       ...{ ...recorded, orderId: order.id, attemptId },
       ...(reversed !== undefined && { reversed }),
@@ -98,7 +98,7 @@ export class RecordedOrders implements GatewayPort {
   }
 
   #filled({ account, bot, priorityFeeLamports }: Order, recorded: Fill): Fill {
-    const { matches, model, executorOf } = this.#options
+    const { matches, modelOf, executorOf } = this.#options
     const { signature, final } = recorded
     const known = this.#fills.get(signature)
     if (known !== undefined) return { ...known, final }
@@ -107,7 +107,7 @@ export class RecordedOrders implements GatewayPort {
     if (simulated?.kind === 'filled') fill = { ...simulated.fill, signature, final }
     else {
       const rentLamports = executorOf(account).hold(recorded)
-      if (!matches.has('fees')) fill = withFees(fill, networkFee(priorityFeeLamports, model), rentLamports)
+      if (!matches.has('fees')) fill = withFees(fill, networkFee(priorityFeeLamports, modelOf(bot)), rentLamports)
     }
     this.#fills.set(signature, fill)
     return fill

@@ -78,8 +78,11 @@ export function takenOver({ start, told }: ReplayedStart, bots: readonly BotSett
   }
 }
 
+/** Returns the fill model of a bot. */
+export type ModelOf = (bot: string) => FillModel
+
 /** Turns the bots of a start into a configuration for a backtest. */
-export async function configOf({ config, bots, plan, units, lists }: StartInput, model: FillModel): Promise<Config> {
+export async function configOf({ config, bots, plan, units, lists }: StartInput, modelOf: ModelOf): Promise<Config> {
   return {
     files: [],
     service: {
@@ -92,14 +95,14 @@ export async function configOf({ config, bots, plan, units, lists }: StartInput,
       limits: bots[0]?.walletLimits ?? NO_LIMITS, // absent in older journals
     },
     journal: { path: '', keepTapeDays: 1 },
-    bots: await Promise.all(bots.map((bot) => botOf(bot, model))),
+    bots: await Promise.all(bots.map((bot) => botOf(bot, modelOf(bot.name)))),
     lists: new Map(Object.entries(lists ?? {})),
     warnings: [],
     hash: config,
   }
 }
 
-async function botOf(settings: BotSettings, { latencyMs, serviceFeePercent }: FillModel): Promise<BotConfig> {
+async function botOf(settings: BotSettings, model: FillModel): Promise<BotConfig> {
   const { account: _account, executor: _executor, paperLamports, seed, strategy, params, ...rest } = settings
   const { limits, filters } = rest
   return {
@@ -107,7 +110,7 @@ async function botOf(settings: BotSettings, { latencyMs, serviceFeePercent }: Fi
     // Older journals do not contain these limits, because the limits did not apply then.
     ...{ limits: { ...NO_LIMITS, ...limits }, filters: filters ?? NO_FILTERS },
     ...{ strategy: await loadStrategy(strategy), params, mode: 'paper', executor: 'cloud' },
-    paper: { lamports: paperLamports, seed, latencyMs, serviceFeePercent },
+    paper: { ...model, lamports: paperLamports, seed },
     ...{ at: { file: '', line: 0, column: 0 }, exitSources: {}, overriddenExits: [] },
   }
 }

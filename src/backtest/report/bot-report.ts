@@ -1,5 +1,6 @@
 import type { Json } from '../../base/json.ts'
 import type { Millis } from '../../base/units.ts'
+import type { FillModel } from '../../engine/accounting/fill-assumptions.ts'
 import { excursionOf, netOf, type RoundTrip } from '../../engine/accounting/round-trip.ts'
 import type { TradeSide } from '../../market/block.ts'
 import type { BotLog, FillMark } from '../bot-log.ts'
@@ -22,6 +23,8 @@ export interface BotReportInput {
   readonly from: Millis
   readonly to: Millis
   readonly requestsPerMinute: number
+  /** The bot's fill model, if it is not that of the report. */
+  readonly ownModel?: FillModel | undefined
 }
 
 /** A trade, with amounts in SOL. */
@@ -71,6 +74,8 @@ export interface BotReport extends CostTable {
   readonly name: string
   readonly strategy: string
   readonly params: Json
+  /** Numbers of the bot's fill model, if they are not those of the report's `fillModel`. */
+  readonly fillModel?: Partial<FillModel>
   readonly startSol: number
   readonly orders: number
   readonly buys: number
@@ -116,6 +121,7 @@ export function botReport(input: BotReportInput): BotReport {
     name: result.name,
     strategy: input.strategy,
     params: input.params,
+    ...(input.ownModel !== undefined && { fillModel: input.ownModel }),
     startSol: startLamports / 1e9,
     ...costsOf(result.walletLamports + valueLamports, result.fees),
     orders: result.orders,

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import type { Millis } from '../../base/units.ts'
 import type { BotConfig, Config } from '../../config/config.ts'
 import { MANIFEST } from '../../config/files.ts'
@@ -69,7 +70,9 @@ export function reportOf(config: Config, market: Market, backtest: Backtest, { e
     },
     bots: bots.map((bot, index) => {
       const { strategy, params } = config.bots[index] as BotConfig
-      return botReport({ ...bot, strategy: strategy.name, params, from, to, requestsPerMinute: plan.requestsPerMinute })
+      const { requestsPerMinute } = plan
+      const ownModel = isDeepStrictEqual(bot.model, bots[0]?.model) ? undefined : bot.model
+      return botReport({ ...bot, strategy: strategy.name, params, from, to, requestsPerMinute, ownModel })
     }),
     extras: Object.fromEntries(extras),
     missedSol: Object.fromEntries([...ghosts.end(to)].map(([bot, lamports]) => [bot, lamports / 1e9])),
@@ -104,7 +107,8 @@ function tapeReport(backtest: Backtest, study: TapeStudy): TapeReport {
 function fillModelOf({ bots }: Backtest): Omit<Report['fillModel'], 'calibration' | 'error'> {
   const [first] = bots
   if (first === undefined) throw new Error('the backtest has no bot')
-  return { numbers: { ...first.model }, ...fillModelSentences(first.model) }
+  const named = bots.map(({ result: { name }, model }) => ({ name, model }))
+  return { numbers: { ...first.model }, ...fillModelSentences(named) }
 }
 
 function missedEntries({ bots }: Backtest): MissedEntry[] {

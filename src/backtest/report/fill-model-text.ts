@@ -2,8 +2,25 @@ import { formatSol } from '../../base/units.ts'
 import { type FillModel, FREE_FILL_MODEL } from '../../engine/accounting/fill-assumptions.ts'
 import { networkFee } from '../../simulation/fill-model.ts'
 
-/** Describes the fill model in sentences: its assumptions and its limits. */
-export function fillModelSentences(model: FillModel): { readonly assumed: string[]; readonly limits: string[] } {
+interface ModelText {
+  readonly assumed: string[]
+  readonly limits: string[]
+}
+
+/** Describes the fill models of these bots in sentences: their assumptions and their limits. A sentence that holds for
+ *  a single bot only begins with its name. */
+export function fillModelSentences(bots: readonly { readonly name: string; readonly model: FillModel }[]): ModelText {
+  const [first, ...others] = bots.map(({ name, model }) => ({ name, ...sentencesOf(model) }))
+  if (first === undefined) return { assumed: [], limits: [] }
+  const own = others.flatMap(({ name, assumed }) =>
+    assumed.filter((sentence) => !first.assumed.includes(sentence)).map((sentence) => `${name}: ${sentence}`),
+  )
+  const whose =
+    own.length === 0 ? [] : [`Assumptions of ${first.name}; the other bots differ where their name is given.`]
+  return { assumed: [...whose, ...first.assumed, ...own], limits: first.limits }
+}
+
+function sentencesOf(model: FillModel): ModelText {
   const { venueFeePercent, serviceFeePercent } = model
   const rent = formatSol(model.rentLamports)
   return {

@@ -169,9 +169,8 @@ function endedLine(trips: readonly RoundTrip[], from: Millis, to: Millis): strin
 }
 
 function modelLines(bots: readonly BotOutcome[]): string[] {
-  const [first] = bots
-  if (first === undefined) return []
-  const { assumed, limits } = fillModelSentences(first.model)
+  if (bots.length === 0) return []
+  const { assumed, limits } = fillModelSentences(bots.map(({ result: { name }, model }) => ({ name, model })))
   return [
     'Assumptions of the fill model:',
     ...assumed.flatMap(sentenceLines),

@@ -3,6 +3,7 @@ import { counted } from '../../base/text.ts'
 import { formatSol, type Lamports } from '../../base/units.ts'
 import type { BotConfig, Config } from '../../config/config.ts'
 import { overriddenText } from '../../config/effective-exits.ts'
+import { changedAssumptions } from '../../config/fill-assumptions.ts'
 import { breakEvenPercent, usualBuyOf, type WorstCase, worstCaseOf, worstTogether } from '../../config/worst-case.ts'
 import { formatErrors, printable } from '../../config/yaml/errors.ts'
 import { exitSentences } from '../../engine/exits/exit-rules.ts'
@@ -84,6 +85,7 @@ function botText(bot: BotConfig, { service }: Config): string {
       ['limits', sentencesOf<Limits>(LIMITS, bot.limits).join(', ') || 'none'],
       ['mints', tokenChecks(bot)],
       ...filters(bot),
+      ...paperFills(bot),
     ]),
   ].join('\n')
 }
@@ -104,6 +106,12 @@ function overridden({ overriddenExits }: BotConfig): [string, string][] {
 function filters({ filters }: BotConfig): [string, string][] {
   const text = sentencesOf<EntryFilters>(FILTERS, filters).join(', ')
   return text === '' ? [] : [['tokens', printable(text)]]
+}
+
+/** Row with the assumptions about fills on paper that are not the usual ones; no row if all are. */
+function paperFills({ paper }: BotConfig): [string, string][] {
+  const text = changedAssumptions(paper)
+  return text === '' ? [] : [['on paper', text]]
 }
 
 function tokenChecks({ tokenChecks: { when, allow } }: BotConfig): string {

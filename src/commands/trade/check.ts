@@ -2,6 +2,7 @@ import { ExitCode } from '../../base/errors.ts'
 import { counted } from '../../base/text.ts'
 import { type Lamports, lamportsToSol } from '../../base/units.ts'
 import type { BotConfig, Config } from '../../config/config.ts'
+import { writtenModel } from '../../config/fill-assumptions.ts'
 import { type LoadResult, loadConfig } from '../../config/load.ts'
 import { breakEvenPercent, usualBuyOf, type WorstCase, worstCaseOf } from '../../config/worst-case.ts'
 import { formatErrors } from '../../config/yaml/errors.ts'
@@ -87,6 +88,7 @@ function botJson(bot: BotConfig, { service, wallet }: Config): object {
         MINT_TRAITS.map((trait) => [trait, tokenChecks.allow.includes(trait) ? 'allow' : 'refuse']),
       ),
     },
+    paper: { balanceSol: lamportsToSol(bot.paper.lamports), ...writtenModel(bot.paper) },
     worstCase: worstJson(worst),
     breakEvenPercent: usualBuy === null ? null : round(breakEvenPercent(usualBuy, orders.priorityFeeLamports)),
   }

@@ -1,13 +1,12 @@
 import { lamportsToSol, type Millis } from '../../base/units.ts'
 import { isPublicKey } from '../../solana/base58.ts'
-import { BASE_FEE, TOKEN_ACCOUNT_RENT } from '../../solana/constants.ts'
-import { reservesAt, solFor, tokensFor, VENUE_FEE } from '../../solana/pool-depth.ts'
 import type { EngineState } from '../engine-state.ts'
 import type { ConditionalBook } from '../exits/conditional-book.ts'
 import { conditionalView } from '../exits/conditional-order.ts'
 import type { BotResults } from '../limits/bot-results.ts'
 import type { FillView, OrderView, PositionView, Quote, Token } from '../strategy.ts'
 import type { BotContext, BotHost } from './bot-context.ts'
+import { quoteBuy, quoteSell } from './quotes.ts'
 import { fillView, HeldView, orderView, type TokenView } from './views.ts'
 
 const FILLS_SHOWN = 100
@@ -86,45 +85,15 @@ export class BotReadings {
   }
 
   quoteBuy(token: Token | string, sol: number): Quote | undefined {
-    return quoteBuy(sol, this.#state.price(mintOf(token)))
+    return quoteBuy(sol, this.#state.price(mintOf(token)), this.#host.settings.quoteFees)
   }
 
   quoteSell(token: Token | string, tokens: number | 'all'): Quote | undefined {
     const amount = tokens === 'all' ? (this.position(mintOf(token))?.tokens ?? 0) : tokens
-    return quoteSell(amount, this.#state.price(mintOf(token)))
+    return quoteSell(amount, this.#state.price(mintOf(token)), this.#host.settings.quoteFees)
   }
 }
 
 export function mintOf(token: Token | string): string {
   return typeof token === 'string' ? token : token.mint
-}
-
-/** Estimates a buy of `sol` at `price` (SOL a token), including its own price impact. Returns undefined without a
- *  price, or if `sol` is not positive and finite. */
-export function quoteBuy(sol: number, price: number | undefined): Quote | undefined {
-  if (price === undefined || !isAmount(sol)) return undefined
-  const tokens = tokensFor(sol, reservesAt(price))
-  const venueFee = sol - sol / (1 + VENUE_FEE)
-  const impactPercent = ((sol - venueFee) / tokens / price - 1) * 100
-  return {
-    sol,
-    tokens,
-    impactPercent,
-    feesSol: venueFee + lamportsToSol(BASE_FEE + TOKEN_ACCOUNT_RENT),
-    confidence: 'estimate',
-  }
-}
-
-/** Estimates a sale of `tokens` whole tokens at `price` (SOL a token). Returns undefined without a price, or if
- *  `tokens` is not positive and finite. */
-export function quoteSell(tokens: number, price: number | undefined): Quote | undefined {
-  if (price === undefined || !isAmount(tokens)) return undefined
-  const sol = solFor(tokens, reservesAt(price))
-  const gross = sol / (1 - VENUE_FEE)
-  const impactPercent = (1 - gross / tokens / price) * 100
-  return { sol, tokens, impactPercent, feesSol: gross - sol + lamportsToSol(BASE_FEE), confidence: 'estimate' }
-}
-
-function isAmount(value: number): boolean {
-  return value > 0 && value < Number.POSITIVE_INFINITY
 }

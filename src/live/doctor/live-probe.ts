@@ -2,6 +2,7 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { formatSol, type Lamports, wholeTokens } from '../../base/units.ts'
 import type { BotConfig, Config } from '../../config/config.ts'
 import { loadStrategy } from '../../config/strategies.ts'
+import { DEFAULT_FILL_MODEL } from '../../engine/accounting/fill-assumptions.ts'
 import { NO_FILTERS } from '../../engine/limits/entry-filters.ts'
 import { NO_LIMITS } from '../../engine/limits/limits.ts'
 import { DEFAULT_TOKEN_CHECKS } from '../../engine/limits/token-checks.ts'
@@ -237,7 +238,7 @@ async function probeBot(amount: Lamports): Promise<BotConfig> {
     exitOrders: { slippageLadder: [15, 50], priorityFeeLadder: [], retryMs: 3000 },
     ...{ exits: { maxHoldSeconds: HOLD_SECONDS }, exitSources: {}, overriddenExits: [] },
     limits: { ...NO_LIMITS, maxLamportsPerOrder: amount, maxLamportsPerMint: amount },
-    paper: { lamports: amount, seed: 1, latencyMs: { p50: 1500, p95: 4000 }, serviceFeePercent: 1 },
+    paper: { ...DEFAULT_FILL_MODEL, lamports: amount, seed: 1 },
     at: { file: '', line: 0, column: 0 },
   }
 }

@@ -3,7 +3,7 @@ import { fillModelSentences } from '../../../src/backtest/report/fill-model-text
 import { DEFAULT_FILL_MODEL, FREE_FILL_MODEL } from '../../../src/engine/accounting/fill-assumptions.ts'
 import { stressed, withoutDelay } from '../../../src/simulation/fill-model.ts'
 
-const textOf = (model = DEFAULT_FILL_MODEL): string => fillModelSentences(model).assumed.join(' ')
+const textOf = (model = DEFAULT_FILL_MODEL): string => fillModelSentences([{ name: 'bot', model }]).assumed.join(' ')
 
 test('the sentences about a free model name no cost, no delay, no impact and no loss', () => {
   const free = textOf(FREE_FILL_MODEL)
@@ -17,4 +17,17 @@ test('the further runs add no delay and no cost to a free model', () => {
   expect(withoutDelay(FREE_FILL_MODEL)).toEqual(FREE_FILL_MODEL)
   expect(stressed(FREE_FILL_MODEL, 4)).toEqual({ ...FREE_FILL_MODEL, networkFeeFactor: 4 })
   expect(withoutDelay(DEFAULT_FILL_MODEL).latencyMs).toEqual({ p50: 1, p95: 1 })
+})
+
+test('a bot with other assumptions is named with the sentences that hold for it alone', () => {
+  const slow = { ...DEFAULT_FILL_MODEL, latencyMs: { p50: 5_000, p95: 9_000 } }
+  const bots = [
+    { name: 'usual', model: DEFAULT_FILL_MODEL },
+    { name: 'slow', model: slow },
+  ]
+  const { assumed } = fillModelSentences(bots)
+  expect(assumed.filter((sentence) => sentence.startsWith('slow: '))).toEqual([
+    'slow: Half of the orders land within 5 s of being sent, 95 % within 9 s, plus one slot of 0.4 s.',
+  ])
+  expect(assumed).toHaveLength(fillModelSentences(bots.slice(0, 1)).assumed.length + 2)
 })
