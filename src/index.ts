@@ -11,7 +11,9 @@ export {
   type Answer,
   type Bot,
   type BracketOptions,
+  type BudgetView,
   type BuyOptions,
+  type Conditional,
   type DcaOptions,
   defineStrategy,
   type FillView,
@@ -25,5 +27,6 @@ export {
   type SellOptions,
   type Strategy,
   type Token,
+  type WalletView,
 } from './engine/strategy.ts'
 export type { NewToken, PriceUpdate, Trade, TradeSide } from './market/block.ts'

@@ -1,5 +1,6 @@
 // Everything that a test of a strategy may import from 'sluice/testing'.
 
+export type { Command } from './engine/messages.ts'
 export { decisionsOf, type GoldenOptions, matchGolden, type RecordingOptions } from './testing/golden.ts'
 export type { TestOrder, TestRemark } from './testing/run-log.ts'
 export {

@@ -161,6 +161,7 @@ export const ERRORS = {
   SIGNER_REFUSED: 'the signer checked the message itself and refused to sign; see the reason',
 } as const
 
+/** Code of an error. docs/errors.md lists all of them with their remedies. */
 export type ErrorCode = keyof typeof ERRORS
 
 /** The code and the reason of a refusal. */

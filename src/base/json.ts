@@ -1,6 +1,7 @@
-/** Checks of plain JSON values, and the encoding of everything that is journaled. A bigint is encoded as
- *  {"$bigint":"123"}. A key that already looks like `$bigint` gets another $, so that decoding restores the value. */
+// Checks of plain JSON values, and the encoding of everything that is journaled. A bigint is encoded as
+// {"$bigint":"123"}. A key that already looks like `$bigint` gets another $, so that decoding restores the value.
 
+/** A value that JSON can hold. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
 const MOST_LEVELS = 100

@@ -85,6 +85,8 @@ export interface StoppedBot {
  *  connection. refused: the service refuses the API key. */
 export type FeedStatus = 'live' | 'stale' | 'down' | 'refused'
 
+/** A command of the operator, by its `name`: `sell` has the `mint`, `signal` has the name of the `signal` and its
+ *  `data`, and `accept` has the `signature` of a foreign transaction. */
 export type Command =
   | { name: 'halt' | 'resume' | 'flatten' | 'stop' }
   | { name: 'sell'; mint: string }

@@ -77,6 +77,7 @@ export function sharesLane(order: Pick<Order, 'side' | 'size'>, held: Pick<Order
   return isFullExit(order) && held.side === 'sell' && !isFullExit(held)
 }
 
+/** State of an order. docs/errors.md explains each state. */
 export type OrderState =
   | 'accepted'
   | 'working'

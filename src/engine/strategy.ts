@@ -14,6 +14,7 @@ import type { OrderState } from './order.ts'
 
 /** The default export of a strategy file. `P`: its parameters. `S`: its state for a token. */
 export interface Strategy<P = unknown, S = unknown> {
+  /** Name of the strategy, as the YAML gives it. */
   readonly name: string
   /** Description of the strategy in one line, for lists and reports. */
   readonly about: string
@@ -36,8 +37,11 @@ export interface Strategy<P = unknown, S = unknown> {
 /** Handlers are synchronous, and run one at a time in the order of the stream. If a handler throws, the strategy ends
  *  (STRATEGY_THREW): its bot then only closes positions, and the other bots continue. */
 export interface Handlers<S> {
+  /** Called for each trade of a subscribed token. */
   onTrade?(trade: Trade, token: Token<S>): void
+  /** Called when a new token is announced. Requires the key `newTokens`. */
   onNewToken?(event: NewToken, token: Token<S>): void
+  /** Called for a price update of the service. Requires the key `priceUpdates`, or a watched mint. */
   onPriceUpdate?(update: PriceUpdate, token: Token<S>): void
   /** Called once for each landed transaction of this bot, when it is confirmed. Its finality, or its reversal by a
    *  fork, arrives as `onOrder`. */
@@ -46,7 +50,8 @@ export interface Handlers<S> {
   onOrder?(order: OrderView, token: Token<S>): void
   /** Called when a timer set by `every` or `after` fires. */
   onTimer?(name: string): void
-  /** Called after an interruption of the feed. Events of these keys between `from` and `to` were not received. */
+  /** Called after an interruption of the feed. Events of these `keys` between `from` and `to`, ms since the Unix epoch,
+   *  were not received. */
   onGap?(gap: { readonly from: Millis; readonly to: Millis; readonly keys: readonly string[] }): void
   /** Called for `sluice signal NAME [JSON]`. `data` is null if the command has no JSON. */
   onSignal?(name: string, data: Json): void
@@ -57,11 +62,13 @@ export interface Handlers<S> {
 /** A token as one bot sees it. Every event of the token has the same object, until two UTC days pass without an event.
  *  While the bot holds a position, the object stays. */
 export interface Token<S = unknown> {
+  /** Mint of the token, base58. */
   readonly mint: string
   /** Robust price, SOL a token: the median of the last prints above a minimum size. undefined until there are enough
    *  such prints. */
   readonly price: number | undefined
-  /** The bot's position. It exists from the acceptance of a buy until the last token is sold. */
+  /** The bot's position. It exists from the acceptance of a buy until the last token is sold, and is undefined
+   *  otherwise. */
   readonly position: PositionView | undefined
   /** State of the strategy for this token, created by `Strategy.token`. It is in memory only, so a restart creates it
    *  again. */
@@ -70,14 +77,17 @@ export interface Token<S = unknown> {
 
 /** A live view: its properties always show the current position. */
 export interface PositionView {
+  /** Mint of the token, base58. */
   readonly mint: string
+  /** `opening` until the first fill, `closing` while a sale is open. */
   readonly state: PositionState
   /** Whole tokens held; 0 while `opening`. */
   readonly tokens: number
   /** Cost of the tokens held, SOL. It includes the fees of venue and service, but neither network fees nor rent. */
   readonly costSol: number
-  /** `costSol` divided by `tokens`. */
+  /** Average price paid, SOL a token: `costSol` divided by `tokens`; 0 while `opening`. */
   readonly averagePrice: number
+  /** Time of the first fill, ms since the Unix epoch; the time of the order while `opening`. */
   readonly openedAt: Millis
   /** Highest price since the position opened, SOL a token. */
   readonly highPrice: number
@@ -85,48 +95,60 @@ export interface PositionView {
   readonly valueSol: number | undefined
   /** Profit of the sales so far, SOL, before network fees and rent. */
   readonly realizedSol: number
+  /** Exits of the position. `bot.setExits` replaces them. */
   readonly exits: ExitRules
 }
 
 /** An execution of one of the bot's orders. */
 export interface FillView {
+  /** Id of the order, as `bot.buy` returned it. */
   readonly orderId: string
+  /** Mint of the token, base58. */
   readonly mint: string
+  /** Whether the order bought or sold. */
   readonly side: TradeSide
   /** SOL paid or received, including the fees of venue and service. */
   readonly sol: number
   /** Whole tokens. */
   readonly tokens: number
-  /** `sol` divided by `tokens`. */
+  /** Price of the execution, SOL a token: `sol` divided by `tokens`. */
   readonly price: number
   /** Base fee, priority fee and tips, SOL. */
   readonly feeSol: number
+  /** Signature of the transaction, base58. */
   readonly signature: string
+  /** Time at which the fill was seen, ms since the Unix epoch. */
   readonly time: Millis
   /** false while a fork could still remove the transaction. */
   readonly final: boolean
 }
 
+/** An order, or a conditional order, in its present state. */
 export interface OrderView {
   /** `o1`, `o2`, ... for orders; `c1`, `c2`, ... for conditional orders. */
   readonly id: string
+  /** Mint of the token, base58. */
   readonly mint: string
+  /** Whether the order buys or sells. */
   readonly side: TradeSide
   /** `waiting` and `done` are states of conditional orders only. */
   readonly state: OrderState | 'waiting' | 'done'
   /** Error code that explains the state, or ''. */
   readonly code: ErrorCode | ''
+  /** Reason of the order. After a failure: the reason of the failure. */
   readonly reason: string
 }
 
-/** Synchronous result of placing an order. Later changes arrive as `onOrder` and `onFill`. */
+/** Synchronous result of placing an order. If `ok`, `id` is the id of the order, and later changes arrive as `onOrder`
+ *  and `onFill`. Otherwise `code` and `reason` explain the refusal. */
 export type Placed =
   | { readonly ok: true; readonly id: string }
   | { readonly ok: false; readonly code: ErrorCode; readonly reason: string }
 
-/** Synchronous result of a request without an id. */
+/** Synchronous result of a request without an id. If not `ok`, `code` and `reason` explain the refusal. */
 export type Answer = { readonly ok: true } | { readonly ok: false; readonly code: ErrorCode; readonly reason: string }
 
+/** Options of a buy. */
 export interface BuyOptions {
   /** SOL to spend: at least 0.001, at most the maximum of the plan (AMOUNT_RANGE). */
   readonly sol: number
@@ -158,7 +180,7 @@ export type SellOptions = ({ readonly percent: number } | { readonly tokens: num
 }
 
 /** Options of every conditional order. */
-interface Conditional {
+export interface Conditional {
   /** Seconds after which the order expires. Default: it does not expire. */
   readonly forSeconds?: number
   /** Name of a group, at most 100 characters. When an order of a group executes, the bot's other orders of the same
@@ -166,19 +188,21 @@ interface Conditional {
   readonly oneCancelsOther?: string
 }
 
-/** A buy at `atPrice` or below. The price is the robust price, SOL a token. */
+/** A buy at `atPrice`, above 0, or below. The price is the robust price, SOL a token. */
 export type LimitBuyOptions = BuyOptions & Conditional & { readonly atPrice: number }
 
-/** A sale of a held token at `atPrice`. The price is that of the exits, SOL a token. */
+/** A sale of a held token at `atPrice`, above 0. The price is that of the exits, SOL a token. */
 export type LimitSellOptions = SellOptions & Conditional & { readonly atPrice: number }
 
 /** A buy together with its stop-loss and take-profit prices, SOL a token. They must be ordered: stopPrice < atPrice <
  *  takeProfitPrice. */
 export interface BracketOptions extends Omit<BuyOptions, 'scaleIn'>, Conditional {
-  /** Buys at this price or below. Default: buys at once, and the order of the prices is checked with the robust
-   *  price. */
+  /** Buys at this price, SOL a token, above 0, or below. Default: buys at once, and the order of the prices is checked
+   *  with the robust price. */
   readonly atPrice?: number
+  /** Sells all at this price, SOL a token, above 0, or below. */
   readonly stopPrice: number
+  /** Sells all at this price, SOL a token, above `stopPrice`, or above. */
   readonly takeProfitPrice: number
 }
 
@@ -189,7 +213,7 @@ export interface DcaOptions extends Omit<BuyOptions, 'scaleIn'>, Pick<Conditiona
   readonly everySeconds: number
   /** Number of buys; 1 to 10,000. */
   readonly times: number
-  /** Highest price at which a buy is made, SOL a token. */
+  /** Highest price at which a buy is made, SOL a token, above 0. Default: any price. */
   readonly maxPrice?: number
 }
 
@@ -208,47 +232,71 @@ export interface Quote {
   readonly confidence: 'estimate'
 }
 
+/** The wallet of a bot's account. */
+export interface WalletView {
+  /** Balance of the wallet, SOL; undefined before its first reading. */
+  readonly sol: number | undefined
+  /** Worst-case cost of the open orders, SOL. */
+  readonly reservedSol: number
+}
+
+/** What a bot has used of its limits. */
+export interface BudgetView {
+  /** SOL of this bot's buys in the last 60 minutes. */
+  readonly solThisHour: number
+  /** Realized and unrealized result since 00:00 UTC, SOL. */
+  readonly profitTodaySol: number
+  /** Whether the entries of the account are halted. */
+  readonly halted: boolean
+}
+
 /** The handle through which a strategy reads and acts. Every method is synchronous. A bot may make 10,000 requests at
  *  once and 500 a second continuously. A request beyond that throws RangeError. */
 export interface Bot<S = unknown> {
+  /** Name of the bot in the YAML. */
   readonly name: string
   /** State of the bot, durable over restarts. Plain JSON of at most 1,000,000 characters. To save it, assign a new
    *  value: `bot.state = { ... }`. The saved value is a frozen copy. Throws TypeError for a value that is not JSON. */
   state: Json
-  /** Time of the current row or input. */
+  /** Time of the current row or input, ms since the Unix epoch. */
   now(): Millis
-  /** Returns a seeded random number in [0, 1). A replay gets the same sequence. */
+  /** Returns a seeded random number in [0, 1). A replay gets the same sequence. @unitless */
   random(): number
   /** Returns the bot's view of a token; undefined if `mint` is not a base58 public key. */
   token(mint: string): Token<S> | undefined
+  /** Returns the bot's position in a mint; undefined if it has none. */
   position(mint: string): PositionView | undefined
+  /** Returns the positions of the bot. */
   positions(): PositionView[]
   /** Open orders, followed by the conditional orders that are waiting or whose order is open. */
   orders(): OrderView[]
   /** Last fills of this run, at most 100, oldest first. */
   fills(): readonly FillView[]
-  /** `sol`: balance of the wallet, undefined before its first reading. `reservedSol`: worst-case cost of open
-   *  orders. */
-  wallet(): { readonly sol: number | undefined; readonly reservedSol: number }
-  /** `solThisHour`: SOL of this bot's buys in the last 60 minutes. `profitTodaySol`: realized and unrealized result
-   *  since 00:00 UTC. `halted`: entries of the account are halted. */
-  budget(): { readonly solThisHour: number; readonly profitTodaySol: number; readonly halted: boolean }
-  /** Places a buy. Refused in `start` and during the warm-up (WARMING); limits and filters may refuse it, too. */
+  /** Returns the wallet of the bot's account. */
+  wallet(): WalletView
+  /** Returns the parts of the bot's limits that are used. */
+  budget(): BudgetView
+  /** Places a buy. Refused in `start` and during the warm-up (WARMING), without a price (PRICE_UNKNOWN), while another
+   *  buy of the mint is open (LANE_BUSY), for a held token without `scaleIn` (POSITION_OPEN), for a wrong option
+   *  (REQUEST_INVALID, AMOUNT_RANGE, SLIPPAGE_RANGE, FEE_RANGE), and by every limit, filter and token check. */
   buy(token: Token<S> | string, options: BuyOptions): Placed
   /** Places a sale; limits do not apply. Refused without a position (NO_POSITION) or while another sale is open
    *  (LANE_BUSY). */
   sell(token: Token<S> | string, options: SellOptions): Placed
   // The engine keeps conditional orders, over restarts, until they execute, expire or are cancelled. A bot may have
   // 2,000 of them at a time. They act on prices that arrive after the call.
-  /** Buys at `atPrice` or below. */
+  /** Buys at `atPrice` or below. Refused for a wrong option (REQUEST_INVALID) or if 2,000 conditional orders
+   *  wait. Limits and filters decide when the price is reached. */
   limitBuy(token: Token<S> | string, options: LimitBuyOptions): Placed
-  /** Sells at `atPrice` or above. */
+  /** Sells at `atPrice` or above. Refused without a position (NO_POSITION) or for a wrong option (REQUEST_INVALID). */
   limitSell(token: Token<S> | string, options: LimitSellOptions): Placed
-  /** Sells at `atPrice` or below. */
+  /** Sells at `atPrice` or below. Refused without a position (NO_POSITION) or for a wrong option (REQUEST_INVALID). */
   stopSell(token: Token<S> | string, options: LimitSellOptions): Placed
-  /** Buys, with a stop-loss and a take-profit price. */
+  /** Buys, with a stop-loss and a take-profit price. Refused as a buy or a limit buy is, for example for prices in the
+   *  wrong order (REQUEST_INVALID). */
   bracket(token: Token<S> | string, options: BracketOptions): Placed
-  /** Buys the same amount repeatedly. */
+  /** Buys the same amount repeatedly. Refused for a wrong option (REQUEST_INVALID); a refused installment is
+   *  skipped. */
   dca(token: Token<S> | string, options: DcaOptions): Placed
   /** Cancels an order or a conditional order of this bot. Returns false if the order has ended, is being sent, or is an
    *  exit that is due. */
@@ -258,19 +306,21 @@ export interface Bot<S = unknown> {
   setExits(token: Token<S> | string, exits: ExitRules): Answer
   /** Estimates a buy of `sol`. Returns undefined without a robust price, or if `sol` is not positive and finite. */
   quoteBuy(token: Token<S> | string, sol: number): Quote | undefined
-  /** Estimates a sale of whole tokens. Returns undefined without a robust price, or without tokens to sell. */
+  /** Estimates a sale of whole tokens, above 0, or of `all`. Returns undefined without a robust price, or if there are
+   *  no tokens to sell. */
   quoteSell(token: Token<S> | string, tokens: number | 'all'): Quote | undefined
   /** Sets a repeating timer with an interval of at least 0.1 s (TIMER_TOO_SHORT). A bot has at most 1,000 timers
    *  (TIMERS_FULL). A timer replaces the one of the same name. Timers survive a restart, except those that `start` set
    *  before and does not set again, and those of a bot that now runs another strategy. */
   every(name: string, seconds: number): Answer
-  /** Sets a timer that fires once. The rules of `every` apply. */
+  /** Sets a timer that fires once, after at least 0.1 s (TIMER_TOO_SHORT). The rules of `every` apply. */
   after(name: string, seconds: number): Answer
   /** Clears a timer. Does nothing if there is no timer of this name. */
   clear(name: string): void
   /** Subscribes to the rows of a mint. Returns false if `mint` is not a base58 public key, or if the bot already
    *  watches 5,000 mints (WATCHES_FULL). */
   watch(mint: string): boolean
+  /** Ends the subscription that `watch` made. Does nothing if there is none. */
   unwatch(mint: string): void
   /** Records a decision not to trade, which `sluice why` shows. `why` is cut after 500 characters. */
   note(mint: string, why: string): void

@@ -72,6 +72,7 @@ export interface Block extends Columns {
 /** A trade row as a strategy sees it, with the service's field names. It reads the columns on access, so a strategy may
  *  keep it. `toJSON` returns the service's message. */
 export class Trade {
+  /** Kind of the event. */
   readonly type = 'trade'
   readonly #block: Block
   readonly #row: number
@@ -79,45 +80,57 @@ export class Trade {
     this.#block = block
     this.#row = row
   }
+  /** Mint of the token, base58. */
   get mint(): string {
     return mintOf(this.#block, this.#row)
   }
+  /** Signature of the transaction, base58; '' if missing. */
   get signature(): string {
     return this.#block.texts.signature(this.#row)
   }
+  /** Public key of the trader, base58; '' if missing. */
   get trader(): string {
     return this.#block.texts.trader(this.#row)
   }
+  /** Whether the trader bought or sold. */
   get side(): TradeSide {
     return this.#block.kind[this.#row] === RowKind.buy ? 'buy' : 'sell'
   }
-  /** Price as the service sends it. It is in SOL per token only if its unit is proved, so use `token.price` for
-   *  decisions. */
+  /** Price as the service sends it; NaN if missing. It is in SOL per token only if its unit is proved, so use
+   *  `token.price` for decisions. */
   get price(): number {
     return this.#block.price[this.#row] as number
   }
+  /** Size of the trade, SOL, once the unit is proved; NaN if missing. */
   get amount(): number {
     return this.#block.amount[this.#row] as number
   }
+  /** Size of the trade, whole tokens; NaN if missing. */
   get tokensTraded(): number {
     return this.#block.size[this.#row] as number
   }
+  /** Market capitalization as the service sends it, in a unit that the service does not document; NaN if missing.
+   *  @unitless */
   get marketCap(): number {
     return this.#block.marketCap[this.#row] as number
   }
+  /** Time of the event by the service, ms since the Unix epoch. */
   get timestamp(): Millis {
     return this.#block.stamp[this.#row] as number
   }
+  /** The trader's slippage bound, percent; NaN if missing. */
   get slippage(): number {
     return this.#block.extra[this.#row] as number
   }
+  /** The trader's priority fee, SOL; NaN if missing. */
   get priorityFee(): number {
     return this.#block.extra2[this.#row] as number
   }
-  /** Arrival time of the row, ms. */
+  /** Arrival time of the row, ms since the Unix epoch. */
   get time(): Millis {
     return this.#block.time[this.#row] as number
   }
+  /** Returns the service's message. */
   toJSON(): object {
     const {
       type,
@@ -150,7 +163,9 @@ export class Trade {
   }
 }
 
+/** The announcement of a new token, with the service's field names. The rules of `Trade` apply. */
 export class NewToken {
+  /** Kind of the event. */
   readonly type = 'newToken'
   readonly #block: Block
   readonly #row: number
@@ -158,40 +173,53 @@ export class NewToken {
     this.#block = block
     this.#row = row
   }
+  /** Mint of the token, base58. */
   get mint(): string {
     return mintOf(this.#block, this.#row)
   }
+  /** Symbol of the token: untrusted text. */
   get symbol(): string {
     return this.#block.texts.details(this.#row).symbol
   }
+  /** Name of the token: untrusted text. */
   get name(): string {
     return this.#block.texts.details(this.#row).name
   }
+  /** Description and addresses of the token: untrusted text. */
   get metadata(): TokenDetails['metadata'] {
     return this.#block.texts.details(this.#row).metadata
   }
+  /** Public key of the creator, base58; '' if missing. */
   get creator(): string {
     return this.#block.texts.trader(this.#row)
   }
+  /** Liquidity at the launch as the service sends it: SOL on the curves of pump.fun; NaN if missing. */
   get initialLiquidity(): number {
     return this.#block.amount[this.#row] as number
   }
+  /** Market capitalization as the service sends it, in a unit that the service does not document; NaN if missing.
+   *  @unitless */
   get marketCap(): number {
     return this.#block.marketCap[this.#row] as number
   }
+  /** Time of the event by the service, ms since the Unix epoch. */
   get timestamp(): Millis {
     return this.#block.stamp[this.#row] as number
   }
+  /** Arrival time of the row, ms since the Unix epoch. */
   get time(): Millis {
     return this.#block.time[this.#row] as number
   }
+  /** Returns the service's message. */
   toJSON(): object {
     const { type, mint, symbol, name, creator, initialLiquidity, marketCap, timestamp, metadata } = this
     return { type, mint, symbol, name, creator, initialLiquidity, marketCap, timestamp, metadata }
   }
 }
 
+/** A price update of the service, with the service's field names. The rules of `Trade` apply. */
 export class PriceUpdate {
+  /** Kind of the event. */
   readonly type = 'priceUpdate'
   readonly #block: Block
   readonly #row: number
@@ -199,33 +227,45 @@ export class PriceUpdate {
     this.#block = block
     this.#row = row
   }
+  /** Mint of the token, base58. */
   get mint(): string {
     return mintOf(this.#block, this.#row)
   }
+  /** Price as the service sends it, SOL or USD per token; NaN if missing. Use `token.price` for decisions. */
   get price(): number {
     return this.#block.price[this.#row] as number
   }
+  /** Change since the last update, percent; NaN if missing. */
   get priceChange(): number {
     return this.#block.extra[this.#row] as number
   }
+  /** Change within 24 hours, percent; NaN if missing. */
   get priceChange24h(): number {
     return this.#block.extra2[this.#row] as number
   }
+  /** Market capitalization as the service sends it, in a unit that the service does not document; NaN if missing.
+   *  @unitless */
   get marketCap(): number {
     return this.#block.marketCap[this.#row] as number
   }
+  /** Volume of 24 hours as the service sends it, in a unit that the service does not document; NaN if missing.
+   *  @unitless */
   get volume24h(): number {
     return this.#block.size[this.#row] as number
   }
+  /** Liquidity of the pool, USD; NaN if missing. */
   get liquidityUsd(): number {
     return this.#block.amount[this.#row] as number
   }
+  /** Time of the event by the service, ms since the Unix epoch. */
   get timestamp(): Millis {
     return this.#block.stamp[this.#row] as number
   }
+  /** Arrival time of the row, ms since the Unix epoch. */
   get time(): Millis {
     return this.#block.time[this.#row] as number
   }
+  /** Returns the service's message. */
   toJSON(): object {
     const { type, mint, price, priceChange, priceChange24h, marketCap, volume24h, liquidityUsd, timestamp } = this
     return { type, mint, price, priceChange, priceChange24h, marketCap, volume24h, liquidityUsd, timestamp }
@@ -245,4 +285,5 @@ export function eventOf(block: Block, row: number): MarketEvent {
   return kind === RowKind.newToken ? new NewToken(block, row) : new PriceUpdate(block, row)
 }
 
+/** Side of a trade, from the view of the trader. */
 export type TradeSide = 'buy' | 'sell'

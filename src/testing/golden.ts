@@ -23,6 +23,7 @@ import { RunLog } from './run-log.ts'
 /** Environment variable. If it is 1, golden files are written instead of compared. */
 const UPDATE = 'SLUICE_UPDATE_GOLDEN'
 
+/** Options of `matchGolden`. */
 export interface GoldenOptions extends RecordingOptions {
   /** Path of the golden file, which has one decision a line. */
   readonly golden: string
@@ -62,6 +63,7 @@ function firstDifference(expected: readonly string[], found: readonly string[]):
   return undefined
 }
 
+/** A recording, and the options of the bot that runs on it. */
 export interface RecordingOptions extends LoneBotOptions {
   /** A journal, or a capture of the feed (NDJSON, CSV). */
   readonly tape: string

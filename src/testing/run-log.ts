@@ -78,10 +78,15 @@ interface Amount {
 
 /** An approved order: a request of the strategy, or an exit. */
 export interface TestOrder extends Amount {
+  /** Id of the order, as `bot.buy` returned it. */
   readonly id: string
+  /** Time of the decision, ms since the Unix epoch. */
   readonly time: Millis
+  /** Mint of the token, base58. */
   readonly mint: string
+  /** Whether the order buys or sells. */
   readonly side: TradeSide
+  /** Reason of the order. */
   readonly reason: string
   /** Current state of the order. */
   state: OrderState
@@ -91,10 +96,13 @@ export interface TestOrder extends Amount {
 
 /** A refused request, or a note of the strategy. */
 export interface TestRemark {
+  /** Time of the request or note, ms since the Unix epoch. */
   readonly time: Millis
+  /** Mint of the token, base58. */
   readonly mint: string
   /** Error code of the refusal; '' for a note. */
   readonly code: ErrorCode | ''
+  /** Reason of the refusal, or the text of the note. */
   readonly reason: string
 }
 

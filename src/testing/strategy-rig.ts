@@ -20,8 +20,9 @@ import type { TestOrder, TestRemark } from './run-log.ts'
 import { RunLog } from './run-log.ts'
 import { MINT, type TestNewToken, type TestPriceUpdate, TestRows, type TestTrade } from './test-rows.ts'
 
+/** Options of a test: those of a bot in the YAML, and two of the simulated executor. */
 export interface StrategyTestOptions extends LoneBotOptions {
-  /** Time from decision to landing, seconds; default 1. */
+  /** Time from decision to landing, seconds; at least 0.001, default 1. */
   readonly latencySeconds?: number
   /** Percentage of orders that never land; default 0. `paper.seed` selects them. */
   readonly lostPercent?: number
@@ -29,11 +30,17 @@ export interface StrategyTestOptions extends LoneBotOptions {
 
 /** The bot's position in a mint. */
 export interface TestPosition {
+  /** Mint of the token, base58. */
   readonly mint: string
+  /** `closed` once the last token is sold. */
   readonly state: 'opening' | 'open' | 'closing' | 'closed'
+  /** Whole tokens held. */
   readonly tokens: number
+  /** Cost of the tokens held, SOL. It includes the fees of venue and service. */
   readonly costSol: number
+  /** Average price paid, SOL a token. */
   readonly averagePrice: number
+  /** Profit of the sales so far, SOL, before network fees and rent. */
   readonly realizedSol: number
 }
 
@@ -114,6 +121,7 @@ export class StrategyRig {
     return this.#wanted
   }
 
+  /** Time of the simulated clock, ms since the Unix epoch. */
   get now(): Millis {
     return this.#clock.now()
   }
@@ -134,27 +142,29 @@ export class StrategyRig {
     this.#row(trade, (time) => this.#rows.trade(time, trade))
   }
 
-  /** Adds 61 prints, 0.016 s apart, so that `token.price` equals `price` and exits act on it. */
+  /** Adds 61 prints, 0.016 s apart, so that `token.price` equals `price`, SOL a token, and exits act on it. */
   settle(price: number, trade: Omit<TestTrade, 'price'> = {}): void {
     for (let print = 0; print < SETTLING_PRINTS; print++)
       this.trade({ afterSeconds: SETTLING_SECONDS, ...trade, price })
   }
 
+  /** Announces a new token. */
   newToken(token: TestNewToken = {}): void {
     this.#row(token, (time) => this.#rows.newToken(time, token))
   }
 
+  /** Adds a price update of the service. */
   priceUpdate(update: TestPriceUpdate): void {
     this.#row(update, (time) => this.#rows.priceUpdate(time, update))
   }
 
-  /** Advances the clock without rows, so that orders land and timers fire. */
+  /** Advances the clock by this many seconds, at least 0, without rows, so that orders land and timers fire. */
   advance(seconds: number): void {
     this.#advanceTo(this.now + msOf(seconds))
     this.#check()
   }
 
-  /** Interrupts the feed for this time. */
+  /** Interrupts the feed for this many seconds, at least 0. */
   gap(seconds: number): void {
     const { runner } = this.#segment
     const from = this.now

@@ -5,8 +5,9 @@ import { LiveBlock, type RowNumbers } from '../market/live-block.ts'
 import type { Mints } from '../market/mints.ts'
 import { isPublicKey } from '../solana/base58.ts'
 
-/** Valid mints of tokens that do not exist. */
+/** Valid mint of a token that does not exist. The rows of a test have it by default. */
 export const MINT = 'TestToken1111111111111111111111111111111111'
+/** Valid mint of another token that does not exist. */
 export const OTHER_MINT = 'TestToken2111111111111111111111111111111111'
 
 interface When {
@@ -26,26 +27,43 @@ export interface TestTrade extends When {
   readonly sol?: number
   /** Side of the trade; default `buy`. */
   readonly side?: TradeSide
+  /** Public key of the trader; default: missing. */
   readonly trader?: string
+  /** Signature of the transaction; default: another one for each trade. */
   readonly signature?: string
+  /** Market capitalization as the service sends it; default: missing. @unitless */
   readonly marketCap?: number
 }
 
+/** An announcement of a new token. */
 export interface TestNewToken extends When {
+  /** Name of the token; default `Test`. */
   readonly name?: string
+  /** Symbol of the token; default `TEST`. */
   readonly symbol?: string
+  /** Public key of the creator; default: missing. */
   readonly creator?: string
+  /** Liquidity at the launch, SOL; default 30, with which a curve of pump.fun starts. */
   readonly initialLiquidity?: number
+  /** Market capitalization as the service sends it; default: missing. @unitless */
   readonly marketCap?: number
+  /** Description and addresses of the token; default: empty texts. */
   readonly metadata?: Partial<TokenDetails['metadata']>
 }
 
+/** A price update of the service. */
 export interface TestPriceUpdate extends When {
+  /** Price, SOL per whole token. */
   readonly price: number
+  /** Change since the last update, percent; default: missing. */
   readonly priceChange?: number
+  /** Change within 24 hours, percent; default: missing. */
   readonly priceChange24h?: number
+  /** Market capitalization as the service sends it; default: missing. @unitless */
   readonly marketCap?: number
+  /** Volume of 24 hours as the service sends it; default: missing. @unitless */
   readonly volume24h?: number
+  /** Liquidity of the pool, USD; default: missing. */
   readonly liquidityUsd?: number
 }
 

@@ -11,6 +11,7 @@ import type { ExitRules } from '../exits/exit-settings.ts'
 import type { Fill } from '../order.ts'
 import { ByMint, type Owner } from './by-mint.ts'
 
+/** `opening`: no fill yet. `closing`: a sale is open. */
 export type PositionState = 'opening' | 'open' | 'closing' | 'closed'
 
 /** A bot's holding of a mint, valued at average cost. The position exists from the acceptance of its first buy. */

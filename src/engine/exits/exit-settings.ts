@@ -8,20 +8,20 @@ export interface ExitRules {
   readonly stopLossPercent?: number
   /** Percent, above 0 and below 100. Sells all if the price is this far below its high since the position opened. */
   readonly trailingPercent?: number
-  /** Percent. Arms the trailing stop once the price was this far above the average fill price. */
+  /** Percent, above 0. Arms the trailing stop once the price was this far above the average fill price. */
   readonly trailingArmPercent?: number
-  /** Percent. Sells all at the average fill price once the price was this far above it. */
+  /** Percent, above 0. Sells all at the average fill price once the price was this far above it. */
   readonly breakEvenAtPercent?: number
-  /** Percent. Sells all if the price is this far above the average fill price. */
+  /** Percent, above 0. Sells all if the price is this far above the average fill price. */
   readonly takeProfitPercent?: number
   /** Sells all at or above this price, SOL per token. Only a single order can set it. */
   readonly takeProfitPrice?: number
   /** Sells parts on the way up. The steps ascend, and together they sell at most 100 % of the tokens that were
    *  bought. */
   readonly takeProfitSteps?: readonly TakeProfitStep[]
-  /** Sells all after the position was held for this time. */
+  /** Seconds, above 0. Sells all after the position was held for this time. */
   readonly maxHoldSeconds?: number
-  /** Sells all after this time without a trade of the token, while the feed is live. */
+  /** Seconds, at least 1. Sells all after this time without a trade of the token, while the feed is live. */
   readonly idleSeconds?: number
   /** Policy for a position without a price, because its token is not traded or the feed is stale or down. */
   readonly whenStale?: WhenStale
@@ -51,8 +51,9 @@ export function defaultWindow(recorded: RecordedExitPrice | undefined): ExitWind
   return recorded?.windowPrints ?? 21
 }
 
+/** One step of `takeProfitSteps`. */
 export interface TakeProfitStep {
-  /** Percent. The step sells once the price is this far above the average fill price. */
+  /** Percent, above 0. The step sells once the price is this far above the average fill price. */
   readonly atPercent: number
   /** Percent of all tokens bought since the position opened, up to 100. Other sales count towards this share. */
   readonly sellPercent: number
@@ -61,8 +62,11 @@ export interface TakeProfitStep {
 /** hold: wait for a price. poll: read the token's pool over RPC and use its price. flatten: sell all. */
 export const STALE_POLICIES = ['hold', 'poll', 'flatten'] as const
 
+/** Policy for a position without a price. */
 export interface WhenStale {
+  /** `hold`: wait for a price. `poll`: read the token's pool over RPC and use its price. `flatten`: sell all. */
   readonly policy: (typeof STALE_POLICIES)[number]
+  /** Seconds without a price after which the policy applies; at least 1. */
   readonly afterSeconds: number
 }
 
