@@ -170,8 +170,13 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
     },
     {
       name: 'positions',
-      about: 'list the positions of each bot',
+      about: 'list the open positions with their value now',
       load: async () => ({ command: (await import('./journal/tables.ts')).positions }),
+    },
+    {
+      name: 'round-trips',
+      about: 'list the closed positions with costs, proceeds, net result and exit reason',
+      load: async () => ({ command: (await import('./journal/tables.ts')).roundTrips }),
     },
   ],
   'Control a running process:': [

@@ -63,9 +63,40 @@ export function table(
   return lines.map((line) => line.map(cell).join('  ').trimEnd())
 }
 
-/** Number of characters that a terminal shows of a styled text. */
+const ASCII = /^[\x20-\x7e]*$/
+/** Matches characters that take two columns of a terminal: East Asian wide and fullwidth characters, and emoji. */
+const WIDE =
+  /[\u1100-\u115f\u231a-\u232a\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18cff}\u{1b000}-\u{1b2ff}\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u
+/** Matches characters that are drawn over the character before them. */
+const OVER = /^\p{M}$/u
+
+/** Number of columns that a terminal uses for a styled text. */
 export function visibleWidth(text = ''): number {
-  return stripVTControlCharacters(text).length
+  const plain = stripVTControlCharacters(text)
+  if (ASCII.test(plain)) return plain.length
+  let width = 0
+  for (const character of plain) width += columnsOf(character)
+  return width
+}
+
+function columnsOf(character: string): number {
+  if (OVER.test(character)) return 0
+  return WIDE.test(character) ? 2 : 1
+}
+
+/** Cuts a styled text that is wider than `columns`, and resets its colour at the cut. */
+export function cut(text: string, columns: number): string {
+  if (visibleWidth(text) <= columns) return text
+  let seen = 0
+  let kept = ''
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the colour codes of styleText
+  for (const [part] of text.matchAll(/\u001b\[[0-9;]*m|[^\u001b]/gu)) {
+    if (!part.startsWith('\u001b')) seen += columnsOf(part)
+    if (seen >= columns) break
+    kept += part
+  }
+  const isColored = kept !== stripVTControlCharacters(kept)
+  return isColored ? `${kept}\u001b[0m…` : `${kept}…`
 }
 
 export interface Confirmation {

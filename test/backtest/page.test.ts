@@ -22,7 +22,7 @@ function hostileReport(): Report {
   const trip: RoundTrip = {
     ...{ mint: HOSTILE, openedAt: T0, closedAt: T0 + 5_000, entryReason: HOSTILE, exitReason: HOSTILE },
     ...{ boughtLamports: 1e9, soldLamports: 2e9, feeLamports: 0, valueLamports: 0 },
-    ...{ boughtTokens: 1e7, lowPrice: 1e-7, highPrice: 2e-7 },
+    ...{ buys: 1, sells: 1, boughtTokens: 1e7, lowPrice: 1e-7, highPrice: 2e-7 },
   }
   log.money.trips.push(trip, { ...trip, mint: 'constructor', closedAt: null })
   for (const side of ['buy', 'sell'] as const)

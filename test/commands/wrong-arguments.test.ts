@@ -33,6 +33,7 @@ const READING: Readonly<Record<string, (path: string) => string[]>> = {
   report: (path) => ['--journal', path],
   ledger: (path) => ['--journal', path],
   positions: (path) => ['--journal', path],
+  'round-trips': (path) => ['--journal', path],
 }
 const reading = Object.entries(READING)
 

@@ -14,6 +14,7 @@ export async function called(args: readonly string[], folder = process.cwd()): P
   const spies = [
     vi.spyOn(console, 'log').mockImplementation((text = '') => void take('stdout', `${text}\n`)),
     vi.spyOn(console, 'error').mockImplementation((text = '') => void take('stderr', `${text}\n`)),
+    vi.spyOn(process.stdout, 'write').mockImplementation((text) => take('stdout', text)),
     vi.spyOn(process.stderr, 'write').mockImplementation((text) => take('stderr', text)),
   ]
   process.chdir(folder)

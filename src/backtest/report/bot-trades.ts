@@ -131,7 +131,7 @@ function countsOf(counted: readonly (readonly [string, number])[]): Record<strin
 }
 
 /** Returns the fills, with the reasons of their orders, and the fees of failed transactions. */
-function movementsOf(reader: JournalReader, { orders, failed }: ReportRows): Movement[] {
+export function movementsOf(reader: JournalReader, { orders, failed }: ReportRows): Movement[] {
   const reasons = new Map(orders.map(({ id, reason }) => [id, reason]))
   const moved = reader.movements().map((one): Movement => {
     return one.kind === 'fill' ? { ...one, reason: reasons.get(one.fill.orderId) ?? '' } : one

@@ -1,86 +1,131 @@
 import { liquidationOf } from '../../backtest/report/liquidation-value.ts'
+import { roundTripsOf } from '../../backtest/report/round-trips.ts'
+import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { printable } from '../../base/text.ts'
+import type { Millis } from '../../base/units.ts'
+import { didYouMean } from '../../config/yaml/wording.ts'
 import { type JournalReader, openReader } from '../../journal/reader/reader.ts'
-import { PRINTED_FILL } from '../../journal/schema/fills.ts'
-import { defineCommand, JOURNAL, JSON_LINE } from '../options.ts'
-import { table } from '../terminal.ts'
+import { stampOf } from '../../runtime/time-text.ts'
+import { type Command, defineCommand, flag, JOURNAL, JSON_LINE, number, text, type Values } from '../options.ts'
+import { readSince } from '../since.ts'
+import { cut } from '../terminal.ts'
+import { fillColumns, type Named, orderColumns, positionColumns, roundTripColumns } from './columns.ts'
+import { type Column, chosenColumns, csvOf, fittedTable } from './listing.ts'
 
-export const orders = defineCommand({
-  options: { journal: JOURNAL, json: JSON_LINE },
-  run: async (_args, options) =>
-    printJournal({
-      name: 'orders',
-      read: (reader) => reader.orders(),
-      columns: ['id', 'bot', 'mint', 'side', 'state', 'code', 'reason'],
-      hint: 'run `sluice why ORDER` to see why an order was made and how it ended',
-      ...options,
-    }),
-})
-
-/** Lists the fills with their costs. `?` marks a fee whose amount is unknown because the traded price includes it. */
-export const fills = defineCommand({
-  options: { journal: JOURNAL, json: JSON_LINE },
-  run: async (_args, options) =>
-    printJournal({
-      name: 'fills',
-      read: options.json ? (reader) => reader.fills() : tableRows,
-      columns: Object.keys(PRINTED_FILL),
-      ...options,
-    }),
-})
-
-export const positions = defineCommand({
-  options: { journal: JOURNAL, json: JSON_LINE },
-  run: async (_args, options) =>
-    printJournal({
-      name: 'positions',
-      read: (reader) => reader.positions(liquidationOf(reader)),
-      columns: ['bot', 'mint', 'state', 'tokens', 'costSol', 'valueSol', 'selling'],
-      ...options,
-    }),
-})
-
-function tableRows(reader: JournalReader): object[] {
-  const cells = Object.entries(PRINTED_FILL)
-  return reader.fills().map((row) => Object.fromEntries(cells.map(([heading, of]) => [heading, of(row)])))
+const OPTIONS = {
+  journal: JOURNAL,
+  bot: text('<name>', 'list only this bot'),
+  since: text('<time>', 'list only what is younger: 2h, 1d12h, 2026-11-22, 2026-11-22T12:03'),
+  last: number('<n>', 'list only the last n', { integer: true, min: 1 }),
+  columns: text('<a,b,c>', 'print only these columns, in this order'),
+  csv: flag('print CSV: all columns, exact amounts, times in UTC'),
+  json: JSON_LINE,
 }
+type Options = Values<typeof OPTIONS>
 
-type Row = Readonly<Record<string, unknown>>
+export const orders = listCommand({
+  name: 'orders',
+  read: (reader) => reader.orders(),
+  timeOf: ({ time }) => time,
+  columns: orderColumns,
+  hint: 'run `sluice why ORDER` to see why an order was made and how it ended',
+})
 
-interface Listing {
-  /** Name of the rows in messages, and the key of their array in JSON. */
+export const fills = listCommand({
+  name: 'fills',
+  read: (reader) => reader.fills(),
+  timeOf: ({ time }) => time,
+  columns: fillColumns,
+})
+
+export const positions = listCommand({
+  name: 'positions',
+  read: (reader) => reader.positions(liquidationOf(reader)),
+  timeOf: ({ time }) => time,
+  columns: positionColumns,
+})
+
+export const roundTrips = listCommand({
+  name: 'round-trips',
+  key: 'roundTrips',
+  read: roundTripsOf,
+  timeOf: ({ closedAt }) => closedAt,
+  columns: roundTripColumns,
+})
+
+interface Listing<Row> {
+  /** Name of the rows in messages. */
   readonly name: string
-  readonly read: (reader: JournalReader) => readonly object[]
-  readonly columns: readonly string[]
-  readonly journal: string
-  readonly json: boolean
+  /** Key of the array in JSON; the name if absent. */
+  readonly key?: string
+  readonly read: (reader: JournalReader) => readonly Row[]
+  readonly timeOf: (row: Row) => Millis
+  readonly columns: (now: Millis) => readonly Column<Named<Row>>[]
   /** Text that is printed to stderr below a table. */
   readonly hint?: string
 }
 
-/** Prints rows of a journal as a table or as one line of JSON. Returns the exit code. */
-function printJournal({ name, read, columns, journal, json, hint }: Listing): number {
+/** A command that prints rows of a journal, oldest first, as a table, as CSV or as one line of JSON. */
+function listCommand<Row extends { readonly bot: string; readonly mint: string }>(
+  listing: Listing<Row>,
+): Command<typeof OPTIONS> {
+  return defineCommand({ options: OPTIONS, run: async (_args, options) => printList(listing, options) })
+}
+
+function printList<Row extends { readonly bot: string; readonly mint: string }>(
+  { name, key = name, read, timeOf, columns: all, hint }: Listing<Row>,
+  options: Options,
+): number {
+  const { journal, bot, since, last, columns: names, csv, json } = options
+  const now = Date.now()
+  const columns = chosenColumns(all(now), names)
+  if (json && (csv || names !== undefined))
+    throw new SluiceError('--json prints every key of every row: it excludes --csv and --columns', ExitCode.usage)
+  const from = since === undefined ? undefined : readSince(since, now)
   const reader = openReader(journal)
-  const rows = read(reader) as readonly Row[]
-  reader.close()
-  if (json) console.log(JSON.stringify({ [name]: rows }))
-  else if (rows.length === 0) console.log(`no ${name} in ${journal}`)
-  else for (const line of tableOf(rows, columns)) console.log(line)
-  if (!json && hint !== undefined && rows.length > 0) console.error(hint)
-  return 0
+  try {
+    if (bot !== undefined) requireBot(reader, bot)
+    const listed = read(reader)
+      .filter((row) => (bot === undefined || row.bot === bot) && (from === undefined || timeOf(row) >= from))
+      .toSorted((one, other) => timeOf(one) - timeOf(other))
+      .slice(last === undefined ? 0 : -last)
+    const symbols = reader.look((_history, tape) => tape.symbolsOf(new Set(listed.map(({ mint }) => mint))))
+    const rows = listed.map((row) => ({ ...row, symbol: symbols.get(row.mint) ?? '' }))
+    if (json) console.log(printable(JSON.stringify({ [key]: rows })))
+    else if (csv) process.stdout.write(csvOf(rows, columns))
+    else if (rows.length === 0) console.log(noneText(name, journal, bot, from))
+    else printTable(rows, columns, hint)
+  } finally {
+    reader.close()
+  }
+  return ExitCode.done
 }
 
-function tableOf(rows: readonly Row[], columns: readonly string[]): string[] {
-  const cells = rows.map((row) => columns.map((column) => cellOf(row[column])))
-  return table([columns.map(headingOf), ...cells], () => false)
+/** Throws SluiceError (exit 2) if the journal knows no such bot. */
+function requireBot(reader: JournalReader, bot: string): void {
+  const known = new Set(reader.segments().flatMap(({ start }) => start.bots.map(({ name }) => name)))
+  if (known.has(bot) || known.size === 0) return
+  const names = [...known]
+  throw new SluiceError(
+    printable(
+      `--bot ${bot}: ${reader.path} has no such bot${didYouMean(bot, names)}; its bots are ${names.join(', ')}`,
+    ),
+    ExitCode.usage,
+  )
 }
 
-/** Heading of a column: `costSol` becomes COST SOL. */
-function headingOf(column: string): string {
-  return column.replace(/[A-Z]/g, ' $&').toUpperCase()
+function noneText(name: string, journal: string, bot: string | undefined, from: Millis | undefined): string {
+  const of = bot === undefined ? '' : ` of ${bot}`
+  return printable(`no ${name}${of} in ${journal}${from === undefined ? '' : ` since ${stampOf(from)}`}`)
 }
 
-function cellOf(value: unknown): string {
-  if (value === null || value === undefined || value === '') return '-'
-  return printable(typeof value === 'number' ? String(Number(value.toPrecision(9))) : String(value))
+function printTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], hint: string | undefined): void {
+  const room = process.stdout.isTTY === true ? process.stdout.columns : undefined
+  const { lines, leftOut } = fittedTable(rows, columns, room)
+  for (const line of lines) console.log(line)
+  if (leftOut.length > 0)
+    console.error(
+      cut(`columns without room (see --columns, --csv): ${leftOut.join(', ')}`, room ?? Number.POSITIVE_INFINITY),
+    )
+  if (hint !== undefined) console.error(hint)
 }

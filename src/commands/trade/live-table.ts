@@ -1,4 +1,4 @@
-import { stripVTControlCharacters, styleText } from 'node:util'
+import { styleText } from 'node:util'
 import { printable } from '../../base/text.ts'
 import type { Millis } from '../../base/units.ts'
 import type { EntryStop } from '../../live/entry-stops.ts'
@@ -6,7 +6,7 @@ import type { PositionStatus, Status } from '../../live/status.ts'
 import type { UndecidedStatus } from '../../live/undecided.ts'
 import type { Hold } from '../../orders/budget-status.ts'
 import { durationOf, localDateOf } from '../../runtime/time-text.ts'
-import { dim, signedShortSol, table, visibleWidth, wrapped } from '../terminal.ts'
+import { cut, dim, signedShortSol, table, wrapped } from '../terminal.ts'
 
 const LOG_LINES = 6
 const DRAW_EVERY_MS = 500
@@ -149,20 +149,6 @@ function headedTable(
 ): string[] {
   const [first = '', ...rest] = table([head, ...rows], (column) => right.includes(column))
   return [dim(first), ...rest]
-}
-
-/** Cuts a line that is too long and resets its colour at the cut. */
-function cut(line: string, columns: number): string {
-  if (visibleWidth(line) <= columns) return line
-  let seen = 0
-  let kept = ''
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the colour codes of styleText
-  for (const [part] of line.matchAll(/\u001b\[[0-9;]*m|[^\u001b]/g)) {
-    if (part.length === 1 && ++seen >= columns) break
-    kept += part
-  }
-  const isColored = kept !== stripVTControlCharacters(kept)
-  return isColored ? `${kept}\u001b[0m…` : `${kept}…`
 }
 
 /** SOL with a sign, coloured. Four decimals are enough to watch a bot; `sluice fills` shows every lamport. */

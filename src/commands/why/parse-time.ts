@@ -64,10 +64,17 @@ function spanOutside(day: Millis, hours: string, minutes: string): Instant {
 }
 
 function datedInstant(text: string): Instant | undefined {
-  const [, year, month, date, hours, minutes, seconds, fraction, zone] = DATED.exec(text) ?? []
+  const instant = datedSpan(text)
+  if (instant !== undefined && !text.includes(':'))
+    throw unclear(`--at ${text} is a date: add a time, such as ${text}T12:03`, '')
+  return instant
+}
+
+/** Parses a date, or a date with a time. A time without a zone is local. Returns undefined if the text is neither. */
+export function datedSpan(text: string): Instant | undefined {
+  const [, year, month, date, hours = '00', minutes = '00', seconds, fraction, zone] = DATED.exec(text) ?? []
   if (year === undefined || month === undefined || date === undefined) return undefined
   const isDay = new Date(`${year}-${month}-${date}T00:00Z`).getUTCDate() === Number(date)
-  if (isDay && hours === undefined) throw unclear(`--at ${text} is a date: add a time, such as ${text}T12:03`, '')
   const time = `${hours}:${minutes}:${seconds ?? '00'}.${String(msOf(fraction)).padStart(3, '0')}`
   const at = Date.parse(`${year}-${month}-${date}T${time}${zone ?? ''}`)
   return isDay && Number.isFinite(at) ? spanFrom(at, seconds, fraction) : undefined

@@ -116,9 +116,11 @@ export class MoneyFold {
     trip.feeLamports += feeLamports
     if (isBuy && movement.kind === 'fill') this.#ordered(money, movement.fill, trip)
     if (isBuy) {
+      trip.buys++
       trip.boughtLamports += lamports
       trip.boughtTokens += wholeTokens(tokens, decimalsOf(movement))
     } else {
+      trip.sells++
       trip.soldLamports += lamports
       trip.exitReason = reason
     }

@@ -11,6 +11,9 @@ export interface RoundTrip {
   /** Reason of the last sale; '' before the first. If a position could not be sold: the reason of its exit, and why the
    *  exit failed. */
   exitReason: string
+  /** Numbers of the buys and sales that moved tokens. Adopted tokens count as bought, lost tokens as sold. */
+  buys: number
+  sells: number
   /** Lamports paid for tokens, including the fees of venue and service. */
   boughtLamports: number
   /** Lamports received for tokens, after the fees of venue and service. */
@@ -29,7 +32,7 @@ export interface RoundTrip {
 export function newTrip(mint: string, openedAt: Millis, entryReason: string): RoundTrip {
   return {
     ...{ mint, openedAt, closedAt: null, entryReason, exitReason: '' },
-    ...{ boughtLamports: 0, soldLamports: 0, feeLamports: 0, valueLamports: 0 },
+    ...{ buys: 0, sells: 0, boughtLamports: 0, soldLamports: 0, feeLamports: 0, valueLamports: 0 },
     ...{ boughtTokens: 0, lowPrice: null, highPrice: null },
   }
 }

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { type ErrorCode, SluiceError } from '../../base/errors.ts'
 import { decodeJson } from '../../base/json.ts'
-import { lamportsToSol, wholeTokens } from '../../base/units.ts'
+import { lamportsToSol, type Millis, wholeTokens } from '../../base/units.ts'
 import type { Worth } from '../../engine/accounting/money.ts'
 import type { TokenMovement } from '../../engine/accounting/movement.ts'
 import { isUnsellable, type Position, type PositionState, sellingText } from '../../engine/accounting/position.ts'
@@ -39,6 +39,10 @@ export interface OrderRow {
   readonly code: ErrorCode | ''
   /** Reason of the order; while its outcome is being proved, the progress of the proof. */
   readonly reason: string
+  readonly time: Millis
+  /** Robust price at the decision, SOL per token; of a conditional order, the price that it waits for. null if there
+   *  is none. */
+  readonly price: number | null
 }
 
 export interface PositionRow {
@@ -52,6 +56,14 @@ export interface PositionRow {
   /** Reason of the open exit, its number of attempts, and whether the token seems unsellable; '' if there is no
    *  exit. */
   readonly selling: string
+}
+
+/** A position as `sluice positions --json` prints it. */
+export interface ListedPosition extends PositionRow {
+  /** Time at which the position opened. */
+  readonly time: Millis
+  /** Average price paid, SOL per token, including the fees of venue and service; 0 while opening. */
+  readonly price: number
 }
 
 export interface Counters {
@@ -186,16 +198,19 @@ export class JournalReader {
   /** All orders, oldest first. While the outcome of an order is being proved, `reason` is the progress of the proof. */
   orders(): OrderRow[] {
     const orders = this.#all<OrderRow>(
-      `SELECT id, bot, mint, side, state, code, coalesce((SELECT progress FROM watch
-         WHERE order_id = orders.id AND progress <> '' AND orders.state IN ('working', 'held')), reason) AS reason
-       FROM orders ORDER BY seq, id`,
+      `SELECT 'o' || number AS id, bot, mint, side, state, code, coalesce((SELECT progress FROM watch
+         WHERE order_id = 'o' || number AND progress <> '' AND state IN ('working', 'held')), reason) AS reason,
+         time, json_extract(json, '$.price') AS price
+       FROM "order" ORDER BY seq, number`,
     )
     return orders.concat(this.#conditionalOrders())
   }
 
   /** All conditional orders, oldest first. */
   #conditionalOrders(): OrderRow[] {
-    return this.#all('SELECT id, bot, mint, side, state, code, reason FROM conditional_orders ORDER BY time, id')
+    return this.#all(
+      'SELECT id, bot, mint, side, state, code, reason, time, price FROM conditional_orders ORDER BY time, id',
+    )
   }
 
   /** All fills, oldest first, without those that a fork reversed. */
@@ -221,15 +236,15 @@ export class JournalReader {
   }
 
   /** Open positions, oldest first. `worth` returns the liquidation value of a position if the caller knows it. */
-  positions(worth: Worth = () => undefined): PositionRow[] {
+  positions(worth: Worth = () => undefined): ListedPosition[] {
     const rows = this.#all<{ json: string }>('SELECT json FROM position ORDER BY opened_at, mint')
     return rows.map(({ json }) => {
       const position = decodeJson<Position>(json)
-      const { bot, mint, state, tokens, decimals, costLamports } = position
+      const { bot, mint, state, tokens, decimals, costLamports, openedAt: time, averagePrice: price } = position
       const value = isUnsellable(position) ? 0 : worth(mint, tokens, decimals)
       const valueSol = value === undefined ? null : lamportsToSol(value)
       const [costSol, whole] = [lamportsToSol(costLamports), wholeTokens(tokens, decimals)]
-      return { bot, mint, state, tokens: whole, costSol, valueSol, selling: sellingText(position) }
+      return { bot, mint, state, tokens: whole, costSol, valueSol, selling: sellingText(position), time, price }
     })
   }
 

@@ -1,6 +1,6 @@
-// Columns of fills: as stored, in the view `fills`, in `sluice fills --json`, and in the table of `sluice fills`. To
-// add a column, add one entry to each list here that shows it. A journal gets the column when it is next opened for
-// writing.
+// Columns of fills: as stored, in the view `fills`, and in `sluice fills --json`; commands/journal/columns.ts has the
+// columns of the table. To add a column, add one entry to each list that shows it. A journal gets the column when it is
+// next opened for writing.
 
 import type { Database } from 'better-sqlite3'
 import { decodeJson, encodeJson } from '../../base/json.ts'
@@ -105,29 +105,14 @@ export function fillRow({ orderId, bot, mint, side, costs, signature, final, ...
       withheldTokens: String(costs.withheldTokens),
       unknown: costs.unknown,
     },
-    ...{ signature, final },
+    ...{ signature, final, time: fill.time },
+    /** Price of the trade, SOL per token, including the fees of venue and service; null for a fill without tokens. */
+    price: priceOf(fill),
   }
 }
 
-type Cell = string | number | boolean
-
-/** Columns of the table that `sluice fills` prints. A fee is printed as `?` if its amount is unknown, because it is
- *  included in an earlier column. */
-export const PRINTED_FILL: Readonly<Record<string, (row: FillRow) => Cell>> = {
-  orderId: ({ orderId }) => orderId,
-  bot: ({ bot }) => bot,
-  mint: ({ mint }) => mint,
-  side: ({ side }) => side,
-  sol: (row) => row.sol,
-  tokens: ({ tokens }) => tokens,
-  venueFee: ({ costs }) => (costs.unknown.includes('venueFee') ? '?' : costs.venueFeeSol),
-  serviceFee: ({ costs }) => (costs.unknown.includes('serviceFee') ? '?' : costs.serviceFeeSol),
-  network: ({ feeSol }) => feeSol,
-  rent: ({ rentSol }) => rentSol,
-  other: ({ costs }) => costs.remainderSol + costs.wrappedSol,
-  wallet: ({ walletSol }) => walletSol,
-  final: ({ final }) => final,
-  signature: ({ signature }) => signature,
+function priceOf({ tradeLamports, tokens, decimals }: Pick<Fill, 'tradeLamports' | 'tokens' | 'decimals'>) {
+  return tokens > 0n ? lamportsToSol(tradeLamports) / wholeTokens(tokens, decimals) : null
 }
 
 /** A row of the table `fill`, with the columns from which a fill is read. */

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import type { Millis, Seq } from '../../base/units.ts'
 import { type Block, NO_DETAILS, RowKind } from '../../market/block.ts'
 import { Mints } from '../../market/mints.ts'
+import { decodeIndex } from './column.ts'
 import type { TapeBlock } from './tape-block.ts'
 import { seqAt, type TapeReader } from './tape-reader.ts'
 
@@ -17,6 +18,14 @@ export interface FoundToken {
   readonly mint: string
   readonly symbol: string
   readonly name: string
+}
+
+/** The columns of a block that name its tokens. */
+interface AnnouncingBlock {
+  readonly mint_count: number
+  readonly token_index: Uint8Array | null
+  readonly mints: string
+  readonly details: string
 }
 
 /** Searches the tape for single rows and tokens. Decodes only the blocks that contain the mint. */
@@ -81,6 +90,27 @@ export class TapeSearch {
       if (!found.has(mint)) found.set(mint, { mint, ...words })
     }
     return [...found.values()]
+  }
+
+  /** Symbols that their creators gave to these mints, in one pass over the announcements. A mint that the tape does not
+   *  announce is absent. */
+  symbolsOf(mints: ReadonlySet<string>): Map<string, string> {
+    const found = new Map<string, string>()
+    const blocks = this.#db
+      .prepare<[], AnnouncingBlock>(
+        'SELECT mint_count, token_index, mints, details FROM block WHERE details IS NOT NULL ORDER BY last_seq',
+      )
+      .iterate()
+    for (const { mint_count, token_index, mints: listed, details } of blocks) {
+      if (found.size === mints.size) break
+      const names = JSON.parse(listed) as string[]
+      const tokens = token_index === null ? undefined : decodeIndex(token_index, mint_count)
+      for (const [row, { symbol }] of Object.entries(JSON.parse(details) as Record<string, FoundToken>)) {
+        const mint = names[tokens?.[Number(row)] ?? 0] as string
+        if (mints.has(mint) && !found.has(mint)) found.set(mint, symbol)
+      }
+    }
+    return found
   }
 
   /** Name that its creator gave to a mint. A token is announced only once, in the first block that contains it. */

@@ -56,8 +56,8 @@ test('rows for commands are in SOL and whole tokens', async () => {
   const reader = openReader(path)
   const about = (number: number) => ({ id: `o${number}`, bot: 'dips', mint: keyOf(number), side: 'buy' })
   expect(reader.orders()).toEqual([
-    { ...about(1), state: 'failed', code, reason: 'fell 15 %' },
-    { ...about(2), state: 'accepted', code: '', reason: 'fell 15 %' },
+    { ...about(1), state: 'failed', code, reason: 'fell 15 %', time: timeOf(1), price: 1e-7 },
+    { ...about(2), state: 'accepted', code: '', reason: 'fell 15 %', time: timeOf(2), price: 1e-7 },
   ])
   const { id: orderId, ...rest } = about(2)
   expect(reader.fills()).toEqual([
@@ -74,11 +74,14 @@ test('rows for commands are in SOL and whole tokens', async () => {
         ...{ tipSol: 0, rentPaidSol: 0.00203928, rentReturnedSol: 0, wrappedSol: 0, remainderSol: 0 },
         ...{ withheldTokens: '7', unknown: [] },
       },
-      ...{ signature: keyOf(2, 64), final: true },
+      ...{ signature: keyOf(2, 64), final: true, time: timeOf(2), price: 0.05 / 1.5 },
     },
   ])
   expect(reader.positions()).toEqual([
-    { bot: 'dips', mint: keyOf(2), state: 'open', tokens: 1.5, costSol: 0.05, valueSol: null, selling: '' },
+    {
+      ...{ bot: 'dips', mint: keyOf(2), state: 'open', tokens: 1.5, costSol: 0.05, valueSol: null, selling: '' },
+      ...{ time: timeOf(2), price: 0.03 },
+    },
   ])
   expect(reader.counters()).toEqual({
     ...{ events: 0, decisions: 3, orders: 2, fills: 1, positions: 1 },

@@ -1,0 +1,50 @@
+import { lamportsToSol, type Millis } from '../../base/units.ts'
+import { foldMovements } from '../../engine/accounting/money.ts'
+import { netOf, type RoundTrip, returnOf } from '../../engine/accounting/round-trip.ts'
+import type { JournalReader } from '../../journal/reader/reader.ts'
+import { movementsOf } from './bot-trades.ts'
+
+/** A closed position as `sluice round-trips --json` prints it. Amounts are in SOL. */
+export interface ListedRoundTrip {
+  readonly bot: string
+  readonly mint: string
+  /** Time of the first buy. */
+  readonly openedAt: Millis
+  /** Time of the last sale. */
+  readonly closedAt: Millis
+  readonly heldSeconds: number
+  readonly buys: number
+  readonly sells: number
+  /** SOL paid for tokens, and received for them, both after the fees of venue and service. */
+  readonly costSol: number
+  readonly proceedsSol: number
+  /** Base and priority fees, including those of failed transactions, tips, and rent that was not returned. */
+  readonly feesSol: number
+  /** proceedsSol - costSol - feesSol, also in percent of costSol. */
+  readonly netSol: number
+  readonly netPercent: number
+  readonly entryReason: string
+  readonly exitReason: string
+}
+
+/** Closed positions of a journal, in the order of their last sales. */
+export function roundTripsOf(reader: JournalReader): ListedRoundTrip[] {
+  const fold = foldMovements(movementsOf(reader, reader.report()))
+  const closed = fold.bots.flatMap(({ bot, trips }) =>
+    trips.flatMap((trip) => (trip.closedAt === null ? [] : [listed(bot, trip, trip.closedAt)])),
+  )
+  return closed.sort((one, other) => one.closedAt - other.closedAt)
+}
+
+function listed(bot: string, trip: RoundTrip, closedAt: Millis): ListedRoundTrip {
+  const { mint, openedAt, entryReason, exitReason, buys, sells, boughtLamports, soldLamports, feeLamports } = trip
+  return {
+    ...{ bot, mint, openedAt, closedAt, heldSeconds: (closedAt - openedAt) / 1000, buys, sells },
+    costSol: lamportsToSol(boughtLamports),
+    proceedsSol: lamportsToSol(soldLamports),
+    feesSol: lamportsToSol(feeLamports),
+    netSol: lamportsToSol(netOf(trip)),
+    netPercent: returnOf(trip) * 100,
+    ...{ entryReason, exitReason },
+  }
+}

@@ -1,0 +1,165 @@
+// Columns of the lists that `orders`, `fills`, `positions` and `round-trips` print, in the order in which they are
+// printed.
+
+import type { ListedRoundTrip } from '../../backtest/report/round-trips.ts'
+import type { Millis } from '../../base/units.ts'
+import type { ListedPosition, OrderRow } from '../../journal/reader/reader.ts'
+import type { FillRow } from '../../journal/schema/fills.ts'
+import { durationOf, isoOf, localDateOf } from '../../runtime/time-text.ts'
+import type { Column } from './listing.ts'
+
+/** A row with the symbol of its token; '' if the tape does not announce the token. */
+export type Named<Row> = Row & { readonly symbol: string }
+
+const MINT_SHOWN = 8
+const SIGNATURE_SHOWN = 12
+const SYMBOL_SHOWN = 12
+
+/** Columns of `sluice orders`. `now` decides which times need no date. */
+export function orderColumns(now: Millis): readonly Column<Named<OrderRow>>[] {
+  return [
+    { name: 'id', of: ({ id }) => id, rank: 1 },
+    timeColumn('time', ({ time }) => time, now, 2),
+    { name: 'bot', of: ({ bot }) => bot, rank: 7 },
+    symbolColumn(0),
+    mintColumn(9),
+    { name: 'side', of: ({ side }) => side, rank: 3 },
+    { name: 'state', of: ({ state }) => state, rank: 4 },
+    { name: 'code', of: ({ code }) => code, rank: 6 },
+    priceColumn(({ price }) => price, 8),
+    { name: 'reason', of: ({ reason }) => reason, rank: 5, isElastic: true },
+  ]
+}
+
+/** Columns of `sluice fills`. A fee is printed as `?` if its amount is unknown, because it is included in an earlier
+ *  column. */
+export function fillColumns(now: Millis): readonly Column<Named<FillRow>>[] {
+  return [
+    { name: 'orderId', of: ({ orderId }) => orderId, rank: 5 },
+    timeColumn('time', ({ time }) => time, now, 1),
+    { name: 'bot', of: ({ bot }) => bot, rank: 6 },
+    symbolColumn(0),
+    mintColumn(9),
+    { name: 'side', of: ({ side }) => side, rank: 2 },
+    solColumn('sol', ({ sol }) => sol, 3),
+    { name: 'tokens', of: ({ tokens }) => tokens, short: ({ tokens }) => `${Number(tokens.toPrecision(6))}`, rank: 8 },
+    priceColumn(({ price }) => price, 4),
+    solColumn('venueFee', ({ costs }) => (costs.unknown.includes('venueFee') ? '?' : costs.venueFeeSol), 12),
+    solColumn('serviceFee', ({ costs }) => (costs.unknown.includes('serviceFee') ? '?' : costs.serviceFeeSol), 13),
+    solColumn('network', ({ feeSol }) => feeSol, 11),
+    solColumn('rent', ({ rentSol }) => rentSol, 14),
+    solColumn('other', ({ costs }) => costs.remainderSol + costs.wrappedSol, 15),
+    solColumn('wallet', ({ walletSol }) => walletSol, 7),
+    { name: 'final', of: ({ final }) => final, rank: 10 },
+    {
+      name: 'signature',
+      of: ({ signature }) => signature,
+      short: ({ signature }) => signature.slice(0, SIGNATURE_SHOWN),
+      rank: 16,
+    },
+  ]
+}
+
+export function positionColumns(now: Millis): readonly Column<Named<ListedPosition>>[] {
+  return [
+    timeColumn('time', ({ time }) => time, now, 4),
+    { name: 'bot', of: ({ bot }) => bot, rank: 5 },
+    symbolColumn(0),
+    mintColumn(10),
+    { name: 'state', of: ({ state }) => state, rank: 8 },
+    { name: 'tokens', of: ({ tokens }) => tokens, short: ({ tokens }) => `${Number(tokens.toPrecision(6))}`, rank: 9 },
+    priceColumn(({ price }) => price || null, 7),
+    solColumn('costSol', ({ costSol }) => costSol, 1),
+    solColumn('valueSol', ({ valueSol }) => valueSol, 2),
+    { name: 'changePercent', of: changeOf, text: (row) => signed(changeOf(row), 1), rank: 3 },
+    { name: 'selling', of: ({ selling }) => selling, rank: 6, isElastic: true },
+  ]
+}
+
+function changeOf({ valueSol, costSol }: ListedPosition): number | null {
+  return valueSol === null || costSol === 0 ? null : (valueSol / costSol - 1) * 100
+}
+
+export function roundTripColumns(now: Millis): readonly Column<Named<ListedRoundTrip>>[] {
+  return [
+    timeColumn('openedAt', ({ openedAt }) => openedAt, now, 5),
+    timeColumn('closedAt', ({ closedAt }) => closedAt, now, 9),
+    {
+      name: 'held',
+      of: ({ heldSeconds }) => heldSeconds,
+      text: ({ heldSeconds }) => durationOf(heldSeconds * 1000),
+      rank: 3,
+    },
+    { name: 'bot', of: ({ bot }) => bot, rank: 6 },
+    symbolColumn(0),
+    mintColumn(13),
+    { name: 'buys', of: ({ buys }) => buys, rank: 10 },
+    { name: 'sells', of: ({ sells }) => sells, rank: 11 },
+    solColumn('costSol', ({ costSol }) => costSol, 7),
+    solColumn('proceedsSol', ({ proceedsSol }) => proceedsSol, 8),
+    solColumn('feesSol', ({ feesSol }) => feesSol, 12),
+    {
+      name: 'netSol',
+      of: ({ netSol }) => netSol,
+      text: ({ netSol }) => signed(netSol, 9),
+      short: ({ netSol }) => signed(netSol, 4),
+      rank: 1,
+    },
+    {
+      name: 'netPercent',
+      of: ({ netPercent }) => netPercent,
+      text: ({ netPercent }) => signed(netPercent, 1),
+      rank: 2,
+    },
+    { name: 'entryReason', of: ({ entryReason }) => entryReason, rank: 14, isElastic: true },
+    { name: 'exitReason', of: ({ exitReason }) => exitReason, rank: 4, isElastic: true },
+  ]
+}
+
+/** Local time in the table, to the second; UTC in the CSV. A narrow table omits the date if it is today. */
+function timeColumn<Row>(name: string, of: (row: Row) => Millis, now: Millis, rank: number): Column<Row> {
+  const text = (row: Row): string => isoOf(of(row)).replace('T', ' ')
+  return {
+    ...{ name, of, rank, text },
+    short: (row) => (localDateOf(of(row)) === localDateOf(now) ? text(row).slice(11) : text(row).slice(5)),
+    csv: (row) => new Date(of(row)).toISOString(),
+  }
+}
+
+/** The symbol; in the table the beginning of the mint if the symbol is unknown. */
+function symbolColumn<Row extends { symbol: string; mint: string }>(rank: number): Column<Row> {
+  const text = ({ symbol, mint }: Row): string => (symbol === '' ? mint.slice(0, MINT_SHOWN) : symbol)
+  return { name: 'symbol', of: ({ symbol }) => symbol, text, short: (row) => text(row).slice(0, SYMBOL_SHOWN), rank }
+}
+
+function mintColumn<Row extends { mint: string }>(rank: number): Column<Row> {
+  return { name: 'mint', of: ({ mint }) => mint, short: ({ mint }) => mint.slice(0, MINT_SHOWN), rank }
+}
+
+function priceColumn<Row>(of: (row: Row) => number | null, rank: number): Column<Row> {
+  return {
+    name: 'price',
+    of,
+    text: (row) => of(row)?.toPrecision(9) ?? '',
+    short: (row) => of(row)?.toPrecision(4) ?? '',
+    rank,
+  }
+}
+
+/** An amount in SOL: to the lamport, or in a narrow table with four decimals. */
+function solColumn<Row>(name: string, of: (row: Row) => number | string | null, rank: number): Column<Row> {
+  const text = (row: Row, decimals: number): string => {
+    const sol = of(row)
+    return typeof sol === 'number' ? fixed(sol, decimals) : (sol ?? '')
+  }
+  return { name, of, text: (row) => text(row, 9), short: (row) => text(row, 4), rank }
+}
+
+/** A number with the same number of decimals in every row, so that the digits are below each other. */
+function fixed(value: number, decimals: number): string {
+  return value === 0 ? '0' : value.toFixed(decimals)
+}
+
+function signed(value: number | null, decimals: number): string {
+  return value === null ? '' : `${value > 0 ? '+' : ''}${fixed(value, decimals)}`
+}
