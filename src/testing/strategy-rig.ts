@@ -1,24 +1,24 @@
 import type { Json } from '../base/json.ts'
 import { lamportsToSol, type Millis, wholeTokens } from '../base/units.ts'
-import { botSettings } from '../config/accounts.ts'
 import { type LoneBotOptions, loneBot } from '../config/bots.ts'
-import type { Config } from '../config/config.ts'
+import type { FillModel } from '../engine/accounting/fill-assumptions.ts'
 import { alarmText } from '../engine/bots/thrown-value.ts'
 import { DEFAULT_EXIT_WINDOW } from '../engine/exits/exit-settings.ts'
-import { type Alarm, type Command, isStrategyEnd, type StartInput } from '../engine/messages.ts'
-import { NO_MONEY } from '../engine/recovered-money.ts'
+import type { Alarm, Command } from '../engine/messages.ts'
 import type { FillView, Strategy } from '../engine/strategy.ts'
-import { NO_PAST } from '../journal/reader/recovery.ts'
-import { Mints } from '../market/mints.ts'
-import { Limiter } from '../orders/limiter.ts'
-import { PaperWorld } from '../runtime/paper-world.ts'
-import { Segment } from '../runtime/segment.ts'
-import { NOT_WARM, startInput } from '../runtime/start-input.ts'
-import { SimulatedClock } from '../simulation/simulated-clock.ts'
-import { venueOf } from '../venues/registry.ts'
+import type { JournalReader } from '../journal/reader/reader.ts'
+import { RigJournal } from './rig-journal.ts'
+import { RigProcess } from './rig-process.ts'
 import type { TestOrder, TestRemark } from './run-log.ts'
 import { RunLog } from './run-log.ts'
-import { MINT, type TestNewToken, type TestPriceUpdate, TestRows, type TestTrade } from './test-rows.ts'
+import {
+  MINT,
+  PrintCounts,
+  type TestNewToken,
+  type TestPriceUpdate,
+  type TestRows,
+  type TestTrade,
+} from './test-rows.ts'
 
 /** Options of a test: those of a bot in the YAML, and two of the simulated executor. */
 export interface StrategyTestOptions extends LoneBotOptions {
@@ -46,43 +46,44 @@ export interface TestPosition {
 
 /** 2026-01-01, 00:00 UTC. */
 const START: Millis = 1_767_225_600_000
-const BOOT = 'simulated'
 /** Number of prints that move every price, regardless of earlier prints. They fill the middle half of the window of
  *  exits, and all of it above or below that half. */
 const SETTLING_PRINTS = DEFAULT_EXIT_WINDOW - (DEFAULT_EXIT_WINDOW >> 2)
 const SETTLING_SECONDS = 0.016
 
+/** A restart of the bot's process. */
+export interface TestRestart {
+  /** Seconds between the end of the process and the start of the next one; default 5. */
+  readonly downSeconds?: number
+  /** Whether the process ends at once, as after `kill -9`, and `onStop` is not called. Default: it ends in order. */
+  readonly isKilled?: boolean
+  /** An edited strategy for the next process; default: the same strategy. */
+  readonly strategy?: Strategy
+}
+
 /** One bot on a market that the test controls, with the engine, gateway, limiter and simulated executor of a paper run.
  *  The clock advances only when the test does. Every method throws the error that the strategy threw. */
 export class StrategyRig {
-  readonly #clock = new SimulatedClock(START)
-  readonly #mints = new Mints()
-  readonly #rows = new TestRows(this.#mints)
   readonly #log = new RunLog()
-  readonly #segment: Segment
-  readonly #keys: readonly string[]
-  #wanted: readonly string[] = []
+  readonly #journal = new RigJournal(this.#log)
+  readonly #prints = new PrintCounts()
+  readonly #options: LoneBotOptions
+  readonly #adjust: (model: FillModel) => FillModel
+  #strategy: Strategy
+  #process: RigProcess
   #threw: Alarm | undefined
 
   /** Throws SluiceError if the strategy or the options are invalid. */
   constructor(strategy: Strategy, { latencySeconds = 1, lostPercent = 0, ...options }: StrategyTestOptions) {
-    const config = loneBot(strategy, options)
     const latency = msOf(latencySeconds)
     if (latency === 0) throw new RangeError('latencySeconds: expected at least 0.001')
     if (!(lostPercent >= 0 && lostPercent <= 100)) throw new RangeError('lostPercent: expected 0 to 100')
     const latencyMs = { p50: latency, p95: latency }
-    const paper = new PaperWorld(config, this.#clock, this.#mints, (model) => {
-      // A test's market consists of the prints that its author wrote, often of buys alone, so no token counts as
-      // unsellable.
-      const honeypot = { ...model.honeypot, buys: Number.MAX_SAFE_INTEGER }
-      return { ...model, latencyMs, landingFailurePercent: lostPercent, honeypot }
-    })
-    this.#keys = strategy.keys
-    this.#segment = this.#newSegment(strategy, paper)
-    const start = startOf(config)
-    paper.restore(start.bots, start.money, (key) => this.#limiter(key, start))
-    this.#segment.begin(start, [])
-    this.#segment.runner.post({ kind: 'feed', status: 'live', confirmed: this.#keys })
+    this.#adjust = (model) => ({ ...model, latencyMs, landingFailurePercent: lostPercent })
+    this.#options = options
+    this.#strategy = strategy
+    this.#process = this.#start(START)
+    this.#process.sink.post({ kind: 'feed', status: 'live', confirmed: strategy.keys })
     this.#check()
   }
 
@@ -118,12 +119,12 @@ export class StrategyRig {
 
   /** Current subscription keys: those of the strategy, of its watches and of its positions. */
   get keys(): readonly string[] {
-    return this.#wanted
+    return this.#process.wanted
   }
 
   /** Time of the simulated clock, ms since the Unix epoch. */
   get now(): Millis {
-    return this.#clock.now()
+    return this.#process.clock.now()
   }
 
   /** Returns the last position in a mint; undefined if there has not been any. */
@@ -139,7 +140,7 @@ export class StrategyRig {
   /** Adds a print. A single print does not make a price, because `token.price` is the median of the last five prints,
    *  from the third on. */
   trade(trade: TestTrade): void {
-    this.#row(trade, (time) => this.#rows.trade(time, trade))
+    this.#row(trade, (rows, time) => rows.trade(time, trade))
   }
 
   /** Adds 61 prints, 0.016 s apart, so that `token.price` equals `price`, SOL a token, and exits act on it. */
@@ -150,12 +151,12 @@ export class StrategyRig {
 
   /** Announces a new token. */
   newToken(token: TestNewToken = {}): void {
-    this.#row(token, (time) => this.#rows.newToken(time, token))
+    this.#row(token, (rows, time) => rows.newToken(time, token))
   }
 
   /** Adds a price update of the service. */
   priceUpdate(update: TestPriceUpdate): void {
-    this.#row(update, (time) => this.#rows.priceUpdate(time, update))
+    this.#row(update, (rows, time) => rows.priceUpdate(time, update))
   }
 
   /** Advances the clock by this many seconds, at least 0, without rows, so that orders land and timers fire. */
@@ -166,33 +167,55 @@ export class StrategyRig {
 
   /** Interrupts the feed for this many seconds, at least 0. */
   gap(seconds: number): void {
-    const { runner } = this.#segment
+    const { sink, wanted } = this.#process
     const from = this.now
-    runner.post({ kind: 'feed', status: 'down', confirmed: [] })
+    sink.post({ kind: 'feed', status: 'down', confirmed: [] })
     this.#advanceTo(from + msOf(seconds))
-    runner.post({ kind: 'gap', from, to: this.now, keys: this.#wanted })
-    runner.post({ kind: 'feed', status: 'live', confirmed: this.#wanted })
+    sink.post({ kind: 'gap', from, to: this.now, keys: wanted })
+    sink.post({ kind: 'feed', status: 'live', confirmed: wanted })
     this.#check()
   }
 
   /** Sends an operator's command, for example `{ name: 'halt' }`, `{ name: 'signal', signal: 'x', data: {} }` or `{
    *  name: 'stop' }`. */
   command(command: Command): void {
-    this.#segment.runner.post({ kind: 'command', command })
+    this.#process.sink.post({ kind: 'command', command })
     this.#check()
   }
 
-  #row({ afterSeconds = 1 }: { readonly afterSeconds?: number }, write: (time: Millis) => void): void {
+  /** Restarts the bot's process, as a paper run is restarted. Money and durable state come from the journal's rows. The
+   *  strategy starts again and is shown its warm-up. Open orders, exits and timers continue. */
+  restart({ downSeconds = 5, isKilled = false, strategy = this.#strategy }: TestRestart = {}): void {
+    const ended = this.#process
+    const startsAt = this.now + msOf(downSeconds)
+    if (!isKilled) this.command({ name: 'stop' })
+    for (const mark of ended.segment.takeMarks()) this.#journal.write({ kind: 'mark', ...mark })
+    ended.segment.close()
+    this.#strategy = strategy
+    this.#process = this.#journal.reopened(!isKilled, (reader) => this.#start(startsAt, reader))
+    this.#advanceTo(startsAt) // overdue timers fire before the feed is live, as in a run
+    const { sink, wanted } = this.#process
+    sink.post({ kind: 'gap', from: startsAt, to: startsAt, keys: wanted })
+    sink.post({ kind: 'feed', status: 'live', confirmed: wanted })
+    this.#check()
+  }
+
+  /** Writes the journal of the test to a new file, for example for `sluice why` or `sluice fills`. */
+  saveJournal(path: string): void {
+    this.#journal.save(path, true)
+  }
+
+  #row({ afterSeconds = 1 }: { readonly afterSeconds?: number }, write: (rows: TestRows, time: Millis) => void): void {
     const time = this.now + msOf(afterSeconds)
     this.#advanceTo(time)
-    write(time)
-    const { block } = this.#rows
-    this.#segment.runner.rows(block, block.length - 1, block.length)
+    const { rows, sink } = this.#process
+    write(rows, time)
+    sink.rows(rows.block, rows.block.length - 1, rows.block.length)
     this.#check()
   }
 
   #advanceTo(time: Millis): void {
-    this.#clock.advanceTo(time)
+    this.#process.clock.advanceTo(time)
   }
 
   /** Throws the error that the strategy threw. An error must not pass through the engine, so it is thrown
@@ -203,35 +226,14 @@ export class StrategyRig {
     if (threw !== undefined) throw strategyError(threw)
   }
 
-  #newSegment(strategy: Strategy, paper: PaperWorld): Segment {
-    const clock = this.#clock
-    return new Segment({
-      machine: { clock, monotonicMs: () => clock.now(), boot: BOOT },
-      journal: this.#log,
-      mints: this.#mints,
-      strategies: new Map([[strategy.name, strategy]]),
-      past: NO_PAST,
-      route: ({ account }) => {
-        const route = paper.route(account)
-        if (route === undefined) throw new Error(`no executor for ${account}`)
-        return route
+  #start(startsAt: Millis, reader?: JournalReader): RigProcess {
+    return new RigProcess({
+      config: loneBot({ ...this.#strategy }, this.#options),
+      ...{ journal: this.#journal, adjust: this.#adjust, prints: this.#prints, startsAt },
+      ...(reader !== undefined && { reader }),
+      ended: (alarm) => {
+        this.#threw ??= alarm
       },
-      want: (keys) => {
-        this.#wanted = keys
-      },
-      observe: (block, from, to) => paper.market.observe(block, from, to),
-      alarm: (alarm) => {
-        if (isStrategyEnd(alarm.code)) this.#threw ??= alarm
-      },
-    })
-  }
-
-  #limiter(key: string, { plan }: StartInput): Limiter {
-    const clock = this.#clock
-    const { requestsPerMinute } = plan
-    return new Limiter({
-      ...{ key, clock, monotonicMs: () => clock.now(), boot: BOOT, past: 'fresh', write: () => {} },
-      requestsPerMinute,
     })
   }
 }
@@ -239,12 +241,6 @@ export class StrategyRig {
 /** Starts a bot of this strategy. Options are those of a bot in the YAML, in the same units. */
 export function testStrategy<P, S>(strategy: Strategy<P, S>, options: StrategyTestOptions = {}): StrategyRig {
   return new StrategyRig(strategy as unknown as Strategy, options)
-}
-
-function startOf(config: Config): StartInput {
-  const { settings } = botSettings(config, { service: 'test', cluster: '', wallet: '', allow: 'paper' })
-  const plan = venueOf(config.service).plans.first(config.service.plan)
-  return startInput(config, { segment: 1, code: 'test', bots: settings, plan, money: NO_MONEY, warm: NOT_WARM })
 }
 
 function msOf(seconds: number): number {

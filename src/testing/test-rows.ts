@@ -25,7 +25,8 @@ export interface TestTrade extends When {
   readonly price: number
   /** Size of the trade in SOL; default 1, which is above the minimum size of a print. */
   readonly sol?: number
-  /** Side of the trade; default `buy`. */
+  /** Side of the trade. By default the trades of a mint alternate: buy, sell, buy, ... Without sales by others, the paper
+   *  executor treats a token as UNSELLABLE. */
   readonly side?: TradeSide
   /** Public key of the trader; default: missing. */
   readonly trader?: string
@@ -71,14 +72,32 @@ const NONE: RowNumbers = { price: NaN, amount: NaN, size: NaN, marketCap: NaN, e
 const NO_METADATA = { description: '', image: '', website: '', twitter: '' }
 const ROWS_A_BLOCK = 256
 
+/** Signatures and sides of the prints that do not name theirs. */
+export class PrintCounts {
+  #signatures = 0
+  readonly #byMint = new Map<string, number>()
+
+  nextSignature(): string {
+    return `test-${++this.#signatures}`
+  }
+
+  sideOf(mint: string = MINT): TradeSide {
+    const prints = this.#byMint.get(mint) ?? 0
+    this.#byMint.set(mint, prints + 1)
+    return prints % 2 === 0 ? 'buy' : 'sell'
+  }
+}
+
 /** Writes rows as the feed does. */
 export class TestRows {
   readonly #mints: Mints
+  readonly #prints: PrintCounts
   #block: LiveBlock
-  #count = 0
 
-  constructor(mints: Mints) {
+  /** `prints`: counts that continue over a restart. */
+  constructor(mints: Mints, prints: PrintCounts) {
     this.#mints = mints
+    this.#prints = prints
     this.#block = this.#newBlock()
   }
 
@@ -88,7 +107,8 @@ export class TestRows {
   }
 
   trade(time: Millis, given: TestTrade): void {
-    const { price, sol = 1, side = 'buy', trader = '', signature = `test-${++this.#count}`, marketCap = NaN } = given
+    const { price, sol = 1, side = this.#prints.sideOf(given.mint), trader = '', marketCap = NaN } = given
+    const { signature = this.#prints.nextSignature() } = given
     const numbers = { ...NONE, price, amount: sol, size: sol / price, marketCap }
     this.#append(time, given, side === 'buy' ? RowKind.buy : RowKind.sell, numbers, signature, trader)
   }

@@ -32,6 +32,8 @@ export interface SimulatedRun extends Recording {
   readonly timerLateMs?: () => number
   /** Rows per commit, as in a long-running process; default: all at once. */
   readonly rowsACommit?: number
+  /** Whether the run waits for its commits; default true. */
+  readonly durable?: boolean
 }
 
 /** A paper run on virtual time, journaled like a real one and appended to the journal. It ends with its last item, even
@@ -41,7 +43,7 @@ export async function simulateRun(path: string, run: SimulatedRun): Promise<void
   const onFailure = (error: Error): never => {
     throw error
   }
-  const file = openJournal(path, { space: NO_LIMITS, onFailure })
+  const file = openJournal(path, { space: NO_LIMITS, onFailure, durable: run.durable ?? true })
   const journal: Journal = {
     rows: (block, from, to, firstSeq) => {
       const step = run.rowsACommit ?? to - from
@@ -88,6 +90,7 @@ export async function simulateRun(path: string, run: SimulatedRun): Promise<void
   const tape = new TapeSource(itemsOf(), clock)
   const stop = tape.start(paper.withInputs(segment.runner))
   tape.run()
+  for (const mark of segment.takeMarks()) journal.write({ kind: 'mark', ...mark })
   segment.runner.stop()
   reader.close()
   await file.close()

@@ -96,6 +96,21 @@ test('a part of a position is sold, and an order that never lands is reported', 
   expect(unlucky.orders).toMatchObject([{ state: 'not_executed', code: 'ABSENT' }])
 })
 
+test('prints without a side alternate, so a token stays sellable; with buys alone it is a honeypot', () => {
+  const sold = (side: { side?: 'buy' }) => {
+    const rig = testStrategy(puppet)
+    rig.settle(1e-7, side)
+    rig.trade({ price: 1e-7, trader: 'buy', ...side })
+    rig.advance(20)
+    for (let print = 0; print < 90; print++) rig.trade({ price: 1e-7, ...side })
+    rig.trade({ price: 1e-7, trader: 'half', ...side })
+    rig.advance(20)
+    return rig.orders[1]
+  }
+  expect(sold({})).toMatchObject({ side: 'sell', state: 'filled' })
+  expect(sold({ side: 'buy' })).toMatchObject({ side: 'sell', state: 'failed', code: 'UNSELLABLE' })
+})
+
 test('outside of the curve a buy fails before prints show the depth of the pool', () => {
   const rig = testStrategy(puppet)
   rig.settle(1)
