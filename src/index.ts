@@ -3,30 +3,30 @@ export { z } from 'zod'
 export type { ErrorCode } from './base/errors.ts'
 export type { Json } from './base/json.ts'
 export type { Millis } from './base/units.ts'
+export { defineStrategy } from './config/strategy-origin.ts'
 export type { PositionState } from './engine/accounting/position.ts'
 export type { ExitRules, TakeProfitStep, WhenStale } from './engine/exits/exit-settings.ts'
 export type { OrderState } from './engine/order.ts'
 
-export {
-  type Answer,
-  type Bot,
-  type BracketOptions,
-  type BudgetView,
-  type BuyOptions,
-  type Conditional,
-  type DcaOptions,
-  defineStrategy,
-  type FillView,
-  type Handlers,
-  type LimitBuyOptions,
-  type LimitSellOptions,
-  type OrderView,
-  type Placed,
-  type PositionView,
-  type Quote,
-  type SellOptions,
-  type Strategy,
-  type Token,
-  type WalletView,
+export type {
+  Answer,
+  Bot,
+  BracketOptions,
+  BudgetView,
+  BuyOptions,
+  Conditional,
+  DcaOptions,
+  FillView,
+  Handlers,
+  LimitBuyOptions,
+  LimitSellOptions,
+  OrderView,
+  Placed,
+  PositionView,
+  Quote,
+  SellOptions,
+  Strategy,
+  Token,
+  WalletView,
 } from './engine/strategy.ts'
 export type { NewToken, PriceUpdate, Trade, TradeSide } from './market/block.ts'

@@ -74,7 +74,7 @@ async function botOf(
   const lacksStrategy = typeof loaded === 'string'
   const strategy = lacksStrategy ? { name, file: name, strategy: NO_STRATEGY } : loaded
   const { params, errors } = lacksStrategy
-    ? { params: {}, errors: [document.error([...path, 'strategy'], loaded)] }
+    ? { params: {}, errors: loaded.split('\n').map((line) => document.error([...path, 'strategy'], line)) }
     : isMap(given)
       ? checkParams(strategy, given, document, [...path, 'params'])
       : { params: {}, errors: [] }

@@ -47,6 +47,9 @@ export async function freshInstances<T extends { readonly bots: readonly { reado
 async function imported(file: string, query: string, cwd: string): Promise<Strategy> {
   const accessor = stateAccessor(file)
   if (accessor !== undefined) throw broken(file, accessor)
+  const { findingsText, nondeterminism } = await import('./determinism/check.ts')
+  const { found, unread } = nondeterminism(file)
+  if (found.length > 0) throw broken(file, findingsText(found, cwd))
   const url = pathToFileURL(file).href + query
   admitStrategy(url)
   let exported: { default?: unknown }
@@ -57,7 +60,7 @@ async function imported(file: string, query: string, cwd: string): Promise<Strat
   }
   const problem =
     'default' in exported
-      ? strategyProblem(exported.default)
+      ? (strategyProblem(exported.default) ?? unread[0])
       : 'no default export; write: export default defineStrategy({ ... })'
   if (problem) throw broken(file, problem)
   return exported.default as Strategy

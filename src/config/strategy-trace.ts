@@ -61,6 +61,11 @@ function syntaxPlace(above: string, cwd: string): string | undefined {
   return `${shownPath(path, cwd)}:${line}:${caret.indexOf('^') + 1}`
 }
 
+/** Path of the file that made this stack by a call of Sluice; undefined if no file outside of Sluice made it. */
+export function callerFile(stack: string): string | undefined {
+  return strategyFrames(stack)[0]?.path
+}
+
 /** Frames of the strategy and its libraries. Only the deciding folders of Sluice call strategies. The first frame of
  *  another folder therefore ends the list: it belongs to the caller of the engine, for example a test. */
 function strategyFrames(stack: string): Frame[] {
@@ -92,7 +97,8 @@ function placeOf({ path, line, column }: Frame, cwd: string): string {
   return `${shownPath(path, cwd)}:${line}:${column}`
 }
 
-function shownPath(path: string, cwd: string): string {
+/** Path relative to `cwd` if it is below, cut to its end. */
+export function shownPath(path: string, cwd: string): string {
   const below = relative(cwd, path)
   const isBelow = below !== '' && below !== '..' && !below.startsWith(`..${sep}`)
   return (isBelow ? below : path).slice(-LONGEST_FRAME)

@@ -1,6 +1,9 @@
+import { ExitCode, SluiceError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import { lamportsToSol, type Millis, wholeTokens } from '../base/units.ts'
 import { type LoneBotOptions, loneBot } from '../config/bots.ts'
+import { findingsText, nondeterminism } from '../config/determinism/check.ts'
+import { fileOf } from '../config/strategy-origin.ts'
 import type { FillModel } from '../engine/accounting/fill-assumptions.ts'
 import { alarmText } from '../engine/bots/thrown-value.ts'
 import { DEFAULT_EXIT_WINDOW } from '../engine/exits/exit-settings.ts'
@@ -227,6 +230,7 @@ export class StrategyRig {
   }
 
   #start(startsAt: Millis, reader?: JournalReader): RigProcess {
+    refuseNondeterminism(this.#strategy)
     return new RigProcess({
       config: loneBot({ ...this.#strategy }, this.#options),
       ...{ journal: this.#journal, adjust: this.#adjust, prints: this.#prints, startsAt },
@@ -257,4 +261,12 @@ function strategyError(alarm: Alarm): Error {
   const own = (alarm.thrownAt?.stack ?? []).map((frame) => `\n    at ${frame}`).join('')
   error.stack = `${stack.slice(0, frames)}${own}${stack.slice(frames)}`
   return error
+}
+
+/** Refuses a strategy whose file a live process would refuse, too. A strategy inside a test file is not checked,
+ *  because the test itself may wait. */
+function refuseNondeterminism(strategy: Strategy): void {
+  const file = fileOf(strategy)
+  const { found } = file === undefined || /\.(test|spec)\./.test(file) ? { found: [] } : nondeterminism(file)
+  if (found.length > 0) throw new SluiceError(findingsText(found, process.cwd()), ExitCode.usage)
 }

@@ -57,17 +57,22 @@ export function leakBlocks(): void {
 
 const PRICES = `.trim().split('\\n').map((line) => JSON.parse(line)).filter((row) => row.type === 'trade').map((row) => row.price)`
 
+/** Comment that lets the code after it read the tape. */
+const allow = (name: string): string => `// sluice: allow ${name}, because the strategy must be caught while it runs\n`
+
 /** Ways to read a file, as code of the module that defines \`prices\`. */
 const WAYS: readonly ((tape: TapeFiles) => string)[] = [
-  ({ ndjson }) => `import { readFileSync } from 'node:fs'\nconst prices = readFileSync('${ndjson}', 'utf8')${PRICES}`,
   ({ ndjson }) =>
-    `const { readFileSync } = await import('node:fs')\nconst prices = readFileSync('${ndjson}', 'utf8')${PRICES}`,
-  ({ ndjson }) => `const prices = process.getBuiltinModule('node:fs').readFileSync('${ndjson}', 'utf8')${PRICES}`,
+    `${allow('node:fs')}import { readFileSync } from 'node:fs'\nconst prices = readFileSync('${ndjson}', 'utf8')${PRICES}`,
   ({ ndjson }) =>
-    `import { createRequire } from 'node:module'\nconst prices = createRequire(import.meta.url)('fs').readFileSync('${ndjson}', 'utf8')${PRICES}`,
+    `${allow('import()')}const { readFileSync } = await import('node:fs') ${allow('await')}const prices = readFileSync('${ndjson}', 'utf8')${PRICES}`,
+  ({ ndjson }) =>
+    `${allow('process')}const prices = process.getBuiltinModule('node:fs').readFileSync('${ndjson}', 'utf8')${PRICES}`,
+  ({ ndjson }) =>
+    `${allow('node:module')}import { createRequire } from 'node:module'\nconst prices = createRequire(import.meta.url)('fs').readFileSync('${ndjson}', 'utf8')${PRICES}`,
   ({ json }) => `import prices from '${json}' with { type: 'json' }`,
   ({ ndjson }) =>
-    `import { execFileSync } from 'child_process'\nconst prices = execFileSync('cat', ['${ndjson}'], { encoding: 'utf8' })${PRICES}`,
+    `${allow('child_process')}import { execFileSync } from 'child_process'\nconst prices = execFileSync('cat', ['${ndjson}'], { encoding: 'utf8' })${PRICES}`,
   ({ journal }) =>
     `import { openTape } from '${new URL('../../src/journal/tape-files.ts', import.meta.url).pathname}'
 import { Mints } from '${new URL('../../src/market/mints.ts', import.meta.url).pathname}'

@@ -26,6 +26,7 @@ const acts: Readonly<Record<string, (bot: Accomplice) => unknown>> = {
     throw new Error('told to')
   },
   loop: forever,
+  // sluice: allow process.exit, because this strategy is hostile
   exit: () => process.exit(3),
   blocking: () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0),
   recursion: () => deeper(() => {}),
@@ -38,18 +39,23 @@ const acts: Readonly<Record<string, (bot: Accomplice) => unknown>> = {
     }
     deep()
   },
+  // sluice: allow async, because this strategy is hostile
   promise: async () => {
     await undefined
     throw new Error('nobody hears this')
   },
   microtasks: () => {
+    // sluice: allow queueMicrotask, because this strategy is hostile
     const again = (): void => queueMicrotask(again)
     again()
   },
+  // sluice: allow Promise.reject, because this strategy is hostile
   rejection: () => void Promise.reject(new Error('nobody hears this')),
   timers: () => {
+    // sluice: allow setInterval, because this strategy is hostile
     for (let count = 0; count < 10_000; count++) setInterval(forever, 0)
   },
+  // sluice: allow setImmediate, because this strategy is hostile
   uncaughtLater: () => void setImmediate(() => acts.throw?.({} as Accomplice)),
   notes: (bot) => {
     for (let count = 0; count < 1e6; count++) bot.note(MINT, `note ${count}`)

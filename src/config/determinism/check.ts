@@ -1,0 +1,103 @@
+import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path/posix'
+import type { AnyNode, Comment, Program } from 'acorn'
+import { OWN_STRATEGIES, SOURCES } from '../files.ts'
+import { shownPath } from '../strategy-trace.ts'
+import { childrenOf, usesOf } from './names.ts'
+import { type Breach, breachOfForm, breachOfImport, breachOfUse } from './rules.ts'
+import { syntaxOf } from './syntax.ts'
+
+/** A place of a strategy that depends on something else than the stream of events. */
+export interface Finding extends Breach {
+  readonly file: string
+  readonly line: number
+  readonly column: number
+}
+
+export interface Findings {
+  readonly found: readonly Finding[]
+  /** Files that could not be parsed, each with the reason. */
+  readonly unread: readonly string[]
+}
+
+/** A comment that allows one name on its own line and on the next one, for example
+ *  `// sluice: allow Date.now, because it only measures`. */
+const ALLOWED = /sluice: allow ([^,]+), because \S/
+
+/** Finds everything in a strategy's file, and in the local modules that it imports, that a replay could not repeat. */
+export function nondeterminism(file: string): Findings {
+  const found: Finding[] = []
+  const unread: string[] = []
+  const queue = [file]
+  for (const one of queue) {
+    try {
+      const { tree, comments } = syntaxOf(one)
+      found.push(...findingsIn(one, tree, comments))
+      for (const next of localImports(one, tree)) if (!queue.includes(next)) queue.push(next)
+    } catch (error) {
+      unread.push(`${one}: ${(error as Error).message}`)
+    }
+  }
+  return { found, unread }
+}
+
+const MOST_FINDINGS = 10
+
+/** One line for each finding. */
+export function findingsText(found: readonly Finding[], cwd: string): string {
+  const lines = found
+    .slice(0, MOST_FINDINGS)
+    .map(({ file, line, column, name, why }) => `${shownPath(file, cwd)}:${line}:${column}: ${name} ${why}`)
+  const more = found.length - lines.length
+  return [...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n')
+}
+
+function findingsIn(file: string, tree: Program, comments: readonly Comment[]): Finding[] {
+  const found: Finding[] = []
+  const note = (breach: Breach | undefined, { loc }: AnyNode): void => {
+    if (breach === undefined || !loc || isAllowed(breach, loc.start.line, comments)) return
+    found.push({ ...breach, file, line: loc.start.line, column: loc.start.column + 1 })
+  }
+  for (const use of usesOf(tree)) note(breachOfUse(use), use.parent?.type === 'NewExpression' ? use.parent : use.node)
+  const visit = (node: AnyNode, isAsync: boolean, parent: AnyNode): void => {
+    const breach = breachOfForm(node)
+    // The function that waits has been reported.
+    if (!isAsync || breach?.name !== 'await') note(breach, isMethod(parent) ? parent : node)
+    const source = sourceOf(node)
+    if (source !== undefined) note(breachOfImport(source), node)
+    const within = node.type.includes('Function') ? breach?.name === 'async' : isAsync
+    for (const child of childrenOf(node)) visit(child, within, node)
+  }
+  visit(tree, false, tree)
+  return found.sort((a, b) => a.line - b.line || a.column - b.column)
+}
+
+/** Whether the name of a function, and `async` before it, belong to this node around the function. */
+function isMethod(node: AnyNode): boolean {
+  return node.type === 'MethodDefinition' || (node.type === 'Property' && node.method)
+}
+
+function isAllowed({ name }: Breach, line: number, comments: readonly Comment[]): boolean {
+  return comments.some(({ value, loc }) => {
+    const at = loc?.end.line ?? 0
+    const allowed = ALLOWED.exec(value)?.[1]
+    return (at === line || at === line - 1) && (name === allowed || name.startsWith(`${allowed}.`))
+  })
+}
+
+/** Specifier of the module that a declaration imports. */
+function sourceOf(node: AnyNode): string | undefined {
+  const isImport =
+    node.type === 'ImportDeclaration' || node.type === 'ExportAllDeclaration' || node.type === 'ExportNamedDeclaration'
+  return isImport && node.source ? String(node.source.value) : undefined
+}
+
+/** Paths of the local code that a module imports. Packages, and Sluice itself, are not examined. */
+function localImports(file: string, { body }: Program): string[] {
+  return (body as AnyNode[]).flatMap((node) => {
+    const source = sourceOf(node) ?? ''
+    const path = resolve(dirname(file), source)
+    if (path.includes('/node_modules/') || (path.startsWith(SOURCES) && !path.startsWith(OWN_STRATEGIES))) return []
+    return /^\.{0,2}\/.*\.m?[jt]s$/.test(source) && existsSync(path) ? [path] : []
+  })
+}

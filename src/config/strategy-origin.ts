@@ -1,0 +1,17 @@
+import { defineStrategy as define } from '../engine/strategy.ts'
+import { callerFile } from './strategy-trace.ts'
+
+const stacks = new WeakMap<object, string>()
+
+/** Returns its argument. Gives a strategy its types, and remembers its file. */
+export const defineStrategy: typeof define = (strategy) => {
+  const caller = { stack: '' }
+  Error.captureStackTrace(caller, defineStrategy)
+  stacks.set(strategy, caller.stack)
+  return define(strategy)
+}
+
+/** Path of the file that defined a strategy; undefined if it did not call `defineStrategy`. */
+export function fileOf(strategy: object): string | undefined {
+  return callerFile(stacks.get(strategy) ?? '')
+}
