@@ -159,7 +159,7 @@ describe('options', () => {
     expect({ code, stderr, stdout }).toEqual({ code: 2, stderr: expect.stringContaining(says), stdout: '' })
   })
 
-  test('an empty list says what was sought', async () => {
+  test('an empty list names the bot and the time that were asked for', async () => {
     expect((await list('orders', '--bot', 'launches', '--since', '1h')).stdout).toMatch(
       /^no orders of launches in .*\.db since 20\d\d-\d\d-\d\d \d\d:\d\d/,
     )
