@@ -90,13 +90,21 @@ export const SECONDS = number('<n>', 'stop after this many seconds', { min: 0.00
 export const SEED: NumberRange = { integer: true, min: 0 }
 export const POLICY = text('<file>', 'apply this builder policy (builder-policy.yaml)')
 export const ISOLATE = flag('run the strategies in a separate thread under a watchdog, as --live does')
-/** Options that select the running process to which a command is sent. */
+/** Options of every command that starts bots or records a feed. */
+export const RUNNING = {
+  seconds: SECONDS,
+  speed: number('<x>', "run the sandbox's market at this multiple of real time", { min: 0.001 }),
+  json: JSON_LINE,
+}
+export const WRITE_JOURNAL = text('<db>', 'write this journal (default: journal.path of the file)')
+/** Options of every command to a running process: they select the process. */
 export const PROCESS = {
   journal: text('<db>', 'send the command to the process that writes this journal'),
   config: texts(
     '<file>',
     'send the command to the process of this configuration (default: the only running process of this user)',
   ),
+  json: JSON_LINE,
 }
 
 /** Paths of the journals to read: the given ones, else the journal of the configuration. In the latter case stderr

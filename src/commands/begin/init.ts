@@ -3,14 +3,14 @@ import { dirname, relative, resolve } from 'node:path'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { MANIFEST } from '../../config/files.ts'
 import { configSchema } from '../../config/json-schema.ts'
-import { defineCommand } from '../options.ts'
+import { defineCommand, JSON_LINE } from '../options.ts'
 import { writeNew } from './new-files.ts'
 import { ownPackage, projectFiles, SCHEMA } from './project-files.ts'
 
 /** Creates a project outside of this package. Keeps files that already exist. */
 export const command = defineCommand({
-  options: {},
-  async run([given = '.']) {
+  options: { json: JSON_LINE },
+  async run([given = '.'], { json }) {
     const folder = resolve(given)
     const own = dirname(MANIFEST)
     if (folder === own) throw usageError('this is the folder of Sluice itself; name another folder for your project')
@@ -20,14 +20,16 @@ export const command = defineCommand({
     // The schema loads the strategies, so they must be written first.
     const schema = writeNew(folder, { [SCHEMA]: `${(await configSchema([], folder)).text}\n` })
     const written = [...files.written, ...schema.written]
-    for (const name of [...files.kept, ...schema.kept]) console.error(`sluice: ${name} already exists, kept unchanged`)
+    const kept = [...files.kept, ...schema.kept]
+    for (const name of kept) console.error(`sluice: ${name} already exists, kept unchanged`)
     if (written.length === 0) throw usageError('all files of a project already exist; nothing was written')
     const where = relative('', folder)
     // An existing package.json stays unchanged, so it may lack the project's dependencies and scripts.
     const isKept = files.kept.includes('package.json')
     const test = isKept ? ['node --test "strategies/**/*.test.ts"'] : ['npm install', 'npm test']
     const steps = [isKept ? '' : first, where && `cd ${where}`, ...test, 'npx sluice run bots.yaml'].filter(Boolean)
-    console.log(`${written.join('\n')}\n\nNext:\n${steps.map((step) => `  ${step}\n`).join('')}`)
+    if (json) console.log(JSON.stringify({ written, kept }))
+    else console.log(`${written.join('\n')}\n\nNext:\n${steps.map((step) => `  ${step}\n`).join('')}`)
     return ExitCode.done
   },
 })

@@ -11,6 +11,8 @@ import { isPublicKey, isSignature } from '../../solana/base58.ts'
 import { DEFAULT_JOURNAL, defineCommand, PROCESS, text, type Values } from '../options.ts'
 
 export type ProcessOptions = Values<typeof PROCESS>
+/** The options that select a process. */
+export type ProcessChoice = Omit<ProcessOptions, 'json'>
 
 export const halt = defineCommand({
   options: PROCESS,
@@ -77,13 +79,14 @@ function parsed(data: string): Json {
 /** Sends a command to the running process and prints the answer. */
 export async function control(command: ControlCommand, options: ProcessOptions): Promise<number> {
   const answer = (await request(command, options)) as { text?: string }
-  for (const line of (answer.text ?? JSON.stringify(answer)).split('\n')) console.log(printable(line))
+  if (options.json) console.log(printable(JSON.stringify(answer)))
+  else for (const line of (answer.text ?? JSON.stringify(answer)).split('\n')) console.log(printable(line))
   return 0
 }
 
 /** Sends a command to the running process and returns the answer. Throws a SluiceError if no process runs or if the
  *  process refuses. */
-export async function request(command: ControlCommand, options: ProcessOptions): Promise<object> {
+export async function request(command: ControlCommand, options: ProcessChoice): Promise<object> {
   const journal = await runningJournal(options)
   try {
     return await sendCommand(resolve(journal), command)
@@ -102,7 +105,7 @@ export async function request(command: ControlCommand, options: ProcessOptions):
 /** Path of the journal of the process to which a command is sent. It comes from --journal or --config, else from the
  *  only running process of this user, else it is the default journal. Throws a SluiceError (exit 2) if several
  *  processes run. */
-export async function runningJournal({ journal, config }: ProcessOptions): Promise<string> {
+export async function runningJournal({ journal, config }: ProcessChoice): Promise<string> {
   if (journal !== undefined && config.length > 0)
     throw new SluiceError('--journal and --config both select the process: give only one of them', ExitCode.usage)
   if (journal !== undefined) return journal

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { counted } from '../../base/text.ts'
 import { formatSol } from '../../base/units.ts'
 import type { Counters } from '../../journal/reader/reader.ts'
-import { defineCommand, ISOLATE, JSON_LINE, number, SECONDS, text } from '../options.ts'
-import { configOf, runBots } from './run-bots.ts'
+import { defineCommand, ISOLATE, RUNNING, text } from '../options.ts'
+import { configOf, runBots, withJournal } from './run-bots.ts'
 
 /** Speed of the sandbox's market: twice real time, so that a newcomer sees trades within seconds. */
 const SPEED = 2
@@ -12,21 +12,17 @@ const SPEED = 2
 /** Runs the bots of config/demo.yaml on an embedded sandbox, through the real executors. */
 export const command = defineCommand({
   options: {
-    seconds: SECONDS,
-    speed: number('<x>', 'run the market at this multiple of real time', { min: 0.001 }, SPEED),
+    ...RUNNING,
     journal: text('<db>', 'write this journal (default: a new file in data/)'),
     isolate: ISOLATE,
-    json: JSON_LINE,
   },
-  async run(_args, { seconds, speed, journal, isolate, json }) {
+  async run(_args, { seconds, speed = SPEED, journal, isolate, json }) {
     const file = fileURLToPath(new URL('../../../config/demo.yaml', import.meta.url))
     const path = resolve(journal ?? newJournal())
     const config = await configOf([file])
     const title = `demo on an embedded sandbox, journal ${relative('', path)}`
-    const { counters, exitCode } = await runBots(
-      { ...config, journal: { ...config.journal, path } },
-      { allow: 'paper', title, seconds, json, speed, isolate },
-    )
+    const options = { allow: 'paper', title, seconds, json, speed, isolate } as const
+    const { counters, exitCode } = await runBots(withJournal(config, path), options)
     if (json) console.log(JSON.stringify({ ...counters, journal: path }))
     else console.log(summary(counters, relative('', path)))
     return exitCode
@@ -42,9 +38,10 @@ function summary({ events, orders, fills, positions, realizedSol, feesSol }: Cou
     `${counted(events, 'market row')}, ${counted(orders, 'order')}, ${counted(fills, 'fill')}, ${counted(positions, 'position')} still open`,
     `realised ${formatSol(Math.round(realizedSol * 1e9))} SOL before network fees and rent of ${formatSol(Math.round(feesSol * 1e9))} SOL`,
     '',
-    'To list the fills, to verify every decision by a replay, and to continue the demo:',
+    'To list the fills and the closed positions, to verify every decision by a replay, and to continue the demo:',
     `  npx sluice fills --journal ${path}`,
-    `  npx sluice replay --verify --journal ${path}`,
+    `  npx sluice round-trips --journal ${path}`,
+    `  npx sluice replay --journal ${path}`,
     `  npx sluice demo --journal ${path}`,
   ].join('\n')
 }

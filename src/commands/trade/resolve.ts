@@ -5,7 +5,7 @@ import { isOrderId } from '../../live/control/command.ts'
 import { isSignature } from '../../solana/base58.ts'
 import { defineCommand, flag, PROCESS, text } from '../options.ts'
 import { confirm } from '../terminal.ts'
-import { control, type ProcessOptions, request, runningJournal } from './control.ts'
+import { control, type ProcessChoice, request, runningJournal } from './control.ts'
 
 /** Shows the evidence about an undecided order. With --executed or --not-executed a person decides whether it
  *  executed. */
@@ -24,14 +24,14 @@ export const command = defineCommand({
       throw new SluiceError('--executed needs the signature of a transaction', ExitCode.usage)
     if (executed !== undefined) return control({ command: 'resolve', order, verdict: { executed } }, process)
     if (!notExecuted) return control({ command: 'resolve', order, verdict: 'show' }, process)
-    const chosen = { journal: await runningJournal(process), config: [] }
+    const chosen = { journal: await runningJournal(process), config: [], json: process.json }
     await confirmRisk(order, chosen, yes)
     return control({ command: 'resolve', order, verdict: 'not-executed' }, chosen)
   },
 })
 
 /** Asks the person to type the amount at risk, so that a habitual "yes" cannot decide the order. */
-async function confirmRisk(order: string, process: ProcessOptions, yes: boolean): Promise<void> {
+async function confirmRisk(order: string, process: ProcessChoice, yes: boolean): Promise<void> {
   const evidence = await request({ command: 'resolve', order, verdict: 'show' }, process)
   const { text, held, riskLamports } = evidence as { text: string; held: boolean; riskLamports: number }
   for (const line of text.split('\n')) console.error(printable(line))

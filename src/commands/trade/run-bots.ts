@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { counted } from '../../base/text.ts'
 import type { Config } from '../../config/config.ts'
@@ -17,7 +18,14 @@ export async function configOf(files: readonly string[], how: { readsPolicy?: bo
   return loaded.config
 }
 
-export interface WatchOptions extends Pick<BotsOptions, 'allow' | 'speed' | 'record' | 'isolate'> {
+/** The configuration with another journal, if one is given. */
+export function withJournal(config: Config, journal: string | undefined): Config {
+  return journal === undefined ? config : { ...config, journal: { ...config.journal, path: resolve(journal) } }
+}
+
+export interface WatchOptions extends Pick<BotsOptions, 'allow' | 'record' | 'isolate'> {
+  /** Speed of the sandbox's market; undefined for real time. */
+  readonly speed?: number | undefined
   readonly title: string
   /** Seconds after which the bots are stopped; undefined for no end. */
   readonly seconds?: number | undefined
@@ -31,6 +39,8 @@ export async function runBots(
   config: Config,
   options: WatchOptions,
 ): Promise<{ counters: Counters; exitCode: number }> {
+  if (options.speed !== undefined && config.service.kind !== 'sandbox')
+    throw new SluiceError('--speed needs `service: sandbox`: the market of a real service has no speed', ExitCode.usage)
   const onTerminal = process.stdout.isTTY === true && options.json !== true
   let running: RunningBots | undefined
   const rate = new Rate()

@@ -2,10 +2,10 @@ import { relative } from 'node:path'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { counted } from '../../base/text.ts'
 import type { Config } from '../../config/config.ts'
-import { defineCommand, flag, ISOLATE, JSON_LINE, SECONDS } from '../options.ts'
+import { defineCommand, flag, ISOLATE, RUNNING, WRITE_JOURNAL } from '../options.ts'
 import { confirm } from '../terminal.ts'
 import { checkText } from './check-text.ts'
-import { configOf, runBots } from './run-bots.ts'
+import { configOf, runBots, withJournal } from './run-bots.ts'
 
 /** Runs the bots of one or several files. Bots with `mode: live` trade only with --live and a confirmation. */
 export const command = defineCommand({
@@ -13,11 +13,11 @@ export const command = defineCommand({
     live: flag('let bots with `mode: live` trade real money'),
     yes: flag('confirm --live without a prompt'),
     isolate: ISOLATE,
-    seconds: SECONDS,
-    json: JSON_LINE,
+    journal: WRITE_JOURNAL,
+    ...RUNNING,
   },
-  async run(files, { live, yes, isolate, seconds, json }) {
-    const config = await configOf(files)
+  async run(files, { live, yes, isolate, journal, seconds, speed, json }) {
+    const config = withJournal(await configOf(files), journal)
     if (config.bots.length === 0)
       throw new SluiceError(
         'the configuration has no bots; `sluice record` records the feed without bots',
@@ -28,7 +28,7 @@ export const command = defineCommand({
     const { counters, exitCode } = await runBots(config, {
       allow: live ? 'live' : 'paper',
       isolate: live || isolate,
-      ...{ title, seconds, json },
+      ...{ title, seconds, speed, json },
     })
     const { events, orders, fills } = counters
     if (json) console.log(JSON.stringify({ ...counters, journal: config.journal.path }))

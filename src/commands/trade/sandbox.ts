@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts'
 import { PLAN_NAMES, type PlanName } from '../../sandbox/service/customers.ts'
 import { venueOf } from '../../venues/registry.ts'
-import { defineCommand, flag, number, SEED, text } from '../options.ts'
+import { defineCommand, flag, number, RUNNING, SEED, text } from '../options.ts'
 
 const NO_RUNTIME =
   'litesvm is not installed, so the sandbox has no Solana runtime: it neither builds nor accepts transactions, and bots with executor: local cannot trade on it'
@@ -15,7 +15,7 @@ export const command = defineCommand({
     dialect: number('<seed>', "vary the details that the service's document leaves open", SEED),
     market: text('<file>', 'play a recorded market (NDJSON) instead of a simulated one'),
     repeat: flag('play the recorded market in a loop'),
-    speed: number('<x>', 'run the market at this multiple of real time', { min: 0.001 }),
+    speed: RUNNING.speed,
     seed: number('<n>', 'random seed of the simulated market', SEED),
     plan: text('<name>', 'print only the key of this plan'),
     state: text('<file>', 'keep the state in this file, and continue from it after a restart'),

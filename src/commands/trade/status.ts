@@ -8,7 +8,7 @@ import { openReader } from '../../journal/reader/reader.ts'
 import { NothingRuns, sendCommand } from '../../live/control/client.ts'
 import type { Status } from '../../live/status.ts'
 import { stampOf } from '../../runtime/time-text.ts'
-import { defineCommand, JSON_LINE, PROCESS } from '../options.ts'
+import { defineCommand, PROCESS } from '../options.ts'
 import { DEFAULT_COLUMNS } from '../terminal.ts'
 import { runningJournal } from './control.ts'
 import { liveTable } from './live-table.ts'
@@ -16,7 +16,7 @@ import { liveTable } from './live-table.ts'
 /** Shows the running bots. If no process is running, shows the positions and orders that the journal left open, and
  *  exits 1. */
 export const command = defineCommand({
-  options: { ...PROCESS, json: JSON_LINE },
+  options: PROCESS,
   async run(_args, { json, ...process }) {
     const journal = await runningJournal(process)
     try {

@@ -62,6 +62,13 @@ test.each(control)('%s addresses the only running process and names it', async (
   expect(stderr).toBe(`sluice: using process ${process.pid}, journal own.db\n`)
 })
 
+test.each(control)('%s --json prints the answer as one line of JSON', async (name, args) => {
+  await runs('own.db')
+  const { code, stdout } = await called([name, ...new Set([...args, '--json'])], folder)
+  expect({ code, lines: stdout.trimEnd().split('\n').length }).toEqual({ code: 0, lines: 1 })
+  expect(JSON.parse(stdout)).toMatchObject({ text: `did ${name}` })
+})
+
 test.each(control)('%s takes the journal from a configuration, even from one with errors', async (name, args) => {
   const [first, second] = [await runs('own.db'), await runs('data/sluice.db')]
   writeFileSync(join(folder, 'my.yaml'), 'journal: { path: own.db }\nbots: [{ name: a, strategy: gone, mode: liv }]\n')
