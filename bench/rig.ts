@@ -131,7 +131,7 @@ async function begin(runner: Runner | ThreadedRunner, bot: BotSettings): Promise
       resolve()
     },
     did: (next, outputs) => runner.did(next, outputs),
-    ...{ marks: nothing, log: nothing, died: ({ reason }) => reject(new Error(reason)) },
+    ...{ marks: nothing, values: nothing, log: nothing, died: ({ reason }) => reject(new Error(reason)) },
   }
   runner.begin(thread, startInput([bot]))
   await promise

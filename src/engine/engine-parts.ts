@@ -21,6 +21,7 @@ import type { Strategy } from './strategy.ts'
 export interface EngineParts {
   readonly state: EngineState
   readonly watch: ExitWatch
+  readonly liquidation: Liquidation
   readonly results: BotResults
   readonly limits: LimitCheck
   readonly scopes: LimitScopes
@@ -41,7 +42,7 @@ export function createParts(
 ): EngineParts {
   const bots = new Bots()
   const watch = new ExitWatch(state)
-  const liquidation = new Liquidation(state, watch)
+  const liquidation = new Liquidation(state, watch, ({ bot }) => bots.of(bot)?.settings.quoteFees)
   const results = new BotResults(state, liquidation)
   const limits = new LimitCheck(state, results, liquidation)
   const scopes = new LimitScopes(state, start.bots)
@@ -52,12 +53,26 @@ export function createParts(
   const triggers = new ExitTriggers(state, watch, exits, conditionals)
   const router = new SubscriptionRouter(state.mints)
   for (const [index, settings] of start.bots.entries()) {
-    const context: BotContext = { index, state, factory, results, exits, conditionals, router }
+    const context: BotContext = { index, state, factory, results, liquidation, exits, conditionals, router }
     const money = moneyOf(settings, moneyIn(start, settings))
     const wallet = scopes.wallet(settings.account.id)
     const runner = new StrategyRunner(context, settings, money, wallet, strategyOf(settings, start, strategies))
     scopes.add(runner.scope)
     bots.add(runner)
   }
-  return { state, watch, results, limits, scopes, factory, polls, exits, conditionals, triggers, router, bots }
+  return {
+    state,
+    watch,
+    liquidation,
+    results,
+    limits,
+    scopes,
+    factory,
+    polls,
+    exits,
+    conditionals,
+    triggers,
+    router,
+    bots,
+  }
 }

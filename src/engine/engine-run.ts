@@ -1,6 +1,7 @@
-import { dayOf, endOfDay, type Millis, type Seq } from '../base/units.ts'
+import { dayOf, endOfDay, type Lamports, type Millis, type Seq } from '../base/units.ts'
 import { type Block, RowKind, type TokenId } from '../market/block.ts'
 import type { Owner } from './accounting/by-mint.ts'
+import type { PositionValue } from './accounting/liquidation.ts'
 import type { Position } from './accounting/position.ts'
 import type { SubscriptionRouter } from './bots/subscription-router.ts'
 import type { EngineParts } from './engine-parts.ts'
@@ -110,6 +111,16 @@ export class EngineRun {
 
   exitPriceOf(owner: Owner): number | undefined {
     return this.#watch.exitPriceOf(owner)
+  }
+
+  valueOf(owner: Owner): Lamports | undefined {
+    const position = this.#state.book.positions.get(owner)
+    return position === undefined ? undefined : this.#parts.liquidation.atLastPrice(position)
+  }
+
+  values(): PositionValue[] {
+    const all = this.#state.book.positions.all()
+    return all.map(({ account, mint }) => ({ account, mint, lamports: this.valueOf({ account, mint }) }))
   }
 
   #isWanted(token: TokenId): boolean {

@@ -44,6 +44,8 @@ export class EngineState implements Stage {
   nextOrder: number
   /** Window of the exit price for positions that do not set one. */
   readonly exitWindow: ExitWindow
+  /** Whether positions are valued at the lower price and keep their marks; see `RecordedExitPrice`. */
+  readonly hasMarks: boolean
   /** The block of the current row; undefined while an input is handled. */
   block: Block | undefined
   row = 0
@@ -74,6 +76,7 @@ export class EngineState implements Stage {
     this.lists = new Map(Object.entries(lists ?? {}).map(([name, entries]) => [name, new Set(entries)]))
     this.prices = new Prices(units)
     this.exitWindow = defaultWindow(exitPrice)
+    this.hasMarks = exitPrice?.marks === true
     this.timers = new Timers(this)
     this.wants = new Wants(this)
     this.nextOrder = money.nextOrder

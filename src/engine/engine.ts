@@ -1,7 +1,8 @@
-import type { Millis, Seq } from '../base/units.ts'
+import type { Lamports, Millis, Seq } from '../base/units.ts'
 import type { Block, TokenId } from '../market/block.ts'
 import type { Mints, TokenHolder } from '../market/mints.ts'
 import type { Owner } from './accounting/by-mint.ts'
+import type { PositionValue } from './accounting/liquidation.ts'
 import type { Position } from './accounting/position.ts'
 import type { ThrownAtOf } from './bots/thrown-value.ts'
 import { createParts } from './engine-parts.ts'
@@ -67,6 +68,17 @@ export class Engine implements EnginePort, TokenHolder {
    *  price. */
   exitPriceOf(owner: Owner): number | undefined {
     return this.#started().exitPriceOf(owner)
+  }
+
+  /** Returns the value of a position at its last known price: the proceeds of selling all of it, after price impact and
+   *  the fees of venue and service. undefined without a position or a price. */
+  valueOf(owner: Owner): Lamports | undefined {
+    return this.#started().valueOf(owner)
+  }
+
+  /** Returns the values of all positions that are not closed. */
+  values(): PositionValue[] {
+    return this.#started().values()
   }
 
   #started(): EngineRun {

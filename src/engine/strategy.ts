@@ -91,7 +91,8 @@ export interface PositionView {
   readonly openedAt: Millis
   /** Highest price since the position opened, SOL a token. */
   readonly highPrice: number
-  /** Proceeds of selling everything now, SOL, after price impact and venue fee. undefined without a robust price. */
+  /** Proceeds of selling everything now, SOL, after price impact and the fees of venue and service, at the lower one of
+   *  the robust price and the price of the exits. undefined without a robust price. */
   readonly valueSol: number | undefined
   /** Profit of the sales so far, SOL, before network fees and rent. */
   readonly realizedSol: number

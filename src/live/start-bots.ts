@@ -24,7 +24,7 @@ import { LiveStats } from './live-stats.ts'
 import { openSigning, type Signing, withoutLocal } from './local-trading.ts'
 import { openRecoveredJournal, type RecoveredJournal } from './recovered-journal.ts'
 import { lockKey, lockWallet, openService, type ServiceAccess } from './service-access.ts'
-import { statusOf } from './status.ts'
+import { type StatusParts, statusOf } from './status.ts'
 import type { Probe } from './trading.ts'
 import { buildWorld, type LiveWorld } from './world.ts'
 
@@ -52,6 +52,7 @@ export interface RunningBots {
   readonly bots: readonly BotSettings[]
   readonly stats: LiveStats
   readonly world: LiveWorld
+  readonly worthOf: StatusParts['worthOf']
   readonly log: Log
   readonly startedAt: number
   /** Promise that resolves only if the bots end by themselves: the journal failed, the service refused the key at the
@@ -117,7 +118,9 @@ class Start {
     const segment: AnySegment = this.#openSegment(context, world, startOf)
     await this.#begin(context, world, segment, startOf)
     const stopFeed = this.#listen(world, segment)
-    const watched = { bots: settings, stats: context.stats, world, startedAt: context.machine.clock.now() }
+    const worthOf: StatusParts['worthOf'] = (position) => segment.valueOf(position)
+    const startedAt = context.machine.clock.now()
+    const watched = { bots: settings, stats: context.stats, world, worthOf, startedAt }
     const operator = new Operator({
       post: postTo(segment),
       stats: context.stats,

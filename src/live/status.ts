@@ -1,6 +1,5 @@
-import { lamportsToSol, type Millis, wholeTokens } from '../base/units.ts'
-import { liquidationSol } from '../engine/accounting/liquidation.ts'
-import { isUnsellable, sellingText } from '../engine/accounting/position.ts'
+import { type Lamports, lamportsToSol, type Millis, wholeTokens } from '../base/units.ts'
+import { isUnsellable, type Position, sellingText } from '../engine/accounting/position.ts'
 import type { BotSettings, Plan } from '../engine/settings.ts'
 import type { PositionRow } from '../journal/reader/reader.ts'
 import type { TradeSide } from '../market/block.ts'
@@ -80,17 +79,18 @@ export interface WatchedWorld {
   readonly decisionTime: { p50(): number; p99(): number }
   readonly lists: { readonly broken: ReadonlyMap<string, string> }
   plan(): Plan
-  priceOf(mint: string): number | undefined
 }
 
 export interface StatusParts {
   readonly bots: readonly BotSettings[]
   readonly stats: LiveStats
   readonly world: WatchedWorld
+  /** Returns the value of a position; undefined without a price. */
+  readonly worthOf: (position: Position) => Lamports | undefined
   readonly startedAt: Millis
 }
 
-export function statusOf({ bots, stats, world, startedAt }: StatusParts, time: Millis): Status {
+export function statusOf({ bots, stats, world, worthOf, startedAt }: StatusParts, time: Millis): Status {
   const { rows, orders, filled } = stats
   return {
     ...{ startedAt, time, rows, orders, fills: filled },
@@ -98,7 +98,7 @@ export function statusOf({ bots, stats, world, startedAt }: StatusParts, time: M
     undecided: stats.undecided.of(time, (orderId) => stats.openOrders.get(orderId)),
     ...healthOf(world),
     bots: bots.map((bot) => botStatus(bot, stats)),
-    positions: positionsOf(stats, world),
+    positions: positionsOf(stats, worthOf),
     lastFills: lastFillsOf(stats),
   }
 }
@@ -123,11 +123,12 @@ function botStatus({ name, account, executor }: BotSettings, stats: LiveStats): 
   }
 }
 
-function positionsOf(stats: LiveStats, world: WatchedWorld): PositionStatus[] {
+function positionsOf(stats: LiveStats, worthOf: StatusParts['worthOf']): PositionStatus[] {
   const held = [...stats.positions.values()].sort((one, other) => one.openedAt - other.openedAt)
   return held.map((position) => {
     const { bot, mint, state, tokens, decimals, costLamports, openedAt } = position
-    const valueSol = liquidationSol(position, world.priceOf(mint)) ?? null
+    const value = worthOf(position)
+    const valueSol = value === undefined ? null : lamportsToSol(value)
     return {
       ...{ bot, mint, state, tokens: wholeTokens(tokens, decimals), costSol: lamportsToSol(costLamports), valueSol },
       ...{ openedAt, selling: sellingText(position), unsellable: isUnsellable(position) },

@@ -1,5 +1,7 @@
 import type { Machine } from '../base/machine.ts'
+import type { Lamports } from '../base/units.ts'
 import { stackReader } from '../config/strategy-trace.ts'
+import type { Owner } from '../engine/accounting/by-mint.ts'
 import type { Mark } from '../engine/accounting/position.ts'
 import { Engine } from '../engine/engine.ts'
 import type { Alarm, Input, StartInput } from '../engine/messages.ts'
@@ -37,6 +39,8 @@ export interface AnySegment {
   begin(start: StartInput, blocks: Iterable<Block>): number | Promise<number>
   resume(start: StartInput): void
   takeMarks(): readonly Mark[]
+  /** Returns the value of a position, see `Engine.valueOf`. It may be a quarter of a second old. */
+  valueOf(owner: Owner): Lamports | undefined
   /** Whether no item waits for the engine. */
   readonly isIdle: boolean
   /** Waiting time of the oldest item without an answer, ms. */
@@ -88,6 +92,10 @@ export class Segment implements AnySegment {
   /** Returns the positions whose high-water mark rose since the last call. */
   takeMarks(): readonly Mark[] {
     return this.engine.takeMarks()
+  }
+
+  valueOf(owner: Owner): Lamports | undefined {
+    return this.engine.valueOf(owner)
   }
 
   readonly isIdle = true

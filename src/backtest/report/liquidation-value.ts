@@ -1,26 +1,80 @@
+import type { Millis } from '../../base/units.ts'
 import { DEFAULT_FILL_MODEL } from '../../engine/accounting/fill-assumptions.ts'
 import type { Worth } from '../../engine/accounting/money.ts'
+import { ExitPrice } from '../../engine/exits/exit-price.ts'
+import { DEFAULT_EXIT_WINDOW, type ExitRules, type ExitWindow } from '../../engine/exits/exit-settings.ts'
+import type { RecoveredMoney } from '../../engine/recovered-money.ts'
 import type { JournalReader } from '../../journal/reader/reader.ts'
+import { type Block, RowKind } from '../../market/block.ts'
 import { Mints } from '../../market/mints.ts'
+import { isSized } from '../../market/price.ts'
+import type { UnitSettings } from '../../market/unit-proof.ts'
 import { PaperExecutor } from '../../simulation/paper-executor.ts'
 import { PaperMarket } from '../../simulation/paper-market.ts'
 import { SimulatedClock } from '../../simulation/simulated-clock.ts'
 
-/** Returns a function that values positions at the end of a journal's tape, before network fee and rent. The value is 0
- *  for dead and unsellable tokens, and undefined without a tape or while the unit of the price is unverified. Reads
- *  enough of the tape that a token without prints in that part is dead. */
+/** Returns a function that values positions at the end of a journal's tape, before network fee and rent, at the lower
+ *  one of the robust price and the price of the exits. The value is 0 for dead and unsellable tokens, and undefined
+ *  without a tape or while the unit of the price is unverified. Reads enough of the tape that a token without prints in
+ *  that part is dead. */
 export function liquidationOf(reader: JournalReader): Worth {
   const start = reader.segments().at(-1)?.start
   if (start === undefined) return () => undefined
-  const mints = new Mints()
-  const market = new PaperMarket(mints, start.units)
-  let now = 0
-  let hasPrices = false
-  for (const block of reader.blocks(mints, reader.warmupRange(DEFAULT_FILL_MODEL.deadAfterMs / 1000))) {
-    market.observe(block, 0, block.length)
-    now = block.time[block.length - 1] ?? now
+  const end = new TapeEnd(reader.recover().money.positions, start.units)
+  for (const block of reader.blocks(end.mints, reader.warmupRange(DEFAULT_FILL_MODEL.deadAfterMs / 1000)))
+    end.take(block)
+  return end.worth()
+}
+
+/** The prices at the end of a tape. */
+class TapeEnd {
+  readonly mints = new Mints()
+  readonly #market: PaperMarket
+  readonly #exits: ReadonlyMap<string, ExitPriceAtEnd>
+  #now: Millis = 0
+
+  constructor(positions: RecoveredMoney['positions'], units: UnitSettings) {
+    this.#market = new PaperMarket(this.mints, units)
+    this.#exits = new Map(positions.map(({ mint, exits }) => [mint, new ExitPriceAtEnd(exits)]))
   }
-  for (const mint of mints.list) hasPrices ||= market.price(mint) !== undefined
-  const executor = new PaperExecutor(new SimulatedClock(now), market, DEFAULT_FILL_MODEL, 0)
-  return (mint, tokens, decimals) => (hasPrices ? executor.valueOf({ mint, tokens, decimals }) : undefined)
+
+  take(block: Block): void {
+    const { length, token, time, mints } = block
+    let from = 0
+    for (let row = 0; row < length; row++) {
+      const ofExits = this.#exits.get(mints[token[row] as number] as string)
+      if (ofExits === undefined) continue
+      this.#market.observe(block, from, row + 1)
+      from = row + 1
+      ofExits.take(block, row, this.#market.price(mints[token[row] as number] as string))
+    }
+    if (from < length) this.#market.observe(block, from, length)
+    this.#now = time[length - 1] ?? this.#now
+  }
+
+  /** Returns a function that values tokens; the values are undefined if no token has a price. */
+  worth(): Worth {
+    if (!this.mints.list.some((mint) => this.#market.price(mint) !== undefined)) return () => undefined
+    const executor = new PaperExecutor(new SimulatedClock(this.#now), this.#market, DEFAULT_FILL_MODEL, 0)
+    return (mint, tokens, decimals) => executor.valueOf({ mint, tokens, decimals }, this.#exits.get(mint)?.price)
+  }
+}
+
+/** The price that the exits of a position have at the end of a tape. */
+class ExitPriceAtEnd {
+  readonly #prints = new ExitPrice()
+  readonly #window: ExitWindow
+  price: number | undefined
+
+  constructor({ windowPrints = DEFAULT_EXIT_WINDOW }: ExitRules) {
+    this.#window = windowPrints
+  }
+
+  take({ kind, amount, size, time }: Block, row: number, robust: number | undefined): void {
+    const print = (amount[row] as number) / (size[row] as number)
+    const isPrint = (kind[row] as number) <= RowKind.sell && isSized(amount[row] as number, print)
+    if (!isPrint || robust === undefined) return
+    this.#prints.fold(print, robust, time[row] as number)
+    this.price = this.#prints.of(this.#window, robust, time[row] as number)
+  }
 }

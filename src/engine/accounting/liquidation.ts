@@ -1,14 +1,24 @@
 import {
   LAMPORTS_PER_SOL,
   type Lamports,
+  lamportsToSol,
   solToLamports,
   type TokenAmount,
   wholeTokens,
   ZERO,
 } from '../../base/units.ts'
-import { CURVE_PRODUCT, GRADUATION_PRICE, POOL_PRODUCT, reservesAt, solFor } from '../../solana/pool-depth.ts'
+import {
+  CURVE_PRODUCT,
+  GRADUATION_PRICE,
+  POOL_PRODUCT,
+  reservesAt,
+  solFor,
+  VENUE_FEE,
+} from '../../solana/pool-depth.ts'
 import type { EngineState } from '../engine-state.ts'
 import type { ExitWatch } from '../exits/exit-watch.ts'
+import type { QuoteFees } from '../settings.ts'
+import type { Owner } from './by-mint.ts'
 import { isUnsellable, type Position } from './position.ts'
 
 /** A token counts as dead after this time without a sized print and without a reading of its pool. */
@@ -25,24 +35,38 @@ export function valueAt(price: number, tokens: TokenAmount, decimals: number): L
   return sol * LAMPORTS_PER_SOL <= MOST_VALUE ? solToLamports(sol) : undefined
 }
 
-/** Returns the proceeds in SOL of selling a whole position at `price`, after price impact and venue fee, before network
- *  fees. 0 if sales of the position failed; undefined without a price. */
-export function liquidationSol(position: Position, price: number | undefined): number | undefined {
+/** Returns the proceeds in SOL of selling a whole position at `price`, after price impact and the fees of venue and
+ *  service, before network fees. 0 if sales of the position failed; undefined without a price. */
+export function liquidationSol(
+  position: Position,
+  price: number | undefined,
+  fees?: Pick<QuoteFees, 'venuePercent' | 'servicePercent'>,
+): number | undefined {
   if (position.tokens === 0n || isUnsellable(position)) return 0
   if (price === undefined) return undefined
   const hasGraduated = Math.max(price, position.highPrice) >= GRADUATION_PRICE
   const reserves = reservesAt(price, hasGraduated ? POOL_PRODUCT : CURVE_PRODUCT)
-  return solFor(wholeTokens(position.tokens, position.decimals), reserves)
+  const tokens = wholeTokens(position.tokens, position.decimals)
+  if (fees === undefined) return solFor(tokens, reserves, VENUE_FEE)
+  return solFor(tokens, reserves, fees.venuePercent / 100) * (1 - fees.servicePercent / 100)
 }
 
-/** Values of positions for the limits. */
+/** Value of a position; `lamports` is undefined without a price. */
+export interface PositionValue extends Owner {
+  readonly lamports: Lamports | undefined
+}
+
+/** Values of positions, for limits and strategies. */
 export class Liquidation {
   readonly #state: EngineState
   readonly #watch: ExitWatch
+  readonly #feesOf: (position: Position) => QuoteFees | undefined
 
-  constructor(state: EngineState, watch: ExitWatch) {
+  /** `feesOf`: fees of a sale of the position. */
+  constructor(state: EngineState, watch: ExitWatch, feesOf: (position: Position) => QuoteFees | undefined) {
     this.#state = state
     this.#watch = watch
+    this.#feesOf = feesOf
   }
 
   /** Returns the proceeds of selling a position now: 0 for a dead token, undefined if there is no price or none since a
@@ -55,9 +79,29 @@ export class Liquidation {
   /** Returns the proceeds at the last known price, regardless of its age. A reading of the pool is used first, because
    *  it is newer than the last print. */
   atLastPrice(position: Position): Lamports | undefined {
-    const price = this.#watch.poolPriceOf(position) ?? this.#state.price(position.mint)
-    const sol = liquidationSol(position, price)
+    return this.at(position, this.#watch.poolPriceOf(position) ?? this.#lowerPrice(position))
+  }
+
+  /** Returns the value that strategies see, SOL: the proceeds at the last known price. Older journals used the robust
+   *  price, without a reading of the pool. */
+  shownSol(position: Position): number | undefined {
+    if (!this.#state.hasMarks) return liquidationSol(position, this.#state.price(position.mint))
+    const value = this.atLastPrice(position)
+    return value === undefined ? undefined : lamportsToSol(value)
+  }
+
+  /** Returns the proceeds at `price`, SOL per token. */
+  at(position: Position, price: number | undefined): Lamports | undefined {
+    const sol = liquidationSol(position, price, this.#state.hasMarks ? this.#feesOf(position) : undefined)
     return sol === undefined ? undefined : solToLamports(Math.min(sol, MOST_VALUE / LAMPORTS_PER_SOL))
+  }
+
+  /** A few wrong prints of router trades lift the robust price, so a rise counts only once the price of the exits has
+   *  followed it. A fall counts at once. */
+  #lowerPrice(position: Position): number | undefined {
+    const price = this.#state.price(position.mint)
+    const ofExits = this.#state.hasMarks ? this.#watch.exitPriceOf(position) : undefined
+    return price === undefined || ofExits === undefined ? price : Math.min(price, ofExits)
   }
 
   /** Returns the lamports at risk in a position: the higher of its cost and its value. */

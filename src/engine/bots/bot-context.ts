@@ -1,3 +1,4 @@
+import type { Liquidation } from '../accounting/liquidation.ts'
 import type { EngineState } from '../engine-state.ts'
 import type { ConditionalBook } from '../exits/conditional-book.ts'
 import type { Exits } from '../exits/position-exits.ts'
@@ -13,6 +14,7 @@ export interface BotContext {
   readonly state: EngineState
   readonly factory: OrderFactory
   readonly results: BotResults
+  readonly liquidation: Liquidation
   readonly exits: Exits
   readonly conditionals: ConditionalBook
   readonly router: SubscriptionRouter

@@ -1,5 +1,6 @@
 import { lamportsToSol, type Millis } from '../../base/units.ts'
 import { isPublicKey } from '../../solana/base58.ts'
+import type { Liquidation } from '../accounting/liquidation.ts'
 import type { EngineState } from '../engine-state.ts'
 import type { ConditionalBook } from '../exits/conditional-book.ts'
 import { conditionalView } from '../exits/conditional-order.ts'
@@ -15,12 +16,14 @@ const FILLS_SHOWN = 100
 export class BotReadings {
   readonly #state: EngineState
   readonly #results: BotResults
+  readonly #liquidation: Liquidation
   readonly #conditionals: ConditionalBook
   readonly #host: BotHost
 
-  constructor({ state, results, conditionals }: BotContext, host: BotHost) {
+  constructor({ state, results, liquidation, conditionals }: BotContext, host: BotHost) {
     this.#state = state
     this.#results = results
+    this.#liquidation = liquidation
     this.#conditionals = conditionals
     this.#host = host
   }
@@ -50,7 +53,7 @@ export class BotReadings {
   positions(): PositionView[] {
     const all = this.#state.book.positions.of(this.#host.settings.account.id)
     const own = [...all.values()].filter((position) => position.bot === this.name)
-    return own.map((position) => new HeldView(this.#state, position))
+    return own.map((position) => new HeldView(this.#liquidation, position))
   }
 
   orders(): OrderView[] {

@@ -3,6 +3,7 @@ import { plainJson } from '../../base/json.ts'
 import type { Millis } from '../../base/units.ts'
 import { type MarketEvent, type NewToken, type PriceUpdate, RowKind, type Trade } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
+import type { Liquidation } from '../accounting/liquidation.ts'
 import type { EngineState } from '../engine-state.ts'
 import { BotScope, type LimitScope } from '../limits/limit-scope.ts'
 import type { Alarm, StoppedBot } from '../messages.ts'
@@ -25,6 +26,7 @@ export class StrategyRunner implements BotHost, Subscriber {
   handlers: Handlers<unknown> = {}
   starting = false
   readonly #state: EngineState
+  readonly #liquidation: Liquidation
   readonly #strategy: Strategy
   readonly #index: number
   readonly #router: SubscriptionRouter
@@ -40,6 +42,7 @@ export class StrategyRunner implements BotHost, Subscriber {
 
   constructor(context: BotContext, settings: BotSettings, money: BotMoney, wallet: LimitScope, strategy: Strategy) {
     this.#state = context.state
+    this.#liquidation = context.liquidation
     this.#index = context.index
     this.#router = context.router
     this.settings = settings
@@ -171,7 +174,7 @@ export class StrategyRunner implements BotHost, Subscriber {
     const view = this.viewOf(this.#state.mints.intern(mint))
     const position = this.#state.book.positions.get({ account: this.settings.account.id, mint })
     if (position === undefined || position.bot !== this.name) view.held = undefined
-    else if (view.held?.shows(position) !== true) view.held = new HeldView(this.#state, position)
+    else if (view.held?.shows(position) !== true) view.held = new HeldView(this.#liquidation, position)
     return view
   }
 

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../base/errors.ts'
 import { lamportsToSol, type Millis, wholeTokens } from '../../base/units.ts'
-import { liquidationSol } from '../accounting/liquidation.ts'
+import type { Liquidation } from '../accounting/liquidation.ts'
 import type { Position, PositionState } from '../accounting/position.ts'
 import type { EngineState } from '../engine-state.ts'
 import { copyExits, type ExitRules } from '../exits/exit-settings.ts'
@@ -69,10 +69,10 @@ Object.freeze(TokenView.prototype)
 /** A position in SOL and whole tokens. Each getter reads the current position, so a strategy may keep the view. */
 export class HeldView implements PositionView {
   readonly #position: Position
-  readonly #state: EngineState
+  readonly #liquidation: Liquidation
 
-  constructor(state: EngineState, position: Position) {
-    this.#state = state
+  constructor(liquidation: Liquidation, position: Position) {
+    this.#liquidation = liquidation
     this.#position = position
   }
 
@@ -102,7 +102,7 @@ export class HeldView implements PositionView {
     return this.#position.highPrice
   }
   get valueSol(): number | undefined {
-    return liquidationSol(this.#position, this.#state.price(this.#position.mint))
+    return this.#liquidation.shownSol(this.#position)
   }
   get realizedSol(): number {
     return lamportsToSol(this.#position.realizedLamports)

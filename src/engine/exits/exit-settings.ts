@@ -41,9 +41,12 @@ export type ExitWindow = (typeof EXIT_WINDOWS)[number]
 export interface RecordedExitPrice {
   readonly rule: 'filtered'
   readonly windowPrints: ExitWindow
+  /** Present if positions are valued at the lower one of robust price and exit price, and if they keep the sums and
+   *  the marks of their round trip. Absent in older journals, which valued positions at the robust price. */
+  readonly marks?: true
 }
 
-export const EXIT_PRICE: RecordedExitPrice = { rule: 'filtered', windowPrints: DEFAULT_EXIT_WINDOW }
+export const EXIT_PRICE: RecordedExitPrice = { rule: 'filtered', windowPrints: DEFAULT_EXIT_WINDOW, marks: true }
 
 /** Returns the window of a segment's positions that set none. A segment without a record used the median of 21
  *  prints. */

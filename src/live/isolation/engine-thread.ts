@@ -1,5 +1,6 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { Millis, Seq } from '../../base/units.ts'
+import type { PositionValue } from '../../engine/accounting/liquidation.ts'
 import type { Mark } from '../../engine/accounting/position.ts'
 import type { Input, Output, StartInput } from '../../engine/messages.ts'
 import type { Block } from '../../market/block.ts'
@@ -63,6 +64,8 @@ export type FromEngine =
   | { readonly kind: 'begun'; readonly outputs: readonly Output[]; readonly warmed: number }
   | { readonly kind: 'did'; readonly next: number; readonly outputs: readonly Output[] }
   | { readonly kind: 'marks'; readonly marks: readonly Mark[] }
+  /** Values of all positions that are not closed. */
+  | { readonly kind: 'values'; readonly values: readonly PositionValue[] }
   /** Text that a strategy has written to the console. */
   | { readonly kind: 'log'; readonly bot: number; readonly text: string }
   /** The engine cannot continue, and sends no further message. */
@@ -80,6 +83,7 @@ export interface EngineThreadEvents {
   begun(outputs: readonly Output[], warmed: number): void
   did(next: number, outputs: readonly Output[]): void
   marks(marks: readonly Mark[]): void
+  values(values: readonly PositionValue[]): void
   log(bot: number, text: string): void
   /** Called once when the thread is lost; no other event follows. */
   died(death: Death): void
@@ -89,7 +93,7 @@ export interface EngineThreadEvents {
  *  find the bot that holds the memory. */
 const HARD_HEAP = 2
 
-const NOBODY: EngineThreadEvents = { begun() {}, did() {}, marks() {}, log() {}, died() {} }
+const NOBODY: EngineThreadEvents = { begun() {}, did() {}, marks() {}, values() {}, log() {}, died() {} }
 
 /** Represents a thread with an engine in the main thread. */
 export class EngineThread implements EngineLink {
@@ -171,6 +175,9 @@ export class EngineThread implements EngineLink {
         break
       case 'marks':
         this.on.marks(message.marks)
+        break
+      case 'values':
+        this.on.values(message.values)
         break
       case 'log':
         this.on.log(message.bot, message.text)

@@ -1,8 +1,10 @@
 // Worker thread of an engine. After `begin` it has no event loop: it sleeps until the main thread increments the bell,
 // so that only handlers run in it. Work that a strategy starts for later (a promise, its own timer) never runs.
+import { isDeepStrictEqual } from 'node:util'
 import { receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { loadStrategy } from '../../config/strategies.ts'
 import { stackReader, thrownText } from '../../config/strategy-trace.ts'
+import type { PositionValue } from '../../engine/accounting/liquidation.ts'
 import { Engine } from '../../engine/engine.ts'
 import type { StartInput } from '../../engine/messages.ts'
 import type { Strategy } from '../../engine/strategy.ts'
@@ -39,6 +41,8 @@ const mints = new Mints()
 let tokens: number[] = []
 let block: TranslatedBlock
 let marksAt = 0
+/** Values that the main thread was told last. */
+let told: readonly PositionValue[] = []
 let memory: MemoryGuard
 /** Finds the strategy's code in a stack. It is created before the globals are frozen, because it asks Node for longer
  *  stacks. */
@@ -165,6 +169,10 @@ function tellMarks(engine: Engine): void {
   marksAt = now
   const marks = engine.takeMarks().map(({ account, mint, highPrice }) => ({ account, mint, highPrice }))
   if (marks.length > 0) say({ kind: 'marks', marks })
+  const values = engine.values()
+  if (isDeepStrictEqual(values, told)) return
+  told = values
+  say({ kind: 'values', values })
 }
 
 /** Reads messages until the engine cannot continue, and returns the reason. */

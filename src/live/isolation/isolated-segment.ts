@@ -1,5 +1,6 @@
-import type { Millis } from '../../base/units.ts'
-import { ByMint } from '../../engine/accounting/by-mint.ts'
+import type { Lamports, Millis } from '../../base/units.ts'
+import { ByMint, type Owner } from '../../engine/accounting/by-mint.ts'
+import type { PositionValue } from '../../engine/accounting/liquidation.ts'
 import type { Mark } from '../../engine/accounting/position.ts'
 import type { Input, Output, StartInput, StoppedBot } from '../../engine/messages.ts'
 import type { BotSettings } from '../../engine/settings.ts'
@@ -47,6 +48,8 @@ export class IsolatedSegment implements AnySegment {
   #spareTimer: NodeJS.Timeout | undefined
   #unwatch: () => void = () => {}
   readonly #marks = new HighMarks()
+  /** Values of the positions, as the engine reported them last. */
+  #values = new ByMint<PositionValue>()
   #hadBegun = false
   /** Whether the next engines determine the memory of each bot. */
   #inspects = false
@@ -83,6 +86,10 @@ export class IsolatedSegment implements AnySegment {
   /** High-water marks that have risen since the last call, one for each position. */
   takeMarks(): readonly Mark[] {
     return this.#marks.take()
+  }
+
+  valueOf(owner: Owner): Lamports | undefined {
+    return this.#values.get(owner)?.lamports
   }
 
   get isIdle(): boolean {
@@ -123,6 +130,10 @@ export class IsolatedSegment implements AnySegment {
         this.runner.did(next, outputs)
       },
       marks: (marks) => this.#marks.add(marks),
+      values: (values) => {
+        this.#values = new ByMint()
+        for (const value of values) this.#values.set(value, value)
+      },
       log: (bot, text) => this.#parts.log.info({ bot: this.#bots[bot] }, text),
       died: (death) => this.#died(thread, death),
     }

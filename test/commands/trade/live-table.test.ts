@@ -1,8 +1,9 @@
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { lamports, ZERO } from '../../../src/base/units.ts'
+import { lamports, solToLamports, ZERO } from '../../../src/base/units.ts'
 import { liveTable } from '../../../src/commands/trade/live-table.ts'
 import { accountOf } from '../../../src/engine/account.ts'
+import { liquidationSol } from '../../../src/engine/accounting/liquidation.ts'
 import { newPosition, type Position } from '../../../src/engine/accounting/position.ts'
 import { NO_LIMITS } from '../../../src/engine/limits/limits.ts'
 import type { Output } from '../../../src/engine/messages.ts'
@@ -49,10 +50,13 @@ function tableOf(
     planNotice: '',
     decisionTime: { p50: () => 1, p99: () => 2 },
     plan: () => ({}) as never,
-    priceOf: () => price,
     lists: { broken: new Map(broken.map((text) => [text, text])) },
   } satisfies WatchedWorld
-  const status = statusOf({ world, stats, bots: BOTS, startedAt: NOON }, NOON + 60_000)
+  const worthOf = (position: Position) => {
+    const sol = liquidationSol(position, price)
+    return sol === undefined ? undefined : solToLamports(sol)
+  }
+  const status = statusOf({ world, worthOf, stats, bots: BOTS, startedAt: NOON }, NOON + 60_000)
   // The socket of `sluice status` carries JSON.
   const sent = JSON.parse(JSON.stringify(status)) as typeof status
   return liveTable(sent, 'test', 0, columns)

@@ -4,11 +4,13 @@ import { Liquidation, liquidationSol, valueAt } from '../../../src/engine/accoun
 import { newPosition } from '../../../src/engine/accounting/position.ts'
 import type { EngineState } from '../../../src/engine/engine-state.ts'
 import type { ExitWatch } from '../../../src/engine/exits/exit-watch.ts'
+import type { QuoteFees } from '../../../src/engine/settings.ts'
 import { CURVE_PRODUCT, GRADUATION_PRICE, POOL_PRODUCT, reservesAt, solFor } from '../../../src/solana/pool-depth.ts'
 import { Crew, MINT_3, TOKENS } from '../../support/crew.ts'
 import { fillOf, MINT, MINT_2 } from '../../support/engine-rig.ts'
 
 const sol = solToLamports
+const FEES = { venuePercent: 2, servicePercent: 1 } as QuoteFees
 const resume = { kind: 'command', command: { name: 'resume' } } as const
 
 describe('the liquidation value', () => {
@@ -40,10 +42,25 @@ describe('the liquidation value', () => {
     ['its pool, which was read since', 1e-6, 0.5e-6, 900_000, 0.5e-6],
     ['its pool, though no price came since the start', undefined, 0.5e-6, 0, 0.5e-6],
   ])('uses %s', (_name, price, pool, quietMs, by) => {
-    const session = { now: quietMs, price: () => price } as unknown as EngineState
+    const session = { now: quietMs, price: () => price, hasMarks: false } as unknown as EngineState
     const watch = { printedAt: () => 0, poolPriceOf: () => pool } as unknown as ExitWatch
     const expected = by === undefined ? undefined : by === 0 ? 0 : Math.round(into(by, productAt(by)) * 1e9)
-    expect(new Liquidation(session, watch).of(held)).toBe(expected)
+    expect(new Liquidation(session, watch, () => FEES).of(held)).toBe(expected)
+  })
+
+  it.each([
+    ['the robust price, if that is lower', 1e-6, 2e-6, 1e-6],
+    ['the price of the exits, if that is lower', 1e-6, 0.4e-6, 0.4e-6],
+    ['the robust price, if the exits have none', 1e-6, undefined, 1e-6],
+    ['none without a robust price, which a gap ends too', undefined, 1e-6, undefined],
+  ])('with marks uses %s, and deducts the fees of venue and service', (_name, price, ofExits, by) => {
+    const session = { now: 0, price: () => price, hasMarks: true } as unknown as EngineState
+    const watch = { printedAt: () => 0, poolPriceOf: () => undefined, exitPriceOf: () => ofExits }
+    const liquidation = new Liquidation(session, watch as unknown as ExitWatch, () => FEES)
+    const gross = by === undefined ? undefined : solFor(1e7, reservesAt(by, productAt(by)), 0.02)
+    const expected = gross === undefined ? undefined : Math.round(gross * 0.99 * 1e9)
+    expect(liquidation.of(held)).toBe(expected)
+    expect(liquidation.shownSol(held)).toBe(expected === undefined ? undefined : expected / 1e9)
   })
 
   it('has an upper bound at any price', () => {

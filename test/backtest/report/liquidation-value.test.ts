@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { liquidationOf } from '../../../src/backtest/report/liquidation-value.ts'
+import type { ExitRules } from '../../../src/engine/exits/exit-settings.ts'
+import type { JournalReader } from '../../../src/journal/reader/reader.ts'
+import type { Mints } from '../../../src/market/mints.ts'
+import { reservesAt, solFor } from '../../../src/solana/pool-depth.ts'
+import { MINT, MINT_2 } from '../../support/engine-rig.ts'
+import { blockOf, type MarketRow } from '../../support/market-rows.ts'
+
+const T0 = 1_780_000_000_000
+const TOKENS = 1_000_000_000_000n
+
+/** A journal that holds MINT, with a tape of prints at these prices, 0.1 s apart. */
+function journalWith(prices: readonly number[], exits: ExitRules): JournalReader {
+  const rows = [
+    { kind: 'newToken', time: T0, mint: MINT },
+    { kind: 'newToken', time: T0, mint: MINT_2 },
+  ] as MarketRow[]
+  for (const [at, price] of prices.entries())
+    for (const mint of [MINT, MINT_2])
+      rows.push({ kind: at % 2 === 0 ? 'buy' : 'sell', time: T0 + at * 100, mint, price, sol: 0.1 } as MarketRow)
+  return {
+    segments: () => [{ start: { units: { tradePrice: 'sol', tradeAmount: 'sol' } } }],
+    recover: () => ({ money: { positions: [{ mint: MINT, exits }] } }),
+    warmupRange: () => ({ from: 0, to: rows.length }),
+    blocks: (mints: Mints) => [blockOf(rows, mints)],
+  } as unknown as JournalReader
+}
+
+const into = (price: number): number => solFor(1e6, reservesAt(price)) * 0.99 * 1e9
+
+test.each<[string, ExitRules, readonly number[], number]>([
+  [
+    'a rise of the robust price that the exits have not followed',
+    {},
+    [...Array(90).fill(1e-7), ...Array(5).fill(2e-7)],
+    1e-7,
+  ],
+  [
+    'a rise with a short window of the exits',
+    { windowPrints: 5 },
+    [...Array(90).fill(1e-7), ...Array(7).fill(2e-7)],
+    2e-7,
+  ],
+  [
+    'a fall of the robust price, before the exits follow',
+    {},
+    [...Array(90).fill(2e-7), ...Array(5).fill(1.2e-7)],
+    1.2e-7,
+  ],
+])('a held token is valued at the lower price: %s', (_what, exits, prices, at) => {
+  const worth = liquidationOf(journalWith(prices, exits))
+  expect((worth(MINT, TOKENS, 6) ?? 0) / into(at)).toBeCloseTo(1, 1)
+})
+
+test('a token that no position holds has no price of exits', () => {
+  const worth = liquidationOf(journalWith([...Array(90).fill(1e-7), ...Array(7).fill(2e-7)], {}))
+  expect((worth(MINT_2, TOKENS, 6) ?? 0) / into(2e-7)).toBeCloseTo(1, 1)
+})
