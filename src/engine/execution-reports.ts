@@ -146,7 +146,8 @@ export class ExecutionReports {
     const { orderId, state, code, reason } = report
     const view = runner.viewOf(this.#state.mints.intern(subject.mint))
     if (booking !== undefined) runner.guard(() => runner.handlers.onFill?.(fillView(booking.fill), view))
-    const { mint, side } = subject
-    runner.guard(() => runner.handlers.onOrder?.(orderView({ id: orderId, mint, side }, state, code, reason), view))
+    const { mint, side, tag } = subject
+    const order = { id: orderId, mint, side, tag }
+    runner.guard(() => runner.handlers.onOrder?.(orderView(order, state, code, reason), view))
   }
 }

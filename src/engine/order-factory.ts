@@ -9,11 +9,11 @@ import { type LimitCheck, reserveOf } from './limits/limit-check.ts'
 import type { LimitScope } from './limits/limit-scope.ts'
 import { checkRanges, sellCost, type Veto } from './limits/order-bounds.ts'
 import { mintRefusal } from './limits/token-checks.ts'
-import { isFullExit, MOST_OPEN_EXITS, type Order, type Size } from './order.ts'
+import { isFullExit, MOST_OPEN_EXITS, type Order, type Size, withTag } from './order.ts'
 import type { BotMoney } from './recovered-money.ts'
 import type { BotSettings, ExitOrderSettings } from './settings.ts'
 import type { BuyOptions, Placed, SellOptions } from './strategy.ts'
-import { readBuy, readSell, type SellRequest } from './strategy-requests.ts'
+import { type Cause, readBuy, readSell, type SellRequest } from './strategy-requests.ts'
 
 /** A bot that requests orders: its settings, money and limits. */
 export interface Client {
@@ -75,6 +75,7 @@ export class OrderFactory {
       reserveLamports: reserveOf(request),
       notAfter: now + request.ttlMs,
       reason: request.reason,
+      ...(request.tag !== undefined && { tag: request.tag }),
     })
     this.#openPosition(order, request.exits, creator)
     this.#state.spending.ask(order, amount)
@@ -92,7 +93,7 @@ export class OrderFactory {
     const busy = isFull ? book.fullExitOf(position) : book.laneHolder({ account: position.account, mint, side: 'sell' })
     if (busy !== undefined)
       return { ok: false, code: 'LANE_BUSY', reason: `order ${busy.order.id} is still selling this mint` }
-    return { ok: true, id: this.sellPosition(position, client.settings, request.size, request.reason) }
+    return { ok: true, id: this.sellPosition(position, client.settings, request.size, request) }
   }
 
   /** Reads a request to sell, and finds the position that it refers to. */
@@ -106,7 +107,7 @@ export class OrderFactory {
 
   /** Sells without a check of limits, because only the exit's own lane may block an exit. `step`: the step of the
    *  ladders to begin with. Returns the id of the order. */
-  sellPosition(position: Position, settings: BotSettings, size: Size, reason: string, step = 0): string {
+  sellPosition(position: Position, settings: BotSettings, size: Size, { reason, tag }: Cause, step = 0): string {
     if (position.tokens <= 0n) assert(false, `no tokens of ${position.mint} to sell`)
     const { account, bot, mint } = position
     const { slippageLadder, priorityFeeLadder } = settings.exitOrders
@@ -132,6 +133,7 @@ export class OrderFactory {
       reserveLamports: lamports(worst),
       notAfter: null,
       reason,
+      ...(tag !== undefined && { tag }),
     })
     position.state = 'closing'
     this.#state.emitPosition(position)
@@ -159,7 +161,7 @@ export class OrderFactory {
     const price = read ?? state.price(parts.mint) ?? null
     const eventAgeMs = Math.round(state.eventAgeMs())
     // Spreading `parts` would take as long as everything else in this method.
-    return {
+    const order: Order = {
       id: `o${state.nextOrder++}`,
       seq: state.seq,
       time: state.now,
@@ -179,6 +181,7 @@ export class OrderFactory {
       price,
       eventAgeMs,
     }
+    return withTag(order, parts.tag)
   }
 
   #send(order: Order): void {
@@ -193,6 +196,7 @@ export class OrderFactory {
     if (book.positions.get(order) !== undefined) return
     const position = book.open(order, now, exits)
     if (creator !== '') position.creator = creator
+    withTag(position, order.tag)
     this.#watch.watch(position)
     this.#state.emitPosition(position)
   }

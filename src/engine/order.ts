@@ -47,6 +47,15 @@ export interface Order {
    *  journals. */
   readonly eventAgeMs?: number
   readonly reason: string
+  /** Tag that the strategy gave; absent if there is none. */
+  readonly tag?: string
+}
+
+/** Gives an order, an attempt or a fill its tag, if there is one, and returns it. Assigns a field, which is several
+ *  times as fast as spreading. */
+export function withTag<T extends { readonly tag?: string }>(made: T, tag: string | undefined): T {
+  if (tag !== undefined) (made as { tag?: string }).tag = tag
+  return made
 }
 
 /** Returns the number of an order: 12 for `o12`. */
@@ -137,6 +146,8 @@ export interface Fill {
   readonly costs: FillCosts
   /** Whether the transaction was seen at commitment `finalized`. Before that, a fork may remove it. */
   readonly final: boolean
+  /** Tag of the order; absent if it has none. */
+  readonly tag?: string
 }
 
 /** State of an order, as the gateway or the audit reports it to the engine. A report is durable before it is sent. */

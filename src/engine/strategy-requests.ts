@@ -23,14 +23,21 @@ export interface BuyRequest {
   readonly exits: ExitRules
   readonly scaleIn: boolean
   readonly reason: string
+  readonly tag: string | undefined
 }
 
-export interface SellRequest {
-  readonly size: Size
+/** Why an order is made: its reason and its tag. */
+export interface Cause {
   readonly reason: string
+  readonly tag?: string | undefined
+}
+
+export interface SellRequest extends Cause {
+  readonly size: Size
 }
 
 const LONGEST_TEXT = 500
+const LONGEST_TAG = 50
 const MOST_TTL_SECONDS = 86_400
 const LONGEST_TIMER_SECONDS = 1e9
 /** Above the maximum of every plan. A larger amount becomes this one, and the range check refuses it. */
@@ -41,11 +48,13 @@ export function readBuy(options: BuyOptions, settings: OrderSettings, defaults: 
   const named: unknown = options.exits ?? undefined
   const exits = named === undefined ? readDefaultExits(defaults) : readExits(named, defaults)
   const reason = readText(options.reason)
+  const tag = readTag(options)
   const ttlMs = options.ttlSeconds === undefined ? settings.ttlMs : Math.round(options.ttlSeconds * 1000)
   if (reason === undefined) return invalid('reason is required and must be a string')
   if (!(ttlMs > 0 && ttlMs <= MOST_TTL_SECONDS * 1000))
     return invalid(`ttlSeconds must be above 0 and at most ${MOST_TTL_SECONDS}, got ${options.ttlSeconds}`)
   if (typeof exits === 'string') return invalid(exits)
+  if (typeof tag === 'object') return tag
   const slippagePercents = readSlippages(options, settings)
   if (typeof slippagePercents === 'string') return invalid(slippagePercents)
   return {
@@ -60,6 +69,7 @@ export function readBuy(options: BuyOptions, settings: OrderSettings, defaults: 
     exits,
     scaleIn: options.scaleIn === true,
     reason,
+    tag,
   }
 }
 
@@ -84,12 +94,14 @@ function readSlippages(options: BuyOptions, settings: OrderSettings): readonly n
 export function readSell(options: SellOptions, position: Pick<Position, 'tokens' | 'decimals'>): SellRequest | Veto {
   const { all, percent, tokens, reason: text } = options as Partial<Record<string, unknown>>
   const reason = readText(text)
+  const tag = readTag(options)
   if (reason === undefined) return invalid('reason is required and must be a string')
+  if (typeof tag === 'object') return tag
   if ([all, percent, tokens].filter((size) => size !== undefined).length !== 1)
     return invalid('exactly one of all, percent and tokens is required')
-  if (all !== undefined) return all === true ? { size: { kind: 'all' }, reason } : invalid('all must be true')
+  if (all !== undefined) return all === true ? { size: { kind: 'all' }, reason, tag } : invalid('all must be true')
   const size = percent === undefined ? sizeOfTokens(tokens, position) : sizeOfPercent(percent)
-  return typeof size === 'string' ? invalid(size) : { size, reason }
+  return typeof size === 'string' ? invalid(size) : { size, reason, tag }
 }
 
 /** Returns the interval of a strategy's timer, ms. Throws TypeError or RangeError for invalid values. `timerRefusal`
@@ -120,6 +132,14 @@ export function timerRefusal(name: string, ms: Millis, others: number): Veto | u
 /** Returns a text cut to `longest` characters; undefined if the value is not a string. */
 export function readText(text: unknown, longest = LONGEST_TEXT): string | undefined {
   return typeof text === 'string' ? text.slice(0, longest) : undefined
+}
+
+/** Returns the tag of an order; undefined if it has none. A longer tag is refused and not cut, because two tags could
+ *  then become the same one. */
+function readTag({ tag }: { readonly tag?: unknown }): string | undefined | Veto {
+  if (tag === undefined || tag === '') return undefined
+  if (typeof tag === 'string' && tag.length <= LONGEST_TAG) return tag
+  return invalid(`tag: expected text of at most ${LONGEST_TAG} characters`)
 }
 
 function sizeOfPercent(percent: unknown): Size | string {

@@ -27,8 +27,9 @@ export interface Strategy<P = unknown, S = unknown> {
   /** Exits of the strategy's positions. The order's exits come first, then the bot's exits, the defaults of the
    *  configuration, and these. With `exits: strategy` in the YAML, these come before the defaults. */
   readonly exits?: ExitRules
-  /** Creates the state of a token that the bot sees for the first time, or again after two days without an event. */
-  readonly token?: () => S
+  /** Creates the state of a token that the bot sees for the first time, or again after two days without an event.
+   *  `params` are those that `start` receives. */
+  token?(params: P): S
   /** Called once at each start of the process. Returns the handlers synchronously. Timers and watches may be set here;
    *  orders are refused (WARMING). */
   start(params: P, bot: Bot<S>): Handlers<S>
@@ -98,6 +99,8 @@ export interface PositionView {
   readonly realizedSol: number
   /** Exits of the position. `bot.setExits` replaces them. */
   readonly exits: ExitRules
+  /** Tag of the buy that opened the position; '' if it has none. */
+  readonly tag: string
 }
 
 /** An execution of one of the bot's orders. */
@@ -122,6 +125,8 @@ export interface FillView {
   readonly time: Millis
   /** false while a fork could still remove the transaction. */
   readonly final: boolean
+  /** Tag of the order; '' if it has none. */
+  readonly tag: string
 }
 
 /** An order, or a conditional order, in its present state. */
@@ -138,6 +143,8 @@ export interface OrderView {
   readonly code: ErrorCode | ''
   /** Reason of the order. After a failure: the reason of the failure. */
   readonly reason: string
+  /** Tag that the strategy gave to the order; '' if there is none. */
+  readonly tag: string
 }
 
 /** Synchronous result of placing an order. If `ok`, `id` is the id of the order, and later changes arrive as `onOrder`
@@ -171,6 +178,9 @@ export interface BuyOptions {
   /** Exits of the position that this buy opens; they override those of the bot. A position that is already held keeps
    *  its exits; see `setExits`. */
   readonly exits?: ExitRules
+  /** Tag of at most 50 characters, for example the name of a signal. Fills, round trips and reports show the tag, and
+   *  reports group their results by it. A longer tag is refused (REQUEST_INVALID). */
+  readonly tag?: string
 }
 
 /** The size of a sale: `percent` of the tokens held (rounded down to two decimals; 100 or more sells everything), a
@@ -178,6 +188,8 @@ export interface BuyOptions {
 export type SellOptions = ({ readonly percent: number } | { readonly tokens: number } | { readonly all: true }) & {
   /** Reason why the strategy sells. It is recorded with the order, and cut after 500 characters. */
   readonly reason: string
+  /** Tag of at most 50 characters; see `BuyOptions.tag`. */
+  readonly tag?: string
 }
 
 /** Options of every conditional order. */

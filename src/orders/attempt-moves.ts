@@ -1,6 +1,6 @@
 import { assert } from '../base/errors.ts'
 import type { Lamports, Millis } from '../base/units.ts'
-import type { Fill } from '../engine/order.ts'
+import { type Fill, withTag } from '../engine/order.ts'
 import { ATTEMPT_MOVES, type Attempt, type AttemptState, type AttemptStep, deadState } from './attempt.ts'
 import type { Outcome } from './ports.ts'
 import { codeOf } from './retry-policy.ts'
@@ -19,7 +19,7 @@ export function nextAttempt(
 ): Attempt {
   const { order, route } = working
   const number = ++working.attempts
-  return {
+  const attempt: Attempt = {
     id: `${order.id}.${number}`,
     orderId: order.id,
     account: order.account,
@@ -39,6 +39,7 @@ export function nextAttempt(
     code: '',
     waitedMs,
   }
+  return withTag(attempt, order.tag)
 }
 
 function feeOf(working: WorkingOrder): Lamports | null {

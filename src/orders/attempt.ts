@@ -30,6 +30,8 @@ export interface Attempt {
   code: ErrorCode | ''
   /** Time for which the order had waited for a slot, ms. Absent in records of older versions, and so is `trail`. */
   readonly waitedMs?: number
+  /** Tag of the order, which the fill inherits; absent if there is none. */
+  readonly tag?: string
   /** First steps of the attempt since it was armed. */
   trail?: readonly AttemptStep[]
 }

@@ -5,7 +5,7 @@ import { LAMPORTS_PER_SOL, type Lamports, lamports, type TokenAmount, wholeToken
 import type { FillModel } from '../engine/accounting/fill-assumptions.ts'
 import { type FillCosts, NO_COSTS, walletChange } from '../engine/accounting/fill-costs.ts'
 import type { Position } from '../engine/accounting/position.ts'
-import type { Fill } from '../engine/order.ts'
+import { type Fill, withTag } from '../engine/order.ts'
 import type { Attempt } from '../orders/attempt.ts'
 import type { Executor, Outcome } from '../orders/ports.ts'
 import { SLOT_MS } from '../solana/constants.ts'
@@ -284,7 +284,7 @@ export class PaperExecutor implements Executor {
     const costs = paperCosts(side, tradeLamports, feeLamports, rentLamports, this.#model)
     const now = this.#clock.now()
     const { time, slot } = known.filled ?? { time: now, slot: Math.floor(now / SLOT_MS) }
-    return {
+    const fill: Fill = {
       signature: signatureOf(attempt),
       orderId,
       attemptId: attempt.id,
@@ -303,6 +303,7 @@ export class PaperExecutor implements Executor {
       costs,
       final: false,
     }
+    return withTag(fill, attempt.tag)
   }
 
   /** Result of a transaction that landed and failed. Only its fee was paid. */

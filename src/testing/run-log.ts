@@ -88,6 +88,8 @@ export interface TestOrder extends Amount {
   readonly side: TradeSide
   /** Reason of the order. */
   readonly reason: string
+  /** Tag of the order; '' if it has none. */
+  readonly tag: string
   /** Current state of the order. */
   state: OrderState
   /** Error code that explains why the order ended without a fill. */
@@ -106,8 +108,8 @@ export interface TestRemark {
   readonly reason: string
 }
 
-function testOrder({ id, time, mint, side, size, reason }: Order): TestOrder {
-  return { id, time, mint, side, ...amountOf(size), reason, state: 'accepted', code: '' }
+function testOrder({ id, time, mint, side, size, reason, tag = '' }: Order): TestOrder {
+  return { id, time, mint, side, ...amountOf(size), reason, tag, state: 'accepted', code: '' }
 }
 
 /** Returns a decision as a line of a golden file: time, kind, amount, reason. Returns undefined for an output that is
@@ -120,8 +122,8 @@ function decisionLine(time: Millis, output: Output): string | undefined {
 function decided(output: Output): object | undefined {
   switch (output.kind) {
     case 'order': {
-      const { side, mint, size, reason } = output.order
-      return { what: side, mint, ...amountOf(size), reason }
+      const { side, mint, size, reason, tag } = output.order
+      return { what: side, mint, ...amountOf(size), reason, ...(tag !== undefined && { tag }) }
     }
     case 'cancel':
       return { what: 'cancel', order: output.orderId, code: output.code }

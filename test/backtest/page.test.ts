@@ -21,6 +21,7 @@ function hostileReport(): Report {
   const result = new BotResult(HOSTILE, log)
   const trip: RoundTrip = {
     ...{ mint: HOSTILE, openedAt: T0, closedAt: T0 + 5_000, entryReason: HOSTILE, exitReason: HOSTILE },
+    ...{ entryTag: HOSTILE, exitTag: HOSTILE },
     ...{ boughtLamports: 1e9, soldLamports: 2e9, feeLamports: 0, valueLamports: 0 },
     ...{ buys: 1, sells: 1, boughtTokens: 1e7, lowPrice: 1e-7, highPrice: 2e-7 },
   }

@@ -52,6 +52,19 @@ function groupOf(name: string, trips: readonly RoundTrip[]): Group {
   }
 }
 
+export interface TagGroups {
+  /** Trades by the tag of their first buy, and by the tag of their last sale. The name of a group is '' for trades
+   *  without a tag. Empty if no trade has a tag. */
+  readonly byEntryTag: readonly Group[]
+  readonly byExitTag: readonly Group[]
+}
+
+export function tagGroupsOf(trips: readonly RoundTrip[]): TagGroups {
+  const by = (tagOf: (trip: RoundTrip) => string): Group[] =>
+    trips.some((trip) => tagOf(trip) !== '') ? groupsOf(trips, tagOf) : []
+  return { byEntryTag: by(({ entryTag }) => entryTag), byExitTag: by(({ exitTag }) => exitTag) }
+}
+
 /** A standalone number with sign and exponent; digits within a name such as `ema20` do not count. */
 const NUMBER = /(?:(?<!\w)[-+])?(?<![\w.])\d+(?:\.\d+)?(?:e[-+]?\d+)?/gi
 /** Prefix that a conditional order adds to the reason of its strategy. */

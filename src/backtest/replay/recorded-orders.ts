@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../base/errors.ts'
 import { type Lamports, lamports, type Millis, ZERO } from '../../base/units.ts'
 import { walletChange } from '../../engine/accounting/fill-costs.ts'
 import type { Input } from '../../engine/messages.ts'
-import type { ExecutionReport, Fill, Order } from '../../engine/order.ts'
+import { type ExecutionReport, type Fill, type Order, withTag } from '../../engine/order.ts'
 import type { Attempt } from '../../orders/attempt.ts'
 import type { GatewayPort, Outcome } from '../../orders/ports.ts'
 import { networkFee } from '../../simulation/fill-model.ts'
@@ -129,11 +129,12 @@ function failureOf(outcome: Outcome | undefined): Pick<ExecutionReport, 'state' 
 
 function attemptOf(order: Order, id: string, armedAt: Millis): Attempt {
   const { account, bot, mint, side, class: kind, size, slippagePercents, priorityFeeLamports, price } = order
-  return {
+  const attempt: Attempt = {
     ...{ id, orderId: order.id, account, bot, executor: 'paper', mint, side, class: kind, size },
     slippagePercent: slippagePercents[0] as number,
     ...{ priorityFeeLamports, price, armedAt, baseline: null, state: 'armed', signature: '', code: '' },
   }
+  return withTag(attempt, order.tag)
 }
 
 /** Returns the fill with other fees and rent. */

@@ -7,7 +7,17 @@ import type { BotLog, FillMark } from '../bot-log.ts'
 import type { BotResult } from '../bot-result.ts'
 import { type CostTable, costsOf } from '../bot-result.ts'
 import type { Equity } from '../equity.ts'
-import { type Group, groupsOf, kindOf, periodsOf, splitInTime, withoutBest, zeroShareOf } from '../metrics/groups.ts'
+import {
+  type Group,
+  groupsOf,
+  kindOf,
+  periodsOf,
+  splitInTime,
+  type TagGroups,
+  tagGroupsOf,
+  withoutBest,
+  zeroShareOf,
+} from '../metrics/groups.ts'
 import type { Metric } from '../metrics/metrics.ts'
 import { metricsOf } from '../metrics/metrics.ts'
 import { type PlanUse, planUseOf } from '../metrics/plan-use.ts'
@@ -34,6 +44,8 @@ export interface TripRow {
   readonly closedAt: Millis | null
   readonly entryReason: string
   readonly exitReason: string
+  readonly entryTag: string
+  readonly exitTag: string
   readonly boughtSol: number
   readonly soldSol: number
   readonly feesSol: number
@@ -70,7 +82,7 @@ export interface DepthReport {
 }
 
 /** Report of one bot of the backtest. */
-export interface BotReport extends CostTable {
+export interface BotReport extends CostTable, TagGroups {
   readonly name: string
   readonly strategy: string
   readonly params: Json
@@ -142,6 +154,7 @@ export function botReport(input: BotReportInput): BotReport {
     byEntry: groupsOf(trips, entryKind),
     byExit: groupsOf(trips, exitKind),
     byReasons: groupsOf(trips, (trip) => `${entryKind(trip)}, then ${exitKind(trip)}`),
+    ...tagGroupsOf(trips),
     byToken: groupsOf(trips, ({ mint }) => mint),
     ...periodsOf(trips),
     trips: trips.map(tripRow),
@@ -168,9 +181,9 @@ const exitKind = ({ exitReason }: RoundTrip): string => (exitReason === '' ? 'no
 
 function tripRow(trip: RoundTrip): TripRow {
   const excursion = excursionOf(trip)
-  const { mint, openedAt, closedAt, entryReason, exitReason } = trip
+  const { mint, openedAt, closedAt, entryReason, exitReason, entryTag, exitTag } = trip
   return {
-    ...{ mint, openedAt, closedAt, entryReason, exitReason },
+    ...{ mint, openedAt, closedAt, entryReason, exitReason, entryTag, exitTag },
     boughtSol: trip.boughtLamports / 1e9,
     soldSol: trip.soldLamports / 1e9,
     feesSol: trip.feeLamports / 1e9,

@@ -43,6 +43,7 @@ ${
 ${groupTable('Bought because', bot.byEntry)}
 ${groupTable('Sold because', bot.byExit)}
 ${bot.byReasons.length <= Math.max(bot.byEntry.length, bot.byExit.length) ? '' : folded('By both reasons', 'Bought, then sold because', bot.byReasons)}
+${tags(bot)}
 <h3>By token</h3>
 ${groupTable('Token', bot.byToken, (mint) => tokenName(mint, report))}
 ${tokenCharts(bot, report)}
@@ -213,6 +214,14 @@ function periods({ byDay, byWeek, byMonth, byWeekday }: BotReport): Part {
     ['By weekday', byWeekday],
   ]
   return some.map(([title, kind]) => (kind.length < 2 ? '' : folded(title, 'Opened on, UTC', kind)))
+}
+
+/** Tables of the trades by tag; none if the strategy gives no tags. */
+function tags({ byEntryTag, byExitTag }: BotReport): Html {
+  const name = (tag: string): Part => (tag === '' ? html`<i>no tag</i>` : tag)
+  const part = (head: string, some: readonly Group[]): Part => (some.length === 0 ? '' : groupTable(head, some, name))
+  if (byEntryTag.length + byExitTag.length === 0) return html``
+  return html`<h3>By tag</h3>${part('Tag of the entry', byEntryTag)}${part('Tag of the exit', byExitTag)}`
 }
 
 function folded(title: string, head: string, some: readonly Group[]): Html {

@@ -7,11 +7,11 @@ import { markTrips, netOf, type RoundTrip } from '../../engine/accounting/round-
 import { isOpen } from '../../engine/order.ts'
 import type { JournalReader } from '../../journal/reader/reader.ts'
 import type { ReportRows } from '../../journal/reader/report-rows.ts'
-import { type Group, groupsOf, kindOf, withoutBest } from '../metrics/groups.ts'
+import { type Group, groupsOf, kindOf, type TagGroups, tagGroupsOf, withoutBest } from '../metrics/groups.ts'
 import { liquidationOf } from './liquidation-value.ts'
 
 /** Result of a bot with one account over all segments of a journal. Amounts are in SOL, after all fees. */
-export interface BotTrades {
+export interface BotTrades extends TagGroups {
   readonly bot: string
   readonly mode: Mode
   readonly account: string
@@ -102,6 +102,7 @@ function moneyOf({ trips, totals, strayFeeLamports }: BotMoney, held: readonly P
     })),
     byEntry: groupsOf(trips, ({ entryReason }) => kindOf(entryReason)),
     byExit: groupsOf(trips, exitOf),
+    ...tagGroupsOf(trips),
     byToken: groupsOf(trips, ({ mint }) => mint),
   }
 }

@@ -25,6 +25,9 @@ export interface ListedRoundTrip {
   readonly netPercent: number
   readonly entryReason: string
   readonly exitReason: string
+  /** Tags of the first buy and of the last sale; '' if they have none. */
+  readonly entryTag: string
+  readonly exitTag: string
 }
 
 /** Closed positions of a journal, in the order of their last sales. */
@@ -37,7 +40,8 @@ export function roundTripsOf(reader: JournalReader): ListedRoundTrip[] {
 }
 
 function listed(bot: string, trip: RoundTrip, closedAt: Millis): ListedRoundTrip {
-  const { mint, openedAt, entryReason, exitReason, buys, sells, boughtLamports, soldLamports, feeLamports } = trip
+  const { mint, openedAt, buys, sells, boughtLamports, soldLamports, feeLamports } = trip
+  const { entryReason, exitReason, entryTag, exitTag } = trip
   return {
     ...{ bot, mint, openedAt, closedAt, heldSeconds: (closedAt - openedAt) / 1000, buys, sells },
     costSol: lamportsToSol(boughtLamports),
@@ -45,6 +49,6 @@ function listed(bot: string, trip: RoundTrip, closedAt: Millis): ListedRoundTrip
     feesSol: lamportsToSol(feeLamports),
     netSol: lamportsToSol(netOf(trip)),
     netPercent: returnOf(trip) * 100,
-    ...{ entryReason, exitReason },
+    ...{ entryReason, exitReason, entryTag, exitTag },
   }
 }

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../base/errors.ts'
 import { type Lamports, lamports, type Millis, type TokenAmount } from '../../base/units.ts'
 import { type FillCosts, networkFee, tradeOf } from '../../engine/accounting/fill-costs.ts'
-import type { Fill } from '../../engine/order.ts'
+import { type Fill, withTag } from '../../engine/order.ts'
 import type { TradeSide } from '../../market/block.ts'
 import type { Attempt } from '../../orders/attempt.ts'
 import { walletCostsSum } from '../../orders/audit-records.ts'
@@ -66,7 +66,7 @@ interface Found {
 function fillOf(transaction: LandedTransaction, found: Found): Fill {
   const { wallet, index, attempt, change, seenAt, final } = found
   const costs = fillCosts(transaction, wallet, attempt.mint, attempt.side)
-  return {
+  const fill: Fill = {
     signature: transaction.signature,
     orderId: attempt.orderId,
     attemptId: attempt.id,
@@ -85,6 +85,7 @@ function fillOf(transaction: LandedTransaction, found: Found): Fill {
     costs,
     final,
   }
+  return withTag(fill, attempt.tag)
 }
 
 function decimalsOf({ before, after }: LandedTransaction, mint: string): number {

@@ -27,6 +27,7 @@ export function orderColumns(now: Millis): readonly Column<Named<OrderRow>>[] {
     { name: 'state', of: ({ state }) => state, rank: 4 },
     { name: 'code', of: ({ code }) => code, rank: 6 },
     priceColumn(({ price }) => price, 8),
+    { name: 'tag', of: ({ tag }) => tag, rank: 10, isOptional: true },
     { name: 'reason', of: ({ reason }) => reason, rank: 5, isElastic: true },
   ]
 }
@@ -51,6 +52,7 @@ export function fillColumns(now: Millis): readonly Column<Named<FillRow>>[] {
     solColumn('other', ({ costs }) => costs.remainderSol + costs.wrappedSol, 15),
     solColumn('wallet', ({ walletSol }) => walletSol, 7),
     { name: 'final', of: ({ final }) => final, rank: 10 },
+    { name: 'tag', of: ({ tag }) => tag, rank: 10, isOptional: true },
     {
       name: 'signature',
       of: ({ signature }) => signature,
@@ -111,6 +113,8 @@ export function roundTripColumns(now: Millis): readonly Column<Named<ListedRound
       text: ({ netPercent }) => signed(netPercent, 1),
       rank: 2,
     },
+    { name: 'entryTag', of: ({ entryTag }) => entryTag, rank: 12, isOptional: true },
+    { name: 'exitTag', of: ({ exitTag }) => exitTag, rank: 13, isOptional: true },
     { name: 'entryReason', of: ({ entryReason }) => entryReason, rank: 14, isElastic: true },
     { name: 'exitReason', of: ({ exitReason }) => exitReason, rank: 4, isElastic: true },
   ]

@@ -20,6 +20,8 @@ export interface Column<Row> {
   readonly rank: number
   /** Whether the text may be cut at the end, so that the other columns fit. */
   readonly isElastic?: boolean
+  /** Whether a table omits the column if it is empty in every row. */
+  readonly isOptional?: boolean
 }
 
 /** Returns the columns that --columns names, or all. Throws SluiceError (exit 2) for an unknown name. */
@@ -37,7 +39,7 @@ export function chosenColumns<Row>(all: readonly Column<Row>[], names: string | 
       ExitCode.usage,
     )
   })
-  return [...new Set(chosen)]
+  return [...new Set(chosen)].map((column) => ({ ...column, isOptional: false }))
 }
 
 /** Lines of a table, and the names of the columns that have no room. */
@@ -58,8 +60,9 @@ export function fittedTable<Row>(
   columns: readonly Column<Row>[],
   room = Number.POSITIVE_INFINITY,
 ): FittedTable {
-  let shown = columns.map((column) => rendered(column, rows, false))
-  if (leastWidth(shown) > room) shown = columns.map((column) => rendered(column, rows, true))
+  const used = columns.filter(({ isOptional, of }) => isOptional !== true || rows.some((row) => of(row) !== ''))
+  let shown = used.map((column) => rendered(column, rows, false))
+  if (leastWidth(shown) > room) shown = used.map((column) => rendered(column, rows, true))
   const leftOut: string[] = []
   while (leastWidth(shown) > room && shown.length > 1) {
     const least = shown.reduce((one, other) => (other.rank > one.rank ? other : one))

@@ -4,6 +4,7 @@ import { counted, printable } from '../../base/text.ts'
 import { openReader } from '../../journal/reader/reader.ts'
 import { dateTimeOf } from '../../runtime/time-text.ts'
 import { defineCommand, JOURNAL, JSON_LINE } from '../options.ts'
+import { tagLines } from '../tag-lines.ts'
 import { listed, signedShortSol } from '../terminal.ts'
 
 /** Shows the profit of each bot. `sluice ledger` shows the same money, divided by kind of posting. */
@@ -41,6 +42,7 @@ function botLines(one: BotTrades): string[] {
     `  costs     ${sol(feeSol)} SOL fees and rent${failedSol === 0 ? '' : `, including ${sol(failedSol)} for failed transactions`}; prices include the fees of venue and service`,
     `  orders    ${orders}; filled ${counted(buys, 'buy')} and ${counted(sales, 'sale')}${ended === '' ? '' : `; not filled: ${ended}`}`,
     `  refused   ${listed(Object.entries(refused)) || 'no request'}`,
+    ...tagLines(one),
   ]
 }
 

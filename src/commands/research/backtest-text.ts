@@ -1,7 +1,7 @@
 import { costsOf } from '../../backtest/bot-result.ts'
 import { shareOf, spanOf } from '../../backtest/coverage.ts'
 import type { VariedRun } from '../../backtest/metrics/extras.ts'
-import { type Group, splitInTime, withoutBest, zeroShareOf } from '../../backtest/metrics/groups.ts'
+import { type Group, splitInTime, tagGroupsOf, withoutBest, zeroShareOf } from '../../backtest/metrics/groups.ts'
 import { metricsOf } from '../../backtest/metrics/metrics.ts'
 import { planUseOf } from '../../backtest/metrics/plan-use.ts'
 import { fillModelSentences } from '../../backtest/report/fill-model-text.ts'
@@ -13,6 +13,7 @@ import { formatSol, type Millis } from '../../base/units.ts'
 import { isUnsellable, type Position } from '../../engine/accounting/position.ts'
 import type { RoundTrip } from '../../engine/accounting/round-trip.ts'
 import { durationOf } from '../../runtime/time-text.ts'
+import { tagLines } from '../tag-lines.ts'
 import { DEFAULT_COLUMNS, listed, signedSol, wrapped } from '../terminal.ts'
 
 /** Text of a backtest: the tape, the result of each bot, the fill model and its limits. */
@@ -158,6 +159,7 @@ function tradeLines({ result, startLamports, valueLamports, equity }: BotOutcome
     `  drawdown  at most ${figure('maxDrawdown', 4)} SOL, ${figure('maxDrawdownPercent', 1)} % below its high`,
     `  without   ${withoutBest(trips, 1) === withoutBest(trips, 0) ? 'no token made money' : best}`,
     `  plan      ${use.peakPerMinute} requests in the busiest minute, ${use.peakPercent.toFixed(0)} % of the plan; ${counted(use.delayed, 'order')} waited, ${use.lateExits} of them exits; ${use.refused} refused`,
+    ...tagLines(tagGroupsOf(trips)),
   ]
 }
 

@@ -103,10 +103,10 @@ export class MoneyFold {
   /** Adds a movement to the round trip that is open, or opens one. Must run before the movement changes the lots. */
   #follow(money: BotMoney, books: Books, movement: TokenMovement): void {
     const { queue, holder } = books
-    const { time, tokens, isBuy, reason, lamports, feeLamports } = legOf(movement, queue.tokens)
+    const { time, tokens, isBuy, reason, tag, lamports, feeLamports } = legOf(movement, queue.tokens)
     if (tokens <= 0n && movement.kind === 'lost') return
     if (queue.tokens === 0n || books.trip === undefined) {
-      books.trip = newTrip(holder.mint, time, reason)
+      books.trip = newTrip(holder.mint, time, reason, tag)
       money.trips.push(books.trip)
       const known = this.#tripsOf.get(tripKey(holder))
       if (known === undefined) this.#tripsOf.set(tripKey(holder), [books.trip])
@@ -123,6 +123,7 @@ export class MoneyFold {
       trip.sells++
       trip.soldLamports += lamports
       trip.exitReason = reason
+      trip.exitTag = tag
     }
     const left = isBuy ? queue.tokens + tokens : queue.tokens - tokens
     // Block times are whole seconds, and the time of a fill that is not final is that of our clock, so a sale may seem
@@ -173,6 +174,7 @@ interface Leg {
   readonly tokens: TokenAmount
   readonly isBuy: boolean
   readonly reason: string
+  readonly tag: string
   readonly lamports: number
   readonly feeLamports: number
 }
@@ -182,14 +184,14 @@ interface Leg {
 function legOf(movement: TokenMovement, held: TokenAmount): Leg {
   if (movement.kind === 'fill') {
     const { time, tokens, side, tradeLamports, feeLamports, rentLamports } = movement.fill
-    const about = { isBuy: side === 'buy', reason: movement.reason ?? '' }
+    const about = { isBuy: side === 'buy', reason: movement.reason ?? '', tag: movement.fill.tag ?? '' }
     return { time, tokens, ...about, lamports: tradeLamports, feeLamports: feeLamports + rentLamports }
   }
   const { time } = movement
   if (movement.kind === 'lost')
-    return { time, tokens: held - movement.left, isBuy: false, reason: LOST, lamports: 0, feeLamports: 0 }
+    return { time, tokens: held - movement.left, isBuy: false, reason: LOST, tag: '', lamports: 0, feeLamports: 0 }
   const { tokens, costLamports } = movement
-  return { time, tokens, isBuy: true, reason: 'adopted', lamports: costLamports, feeLamports: 0 }
+  return { time, tokens, isBuy: true, reason: 'adopted', tag: '', lamports: costLamports, feeLamports: 0 }
 }
 
 const LOST = 'left the wallet without an order'

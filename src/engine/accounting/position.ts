@@ -48,6 +48,10 @@ export interface Position {
   steps?: StepState
   /** Reason of the exit that is due; the exit is retried until the position is sold. '' if none is due. */
   exiting: string
+  /** Tag of the exit that is due; absent if it has none. */
+  exitTag?: string
+  /** Tag of the buy that opened the position; absent if it has none. */
+  readonly tag?: string
   /** Present if a fork reopened the position after a losing streak had already counted it as closed. */
   counted?: true
   /** Creator of the token, from its announcement; absent if the announcement was not seen. */
@@ -75,6 +79,8 @@ export interface StepState {
   readonly tokens: TokenAmount
   /** Reason of the last step that was reached. */
   readonly reason: string
+  /** Tag of the last step; absent if it has none. */
+  readonly tag?: string
 }
 
 /** After this many failed sales in a row, a position counts as unsellable and is worth nothing. Sales are still
@@ -126,7 +132,7 @@ export function restartSteps(position: Position): void {
   const { steps } = position
   position.bought = position.tokens
   delete position.steps
-  if (steps !== undefined && due > 0n) position.steps = { taken: 0, tokens: due, reason: steps.reason }
+  if (steps !== undefined && due > 0n) position.steps = { ...steps, taken: 0, tokens: due }
 }
 
 export function newPosition(

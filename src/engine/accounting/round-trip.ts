@@ -14,6 +14,9 @@ export interface RoundTrip {
   /** Numbers of the buys and sales that moved tokens. Adopted tokens count as bought, lost tokens as sold. */
   buys: number
   sells: number
+  /** Tags of the first buy and of the last sale; '' if they have none. */
+  readonly entryTag: string
+  exitTag: string
   /** Lamports paid for tokens, including the fees of venue and service. */
   boughtLamports: number
   /** Lamports received for tokens, after the fees of venue and service. */
@@ -29,9 +32,9 @@ export interface RoundTrip {
   highPrice: number | null
 }
 
-export function newTrip(mint: string, openedAt: Millis, entryReason: string): RoundTrip {
+export function newTrip(mint: string, openedAt: Millis, entryReason: string, entryTag = ''): RoundTrip {
   return {
-    ...{ mint, openedAt, closedAt: null, entryReason, exitReason: '' },
+    ...{ mint, openedAt, closedAt: null, entryReason, exitReason: '', entryTag, exitTag: '' },
     ...{ buys: 0, sells: 0, boughtLamports: 0, soldLamports: 0, feeLamports: 0, valueLamports: 0 },
     ...{ boughtTokens: 0, lowPrice: null, highPrice: null },
   }

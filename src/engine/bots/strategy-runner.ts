@@ -1,5 +1,5 @@
 import { SluiceError } from '../../base/errors.ts'
-import { plainJson } from '../../base/json.ts'
+import { type Json, plainJson } from '../../base/json.ts'
 import type { Millis } from '../../base/units.ts'
 import { type MarketEvent, type NewToken, type PriceUpdate, RowKind, type Trade } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
@@ -35,6 +35,8 @@ export class StrategyRunner implements BotHost, Subscriber {
   /** The bot's views of the tokens that it saw on the previous day, by token. */
   #yesterday: ByToken<TokenView> = []
   readonly #bot: BotHandle
+  /** Frozen copy of the params, made when the strategy first needs it. */
+  #params: Json | undefined
   readonly #firings = new FiringRate()
   /** Alarm of a strategy that threw during the warm-up. It is emitted afterwards, because outputs are discarded until
    *  then. */
@@ -57,7 +59,7 @@ export class StrategyRunner implements BotHost, Subscriber {
   start(): void {
     this.starting = true
     this.guard(() => {
-      const handlers: unknown = this.#strategy.start(plainJson(this.settings.params, 'params'), this.#bot)
+      const handlers: unknown = this.#strategy.start(this.#frozenParams(), this.#bot)
       if (typeof handlers !== 'object' || handlers === null || 'then' in handlers)
         throw new TypeError('start must return an object of handlers, synchronously')
       this.handlers = handlers
@@ -162,7 +164,7 @@ export class StrategyRunner implements BotHost, Subscriber {
     }
     let state: unknown
     this.guard(() => {
-      state = this.#strategy.token?.()
+      state = this.#strategy.token?.(this.#frozenParams())
     })
     const view = new TokenView(this.#state, token, state)
     setByToken(this.#tokens, token, view)
@@ -176,6 +178,11 @@ export class StrategyRunner implements BotHost, Subscriber {
     if (position === undefined || position.bot !== this.name) view.held = undefined
     else if (view.held?.shows(position) !== true) view.held = new HeldView(this.#liquidation, position)
     return view
+  }
+
+  #frozenParams(): Json {
+    this.#params ??= plainJson(this.settings.params, 'params')
+    return this.#params
   }
 
   watchToken(token: number, on: boolean): void {

@@ -107,6 +107,9 @@ export class HeldView implements PositionView {
   get realizedSol(): number {
     return lamportsToSol(this.#position.realizedLamports)
   }
+  get tag(): string {
+    return this.#position.tag ?? ''
+  }
   get exits(): ExitRules {
     return copyExits(this.#position.exits)
   }
@@ -115,7 +118,7 @@ export class HeldView implements PositionView {
 export function fillView(fill: Fill): FillView {
   const tokens = wholeTokens(fill.tokens, fill.decimals)
   const sol = lamportsToSol(fill.tradeLamports)
-  const { orderId, mint, side, signature, time, final } = fill
+  const { orderId, mint, side, signature, time, final, tag = '' } = fill
   return {
     orderId,
     mint,
@@ -127,14 +130,15 @@ export function fillView(fill: Fill): FillView {
     signature,
     time,
     final,
+    tag,
   }
 }
 
 export function orderView(
-  order: Pick<Order, 'id' | 'mint' | 'side'>,
+  { id, mint, side, tag = '' }: Pick<Order, 'id' | 'mint' | 'side'> & { readonly tag?: string | undefined },
   state: OrderState,
   code: ErrorCode | '',
   reason: string,
 ): OrderView {
-  return { id: order.id, mint: order.mint, side: order.side, state, code, reason }
+  return { id, mint, side, state, code, reason, tag }
 }

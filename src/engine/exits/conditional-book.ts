@@ -206,12 +206,13 @@ export class ConditionalBook {
     if ('code' in request) return // the position holds less than the order asks for
     const reason = `${order.id} at ${price.toPrecision(6)}: ${order.reason}`
     this.#executed(order)
-    const { size } = request
-    if (size.kind === 'percent') this.#exits.sellPart(position, size.percent, reason)
+    const { size, tag } = request
+    const cause = { reason, tag }
+    if (size.kind === 'percent') this.#exits.sellPart(position, size.percent, cause)
     else if (size.kind === 'tokens') {
       const share = wholeTokens(size.tokens, size.decimals) / wholeTokens(position.tokens, position.decimals)
-      this.#exits.sellPart(position, share * 100, reason)
-    } else this.#exits.sell(position, reason)
+      this.#exits.sellPart(position, share * 100, cause)
+    } else this.#exits.sell(position, reason, tag)
   }
 
   /** Buys one installment. A refused installment is not repeated. */

@@ -63,5 +63,5 @@ export function ordersOf({ when, orderId, earlierOrders = [] }: ConditionalOrder
 }
 
 export function conditionalView({ id, mint, action, state, code, reason }: ConditionalOrder): OrderView {
-  return { id, mint, side: action.side, state, code, reason }
+  return { id, mint, side: action.side, state, code, reason, tag: action.options.tag ?? '' }
 }

@@ -37,12 +37,13 @@ export function readLimitBuy(options: LimitBuyOptions, settings: BotSettings, pl
 
 /** `kind`: `above` for a limit sell, `below` for a stop. */
 export function readPriceSell(options: LimitSellOptions, kind: 'above' | 'below'): ConditionalRequest | Veto {
-  const { percent, tokens, all, reason } = options as object as Partial<Record<string, unknown>>
-  // `readSell` has already refused an invalid size.
+  const { percent, tokens, all, reason, tag } = options as object as Partial<Record<string, unknown>>
+  // `readSell` has already refused an invalid size and an invalid tag.
   const size = {
     ...(percent !== undefined && { percent }),
     ...(tokens !== undefined && { tokens }),
     ...(all !== undefined && { all }),
+    ...(tag !== undefined && tag !== '' && { tag }),
   }
   const sell = { ...size, reason: readText(reason) ?? '' } as SellOptions
   return readPart(options, { kind, price: options.atPrice }, { side: 'sell', options: sell })
@@ -109,6 +110,7 @@ function readBuyPart(options: BuyOptions, settings: BotSettings, plan: Plan): Bu
     ...(priorityFeeSol !== undefined && { priorityFeeSol }),
     ...(ttlSeconds !== undefined && { ttlSeconds }),
     ...(scaleIn === true && { scaleIn }),
+    ...(request.tag !== undefined && { tag: request.tag }),
     ...(typeof exits === 'object' && Object.keys(exits).length > 0 && { exits }),
   }
 }

@@ -4,15 +4,17 @@ import {
   isWrittenOff,
   type Position,
   restartSteps,
+  type StepState,
   stepTokensDue,
   UNSELLABLE_AFTER,
   WRITTEN_OFF_AFTER,
 } from '../accounting/position.ts'
 import type { EngineState } from '../engine-state.ts'
-import { isFullExit, type Order, type Size } from '../order.ts'
+import { isFullExit, type Order, type Size, withTag } from '../order.ts'
 import type { OrderFactory } from '../order-factory.ts'
 import type { Timer } from '../recovered-money.ts'
 import type { BotSettings } from '../settings.ts'
+import type { Cause } from '../strategy-requests.ts'
 import { type ExitTimer, exitTimerOf } from '../timers.ts'
 import { type ExitRules, flattenSeconds, pollSeconds, quietLimits } from './exit-settings.ts'
 import type { ExitWatch } from './exit-watch.ts'
@@ -98,13 +100,16 @@ export class Exits {
   }
 
   /** Starts to sell all of a position. If the position is still empty, its tokens are sold as soon as it has some. */
-  sell(position: Position, reason: string): void {
-    if (position.exiting === '') position.exiting = reason
+  sell(position: Position, reason: string, tag?: string): void {
+    if (position.exiting === '') {
+      position.exiting = reason
+      if (tag !== undefined) position.exitTag = tag
+    }
     if (!this.isDue(position)) {
       this.#state.emitPosition(position)
       return
     }
-    this.#send(position, { kind: 'all' }, position.exiting)
+    this.#send(position, { kind: 'all' }, { reason: position.exiting, tag: position.exitTag })
   }
 
   /** Records that `taken` take-profit steps are reached, and sells their share. */
@@ -123,12 +128,13 @@ export class Exits {
   }
 
   /** Sells a share of the held tokens. The share stays on record until it is sold. */
-  sellPart(position: Position, percent: number, reason: string): void {
+  sellPart(position: Position, percent: number, { reason, tag }: Cause): void {
     const { tokens, bought = tokens, steps } = position
     const sold = bought > tokens ? bought - tokens : 0n
     const asked = steps === undefined || steps.tokens < sold ? sold : steps.tokens
     position.bought = bought
-    position.steps = { taken: steps?.taken ?? 0, tokens: asked + shareOf(tokens, percent), reason }
+    const next: StepState = { taken: steps?.taken ?? 0, tokens: asked + shareOf(tokens, percent), reason }
+    position.steps = withTag(next, tag)
     this.#state.emitPosition(position)
     this.#sellNow(position)
   }
@@ -203,14 +209,15 @@ export class Exits {
   #sellStep(position: Position): void {
     if (!this.#isStepDue(position) || position.steps === undefined) return
     const size = sizeOfStep(position)
-    if (size.kind === 'all') this.sell(position, position.steps.reason)
-    else this.#send(position, size, position.steps.reason)
+    const { reason, tag } = position.steps
+    if (size.kind === 'all') this.sell(position, reason, tag)
+    else this.#send(position, size, { reason, tag })
   }
 
-  #send(position: Position, size: Size, reason: string): void {
+  #send(position: Position, size: Size, cause: Cause): void {
     const step = position.exitTries++
-    this.#factory.sellPosition(position, this.#settingsOf(position), size, reason, step)
-    if (step === UNSELLABLE_AFTER) this.#reportUnsellable(position, reason)
+    this.#factory.sellPosition(position, this.#settingsOf(position), size, cause, step)
+    if (step === UNSELLABLE_AFTER) this.#reportUnsellable(position, cause.reason)
   }
 
   #reportUnsellable({ bot, mint }: Position, why: string): void {

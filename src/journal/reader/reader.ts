@@ -43,6 +43,8 @@ export interface OrderRow {
   /** Robust price at the decision, SOL per token; of a conditional order, the price that it waits for. null if there
    *  is none. */
   readonly price: number | null
+  /** Tag that the strategy gave; '' if there is none. */
+  readonly tag: string
 }
 
 export interface PositionRow {
@@ -200,7 +202,7 @@ export class JournalReader {
     const orders = this.#all<OrderRow>(
       `SELECT 'o' || number AS id, bot, mint, side, state, code, coalesce((SELECT progress FROM watch
          WHERE order_id = 'o' || number AND progress <> '' AND state IN ('working', 'held')), reason) AS reason,
-         time, json_extract(json, '$.price') AS price
+         time, json_extract(json, '$.price') AS price, coalesce(json_extract(json, '$.tag'), '') AS tag
        FROM "order" ORDER BY seq, number`,
     )
     return orders.concat(this.#conditionalOrders())
@@ -209,7 +211,7 @@ export class JournalReader {
   /** All conditional orders, oldest first. */
   #conditionalOrders(): OrderRow[] {
     return this.#all(
-      'SELECT id, bot, mint, side, state, code, reason, time, price FROM conditional_orders ORDER BY time, id',
+      'SELECT id, bot, mint, side, state, code, reason, time, price, tag FROM conditional_orders ORDER BY time, id',
     )
   }
 

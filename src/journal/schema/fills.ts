@@ -43,6 +43,7 @@ const STORED: readonly StoredColumn[] = [
   // Whether a fork has reversed the fill.
   { name: 'reversed', type: 'INTEGER NOT NULL', of: () => 0, again: '0' },
   { name: 'taken', type: 'INTEGER', of: (_fill, taken) => taken, again: 'coalesce(taken, excluded.taken)' },
+  { name: 'tag', type: "TEXT NOT NULL DEFAULT ''", of: ({ tag }) => tag ?? '' },
   // `FillCosts` as JSON.
   { name: 'costs', type: "TEXT NOT NULL DEFAULT ''", of: ({ costs }) => encodeJson(costs), ...anew('costs') },
 ]
@@ -72,13 +73,13 @@ const VIEWED: readonly (readonly [name: string, sql: string])[] = [
   ['remainder_sol', cost('remainder')],
   ['withheld', `json_extract(costs, '$.withheldTokens."$bigint"')`],
   ['unknown', "json_extract(costs, '$.unknown')"],
-  ...['signature', 'final', 'reversed'].map(own),
+  ...['signature', 'final', 'reversed', 'tag'].map(own),
 ]
 
 /** A fill as `sluice fills --json` prints it, in SOL and whole tokens. */
 export type FillRow = ReturnType<typeof fillRow>
 
-export function fillRow({ orderId, bot, mint, side, costs, signature, final, ...fill }: Fill) {
+export function fillRow({ orderId, bot, mint, side, costs, signature, final, tag = '', ...fill }: Fill) {
   return {
     ...{ orderId, bot, mint, side },
     /** Traded amount, including the fees of the venue and the service. */
@@ -108,6 +109,7 @@ export function fillRow({ orderId, bot, mint, side, costs, signature, final, ...
     ...{ signature, final, time: fill.time },
     /** Price of the trade, SOL per token, including the fees of venue and service; null for a fill without tokens. */
     price: priceOf(fill),
+    tag,
   }
 }
 
@@ -134,6 +136,7 @@ export interface FillTableRow {
   readonly wallet_lamports: number
   readonly final: number
   readonly costs: string
+  readonly tag: string
 }
 
 export function fillOf(row: FillTableRow): Fill {
@@ -145,6 +148,7 @@ export function fillOf(row: FillTableRow): Fill {
     walletLamports: lamports(row.wallet_lamports),
     costs: decodeJson<Fill['costs']>(row.costs),
     final: row.final === 1,
+    ...(row.tag !== '' && { tag: row.tag }),
   }
 }
 

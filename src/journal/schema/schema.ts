@@ -4,6 +4,7 @@ import { addFillColumns } from './fills.ts'
 import { LEDGER } from './ledger.ts'
 import { addRowChecksum, sealAll } from './seals.ts'
 import { STRETCHES_AND_GAPS } from './stretches.ts'
+import { TAGS } from './tags.ts'
 import { VIEWS } from './views.ts'
 
 /** Application id in the file's header, `SLUI`. It distinguishes a journal from other databases. */
@@ -267,6 +268,7 @@ const MIGRATIONS: readonly ((db: Database) => void)[] = [
   () => {}, // Since this version, a row may contain the changes of a key list instead of the list, see key-rows.ts.
   (db) => db.exec(STRETCHES_AND_GAPS),
   sealAll,
+  (db) => db.exec(TAGS),
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

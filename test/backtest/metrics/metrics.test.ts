@@ -18,7 +18,15 @@ const SOL = 1e9
 
 function trip(net: number, more: Partial<RoundTrip> = {}): RoundTrip {
   return {
-    ...{ mint: 'A', openedAt: T0, closedAt: T0 + 10_000, entryReason: 'in', exitReason: 'out' },
+    ...{
+      mint: 'A',
+      openedAt: T0,
+      closedAt: T0 + 10_000,
+      entryReason: 'in',
+      exitReason: 'out',
+      entryTag: '',
+      exitTag: '',
+    },
     ...{ boughtLamports: SOL, soldLamports: SOL * (1 + net) + 1e6, feeLamports: 1e6, valueLamports: 0 },
     ...{ buys: 1, sells: 1, boughtTokens: 1e6, lowPrice: null, highPrice: null, ...more },
   }

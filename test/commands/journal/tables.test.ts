@@ -93,7 +93,7 @@ describe('rows', () => {
       { id: 'o4', symbol: HOSTILE, side: 'sell', price: null },
     ])
     expect(Object.keys(orders[0])).toEqual([
-      ...['id', 'bot', 'mint', 'side', 'state', 'code', 'reason', 'time', 'price', 'symbol'],
+      ...['id', 'bot', 'mint', 'side', 'state', 'code', 'reason', 'time', 'price', 'tag', 'symbol'],
     ])
   })
 
@@ -119,6 +119,7 @@ test('a round trip has all buys, sales and fees of a closed position', async () 
       ...{ bot: 'dips', mint: keyOf(1), symbol: HOSTILE, buys: 1, sells: 2, heldSeconds: 30 },
       ...{ openedAt: timeOf(1_000), closedAt: timeOf(4_000), entryReason: 'fell 15 %' },
       ...{ costSol: 0.05, proceedsSol: 0.04, feesSol: 0.00235428, exitReason: 'stop-loss: -20.5 %' },
+      ...{ entryTag: '', exitTag: '' },
       ...{ netSol: -0.01235428, netPercent: expect.closeTo(-24.70856, 9) },
     },
   ])

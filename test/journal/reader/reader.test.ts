@@ -56,8 +56,8 @@ test('rows for commands are in SOL and whole tokens', async () => {
   const reader = openReader(path)
   const about = (number: number) => ({ id: `o${number}`, bot: 'dips', mint: keyOf(number), side: 'buy' })
   expect(reader.orders()).toEqual([
-    { ...about(1), state: 'failed', code, reason: 'fell 15 %', time: timeOf(1), price: 1e-7 },
-    { ...about(2), state: 'accepted', code: '', reason: 'fell 15 %', time: timeOf(2), price: 1e-7 },
+    { ...about(1), state: 'failed', code, reason: 'fell 15 %', time: timeOf(1), price: 1e-7, tag: '' },
+    { ...about(2), state: 'accepted', code: '', reason: 'fell 15 %', time: timeOf(2), price: 1e-7, tag: '' },
   ])
   const { id: orderId, ...rest } = about(2)
   expect(reader.fills()).toEqual([
@@ -74,7 +74,7 @@ test('rows for commands are in SOL and whole tokens', async () => {
         ...{ tipSol: 0, rentPaidSol: 0.00203928, rentReturnedSol: 0, wrappedSol: 0, remainderSol: 0 },
         ...{ withheldTokens: '7', unknown: [] },
       },
-      ...{ signature: keyOf(2, 64), final: true, time: timeOf(2), price: 0.05 / 1.5 },
+      ...{ signature: keyOf(2, 64), final: true, time: timeOf(2), price: 0.05 / 1.5, tag: '' },
     },
   ])
   expect(reader.positions()).toEqual([
