@@ -1,4 +1,4 @@
-/** Adds the tags of orders to the views. A tag is part of the JSON of its order, so the tables need no column for it. */
+/** Adds the tags of orders to the views. The tables need no column for them, because a tag is in its order's JSON. */
 export const TAGS = `
 DROP VIEW orders;
 CREATE VIEW orders AS

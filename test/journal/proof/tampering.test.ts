@@ -143,11 +143,12 @@ const KINDS: readonly Kind[] = [
   [
     'a fill is added',
     sql(`INSERT INTO fill SELECT 'x' || signature, order_id, attempt_id, account, bot, mint, side, slot, time,
-    tokens, decimals, trade_lamports, fee_lamports, rent_lamports, wallet_lamports, final, reversed, taken, costs FROM fill WHERE ${FILL}`),
+    tokens, decimals, trade_lamports, fee_lamports, rent_lamports, wallet_lamports, final, reversed, taken, costs, tag FROM fill WHERE ${FILL}`),
     'fill',
   ],
   ['time of a fill', sql(`UPDATE fill SET time = time + 1000 WHERE ${FILL}`), 'fill'],
   ['bot of a fill', sql(`UPDATE fill SET bot = 'dips2' WHERE ${FILL}`), 'fill'],
+  ['tag of a fill', sql(`UPDATE fill SET tag = 'x' WHERE ${FILL}`), 'fill'],
   ['costs of a fill', sql(`UPDATE fill SET costs = json_set(costs, '$.tipLamports', 7) WHERE ${FILL}`), 'fill'],
   ['a fill is reversed', sql(`UPDATE fill SET reversed = 1 WHERE ${FILL}`), 'fill'],
   ['reason of an order', sql(`UPDATE "order" SET reason = 'a good feeling' WHERE number = 2`), 'order', /number 2/],
