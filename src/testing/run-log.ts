@@ -18,7 +18,15 @@ export class RunLog implements Journal {
   /** Every decision, one line each. */
   readonly decisions: string[] = []
   readonly positions = new Map<string, Position>()
+  /** Positions that are not closed, by mint. */
+  readonly open = new Map<string, Position>()
   state: Json = null
+
+  #position(position: Position): void {
+    this.positions.set(position.mint, position)
+    if (position.state === 'closed') this.open.delete(position.mint)
+    else this.open.set(position.mint, position)
+  }
 
   rows(): void {}
 
@@ -57,7 +65,7 @@ export class RunLog implements Journal {
         break
       }
       case 'position':
-        this.positions.set(output.position.mint, { ...output.position })
+        this.#position({ ...output.position })
         break
       case 'bot':
         this.state = output.money.state
@@ -65,6 +73,25 @@ export class RunLog implements Journal {
       default: // not part of a test's results
     }
   }
+}
+
+/** The bot's position in a mint. */
+export interface TestPosition {
+  readonly mint: string
+  readonly state: 'opening' | 'open' | 'closing' | 'closed'
+  readonly tokens: number
+  readonly costSol: number
+  readonly averagePrice: number
+  readonly realizedSol: number
+  /** Time at which the position opened, ms. */
+  readonly openedAt: Millis
+}
+
+export function testPosition(position: Position): TestPosition {
+  const { mint, state, tokens, decimals, averagePrice, costLamports, realizedLamports, openedAt } = position
+  const costSol = lamportsToSol(costLamports)
+  const realizedSol = lamportsToSol(realizedLamports)
+  return { mint, state, tokens: wholeTokens(tokens, decimals), costSol, averagePrice, realizedSol, openedAt }
 }
 
 /** Size of an order. Exactly one field is set: a buy is in SOL; a sale is in whole tokens, percent of the position, or

@@ -1,6 +1,6 @@
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
-import { lamportsToSol, type Millis, wholeTokens } from '../base/units.ts'
+import type { Millis } from '../base/units.ts'
 import { type LoneBotOptions, loneBot } from '../config/bots.ts'
 import { findingsText, nondeterminism } from '../config/determinism/check.ts'
 import { fileOf } from '../config/strategy-origin.ts'
@@ -10,10 +10,13 @@ import { DEFAULT_EXIT_WINDOW } from '../engine/exits/exit-settings.ts'
 import type { Alarm, Command } from '../engine/messages.ts'
 import type { FillView, Strategy } from '../engine/strategy.ts'
 import type { JournalReader } from '../journal/reader/reader.ts'
+import { runSteps } from '../sandbox/market/event-rows.ts'
+import type { MarketEvent } from '../sandbox/market/market.ts'
+import { SeededMarket } from '../sandbox/market/seeded-market.ts'
+import type { Property } from './properties.ts'
 import { RigJournal } from './rig-journal.ts'
 import { RigProcess } from './rig-process.ts'
-import type { TestOrder, TestRemark } from './run-log.ts'
-import { RunLog } from './run-log.ts'
+import { RunLog, type TestOrder, type TestPosition, type TestRemark, testPosition } from './run-log.ts'
 import {
   MINT,
   PrintCounts,
@@ -31,28 +34,22 @@ export interface StrategyTestOptions extends LoneBotOptions {
   readonly lostPercent?: number
 }
 
-/** The bot's position in a mint. */
-export interface TestPosition {
-  /** Mint of the token, base58. */
-  readonly mint: string
-  /** `closed` once the last token is sold. */
-  readonly state: 'opening' | 'open' | 'closing' | 'closed'
-  /** Whole tokens held. */
-  readonly tokens: number
-  /** Cost of the tokens held, SOL. It includes the fees of venue and service. */
-  readonly costSol: number
-  /** Average price paid, SOL a token. */
-  readonly averagePrice: number
-  /** Profit of the sales so far, SOL, before network fees and rent. */
-  readonly realizedSol: number
-}
-
 /** 2026-01-01, 00:00 UTC. */
 const START: Millis = 1_767_225_600_000
 /** Number of prints that move every price, regardless of earlier prints. They fill the middle half of the window of
  *  exits, and all of it above or below that half. */
 const SETTLING_PRINTS = DEFAULT_EXIT_WINDOW - (DEFAULT_EXIT_WINDOW >> 2)
 const SETTLING_SECONDS = 0.016
+
+/** A random market. */
+export interface RandomMarket {
+  /** Seed of the launches and traders, an integer. The same seed gives the same market. */
+  readonly seed: number
+  /** Length of the market, seconds; default 120. */
+  readonly seconds?: number
+  /** Mean number of launches per second; default 0.3. */
+  readonly launchesPerSecond?: number
+}
 
 /** A restart of the bot's process. */
 export interface TestRestart {
@@ -75,6 +72,8 @@ export class StrategyRig {
   #strategy: Strategy
   #process: RigProcess
   #threw: Alarm | undefined
+  #rows = 0
+  readonly #properties: { readonly property: Property; readonly name: string }[] = []
 
   /** Throws SluiceError if the strategy or the options are invalid. */
   constructor(strategy: Strategy, { latencySeconds = 1, lostPercent = 0, ...options }: StrategyTestOptions) {
@@ -133,11 +132,24 @@ export class StrategyRig {
   /** Returns the last position in a mint; undefined if there has not been any. */
   position(mint: string = MINT): TestPosition | undefined {
     const position = this.#log.positions.get(mint)
-    if (position === undefined) return undefined
-    const { state, tokens, decimals, averagePrice, costLamports, realizedLamports } = position
-    const costSol = lamportsToSol(costLamports)
-    const realizedSol = lamportsToSol(realizedLamports)
-    return { mint, state, tokens: wholeTokens(tokens, decimals), costSol, averagePrice, realizedSol }
+    return position && testPosition(position)
+  }
+
+  /** Returns the positions that are not closed. */
+  positions(): readonly TestPosition[] {
+    return [...this.#log.open.values()].map(testPosition)
+  }
+
+  /** Number of market rows so far. */
+  get rows(): number {
+    return this.#rows
+  }
+
+  /** Demands that a property holds from now on: it is checked after every row, every call and every second of
+   *  `advance`. A call during which it does not hold throws. `name` is shown in the error. */
+  always(property: Property, name: string = property.name): void {
+    this.#properties.push({ property, name })
+    this.#check()
   }
 
   /** Adds a print. A single print does not make a price, because `token.price` is the median of the last five prints,
@@ -162,9 +174,35 @@ export class StrategyRig {
     this.#row(update, (rows, time) => rows.priceUpdate(time, update))
   }
 
+  /** Plays a random market, beginning now: tokens that are launched, rise, are dumped, recover and go silent, with
+   *  snipers, rug pulls and prints at wrong prices. The market is that of the sandbox. An error names the seed. */
+  randomMarket({ seed, seconds = 120, launchesPerSecond = 0.3 }: RandomMarket): void {
+    const from = this.now
+    let at = from
+    const emit = (event: MarketEvent): void => this.#rowAt(at, (rows) => rows.event(at, event))
+    try {
+      const market = new SeededMarket({ seed, launchesPerSecond, emit })
+      runSteps(market, seconds * 1000, (step) => {
+        at = from + Math.ceil(step)
+      })
+      this.advance(seconds - (this.now - from) / 1000)
+    } catch (error) {
+      const { message } = error as Error
+      ;(error as Error).message =
+        `seed ${seed}, after ${((this.now - from) / 1000).toFixed(1)} s and ${this.rows} rows: ${message}`
+      throw error
+    }
+  }
+
   /** Advances the clock by this many seconds, at least 0, without rows, so that orders land and timers fire. */
   advance(seconds: number): void {
-    this.#advanceTo(this.now + msOf(seconds))
+    const until = this.now + msOf(seconds)
+    // Properties are checked each second.
+    while (this.#properties.length > 0 && until - this.now > 1000) {
+      this.#advanceTo(this.now + 1000)
+      this.#check()
+    }
+    this.#advanceTo(until)
     this.#check()
   }
 
@@ -210,9 +248,14 @@ export class StrategyRig {
 
   #row({ afterSeconds = 1 }: { readonly afterSeconds?: number }, write: (rows: TestRows, time: Millis) => void): void {
     const time = this.now + msOf(afterSeconds)
+    this.#rowAt(time, (rows) => write(rows, time))
+  }
+
+  #rowAt(time: Millis, write: (rows: TestRows) => void): void {
     this.#advanceTo(time)
     const { rows, sink } = this.#process
-    write(rows, time)
+    write(rows)
+    this.#rows++
     sink.rows(rows.block, rows.block.length - 1, rows.block.length)
     this.#check()
   }
@@ -221,12 +264,16 @@ export class StrategyRig {
     this.#process.clock.advanceTo(time)
   }
 
-  /** Throws the error that the strategy threw. An error must not pass through the engine, so it is thrown
-   *  afterwards. */
+  /** Throws the error that the strategy threw, or an error about a property that does not hold. An error must not pass
+   *  through the engine, so it is thrown afterwards. */
   #check(): void {
     const threw = this.#threw
     this.#threw = undefined
     if (threw !== undefined) throw strategyError(threw)
+    for (const { property, name } of this.#properties) {
+      const holds = property({ bot: this })
+      if (holds !== true) throw new Error(holds || `the property ${name || 'without a name'} does not hold`)
+    }
   }
 
   #start(startsAt: Millis, reader?: JournalReader): RigProcess {

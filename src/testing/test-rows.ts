@@ -3,6 +3,8 @@ import type { TradeSide } from '../market/block.ts'
 import { RowKind, type TokenDetails } from '../market/block.ts'
 import { LiveBlock, type RowNumbers } from '../market/live-block.ts'
 import type { Mints } from '../market/mints.ts'
+import { appendEvent } from '../sandbox/market/event-rows.ts'
+import type { MarketEvent } from '../sandbox/market/market.ts'
 import { isPublicKey } from '../solana/base58.ts'
 
 /** Valid mint of a token that does not exist. The rows of a test have it by default. */
@@ -25,8 +27,8 @@ export interface TestTrade extends When {
   readonly price: number
   /** Size of the trade in SOL; default 1, which is above the minimum size of a print. */
   readonly sol?: number
-  /** Side of the trade. By default the trades of a mint alternate: buy, sell, buy, ... Without sales by others, the paper
-   *  executor treats a token as UNSELLABLE. */
+  /** Side of the trade. By default the trades of a mint alternate: buy, sell, buy, ... Without sales by others, the
+   *  paper executor treats a token as UNSELLABLE. */
   readonly side?: TradeSide
   /** Public key of the trader; default: missing. */
   readonly trader?: string
@@ -128,6 +130,10 @@ export class TestRows {
     this.#append(time, given, RowKind.priceUpdate, numbers, '', '')
   }
 
+  event(time: Millis, event: MarketEvent): void {
+    this.#add(() => appendEvent(this.#block, this.#mints, time, event))
+  }
+
   #append(
     time: Millis,
     { mint = MINT, ageSeconds = 0 }: When,
@@ -141,10 +147,13 @@ export class TestRows {
       throw new RangeError(`invalid mint ${mint}: expected a base58 public key of 32 bytes, for example MINT`)
     const token = this.#mints.intern(mint)
     const stamp = time - Math.round(ageSeconds * 1000)
-    const add = (): boolean => this.#block.append(time, stamp, kind, token, numbers, signature, trader, details)
-    if (add()) return
+    this.#add(() => this.#block.append(time, stamp, kind, token, numbers, signature, trader, details))
+  }
+
+  #add(append: () => boolean): void {
+    if (append()) return
     this.#block = this.#newBlock()
-    if (!add()) throw new RangeError('the texts of the row are too long')
+    if (!append()) throw new RangeError('the texts of the row are too long')
   }
 
   #newBlock(): LiveBlock {

@@ -148,5 +148,5 @@ test('a killed process calls no onStop; the next process decides its open order 
   expect(rig.notes).toEqual([])
   expect(rig.orders).toMatchObject([{ state: 'not_executed', code: 'CRASHED' }])
   rig.trade({ price: 1e-7, trader: 'say' })
-  expect(rig.notes[0]?.reason).toBe('start 2, 1 prints')
+  expect(rig.notes[0]?.reason).toBe('start 2, 2 prints')
 })

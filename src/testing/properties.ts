@@ -1,0 +1,55 @@
+import { isOpen } from '../engine/order.ts'
+import type { FillView } from '../engine/strategy.ts'
+import type { TestOrder, TestPosition } from './run-log.ts'
+
+/** What a property can read of the bot at one moment. */
+export interface TestReadings {
+  readonly now: number
+  readonly orders: readonly TestOrder[]
+  readonly fills: readonly FillView[]
+  /** Positions that are not closed. */
+  positions(): readonly TestPosition[]
+}
+
+/** A statement about a bot that must hold after every row. Returns true if the statement holds; otherwise false, or a
+ *  text that describes the breach. */
+export type Property = (at: { readonly bot: TestReadings }) => boolean | string
+
+/** The bot never has more than this many positions, or more than this many SOL in them (cost, and open buys). */
+export function holdsAtMost({ tokens = Number.POSITIVE_INFINITY, sol = Number.POSITIVE_INFINITY }): Property {
+  return ({ bot }) => {
+    const held = bot.positions()
+    if (held.length > tokens) return `the bot has ${held.length} positions, at most ${tokens} are allowed`
+    const invested = held.reduce((sum, { costSol }) => sum + costSol, 0) + solOfOpenBuys(bot.orders)
+    return (
+      invested <= sol || `the bot has ${invested.toFixed(4)} SOL in positions and open buys, at most ${sol} are allowed`
+    )
+  }
+}
+
+function solOfOpenBuys(orders: readonly TestOrder[]): number {
+  return orders.reduce((sum, { state, sol = 0 }) => (isOpen(state) ? sum + sol : sum), 0)
+}
+
+/** Every position is closed at most this many seconds after it opened. */
+export function isOutWithin(seconds: number): Property {
+  return ({ bot }) => {
+    const late = bot
+      .positions()
+      .find(({ state, openedAt }) => state !== 'opening' && bot.now - openedAt > seconds * 1000)
+    return late === undefined || `${late.mint} has been held for ${((bot.now - late.openedAt) / 1000).toFixed(1)} s`
+  }
+}
+
+/** The bot buys no token twice. Buys that ended without a fill do not count. */
+export function neverBuysTwice(): Property {
+  return ({ bot }) => {
+    const bought = new Set<string>()
+    for (const { side, mint, state, reason } of bot.orders) {
+      if (side !== 'buy' || !(isOpen(state) || state === 'filled')) continue
+      if (bought.has(mint)) return `${mint} is bought a second time: ${reason}`
+      bought.add(mint)
+    }
+    return true
+  }
+}

@@ -1,0 +1,59 @@
+import type { Strategy } from '../engine/strategy.ts'
+import { type RandomMarket, type StrategyRig, type StrategyTestOptions, testStrategy } from './strategy-rig.ts'
+
+export interface RandomMarketsOptions extends StrategyTestOptions, Omit<RandomMarket, 'seed'> {
+  /** The seeds, or how many of them, counted from 1; default 20. */
+  readonly seeds?: number | readonly number[]
+}
+
+/** What a bot did in all markets together. */
+export interface MarketsResult {
+  readonly markets: number
+  readonly rows: number
+  readonly orders: number
+  readonly fills: number
+}
+
+interface Failure {
+  readonly seed: number
+  readonly rows: number
+  readonly error: Error
+}
+
+/** Runs a strategy in many random markets. `prepare` receives the rig of each market before its first row, and adds the
+ *  properties with `rig.always`. Throws an error that names the seed whose market fails after the fewest rows, and an
+ *  error if the bot has no order in any market, because the properties then say nothing. */
+export function inRandomMarkets<P, S>(
+  strategy: Strategy<P, S>,
+  { seeds = 20, seconds, launchesPerSecond, ...options }: RandomMarketsOptions,
+  prepare: (rig: StrategyRig) => void,
+): MarketsResult {
+  const list = typeof seeds === 'number' ? Array.from({ length: seeds }, (_, index) => index + 1) : seeds
+  const failures: Failure[] = []
+  const sums = { markets: list.length, rows: 0, orders: 0, fills: 0 }
+  for (const seed of list) {
+    const rig = testStrategy(strategy, options)
+    prepare(rig)
+    try {
+      rig.randomMarket({ seed, ...(seconds && { seconds }), ...(launchesPerSecond && { launchesPerSecond }) })
+    } catch (error) {
+      failures.push({ seed, rows: rig.rows, error: error as Error })
+    }
+    sums.rows += rig.rows
+    sums.orders += rig.orders.length
+    sums.fills += rig.fills.length
+  }
+  const [first, ...others] = failures.toSorted((one, other) => one.rows - other.rows)
+  if (first !== undefined) throw withSeeds(first, others, list.length)
+  if (sums.orders === 0)
+    throw new Error(
+      `the bot has no order in ${list.length} random markets with ${sums.rows} rows, so the properties say nothing; change params, seconds or seeds`,
+    )
+  return sums
+}
+
+function withSeeds({ seed, error }: Failure, others: readonly Failure[], markets: number): Error {
+  const more = others.length === 0 ? '' : `; seeds ${others.map((other) => other.seed).join(', ')} fail later`
+  error.message += `\n${1 + others.length} of ${markets} markets fail, this one after the fewest rows${more}; to run it alone: seeds: [${seed}]`
+  return error
+}
