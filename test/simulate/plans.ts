@@ -3,7 +3,6 @@ import type { Draws } from '../../src/sandbox/draws.ts'
 import type { Scenario } from './scenario.ts'
 
 const KNOWN: Readonly<Record<string, number>> = { standard: 100, premium: 1_000 }
-const NAMES = ['Standard', 'premium', 'Platinum', 'ENTERPRISE', ' PREMIUM '] as const
 const MINUTE = 60_000
 /** Longest time that a slot is held after its request was sent: a minute until the connection is closed, and one more.
  */
@@ -66,7 +65,7 @@ export class Plans {
     if (scenario.plans === undefined) return undefined
     if (draws.chance(scenario.plans.strays)) this.#strayUntil = now() + STRAY_MS
     if (!draws.chance(scenario.plans.changes)) return undefined
-    this.name = draws.pick(NAMES)
+    this.name = draws.pick(scenario.plans.names)
     note(`service: changes the plan to ${this.name}`)
     return 'reconnect'
   }

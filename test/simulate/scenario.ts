@@ -27,9 +27,7 @@ export interface Scenario {
   readonly crashes: number
   /** The service names the plan, sometimes another one, and answers 429 without a reason; undefined if the
    *  configuration names the plan. */
-  readonly plans:
-    | { readonly share: number; readonly changes: number; readonly strays: number; readonly failsFirst: boolean }
-    | undefined
+  readonly plans: NamedPlans | undefined
   /** Whether strategies request conditional orders and their exits; seconds in which the feed becomes stale. */
   readonly conditionals: { readonly areAsked: boolean; readonly stale: number }
   /** Seconds in which an operator gives a command. */
@@ -45,6 +43,16 @@ export interface Scenario {
   readonly timers: TimerUse
   /** Another program fills the journal's disk; undefined if none does. */
   readonly diskRoom: DiskRoom | undefined
+}
+
+/** Shares of the requests per minute, of the seconds with a change of the plan, and of those with stray 429s. */
+export interface NamedPlans {
+  readonly share: number
+  readonly changes: number
+  readonly strays: number
+  readonly failsFirst: boolean
+  /** Names of which the service picks one at each change. */
+  readonly names: readonly string[]
 }
 
 /** Times count from the start of the run. */
@@ -123,6 +131,7 @@ export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
     diskRoom: orders === 'plain' || company.isAlone ? undefined : diskRoomOf(seed, tradingMs),
   }
   if (company.isAlone) return { ...scenario, kind: 'honest', ...NO_FAULTS, times: GOOD_TIMES }
+  if (plans?.names === UNKNOWN_AND_PREMIUM) return { ...scenario, ...NO_FAULTS, ...BUSY, ...UNDISTURBED }
   const isTight = orders !== 'plain' && (plans !== undefined || tightOf(seed))
   return isTight
     ? { ...scenario, ...BUSY, requestsPerMinute: plans === undefined ? 5 : scenario.requestsPerMinute }
@@ -131,6 +140,13 @@ export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
 
 /** Enough buys, for long enough, to use up a small plan. */
 const BUSY = { bots: 2, mints: 3, tradingMs: 60_000, faultyMs: 60_000 }
+
+/** Nothing but buys uses the plan, and nothing stops the buys. */
+const UNDISTURBED = {
+  ...{ crashes: 0, operator: 0, diskRoom: undefined },
+  disk: { fails: 0, slow: 0 },
+  conditionals: { areAsked: false, stale: 0 },
+}
 
 function tightOf(seed: number): boolean {
   return draws(seed, 'tight plan').chance(0.25)
@@ -173,8 +189,18 @@ function timesOf(seed: number): Times {
 function plansOf(seed: number): Scenario['plans'] {
   const { chance, between, pick } = draws(seed, 'plans')
   if (!chance(0.3)) return undefined
-  return { share: pick([0.05, 0.1, 0.2]), changes: between(0, 0.1), strays: between(0, 0.15), failsFirst: chance(0.3) }
+  const share = pick([0.05, 0.1, 0.2])
+  const changes = between(0, 0.1)
+  const strays = between(0, 0.15)
+  const failsFirst = chance(0.3)
+  if (chance(0.5)) return { share, changes, strays, failsFirst, names: NAMES }
+  return { share: 0.05, changes: between(0.1, 0.2), strays: 0, failsFirst, names: UNKNOWN_AND_PREMIUM }
 }
+
+/** Names of plans; two are unknown to the framework. */
+const NAMES = ['Standard', 'premium', 'Platinum', 'ENTERPRISE', ' PREMIUM ']
+/** A process must keep the larger plan at an unknown name. Stray 429s would hide that it does not. */
+const UNKNOWN_AND_PREMIUM = ['premium', 'Platinum', 'ENTERPRISE']
 
 /** Without other faults in most runs, because their effect alone is known to the second. */
 function companyOf(seed: number): { share: number; isAlone: boolean } {

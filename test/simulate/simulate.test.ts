@@ -10,7 +10,7 @@ const SEEDS = 300
 /** Seeds with local signing: each takes ten times as long, on Solana's runtime. */
 const LOCAL_SEEDS = 30
 /** Seeds within which each mutant must be detected. */
-const FEW = 100
+const FEW = 40
 const LONG_MS = 600_000
 
 const journal = new Journal()
