@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { catalogue } from '../src/commands/catalogue.ts'
 import { helpText } from '../src/commands/help.ts'
+import { called } from './e2e/called.ts'
 
 const bin = fileURLToPath(new URL('../bin/sluice.js', import.meta.url))
 const names = Object.values(catalogue).flatMap((commands) => commands.map(({ name }) => name))
@@ -36,12 +37,24 @@ test('--version is the package version', () => {
   expect(sluice(['--version'])).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' })
 })
 
-test.each(names)('%s --help ends with 0', (name) => {
-  expect(sluice([name, '--help'])).toMatchObject({ status: 0, stderr: '' })
+test('--help of each command ends with 0', () => {
+  const parser = new URL('../src/commands/parse.ts', import.meta.url).href
+  const script = `import { parse } from '${parser}'
+    for (const name of ${JSON.stringify(names)})
+      if ((await parse([name, '--help'])) !== 0) throw new Error(name)`
+  const args = ['--input-type=module', '--eval', script]
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  for (const name of names) expect(stdout).toContain(`Usage: sluice ${name} `)
+})
+
+test('no command prints the commands on stderr and ends with 2', () => {
+  const { status, stdout, stderr } = sluice([])
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+  expect(stderr).toContain('Usage: sluice')
 })
 
 test.each([
-  ['no command', [], 'Usage: sluice'],
   ['an unknown command', ['trade'], "unknown command 'trade'"],
   ['an unknown option', ['orders', '--all'], "unknown option '--all'"],
   ['a missing file', ['run'], "missing required argument 'file'"],
@@ -59,9 +72,9 @@ test.each([
   ],
   ['data of a signal that is not JSON', ['signal', 'size', '{2}'], 'the data of a signal must be JSON'],
   ['a port out of range', ['sandbox', '--port', '70000'], 'Expected a whole number from 0 to 65535'],
-])('%s is reported on stderr and ends with 2', (_name, args, says) => {
-  const { status, stdout, stderr } = sluice(args)
-  expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+])('%s is reported on stderr and ends with 2', async (_name, args, says) => {
+  const { code, stdout, stderr } = await called(args)
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain(says)
 })
 

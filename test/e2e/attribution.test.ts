@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { sluice } from './process.ts'
+import { called } from './called.ts'
 import { until } from './until.ts'
 import { openVenue } from './venue.ts'
 
@@ -54,9 +54,9 @@ test('attribute explains the difference between a run of three kinds of bots, st
 
   // test/backtest/replay/attribution.test.ts tests each cause alone; this test goes through the commands.
   const out = join(venue.folder, 'out')
-  const made = await sluice(['backtest', venue.configFile, '--journal', venue.journal, '--out', out, '--partial'])
+  const made = await called(['backtest', venue.configFile, '--journal', venue.journal, '--out', out, '--partial'])
   expect(made, made.stderr).toMatchObject({ code: 0 })
-  const { code, stdout, stderr } = await sluice(['attribute', venue.journal, out, '--json'])
+  const { code, stdout, stderr } = await called(['attribute', venue.journal, out, '--json'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const found = JSON.parse(stdout) as Attributed
   console.log(

@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import type { Report } from '../../src/backtest/report/report.ts'
+import { called } from './called.ts'
 import { sluice } from './process.ts'
 import { until } from './until.ts'
 import { openVenue } from './venue.ts'
@@ -29,10 +30,8 @@ test('a paper run on the sandbox is backtested on its own tape', async ({ onTest
   const running = await venue.start()
   await until('fills on paper', () => running.stats.fills.size >= 8)
   await running.stop()
-  const backtest = async (journal: string, ...more: string[]) => {
-    const { code, stdout, stderr } = await sluice(['backtest', venue.configFile, '--journal', journal, ...more])
-    return { code, stdout, stderr }
-  }
+  const backtest = (journal: string, ...more: string[]) =>
+    called(['backtest', venue.configFile, '--journal', journal, ...more])
 
   const first = await backtest(venue.journal, '--json')
   expect(first).toMatchObject({ code: 0, stderr: '' })
@@ -46,7 +45,8 @@ test('a paper run on the sandbox is backtested on its own tape', async ({ onTest
   const copy = join(venue.folder, 'copy.db')
   copyFileSync(venue.journal, copy)
   const out = join(venue.folder, 'out')
-  expect(await backtest(copy, '--json', '--out', out)).toEqual(first)
+  const apart = ['backtest', venue.configFile, '--journal', copy, '--json', '--out', out]
+  expect(await sluice(apart)).toEqual(first)
   const results = join(out, 'results.db')
   const report = JSON.parse(readFileSync(join(out, 'report.json'), 'utf8')) as Report
   const twin = join(venue.folder, 'again')
@@ -62,7 +62,7 @@ test('a paper run on the sandbox is backtested on its own tape', async ({ onTest
   }
   expect(decided(twin)).toEqual(decided(out))
   expect(readFileSync(join(twin, 'report.html'))).toEqual(readFileSync(join(out, 'report.html')))
-  const fills = await sluice(['fills', '--journal', results, '--json'])
+  const fills = await called(['fills', '--journal', results, '--json'])
   expect(JSON.parse(fills.stdout).fills).toHaveLength(found.fills as number)
   const db = new Database(results, { readonly: true })
   const sums = db

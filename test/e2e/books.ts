@@ -52,17 +52,74 @@ export interface BookedOrder {
 
 /** Reads a journal, even one that is being written, as a snapshot of its durable content. */
 export function readBooks(journal: string): Books {
-  const db = new Database(journal, { readonly: true, fileMustExist: true })
+  const reader = new BooksReader(journal)
   try {
-    return db.transaction(() => booksIn(db))()
+    return reader.read()
   } finally {
-    db.close()
+    reader.close()
   }
 }
 
-function booksIn(db: Database.Database): Books {
-  const all = <T>(sql: string): T[] => db.prepare(sql).all() as T[]
-  const jsons = <T>(sql: string): T[] => (db.prepare(sql).pluck().all() as string[]).map((json) => decodeJson<T>(json))
+/** A connection is kept no longer than this after a read. */
+const IDLE_MS = 300
+
+/** Reads a journal again and again. Keeps its connection between two reads, because a new connection has to parse the
+ *  whole schema, and reads only if another connection has committed since. Must be closed before a test looks at the
+ *  files of the journal or starts another process, because the last writer leaves its log to an open connection. */
+export class BooksReader {
+  readonly #path: string
+  #open: { db: Database.Database; read: () => Books; version: Database.Statement; seen: unknown } | undefined
+  #books: Books | undefined
+  #idle: NodeJS.Timeout | undefined
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  read(): Books {
+    this.#open ??= opened(this.#path)
+    clearTimeout(this.#idle)
+    this.#idle = setTimeout(() => this.close(), IDLE_MS)
+    const seen = this.#open.version.get()
+    if (this.#books === undefined || this.#open.seen !== seen) this.#books = this.#open.read()
+    this.#open.seen = seen
+    return this.#books
+  }
+
+  close(): void {
+    clearTimeout(this.#idle)
+    this.#open?.db.close()
+    this.#open = undefined
+    this.#books = undefined
+  }
+}
+
+function opened(path: string) {
+  const db = new Database(path, { readonly: true, fileMustExist: true })
+  const version = db.prepare('PRAGMA data_version').pluck()
+  return { db, read: booksOf(db), version, seen: undefined }
+}
+
+function booksOf(db: Database.Database): () => Books {
+  const prepare = statementsOf(db)
+  return db.transaction(() => booksIn(prepare))
+}
+
+type Statements = (sql: string) => Database.Statement
+
+/** Prepares each statement once. */
+function statementsOf(db: Database.Database): Statements {
+  const prepared = new Map<string, Database.Statement>()
+  return (sql) => {
+    const statement = prepared.get(sql) ?? db.prepare(sql)
+    prepared.set(sql, statement)
+    return statement
+  }
+}
+
+function booksIn(prepare: Statements): Books {
+  const all = <T>(sql: string): T[] => prepare(sql).all() as T[]
+  const jsons = <T>(sql: string): T[] => (prepare(sql).pluck().all() as string[]).map((json) => decodeJson<T>(json))
   return {
     orders: all(`SELECT 'o' || number AS id, account, bot, mint, side, state, code,
       json_extract(json, '$.reserveLamports') AS reserveLamports FROM "order" ORDER BY number`),
@@ -78,12 +135,12 @@ function booksIn(db: Database.Database): Books {
     gaps: all<{ from: number; to: number; keys: string }>('SELECT "from", "to", keys FROM gaps ORDER BY seq').map(
       (gap) => ({ ...gap, keys: JSON.parse(gap.keys) as string[] }),
     ),
-    ledger: ledgerIn(db),
+    ledger: ledgerIn(prepare),
   }
 }
 
-function ledgerIn(db: Database.Database): LedgerBooks {
-  const number = (sql: string): number | null => db.prepare(sql).pluck().get() as number | null
+function ledgerIn(prepare: Statements): LedgerBooks {
+  const number = (sql: string): number | null => prepare(sql).pluck().get() as number | null
   const last = `FROM audit WHERE account LIKE 'live|%' ORDER BY slot DESC LIMIT 1`
   return {
     fills: number(`SELECT coalesce(sum(wallet), 0) FROM posting WHERE kind = 'fill' AND account LIKE 'live|%'`) ?? 0,
@@ -91,14 +148,12 @@ function ledgerIn(db: Database.Database): LedgerBooks {
     wallet: number(`SELECT lamports ${last}`) ?? null,
     complaints: [
       ...(
-        db
-          .prepare('SELECT posting, sum(lamports) AS sum FROM ledger GROUP BY posting HAVING sum(lamports) <> 0')
-          .all() as { posting: number; sum: number }[]
+        prepare(
+          'SELECT posting, sum(lamports) AS sum FROM ledger GROUP BY posting HAVING sum(lamports) <> 0',
+        ).all() as { posting: number; sum: number }[]
       ).map(({ posting, sum }) => `posting ${posting} does not balance: ${sum}`),
       ...(
-        db
-          .prepare('SELECT account, slot, remainder_lamports AS rest FROM audits WHERE remainder_lamports <> 0')
-          .all() as {
+        prepare('SELECT account, slot, remainder_lamports AS rest FROM audits WHERE remainder_lamports <> 0').all() as {
           account: string
           slot: number
           rest: number

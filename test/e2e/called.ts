@@ -1,27 +1,50 @@
-import { vi } from 'vitest'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { parse } from '../../src/commands/parse.ts'
 import type { Ended } from './process.ts'
 
+type Output = Record<'stdout' | 'stderr', string>
+
+/** The output of each call, so that calls may run at the same time. */
+const outputs = new AsyncLocalStorage<Output>()
+
 /** Runs `sluice ...` in this process with its parser and commands, because a separate process costs ten times as
- *  much. For commands that end. */
-export async function called(args: readonly string[], folder = process.cwd()): Promise<Ended> {
+ *  much. For commands that end. A call with a folder changes the directory of the process until its end. */
+export async function called(args: readonly string[], folder = ''): Promise<Ended> {
+  capture()
   const before = process.cwd()
-  const said = { stdout: '', stderr: '' }
-  const take = (stream: keyof typeof said, text: unknown): true => {
-    said[stream] += text
-    return true
-  }
-  const spies = [
-    vi.spyOn(console, 'log').mockImplementation((text = '') => void take('stdout', `${text}\n`)),
-    vi.spyOn(console, 'error').mockImplementation((text = '') => void take('stderr', `${text}\n`)),
-    vi.spyOn(process.stdout, 'write').mockImplementation((text) => take('stdout', text)),
-    vi.spyOn(process.stderr, 'write').mockImplementation((text) => take('stderr', text)),
-  ]
-  process.chdir(folder)
+  if (folder !== '') process.chdir(folder)
+  const output: Output = { stdout: '', stderr: '' }
   try {
-    return { code: await parse(args), ...said }
+    return { code: await outputs.run(output, () => parse(args)), ...output }
   } finally {
-    process.chdir(before)
-    for (const spy of spies) spy.mockRestore()
+    if (folder !== '') process.chdir(before)
+  }
+}
+
+let isCaptured = false
+
+/** Sends what a call prints to its output. Other output stays as it is. */
+function capture(): void {
+  if (isCaptured) return
+  isCaptured = true
+  for (const [name, stream] of [
+    ['log', 'stdout'],
+    ['error', 'stderr'],
+  ] as const) {
+    const print = console[name]
+    console[name] = (...texts: unknown[]) => {
+      const output = outputs.getStore()
+      if (output === undefined) print(...texts)
+      else output[stream] += `${texts.join(' ')}\n`
+    }
+  }
+  for (const name of ['stdout', 'stderr'] as const) {
+    const write = process[name].write.bind(process[name]) as (...args: unknown[]) => boolean
+    process[name].write = (text: string | Uint8Array, ...more: unknown[]) => {
+      const output = outputs.getStore()
+      if (output === undefined) return write(text, ...more)
+      output[name] += String(text)
+      return true
+    }
   }
 }

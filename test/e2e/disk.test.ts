@@ -24,16 +24,14 @@ const REASON =
 /** After a disk failure no order left without its row, nothing is damaged, and the next process completes all
  *  orders. */
 async function recovered(venue: Venue, hasTape = true): Promise<void> {
-  const last = venue.run()
-  await until('it to run', () => last.stderr.includes('"running"'))
+  const last = await venue.start()
   // Entries that stopped only for lack of space continue, and one of them could be in flight at the end.
   if (!hasTape) {
     await until('an order', () => venue.books().orders.length > 0)
-    await sendCommand(venue.journal, { command: 'halt' })
+    await last.handle({ command: 'halt' })
   }
   const books = await venue.settled()
-  last.child.kill('SIGINT')
-  expect(await last.ended).toBe(0)
+  await last.stop()
   // A nearly full disk records no tape, so that there is nothing to replay.
   expect(hasTape ? await venue.complaints() : discrepancies(books, venue.chain())).toEqual([])
   expect(venue.requests.length).toBeLessThanOrEqual(venue.books().attempts.length)

@@ -7,6 +7,7 @@ import { openForWriting } from '../../src/journal/database.ts'
 import { sendCommand } from '../../src/live/control/client.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { DEFAULT_VENUE } from '../../src/venues/registry.ts'
+import { called } from './called.ts'
 import { openLoudService } from './loud-service.ts'
 import { sluice } from './process.ts'
 import { openRpcProxy } from './rpc-proxy.ts'
@@ -40,8 +41,9 @@ function venueOf(atEnd: AtEnd, options: Partial<VenueOptions> = {}): Promise<Ven
   return openVenue({ bots: [BOT], slotMs: SLOT_MS, ...options }, atEnd)
 }
 
-async function doctor({ configFile }: Venue, env: Readonly<Record<string, string>> = {}): Promise<Visit> {
-  const { code, stdout, stderr } = await sluice(['doctor', configFile, '--json'], env)
+async function doctor({ configFile }: Venue, env?: Readonly<Record<string, string>>): Promise<Visit> {
+  const args = ['doctor', configFile, '--json']
+  const { code, stdout, stderr } = env === undefined ? await called(args) : await sluice(args, env)
   const lines = stdout.trimEnd().split('\n')
   expect(lines, stderr).toHaveLength(1)
   const { ok, checks } = JSON.parse(lines[0] as string) as { ok: boolean; checks: Check[] }
@@ -309,7 +311,7 @@ describe.concurrent('this machine', () => {
   test('a wrong configuration ends with 2', async ({ onTestFinished }) => {
     const { configFile } = await venueOf(onTestFinished)
     writeFileSync(configFile, 'service: sandbx\n')
-    expect(await sluice(['doctor', configFile])).toMatchObject({ code: 2, stdout: '' })
+    expect(await called(['doctor', configFile])).toMatchObject({ code: 2, stdout: '' })
   })
 })
 

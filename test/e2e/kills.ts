@@ -8,6 +8,7 @@ import type { FaultKind } from '../../src/sandbox/faults.ts'
 import { conditionalComplaints, conditionalFigures } from '../support/conditional-books.ts'
 import { exitComplaints } from '../support/held-exits.ts'
 import { discrepancies, isSettled } from './books.ts'
+import { called } from './called.ts'
 import { kill, type Sluice } from './process.ts'
 import { until } from './until.ts'
 import { openVenue, replayComplaints, type Venue } from './venue.ts'
@@ -15,6 +16,8 @@ import { openVenue, replayComplaints, type Venue } from './venue.ts'
 export interface KillOptions {
   /** Number of processes to kill. */
   readonly count: number
+  /** Kills per journal before its state is settled; 5 by default. */
+  readonly perJournal?: number
   readonly seed: number
   /** Number of journals in use at the same time. */
   readonly together: number
@@ -24,8 +27,6 @@ export interface KillOptions {
 /** Executor: cloud, or local on every second journal. */
 type Executor = 'cloud' | 'local'
 
-/** Kills per journal before its state is settled. */
-const KILLS_A_JOURNAL = 5
 const FAILPOINTS = {
   cloud: ['accepted', 'armed', 'before-execute', 'after-execute', 'before-report', 'after-report'],
   local: ['signed', 'built', 'sent', 'armed', 'before-report', 'after-report'],
@@ -44,15 +45,16 @@ const FAULT_CHANCE = 0.3
 /** Kills trading processes, at every failpoint in turn and at random times between, and starts others on their
  *  journals. After each kill the journal must be intact, repeat its decisions, and equal the chain to the lamport.
  *  Returns the complaints. */
-export async function killMany({ count, seed, together, say }: KillOptions): Promise<string[]> {
-  const firsts = Array.from({ length: Math.ceil(count / KILLS_A_JOURNAL) }, (_, index) => index * KILLS_A_JOURNAL)
+export async function killMany({ count, seed, perJournal = 5, together, say }: KillOptions): Promise<string[]> {
+  const firsts = Array.from({ length: Math.ceil(count / perJournal) }, (_, index) => index * perJournal)
   const complaints: string[] = []
   const work = async (): Promise<void> => {
     for (let first = firsts.shift(); first !== undefined; first = firsts.shift()) {
       const closing: (() => Promise<void>)[] = []
       try {
-        const kills = Math.min(KILLS_A_JOURNAL, count - first)
-        const found = await killsOfOne(kills, first, seed, say, (close) => closing.push(close))
+        const kills = Math.min(perJournal, count - first)
+        const executor: Executor = (first / perJournal) % 2 === 0 ? 'cloud' : 'local'
+        const found = await killsOfOne({ kills, first, executor, seed, say }, (close) => closing.push(close))
         complaints.push(...found.map((text) => `from kill ${first as number} on: ${text}`))
       } finally {
         for (const close of closing) await close()
@@ -63,15 +65,17 @@ export async function killMany({ count, seed, together, say }: KillOptions): Pro
   return complaints
 }
 
+interface JournalOfKills extends Pick<KillOptions, 'seed' | 'say'> {
+  readonly kills: number
+  readonly first: number
+  readonly executor: Executor
+}
+
 async function killsOfOne(
-  kills: number,
-  first: number,
-  seed: number,
-  say: KillOptions['say'],
+  { kills, first, executor, seed, say }: JournalOfKills,
   atEnd: Parameters<typeof openVenue>[1],
 ): Promise<string[]> {
   const random = seededRandom(seed * 1_000_003 + first)
-  const executor: Executor = (first / KILLS_A_JOURNAL) % 2 === 0 ? 'cloud' : 'local'
   const bots = [
     { name: 'trips', strategy: 'round-trips', executor, exits: { maxHoldSeconds: 3 } },
     { name: 'waits', strategy: 'standing-orders', executor, exits: { maxHoldSeconds: 4 } },
@@ -138,7 +142,7 @@ async function verified({ journal, books, chain }: Venue): Promise<string[]> {
   if (!isMade(journal)) return []
   const read = books()
   if (read.segments.length === 0) return []
-  return [...discrepancies(read, chain()), ...(await replayComplaints(journal, read.segments.length))]
+  return [...discrepancies(read, chain()), ...(await replayComplaints(journal, read.segments.length, called))]
 }
 
 function isMade(journal: string): boolean {

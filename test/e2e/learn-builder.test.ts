@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadPolicy } from '../../src/config/builder-policy-file.ts'
 import { MINT } from '../sandbox/still-market.ts'
-import { sluice } from './process.ts'
+import { called } from './called.ts'
 import { openStage, orderIn, tell } from './stage.ts'
 
 test('a builder policy is learnt from unsigned samples and accepted as shown', async ({ onTestFinished }) => {
@@ -17,7 +17,7 @@ test('a builder policy is learnt from unsigned samples and accepted as shown', a
   requests.length = 0
 
   const policy = join(folder, 'policy.yaml')
-  const learn = (...args: string[]) => sluice(['learn-builder', configFile, '--policy', policy, ...args])
+  const learn = (...args: string[]) => called(['learn-builder', configFile, '--policy', policy, ...args])
   const { code, stdout, stderr } = await learn('--mint', MINT)
   expect(code, `${stdout}${stderr}`).toBe(0)
   expect(requests).toEqual(['POST /api/transaction/buy', 'POST /api/transaction/buy', 'POST /api/transaction/sell'])

@@ -8,7 +8,8 @@ import { THIEF } from '../../src/sandbox/chain/hostile-program.ts'
 import { POOL_PROGRAM } from '../../src/sandbox/chain/pool-program.ts'
 import { BUILD_ATTACKS } from '../../src/sandbox/service/hostile-build.ts'
 import { isWalked, readBooks, requestedIn } from './books.ts'
-import { kill, launch, sluice } from './process.ts'
+import { called } from './called.ts'
+import { kill, launch } from './process.ts'
 import { until } from './until.ts'
 import { openVenue, type Venue } from './venue.ts'
 
@@ -33,7 +34,7 @@ const requestsFor = ({ requests }: Venue, path: string): number =>
 async function expectRentBack(venue: Venue): Promise<void> {
   const balance = (): number => venue.sandbox.ledger.account(venue.sandbox.wallet, 'processed')?.lamports ?? 0
   const before = balance()
-  const told = await sluice(['close-accounts', venue.configFile, '--yes', '--json'])
+  const told = await called(['close-accounts', venue.configFile, '--yes', '--json'])
   expect(told.code, told.stderr).toBe(0)
   const { accounts } = JSON.parse(told.stdout) as { accounts: { closed: boolean; rentSol: number; reason: string }[] }
   const closed = accounts.filter((one) => one.closed)
@@ -123,7 +124,7 @@ describe.concurrent('bots with the local executor', () => {
       const first = venue.run({ SLUICE_FAILPOINT: `${step}:3` })
       expect(await first.ended).toBe(null)
       const killed = venue.books()
-      const second = venue.run()
+      const second = await venue.start()
       await until('more, and the end of what was under way', () => {
         const now = venue.books()
         const old = now.attempts.slice(0, killed.attempts.length)
@@ -132,8 +133,7 @@ describe.concurrent('bots with the local executor', () => {
         )
         return isOver && now.fills.length >= killed.fills.length + 2
       })
-      second.child.kill('SIGINT')
-      expect(await second.ended).toBe(0)
+      await second.stop()
       expect(await venue.complaints()).toEqual([])
     },
   )

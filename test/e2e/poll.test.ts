@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { MarketToken } from '../../src/sandbox/market/market.ts'
 import { MINT } from '../sandbox/still-market.ts'
 import type { BookedOrder } from './books.ts'
-import { sluice } from './process.ts'
+import { called } from './called.ts'
 import { openRpcProxy } from './rpc-proxy.ts'
 import { openStage, orderIn, type Stage, tell } from './stage.ts'
 import { until } from './until.ts'
@@ -72,7 +72,7 @@ test.concurrent('a price that falls while the feed is silent triggers a sale by 
   await running.stop()
   expect(alarms(stage)).toEqual([])
   expect(await stage.complaints()).toEqual([])
-  const { stdout } = await sluice(['why', id, '--journal', stage.journal])
+  const { stdout } = await called(['why', id, '--journal', stage.journal])
   const told = stdout.replace(/\s+/g, ' ')
   expect(told).toMatch(/input the pool, read over RPC .* SOL against .* tokens, slot \d+/)
   expect(told).toMatch(/decided puppet: stop-loss: -5/)

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest'
 import type { ServiceProof } from '../../src/orders/service-facts.ts'
 import type { Dialect } from '../../src/sandbox/dialect.ts'
 import { MINT } from '../sandbox/still-market.ts'
-import { kill, launch, type Sluice, sluice } from './process.ts'
+import { called } from './called.ts'
+import { type Ended, kill, launch } from './process.ts'
 import { openRpcProxy } from './rpc-proxy.ts'
 import { openStage, orderIn, type Stage, tell } from './stage.ts'
 import { until } from './until.ts'
@@ -62,20 +63,19 @@ const argsOf = ({ configFile }: Stage): string[] => [
   '--yes',
 ]
 
-async function ended(one: Sluice): Promise<Probed> {
-  const code = await one.ended
-  const { ok, checks, proved } = JSON.parse(one.stdout.trim().split('\n').at(-1) ?? '{}')
+function probed({ code, stdout, stderr }: Ended): Probed {
+  const { ok, checks, proved } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '{}')
   const probe = (checks as { name: string; status: string; found: string }[]).find(({ name }) => name === 'probe')
   return {
     code,
     ok,
     proved,
     probe: probe === undefined ? 'none' : `${probe.status}: ${probe.found}`,
-    stderr: one.stderr,
+    stderr,
   }
 }
 
-const probeOf = (stage: Stage): Promise<Probed> => ended(launch([...argsOf(stage), '--json']))
+const probeOf = async (stage: Stage): Promise<Probed> => probed(await called([...argsOf(stage), '--json']))
 
 describe.concurrent('a probe proves on the chain the facts that the document leaves open', () => {
   test.for<[what: string, dialect: Partial<Dialect>, proved: Partial<ServiceProof>, orders: number]>([
@@ -147,7 +147,7 @@ describe.concurrent('a probe proves on the chain the facts that the document lea
     await running.stop()
     expect(await stage.complaints()).toEqual([])
     stage.configure({ service: { units: { sell: 'tokens' } } })
-    const { stdout } = await sluice(['doctor', stage.configFile, '--json'])
+    const { stdout } = await called(['doctor', stage.configFile, '--json'])
     expect(stdout).toContain('service.units.sell contradicts a probe, which proved base units')
   })
 })
@@ -200,7 +200,7 @@ describe.concurrent('a probe, or a number, in trouble', () => {
     const one = launch([...argsOf(stage), '--json'])
     await until('the buy', () => stage.requests.includes('POST /api/trade/buy'))
     one.child.kill('SIGINT')
-    const { code, probe } = await ended(one)
+    const { code, probe } = probed({ code: await one.ended, ...one })
     expect(code).toBe(1)
     expect(probe).toMatch(/^fail: interrupted/)
     expect(stage.books().orders).toHaveLength(1)
@@ -208,7 +208,7 @@ describe.concurrent('a probe, or a number, in trouble', () => {
     const next = stage.run()
     await until('its start', () => next.stderr.includes('"running"'))
     await stage.settled()
-    expect((await sluice(['flatten', '--journal', stage.journal])).stdout).toMatch(/selling 1 position/)
+    expect((await called(['flatten', '--journal', stage.journal])).stdout).toMatch(/selling 1 position/)
     await until('the sale', () => stage.books().fills.some(({ side, final }) => side === 'sell' && final))
     await stage.settled()
     next.child.kill('SIGINT')
@@ -283,7 +283,7 @@ describe.concurrent('a probe, or a number, in trouble', () => {
   ])('%s', async ([, args, code, says], { onTestFinished }) => {
     const { stage, quiet } = await openBusyStage({}, onTestFinished)
     quiet()
-    const result = await sluice(args(stage))
+    const result = await called(args(stage))
     expect(result).toMatchObject({ code, stdout: '' })
     expect(result.stderr).toMatch(says)
     expect(stage.requests).toEqual([])

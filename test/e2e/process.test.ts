@@ -4,8 +4,8 @@ import { describe, expect, test, vi } from 'vitest'
 import { sendCommand } from '../../src/live/control/client.ts'
 import { MINT } from '../sandbox/still-market.ts'
 import { knowsWallet, segmentsOf } from './books.ts'
+import { called } from './called.ts'
 import type { Sluice } from './process.ts'
-import { sluice } from './process.ts'
 import { openStage, orderIn, type Send, type Stage, tell } from './stage.ts'
 import { until } from './until.ts'
 
@@ -138,7 +138,7 @@ test('halt, resume, sell, flatten, the file HALT and SIGUSR2 work', async ({ onT
   const stage = await openStage({}, onTestFinished)
   let { one, send } = await running(stage)
   const cli = async (...args: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await sluice([...args, '--journal', stage.journal])
+    const { code, stdout, stderr } = await called([...args, '--journal', stage.journal])
     return `${code} ${stdout}${stderr}`.trim()
   }
   const ordered = async (signal: 'buy' | 'sell'): Promise<string> => (await tell(send, stage, signal)).answer

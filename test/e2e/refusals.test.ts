@@ -4,16 +4,20 @@ import Database from 'better-sqlite3'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { openForWriting } from '../../src/journal/database.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { sluice } from './process.ts'
+import { called } from './called.ts'
 
 const { path: folder, write } = temporaryFolder()
-const env = { XDG_STATE_HOME: join(folder, 'state'), KEY: 'a-key-of-the-service', RPC: 'https://rpc.invalid/a-key' }
+Object.assign(process.env, {
+  XDG_STATE_HOME: join(folder, 'state'),
+  KEY: 'a-key-of-the-service',
+  RPC: 'https://rpc.invalid/a-key',
+})
 const WALLET = '7EYnhQoR9YM3N7UoaKRoA44Uy8JeaZV3qyouov87awMs'
 const EXITS = { maxHoldSeconds: 60 }
 
 /** Messages are for people: short, without a stack trace, and with the name of the file or setting. */
 async function refusal(args: readonly string[]): Promise<{ code: number | null; said: string }> {
-  const { code, stdout, stderr } = await sluice(args, env)
+  const { code, stdout, stderr } = await called(args)
   expect(stdout).toBe('')
   expect(stderr).not.toMatch(/\n\s+at |node:internal|Error:/)
   return {
@@ -39,7 +43,7 @@ function config(name: string, over: object = {}): string {
   )
 }
 
-describe.concurrent('a refused run', () => {
+describe('a refused run', () => {
   const paper = { bots: [{ name: 'dips', strategy: 'dip-buyer', exits: EXITS }] }
   const bare = { bots: [{ name: 'dips', strategy: 'dip-buyer', mode: 'live' }] }
   const local = { bots: [{ name: 'dips', strategy: 'dip-buyer', mode: 'live', executor: 'local', exits: EXITS }] }

@@ -4,7 +4,7 @@ import { openReader } from '../../src/journal/reader/reader.ts'
 import { TRADE_PROGRAM, type TradeData } from '../../src/sandbox/chain/trade-program.ts'
 import { systemClock } from '../../src/sandbox/sandbox.ts'
 import { MINT } from '../sandbox/still-market.ts'
-import { sluice } from './process.ts'
+import { called } from './called.ts'
 import { openStage, orderIn, type Stage, tell } from './stage.ts'
 import { until } from './until.ts'
 
@@ -57,7 +57,7 @@ describe.concurrent('proof', () => {
     await tell(running.handle, stage, 'buy')
     await until('the progress', () => /^acknowledged, \d+ of \d+ blocks to proof$/.test(reasonOf(stage.journal, 'o1')))
     expect((await tell(running.handle, stage, 'buy')).answer).toBe('LANE_BUSY')
-    // Commands of another process show what the order waits for, and why there was no second one.
+    // A command shows what the order waits for, and why there was no second one.
     const waiting = await why(stage, 'o1')
     expect(waiting.steps.at(-1)).toMatchObject({
       what: 'waits',
@@ -157,7 +157,7 @@ interface Answer {
 
 /** Output of `sluice why`, run in a separate process. */
 async function why({ journal }: Stage, ...args: readonly string[]): Promise<Answer> {
-  const { code, stdout, stderr } = await sluice(['why', ...args, '--journal', journal, '--json'])
+  const { code, stdout, stderr } = await called(['why', ...args, '--journal', journal, '--json'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   return JSON.parse(stdout) as Answer
 }

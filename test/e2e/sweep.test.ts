@@ -4,6 +4,7 @@ import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { noisyMarket, writeTape } from '../support/recorded-tape.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { called } from './called.ts'
 import { documentedCommands } from './documented-commands.ts'
 import { launch, sluice } from './process.ts'
 import { until } from './until.ts'
@@ -65,7 +66,7 @@ test('a sweep has the same results as a backtest; after a kill it continues to t
   const samples = found.results.map(({ inSampleSol }) => inSampleSol).filter((sol) => sol !== 0)
   expect(samples).toEqual([...samples].sort((a, b) => b - a))
   const [{ params, netSol, inSampleSol, holdOutSol }] = found.results as [Found['results'][number]]
-  const one = await sluice(['backtest', config('one.yaml', params), '--journal', journal, '--json'])
+  const one = await called(['backtest', config('one.yaml', params), '--journal', journal, '--json'])
   expect(JSON.parse(one.stdout)).toMatchObject({ netSol })
   expect(inSampleSol + holdOutSol).toBeCloseTo(netSol, 9)
 
@@ -100,7 +101,7 @@ export default defineStrategy({ name: 'fragile', about: '', keys: ['trades'], pa
   )
   const file = config('fragile.yaml', { size: 1 }, strategy)
   const args = ['sweep', file, '--journal', journal, '--range', 'size=1:3:1', '--jobs', '1', '--hold-out', '0']
-  const { code, stdout } = await sluice(args)
+  const { code, stdout } = await called(args)
   expect(code).toBe(0)
   expect(stdout).toMatch(
     /1 set without a result, because the strategy threw: \/\S+\/fragile\.ts:3:\d+: Error: too large <b>/,

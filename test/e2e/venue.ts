@@ -9,8 +9,9 @@ import type { MemoryLimits } from '../../src/live/isolation/memory-guard.ts'
 import { type RunningBots, startBots } from '../../src/live/start-bots.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { venueOf } from '../../src/venues/registry.ts'
-import { type Books, type Chain, discrepancies, isSettled, readBooks } from './books.ts'
-import { kill, launch, type Sluice, sluice } from './process.ts'
+import { type Books, BooksReader, type Chain, discrepancies, isSettled } from './books.ts'
+import { called } from './called.ts'
+import { type Ended, kill, launch, type Sluice, sluice } from './process.ts'
 import { until } from './until.ts'
 
 const FUND_SOL = 20
@@ -91,10 +92,12 @@ export async function openVenue(
   const file = { ...defaultsFor(sandbox, folder, journal), bots: bots.map((bot) => liveBot(bot, folder)) }
   configure(config)
 
+  const reader = new BooksReader(journal)
   const running = new Set<RunningBots>()
   const children: Sluice[] = []
   const log: string[] = []
   atEnd(async () => {
+    reader.close()
     for (const one of children) await kill(one)
     for (const one of running) await one.stop()
     stopCounting()
@@ -114,16 +117,19 @@ export async function openVenue(
     return {
       ...bots,
       stop: async () => {
+        reader.close()
         if (running.delete(bots)) await bots.stop()
       },
     }
   }
   const run: Venue['run'] = (env = {}, logTo) => {
+    reader.close()
     const child = launch(['run', configFile, '--live', '--yes', '--json'], env, undefined, logTo)
+    child.child.once('exit', () => reader.close())
     children.push(child)
     return child
   }
-  const books = (): Books => readBooks(journal)
+  const books = (): Books => reader.read()
   const settled = (): Promise<Books> =>
     until('the end of every order', () => {
       const now = books()
@@ -132,7 +138,7 @@ export async function openVenue(
   const chain = (): Chain => ({ ledger: sandbox.ledger, wallet: sandbox.wallet, funds: FUND_SOL * 1e9 })
   const complaints = async (): Promise<string[]> => [
     ...discrepancies(books(), chain()),
-    ...(await replayComplaints(journal, books().segments.length)),
+    ...(await replayComplaints(journal, books().segments.length, called)),
   ]
   return {
     sandbox,
@@ -203,9 +209,13 @@ function countRequests({ baseUrl }: Sandbox): Pick<Venue, 'requests' | 'requeste
   return { requests, requestedAt, stopCounting: () => void REQUESTS.unsubscribe(seen) }
 }
 
-/** Empty if `replay --verify`, in a separate process, repeats every segment to the same decisions. */
-export async function replayComplaints(journal: string, segments: number): Promise<string[]> {
-  const { code, stdout, stderr } = await sluice(['replay', '--journal', journal, '--verify', '--json'])
+/** Empty if `replay --verify` repeats every segment to the same decisions. `run` runs the command. */
+export async function replayComplaints(
+  journal: string,
+  segments: number,
+  run: (args: readonly string[]) => Promise<Ended> = sluice,
+): Promise<string[]> {
+  const { code, stdout, stderr } = await run(['replay', '--journal', journal, '--verify', '--json'])
   const { equal, segments: verified, divergence } = JSON.parse(stdout.trim() || '{}') as Record<string, unknown>
   if (code === 0 && equal === true && verified === segments) return []
   return [`replay: ${verified} of ${segments} segments, ${JSON.stringify(divergence)} ${stderr}`]
