@@ -1,5 +1,6 @@
 import { Allowance, COST } from '../../src/engine/bots/bot.ts'
 import { Timers } from '../../src/engine/timers.ts'
+import type { Scenario } from './scenario.ts'
 
 /** Errors in the environment of the gateway; the simulation must detect each. */
 export const MUTANTS = {
@@ -33,6 +34,30 @@ export const LOCAL_MUTANTS = {
 } as const
 
 export type Mutant = keyof typeof MUTANTS | keyof typeof LOCAL_MUTANTS
+
+/** Scenarios in which a mutant can show, for those that most scenarios cannot show. A search skips the others, whose
+ *  runs are equal with and without the mutant. */
+const SHOWN_IN: Partial<Record<Mutant, (scenario: Scenario) => boolean>> = {
+  lostCountsAsUnsent: ({ network, service }) => network.lost + service.odd > 0,
+  limiterForgets: ({ crashes }) => crashes > 0,
+  slotAnswersRest: ({ times }) => times.untold > 0,
+  unknownTierIsStandard: ({ plans }) => plans !== undefined,
+  each429CutsAgain: ({ plans }) => (plans?.strays ?? 0) > 0,
+  failedStartUsesKey: ({ plans }) => plans?.failsFirst === true,
+  timersOutliveTheirBot: ({ timers }) => timers === 'throws',
+  firingsAreFree: ({ timers }) => timers === 'storm',
+  strangerUntold: ({ company }) => company > 0,
+  strangerDoesNotStop: ({ company }) => company > 0,
+  reserveGivenBack: ({ diskRoom }) => diskRoom !== undefined,
+  resumeEndsDiskLow: ({ diskRoom }) => diskRoom !== undefined,
+  signedCountsAsUnsent: ({ crashes }) => crashes > 0,
+  feeHeldExactly: ({ local }) => local.rounding !== undefined,
+  refusedFeeEnds: ({ local }) => local.rounding?.overcharges === true,
+}
+
+export function canShow(mutant: Mutant, scenario: Scenario): boolean {
+  return SHOWN_IN[mutant]?.(scenario) ?? true
+}
 
 /** Replaces a part that no port reaches by a wrong one. Returns a function that restores it. */
 export function sabotage(mutant: Mutant | undefined): () => void {
