@@ -23,7 +23,7 @@ export async function called(args: readonly string[], folder = ''): Promise<Ende
 
 let isCaptured = false
 
-/** Sends what a call prints to its output. Other output stays as it is. */
+/** Sends what a call prints to its output. Other output is unchanged. */
 function capture(): void {
   if (isCaptured) return
   isCaptured = true

@@ -51,7 +51,7 @@ export interface NamedPlans {
   readonly changes: number
   readonly strays: number
   readonly failsFirst: boolean
-  /** Names of which the service picks one at each change. */
+  /** The service picks one of these names at each change. */
   readonly names: readonly string[]
 }
 
