@@ -2,12 +2,13 @@
 // the package exports. With `--check` no page is written, and a page that is out of date is an error.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { apiPage } from './docs/api-page.ts'
+import { configurationPage } from './docs/configuration-page.ts'
 import { findingsOf } from './docs/docstring-rules.ts'
 import { readEntryPoints } from './docs/reflections.ts'
 
 const entryPoints = readEntryPoints()
 const isCheck = process.argv.includes('--check')
-const pages = { 'docs/api.md': apiPage(entryPoints) }
+const pages = { 'docs/api.md': apiPage(entryPoints), 'docs/configuration.md': await configurationPage() }
 const problems = findingsOf(entryPoints).map(({ place, message }) => `${place} ${message}`)
 
 for (const [path, text] of Object.entries(pages)) {

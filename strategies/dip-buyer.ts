@@ -4,8 +4,8 @@ export default defineStrategy({
   name: 'dip-buyer',
   about: 'Buys a token that fell fast and lets the exits sell the bounce.',
   params: z.object({
-    dropPercent: z.number().min(1).max(90).default(15),
-    sizeSol: z.number().min(0.001).default(0.05),
+    dropPercent: z.number().min(1).max(90).default(15).describe('fall from the high, percent'),
+    sizeSol: z.number().min(0.001).default(0.05).describe('size of a buy, SOL'),
   }),
   keys: ['trades'],
   token: () => ({ high: 0 }), // state per token

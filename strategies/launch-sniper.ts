@@ -22,17 +22,25 @@ export default defineStrategy({
   name: 'launch-sniper',
   about: 'Buys new tokens that pass its filters at their first robust price, once, while they are young.',
   params: z.object({
-    sizeSol: z.number().min(0.001).max(10).default(0.05),
-    maxAgeSeconds: z.number().min(1).max(300).default(30),
-    /** Least initial liquidity, in the unit of the feed's `initialLiquidity`. A pump.fun curve starts with 30 (virtual)
-     *  SOL. */
-    minLiquidity: z.number().min(0).max(1_000_000).default(1),
-    maxLiquidity: z.number().min(0).max(1_000_000).default(1_000),
-    /** Largest number of launches of one creator, including this one. A quarter of all launches are by serial
-     *  launchers. */
-    maxLaunchesPerCreator: z.number().int().min(1).max(100).default(1),
-    /** Regular expression for name or symbol, case-insensitive; '' matches all. */
-    namePattern: z.string().max(200).refine(isPattern, 'not a regular expression').default(''),
+    sizeSol: z.number().min(0.001).max(10).default(0.05).describe('size of a buy, SOL'),
+    maxAgeSeconds: z.number().min(1).max(300).default(30).describe('largest age of a token at its buy, seconds'),
+    // A curve of pump.fun starts with 30 (virtual) SOL.
+    minLiquidity: z.number().min(0).max(1_000_000).default(1).describe('least initial liquidity, SOL'),
+    maxLiquidity: z.number().min(0).max(1_000_000).default(1_000).describe('largest initial liquidity, SOL'),
+    // A quarter of all launches are by serial launchers.
+    maxLaunchesPerCreator: z
+      .number()
+      .int()
+      .min(1)
+      .max(100)
+      .default(1)
+      .describe('largest number of launches of one creator, including this one'),
+    namePattern: z
+      .string()
+      .max(200)
+      .refine(isPattern, 'not a regular expression')
+      .default('')
+      .describe("regular expression for name or symbol, case-insensitive; '' matches all"),
   }),
   keys: ['newTokens'],
   exits: { stopLossPercent: 25, takeProfitPercent: 60, trailingPercent: 25, maxHoldSeconds: 300 },

@@ -48,16 +48,18 @@ export default defineStrategy({
   name: 'momentum',
   about: 'Buys when the fast average of the price crosses above the slow one with volume, sells when it falls below.',
   params: z.object({
-    /** Lengths of the averages, in samples. The ranges do not overlap, so every point of a sweep is valid. */
-    fast: z.number().int().min(2).max(20).default(5),
-    slow: z.number().int().min(25).max(200).default(30),
-    /** Minimum seconds between samples; 0 takes every print. */
-    sampleSeconds: z.number().min(0).max(60).default(1),
-    /** Least rise of the fast average from one sample to the next when it crosses, percent. */
-    minSlopePercent: z.number().min(0).max(20).default(0.5),
-    /** Least SOL traded per sample, averaged like the fast price. */
-    minVolumeSol: z.number().min(0).max(100).default(0.5),
-    sizeSol: z.number().min(0.001).max(10).default(0.05),
+    // The ranges of the averages do not overlap, so every point of a sweep is valid.
+    fast: z.number().int().min(2).max(20).default(5).describe('length of the fast average, number of samples'),
+    slow: z.number().int().min(25).max(200).default(30).describe('length of the slow average, number of samples'),
+    sampleSeconds: z.number().min(0).max(60).default(1).describe('least seconds between samples; 0 takes every print'),
+    minSlopePercent: z
+      .number()
+      .min(0)
+      .max(20)
+      .default(0.5)
+      .describe('least rise of the fast average, percent a sample'),
+    minVolumeSol: z.number().min(0).max(100).default(0.5).describe('least average volume, SOL a sample'),
+    sizeSol: z.number().min(0.001).max(10).default(0.05).describe('size of a buy, SOL'),
   }),
   keys: ['trades'],
   exits: { stopLossPercent: 20, maxHoldSeconds: 1_800 },

@@ -12,8 +12,8 @@ export function apiPage(entryPoints: readonly EntryPoint[]): string {
     '# API reference\n',
     'Everything that a strategy and its test can import, generated from the docstrings by `npm run docs`. Prices are in SOL',
     'for a whole token, amounts in SOL or whole tokens, percentages from 0 to 100, and times in milliseconds since the Unix',
-    'epoch. [Write a strategy](write-a-strategy.md) introduces these types by use, and [errors.md](errors.md) lists the',
-    'error codes.\n',
+    'epoch. [Write a strategy](write-a-strategy.md) introduces these types by use. [configuration.md](configuration.md)',
+    'lists the keys of the YAML, and [errors.md](errors.md) the error codes.\n',
     ...entryPoints.flatMap(section),
   ].join('\n')
 }

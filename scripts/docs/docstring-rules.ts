@@ -5,7 +5,7 @@ import { docstring, type EntryPoint, isUnitless, Kind, type Reflection, type Typ
 // money: 5 may be percent, SOL or seconds.
 
 /** Words that name the unit of a number. `number of` and `count` are the unit of a count. */
-const UNITS =
+export const UNIT =
   /\b(SOL|USD|lamports?|percent|percentage|seconds?|minutes?|hours?|ms|milliseconds?|whole tokens?|tokens?|numbers? of|counts?|index|share)\b|\d+ (s|ms)\b|%/i
 
 /** Words that bound a number which the user gives. */
@@ -49,12 +49,11 @@ function numberProblems(one: Reflection, path: string, text: string): string[] {
     ({ type }) => type !== undefined && hasNumber(type),
   )
   const isGiven = one.signatures !== undefined || path.split('.').some((name) => GIVEN.test(name))
-  if (numbers.length > 0 && !UNITS.test(text))
-    return ['is a number: its docstring must name the unit, or say @unitless']
+  if (numbers.length > 0 && !UNIT.test(text)) return ['is a number: its docstring must name the unit, or say @unitless']
   if (numbers.length > 0 && isGiven && !RANGES.test(text))
     return ['is given by the user: its docstring must name the range']
   const result = one.signatures?.[0]?.type ?? one.getSignature?.type
-  if (result !== undefined && hasNumber(result) && !UNITS.test(text))
+  if (result !== undefined && hasNumber(result) && !UNIT.test(text))
     return ['returns a number: its docstring must name the unit, or say @unitless']
   return []
 }

@@ -4,6 +4,7 @@ import { type Json, plainJson } from '../base/json.ts'
 import { NO_STRATEGY } from '../engine/bots/bots.ts'
 import type { Strategy } from '../engine/strategy.ts'
 import type { BotConfig, Config } from './config.ts'
+import { BOT_DEFAULTS } from './default-values.ts'
 import {
   chainFrom,
   exitOrdersFrom,
@@ -102,8 +103,8 @@ function botConfig(
     name: input.name,
     strategy,
     params,
-    mode: input.mode ?? 'paper',
-    executor: input.executor ?? 'cloud',
+    mode: input.mode ?? BOT_DEFAULTS.mode,
+    executor: input.executor ?? BOT_DEFAULTS.executor,
     orders,
     exitOrders,
     ...effectiveExits(input.exits, strategy.strategy.exits ?? {}, defaults.exits),

@@ -10,6 +10,15 @@ import type { BuilderPolicy } from '../orders/builder-policy.ts'
 import { MINT_TRAITS } from '../solana/mint.ts'
 import { isOpenLoopback, rpcAddressProblem } from './address.ts'
 import type { AlertsConfig, ChainConfig, JournalConfig, PaperConfig, ServiceConfig, WalletConfig } from './config.ts'
+import {
+  ALERT_DEFAULTS,
+  CHAIN_DEFAULTS,
+  EXIT_ORDER_DEFAULTS,
+  JOURNAL_DEFAULTS,
+  ORDER_DEFAULTS,
+  PAPER_DEFAULTS,
+  SERVICE_DEFAULTS,
+} from './default-values.ts'
 import { expandPath } from './files.ts'
 import { fillModelFrom } from './fill-assumptions.ts'
 import type { BotInput, DefaultsInput, FileInput, LimitsInput } from './schema.ts'
@@ -27,12 +36,12 @@ export function serviceFrom(input: Section<'service'>, cwd: string, policy?: Bui
   const given: Partial<Exclude<typeof input, 'sandbox'>> = input === 'sandbox' ? {} : input
   const settings = {
     plan: planFrom(given.plan),
-    share: given.share ?? 1,
+    share: given.share ?? SERVICE_DEFAULTS.share,
     units: {
       ...({ tradePrice: 'auto', tradeAmount: 'auto', priceUpdate: 'auto', sell: 'auto' } as const),
       ...given.units,
     },
-    lateMs: millis(given.lateSeconds ?? 120),
+    lateMs: millis(given.lateSeconds ?? SERVICE_DEFAULTS.lateSeconds),
   }
   if (input === 'sandbox') return { kind: 'sandbox', ...settings }
   const baseUrl = input.baseUrl.replace(/\/+$/, '')
@@ -46,16 +55,17 @@ export function serviceFrom(input: Section<'service'>, cwd: string, policy?: Bui
 }
 
 function planFrom(input: Exclude<Section<'service'>, 'sandbox'>['plan']): ServiceConfig['plan'] {
-  if (input === undefined || typeof input === 'string') return input ?? 'auto'
-  const { maxBuySol = 100, ...numbers } = input
+  if (input === undefined || typeof input === 'string') return input ?? SERVICE_DEFAULTS.plan
+  const { maxBuySol = SERVICE_DEFAULTS.maxBuySol, ...numbers } = input
   return { name: 'custom', ...numbers, maxBuyLamports: solToLamports(maxBuySol) }
 }
 
 export function chainFrom(input: FileInput['chain'], cwd: string): ChainConfig {
-  const rpc = (input?.rpc ?? []).map(({ url, requestsPerSecond = 8, sendsPerSecond = 1 }) => {
+  const rpc = (input?.rpc ?? []).map(({ url, ...rates }) => {
+    const { requestsPerSecond, sendsPerSecond } = { ...CHAIN_DEFAULTS, ...rates }
     return { url: rpcUrl(url, cwd), requestsPerSecond, sendsPerSecond }
   })
-  const secondOpinionLamports = solToLamports(input?.secondOpinionSol ?? 1)
+  const secondOpinionLamports = solToLamports(input?.secondOpinionSol ?? CHAIN_DEFAULTS.secondOpinionSol)
   return { rpc, secondOpinionLamports, ...(input?.cluster !== undefined && { cluster: input.cluster }) }
 }
 
@@ -79,18 +89,19 @@ export function walletFrom(input: FileInput['wallet'], cwd: string): WalletConfi
 }
 
 export function journalFrom(input: FileInput['journal'], cwd: string): JournalConfig {
-  return { path: expandPath(input?.path ?? 'data/sluice.db', cwd), keepTapeDays: input?.keepTapeDays ?? 14 }
+  const { path, keepTapeDays } = { ...JOURNAL_DEFAULTS, ...input }
+  return { path: expandPath(path, cwd), keepTapeDays }
 }
 
 export function alertsFrom(input: FileInput['alerts'], cwd: string): AlertsConfig | undefined {
-  return input && { url: rpcUrl(input.url, cwd), shape: input.shape ?? 'generic' }
+  return input && { url: rpcUrl(input.url, cwd), shape: input.shape ?? ALERT_DEFAULTS.shape }
 }
 
 /** `own`: the assumptions of the bot itself. */
 export function paperFrom(input: FileInput['paper'], bot: string, own: BotInput['paper'] = {}): PaperConfig {
   return {
-    lamports: solToLamports(input?.balanceSol ?? 10),
-    seed: deriveSeed(input?.seed ?? 1, bot),
+    lamports: solToLamports(input?.balanceSol ?? PAPER_DEFAULTS.balanceSol),
+    seed: deriveSeed(input?.seed ?? PAPER_DEFAULTS.seed, bot),
     // A model that the bot names replaces all assumptions of the section.
     ...fillModelFrom(own.model === undefined ? { ...input, ...own } : own),
   }
@@ -112,27 +123,28 @@ export function quoteFeesFrom(paper: FillModel, orders: OrderSettings, exitOrder
 
 export function ordersFrom(bot: BotInput, defaults: DefaultsInput): OrderSettings {
   const given = { ...defaults.orders, ...bot.orders }
-  const fee = given.priorityFeeSol ?? 'auto'
+  const fee = given.priorityFeeSol ?? ORDER_DEFAULTS.priorityFeeSol
   // Only one of `slippagePercent` and `slippageLadder` can be set, so a bot that sets either overrides both of
   // `defaults`.
   const named = bot.orders?.slippagePercent !== undefined || bot.orders?.slippageLadder !== undefined
-  const { slippagePercent = 5, slippageLadder } = (named ? bot.orders : defaults.orders) ?? {}
+  const { slippagePercent = ORDER_DEFAULTS.slippagePercent, slippageLadder } =
+    (named ? bot.orders : defaults.orders) ?? {}
   return {
     slippagePercent: slippageLadder?.[0] ?? slippagePercent,
     ...(slippageLadder !== undefined && { slippageLadder }),
     priorityFeeLamports: fee === 'auto' ? null : solToLamports(fee),
-    ttlMs: millis(given.ttlSeconds ?? 2),
-    maxEventAgeMs: millis(given.maxEventAgeSeconds ?? 3),
-    maxChasePercent: given.maxChasePercent ?? 5,
+    ttlMs: millis(given.ttlSeconds ?? ORDER_DEFAULTS.ttlSeconds),
+    maxEventAgeMs: millis(given.maxEventAgeSeconds ?? ORDER_DEFAULTS.maxEventAgeSeconds),
+    maxChasePercent: given.maxChasePercent ?? ORDER_DEFAULTS.maxChasePercent,
   }
 }
 
 export function exitOrdersFrom(bot: BotInput, defaults: DefaultsInput): ExitOrderSettings {
   const given = { ...defaults.exitOrders, ...bot.exitOrders }
   return {
-    slippageLadder: given.slippageLadder ?? [5, 15, 30, 50],
+    slippageLadder: given.slippageLadder ?? EXIT_ORDER_DEFAULTS.slippageLadder,
     priorityFeeLadder: (given.priorityFeeLadderSol ?? []).map(solToLamports),
-    retryMs: millis(given.retrySeconds ?? 3),
+    retryMs: millis(given.retrySeconds ?? EXIT_ORDER_DEFAULTS.retrySeconds),
   }
 }
 

@@ -1,9 +1,97 @@
 import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
 import { type Lamports, lamportsToSol, type Millis, solToLamports } from '../base/units.ts'
 import { DEFAULT_FILL_MODEL, type FillModel, FREE_FILL_MODEL } from '../engine/accounting/fill-assumptions.ts'
-import type { BotInput } from './schema.ts'
+import { described, key } from '../engine/key-text.ts'
 
-type Written = NonNullable<BotInput['paper']>
+const MODEL: Readonly<Record<string, unknown>> = writtenModel(DEFAULT_FILL_MODEL)
+
+const honeypot = z.strictObject({
+  buys: described(z.int().min(1).max(Number.MAX_SAFE_INTEGER), {
+    about: 'Number of sized buys from which the rule applies.',
+    unit: 'count',
+  }),
+  salesPercent: described(z.number().min(0).max(1_000), {
+    about: 'Least number of sized sales, as a percentage of the buys.',
+    unit: 'percent',
+  }),
+})
+
+const latency = z
+  .strictObject({
+    p50Seconds: described(z.number().min(0).max(86_400), { about: 'Median.', unit: 'seconds' }),
+    p95Seconds: described(z.number().min(0).max(86_400), { about: 'Latency of the slowest 5 %.', unit: 'seconds' }),
+  })
+  .refine(({ p50Seconds, p95Seconds }) => p50Seconds > 0 || p95Seconds === 0, {
+    path: ['p50Seconds'],
+    error: 'expected more than 0, unless p95Seconds is 0, too',
+  })
+  .refine(({ p50Seconds, p95Seconds }) => p95Seconds >= p50Seconds, {
+    path: ['p95Seconds'],
+    error: 'expected at least p50Seconds: p95Seconds is the latency of the slowest 5 %',
+  })
+
+/** Assumptions of the fill model. */
+export const assumptions = z.strictObject({
+  model: key(z.enum(['pessimistic', 'free']), 'Base of all assumptions; `free` has no cost, no delay and no impact.', {
+    default: 'pessimistic',
+  }),
+  slotSeconds: key(z.number().min(0).max(60), 'Length of a slot. An order may be filled at any moment of its slot.', {
+    unit: 'seconds',
+    default: MODEL.slotSeconds,
+  }),
+  lossPercent: key(z.number().min(0).max(100), 'Share of transactions that never land, without competition.', {
+    unit: 'percent',
+    default: MODEL.lossPercent,
+  }),
+  crowdPrints: key(z.number().min(0.01).max(1e6), 'Number of prints of a token per slot that doubles `lossPercent`.', {
+    unit: 'prints',
+    default: MODEL.crowdPrints,
+  }),
+  maxLossPercent: key(z.number().min(0).max(100), 'Largest share of transactions that never land.', {
+    unit: 'percent',
+    default: MODEL.maxLossPercent,
+  }),
+  venueFeePercent: key(z.number().min(0).max(50), 'Fee of the venue, in each direction.', {
+    unit: 'percent',
+    default: MODEL.venueFeePercent,
+  }),
+  serviceFeePercent: key(z.number().min(0).max(10), 'Fee of the trading service, in each direction.', {
+    unit: 'percent',
+    default: MODEL.serviceFeePercent,
+  }),
+  baseFeeSol: key(z.number().min(0).max(1), 'Base fee of a transaction.', { unit: 'SOL', default: MODEL.baseFeeSol }),
+  priorityFeeSol: key(z.number().min(0).max(1), 'Priority fee of an order with `priorityFeeSol: auto`.', {
+    unit: 'SOL',
+    default: MODEL.priorityFeeSol,
+  }),
+  rentSol: key(z.number().min(0).max(1), 'Rent of a token account. The sale of the last token returns it.', {
+    unit: 'SOL',
+    default: MODEL.rentSol,
+  }),
+  deadAfterSeconds: key(
+    z.number().min(1).max(3_153_600_000),
+    'Time without a sized print after which a token is worth nothing.',
+    { unit: 'seconds', default: MODEL.deadAfterSeconds },
+  ),
+  honeypot: key(honeypot, 'When a token counts as one that cannot be sold.', { default: MODEL.honeypot }),
+  impact: key(z.enum(['full', 'none']), '`full`: an order moves the price of a pool of finite depth.', {
+    default: MODEL.impact,
+  }),
+  impactHalvesAfterPools: key(
+    z.number().min(0.01).max(1e6),
+    'Half of the impact of an order is gone once others have traded this many times the SOL of the pool.',
+    { unit: 'pools', default: MODEL.impactHalvesAfterPools },
+  ),
+  noisePercent: key(
+    z.number().min(0).max(1e12),
+    'Distance between the end of one trade and the beginning of the next from which later prints must confirm the price.',
+    { unit: 'percent', default: MODEL.noisePercent },
+  ),
+  latency: key(latency, 'Time from sending to landing: lognormal with these percentiles.', { default: MODEL.latency }),
+})
+
+type Written = z.output<typeof assumptions>
 
 /** Fill model of a section. Each of its keys takes precedence over the value in the model that `model` names. */
 export function fillModelFrom(given: Written): FillModel {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { SluiceError } from '../base/errors.ts'
+import { keyTextOf } from '../engine/key-text.ts'
 import { botSchema, fileSchema } from './schema.ts'
 import { type LoadedStrategy, loadStrategy, strategyNames } from './strategies.ts'
 
@@ -21,7 +22,7 @@ function fileJsonSchema(strategies: readonly LoadedStrategy[], broken: readonly 
     properties: { ...bot.properties, strategy: strategyName(strategies, broken) },
     allOf: strategies.map(paramsWhere),
   }
-  const bots: JsonSchema = { type: 'array', items }
+  const bots: JsonSchema = { ...(file.properties?.bots as JsonSchema), items }
   return { ...file, title: SCHEMA_TITLE, properties: { ...file.properties, bots } }
 }
 
@@ -37,6 +38,7 @@ function paramsWhere(one: LoadedStrategy): JsonSchema {
 /** Schema of the key `strategy`: the name of an existing strategy, or a path. */
 function strategyName(strategies: readonly LoadedStrategy[], broken: readonly string[]): JsonSchema {
   return {
+    description: keyTextOf(botSchema.shape.strategy)?.about ?? '',
     anyOf: [
       ...strategies.map(({ name, strategy }) => ({ const: name, description: strategy.about })),
       ...broken.map((name) => ({ const: name, description: BROKEN })),
@@ -57,11 +59,22 @@ function jsonSchemaOf(schema: z.ZodType): JsonSchema {
     ...({ io: 'input', target: 'draft-7', unrepresentable: 'any' } as const),
     override: ({ zodSchema, jsonSchema }) => {
       const { def } = zodSchema._zod
+      describe(jsonSchema)
       if (def.type === 'object' && def.catchall === undefined) jsonSchema.additionalProperties = false
       // If no branch matches, editors report the first one, so a word such as `none` must come last.
       jsonSchema.anyOf?.sort((one, other) => Number('const' in one) - Number('const' in other))
     },
   })
+}
+
+/** Turns the text of a key into the keywords that editors show. zod has copied the text into the schema. */
+function describe(schema: JsonSchema & { about?: string; unit?: string; absent?: string }): void {
+  const { about, unit, absent } = schema
+  if (about === undefined) return
+  for (const name of ['about', 'unit', 'absent'] as const) delete schema[name]
+  const parts = [about, ...(unit === undefined ? [] : [`Unit: ${unit}.`])]
+  schema.description = [...parts, ...(absent === undefined ? [] : [`Without this key: ${absent}.`])].join(' ')
+  if (unit !== undefined) schema['x-unit'] = unit
 }
 
 export interface ConfigSchema {

@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import { EXIT_SCHEMAS, exitProblems } from '../engine/exits/exit-rules.ts'
+import { EXIT_SCHEMAS, EXIT_TEXTS, exitProblems } from '../engine/exits/exit-rules.ts'
+import { described, type KeyText, key } from '../engine/key-text.ts'
 import { FILTERS } from '../engine/limits/entry-filters.ts'
 import { LIMITS, WALLET_LIMITS } from '../engine/limits/limits.ts'
 import { shapeOf } from '../engine/limits/setting-rows.ts'
+import { DEFAULT_TOKEN_CHECKS, mintTraitReason } from '../engine/limits/token-checks.ts'
 import { MOST_BUY_STEPS } from '../engine/order.ts'
 import {
   LEAST_SECONDS,
@@ -15,6 +17,17 @@ import {
 import { isPublicKey } from '../solana/base58.ts'
 import { MINT_TRAITS, type MintTrait } from '../solana/mint.ts'
 import { openAddressProblem, type SecureScheme } from './address.ts'
+import {
+  ALERT_DEFAULTS,
+  BOT_DEFAULTS,
+  CHAIN_DEFAULTS,
+  EXIT_ORDER_DEFAULTS,
+  JOURNAL_DEFAULTS,
+  ORDER_DEFAULTS,
+  PAPER_DEFAULTS,
+  SERVICE_DEFAULTS,
+} from './default-values.ts'
+import { assumptions } from './fill-assumptions.ts'
 import { keypairReference, rpcReference, secretReference } from './secret.ts'
 import { didYouMean } from './yaml/wording.ts'
 
@@ -26,14 +39,18 @@ type Schemas = typeof EXIT_SCHEMAS
 
 /** Schema of the exits that a strategy's source sets. */
 export const exitRules = z
-  .strictObject(each((exit) => exit.exactOptional()) as { [K in keyof Schemas]: z.ZodExactOptional<Schemas[K]> })
+  .strictObject(
+    each((exit, text) => described(exit, text).exactOptional()) as {
+      [K in keyof Schemas]: z.ZodExactOptional<Schemas[K]>
+    },
+  )
   .check(({ value, issues }) => {
     for (const { path, message } of exitProblems(value))
       issues.push({ code: 'custom', input: value, path: [...path], message })
   })
 
 const written = z.strictObject(
-  each((exit) => z.union([none, exit]).exactOptional()) as {
+  each((exit, text) => described(z.union([none, exit]), text).exactOptional()) as {
     [K in keyof Schemas]: z.ZodExactOptional<z.ZodUnion<[typeof none, Schemas[K]]>>
   },
 )
@@ -45,8 +62,11 @@ export const defaultExits = z.union([none, written])
  *  strategy`, the strategy overrides the defaults. */
 export const botExits = z.union([none, z.literal('strategy'), written])
 
-function each(change: (exit: z.ZodType) => z.ZodType): Record<string, z.ZodType> {
-  return Object.fromEntries(Object.entries(EXIT_SCHEMAS).map(([name, exit]) => [name, change(exit)]))
+function each(change: (exit: z.ZodType, text: KeyText) => z.ZodType): Record<string, z.ZodType> {
+  const texts: Readonly<Record<string, KeyText>> = EXIT_TEXTS
+  return Object.fromEntries(
+    Object.entries(EXIT_SCHEMAS).map(([name, exit]) => [name, change(exit, texts[name] as KeyText)]),
+  )
 }
 
 const seconds = z.number().min(LEAST_SECONDS).max(86_400)
@@ -69,14 +89,33 @@ const ladder = (step: z.ZodNumber, most = 10) =>
 
 const orders = z
   .strictObject({
-    slippagePercent: slippage.max(MOST_SLIPPAGE).exactOptional(),
-    /** Slippage of the first and each later attempt, instead of slippagePercent: a buy that fails for its slippage is
-     *  tried again with the next value. */
-    slippageLadder: ladder(slippage.max(MOST_SLIPPAGE), MOST_BUY_STEPS).exactOptional(),
-    priorityFeeSol: z.union([z.literal('auto'), z.number().min(0.00001).max(0.01)]).exactOptional(),
-    ttlSeconds: seconds.exactOptional(),
-    maxEventAgeSeconds: seconds.exactOptional(),
-    maxChasePercent: z.number().min(0).max(1000).exactOptional(),
+    slippagePercent: key(slippage.max(MOST_SLIPPAGE), 'Largest slippage that a buy accepts.', {
+      unit: 'percent',
+      default: ORDER_DEFAULTS.slippagePercent,
+    }),
+    slippageLadder: key(
+      ladder(slippage.max(MOST_SLIPPAGE), MOST_BUY_STEPS),
+      'Slippage of the first and each later attempt, instead of `slippagePercent`: a buy that fails for its slippage is tried again with the next value.',
+      { unit: 'percent', absent: 'one attempt with `slippagePercent`' },
+    ),
+    priorityFeeSol: key(
+      z.union([z.literal('auto'), z.number().min(0.00001).max(0.01)]),
+      'Priority fee of an order; `auto`: the service chooses the fee.',
+      { unit: 'SOL', default: ORDER_DEFAULTS.priorityFeeSol },
+    ),
+    ttlSeconds: key(seconds, 'A buy that cannot be sent within this time expires.', {
+      unit: 'seconds',
+      default: ORDER_DEFAULTS.ttlSeconds,
+    }),
+    maxEventAgeSeconds: key(seconds, 'Largest age of the event on which a buy is decided.', {
+      unit: 'seconds',
+      default: ORDER_DEFAULTS.maxEventAgeSeconds,
+    }),
+    maxChasePercent: key(
+      z.number().min(0).max(1000),
+      'Largest rise of the price between the decision and the sending of a buy.',
+      { unit: 'percent', default: ORDER_DEFAULTS.maxChasePercent },
+    ),
   })
   .refine(({ slippagePercent, slippageLadder }) => slippagePercent === undefined || slippageLadder === undefined, {
     path: ['slippageLadder'],
@@ -85,9 +124,20 @@ const orders = z
   })
 
 const exitOrders = z.strictObject({
-  slippageLadder: ladder(slippage.max(100)).exactOptional(),
-  priorityFeeLadderSol: ladder(z.number().min(0.00001).max(0.01)).exactOptional(),
-  retrySeconds: z.number().min(0.5).max(3600).exactOptional(),
+  slippageLadder: key(ladder(slippage.max(100)), 'Slippage of the first and each later attempt of an exit.', {
+    unit: 'percent',
+    default: EXIT_ORDER_DEFAULTS.slippageLadder,
+  }),
+  priorityFeeLadderSol: key(
+    ladder(z.number().min(0.00001).max(0.01)),
+    'Priority fee of the first and each later attempt of an exit.',
+    { unit: 'SOL', absent: 'the priority fee of `orders`' },
+  ),
+  retrySeconds: key(
+    z.number().min(0.5).max(3600),
+    'Time until the second attempt of an exit. Each later wait is twice as long.',
+    { unit: 'seconds', default: EXIT_ORDER_DEFAULTS.retrySeconds },
+  ),
 })
 
 const limits = z.strictObject(shapeOf(LIMITS))
@@ -98,78 +148,151 @@ const walletLimits = z.strictObject(shapeOf(WALLET_LIMITS))
 const filters = z.strictObject(shapeOf(FILTERS))
 
 const tokenChecks = z.strictObject({
-  when: z.enum(['before', 'after', 'off']).exactOptional(),
+  when: key(
+    z.enum(['before', 'after', 'off']),
+    'Whether a mint is read before its first buy, after it, or not at all.',
+    { default: DEFAULT_TOKEN_CHECKS.when },
+  ),
   ...traitSwitches(),
 })
 
 const plan = z.union([
   z.enum(['auto', 'standard', 'premium']),
   z.strictObject({
-    requestsPerMinute: z.int().min(1).max(1e6),
-    connections: z.int().min(1).max(1e4),
-    messagesPerSecond: z.int().min(1).max(1e6),
-    maxBuySol: buySol.exactOptional(),
+    requestsPerMinute: described(z.int().min(1).max(1e6), {
+      about: 'HTTPS requests that the plan allows.',
+      unit: 'requests a minute',
+    }),
+    connections: described(z.int().min(1).max(1e4), {
+      about: 'WebSocket connections of the plan.',
+      unit: 'connections',
+    }),
+    messagesPerSecond: described(z.int().min(1).max(1e6), {
+      about: 'WebSocket messages that a client may send.',
+      unit: 'messages a second',
+    }),
+    maxBuySol: key(buySol, 'Largest buy of the plan.', { unit: 'SOL', default: SERVICE_DEFAULTS.maxBuySol }),
   }),
 ])
 
 const units = z.strictObject({
-  tradePrice: z.enum(['auto', 'sol']).exactOptional(),
-  tradeAmount: z.enum(['auto', 'sol']).exactOptional(),
-  priceUpdate: z.enum(['auto', 'sol', 'usd']).exactOptional(),
-  sell: z.enum(['auto', 'tokens', 'baseUnits']).exactOptional(),
+  tradePrice: key(
+    z.enum(['auto', 'sol']),
+    'Unit of the price of a trade. `auto`: it must be proved before it moves money.',
+    { default: SERVICE_DEFAULTS.unit },
+  ),
+  tradeAmount: key(
+    z.enum(['auto', 'sol']),
+    'Unit of the amount of a trade. `auto`: it must be proved before it moves money.',
+    { default: SERVICE_DEFAULTS.unit },
+  ),
+  priceUpdate: key(
+    z.enum(['auto', 'sol', 'usd']),
+    'Unit of the price of a price update. `auto`: it must be proved before it moves money.',
+    { default: SERVICE_DEFAULTS.unit },
+  ),
+  sell: key(
+    z.enum(['auto', 'tokens', 'baseUnits']),
+    'Unit of the amount of a sale. `auto`: it must be proved before it moves money.',
+    { default: SERVICE_DEFAULTS.unit },
+  ),
 })
 
 const service = z.union([
   z.literal('sandbox'),
   z.strictObject({
-    baseUrl: address('https'),
-    wsUrl: address('wss'),
-    apiKey: secretReference('the key').exactOptional(),
-    plan: plan.exactOptional(),
-    share: z.number().min(0.01).max(1).exactOptional(),
-    units: units.exactOptional(),
-    lateSeconds: z.number().min(1).max(86_400).exactOptional(),
-    /** For the local executor: path of the policy for transactions that the service builds. */
-    builderPolicy: z.string().min(1).exactOptional(),
+    baseUrl: described(address('https'), { about: 'HTTPS address of the service, including its `/api`.' }),
+    wsUrl: described(address('wss'), { about: 'WebSocket address of the feed.' }),
+    apiKey: key(secretReference('the key'), 'Where the API key is stored: `env:NAME`, or `file:PATH` with mode 0600.', {
+      absent: 'only backtests are possible',
+    }),
+    plan: key(plan, 'Plan of the key; `auto` takes the plan that the service names.', {
+      default: SERVICE_DEFAULTS.plan,
+    }),
+    share: key(z.number().min(0.01).max(1), 'Part of the plan that this process may use.', {
+      unit: 'unitless',
+      default: SERVICE_DEFAULTS.share,
+    }),
+    units: key(units, 'Units of numbers whose unit the service does not document.'),
+    lateSeconds: key(
+      z.number().min(1).max(86_400),
+      'Longest time for which a lost request of the cloud may still execute.',
+      {
+        unit: 'seconds',
+        default: SERVICE_DEFAULTS.lateSeconds,
+      },
+    ),
+    builderPolicy: key(
+      z.string().min(1),
+      'Path of the policy for transactions that the service builds (local executor).',
+      {
+        absent: 'no live bot with the local executor starts',
+      },
+    ),
   }),
 ])
 
+const rpc = z.strictObject({
+  url: described(rpcReference(), {
+    about: 'Where the address is stored, `env:NAME` or `file:PATH`, or a loopback address.',
+  }),
+  requestsPerSecond: key(perSecond, 'Largest rate of requests.', {
+    unit: 'requests a second',
+    default: CHAIN_DEFAULTS.requestsPerSecond,
+  }),
+  sendsPerSecond: key(perSecond, 'Largest rate of sent transactions.', {
+    unit: 'requests a second',
+    default: CHAIN_DEFAULTS.sendsPerSecond,
+  }),
+})
+
+const cluster = z.string().refine((text) => CLUSTERS.includes(text) || isPublicKey(text), {
+  error: ({ input }) => `expected ${CLUSTERS.join(', ')} or a genesis hash${didYouMean(String(input), CLUSTERS)}`,
+})
+
 const chain = z.strictObject({
-  rpc: z
-    .array(
-      z.strictObject({
-        url: rpcReference(),
-        requestsPerSecond: perSecond.exactOptional(),
-        sendsPerSecond: perSecond.exactOptional(),
-      }),
-    )
-    .min(1),
-  cluster: z
-    .string()
-    .refine((text) => CLUSTERS.includes(text) || isPublicKey(text), {
-      error: ({ input }) => `expected ${CLUSTERS.join(', ')} or a genesis hash${didYouMean(String(input), CLUSTERS)}`,
-    })
-    .exactOptional(),
-  secondOpinionSol: sol.exactOptional(),
+  rpc: described(z.array(rpc).min(1), { about: 'RPC endpoints of the chain, in the order of preference.' }),
+  cluster: key(cluster, 'Chain that the endpoints must serve: its name, or its genesis hash.', {
+    absent: 'the chain of the first endpoint',
+  }),
+  secondOpinionSol: key(
+    sol,
+    'Size of a buy from which a second endpoint, if there is one, must confirm that the buy did not execute.',
+    {
+      unit: 'SOL',
+      default: CHAIN_DEFAULTS.secondOpinionSol,
+    },
+  ),
 })
 
 /** Caps on the SOL in the transactions that the signer signs. */
 const caps = z.strictObject({
-  maxSolPerTransaction: sol.exactOptional(),
-  maxSolPerHour: sol.exactOptional(),
-  maxSolPerDay: sol.exactOptional(),
+  maxSolPerTransaction: key(sol, 'Largest amount that one signed transaction may spend.', {
+    unit: 'SOL',
+    absent: 'no cap',
+  }),
+  maxSolPerHour: key(sol, 'Largest sum of the transactions signed in an hour.', {
+    unit: 'SOL',
+    absent: 'no cap',
+  }),
+  maxSolPerDay: key(sol, 'Largest sum of the transactions signed in a day.', { unit: 'SOL', absent: 'no cap' }),
 })
 
 const wallet = z
   .strictObject({
-    publicKey: z
-      .string()
-      .refine(isPublicKey, { error: 'expected a public key: base58 of 32 bytes (never the private key)' })
-      .exactOptional(),
-    keypair: keypairReference().exactOptional(),
-    signer: z.string().min(1).exactOptional(),
-    caps: caps.exactOptional(),
-    limits: walletLimits.exactOptional(),
+    publicKey: key(
+      z.string().refine(isPublicKey, { error: 'expected a public key: base58 of 32 bytes (never the private key)' }),
+      'Public key of the wallet, base58.',
+      { absent: 'no bot may trade live' },
+    ),
+    keypair: key(keypairReference(), 'File of the private key, `file:PATH` with mode 0600 (local executor).', {
+      absent: 'no bot may sign here, except with `signer`',
+    }),
+    signer: key(z.string().min(1), 'Socket of a `sluice signer` that holds the private key.', {
+      absent: 'no such signer',
+    }),
+    caps: key(caps, 'Caps on the SOL in the transactions that this process signs.'),
+    limits: key(walletLimits, 'Limits on the sum of all bots of the wallet.'),
   })
   .refine(({ keypair, signer }) => keypair === undefined || signer === undefined, {
     path: ['signer'],
@@ -181,90 +304,87 @@ const wallet = z
   })
 
 const journal = z.strictObject({
-  path: z.string().min(1).exactOptional(),
-  keepTapeDays: z.number().min(0.01).max(36_500).exactOptional(),
+  path: key(z.string().min(1), 'File of the journal.', { default: JOURNAL_DEFAULTS.path }),
+  keepTapeDays: key(z.number().min(0.01).max(36_500), 'Age at which recorded market data is deleted.', {
+    unit: 'days',
+    default: JOURNAL_DEFAULTS.keepTapeDays,
+  }),
 })
 
 /** Webhook for alerts. Its address grants access to it, so the address is a secret. */
 const alerts = z.strictObject({
-  url: rpcReference(),
-  shape: z.enum(['generic', 'slack', 'discord']).exactOptional(),
-})
-
-/** Assumptions of the fill model. */
-const assumptions = z.strictObject({
-  model: z.enum(['pessimistic', 'free']).exactOptional(),
-  slotSeconds: z.number().min(0).max(60).exactOptional(),
-  lossPercent: z.number().min(0).max(100).exactOptional(),
-  crowdPrints: z.number().min(0.01).max(1e6).exactOptional(),
-  maxLossPercent: z.number().min(0).max(100).exactOptional(),
-  venueFeePercent: z.number().min(0).max(50).exactOptional(),
-  serviceFeePercent: z.number().min(0).max(10).exactOptional(),
-  baseFeeSol: z.number().min(0).max(1).exactOptional(),
-  priorityFeeSol: z.number().min(0).max(1).exactOptional(),
-  rentSol: z.number().min(0).max(1).exactOptional(),
-  deadAfterSeconds: z.number().min(1).max(3_153_600_000).exactOptional(),
-  honeypot: z
-    .strictObject({ buys: z.int().min(1).max(Number.MAX_SAFE_INTEGER), salesPercent: z.number().min(0).max(1_000) })
-    .exactOptional(),
-  impact: z.enum(['full', 'none']).exactOptional(),
-  impactHalvesAfterPools: z.number().min(0.01).max(1e6).exactOptional(),
-  noisePercent: z.number().min(0).max(1e12).exactOptional(),
-  latency: z
-    .strictObject({ p50Seconds: z.number().min(0).max(86_400), p95Seconds: z.number().min(0).max(86_400) })
-    .refine(({ p50Seconds, p95Seconds }) => p50Seconds > 0 || p95Seconds === 0, {
-      path: ['p50Seconds'],
-      error: 'expected more than 0, unless p95Seconds is 0, too',
-    })
-    .refine(({ p50Seconds, p95Seconds }) => p95Seconds >= p50Seconds, {
-      path: ['p95Seconds'],
-      error: 'expected at least p50Seconds: p95Seconds is the latency of the slowest 5 %',
-    })
-    .exactOptional(),
+  url: described(rpcReference(), { about: 'Where the address of the webhook is stored: `env:NAME` or `file:PATH`.' }),
+  shape: key(z.enum(['generic', 'slack', 'discord']), 'Format of the messages.', { default: ALERT_DEFAULTS.shape }),
 })
 
 const paper = assumptions.extend({
-  balanceSol: z.number().min(LEAST_SOL).max(MOST_PAPER_SOL).exactOptional(),
-  seed: z.int().min(0).max(0xffff_ffff).exactOptional(),
+  balanceSol: key(z.number().min(LEAST_SOL).max(MOST_PAPER_SOL), 'Balance of each paper wallet at its first start.', {
+    unit: 'SOL',
+    default: PAPER_DEFAULTS.balanceSol,
+  }),
+  seed: key(z.int().min(0).max(0xffff_ffff), 'Seed of the random numbers of paper trading.', {
+    unit: 'unitless',
+    default: PAPER_DEFAULTS.seed,
+  }),
 })
 
+const botName = z.string().regex(/^[A-Za-z0-9][\w.-]{0,39}$/, {
+  error: 'expected 1 to 40 letters, digits, dots, dashes or underscores, beginning with a letter or digit',
+})
+
+/** Descriptions of the sections that a bot and `defaults` have in common. */
+const SECTIONS = {
+  exits: 'When positions are sold. `none` removes one exit that a lower level sets, or all of them.',
+  limits: 'Bounds that no strategy can exceed.',
+  orders: 'Settings of buys that the strategy does not set itself.',
+  exitOrders: 'Settings of sales by exits.',
+  tokenChecks: 'Checks of a mint before its first buy.',
+  filters: 'Rules for the tokens that the bot may buy.',
+}
+
 export const botSchema = z.strictObject({
-  name: z.string().regex(/^[A-Za-z0-9][\w.-]{0,39}$/, {
-    error: 'expected 1 to 40 letters, digits, dots, dashes or underscores, beginning with a letter or digit',
+  name: described(botName, { about: 'Name of the bot. Its money and its positions belong to this name.' }),
+  strategy: described(z.string().min(1), { about: 'Name of a strategy, or the path of its file.' }),
+  params: key(z.record(z.string(), z.unknown()), 'Params of the strategy.', { absent: 'the defaults of the strategy' }),
+  mode: key(z.enum(['paper', 'live']), 'Whether the bot trades on paper or with money.', {
+    default: BOT_DEFAULTS.mode,
   }),
-  strategy: z.string().min(1),
-  /** Params of the strategy; the strategy's own schema checks them. */
-  params: z.record(z.string(), z.unknown()).exactOptional(),
-  mode: z.enum(['paper', 'live']).exactOptional(),
-  executor: z.enum(['cloud', 'local']).exactOptional(),
-  limits: limits.exactOptional(),
-  exits: botExits.exactOptional(),
-  orders: orders.exactOptional(),
-  exitOrders: exitOrders.exactOptional(),
-  tokenChecks: tokenChecks.exactOptional(),
-  filters: filters.exactOptional(),
-  /** Assumptions about the fills of this bot on paper; each overrides that of the section `paper`. */
-  paper: assumptions.exactOptional(),
+  executor: key(z.enum(['cloud', 'local']), 'Whether the service signs the transactions of the bot, or this machine.', {
+    default: BOT_DEFAULTS.executor,
+  }),
+  exits: key(
+    botExits,
+    `${SECTIONS.exits} With \`strategy\`, the exits of the strategy override those of \`defaults\`.`,
+  ),
+  limits: key(limits, SECTIONS.limits),
+  orders: key(orders, SECTIONS.orders),
+  exitOrders: key(exitOrders, SECTIONS.exitOrders),
+  tokenChecks: key(tokenChecks, SECTIONS.tokenChecks),
+  filters: key(filters, SECTIONS.filters),
+  paper: key(
+    assumptions,
+    'Assumptions about the fills of this bot on paper; each overrides that of the section `paper`.',
+  ),
 })
 
 const defaults = z.strictObject({
-  orders: orders.exactOptional(),
-  exitOrders: exitOrders.exactOptional(),
-  exits: defaultExits.exactOptional(),
-  limits: limits.exactOptional(),
-  tokenChecks: tokenChecks.exactOptional(),
-  filters: filters.exactOptional(),
+  orders: key(orders, SECTIONS.orders),
+  exitOrders: key(exitOrders, SECTIONS.exitOrders),
+  exits: key(defaultExits, SECTIONS.exits),
+  limits: key(limits, SECTIONS.limits),
+  tokenChecks: key(tokenChecks, SECTIONS.tokenChecks),
+  filters: key(filters, SECTIONS.filters),
 })
 
 export const fileSchema = z.strictObject({
-  service: service.exactOptional(),
-  chain: chain.exactOptional(),
-  wallet: wallet.exactOptional(),
-  journal: journal.exactOptional(),
-  alerts: alerts.exactOptional(),
-  paper: paper.exactOptional(),
-  defaults: defaults.exactOptional(),
-  bots: z.array(botSchema).exactOptional(),
+  service: key(service, 'The trading service, or `sandbox`: a simulated service on this machine.'),
+  chain: key(chain, 'Access to the chain.'),
+  wallet: key(wallet, 'The wallet of the live bots.'),
+  journal: key(journal, 'The record of the run.'),
+  alerts: key(alerts, 'Webhook for alerts.', { absent: 'no alerts are sent' }),
+  paper: key(paper, 'Paper trading and backtests: the wallet, and the assumptions of the fill model.'),
+  defaults: key(defaults, 'Settings of every bot that does not set them itself.'),
+  bots: key(z.array(botSchema), 'The bots. Each runs one strategy.'),
 })
 
 /** A configuration file with its own keys and units, after a check by the schema. */
@@ -276,8 +396,14 @@ export type ExitsInput = z.output<typeof defaultExits>
 export type BotExitsInput = z.output<typeof botExits>
 
 function traitSwitches() {
-  const one = () => z.enum(['refuse', 'allow']).exactOptional()
-  return Object.fromEntries(MINT_TRAITS.map((trait) => [trait, one()])) as Record<MintTrait, ReturnType<typeof one>>
+  const one = (trait: MintTrait) =>
+    key(z.enum(['refuse', 'allow']), `Whether a mint is refused because ${mintTraitReason(trait)}.`, {
+      default: 'refuse',
+    })
+  return Object.fromEntries(MINT_TRAITS.map((trait) => [trait, one(trait)])) as Record<
+    MintTrait,
+    ReturnType<typeof one>
+  >
 }
 
 function address(scheme: SecureScheme) {

@@ -140,7 +140,7 @@ test.each<[Path]>([
 ])('100,000 SOL at %j is refused with the allowed range', async (path) => {
   const loaded = await load(withNumber(CONFIG, path, () => 100_000))
   expect(loaded.ok ? [] : loaded.errors.map(({ message }) => message)).toEqual([
-    expect.stringMatching(/^expected at least [\d.]+ and at most 10000, found 100000$/),
+    expect.stringMatching(/^expected at least [\d.]+ and at most 10000 SOL, found 100000$/),
   ])
 })
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { UNIT } from '../../scripts/docs/docstring-rules.ts'
 import { configSchema } from '../../src/config/json-schema.ts'
 import { fits } from '../support/json-schema.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -71,4 +72,69 @@ test('an editor shows the description of a strategy, and the range of an exit be
     { properties: { stopLossPercent: { anyOf: [{ exclusiveMaximum: 100 }, { const: 'none' }] } } },
     { const: 'none' },
   ])
+})
+
+type Schema = Readonly<Record<string, unknown>>
+
+const branchesOf = (one: Schema): Schema[] => [one, ...((one.anyOf ?? []) as Schema[]).flatMap(branchesOf)]
+const isType = (one: Schema, ...types: string[]): boolean =>
+  branchesOf(one).some(
+    ({ type, items }) => types.includes(type as string) || (items !== undefined && isType(items as Schema, ...types)),
+  )
+
+/** Every key at any depth that lacks a description, the unit of its number, or what its absence means. */
+function unclear(schema: Schema, path: string): string[] {
+  const inside = [
+    ...branchesOf(schema),
+    ...branchesOf(schema).flatMap(({ items }) => (items === undefined ? [] : branchesOf(items as Schema))),
+  ]
+  return inside.flatMap(({ properties = {}, required = [] }) =>
+    Object.entries(properties as Record<string, Schema>).flatMap(([name, one]) => {
+      const at = `${path}${name}`
+      const text = (one.description ?? '') as string
+      const isSection = isType(one, 'object')
+      const needsAbsence = !isSection && !(required as string[]).includes(name)
+      return [
+        ...(/^[`A-Z].*\.$/.test(text) ? [] : [`${at}: no description`]),
+        ...(isType(one, 'number', 'integer') && !isSection && one['x-unit'] === undefined ? [`${at}: no unit`] : []),
+        ...(needsAbsence && !('default' in one) && !text.includes('Without this key: ') ? [`${at}: no default`] : []),
+        ...unclear(one, `${at}.`),
+      ]
+    }),
+  )
+}
+
+test('every key of the YAML has a description, every number a unit, and every optional key a default', () => {
+  expect(unclear(schema, '')).toEqual([])
+})
+
+test('the walk finds a key without them, at any depth', () => {
+  const number = { type: 'number', description: 'Size.' }
+  const deep = {
+    anyOf: [{ const: 'none' }, { type: 'array', items: { properties: { size: number }, required: ['size'] } }],
+  }
+  expect(unclear({ properties: { steps: { ...deep, description: 'Steps.' }, a: { type: 'string' } } }, '')).toEqual([
+    'steps: no default',
+    'steps.size: no unit',
+    'a: no description',
+    'a: no default',
+  ])
+})
+
+test('every param of a shipped strategy has a description with the unit of its number, and a default', async () => {
+  const { text } = await configSchema([], root)
+  const bots = (JSON.parse(text) as { properties: { bots: { items: { allOf: Schema[] } } } }).properties.bots
+  const problems = bots.items.allOf.flatMap((one) => {
+    const { const: name } = ((one.if as Schema).properties as Record<string, Schema>).strategy as Schema
+    const params = ((one.then as Schema).properties as Record<string, Schema>).params as Schema
+    return Object.entries((params.properties ?? {}) as Record<string, Schema>).flatMap(([key, param]) => {
+      const text = (param.description ?? '') as string
+      return [
+        ...(text === '' ? [`${name}.${key}: no description`] : []),
+        ...(isType(param, 'number', 'integer') && !UNIT.test(text) ? [`${name}.${key}: no unit`] : []),
+        ...('default' in param ? [] : [`${name}.${key}: no default`]),
+      ]
+    })
+  })
+  expect(problems).toEqual([])
 })

@@ -69,7 +69,7 @@ test.each<[string, string, string]>([
   [
     'exits that cannot be',
     strategy('exits: { stopLossPercent: 120 }'),
-    'exits.stopLossPercent: expected at least 0.01 and less than 100, found 120',
+    'exits.stopLossPercent: expected at least 0.01 and less than 100 percent, found 120',
   ],
   [
     'two things',

@@ -188,7 +188,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'lateSeconds of zero',
     remote('lateSeconds: 0'),
-    '1:80 service.lateSeconds: expected at least 1 and at most 86400, found 0',
+    '1:80 service.lateSeconds: expected at least 1 and at most 86400 seconds, found 0',
   ],
   [
     'an RPC address as a value',
@@ -248,7 +248,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a cap of zero',
     sandbox('wallet: { keypair: "file:k", caps: { maxSolPerHour: 0 } }\n'),
-    '2:53 wallet.caps.maxSolPerHour: expected at least 0.000001 and at most 10000, found 0',
+    '2:53 wallet.caps.maxSolPerHour: expected at least 0.000001 and at most 10000 SOL, found 0',
   ],
   ['an empty path', sandbox('journal: { path: "" }\n'), '2:18 journal.path: expected at least 1 character, found ""'],
   [
@@ -259,7 +259,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'paper without money',
     sandbox('paper: { balanceSol: 0 }\n'),
-    '2:22 paper.balanceSol: expected at least 0.000001 and at most 100000, found 0',
+    '2:22 paper.balanceSol: expected at least 0.000001 and at most 100000 SOL, found 0',
   ],
   ['half a seed', sandbox('paper: { seed: 1.5 }\n'), '2:16 paper.seed: expected a whole number, found 1.5'],
   [
@@ -357,12 +357,12 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a stop-loss below zero',
     bot('exits: { stopLossPercent: -20 }'),
-    '3:63 bots[0].exits.stopLossPercent: expected at least 0.01 and less than 100, found -20',
+    '3:63 bots[0].exits.stopLossPercent: expected at least 0.01 and less than 100 percent, found -20',
   ],
   [
     'a stop-loss of 100 %',
     bot('exits: { stopLossPercent: 100 }'),
-    '3:63 bots[0].exits.stopLossPercent: expected at least 0.01 and less than 100, found 100',
+    '3:63 bots[0].exits.stopLossPercent: expected at least 0.01 and less than 100 percent, found 100',
   ],
   [
     'a take-profit with a sign',
@@ -397,7 +397,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a step of more than 100 %',
     bot('exits: { takeProfitSteps: [{ atPercent: 20, sellPercent: 101 }] }'),
-    '3:94 bots[0].exits.takeProfitSteps[0].sellPercent: expected at least 0.01 and at most 100, found 101',
+    '3:94 bots[0].exits.takeProfitSteps[0].sellPercent: expected at least 0.01 and at most 100 percent, found 101',
   ],
   [
     'a stop-loss above the take-profit',
@@ -427,7 +427,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'an idle time below zero',
     bot('exits: { idleSeconds: -5 }'),
-    '3:59 bots[0].exits.idleSeconds: expected at least 0.001 and at most 1000000000, found -5',
+    '3:59 bots[0].exits.idleSeconds: expected at least 0.001 and at most 1000000000 seconds, found -5',
   ],
   [
     'an unknown stale policy',
@@ -453,12 +453,12 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'slippage out of range',
     bot('orders: { slippagePercent: 60 }'),
-    '3:64 bots[0].orders.slippagePercent: expected at least 0.1 and at most 50, found 60',
+    '3:64 bots[0].orders.slippagePercent: expected at least 0.1 and at most 50 percent, found 60',
   ],
   [
     'a ladder of buys out of range',
     bot('orders: { slippageLadder: [5, 60] }'),
-    '3:67 bots[0].orders.slippageLadder[1]: expected at least 0.1 and at most 50, found 60',
+    '3:67 bots[0].orders.slippageLadder[1]: expected at least 0.1 and at most 50 percent, found 60',
   ],
   [
     'a ladder of buys in addition to a slippage',
@@ -473,7 +473,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a priority fee out of range',
     bot('orders: { priorityFeeSol: 0.5 }'),
-    '3:63 bots[0].orders.priorityFeeSol: expected at least 0.00001 and at most 0.01, found 0.5',
+    '3:63 bots[0].orders.priorityFeeSol: expected at least 0.00001 and at most 0.01 SOL, found 0.5',
   ],
   [
     'an unknown priority fee',
@@ -513,7 +513,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a limit below the smallest buy',
     bot('limits: { maxSolPerOrder: 0.0001 }'),
-    '3:63 bots[0].limits.maxSolPerOrder: expected at least 0.001 and at most 10000, found 0.0001',
+    '3:63 bots[0].limits.maxSolPerOrder: expected at least 0.001 and at most 10000 SOL, found 0.0001',
   ],
   [
     'a limit of zero positions',
@@ -553,7 +553,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a negative pause',
     bot('limits: { streakPauseSeconds: -1 }'),
-    '3:67 bots[0].limits.streakPauseSeconds: expected at least 0.001 and at most 2592000, found -1',
+    '3:67 bots[0].limits.streakPauseSeconds: expected at least 0.001 and at most 2592000 seconds, found -1',
   ],
   [
     'a misspelt limit',
@@ -590,15 +590,15 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'an error in a default',
     sandbox('defaults: { exits: { stopLossPercent: 200 } }\nbots:\n  - { name: a, strategy: dip-buyer, mode: live }\n'),
-    '2:39 defaults.exits.stopLossPercent: expected at least 0.01 and less than 100, found 200',
+    '2:39 defaults.exits.stopLossPercent: expected at least 0.01 and less than 100 percent, found 200',
   ],
   [
     'an error behind an alias',
     sandbox(
       'defaults:\n  exits: &exits { stopLossPercent: 0 }\nbots:\n  - { name: a, strategy: dip-buyer, exits: *exits }\n',
     ),
-    '3:36 defaults.exits.stopLossPercent: expected at least 0.01 and less than 100, found 0',
-    '3:36 bots[0].exits.stopLossPercent: expected at least 0.01 and less than 100, found 0',
+    '3:36 defaults.exits.stopLossPercent: expected at least 0.01 and less than 100 percent, found 0',
+    '3:36 bots[0].exits.stopLossPercent: expected at least 0.01 and less than 100 percent, found 0',
   ],
   [
     'an error behind a merge',

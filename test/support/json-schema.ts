@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 
 type Schema = Readonly<Record<string, unknown>>
 
-const ANNOTATIONS = ['$schema', 'title', 'description', 'default']
+const ANNOTATIONS = ['$schema', 'title', 'description', 'default', 'x-unit']
 
 const KEYWORDS: Readonly<Record<string, (expected: never, value: unknown, schema: Schema) => boolean>> = {
   type: (type: string, value) => typeOf(value) === type || (type === 'number' && typeOf(value) === 'integer'),

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { keyTextOf } from '../../engine/key-text.ts'
 import type { Complaint, Path } from './errors.ts'
 
 type Issue = z.core.$ZodIssue
@@ -42,22 +43,30 @@ function withRange(schema: z.ZodType, complaint: Complaint): Complaint {
 
 const BOUND = /^expected (?:at least|more than|at most|less than) [-+.\de]+(?=, found )/
 
-/** Text with the permitted range of the number at a path; undefined unless it has a lower and an upper bound. */
-function rangeAt(schema: unknown, path: Path): string | undefined {
+/** Text with the permitted range of the number at a path, and its unit; undefined unless it has a lower and an upper
+ *  bound. `unit`: the unit of the key that contains the schema. */
+function rangeAt(schema: unknown, path: Path, unit = ''): string | undefined {
   const def = defOf(schema)
   if (def === undefined) return undefined
-  if (def.innerType !== undefined) return rangeAt(def.innerType, path)
-  if (Array.isArray(def.options)) return firstOf(def.options, (option) => rangeAt(option, path))
+  const own = unitOf(schema as z.ZodType) ?? unit
+  if (def.innerType !== undefined) return rangeAt(def.innerType, path, own)
+  if (Array.isArray(def.options)) return firstOf(def.options, (option) => rangeAt(option, path, own))
   const [first, ...rest] = path
   if (first !== undefined)
-    return rangeAt(typeof first === 'number' ? def.element : (def.shape as Shape | undefined)?.[first], rest)
+    return rangeAt(typeof first === 'number' ? def.element : (def.shape as Shape | undefined)?.[first], rest, own)
   if (def.type !== 'number') return undefined
   const bounds = (def.checks as readonly z.core.$ZodCheck[] | undefined)?.map((check) => check._zod.def as BoundCheck)
   const lower = bounds?.findLast(({ check }) => check === 'greater_than')
   const upper = bounds?.findLast(({ check }) => check === 'less_than')
   if (lower === undefined || upper === undefined) return undefined
   const above = `${lower.inclusive ? 'at least' : 'more than'} ${lower.value}`
-  return `${above} and ${upper.inclusive ? 'at most' : 'less than'} ${upper.value}`
+  return `${above} and ${upper.inclusive ? 'at most' : 'less than'} ${upper.value}${own}`
+}
+
+/** Unit of a key with a leading space, for a message. A count needs no unit. */
+function unitOf(schema: z.ZodType): string | undefined {
+  const unit = keyTextOf(schema)?.unit
+  return unit === undefined ? undefined : ['count', 'unitless'].includes(unit) ? '' : ` ${unit}`
 }
 
 interface BoundCheck {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { LEAST_PART_PERCENT } from '../accounting/position.ts'
+import { described, type KeyText } from '../key-text.ts'
 import { LEAST_PERCENT, LEAST_SECONDS } from '../setting-bounds.ts'
 import {
   DEFAULT_EXIT_WINDOW,
@@ -24,6 +25,8 @@ export interface ExitProblem {
 interface ExitRow<Value> {
   /** Accepts the value in a configuration and in a strategy file. Absent if only a single order can set the exit. */
   readonly schema?: z.ZodType<Value>
+  /** Text of the key. Present if `schema` is. */
+  readonly key?: KeyText
   /** Reads a value of any type that a strategy passes at run time. Returns a text that describes the problem if there
    *  is one. */
   readonly read: (value: unknown, name: string) => Value | string
@@ -50,7 +53,18 @@ const loss = z.number().min(LEAST_PERCENT).lt(100)
 const gain = z.number().min(LEAST_PERCENT).max(MOST_PERCENT)
 const seconds = z.number().min(LEAST_SECONDS).max(MOST_SECONDS)
 const steps = z
-  .array(z.strictObject({ atPercent: gain, sellPercent: z.number().min(LEAST_PERCENT).max(100) }))
+  .array(
+    z.strictObject({
+      atPercent: described(gain, {
+        about: 'The step sells at this profit against the average price paid.',
+        unit: 'percent',
+      }),
+      sellPercent: described(z.number().min(LEAST_PERCENT).max(100), {
+        about: 'Share of all tokens bought since the position opened.',
+        unit: 'percent',
+      }),
+    }),
+  )
   .min(1)
   .max(MOST_STEPS)
 
@@ -68,6 +82,7 @@ export const EXITS = {
         : undefined,
   },
   stopLossPercent: {
+    key: { about: 'Sells all at this loss against the average price paid.', unit: 'percent', absent: 'no such exit' },
     schema: loss,
     read: upTo(UNDER_ALL),
     text: (value) => `stop-loss ${value} %`,
@@ -87,6 +102,11 @@ export const EXITS = {
         : undefined,
   },
   trailingPercent: {
+    key: {
+      about: 'Sells all if the price is this far below its high since the position opened.',
+      unit: 'percent',
+      absent: 'no such exit',
+    },
     schema: loss,
     read: upTo(UNDER_ALL),
     text: (value, { trailingArmPercent: arm }) =>
@@ -99,6 +119,11 @@ export const EXITS = {
         : undefined,
   },
   trailingArmPercent: {
+    key: {
+      about: 'Arms the trailing stop once the price was this far above the average price paid.',
+      unit: 'percent',
+      absent: 'the trailing stop is armed from the start',
+    },
     schema: gain,
     read: upTo(MOST_PERCENT),
     problems: (value, rules) => [
@@ -109,6 +134,11 @@ export const EXITS = {
     ],
   },
   breakEvenAtPercent: {
+    key: {
+      about: 'Once the price was this far above the average price paid, sells all if it falls back to that average.',
+      unit: 'percent',
+      absent: 'no such exit',
+    },
     schema: gain,
     read: upTo(MOST_PERCENT),
     text: (value) => `break-even once ${value} % up`,
@@ -119,6 +149,7 @@ export const EXITS = {
         : undefined,
   },
   takeProfitPercent: {
+    key: { about: 'Sells all at this profit against the average price paid.', unit: 'percent', absent: 'no such exit' },
     schema: gain,
     read: upTo(MOST_PERCENT),
     text: (value) => `take-profit ${value} %`,
@@ -136,6 +167,10 @@ export const EXITS = {
         : undefined,
   },
   takeProfitSteps: {
+    key: {
+      about: 'Sells parts on the way up. The steps ascend, and together they sell at most 100 percent.',
+      absent: 'no such exit',
+    },
     schema: steps,
     read: readSteps,
     text: (value) => `steps ${value.map((step) => `${step.sellPercent} % at +${step.atPercent} %`).join(' and ')}`,
@@ -146,15 +181,34 @@ export const EXITS = {
       ),
     ],
   },
-  maxHoldSeconds: { schema: seconds, read: upTo(MOST_SECONDS), text: (value) => `sold after ${value} s` },
+  maxHoldSeconds: {
+    key: { about: 'Sells all this long after the position opened.', unit: 'seconds', absent: 'no such exit' },
+    schema: seconds,
+    read: upTo(MOST_SECONDS),
+    text: (value) => `sold after ${value} s`,
+  },
   idleSeconds: {
+    key: {
+      about: 'Sells all after this long without a trade of the token, while the feed is live; at least 1.',
+      unit: 'seconds',
+      absent: 'no such exit',
+    },
     schema: seconds,
     read: upTo(MOST_SECONDS),
     text: (value) => `sold after ${value} s without a trade`,
     problems: (value) => tooShort(['idleSeconds'], value),
   },
   whenStale: {
-    schema: z.strictObject({ policy: z.enum(STALE_POLICIES), afterSeconds: seconds }),
+    key: { about: 'Policy for a position without a price.', absent: 'the position stays open' },
+    schema: z.strictObject({
+      policy: described(z.enum(STALE_POLICIES), {
+        about: '`hold` waits for a price, `poll` reads the pool of the token over RPC, `flatten` sells all.',
+      }),
+      afterSeconds: described(seconds, {
+        about: 'Time without a price after which the policy applies; at least 1.',
+        unit: 'seconds',
+      }),
+    }),
     read: (value, name) => {
       const { policy, afterSeconds } = Object(value) as Partial<Record<string, unknown>>
       const known = STALE_POLICIES.find((one) => one === policy)
@@ -169,6 +223,7 @@ export const EXITS = {
     problems: ({ afterSeconds }) => tooShort(['whenStale', 'afterSeconds'], afterSeconds),
   },
   windowPrints: {
+    key: { about: 'Number of prints that give the price of the exits.', unit: 'prints', default: DEFAULT_EXIT_WINDOW },
     schema: z.literal(EXIT_WINDOWS),
     read: (value, name) =>
       EXIT_WINDOWS.find((one) => one === value) ??
@@ -185,6 +240,11 @@ type Exits = typeof EXITS
 type ConfigurableExit = { [E in keyof Exits]: Exits[E] extends { readonly schema: z.ZodType } ? E : never }[keyof Exits]
 
 const ROWS = Object.entries(EXITS) as [keyof ExitRules, ExitRow<unknown>][]
+
+/** Texts of the exits that a configuration can set. */
+export const EXIT_TEXTS = Object.fromEntries(
+  ROWS.flatMap(([name, { key }]) => (key === undefined ? [] : [[name, key]])),
+) as { [E in ConfigurableExit]: KeyText }
 
 /** Schemas of the exits that a configuration can set. */
 export const EXIT_SCHEMAS = Object.fromEntries(

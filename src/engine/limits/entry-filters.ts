@@ -54,12 +54,16 @@ const file = z.string().min(1)
 /** The filters, in the order in which they decide. */
 export const FILTERS = {
   denyMints: {
+    about: 'File with one mint a line. The bot buys none of them.',
+    absent: 'no such list',
     ...{ key: 'denyMints', unit: 'file', schema: file, default: null },
     text: (shown) => `no mint of ${shown}`,
     refuse: (path, { mint }, lists) =>
       lists.get(path)?.has(mint) === true ? { code: 'MINT_LISTED', reason: `${path} lists the mint` } : undefined,
   },
   allowMints: {
+    about: 'File with one mint a line. The bot buys only these.',
+    absent: 'no such list',
     ...{ key: 'allowMints', unit: 'file', schema: file, default: null },
     text: (shown) => `only mints of ${shown}`,
     refuse: (path, { mint }, lists) =>
@@ -68,6 +72,7 @@ export const FILTERS = {
         : { code: 'MINT_UNLISTED', reason: `${path} does not list the mint` },
   },
   unknownCreators: {
+    about: 'Whether a list of creators refuses a token whose announcement was not seen.',
     ...{ key: 'unknownCreators', unit: 'choice', schema: z.enum(['refuse', 'allow']), default: 'refuse' },
     refuse: (policy, { creator }, _lists, { allowCreators, denyCreators }) =>
       policy === 'allow' || creator !== '' || (allowCreators === null && denyCreators === null)
@@ -78,6 +83,8 @@ export const FILTERS = {
           },
   },
   denyCreators: {
+    about: 'File with one public key a line. The bot buys no token of these creators.',
+    absent: 'no such list',
     ...{ key: 'denyCreators', unit: 'file', schema: file, default: null, needsLaunches: true },
     text: (shown) => `no creator of ${shown}`,
     refuse: (path, { creator }, lists) =>
@@ -86,6 +93,8 @@ export const FILTERS = {
         : undefined,
   },
   allowCreators: {
+    about: 'File with one public key a line. The bot buys only tokens of these creators.',
+    absent: 'no such list',
     ...{ key: 'allowCreators', unit: 'file', schema: file, default: null, needsLaunches: true },
     text: (shown) => `only creators of ${shown}`,
     refuse: (path, { creator }, lists) =>
@@ -94,6 +103,8 @@ export const FILTERS = {
         : { code: 'CREATOR_UNLISTED', reason: `${path} does not list the creator ${creator}` },
   },
   minAgeMs: {
+    about: 'Least age of a token since its announcement or, if that was not seen, since the bot first saw the token.',
+    absent: 'no such filter',
     ...{ key: 'minAgeSeconds', unit: 'seconds', default: null, needsLaunches: true },
     schema: z.number().min(LEAST_SECONDS).max(86_400),
     text: (shown) => `at least ${shown} s old`,
@@ -108,6 +119,8 @@ export const FILTERS = {
     },
   },
   minLiquidityLamports: {
+    about: 'Least liquidity of a pool, estimated from the price.',
+    absent: 'no such filter',
     ...{ key: 'minLiquiditySol', unit: 'sol', default: null },
     schema: z.number().min(LEAST_SOL).max(MOST_POOL_SOL),
     text: (shown) => `at least ${shown} SOL in the pool`,
@@ -120,6 +133,8 @@ export const FILTERS = {
     },
   },
   maxPoolSharePercent: {
+    about: 'Largest share of a buy in the liquidity of the pool.',
+    absent: 'no such filter',
     ...{ key: 'maxPoolSharePercent', unit: 'percent', default: null },
     schema: z.number().min(LEAST_PERCENT).max(100),
     text: (shown) => `a buy at most ${shown} % of the pool`,

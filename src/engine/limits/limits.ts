@@ -114,12 +114,16 @@ const lossSol = z.number().min(LEAST_SOL).max(MOST_SOL)
 /** The limits, in the order in which they decide. */
 export const LIMITS = {
   maxLamportsPerOrder: {
+    about: 'Largest size of one buy.',
+    absent: 'no limit',
     ...{ key: 'maxSolPerOrder', unit: 'sol', schema: buySol, default: null },
     text: (shown) => `at most ${shown} SOL per buy`,
     refuse: (bound, { amount }, name) =>
       refuseIf(amount > bound, 'ORDER_LIMIT', `${sol(amount)} SOL exceeds ${sol(bound)} SOL per buy (${name})`),
   },
   minLamportsPerOrder: {
+    about: 'Smallest size of one buy. Fees are a larger share of a small buy.',
+    absent: 'the minimum of the service, 0.001',
     ...{ key: 'minSolPerOrder', unit: 'sol', schema: buySol, default: null },
     text: (shown) => `at least ${shown} SOL per buy`,
     refuse: (bound, { amount }, name) =>
@@ -130,6 +134,8 @@ export const LIMITS = {
         : undefined,
   },
   maxSlippagePercent: {
+    about: 'Largest slippage that a buy may accept.',
+    absent: 'the maximum of the service, 50',
     ...{ key: 'maxSlippagePercent', unit: 'percent', default: null },
     schema: z.number().min(LEAST_SLIPPAGE).max(MOST_SLIPPAGE),
     text: (shown) => `slippage at most ${shown} %`,
@@ -143,6 +149,9 @@ export const LIMITS = {
     },
   },
   maxLosingStreak: {
+    about:
+      'Number of positions closed at a loss in a row, after fees and rent, that pauses entries for `streakPauseSeconds`.',
+    absent: 'no limit',
     ...{ key: 'maxLosingStreak', unit: 'count', schema: z.int().min(1).max(1_000), default: null },
     text: (shown, { streakPauseMs }) => `a pause of ${streakPauseMs / 1000} s after ${shown} losses in a row`,
     stop: (_bound, { now, pausedUntil }, name) =>
@@ -153,6 +162,7 @@ export const LIMITS = {
       ),
   },
   streakPauseMs: {
+    about: 'Length of the pause after `maxLosingStreak` losses in a row.',
     ...{ key: 'streakPauseSeconds', unit: 'seconds', default: 3_600_000 },
     schema: z
       .number()
@@ -160,6 +170,8 @@ export const LIMITS = {
       .max(30 * 86_400),
   },
   maxLamportsPerHour: {
+    about: 'Largest sum that the buys of any 60 minutes may ask for.',
+    absent: 'no limit',
     ...{ key: 'maxSolPerHour', unit: 'sol', schema: buySol, default: null },
     text: (shown) => `${shown} SOL per hour`,
     refuse: (bound, { amount, hourLamports, hourFreesAt, now }, name) => {
@@ -172,6 +184,8 @@ export const LIMITS = {
     problem: oneBuyFits,
   },
   maxLamportsPerDay: {
+    about: 'Largest sum that buys may ask for since 00:00 UTC.',
+    absent: 'no limit',
     ...{ key: 'maxSolPerDay', unit: 'sol', schema: buySol, default: null },
     text: (shown) => `${shown} SOL per day`,
     refuse: (bound, { amount, todayLamports, now }, name) =>
@@ -183,6 +197,8 @@ export const LIMITS = {
     problem: oneBuyFits,
   },
   maxOpenPositions: {
+    about: 'Largest number of positions, including those that are being opened.',
+    absent: 'no limit',
     ...{ key: 'maxOpenPositions', unit: 'count', schema: z.int().min(1).max(10_000), default: null },
     text: (shown) => `at most ${shown} position${shown === '1' ? '' : 's'}`,
     refuse: (bound, { newPosition, openPositions }, name) =>
@@ -193,12 +209,16 @@ export const LIMITS = {
       ),
   },
   maxLamportsPerMint: {
+    about: 'Largest cost of a position, or its value if that is higher.',
+    absent: 'no limit',
     ...{ key: 'maxSolPerMint', unit: 'sol', schema: buySol, default: null },
     text: (shown) => `${shown} SOL per mint`,
     refuse: (bound, use, name) => exposed('MINT_LIMIT', use.mintLamports, bound, 'in this mint', use, name),
     problem: oneBuyFits,
   },
   maxLamportsPerCreator: {
+    about: 'Largest sum at risk in the tokens of one creator. All unknown creators count as one.',
+    absent: 'no limit',
     ...{ key: 'maxSolPerCreator', unit: 'sol', schema: buySol, default: null, needsLaunches: true },
     text: (shown) => `${shown} SOL per creator`,
     refuse: (bound, use, name) =>
@@ -206,6 +226,8 @@ export const LIMITS = {
     problem: oneBuyFits,
   },
   maxExposureLamports: {
+    about: 'Largest sum at risk in all tokens at once.',
+    absent: 'no limit',
     ...{ key: 'maxExposureSol', unit: 'sol', schema: buySol, default: null },
     text: (shown) => `${shown} SOL at risk at once`,
     refuse: (bound, use, name) =>
@@ -213,6 +235,8 @@ export const LIMITS = {
     problem: oneBuyFits,
   },
   maxDailyLossLamports: {
+    about: 'Realized and unrealized loss since 00:00 UTC that stops entries.',
+    absent: 'no limit',
     ...{ key: 'maxDailyLossSol', unit: 'sol', schema: lossSol, default: null },
     text: (shown) => `a loss of ${shown} SOL per day`,
     stop: (bound, losses, name) => {
@@ -223,6 +247,8 @@ export const LIMITS = {
     },
   },
   maxDrawdownLamports: {
+    about: 'Distance of the result below its highest realized value that stops entries.',
+    absent: 'no limit',
     ...{ key: 'maxDrawdownSol', unit: 'sol', schema: lossSol, default: null },
     text: (shown) => `a drawdown of ${shown} SOL`,
     stop: (bound, losses, name) => {
@@ -239,6 +265,8 @@ export const LIMITS = {
 export const WALLET_LIMITS = {
   ...LIMITS,
   minBalanceLamports: {
+    about: 'Least balance that a buy must leave in the wallet, at its worst cost.',
+    absent: 'the fees of one sale of every position',
     ...{ key: 'minBalanceSol', unit: 'sol', schema: z.number().min(0).max(MOST_SOL), default: null },
     text: (shown) => `at least ${shown} SOL left in the wallet`,
   },

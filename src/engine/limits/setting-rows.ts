@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { formatSol, type Lamports, lamportsToSol, solToLamports } from '../../base/units.ts'
+import { described, type KeyText } from '../key-text.ts'
 
 // Settings that a configuration gives key by key. Each has one row, and its schema, default, conversion to the engine's
 // units, sentence of `check` and messages of the engine are derived from this row.
@@ -7,10 +8,21 @@ import { formatSol, type Lamports, lamportsToSol, solToLamports } from '../../ba
 /** Unit in the YAML. The engine has lamports for `sol` and milliseconds for `seconds`. */
 export type SettingUnit = 'sol' | 'seconds' | 'percent' | 'count' | 'file' | 'choice'
 
+const UNIT_WORDS: Readonly<Partial<Record<SettingUnit, string>>> = {
+  sol: 'SOL',
+  seconds: 'seconds',
+  percent: 'percent',
+  count: 'count',
+}
+
 export interface SettingRow<Value, Settings> {
   /** Key in the YAML. */
   readonly key: string
   readonly unit: SettingUnit
+  /** Description for people, in one sentence. */
+  readonly about: string
+  /** What an absent key means, if `default` is null. */
+  readonly absent?: string
   /** Accepts the value as written, in the unit of the YAML. */
   readonly schema: z.ZodType
   /** Default in the unit of the engine; null means no bound. */
@@ -24,13 +36,22 @@ export interface SettingRow<Value, Settings> {
 /** Rows by the name of the setting in the engine. */
 export type SettingRows<Settings> = { readonly [F in keyof Settings]: SettingRow<Settings[F], Settings> }
 
-type AnyRows = Readonly<Record<string, Pick<SettingRow<never, never>, 'key' | 'schema'>>>
+type AnyRows = Readonly<Record<string, Omit<SettingRow<unknown, never>, 'text'>>>
 type Shape<Rows extends AnyRows> = { [F in keyof Rows as Rows[F]['key']]: z.ZodExactOptional<Rows[F]['schema']> }
 
 /** Returns the shape of the YAML section, in which every key is optional. */
 export function shapeOf<const Rows extends AnyRows>(rows: Rows): Shape<Rows> {
-  const entries = Object.values(rows).map(({ key, schema }) => [key, schema.exactOptional()])
+  const entries = Object.values(rows).map((row) => [row.key, described(row.schema, textOf(row)).exactOptional()])
   return Object.fromEntries(entries) as Shape<Rows>
+}
+
+function textOf({ about, unit, default: value, absent }: AnyRows[string]): KeyText {
+  return {
+    about,
+    ...(UNIT_WORDS[unit] !== undefined && { unit: UNIT_WORDS[unit] }),
+    ...(value !== null && { default: toYaml(unit, value) }),
+    ...(absent !== undefined && { absent }),
+  }
 }
 
 /** Returns the settings of the engine, from the keys that the YAML sets. */

@@ -27,6 +27,11 @@ const REFUSALS: Readonly<Record<MintTrait, Refusal>> = {
   unknownExtension: { code: 'EXTENSION_UNKNOWN', reason: 'the mint has an unknown extension' },
 }
 
+/** Returns why a trait is a risk, for example `its issuer can pause all transfers`. */
+export function mintTraitReason(trait: MintTrait): string {
+  return REFUSALS[trait].reason
+}
+
 /** Error codes of all mint checks. */
 export const MINT_REFUSALS: readonly string[] = ['MINT_PROGRAM', ...Object.values(REFUSALS).map(({ code }) => code)]
 

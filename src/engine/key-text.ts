@@ -1,0 +1,33 @@
+import type { z } from 'zod'
+
+/** What a person must know about a key of the YAML. The JSON Schema, the reference of all keys and the messages of
+ *  `check` read it from the key's schema. */
+export interface KeyText {
+  /** One sentence, or more. */
+  readonly about: string
+  /** Unit of a number; `unitless` for a number such as a seed. */
+  readonly unit?: string
+  /** Value of an absent key, in the unit of the YAML. */
+  readonly default?: unknown
+  /** What an absent key means, if no value says it, for example `no limit`. */
+  readonly absent?: string
+}
+
+/** Adds the text to the schema of a key. */
+export function described<S extends z.ZodType>(schema: S, text: KeyText): S {
+  return schema.meta({ ...text })
+}
+
+/** Returns the text of a schema; undefined if the schema has none. */
+export function keyTextOf(schema: z.ZodType): KeyText | undefined {
+  return schema.meta() as KeyText | undefined
+}
+
+/** Schema of an optional key with its text. */
+export function key<S extends z.ZodType>(
+  schema: S,
+  about: string,
+  more: Omit<KeyText, 'about'> = {},
+): z.ZodExactOptional<S> {
+  return described(schema, { about, ...more }).exactOptional()
+}
