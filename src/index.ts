@@ -5,7 +5,18 @@ export type { Json } from './base/json.ts'
 export type { Millis } from './base/units.ts'
 export { defineStrategy } from './config/strategy-origin.ts'
 export type { PositionState } from './engine/accounting/position.ts'
+export type { BarPlan, BarSetting } from './engine/bars/bar-plan.ts'
 export type { ExitRules, TakeProfitStep, WhenStale } from './engine/exits/exit-settings.ts'
+export { type Bands, bollinger, ema, highest, lowest, sma, vwap, wma } from './engine/indicators/averages.ts'
+export type {
+  BarFigure,
+  Indicator,
+  IndicatorState,
+  Indicators,
+  IndicatorValues,
+} from './engine/indicators/indicator.ts'
+export { atr, type Macd, macd, roc, rsi, type Stochastic, stochastic } from './engine/indicators/momentum.ts'
+export { type Candle, type Signal, signal } from './engine/indicators/signal.ts'
 export type { OrderState } from './engine/order.ts'
 
 export type {
@@ -29,4 +40,6 @@ export type {
   Token,
   WalletView,
 } from './engine/strategy.ts'
+export type { Bar } from './market/bar.ts'
+export type { Width } from './market/bar-width.ts'
 export type { NewToken, PriceUpdate, Trade, TradeSide } from './market/block.ts'

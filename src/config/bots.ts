@@ -22,7 +22,8 @@ import { effectiveExits } from './effective-exits.ts'
 import { configHash } from './hashes.ts'
 import { type BotEntry, type ConfigFile, isMap } from './read.ts'
 import { type BotInput, type ExitsInput, type FileInput, fileSchema } from './schema.ts'
-import { type LoadedStrategy, loadStrategy, parseParams, strategyProblem } from './strategies.ts'
+import { type LoadedStrategy, loadStrategy, parseParams, strategyProblem, unusable } from './strategies.ts'
+import { planProblem } from './strategy-plan.ts'
 import { thrownText } from './strategy-trace.ts'
 import type { ConfigDocument } from './yaml/document.ts'
 import type { ConfigError, Position } from './yaml/errors.ts'
@@ -77,7 +78,7 @@ async function botOf(
   const { params, errors } = lacksStrategy
     ? { params: {}, errors: loaded.split('\n').map((line) => document.error([...path, 'strategy'], line)) }
     : isMap(given)
-      ? checkParams(strategy, given, document, [...path, 'params'])
+      ? checkParams(strategy, given, document, path, cwd)
       : { params: {}, errors: [] }
   // If the defaults do not fit the schema, the bot is not built: it would be checked with values that its author did
   // not choose.
@@ -130,8 +131,10 @@ function checkParams(
   { file, strategy }: LoadedStrategy,
   given: Record<string, unknown>,
   document: ConfigDocument,
-  path: Path,
+  bot: Path,
+  cwd: string,
 ): { params: Json; errors: ConfigError[] } {
+  const path = [...bot, 'params']
   const refuse = (message: string) => ({ params: {}, errors: [document.error(path, message)] })
   let result: Parsed<unknown>
   try {
@@ -144,7 +147,11 @@ function checkParams(
   }
   // The journal stores params as JSON, and a replay reads them from there, so JSON must not change them.
   const plain: unknown = JSON.parse(JSON.stringify(result.value) ?? 'null')
-  if (isDeepStrictEqual(plain, result.value)) return { params: plain as Json, errors: [] }
+  if (isDeepStrictEqual(plain, result.value)) {
+    const problem = planProblem({ file, strategy }, plain, cwd)
+    const errors = problem === undefined ? [] : [document.error([...bot, 'strategy'], unusable(file, problem))]
+    return { params: plain as Json, errors }
+  }
   return refuse(
     `the schema of ${file} returns a value that JSON cannot store (Date, Map, undefined, Infinity); return plain JSON`,
   )
@@ -188,6 +195,8 @@ export function loneBot(strategy: Strategy, { params = {}, paper, ...options }: 
   const [input] = file.bots as [BotInput]
   const value = plainJson(parsed(parseParams(strategy, params), 'params.'), 'params')
   const loaded = { name: strategy.name, file: '', strategy }
+  const flaw = planProblem(loaded, value)
+  if (flaw !== undefined) throw refused(`the strategy cannot be used: ${flaw}`)
   const checked = {
     files: [],
     service: serviceFrom(file.service as NonNullable<FileInput['service']>, ''),

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import type { Strategy } from '../engine/strategy.ts'
 import { isPublicKey } from '../solana/base58.ts'
+import { MOST_WARMUP_SECONDS } from './defaults.ts'
 import { expandPath, OWN_STRATEGIES } from './files.ts'
 import { exitRules } from './schema.ts'
 import { admitStrategy } from './strategy-modules.ts'
@@ -82,8 +83,14 @@ const strategyShape = z.strictObject({
       }),
     )
     .min(1),
-  warmup: z.number().min(0).max(86_400).exactOptional(),
+  warmup: z.number().min(0).max(MOST_WARMUP_SECONDS).exactOptional(),
   exits: exitRules.exactOptional(),
+  bars: z
+    .custom((value) => typeof value === 'function' || (typeof value === 'object' && value !== null), {
+      error: "expected widths with the number of bars to keep, such as { '1m': 200 }, or a function of the params",
+    })
+    .exactOptional(),
+  indicators: isFunction('a function of the params that returns indicators').exactOptional(),
   token: isFunction('a function that makes the state of a token').exactOptional(),
   start: isFunction('the function start(params, bot)'),
 })
@@ -104,7 +111,12 @@ export function parseParams({ params: schema }: Strategy, params: unknown): Pars
 }
 
 function broken(file: string, problem: string): SluiceError {
-  return new SluiceError(`the strategy ${file} cannot be used: ${problem}`, ExitCode.usage)
+  return new SluiceError(unusable(file, problem), ExitCode.usage)
+}
+
+/** Text about a strategy that cannot be used. */
+export function unusable(file: string, problem: string): string {
+  return `the strategy ${file} cannot be used: ${problem}`
 }
 
 const ENDINGS = ['.ts', '.mts', '.js', '.mjs']

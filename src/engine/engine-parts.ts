@@ -1,4 +1,5 @@
 import { Liquidation } from './accounting/liquidation.ts'
+import { TokenBars } from './bars/token-bars.ts'
 import type { BotContext } from './bots/bot-context.ts'
 import { Bots, moneyIn, strategyOf } from './bots/bots.ts'
 import { StrategyRunner } from './bots/strategy-runner.ts'
@@ -31,6 +32,7 @@ export interface EngineParts {
   readonly conditionals: ConditionalBook
   readonly triggers: ExitTriggers
   readonly router: SubscriptionRouter
+  readonly bars: TokenBars
   readonly bots: Bots
 }
 
@@ -41,6 +43,7 @@ export function createParts(
   strategies: ReadonlyMap<string, Strategy>,
 ): EngineParts {
   const bots = new Bots()
+  const bars = new TokenBars(state)
   const watch = new ExitWatch(state)
   const liquidation = new Liquidation(state, watch, ({ bot }) => bots.of(bot)?.settings.quoteFees)
   const results = new BotResults(state, liquidation)
@@ -53,7 +56,7 @@ export function createParts(
   const triggers = new ExitTriggers(state, watch, exits, conditionals)
   const router = new SubscriptionRouter(state.mints)
   for (const [index, settings] of start.bots.entries()) {
-    const context: BotContext = { index, state, factory, results, liquidation, exits, conditionals, router }
+    const context: BotContext = { index, state, factory, results, liquidation, exits, conditionals, router, bars }
     const money = moneyOf(settings, moneyIn(start, settings))
     const wallet = scopes.wallet(settings.account.id)
     const runner = new StrategyRunner(context, settings, money, wallet, strategyOf(settings, start, strategies))
@@ -73,6 +76,7 @@ export function createParts(
     conditionals,
     triggers,
     router,
+    bars,
     bots,
   }
 }

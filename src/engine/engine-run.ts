@@ -3,6 +3,7 @@ import { type Block, RowKind, type TokenId } from '../market/block.ts'
 import type { Owner } from './accounting/by-mint.ts'
 import type { PositionValue } from './accounting/liquidation.ts'
 import type { Position } from './accounting/position.ts'
+import type { TokenBars } from './bars/token-bars.ts'
 import type { SubscriptionRouter } from './bots/subscription-router.ts'
 import type { EngineParts } from './engine-parts.ts'
 import type { EngineState } from './engine-state.ts'
@@ -27,8 +28,10 @@ export class EngineRun {
   readonly #watch: ExitWatch
   readonly #triggers: ExitTriggers
   readonly #router: SubscriptionRouter
-  /** Time from which the next row or input calls `#catchUp` first: the end of the UTC day or, after a warm-up, at
-   *  once. */
+  /** undefined if no bot declares bars. */
+  #bars: TokenBars | undefined
+  /** Time from which the next row or input calls `#catchUp` first: the end of a bar or of the UTC day or, after a
+   *  warm-up, at once. */
   #dueAt: Millis = Number.NEGATIVE_INFINITY
   #dayEnds: Millis = Number.NEGATIVE_INFINITY
 
@@ -77,9 +80,11 @@ export class EngineRun {
   /** Shows a row of the warm-up to the strategies; see `EnginePort.warm`. */
   warm(block: Block, row: number): void {
     const state = this.#state
+    const isFirst = !state.warmed
     state.warming = state.warmed = true
     this.#dueAt = Number.NEGATIVE_INFINITY
     state.now = block.time[row] as number
+    this.#bars?.warm(state.now, isFirst)
     state.agesFrom = row
     this.#dispatch(state, block, row)
     state.block = block
@@ -101,7 +106,7 @@ export class EngineRun {
   /** Whether the engine has data about a token, which it has not about a token that was never seen. */
   holds(token: TokenId): boolean {
     const { prices, launches } = this.#state
-    const isKnown = prices.holds(token) || launches.of(token) !== undefined
+    const isKnown = prices.holds(token) || launches.of(token) !== undefined || this.#bars?.holds(token) === true
     return this.#isWanted(token) || isKnown || this.#parts.bots.all().some((runner) => runner.holds(token))
   }
 
@@ -134,26 +139,41 @@ export class EngineRun {
     state.row = row
     if (kind <= RowKind.sell) {
       const watched = this.#watch.at(token)
-      if (watched === undefined) state.prices.fold(block, row, token)
-      else if (!this.#watch.repeats.isRepeat(token) && state.prices.fold(block, row, token) && !state.warming)
-        this.#triggers.printed(token, watched)
+      if (watched === undefined) {
+        if (state.prices.fold(block, row, token) && this.#bars !== undefined) this.#bars.print(block, row, token)
+      } else if (!this.#watch.repeats.isRepeat(token) && state.prices.fold(block, row, token)) {
+        if (!state.warming) this.#triggers.printed(token, watched)
+        this.#bars?.print(block, row, token)
+      }
     } else if (kind === RowKind.newToken) state.launches.note(block, row, token)
     this.#router.show(block, row, kind, token)
     state.block = undefined
   }
 
-  /** Ends a warm-up, and begins a new UTC day if one has begun. Prices of the warm-up are forgotten, because no order
-   *  may act on a print from before the start. */
+  /** Ends a warm-up, begins a new UTC day if one has begun, and closes the bars that have ended. */
   #catchUp(state: EngineState): void {
+    if (state.warmed) this.#endWarmup(state)
+    if (state.now >= this.#dayEnds) this.#nextDay(state)
+    this.#bars?.advance(state.now)
+    this.#dueAt = Math.min(this.#dayEnds, this.#bars?.dueAt ?? Number.POSITIVE_INFINITY)
+  }
+
+  /** Prices of the warm-up are forgotten, because no order may act on a print from before the start. For the same
+   *  reason, bars that have ended by now still belong to the warm-up. */
+  #endWarmup(state: EngineState): void {
+    state.warming = true
+    this.#bars?.endWarmup(state.now)
+    state.warming = state.warmed = false
+    state.prices.forgetAll()
+    for (const runner of this.#parts.bots.all()) runner.endWarmup()
+  }
+
+  #nextDay(state: EngineState): void {
     const { bots, scopes, results } = this.#parts
-    if (state.warmed) state.prices.forgetAll()
-    state.warmed = false
-    const isNewDay = state.now >= this.#dayEnds
-    this.#dueAt = this.#dayEnds = endOfDay(state.now)
-    for (const runner of bots.all()) runner.endWarmup()
-    if (!isNewDay) return
+    this.#dayEnds = endOfDay(state.now)
     for (const runner of bots.all()) runner.forgetTokens()
     state.nextDay((token) => this.#isWanted(token))
+    this.#bars?.nextDay(state.now, (token) => this.#isWanted(token))
     for (const scope of scopes.all()) results.roll(scope)
   }
 
@@ -184,6 +204,10 @@ export class EngineRun {
       case 'command':
         this.#commands.take(input.command)
         break
+      case 'feed':
+        this.#bars?.feed(input.status, state.now)
+        state.take(input)
+        break
       default:
         state.take(input)
     }
@@ -191,7 +215,7 @@ export class EngineRun {
 
   /** Opens accounts, restores what the journal recorded, and starts the strategies. */
   #start(state: EngineState, { bots: settings, money, ...start }: StartInput): void {
-    const { bots, conditionals, router } = this.#parts
+    const { bots, bars, conditionals, router } = this.#parts
     const { book, timers } = state
     openAccounts(state, settings)
     timers.restore(money.timers, money.nextTimer, (bot) => bots.of(bot)?.settings.strategy)
@@ -201,6 +225,13 @@ export class EngineRun {
       if (orderState === 'accepted' && order.side === 'buy')
         this.#watch.await(order, bots.of(order.bot)?.settings.orders.maxChasePercent ?? 0)
     bots.start(start.stopped, state.wants, router)
+    if (bars.isUsed) this.#useBars(bars)
+  }
+
+  #useBars(bars: TokenBars): void {
+    this.#bars = bars
+    this.#dueAt = Number.NEGATIVE_INFINITY
+    for (const width of bars.timeWidths) this.#state.timers.setBars(width)
   }
 
   #restore(state: EngineState, position: Position): void {
@@ -219,13 +250,15 @@ export class EngineRun {
     if (gap.keys.includes('trades')) state.prices.forgetAll()
     else for (const key of gap.keys) state.prices.forget(state.mints.find(key))
     this.#watch.missed(gap.keys)
+    this.#bars?.missed(gap)
     this.#parts.bots.missed(gap)
   }
 
   #timer(state: EngineState, id: number): void {
     const { bots, conditionals, exits } = this.#parts
     const timer = state.timers.fire(id)
-    if (timer === undefined) return
+    // Bars that have ended were closed before the timer was handled.
+    if (timer === undefined || timer.owner === 'bars') return
     const exitTimer = exitTimerOf(timer)
     if (exitTimer === undefined) bots.of(timer.bot)?.timer(timer.name)
     else if (exitTimer.what === 'due') conditionals.timer(exitTimer.mint)

@@ -109,10 +109,12 @@ export interface OpenOrder {
 
 export interface Timer {
   readonly id: number
+  /** The bot; '' for timers that close bars, which all bots share. */
   readonly bot: string
-  /** Name that the strategy chose, or `hold:<mint>`, `retry:<mint>` and similar for timers of exits. */
+  /** Name that the strategy chose; `hold:<mint>`, `retry:<mint>` and similar for timers of exits; the width of bars
+   *  for timers that close bars. */
   readonly name: string
-  readonly owner: 'strategy' | 'exits'
+  readonly owner: 'strategy' | 'exits' | 'bars'
   readonly at: Millis
   /** Interval of a repeating timer; 0 if the timer fires once. */
   readonly everyMs: number

@@ -2,9 +2,13 @@ import type { z } from 'zod'
 import type { ErrorCode } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import type { Millis } from '../base/units.ts'
+import type { Bar } from '../market/bar.ts'
+import type { Width } from '../market/bar-width.ts'
 import type { NewToken, PriceUpdate, Trade, TradeSide } from '../market/block.ts'
 import type { PositionState } from './accounting/position.ts'
+import type { BarPlan } from './bars/bar-plan.ts'
 import type { ExitRules } from './exits/exit-settings.ts'
+import type { Indicators, IndicatorValues, NoIndicators } from './indicators/indicator.ts'
 import type { OrderState } from './order.ts'
 
 // The contract of strategies. Prices are in SOL for a whole token, amounts in SOL or whole tokens, percentages from 0
@@ -12,8 +16,8 @@ import type { OrderState } from './order.ts'
 // the API (for example a call outside of a handler, or a timer without a name) throws, and the bot then only closes
 // positions.
 
-/** The default export of a strategy file. `P`: its parameters. `S`: its state for a token. */
-export interface Strategy<P = unknown, S = unknown> {
+/** The default export of a strategy file. `P`: its parameters. `S`: its state for a token. `I`: its indicators. */
+export interface Strategy<P = unknown, S = unknown, I extends Indicators = NoIndicators> {
   /** Name of the strategy, as the YAML gives it. */
   readonly name: string
   /** Description of the strategy in one line, for lists and reports. */
@@ -27,28 +31,42 @@ export interface Strategy<P = unknown, S = unknown> {
   /** Exits of the strategy's positions. The order's exits come first, then the bot's exits, the defaults of the
    *  configuration, and these. With `exits: strategy` in the YAML, these come before the defaults. */
   readonly exits?: ExitRules
+  /** Bars of each token that prints, with the number of closed bars to keep for a token: `{ '1m': 200 }`. Widths are
+   *  times (`15s`, `1m`, `4h`), numbers of trades (`500 trades`) or volumes (`20 SOL`). Time bars end at multiples of
+   *  their width since the Unix epoch. */
+  readonly bars?: BarPlan | PlanOf<P>
+  /** Indicators over declared bars, by name: `{ fast: ema('1m', params.fast) }`. They are read as
+   *  `token.indicators.fast`. */
+  indicators?(params: P): I
   /** Creates the state of a token that the bot sees for the first time, or again after two days without an event.
    *  `params` are those that `start` receives. */
   token?(params: P): S
   /** Called once at each start of the process. Returns the handlers synchronously. Timers and watches may be set here;
    *  orders are refused (WARMING). */
-  start(params: P, bot: Bot<S>): Handlers<S>
+  start(params: P, bot: Bot<S, I>): Handlers<S, I>
 }
+
+/** A function of the params. Its type is that of a method, so that a strategy of any params is a `Strategy`. */
+type PlanOf<P> = { of(params: P): BarPlan }['of']
 
 /** Handlers are synchronous, and run one at a time in the order of the stream. If a handler throws, the strategy ends
  *  (STRATEGY_THREW): its bot then only closes positions, and the other bots continue. */
-export interface Handlers<S> {
+export interface Handlers<S, I extends Indicators = NoIndicators> {
   /** Called for each trade of a subscribed token. */
-  onTrade?(trade: Trade, token: Token<S>): void
+  onTrade?(trade: Trade, token: Token<S, I>): void
   /** Called when a new token is announced. Requires the key `newTokens`. */
-  onNewToken?(event: NewToken, token: Token<S>): void
+  onNewToken?(event: NewToken, token: Token<S, I>): void
   /** Called for a price update of the service. Requires the key `priceUpdates`, or a watched mint. */
-  onPriceUpdate?(update: PriceUpdate, token: Token<S>): void
+  onPriceUpdate?(update: PriceUpdate, token: Token<S, I>): void
+  /** Called when a bar with prints closes, for each declared width (`bar.width`) and each token that the bot's keys
+   *  cover. A time bar closes before the first row or input at or after its end. A bar of trades or of a volume closes
+   *  with its last print, before `onTrade`. */
+  onBar?(bar: Bar, token: Token<S, I>): void
   /** Called once for each landed transaction of this bot, when it is confirmed. Its finality, or its reversal by a
    *  fork, arrives as `onOrder`. */
-  onFill?(fill: FillView, token: Token<S>): void
+  onFill?(fill: FillView, token: Token<S, I>): void
   /** Called when an order or a conditional order of this bot changes its state. */
-  onOrder?(order: OrderView, token: Token<S>): void
+  onOrder?(order: OrderView, token: Token<S, I>): void
   /** Called when a timer set by `every` or `after` fires. */
   onTimer?(name: string): void
   /** Called after an interruption of the feed. Events of these `keys` between `from` and `to`, ms since the Unix epoch,
@@ -62,7 +80,7 @@ export interface Handlers<S> {
 
 /** A token as one bot sees it. Every event of the token has the same object, until two UTC days pass without an event.
  *  While the bot holds a position, the object stays. */
-export interface Token<S = unknown> {
+export interface Token<S = unknown, I extends Indicators = NoIndicators> {
   /** Mint of the token, base58. */
   readonly mint: string
   /** Robust price, SOL a token: the median of the last prints above a minimum size. undefined until there are enough
@@ -74,6 +92,11 @@ export interface Token<S = unknown> {
   /** State of the strategy for this token, created by `Strategy.token`. It is in memory only, so a restart creates it
    *  again. */
   state: S
+  /** Closed bars of a declared width, oldest first; the newest is `.at(-1)`. Empty before the first bar. The list and
+   *  its bars never change. Throws TypeError for a width that the strategy does not declare. */
+  bars(width: Width): readonly Bar[]
+  /** Values of the strategy's indicators after the last closed bar; undefined until there were enough bars. */
+  readonly indicators: IndicatorValues<I>
 }
 
 /** A live view: its properties always show the current position. */
@@ -265,7 +288,7 @@ export interface BudgetView {
 
 /** The handle through which a strategy reads and acts. Every method is synchronous. A bot may make 10,000 requests at
  *  once and 500 a second continuously. A request beyond that throws RangeError. */
-export interface Bot<S = unknown> {
+export interface Bot<S = unknown, I extends Indicators = NoIndicators> {
   /** Name of the bot in the YAML. */
   readonly name: string
   /** State of the bot, durable over restarts. Plain JSON of at most 1,000,000 characters. To save it, assign a new
@@ -276,7 +299,7 @@ export interface Bot<S = unknown> {
   /** Returns a seeded random number in [0, 1). A replay gets the same sequence. @unitless */
   random(): number
   /** Returns the bot's view of a token; undefined if `mint` is not a base58 public key. */
-  token(mint: string): Token<S> | undefined
+  token(mint: string): Token<S, I> | undefined
   /** Returns the bot's position in a mint; undefined if it has none. */
   position(mint: string): PositionView | undefined
   /** Returns the positions of the bot. */
@@ -292,36 +315,36 @@ export interface Bot<S = unknown> {
   /** Places a buy. Refused in `start` and during the warm-up (WARMING), without a price (PRICE_UNKNOWN), while another
    *  buy of the mint is open (LANE_BUSY), for a held token without `scaleIn` (POSITION_OPEN), for a wrong option
    *  (REQUEST_INVALID, AMOUNT_RANGE, SLIPPAGE_RANGE, FEE_RANGE), and by every limit, filter and token check. */
-  buy(token: Token<S> | string, options: BuyOptions): Placed
+  buy(token: Token<S, I> | string, options: BuyOptions): Placed
   /** Places a sale; limits do not apply. Refused without a position (NO_POSITION) or while another sale is open
    *  (LANE_BUSY). */
-  sell(token: Token<S> | string, options: SellOptions): Placed
+  sell(token: Token<S, I> | string, options: SellOptions): Placed
   // The engine keeps conditional orders, over restarts, until they execute, expire or are cancelled. A bot may have
   // 2,000 of them at a time. They act on prices that arrive after the call.
   /** Buys at `atPrice` or below. Refused for a wrong option (REQUEST_INVALID) or if 2,000 conditional orders
    *  wait. Limits and filters decide when the price is reached. */
-  limitBuy(token: Token<S> | string, options: LimitBuyOptions): Placed
+  limitBuy(token: Token<S, I> | string, options: LimitBuyOptions): Placed
   /** Sells at `atPrice` or above. Refused without a position (NO_POSITION) or for a wrong option (REQUEST_INVALID). */
-  limitSell(token: Token<S> | string, options: LimitSellOptions): Placed
+  limitSell(token: Token<S, I> | string, options: LimitSellOptions): Placed
   /** Sells at `atPrice` or below. Refused without a position (NO_POSITION) or for a wrong option (REQUEST_INVALID). */
-  stopSell(token: Token<S> | string, options: LimitSellOptions): Placed
+  stopSell(token: Token<S, I> | string, options: LimitSellOptions): Placed
   /** Buys, with a stop-loss and a take-profit price. Refused as a buy or a limit buy is, for example for prices in the
    *  wrong order (REQUEST_INVALID). */
-  bracket(token: Token<S> | string, options: BracketOptions): Placed
+  bracket(token: Token<S, I> | string, options: BracketOptions): Placed
   /** Buys the same amount repeatedly. Refused for a wrong option (REQUEST_INVALID); a refused installment is
    *  skipped. */
-  dca(token: Token<S> | string, options: DcaOptions): Placed
+  dca(token: Token<S, I> | string, options: DcaOptions): Placed
   /** Cancels an order or a conditional order of this bot. Returns false if the order has ended, is being sent, or is an
    *  exit that is due. */
   cancel(orderId: string): boolean
   /** Replaces all exits of the bot's position in a mint. The shares of take-profit steps then refer to the tokens held
    *  now. Refused without a position (NO_POSITION) and for invalid rules (REQUEST_INVALID). */
-  setExits(token: Token<S> | string, exits: ExitRules): Answer
+  setExits(token: Token<S, I> | string, exits: ExitRules): Answer
   /** Estimates a buy of `sol`. Returns undefined without a robust price, or if `sol` is not positive and finite. */
-  quoteBuy(token: Token<S> | string, sol: number): Quote | undefined
+  quoteBuy(token: Token<S, I> | string, sol: number): Quote | undefined
   /** Estimates a sale of whole tokens, above 0, or of `all`. Returns undefined without a robust price, or if there are
    *  no tokens to sell. */
-  quoteSell(token: Token<S> | string, tokens: number | 'all'): Quote | undefined
+  quoteSell(token: Token<S, I> | string, tokens: number | 'all'): Quote | undefined
   /** Sets a repeating timer with an interval of at least 0.1 s (TIMER_TOO_SHORT). A bot has at most 1,000 timers
    *  (TIMERS_FULL). A timer replaces the one of the same name. Timers survive a restart, except those that `start` set
    *  before and does not set again, and those of a bot that now runs another strategy. */
@@ -340,6 +363,8 @@ export interface Bot<S = unknown> {
 }
 
 /** Returns its argument. Gives a strategy its types. */
-export function defineStrategy<P, S = undefined>(strategy: Strategy<P, S>): Strategy<P, S> {
+export function defineStrategy<P, S = undefined, I extends Indicators = NoIndicators>(
+  strategy: Strategy<P, S, I>,
+): Strategy<P, S, I> {
   return strategy
 }

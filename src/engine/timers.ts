@@ -1,4 +1,5 @@
 import type { Millis } from '../base/units.ts'
+import type { BarWidth } from '../market/bar-width.ts'
 import { ByMint } from './accounting/by-mint.ts'
 import type { Position } from './accounting/position.ts'
 import type { Stage } from './ports.ts'
@@ -42,6 +43,11 @@ export class Timers {
     this.#next = next
     for (const restored of timers) {
       const { fired: _past, ...timer } = restored
+      // The bots of this start declare their bars again.
+      if (timer.owner === 'bars') {
+        this.#stage.emit({ kind: 'timerCleared', id: timer.id })
+        continue
+      }
       const exit = exitTimerOf(timer)
       if (exit === undefined && !this.#mayGoOn(timer, strategyOf(timer.bot))) {
         this.#stage.emit({ kind: 'timerCleared', id: timer.id })
@@ -87,6 +93,12 @@ export class Timers {
     this.#begin(timer)
   }
 
+  /** Sets a repeating timer that closes bars of a width in silence, at multiples of the width. */
+  setBars({ name, everyMs }: BarWidth): void {
+    const at = nextFiring({ at: 0, everyMs }, this.#stage.now)
+    this.#begin({ id: this.#next++, bot: '', owner: 'bars', name, at, everyMs })
+  }
+
   clear(bot: string, name: string): void {
     const timer = this.find(bot, name)
     if (timer === undefined) return
@@ -121,7 +133,7 @@ export class Timers {
     if (timer === undefined) return undefined
     const exit = exitTimerOf(timer)
     if (exit !== undefined) this.clearExit({ bot: timer.bot, mint: exit.mint }, exit.what)
-    else if (timer.everyMs === 0) this.clear(timer.bot, timer.name)
+    else if (timer.owner === 'strategy' && timer.everyMs === 0) this.clear(timer.bot, timer.name)
     return timer
   }
 

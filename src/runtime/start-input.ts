@@ -1,7 +1,8 @@
 import { formatSol } from '../base/units.ts'
 import type { Config } from '../config/config.ts'
-import { WARMUP_SECONDS } from '../config/defaults.ts'
+import { MOST_WARMUP_SECONDS, WARMUP_SECONDS } from '../config/defaults.ts'
 import { isReal } from '../engine/account.ts'
+import { secondsOfBars } from '../engine/bars/bar-plan.ts'
 import { EXIT_PRICE } from '../engine/exits/exit-settings.ts'
 import type { StartInput } from '../engine/messages.ts'
 import { isOpen } from '../engine/order.ts'
@@ -49,8 +50,8 @@ function ownMoney(money: RecoveredMoney, bots: readonly BotSettings[]): Recovere
     bots: money.bots.filter(mine),
     orders: money.orders.filter(({ order }) => mine(order)),
     positions: money.positions.filter(mine),
-    // Strategy timers of bots that are no longer configured are included, so that the engine can cancel them.
-    timers: money.timers.filter(({ bot, owner }) => names.has(bot) || owner === 'strategy'),
+    // Timers of strategies that are no longer configured, and of bars, are included, so that the engine can cancel them.
+    timers: money.timers.filter(({ bot, owner }) => names.has(bot) || owner !== 'exits'),
     conditionals: money.conditionals.filter(mine),
     fills: money.fills.filter(mine),
     spends: money.spends.filter(mine),
@@ -79,9 +80,14 @@ export function unattended({ positions, orders }: RecoveredMoney, bots: readonly
   })
 }
 
-/** Returns the seconds of tape with which the bots are warmed up. */
+/** Returns the seconds of tape with which the bots are warmed up. A strategy that does not set `warmup` is warmed up
+ *  with at least the time that its bars cover. */
 export function warmupSeconds({ bots }: Pick<Config, 'bots'>): number {
-  return Math.max(0, ...bots.map(({ strategy }) => strategy.strategy.warmup ?? WARMUP_SECONDS))
+  return Math.max(0, ...bots.map(secondsOf))
+}
+
+function secondsOf({ strategy: { strategy }, params }: Config['bots'][number]): number {
+  return strategy.warmup ?? Math.min(MOST_WARMUP_SECONDS, Math.max(WARMUP_SECONDS, secondsOfBars(strategy, params)))
 }
 
 /** Sources of a start input that continues from a journal. */

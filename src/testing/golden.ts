@@ -16,6 +16,7 @@ import { runBacktest } from '../backtest/run.ts'
 import { importTape } from '../backtest/tape-import.ts'
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import { type LoneBotOptions, loneBot } from '../config/bots.ts'
+import type { Indicators } from '../engine/indicators/indicator.ts'
 import type { Strategy } from '../engine/strategy.ts'
 import { openTape } from '../journal/tape-files.ts'
 import { RunLog } from './run-log.ts'
@@ -33,8 +34,8 @@ export interface GoldenOptions extends RecordingOptions {
 
 /** Compares the decisions of a strategy on a recording with its golden file. Returns the number of decisions. Throws an
  *  error with the first line that differs, or SluiceError if the golden file is missing. */
-export async function matchGolden<P, S>(
-  strategy: Strategy<P, S>,
+export async function matchGolden<P, S, I extends Indicators>(
+  strategy: Strategy<P, S, I>,
   { golden, update = process.env[UPDATE] === '1', ...options }: GoldenOptions,
 ): Promise<number> {
   const decisions = await decisionsOf(strategy, options)
@@ -76,8 +77,8 @@ const SQLITE = 'SQLite format 3\0'
 /** Returns the decisions of a strategy on a recorded market, in order, one line of JSON each: orders, refusals and
  *  notes. Orders are filled as in `sluice backtest`. Throws SluiceError as a backtest does, and for the first invalid
  *  line of a capture. */
-export async function decisionsOf<P, S>(
-  strategy: Strategy<P, S>,
+export async function decisionsOf<P, S, I extends Indicators>(
+  strategy: Strategy<P, S, I>,
   { tape, partial = false, ...options }: RecordingOptions,
 ): Promise<string[]> {
   const config = loneBot(strategy as unknown as Strategy, options)

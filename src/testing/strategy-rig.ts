@@ -7,6 +7,7 @@ import { fileOf } from '../config/strategy-origin.ts'
 import type { FillModel } from '../engine/accounting/fill-assumptions.ts'
 import { alarmText } from '../engine/bots/thrown-value.ts'
 import { DEFAULT_EXIT_WINDOW } from '../engine/exits/exit-settings.ts'
+import type { Indicators } from '../engine/indicators/indicator.ts'
 import type { Alarm, Command } from '../engine/messages.ts'
 import type { FillView, Strategy } from '../engine/strategy.ts'
 import type { JournalReader } from '../journal/reader/reader.ts'
@@ -290,7 +291,10 @@ export class StrategyRig {
 }
 
 /** Starts a bot of this strategy. Options are those of a bot in the YAML, in the same units. */
-export function testStrategy<P, S>(strategy: Strategy<P, S>, options: StrategyTestOptions = {}): StrategyRig {
+export function testStrategy<P, S, I extends Indicators>(
+  strategy: Strategy<P, S, I>,
+  options: StrategyTestOptions = {},
+): StrategyRig {
   return new StrategyRig(strategy as unknown as Strategy, options)
 }
 

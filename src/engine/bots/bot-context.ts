@@ -1,4 +1,5 @@
 import type { Liquidation } from '../accounting/liquidation.ts'
+import type { TokenBars } from '../bars/token-bars.ts'
 import type { EngineState } from '../engine-state.ts'
 import type { ConditionalBook } from '../exits/conditional-book.ts'
 import type { Exits } from '../exits/position-exits.ts'
@@ -18,6 +19,7 @@ export interface BotContext {
   readonly exits: Exits
   readonly conditionals: ConditionalBook
   readonly router: SubscriptionRouter
+  readonly bars: TokenBars
 }
 
 /** The part of a strategy's runner that the strategy's handle (`BotHandle`) uses. */

@@ -1,9 +1,13 @@
 import { SluiceError } from '../../base/errors.ts'
 import { type Json, plainJson } from '../../base/json.ts'
 import type { Millis } from '../../base/units.ts'
+import type { Bar } from '../../market/bar.ts'
 import { type MarketEvent, type NewToken, type PriceUpdate, RowKind, type Trade } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
 import type { Liquidation } from '../accounting/liquidation.ts'
+import { flawText, readPlan } from '../bars/bar-plan.ts'
+import { type BarHost, BotBars } from '../bars/bot-bars.ts'
+import type { TokenBars } from '../bars/token-bars.ts'
 import type { EngineState } from '../engine-state.ts'
 import { BotScope, type LimitScope } from '../limits/limit-scope.ts'
 import type { Alarm, StoppedBot } from '../messages.ts'
@@ -14,10 +18,10 @@ import { BotHandle } from './bot.ts'
 import type { BotContext, BotHost } from './bot-context.ts'
 import type { Subscriber, SubscriptionRouter } from './subscription-router.ts'
 import { readThrown } from './thrown-value.ts'
-import { HeldView, TokenView } from './views.ts'
+import { HeldView, TokenView, type ViewSource } from './views.ts'
 
 /** Runs the strategy of one bot, and keeps the bot's views of tokens. */
-export class StrategyRunner implements BotHost, Subscriber {
+export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource {
   readonly settings: BotSettings
   readonly money: BotMoney
   readonly scope: BotScope
@@ -25,8 +29,10 @@ export class StrategyRunner implements BotHost, Subscriber {
   readonly keys: Set<string>
   handlers: Handlers<unknown> = {}
   starting = false
-  readonly #state: EngineState
+  readonly state: EngineState
   readonly #liquidation: Liquidation
+  bars: BotBars | undefined
+  readonly #allBars: TokenBars
   readonly #strategy: Strategy
   readonly #index: number
   readonly #router: SubscriptionRouter
@@ -43,7 +49,8 @@ export class StrategyRunner implements BotHost, Subscriber {
   #heldAlarm: Alarm | undefined
 
   constructor(context: BotContext, settings: BotSettings, money: BotMoney, wallet: LimitScope, strategy: Strategy) {
-    this.#state = context.state
+    this.state = context.state
+    this.#allBars = context.bars
     this.#liquidation = context.liquidation
     this.#index = context.index
     this.#router = context.router
@@ -59,7 +66,9 @@ export class StrategyRunner implements BotHost, Subscriber {
   start(): void {
     this.starting = true
     this.guard(() => {
-      const handlers: unknown = this.#strategy.start(this.#frozenParams(), this.#bot)
+      const params = this.#frozenParams()
+      this.#declareBars(params)
+      const handlers: unknown = this.#strategy.start(params, this.#bot)
       if (typeof handlers !== 'object' || handlers === null || 'then' in handlers)
         throw new TypeError('start must return an object of handlers, synchronously')
       this.handlers = handlers
@@ -68,10 +77,17 @@ export class StrategyRunner implements BotHost, Subscriber {
     this.#bot.clearUndeclared()
   }
 
+  #declareBars(params: unknown): void {
+    if (this.#strategy.bars === undefined && this.#strategy.indicators === undefined) return
+    const { plan, flaws } = readPlan(this.#strategy, params)
+    if (flaws[0] !== undefined) throw new TypeError(flawText(flaws[0]))
+    if (plan.bars.length > 0) this.bars = new BotBars(plan, this.#allBars, this)
+  }
+
   /** Ends a strategy that was stopped in an earlier engine. Called instead of `start`. */
   stop({ reason, told }: StoppedBot): void {
     this.money.status = 'exits-only'
-    this.#state.timers.clearAll(this.name)
+    this.state.timers.clearAll(this.name)
     if (!told) this.#emitEnd({ kind: 'alarm', bot: this.name, code: 'STRATEGY_STOPPED', reason })
   }
 
@@ -87,7 +103,7 @@ export class StrategyRunner implements BotHost, Subscriber {
   row(kind: RowKind, event: MarketEvent, token: number): void {
     const view = this.#tokens[token] ?? this.viewOf(token)
     const { handlers } = this
-    const { activity } = this.#state
+    const { activity } = this.state
     const before = activity.enter(this.#index)
     try {
       const returned: unknown =
@@ -103,9 +119,17 @@ export class StrategyRunner implements BotHost, Subscriber {
     activity.leave(before)
   }
 
+  /** Shows a bar that has closed to the strategy, if its keys cover the token. */
+  closed(bar: Bar, token: number): void {
+    if (this.handlers.onBar === undefined) return
+    if (!this.keys.has('trades') && !this.keys.has(this.state.mints.list[token] as string)) return
+    const view = this.viewOf(token)
+    this.guard(() => this.handlers.onBar?.(bar, view))
+  }
+
   /** Runs `onTimer`, or ends the strategy if its timers fire too often. */
   timer(name: string): void {
-    const { now } = this.#state
+    const { now } = this.state
     this.#firings.add(now)
     if (this.#bot.mayFire()) this.guard(() => this.handlers.onTimer?.(name))
     else {
@@ -116,13 +140,13 @@ export class StrategyRunner implements BotHost, Subscriber {
 
   /** Notifies the strategy of a change of an order. */
   notify(order: OrderView): void {
-    const view = this.viewOf(this.#state.mints.intern(order.mint))
+    const view = this.viewOf(this.state.mints.intern(order.mint))
     this.guard(() => this.handlers.onOrder?.(order, view))
   }
 
   /** Runs a handler. If the strategy throws, its bot only closes positions from then on; other bots continue. */
   guard(run: () => unknown): void {
-    const { activity } = this.#state
+    const { activity } = this.state
     const before = activity.enter(this.#index)
     try {
       const returned = run()
@@ -166,15 +190,15 @@ export class StrategyRunner implements BotHost, Subscriber {
     this.guard(() => {
       state = this.#strategy.token?.(this.#frozenParams())
     })
-    const view = new TokenView(this.#state, token, state)
+    const view = new TokenView(this, token, state)
     setByToken(this.#tokens, token, view)
     return this.refresh(view.mint)
   }
 
   /** Updates the position in the view of a token. Returns the view. */
   refresh(mint: string): TokenView {
-    const view = this.viewOf(this.#state.mints.intern(mint))
-    const position = this.#state.book.positions.get({ account: this.settings.account.id, mint })
+    const view = this.viewOf(this.state.mints.intern(mint))
+    const position = this.state.book.positions.get({ account: this.settings.account.id, mint })
     if (position === undefined || position.bot !== this.name) view.held = undefined
     else if (view.held?.shows(position) !== true) view.held = new HeldView(this.#liquidation, position)
     return view
@@ -190,7 +214,7 @@ export class StrategyRunner implements BotHost, Subscriber {
   }
 
   seenAt(mint: string): Millis {
-    return this.viewOf(this.#state.mints.intern(mint)).seenAt
+    return this.viewOf(this.state.mints.intern(mint)).seenAt
   }
 
   get name(): string {
@@ -202,7 +226,7 @@ export class StrategyRunner implements BotHost, Subscriber {
   #threw(error: unknown): void {
     if (error instanceof SluiceError) throw error
     const { reason, stack } = readThrown(error)
-    const thrownAt = this.#state.thrownAt?.(stack)
+    const thrownAt = this.state.thrownAt?.(stack)
     const alarm = { kind: 'alarm', bot: this.name, code: 'STRATEGY_THREW', reason } as const
     this.#end(thrownAt === undefined ? alarm : { ...alarm, thrownAt })
   }
@@ -211,14 +235,14 @@ export class StrategyRunner implements BotHost, Subscriber {
   #end(alarm: Alarm): void {
     this.handlers = {}
     this.money.status = 'exits-only'
-    if (this.#state.warming) this.#heldAlarm = alarm
+    if (this.state.warming) this.#heldAlarm = alarm
     else this.#emitEnd(alarm)
   }
 
   #emitEnd(alarm: Alarm): void {
-    this.#state.timers.clearAll(this.name)
-    this.#state.emitBot(this.money)
-    this.#state.emit(alarm)
+    this.state.timers.clearAll(this.name)
+    this.state.emitBot(this.money)
+    this.state.emit(alarm)
   }
 }
 

@@ -1,18 +1,30 @@
 import type { ErrorCode } from '../../base/errors.ts'
 import { lamportsToSol, type Millis, wholeTokens } from '../../base/units.ts'
+import type { Bar } from '../../market/bar.ts'
+import type { Width } from '../../market/bar-width.ts'
 import type { Liquidation } from '../accounting/liquidation.ts'
 import type { Position, PositionState } from '../accounting/position.ts'
+import type { BotBars } from '../bars/bot-bars.ts'
 import type { EngineState } from '../engine-state.ts'
 import { copyExits, type ExitRules } from '../exits/exit-settings.ts'
 import type { Fill, Order, OrderState } from '../order.ts'
 import type { FillView, OrderView, PositionView, Token } from '../strategy.ts'
+
+/** The part of a bot that its views of tokens read. */
+export interface ViewSource {
+  readonly state: EngineState
+  /** undefined if the strategy declares no bars. */
+  readonly bars: BotBars | undefined
+}
+
+const NO_INDICATORS: object = Object.freeze({})
 
 /** A token as one bot sees it. A sweep has many views and each access may miss the cache, so the object is small and
  *  begins with the fields that every row reads. The object is sealed and its prototype is frozen, because the engine
  *  reads the views of tokens that will print next: a strategy could otherwise define an accessor on a view and learn
  *  that from its calls. */
 export class TokenView implements Token<unknown> {
-  readonly #engine: EngineState
+  readonly #source: ViewSource
   /** Number of the token; -1 after `forget`, because the number may then belong to another token. */
   #token: number
   #state: unknown
@@ -25,8 +37,9 @@ export class TokenView implements Token<unknown> {
    *  journal. */
   refused: { readonly code: ErrorCode; readonly at: Millis } | undefined
 
-  constructor(engine: EngineState, token: number, state: unknown) {
-    this.#engine = engine
+  constructor(source: ViewSource, token: number, state: unknown) {
+    const engine = source.state
+    this.#source = source
     this.#token = token
     this.#state = state
     this.mint = engine.mints.list[token] as string
@@ -55,12 +68,22 @@ export class TokenView implements Token<unknown> {
   }
 
   get price(): number | undefined {
-    const { prices } = this.#engine
-    return this.#token >= 0 ? prices.at(this.#token) : this.#engine.price(this.mint)
+    const { state } = this.#source
+    return this.#token >= 0 ? state.prices.at(this.#token) : state.price(this.mint)
   }
 
   get position(): PositionView | undefined {
     return this.held
+  }
+
+  bars(width: Width): readonly Bar[] {
+    const { bars } = this.#source
+    if (bars === undefined) throw new TypeError('the strategy declares no bars; add `bars` beside `keys`')
+    return bars.list(this.#token, width)
+  }
+
+  get indicators(): object {
+    return this.#source.bars?.values(this.#token) ?? NO_INDICATORS
   }
 }
 

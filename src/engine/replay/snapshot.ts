@@ -160,6 +160,7 @@ function watchedHandlers(handlers: Handlers<unknown>, show: (token: Token) => vo
       show(token)
       handlers.onPriceUpdate?.(update, token)
     },
+    onBar: (bar, token) => handlers.onBar?.(bar, token),
     onFill: (fill, token) => handlers.onFill?.(fill, token),
     onOrder: (order, token) => handlers.onOrder?.(order, token),
     onTimer: (name) => handlers.onTimer?.(name),

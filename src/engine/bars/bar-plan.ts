@@ -1,0 +1,154 @@
+import { type BarWidth, meantWidth, parseWidth, WIDTHS, type Width } from '../../market/bar-width.ts'
+import type { Indicator } from '../indicators/indicator.ts'
+import type { Strategy } from '../strategy.ts'
+
+/** The bars that a strategy declares: for each width, the number of closed bars that are kept for a token. */
+export type BarPlan = { readonly [W in Width]?: number | BarSetting }
+
+export interface BarSetting {
+  /** Number of closed bars that are kept for a token; 1 to 10,000. */
+  readonly keep: number
+  /** `fill`: an interval without a print becomes a flat bar without volume. `gap`: it is left out. Bars of trades or of
+   *  a volume have no such intervals. Default `fill`. */
+  readonly silent?: 'fill' | 'gap'
+}
+
+/** Bars of one width as one bot sees them. */
+export interface PlannedBars {
+  readonly width: BarWidth
+  readonly keep: number
+  readonly isFilled: boolean
+}
+
+export interface SeriesPlan {
+  readonly bars: readonly PlannedBars[]
+  /** Indicators, by name. */
+  readonly indicators: ReadonlyMap<string, Indicator<unknown>>
+}
+
+/** A part of a plan that cannot be used. */
+export interface PlanFlaw {
+  /** Place in the strategy: `bars` or `indicators`, and the key there. */
+  readonly path: readonly string[]
+  readonly problem: string
+  /** The word that the author probably meant; undefined if none is known. */
+  readonly meant?: string | undefined
+  /** The word that is wrong, and the words that would be right. */
+  readonly word?: string
+  readonly right?: readonly string[]
+}
+
+const MOST_KEPT = 10_000
+const MOST_WIDTHS = 20
+const MOST_INDICATORS = 100
+
+/** Reads the bars and indicators of a strategy for these params. Throws what the strategy throws. */
+export function readPlan(
+  { bars = {}, indicators }: Pick<Strategy, 'bars' | 'indicators'>,
+  params: unknown,
+): { readonly plan: SeriesPlan; readonly flaws: readonly PlanFlaw[] } {
+  const flaws: PlanFlaw[] = []
+  const declared: unknown = typeof bars === 'function' ? bars(params) : bars
+  const planned = readBars(declared, flaws)
+  const named = readIndicators(indicators?.(params) ?? {}, planned, flaws)
+  return { plan: { bars: planned, indicators: named }, flaws }
+}
+
+/** Time that the kept time bars of a strategy cover, seconds; 0 without time bars. */
+export function secondsOfBars(strategy: Pick<Strategy, 'bars' | 'indicators'>, params: unknown): number {
+  const { bars } = readPlan(strategy, params).plan
+  const spans = bars.map(({ width, keep }) => (width.everyMs < Number.POSITIVE_INFINITY ? width.everyMs * keep : 0))
+  return Math.max(0, ...spans) / 1000
+}
+
+/** A flaw as one line, without the word that was meant. */
+export function flawText({ path, problem }: PlanFlaw): string {
+  return `${path.map((key, index) => (index === 0 ? key : keyText(key))).join('')}: ${problem}`
+}
+
+function keyText(key: string): string {
+  return /^\w+$/.test(key) && !/^\d/.test(key) ? `.${key}` : `['${key}']`
+}
+
+function readBars(declared: unknown, flaws: PlanFlaw[]): PlannedBars[] {
+  if (!isRecord(declared)) {
+    flaws.push({ path: ['bars'], problem: "expected widths with the number of bars to keep, such as { '1m': 200 }" })
+    return []
+  }
+  const entries = Object.entries(declared)
+  if (entries.length > MOST_WIDTHS)
+    flaws.push({ path: ['bars'], problem: `expected at most ${MOST_WIDTHS} widths, found ${entries.length}` })
+  return entries.flatMap(([name, setting]) => {
+    const width = parseWidth(name)
+    if (width === undefined) flaws.push({ path: ['bars', name], problem: notWidth(name), meant: meantWidth(name) })
+    const read = readSetting(setting, ['bars', name], flaws)
+    return width === undefined || read === undefined ? [] : [{ width, ...read }]
+  })
+}
+
+function notWidth(name: string): string {
+  return `'${name.slice(0, 60)}' is no width of a bar; expected ${WIDTHS}`
+}
+
+function readSetting(
+  setting: unknown,
+  path: readonly string[],
+  flaws: PlanFlaw[],
+): Omit<PlannedBars, 'width'> | undefined {
+  const { keep, silent = 'fill', ...unknown } = isRecord(setting) ? setting : { keep: setting }
+  const before = flaws.length
+  if (!Number.isInteger(keep) || !((keep as number) >= 1 && (keep as number) <= MOST_KEPT))
+    flaws.push({ path, problem: `expected a whole number of bars to keep, 1 to ${MOST_KEPT}, found ${shown(keep)}` })
+  const right = ['fill', 'gap']
+  if (!right.includes(silent as string))
+    flaws.push({
+      ...{ path: [...path, 'silent'], problem: `expected fill or gap, found ${shown(silent)}` },
+      ...{ word: String(silent), right },
+    })
+  for (const key of Object.keys(unknown))
+    flaws.push({ path: [...path, key], problem: 'unknown key', word: key, right: ['keep', 'silent'] })
+  return flaws.length > before ? undefined : { keep: keep as number, isFilled: silent === 'fill' }
+}
+
+function readIndicators(
+  named: unknown,
+  bars: readonly PlannedBars[],
+  flaws: PlanFlaw[],
+): Map<string, Indicator<unknown>> {
+  const read = new Map<string, Indicator<unknown>>()
+  if (!isRecord(named)) {
+    flaws.push({ path: ['indicators'], problem: "expected indicators by name, such as { fast: ema('1m', 12) }" })
+    return read
+  }
+  if (Object.keys(named).length > MOST_INDICATORS)
+    flaws.push({ path: ['indicators'], problem: `expected at most ${MOST_INDICATORS} indicators` })
+  const right = bars.map(({ width }) => width.name)
+  for (const [name, indicator] of Object.entries(named)) {
+    const path = ['indicators', name]
+    if (!isRecord(indicator) || typeof indicator.width !== 'string' || typeof indicator.create !== 'function') {
+      flaws.push({ path, problem: 'expected an indicator: an object with `width` and `create`' })
+      continue
+    }
+    const { width } = indicator
+    if (right.includes(width as Width)) read.set(name, indicator as unknown as Indicator<unknown>)
+    else if (parseWidth(width) === undefined) flaws.push({ path, problem: notWidth(width), meant: meantWidth(width) })
+    else
+      flaws.push({
+        ...{ path, problem: `it needs '${width}' bars, which \`bars\` does not declare (${listed(right)})` },
+        ...{ word: width, right },
+      })
+  }
+  return read
+}
+
+function listed(names: readonly string[]): string {
+  return names.length === 0 ? 'it declares none' : `it declares ${names.map((name) => `'${name}'`).join(', ')}`
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'object' && value !== null ? 'an object' : String(value).slice(0, 60)
+}

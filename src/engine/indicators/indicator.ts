@@ -1,0 +1,61 @@
+import type { Bar } from '../../market/bar.ts'
+import type { Width } from '../../market/bar-width.ts'
+
+/** An indicator over the closed bars of one width. Sluice creates one state for each token, when the indicator is
+ *  first needed, and adds each bar once, oldest first. */
+export interface Indicator<V> {
+  readonly width: Width
+  create(): IndicatorState<V>
+}
+
+/** An indicator's state for one token. */
+export interface IndicatorState<V> {
+  /** Adds the next closed bar. */
+  add(bar: Bar): void
+  /** Current value; undefined until there were enough bars. */
+  readonly value: V | undefined
+}
+
+/** Indicators of a strategy, by name. */
+export type Indicators = Readonly<Record<string, Indicator<unknown>>>
+
+/** Values of a strategy's indicators for one token, by name; undefined until there were enough bars. */
+export type IndicatorValues<I extends Indicators> = {
+  readonly [K in keyof I]: I[K] extends Indicator<infer V> ? V | undefined : never
+}
+
+/** The indicators of a strategy that declares none. */
+export type NoIndicators = Record<never, never>
+
+/** Figure of a bar that an indicator reads. */
+export type BarFigure = 'open' | 'high' | 'low' | 'close' | 'volumeSol' | 'trades' | 'buys' | 'sells'
+
+/** Reads a figure of a bar. A switch is several times as fast as `bar[figure]` when indicators read different ones. */
+export function figureOf(bar: Bar, figure: BarFigure): number {
+  switch (figure) {
+    case 'close':
+      return bar.close
+    case 'high':
+      return bar.high
+    case 'low':
+      return bar.low
+    case 'open':
+      return bar.open
+    case 'volumeSol':
+      return bar.volumeSol
+    case 'trades':
+      return bar.trades
+    case 'buys':
+      return bar.buys
+    case 'sells':
+      return bar.sells
+  }
+}
+
+/** Returns a number of bars. Throws RangeError if it is not a whole number in the range. */
+export function readBars(count: number, name: string, least = 1): number {
+  if (Number.isInteger(count) && count >= least && count <= MOST_BARS) return count
+  throw new RangeError(`${name}: expected a whole number of bars from ${least} to ${MOST_BARS}, got ${String(count)}`)
+}
+
+const MOST_BARS = 10_000

@@ -1,0 +1,114 @@
+import type { Millis } from '../base/units.ts'
+import type { Width } from './bar-width.ts'
+
+/** A closed bar. Its prices are the robust price, SOL a token, so no single print shows in them. It counts the prints
+ *  that count for that price: those of 0.01 to 100,000 SOL. */
+export interface Bar {
+  readonly width: Width
+  /** Begin of the interval. For a bar of trades or of a volume: time of its first print. */
+  readonly openTime: Millis
+  /** End of the interval, which does not belong to it. For a bar of trades or of a volume: time of its last print. */
+  readonly closeTime: Millis
+  readonly open: number
+  readonly high: number
+  readonly low: number
+  readonly close: number
+  /** SOL of buys and sells together. */
+  readonly volumeSol: number
+  /** Number of buys. */
+  readonly buys: number
+  /** Number of sells. */
+  readonly sells: number
+  /** Number of buys and sells; 0 if the bar fills a silence. */
+  readonly trades: number
+  /** Whether the feed was interrupted during the bar, so that prints may be missing. */
+  readonly gap: boolean
+}
+
+/** Number of doubles that a bar takes in memory: one cache line. The constants are their places. */
+export const BAR_DOUBLES = 8
+export const OPEN = 0
+export const HIGH = 1
+export const LOW = 2
+export const CLOSE = 3
+export const VOLUME = 4
+/** Place of the counts, which share one double: the number of buys, and multiples of `A_SELL` and `A_GAP`. */
+export const COUNTS = 5
+export const OPENED = 6
+export const CLOSED = 7
+
+export const A_SELL = 2 ** 26
+export const A_GAP = 2 ** 52
+
+/** Number of prints in the counts of a bar. */
+export function tradesIn(counts: number): number {
+  return (counts % A_SELL) + sellsIn(counts)
+}
+
+function sellsIn(counts: number): number {
+  return Math.floor((counts % A_GAP) / A_SELL)
+}
+
+/** A bar as strategies see it. It reads memory that is not written again, so it never changes. */
+export class ClosedBar implements Bar {
+  readonly #width: Width
+  readonly #doubles: Float64Array
+  readonly #at: number
+
+  constructor(width: Width, doubles: Float64Array, at: number) {
+    this.#width = width
+    this.#doubles = doubles
+    this.#at = at
+    Object.preventExtensions(this)
+  }
+
+  get width(): Width {
+    return this.#width
+  }
+  get openTime(): Millis {
+    return this.#doubles[this.#at + OPENED] as number
+  }
+  get closeTime(): Millis {
+    return this.#doubles[this.#at + CLOSED] as number
+  }
+  get open(): number {
+    return this.#doubles[this.#at + OPEN] as number
+  }
+  get high(): number {
+    return this.#doubles[this.#at + HIGH] as number
+  }
+  get low(): number {
+    return this.#doubles[this.#at + LOW] as number
+  }
+  get close(): number {
+    return this.#doubles[this.#at + CLOSE] as number
+  }
+  get volumeSol(): number {
+    return this.#doubles[this.#at + VOLUME] as number
+  }
+  get buys(): number {
+    return (this.#doubles[this.#at + COUNTS] as number) % A_SELL
+  }
+  get sells(): number {
+    return sellsIn(this.#doubles[this.#at + COUNTS] as number)
+  }
+  get trades(): number {
+    return tradesIn((this.#doubles[this.#at + COUNTS] as number) % A_GAP)
+  }
+  get gap(): boolean {
+    return (this.#doubles[this.#at + COUNTS] as number) >= A_GAP
+  }
+
+  toJSON(): Bar {
+    const { width, openTime, closeTime, open, high, low, close, volumeSol, buys, sells, trades, gap } = this
+    return { width, openTime, closeTime, open, high, low, close, volumeSol, buys, sells, trades, gap }
+  }
+}
+
+Object.freeze(ClosedBar.prototype)
+
+/** Returns the bar of an interval without a print: flat at the last price. */
+export function silentBar(width: Width, price: number, openTime: Millis, closeTime: Millis, gap: boolean): Bar {
+  const counts = gap ? A_GAP : 0
+  return new ClosedBar(width, Float64Array.of(price, price, price, price, 0, counts, openTime, closeTime), 0)
+}

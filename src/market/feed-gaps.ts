@@ -1,0 +1,47 @@
+import type { Millis } from '../base/units.ts'
+import type { TokenId } from './block.ts'
+
+/** Largest number of gaps that are remembered. */
+const MOST_GAPS = 1_000
+
+interface Gap {
+  readonly from: Millis
+  readonly to: Millis
+  /** The token whose rows were missed; undefined for all tokens. */
+  readonly token: TokenId | undefined
+}
+
+/** Intervals in which the feed was interrupted, in the order of their ends. */
+export class FeedGaps {
+  #gaps: Gap[] = []
+  /** Begin of the interruption that has not ended; Infinity if there is none. */
+  #since: Millis = Number.POSITIVE_INFINITY
+
+  /** Begins an interruption, unless one has begun. */
+  begin(at: Millis): void {
+    this.#since = Math.min(this.#since, at)
+  }
+
+  /** Ends the interruption, if there is one. */
+  end(at: Millis): void {
+    if (this.#since < at) this.add(this.#since, at)
+  }
+
+  /** Records an interruption that has ended, of all tokens or of one. It ends the one that has begun before. */
+  add(from: Millis, to: Millis, token?: TokenId): void {
+    if (token === undefined && this.#since <= to) this.#since = Number.POSITIVE_INFINITY
+    this.#gaps.push({ from, to, token })
+    if (this.#gaps.length > MOST_GAPS) this.#gaps = this.#gaps.slice(-MOST_GAPS / 2)
+  }
+
+  /** Whether rows of the token may be missing between `from` and `to`. */
+  covers(token: TokenId, from: Millis, to: Millis): boolean {
+    if (this.#since < to) return true
+    for (let index = this.#gaps.length - 1; index >= 0; index--) {
+      const gap = this.#gaps[index] as Gap
+      if (gap.to <= from) return false
+      if (gap.from < to && (gap.token === undefined || gap.token === token)) return true
+    }
+    return false
+  }
+}
