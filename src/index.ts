@@ -14,6 +14,7 @@ export type {
   IndicatorState,
   Indicators,
   IndicatorValues,
+  NoIndicators,
 } from './engine/indicators/indicator.ts'
 export { atr, type Macd, macd, roc, rsi, type Stochastic, stochastic } from './engine/indicators/momentum.ts'
 export { type Candle, type Signal, signal } from './engine/indicators/signal.ts'

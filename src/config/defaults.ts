@@ -26,7 +26,6 @@ import { type Secret, secretFrom, shownAs } from './secret.ts'
 
 /** Seconds of the tape that a strategy without `warmup` receives at a start. */
 export const WARMUP_SECONDS = 600
-export const MOST_WARMUP_SECONDS = 86_400
 
 // The functions below fill in every default and convert to the engine's units. A key of a bot takes precedence over the
 // same key of `defaults`.

@@ -5,7 +5,6 @@ import { z } from 'zod'
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import type { Strategy } from '../engine/strategy.ts'
 import { isPublicKey } from '../solana/base58.ts'
-import { MOST_WARMUP_SECONDS } from './defaults.ts'
 import { expandPath, OWN_STRATEGIES } from './files.ts'
 import { exitRules } from './schema.ts'
 import { admitStrategy } from './strategy-modules.ts'
@@ -71,6 +70,9 @@ const KEYS = ['trades', 'newTokens', 'priceUpdates']
 
 const isFunction = (what: string) =>
   z.custom<(...args: never) => unknown>((value) => typeof value === 'function', { error: `expected ${what}` })
+
+/** Most seconds of the recorded market with which a strategy is warmed up. */
+export const MOST_WARMUP_SECONDS = 86_400
 
 const strategyShape = z.strictObject({
   name: z.string().min(1),

@@ -23,7 +23,7 @@ const MOST_SOL = 1_000_000
 export const WIDTHS =
   'a time from 1s to 1d such as 15s, 1m or 4h, a number of trades such as 500 trades, or a volume such as 20 SOL'
 
-/** Parses a width; undefined if the text is none. */
+/** Parses a width; undefined if the text is not a width. */
 export function parseWidth(text: string): BarWidth | undefined {
   const none = {
     everyMs: Number.POSITIVE_INFINITY,
@@ -41,7 +41,7 @@ export function parseWidth(text: string): BarWidth | undefined {
   return everyMs <= LONGEST_MS ? { name, ...none, everyMs } : undefined
 }
 
-/** The width that a text which is none probably means; undefined if it resembles none. */
+/** The width that an invalid text probably means; undefined if the text resembles no width. */
 export function meantWidth(text: string): Width | undefined {
   const [, number = '', unit = ''] = /^\s*(\d+(?:\.\d+)?)[\s_-]*([a-z]+)\s*$/i.exec(text) ?? swapped(text)
   const long = unit.toLowerCase()

@@ -1,6 +1,7 @@
 import { formatSol } from '../base/units.ts'
 import type { Config } from '../config/config.ts'
-import { MOST_WARMUP_SECONDS, WARMUP_SECONDS } from '../config/defaults.ts'
+import { WARMUP_SECONDS } from '../config/defaults.ts'
+import { MOST_WARMUP_SECONDS } from '../config/strategies.ts'
 import { isReal } from '../engine/account.ts'
 import { secondsOfBars } from '../engine/bars/bar-plan.ts'
 import { EXIT_PRICE } from '../engine/exits/exit-settings.ts'
@@ -50,7 +51,8 @@ function ownMoney(money: RecoveredMoney, bots: readonly BotSettings[]): Recovere
     bots: money.bots.filter(mine),
     orders: money.orders.filter(({ order }) => mine(order)),
     positions: money.positions.filter(mine),
-    // Timers of strategies that are no longer configured, and of bars, are included, so that the engine can cancel them.
+    // Timers of bars, and of strategies that are no longer configured, are included, so that the engine can cancel
+    // them.
     timers: money.timers.filter(({ bot, owner }) => names.has(bot) || owner !== 'exits'),
     conditionals: money.conditionals.filter(mine),
     fills: money.fills.filter(mine),

@@ -17,6 +17,7 @@ import { until } from './until.ts'
 const TASKS = [
   'first-run.md',
   'write-a-strategy.md',
+  'bars.md',
   'test-a-strategy.md',
   'first-backtest.md',
   'paper.md',

@@ -40,7 +40,7 @@ test.each([
   ['-1m', undefined],
   ['2000000 trades', undefined],
   ['NaN SOL', undefined],
-])('"%s" is none; %s is suggested', (text, meant) => {
+])('"%s" is no width; %s is suggested', (text, meant) => {
   expect(parseWidth(text)).toBeUndefined()
   expect(meantWidth(text)).toBe(meant)
 })

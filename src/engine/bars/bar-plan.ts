@@ -1,6 +1,5 @@
 import { type BarWidth, meantWidth, parseWidth, WIDTHS, type Width } from '../../market/bar-width.ts'
 import type { Indicator } from '../indicators/indicator.ts'
-import type { Strategy } from '../strategy.ts'
 
 /** The bars that a strategy declares: for each width, the number of closed bars that are kept for a token. */
 export type BarPlan = { readonly [W in Width]?: number | BarSetting }
@@ -26,6 +25,12 @@ export interface SeriesPlan {
   readonly indicators: ReadonlyMap<string, Indicator<unknown>>
 }
 
+/** The part of a strategy that declares bars and indicators. */
+interface Declared {
+  readonly bars?: unknown
+  indicators?(params: unknown): unknown
+}
+
 /** A part of a plan that cannot be used. */
 export interface PlanFlaw {
   /** Place in the strategy: `bars` or `indicators`, and the key there. */
@@ -44,7 +49,7 @@ const MOST_INDICATORS = 100
 
 /** Reads the bars and indicators of a strategy for these params. Throws what the strategy throws. */
 export function readPlan(
-  { bars = {}, indicators }: Pick<Strategy, 'bars' | 'indicators'>,
+  { bars = {}, indicators }: Declared,
   params: unknown,
 ): { readonly plan: SeriesPlan; readonly flaws: readonly PlanFlaw[] } {
   const flaws: PlanFlaw[] = []
@@ -55,7 +60,7 @@ export function readPlan(
 }
 
 /** Time that the kept time bars of a strategy cover, seconds; 0 without time bars. */
-export function secondsOfBars(strategy: Pick<Strategy, 'bars' | 'indicators'>, params: unknown): number {
+export function secondsOfBars(strategy: Declared, params: unknown): number {
   const { bars } = readPlan(strategy, params).plan
   const spans = bars.map(({ width, keep }) => (width.everyMs < Number.POSITIVE_INFINITY ? width.everyMs * keep : 0))
   return Math.max(0, ...spans) / 1000

@@ -27,7 +27,7 @@ export class TokenBars {
   dueAt: Millis = Number.POSITIVE_INFINITY
   readonly gaps = new FeedGaps()
   readonly #state: EngineState
-  /** Bars by width: time bars by their width, then the others as they were declared. */
+  /** Bars by width: time bars by their width, then the others in the order of their declaration. */
   #all: Bars[] = []
   readonly #readers = new Map<Bars, BarReader[]>()
   /** Bars that the current print completes; reused. */
@@ -44,7 +44,7 @@ export class TokenBars {
     return this.#all.length > 0
   }
 
-  /** Adds a reader of the bars of a width, of which `keep` are kept for each token. Returns the bars. */
+  /** Adds a reader of the bars of a width, who needs the last `keep` bars of each token. Returns the bars. */
   declare(width: BarWidth, keep: number, reader: BarReader): Bars {
     const bars = this.#all.find((one) => one.width.name === width.name) ?? this.#add(width)
     bars.keep = Math.max(bars.keep, keep)

@@ -78,7 +78,7 @@ export class TokenView implements Token<unknown> {
 
   bars(width: Width): readonly Bar[] {
     const { bars } = this.#source
-    if (bars === undefined) throw new TypeError('the strategy declares no bars; add `bars` beside `keys`')
+    if (bars === undefined) throw new TypeError('the strategy declares no bars; declare `bars`, next to `keys`')
     return bars.list(this.#token, width)
   }
 
