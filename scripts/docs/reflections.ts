@@ -50,6 +50,23 @@ export type Type =
   | { readonly type: 'reflection'; readonly declaration: Reflection }
   | { readonly type: 'query'; readonly queryType: Type }
   | { readonly type: 'indexedAccess'; readonly objectType: Type; readonly indexType: Type }
+  | { readonly type: 'inferred'; readonly name: string }
+  | { readonly type: 'templateLiteral'; readonly head: string; readonly tail: readonly (readonly [Type, string])[] }
+  | {
+      readonly type: 'mapped'
+      readonly parameter: string
+      readonly parameterType: Type
+      readonly templateType: Type
+      readonly readonlyModifier?: string
+      readonly optionalModifier?: string
+    }
+  | {
+      readonly type: 'conditional'
+      readonly checkType: Type
+      readonly extendsType: Type
+      readonly trueType: Type
+      readonly falseType: Type
+    }
 
 /** One entry point of the package, for example `sluice/testing`. */
 export interface EntryPoint {

@@ -32,6 +32,20 @@ export function typeText(type: Type | undefined): string {
       return ['typeof', typeText(type.queryType)].join(' ')
     case 'indexedAccess':
       return `${typeText(type.objectType)}[${typeText(type.indexType)}]`
+    case 'inferred':
+      return `infer ${type.name}`
+    case 'templateLiteral':
+      return `\`${type.head}${type.tail.map(([part, text]) => `\${${typeText(part)}}${text}`).join('')}\``
+    case 'mapped': {
+      const [readonly, optional] = [type.readonlyModifier ? 'readonly ' : '', type.optionalModifier ? '?' : '']
+      const keys = `[${type.parameter} in ${typeText(type.parameterType)}]`
+      return `{ ${readonly}${keys}${optional}: ${typeText(type.templateType)} }`
+    }
+    case 'conditional': {
+      const { checkType, extendsType, trueType, falseType } = type
+      const test = `${typeText(checkType)} extends ${typeText(extendsType)}`
+      return `${test} ? ${typeText(trueType)} : ${typeText(falseType)}`
+    }
     default:
       throw new Error(`typedoc wrote a type that this script does not know: ${JSON.stringify(type)}`)
   }

@@ -4,14 +4,20 @@ import type { Width } from './bar-width.ts'
 /** A closed bar. Its prices are the robust price, SOL a token, so no single print shows in them. It counts the prints
  *  that count for that price: those of 0.01 to 100,000 SOL. */
 export interface Bar {
+  /** Width of the bar, as the strategy declares it. */
   readonly width: Width
-  /** Begin of the interval. For a bar of trades or of a volume: time of its first print. */
+  /** Begin of the interval, ms since the Unix epoch. For a bar of trades or of a volume: time of its first print. */
   readonly openTime: Millis
-  /** End of the interval, which does not belong to it. For a bar of trades or of a volume: time of its last print. */
+  /** End of the interval, ms since the Unix epoch; that moment belongs to the next bar. For a bar of trades or of a
+   *  volume: time of its last print. */
   readonly closeTime: Millis
+  /** Robust price after the first print, SOL a token. */
   readonly open: number
+  /** Highest robust price, SOL a token. */
   readonly high: number
+  /** Lowest robust price, SOL a token. */
   readonly low: number
+  /** Robust price after the last print, SOL a token. */
   readonly close: number
   /** SOL of buys and sells together. */
   readonly volumeSol: number

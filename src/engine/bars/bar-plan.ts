@@ -4,6 +4,7 @@ import type { Indicator } from '../indicators/indicator.ts'
 /** The bars that a strategy declares: for each width, the number of closed bars that are kept for a token. */
 export type BarPlan = { readonly [W in Width]?: number | BarSetting }
 
+/** The bars of one width that a strategy declares. */
 export interface BarSetting {
   /** Number of closed bars that are kept for a token; 1 to 10,000. */
   readonly keep: number

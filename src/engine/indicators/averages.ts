@@ -3,37 +3,41 @@ import type { Width } from '../../market/bar-width.ts'
 import { type BarFigure, figureOf, type Indicator, type IndicatorState, readBars } from './indicator.ts'
 import { LastValues } from './last-values.ts'
 
-/** Simple moving average of the last `bars` bars. `of`: the figure of the bar; default `close`. */
+/** Simple moving average of the last `bars` bars (a number of 1 to 10,000). `of`: the figure of the bar; default
+ *  `close`. Throws RangeError for another number. */
 export function sma(width: Width, bars: number, of: BarFigure = 'close'): Indicator<number> {
   readBars(bars, 'sma')
   return { width, create: () => new WindowState(bars, of, ({ mean }) => mean) }
 }
 
-/** Moving average of the last `bars` bars, with weights that rise linearly to the newest bar. */
+/** Average of the last `bars` bars (a number of 1 to 10,000), with weights that rise linearly to the newest bar. Throws
+ *  RangeError for another number. */
 export function wma(width: Width, bars: number, of: BarFigure = 'close'): Indicator<number> {
   readBars(bars, 'wma')
   return { width, create: () => new WindowState(bars, of, ({ weightedMean }) => weightedMean) }
 }
 
-/** Highest high of the last `bars` bars. */
+/** Highest high of the last `bars` bars (a number of 1 to 10,000). Throws RangeError for another number. */
 export function highest(width: Width, bars: number, of: BarFigure = 'high'): Indicator<number> {
   readBars(bars, 'highest')
   return { width, create: () => new WindowState(bars, of, (values) => values.highest) }
 }
 
-/** Lowest low of the last `bars` bars. */
+/** Lowest low of the last `bars` bars (a number of 1 to 10,000). Throws RangeError for another number. */
 export function lowest(width: Width, bars: number, of: BarFigure = 'low'): Indicator<number> {
   readBars(bars, 'lowest')
   return { width, create: () => new WindowState(bars, of, (values) => values.lowest) }
 }
 
+/** Bollinger bands, in the unit of the figure: `lower`, `middle` and `upper`. For prices: SOL a token. */
 export interface Bands {
   readonly lower: number
   readonly middle: number
   readonly upper: number
 }
 
-/** Bollinger bands: the average of the last `bars` bars, and `deviations` standard deviations on both sides of it. */
+/** Bollinger bands: the average of the last `bars` bars (a number of 1 to 10,000), and `deviations` standard deviations
+ *  (above 0) on both sides of it. Throws RangeError for other numbers. */
 export function bollinger(width: Width, bars: number, deviations = 2, of: BarFigure = 'close'): Indicator<Bands> {
   readBars(bars, 'bollinger')
   if (!(deviations > 0)) throw new RangeError(`bollinger: expected deviations above 0, got ${String(deviations)}`)
@@ -68,8 +72,8 @@ class WindowState<V> implements IndicatorState<V> {
   }
 }
 
-/** Exponential moving average with the factor 2 / (`bars` + 1). It begins with the first bar, and has a value from the
- *  bar number `bars` on. */
+/** Exponential moving average with the factor 2 / (`bars` + 1); `bars` is a number of 1 to 10,000. It begins with the
+ *  first bar, and has a value once there were `bars` bars. Throws RangeError for another number. */
 export function ema(width: Width, bars: number, of: BarFigure = 'close'): Indicator<number> {
   readBars(bars, 'ema')
   return { width, create: () => new EmaState(bars, of) }
@@ -140,8 +144,9 @@ export class WilderAverage {
   }
 }
 
-/** Average price of the last `bars` bars, weighted by volume. The price of a bar is the mean of its high, its low and
- *  its close. undefined while all these bars are without volume. */
+/** Average price of the last `bars` bars (a number of 1 to 10,000), weighted by volume, SOL a token. The price of a bar
+ *  is the mean of its high, its low and its close. undefined while all these bars are without volume. Throws RangeError
+ *  for another number. */
 export function vwap(width: Width, bars: number): Indicator<number> {
   readBars(bars, 'vwap')
   return { width, create: () => new VwapState(bars) }

@@ -4,7 +4,9 @@ import type { Width } from '../../market/bar-width.ts'
 /** An indicator over the closed bars of one width. Sluice creates one state for each token, when the indicator is
  *  first needed, and adds each bar once, oldest first. */
 export interface Indicator<V> {
+  /** Width of the bars that the indicator reads. `bars` of the strategy must declare it. */
   readonly width: Width
+  /** Creates the state for a token. */
   create(): IndicatorState<V>
 }
 

@@ -4,7 +4,8 @@ import { ExponentialAverage, WilderAverage } from './averages.ts'
 import { type BarFigure, figureOf, type Indicator, type IndicatorState, readBars } from './indicator.ts'
 import { LastValues } from './last-values.ts'
 
-/** Relative strength index by Wilder, 0 to 100; 100 if no bar fell. It needs `bars` + 1 bars. */
+/** Relative strength index by Wilder, 0 to 100 percent; 100 if no bar fell. `bars`: number of bars, 2 to 10,000. It needs
+ *  one bar more. Throws RangeError for another number. */
 export function rsi(width: Width, bars = 14, of: BarFigure = 'close'): Indicator<number> {
   readBars(bars, 'rsi', 2)
   return { width, create: () => new RsiState(bars, of) }
@@ -39,14 +40,17 @@ class RsiState implements IndicatorState<number> {
   }
 }
 
+/** Values of `macd`, in the unit of the figure. For prices: SOL a token. `macd`: the fast average minus the slow one.
+ *  `signal`: its average. `histogram`: `macd` minus `signal`. */
 export interface Macd {
   readonly macd: number
   readonly signal: number
   readonly histogram: number
 }
 
-/** Difference of two exponential averages, and the exponential average of that difference. It needs `slow` + `signal`
- *  - 1 bars. */
+/** Difference of two exponential averages of `fast` and `slow` bars, and its exponential average over `signal` bars
+ *  (numbers of 1 to 10,000). It needs `slow` + `signal` - 1 bars. Throws RangeError for other numbers, or if `slow` is
+ *  not above `fast`. */
 export function macd(width: Width, fast = 12, slow = 26, signal = 9, of: BarFigure = 'close'): Indicator<Macd> {
   readBars(fast, 'macd')
   readBars(slow, 'macd', fast + 1)
@@ -82,15 +86,16 @@ class MacdState implements IndicatorState<Macd> {
   }
 }
 
+/** Values of `stochastic`. */
 export interface Stochastic {
-  /** Place of the close between the lowest low (0) and the highest high (100). */
+  /** Place of the close between the lowest low (0 percent) and the highest high (100 percent). */
   readonly k: number
-  /** Average of `k`. */
+  /** Average of `k`, percent. */
   readonly d: number
 }
 
-/** Stochastic oscillator over `bars` bars. `smooth`: number of bars of the average `d`. It needs `bars` + `smooth` - 1
- *  bars. `k` is 0 while the range is empty. */
+/** Stochastic oscillator over `bars` bars. `smooth`: number of bars of the average `d`. Both are 1 to 10,000. It needs
+ *  `bars` + `smooth` - 1 bars. `k` is 0 while the range is empty. Throws RangeError for other numbers. */
 export function stochastic(width: Width, bars = 14, smooth = 3): Indicator<Stochastic> {
   readBars(bars, 'stochastic')
   readBars(smooth, 'stochastic')
@@ -124,7 +129,8 @@ class StochasticState implements IndicatorState<Stochastic> {
   }
 }
 
-/** Rate of change over `bars` bars, percent. It needs `bars` + 1 bars. */
+/** Rate of change over `bars` bars (a number of 1 to 10,000), percent. It needs `bars` + 1 bars. Throws RangeError for
+ *  another number. */
 export function roc(width: Width, bars: number, of: BarFigure = 'close'): Indicator<number> {
   readBars(bars, 'roc')
   return { width, create: () => new RocState(bars, of) }
@@ -151,7 +157,8 @@ class RocState implements IndicatorState<number> {
   }
 }
 
-/** Average true range by Wilder, SOL a token. The range of a bar includes the distance from the close before it. */
+/** Average true range by Wilder, SOL a token. `bars`: number of bars, 1 to 10,000. The range of a bar includes the
+ *  distance from the close before it. Throws RangeError for another number. */
 export function atr(width: Width, bars = 14): Indicator<number> {
   readBars(bars, 'atr')
   return { width, create: () => new AtrState(bars) }

@@ -2,7 +2,8 @@ import type { Bar } from '../../market/bar.ts'
 import type { Width } from '../../market/bar-width.ts'
 import { type BarFigure, figureOf, type Indicator, type IndicatorState } from './indicator.ts'
 
-/** A bar as the indicators of `trading-signals` take it. */
+/** A bar as the indicators of `trading-signals` take it: `open`, `high`, `low` and `close` in SOL a token, `volume` in
+ *  SOL. */
 export interface Candle {
   readonly open: number
   readonly high: number
@@ -13,6 +14,7 @@ export interface Candle {
 
 /** An indicator as the package `trading-signals` makes it. */
 export interface Signal<In, V> {
+  /** Adds the next input. Returns the value so far, null without one. */
   add(input: In): V | null
   /** Whether there were enough values. */
   readonly isStable: boolean
