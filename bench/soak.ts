@@ -106,7 +106,7 @@ function line({ hour, rows, orders, liveTokens, ...bytes }: Reading): string {
 async function soak(folder: string, seconds: number): Promise<Reading[]> {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  const { configOf } = await import('../src/commands/trade/run-bots.ts')
+  const { configOf } = await import('../src/commands/configuration.ts')
   const { startBots } = await import('../src/live/start-bots.ts')
   const demo = await configOf([fileURLToPath(new URL('../config/demo.yaml', import.meta.url))])
   const config = join(folder, 'soak.yaml')

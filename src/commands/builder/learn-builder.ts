@@ -15,8 +15,8 @@ import { type Proposal, proposalOf } from '../../live/learn-builder/proposal.ts'
 import { boundOf, type Taken } from '../../live/learn-builder/samples.ts'
 import type { BuilderPolicy } from '../../orders/builder-policy.ts'
 import { isPublicKey } from '../../solana/base58.ts'
+import { configOf } from '../configuration.ts'
 import { defineCommand, JSON_LINE, number, text, texts, type Values } from '../options.ts'
-import { configOf } from '../trade/run-bots.ts'
 import { findingsText, samplesText, section, verdictLine } from './findings-text.ts'
 
 const MAX_MINTS = 5

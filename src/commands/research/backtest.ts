@@ -16,9 +16,9 @@ import type { FillModel } from '../../engine/accounting/fill-assumptions.ts'
 import { type Market, windowOf } from '../../journal/tape/market-tape.ts'
 import { openTape } from '../../journal/tape-files.ts'
 import { dateTimeOf } from '../../runtime/time-text.ts'
+import { configOf } from '../configuration.ts'
 import { defineCommand, flag, JSON_LINE, number, PARTIAL, SEED, TAPES, tapesOf, text, type Values } from '../options.ts'
 import { Progress } from '../terminal.ts'
-import { configOf } from '../trade/run-bots.ts'
 import { backtestText } from './backtest-text.ts'
 
 const OPTIONS = {

@@ -1,9 +1,9 @@
 import { advisePlan, type PlanAdvice, type PlanRun } from '../../backtest/plan-advice.ts'
 import { formatSol, lamportsToSol } from '../../base/units.ts'
 import { openTape } from '../../journal/tape-files.ts'
+import { configOf } from '../configuration.ts'
 import { defineCommand, JSON_LINE, PARTIAL, TAPES, tapesOf } from '../options.ts'
 import { table } from '../terminal.ts'
-import { configOf } from '../trade/run-bots.ts'
 
 const SECOND_MS = 1_000
 

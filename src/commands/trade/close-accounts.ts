@@ -4,8 +4,8 @@ import { type Closing, closeAll, type RentAccount, readRentAccounts } from '../.
 import { Unread } from '../../chain/rpc/read.ts'
 import { type WalletAccess, withWallet } from '../../live/wallet-access.ts'
 import { BASE_FEE } from '../../solana/constants.ts'
+import { configOf } from '../configuration.ts'
 import { defineCommand, flag, JSON_LINE } from '../options.ts'
-import { configOf } from './run-bots.ts'
 
 /** Lists the token accounts of the wallet. --yes closes the empty ones and returns their rent to the wallet. */
 export const command = defineCommand({

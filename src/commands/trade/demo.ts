@@ -3,8 +3,9 @@ import { fileURLToPath } from 'node:url'
 import { counted } from '../../base/text.ts'
 import { formatSol } from '../../base/units.ts'
 import type { Counters } from '../../journal/reader/reader.ts'
+import { configOf, withJournal } from '../configuration.ts'
 import { defineCommand, ISOLATE, RUNNING, text } from '../options.ts'
-import { configOf, runBots, withJournal } from './run-bots.ts'
+import { runBots } from './run-bots.ts'
 
 /** Speed of the sandbox's market: twice real time, so that a newcomer sees trades within seconds. */
 const SPEED = 2

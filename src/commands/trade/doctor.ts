@@ -9,9 +9,10 @@ import { examine } from '../../live/doctor/run-checks.ts'
 import type { ServiceProof } from '../../orders/service-facts.ts'
 import { durationOf } from '../../runtime/time-text.ts'
 import { isPublicKey } from '../../solana/base58.ts'
+import { configOf } from '../configuration.ts'
 import { defineCommand, flag, JSON_LINE, number, text } from '../options.ts'
 import { confirm, requireConfirmation, wrapped } from '../terminal.ts'
-import { configOf, untilInterrupted } from './run-bots.ts'
+import { untilInterrupted } from './run-bots.ts'
 
 /** Tests everything that a run needs. Exits 1 if a check fails, and 3 if the service refuses the key or the plan. With
  *  --probe-live it then buys and sells a small amount, which proves the details that the service's document leaves

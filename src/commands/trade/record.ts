@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
+import { configOf, withJournal } from '../configuration.ts'
 import { defineCommand, RUNNING, WRITE_JOURNAL } from '../options.ts'
-import { configOf, runBots, withJournal } from './run-bots.ts'
+import { runBots } from './run-bots.ts'
 
 /** Records the whole feed (trades, new tokens and price updates) without trading. */
 export const command = defineCommand({

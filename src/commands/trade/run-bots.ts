@@ -1,27 +1,12 @@
-import { resolve } from 'node:path'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { counted } from '../../base/text.ts'
 import type { Config } from '../../config/config.ts'
-import { loadConfig } from '../../config/load.ts'
-import { formatErrors } from '../../config/yaml/errors.ts'
 import { type Counters, openReader } from '../../journal/reader/reader.ts'
 import { type BotsOptions, type Ending, type RunningBots, startBots } from '../../live/start-bots.ts'
 import { statusOf } from '../../live/status.ts'
 import { liveTable, Screen, stopName } from './live-table.ts'
 
 const PLAIN_EVERY_MS = 5_000
-
-/** Loads a configuration. Throws one SluiceError with all errors of the configuration. */
-export async function configOf(files: readonly string[], how: { readsPolicy?: boolean } = {}): Promise<Config> {
-  const loaded = await loadConfig(files, how)
-  if (!loaded.ok) throw new SluiceError(`the configuration is invalid\n${formatErrors(loaded.errors)}`, ExitCode.usage)
-  return loaded.config
-}
-
-/** The configuration with another journal, if one is given. */
-export function withJournal(config: Config, journal: string | undefined): Config {
-  return journal === undefined ? config : { ...config, journal: { ...config.journal, path: resolve(journal) } }
-}
 
 export interface WatchOptions extends Pick<BotsOptions, 'allow' | 'record' | 'isolate'> {
   /** Speed of the sandbox's market; undefined for real time. */

@@ -2,10 +2,11 @@ import { relative } from 'node:path'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { counted } from '../../base/text.ts'
 import type { Config } from '../../config/config.ts'
+import { configOf, withJournal } from '../configuration.ts'
 import { defineCommand, flag, ISOLATE, RUNNING, WRITE_JOURNAL } from '../options.ts'
 import { confirm } from '../terminal.ts'
 import { checkText } from './check-text.ts'
-import { configOf, runBots, withJournal } from './run-bots.ts'
+import { runBots } from './run-bots.ts'
 
 /** Runs the bots of one or several files. Bots with `mode: live` trade only with --live and a confirmation. */
 export const command = defineCommand({

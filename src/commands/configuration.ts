@@ -1,0 +1,17 @@
+import { resolve } from 'node:path'
+import { ExitCode, SluiceError } from '../base/errors.ts'
+import type { Config } from '../config/config.ts'
+import { loadConfig } from '../config/load.ts'
+import { formatErrors } from '../config/yaml/errors.ts'
+
+/** Loads a configuration. Throws one SluiceError with all errors of the configuration. */
+export async function configOf(files: readonly string[], how: { readsPolicy?: boolean } = {}): Promise<Config> {
+  const loaded = await loadConfig(files, how)
+  if (!loaded.ok) throw new SluiceError(`the configuration is invalid\n${formatErrors(loaded.errors)}`, ExitCode.usage)
+  return loaded.config
+}
+
+/** The configuration with another journal, if one is given. */
+export function withJournal(config: Config, journal: string | undefined): Config {
+  return journal === undefined ? config : { ...config, journal: { ...config.journal, path: resolve(journal) } }
+}
