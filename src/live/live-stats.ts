@@ -1,12 +1,13 @@
 import { formatSol, type Millis } from '../base/units.ts'
 import type { Position } from '../engine/accounting/position.ts'
-import { PositionSums } from '../engine/accounting/position-sums.ts'
 import { alarmText } from '../engine/bots/thrown-value.ts'
 import type { Output } from '../engine/messages.ts'
 import type { Fill } from '../engine/order.ts'
 import { isOpen } from '../engine/order.ts'
 import type { RecoveredMoney } from '../engine/recovered-money.ts'
+import type { PastResults } from '../journal/reader/reader.ts'
 import type { Journal } from '../orders/ports.ts'
+import { BotResults, NO_PAST, type WorthOf } from './bot-results.ts'
 import { EntryStops } from './entry-stops.ts'
 import { UndecidedOrders } from './undecided.ts'
 
@@ -34,7 +35,9 @@ export class LiveStats {
   readonly liveAccounts = new Set<string>()
   /** The most recent fills by signature, oldest first. */
   readonly fills = new Map<string, Fill>()
-  readonly #sums = new PositionSums()
+  readonly results = new BotResults()
+  /** Balance of each account in lamports; null before the first reading. */
+  readonly balances = new Map<string, number | null>()
 
   /** Called with every output that is written to the journal. */
   listen: (time: Millis, output: Output) => void = () => {}
@@ -48,9 +51,14 @@ export class LiveStats {
     this.#redact = redact
   }
 
-  /** Restores the open positions and orders that the previous process left. */
-  restore(money: Pick<RecoveredMoney, 'positions' | 'orders' | 'accounts' | 'bots'>): void {
-    this.#sums.restore(money)
+  /** Restores the open positions and orders that the previous process left, and the results up to this start. */
+  restore(
+    money: Pick<RecoveredMoney, 'positions' | 'orders' | 'accounts' | 'bots'>,
+    past: PastResults = NO_PAST,
+    worthOf: WorthOf = () => undefined,
+  ): void {
+    this.results.restore(money, past, worthOf)
+    for (const { account, lamports } of money.accounts) this.balances.set(account, lamports)
     for (const { order, state } of money.orders) if (isOpen(state)) this.openOrders.set(order.id, order.bot)
     this.stops.restore(money)
   }
@@ -63,7 +71,7 @@ export class LiveStats {
 
   /** Positions that are not closed. */
   get positions(): Map<string, Position> {
-    return this.#sums.open
+    return this.results.open
   }
 
   /** Whether a live order is open. The feed may show the trade of such an order before the service answers. */
@@ -102,6 +110,7 @@ export class LiveStats {
       input: (seq, time, input) => {
         if (this.#muted) return
         this.stops.hear(time, input)
+        this.results.hear(input)
         journal.input(seq, time, input)
       },
       output: (seq, time, index, output) => {
@@ -121,17 +130,13 @@ export class LiveStats {
     }
   }
 
-  /** Realized profit and network fees of a bot since the start, lamports. */
-  resultOf(bot: string): { realized: number; fees: number } {
-    return this.#sums.resultOf(bot)
-  }
-
   #count(time: Millis, decided: Output): void {
     const output = decided.kind === 'alarm' ? { ...decided, reason: this.#redact(decided.reason) } : decided
     this.decisions++
     this.listen(time, output)
     this.stops.take(time, output)
-    if (output.kind === 'position') this.#sums.note(output.position)
+    this.results.take(output)
+    if (output.kind === 'account') this.balances.set(output.money.account, output.money.lamports)
     else if (output.kind === 'order') {
       const { bot, side, size, mint, reason } = output.order
       this.orders++

@@ -2,19 +2,23 @@ import '../runtime/failpoint.ts'
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import type { Machine } from '../base/machine.ts'
 import { printable } from '../base/text.ts'
+import { ZERO } from '../base/units.ts'
 import { botSettings } from '../config/accounts.ts'
 import type { Config } from '../config/config.ts'
 import { overriddenNote } from '../config/effective-exits.ts'
 import { codeHash } from '../config/hashes.ts'
+import { isUnsellable } from '../engine/accounting/position.ts'
 import type { Command, Input } from '../engine/messages.ts'
 import type { BotSettings } from '../engine/settings.ts'
 import { Mints } from '../market/mints.ts'
 import type { Journal } from '../orders/ports.ts'
+import { liquidationOf } from '../runtime/liquidation-value.ts'
 import { createLog, type Log } from '../runtime/log.ts'
 import type { AnySegment } from '../runtime/segment.ts'
 import { recoveredStart, unattended } from '../runtime/start-input.ts'
 import { bootId, monotonicMs, SystemClock } from '../runtime/system-clock.ts'
 import { raiseAlarms } from './alerts.ts'
+import type { WorthOf } from './bot-results.ts'
 import type { ControlCommand } from './control/command.ts'
 import { Operator } from './control/operator.ts'
 import { serveControl } from './control/server.ts'
@@ -240,7 +244,7 @@ class Start {
     const start = startOf(past.recovered)
     const { positions, orders } = start.money
     for (const left of unattended(past.recovered.money, start.bots)) this.#log.warn(left)
-    stats.restore(start.money)
+    stats.restore(start.money, past.reader.pastResults(), worthBefore(past, positions.length))
     stats.undecided.restore(past.recovered)
     world.restore(start.bots, start.money)
     // `segment.begin` never resolves if no engine can start or if the journal has failed, so this also waits for the
@@ -292,6 +296,12 @@ class Start {
   #end(exitCode: ExitCode, message: string): void {
     this.#ending.resolve({ exitCode, message: this.shown(message) })
   }
+}
+
+/** Values of positions at the end of the tape before this start. Without positions, the tape is not read. */
+function worthBefore({ reader }: RecoveredJournal, positions: number): WorthOf {
+  const worth = positions === 0 ? () => undefined : liquidationOf(reader)
+  return (position) => (isUnsellable(position) ? ZERO : worth(position.mint, position.tokens, position.decimals))
 }
 
 function postTo({ runner }: AnySegment): (command: Command) => void {

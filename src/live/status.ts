@@ -1,9 +1,10 @@
-import { type Lamports, lamportsToSol, type Millis, wholeTokens } from '../base/units.ts'
-import { isUnsellable, type Position, sellingText } from '../engine/accounting/position.ts'
+import { lamportsToSol, type Millis, wholeTokens } from '../base/units.ts'
+import { isUnsellable, sellingText } from '../engine/accounting/position.ts'
 import type { BotSettings, Plan } from '../engine/settings.ts'
 import type { PositionRow } from '../journal/reader/reader.ts'
 import type { TradeSide } from '../market/block.ts'
 import type { Budget } from '../orders/budget-status.ts'
+import type { Result, WorthOf } from './bot-results.ts'
 import type { EntryStop } from './entry-stops.ts'
 import type { LiveStats } from './live-stats.ts'
 import type { UndecidedStatus } from './undecided.ts'
@@ -21,6 +22,9 @@ export interface Status extends Health {
   /** Orders in doubt for more than a minute. */
   readonly undecided: readonly UndecidedStatus[]
   readonly bots: readonly BotStatus[]
+  /** Time of the first start that the journal recorded; `startedAt` if this is the first one. */
+  readonly beganAt: Millis
+  readonly wallets: readonly WalletStatus[]
   /** Positions that are not closed, oldest first. */
   readonly positions: readonly PositionStatus[]
   /** The last fills, newest first. */
@@ -47,10 +51,23 @@ export interface BotStatus {
   readonly executor: string
   readonly positions: number
   readonly openOrders: number
+  /** The same numbers as in `sinceStart`. */
   readonly realizedSol: number
   readonly feesSol: number
+  readonly sinceStart: Result
+  readonly sinceBeginning: Result
   /** The last action of the bot, which may contain text of a third party; null if there was none. */
   readonly last: { readonly time: Millis; readonly text: string } | null
+}
+
+/** An account of the bots. A live wallet may serve several bots. */
+export interface WalletStatus {
+  readonly mode: string
+  readonly bots: readonly string[]
+  /** Balance as last read (live) or computed (paper); null before the first reading. */
+  readonly solBalance: number | null
+  /** Liquidation value of the positions. A position without a price counts as worth its cost. */
+  readonly positionsSol: number
 }
 
 export interface PositionStatus extends PositionRow {
@@ -85,8 +102,7 @@ export interface StatusParts {
   readonly bots: readonly BotSettings[]
   readonly stats: LiveStats
   readonly world: WatchedWorld
-  /** Returns the value of a position; undefined without a price. */
-  readonly worthOf: (position: Position) => Lamports | undefined
+  readonly worthOf: WorthOf
   readonly startedAt: Millis
 }
 
@@ -97,7 +113,9 @@ export function statusOf({ bots, stats, world, worthOf, startedAt }: StatusParts
     stops: [...stats.stops.of(bots, time), ...stats.undecided.stops(bots, stats.positions.values(), time)],
     undecided: stats.undecided.of(time, (orderId) => stats.openOrders.get(orderId)),
     ...healthOf(world),
-    bots: bots.map((bot) => botStatus(bot, stats)),
+    bots: bots.map((bot) => botStatus(bot, stats, worthOf)),
+    beganAt: stats.results.since ?? startedAt,
+    wallets: walletsOf(bots, stats, worthOf),
     positions: positionsOf(stats, worthOf),
     lastFills: lastFillsOf(stats),
   }
@@ -113,17 +131,34 @@ function healthOf(world: WatchedWorld): Health {
   }
 }
 
-function botStatus({ name, account, executor }: BotSettings, stats: LiveStats): BotStatus {
-  const { realized, fees } = stats.resultOf(name)
+function botStatus({ name, account, executor }: BotSettings, stats: LiveStats, worthOf: WorthOf): BotStatus {
+  const sinceStart = stats.results.sinceStart(name, worthOf)
+  const { realizedSol, feesSol } = sinceStart
   return {
     ...{ name, mode: account.mode, executor },
     positions: [...stats.positions.values()].filter(({ bot }) => bot === name).length,
     openOrders: [...stats.openOrders.values()].filter((bot) => bot === name).length,
-    ...{ realizedSol: lamportsToSol(realized), feesSol: lamportsToSol(fees), last: stats.acts.get(name) ?? null },
+    ...{ realizedSol, feesSol, sinceStart },
+    sinceBeginning: stats.results.sinceBeginning(name, account.id, worthOf),
+    last: stats.acts.get(name) ?? null,
   }
 }
 
-function positionsOf(stats: LiveStats, worthOf: StatusParts['worthOf']): PositionStatus[] {
+function walletsOf(bots: readonly BotSettings[], stats: LiveStats, worthOf: WorthOf): WalletStatus[] {
+  return [...Map.groupBy(bots, ({ account }) => account.id)].map(([id, own]) => {
+    const held = [...stats.positions.values()].filter(({ account }) => account === id)
+    const value = held.reduce((sum, position) => sum + (worthOf(position) ?? position.costLamports), 0)
+    const balance = stats.balances.get(id) ?? null
+    return {
+      mode: own[0]?.account.mode ?? '',
+      bots: own.map(({ name }) => name),
+      solBalance: balance === null ? null : lamportsToSol(balance),
+      positionsSol: lamportsToSol(value),
+    }
+  })
+}
+
+function positionsOf(stats: LiveStats, worthOf: WorthOf): PositionStatus[] {
   const held = [...stats.positions.values()].sort((one, other) => one.openedAt - other.openedAt)
   return held.map((position) => {
     const { bot, mint, state, tokens, decimals, costLamports, openedAt } = position

@@ -7,8 +7,8 @@ import { markTrips, netOf, type RoundTrip } from '../../engine/accounting/round-
 import { isOpen } from '../../engine/order.ts'
 import type { JournalReader } from '../../journal/reader/reader.ts'
 import type { ReportRows } from '../../journal/reader/report-rows.ts'
+import { liquidationOf } from '../../runtime/liquidation-value.ts'
 import { type Group, groupsOf, kindOf, type TagGroups, tagGroupsOf, withoutBest } from '../metrics/groups.ts'
-import { liquidationOf } from './liquidation-value.ts'
 
 /** Result of a bot with one account over all segments of a journal. Amounts are in SOL, after all fees. */
 export interface BotTrades extends TagGroups {

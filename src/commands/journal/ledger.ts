@@ -1,10 +1,10 @@
-import { liquidationOf } from '../../backtest/report/liquidation-value.ts'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { counted, printable } from '../../base/text.ts'
 import { formatSol } from '../../base/units.ts'
 import { foldMovements, type Profit, profitsOf } from '../../engine/accounting/money.ts'
 import type { AccountLedger, LedgerAudit, LedgerEntry } from '../../journal/reader/ledger.ts'
 import { openReader } from '../../journal/reader/reader.ts'
+import { liquidationOf } from '../../runtime/liquidation-value.ts'
 import { defineCommand, JOURNAL, JSON_LINE } from '../options.ts'
 
 /** Shows the ledger and the profit of each account, or the postings of one order. Exits 1 if an audit found a

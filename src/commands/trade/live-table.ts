@@ -1,8 +1,9 @@
 import { styleText } from 'node:util'
 import { printable } from '../../base/text.ts'
 import type { Millis } from '../../base/units.ts'
+import { type Result, totalOf } from '../../live/bot-results.ts'
 import type { EntryStop } from '../../live/entry-stops.ts'
-import type { PositionStatus, Status } from '../../live/status.ts'
+import type { BotStatus, PositionStatus, Status } from '../../live/status.ts'
 import type { UndecidedStatus } from '../../live/undecided.ts'
 import type { Hold } from '../../orders/budget-status.ts'
 import { durationOf, localDateOf } from '../../runtime/time-text.ts'
@@ -10,8 +11,13 @@ import { cut, dim, signedShortSol, table, wrapped } from '../terminal.ts'
 
 const LOG_LINES = 6
 const DRAW_EVERY_MS = 500
+/** A terminal with fewer rows shows half of the log lines. */
+const LOW_ROWS = 30
 
 const POSITIONS_SHOWN = 10
+/** Fewest columns of a terminal for the columns MODE and ORDERS, and for all parts of both results. */
+const MODES_FROM = 100
+const ALL_PARTS_FROM = 136
 const MOST_STOP_LINES = 4
 
 const bold = (text: string): string => styleText('bold', text)
@@ -28,9 +34,12 @@ export function liveTable(status: Status, title: string, rowsPerSecond: number |
     ...(status.planNotice === '' ? [] : [styleText('yellow', printable(status.planNotice))]),
     ...status.brokenLists.map((problem) => styleText('red', printable(problem))),
     '',
-    ...botLines(status),
+    ...resultLines(status, columns),
+    ...walletLines(status),
     '',
     ...positionLines(status),
+    '',
+    ...actLines(status, columns),
     '',
     ...fillLines(status),
   ].map((line) => cut(line, columns))
@@ -89,17 +98,74 @@ function statusLine(status: Status, rowsPerSecond: number | undefined): string {
   return parts.join(dim('  |  '))
 }
 
-function botLines({ bots, time }: Status): string[] {
-  const rows = bots.map(({ name, mode, executor, positions, openOrders, realizedSol, feesSol, last }) => [
-    name,
-    mode === 'live' ? `live, ${executor}` : 'paper',
-    String(positions),
-    String(openOrders),
-    signed(realizedSol),
-    signed(-feesSol),
-    last === null ? dim('no action yet') : `${dim(timeOf(last.time, time))} ${printable(last.text)}`,
-  ])
-  return headedTable(['BOT', 'MODE', 'HOLDS', 'ORDERS', 'REALISED SOL', 'FEES SOL', 'LAST'], rows, [2, 3, 4, 5])
+/** Table of the results in SOL: `realised + fees + unrealised = net`, since this start and since the first start of the
+ *  journal (all time). A narrow table has the parts of the all-time result only for all bots together. */
+function resultLines({ bots, startedAt, beganAt, time }: Status, columns: number): string[] {
+  if (bots.length === 0) return []
+  const isContinued = beganAt < startedAt
+  const hasModes = columns >= MODES_FROM
+  const hasAllParts = isContinued && columns >= ALL_PARTS_FROM
+  const named = (name: string, mode: string, holds: string, orders: string): string[] =>
+    hasModes ? [name, mode, holds, orders] : [name, holds]
+  const results = (now: Result, allTime: Result): string[] => [
+    ...partsOf(now),
+    ...(hasAllParts ? partsOf(allTime) : isContinued ? [signed(allTime.netSol)] : []),
+  ]
+  const rows = bots.map((bot) => {
+    const { name, mode, executor, positions, openOrders, sinceStart, sinceBeginning } = bot
+    const about = named(name, mode === 'live' ? `live, ${executor}` : 'paper', String(positions), String(openOrders))
+    return [...about, ...results(sinceStart, sinceBeginning)]
+  })
+  const [now, allTime] = [totalOf(bots.map((bot) => bot.sinceStart)), totalOf(bots.map((bot) => bot.sinceBeginning))]
+  const sum = (of: (bot: BotStatus) => number): string => String(bots.reduce((all, bot) => all + of(bot), 0))
+  if (bots.length > 1)
+    rows.push([
+      ...named(
+        'all bots',
+        '',
+        sum(({ positions }) => positions),
+        sum(({ openOrders }) => openOrders),
+      ),
+      ...results(now, allTime),
+    ])
+  if (isContinued && !hasAllParts) rows.push([...named('all time', '', '', ''), ...partsOf(allTime)])
+  const head = [
+    ...named('BOT', 'MODE', 'HOLDS', 'ORDERS'),
+    ...PARTS,
+    ...(hasAllParts ? ['ALL-TIME REALISED', ...PARTS.slice(1)] : isContinued ? ['ALL-TIME NET'] : []),
+  ]
+  const [first = '', ...rest] = table([head, ...rows], (column) => column > (hasModes ? 1 : 0))
+  const since = `SOL since this start ${timeOf(startedAt, time)}`
+  const label = isContinued ? `; all time: since ${timeOf(beganAt, time)}` : ', the first of this journal'
+  return [dim(`${since}${label}`), dim(first), ...rest]
+}
+
+const PARTS = ['REALISED', 'FEES', 'UNREALISED', 'NET']
+
+function partsOf({ realizedSol, feesSol, unrealizedSol, netSol }: Result): string[] {
+  return [signed(realizedSol), signed(-feesSol), signed(unrealizedSol), signed(netSol)]
+}
+
+function walletLines({ wallets }: Status): string[] {
+  return wallets.map(({ mode, bots, solBalance, positionsSol }) => {
+    const total = solBalance === null ? '' : ` = ${(solBalance + positionsSol).toFixed(4)} SOL`
+    const balance = solBalance === null ? 'balance not read yet' : solBalance.toFixed(4)
+    const whose = bots.length === 1 ? bots[0] : `${bots.length} bots`
+    return `${dim(`wallet of ${whose}, ${mode}:`)} ${balance} + ${positionsSol.toFixed(4)} in positions${total}`
+  })
+}
+
+/** The last action of each bot, wrapped to at most two lines. */
+function actLines({ bots, time }: Status, columns: number): string[] {
+  const width = Math.max(...bots.map(({ name }) => name.length))
+  return bots.flatMap(({ name, last }) => {
+    if (last === null) return [`${name.padEnd(width)}  ${dim('no action yet')}`]
+    const when = timeOf(last.time, time)
+    const indent = width + when.length + 4
+    const [first = '', second, ...more] = wrapped(printable(last.text), Math.max(20, columns - indent - 1))
+    const rest = second === undefined ? [] : [`${' '.repeat(indent)}${second}${more.length > 0 ? ' …' : ''}`]
+    return [`${name.padEnd(width)}  ${dim(when)}  ${first}`, ...rest]
+  })
 }
 
 function positionLines({ positions, time }: Status): string[] {
@@ -202,7 +268,7 @@ export class Screen {
 
   #show(): void {
     const { columns = 100, rows = 40 } = process.stdout
-    const log = this.#log.map((line) => line.slice(0, columns))
+    const log = this.#log.slice(rows < LOW_ROWS ? -LOG_LINES / 2 : 0).map((line) => line.slice(0, columns))
     const lines = [...this.#draw(columns).slice(0, rows - log.length - 2), '', ...log]
     process.stdout.write(`\u001b[H${lines.map((line) => `${line}\u001b[K`).join('\n')}\u001b[J`)
   }

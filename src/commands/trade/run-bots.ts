@@ -2,8 +2,10 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { counted } from '../../base/text.ts'
 import type { Config } from '../../config/config.ts'
 import { type Counters, openReader } from '../../journal/reader/reader.ts'
+import { totalOf } from '../../live/bot-results.ts'
 import { type BotsOptions, type Ending, type RunningBots, startBots } from '../../live/start-bots.ts'
 import { statusOf } from '../../live/status.ts'
+import { signedShortSol } from '../terminal.ts'
 import { liveTable, Screen, stopName } from './live-table.ts'
 
 const PLAIN_EVERY_MS = 5_000
@@ -26,7 +28,7 @@ export async function runBots(
 ): Promise<{ counters: Counters; exitCode: number }> {
   if (options.speed !== undefined && config.service.kind !== 'sandbox')
     throw new SluiceError('--speed needs `service: sandbox`: the market of a real service has no speed', ExitCode.usage)
-  const onTerminal = process.stdout.isTTY === true && options.json !== true
+  const onTerminal = process.stdout.isTTY === true && process.env.TERM !== 'dumb' && options.json !== true
   let running: RunningBots | undefined
   const rate = new Rate()
   const screen = new Screen((columns) =>
@@ -72,7 +74,9 @@ function plainLine(running: RunningBots): string {
     counted(fills, 'fill'),
     counted(held, 'position'),
   ].join(', ')
-  return [`feed ${feed}`, ...stops.map((stop) => stopName(stop, bots)), counts].join(', ')
+  const { netSol } = totalOf(bots.map((bot) => bot.sinceStart))
+  const net = bots.length === 0 ? [] : [`net ${signedShortSol(netSol)} SOL since this start`]
+  return [`feed ${feed}`, ...stops.map((stop) => stopName(stop, bots)), counts, ...net].join(', ')
 }
 
 function countersOf(path: string): Counters {

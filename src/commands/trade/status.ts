@@ -35,7 +35,7 @@ export const command = defineCommand({
 })
 
 function showTable(status: Status, journal: string): void {
-  if (!('planNotice' in status && 'undecided' in status))
+  if (!('planNotice' in status && 'undecided' in status && 'wallets' in status))
     throw new SluiceError(
       `the process on ${journal} runs another version of Sluice: restart it, or use --json to see its answer`,
     )

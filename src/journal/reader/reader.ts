@@ -68,6 +68,20 @@ export interface ListedPosition extends PositionRow {
   readonly price: number
 }
 
+/** Results of each bot in each account, without the value of open positions. */
+export interface PastResults {
+  /** Time of the first start; null without one. */
+  readonly since: Millis | null
+  readonly bots: readonly {
+    readonly account: string
+    readonly bot: string
+    /** Lamports: profit of the sales before network fees and rent, and these fees, including those of failed
+     *  transactions. */
+    readonly realized: number
+    readonly fees: number
+  }[]
+}
+
 export interface Counters {
   /** Number of market rows on the tape. */
   readonly events: number
@@ -248,6 +262,20 @@ export class JournalReader {
       const [costSol, whole] = [lamportsToSol(costLamports), wholeTokens(tokens, decimals)]
       return { bot, mint, state, tokens: whole, costSol, valueSol, selling: sellingText(position), time, price }
     })
+  }
+
+  /** Results of all bots so far. */
+  pastResults(): PastResults {
+    const [first] = this.#all<Pick<PastResults, 'since'>>('SELECT min(time) AS since FROM segment')
+    const bots = this.#all<PastResults['bots'][number]>(
+      `SELECT account, bot, sum(realized) AS realized, sum(fees) AS fees FROM (
+         SELECT account, bot, realized_lamports AS realized, 0 AS fees FROM past_position
+         UNION ALL SELECT account, bot, realized_lamports, 0 FROM position
+         UNION ALL SELECT account, bot, 0, fee_lamports + rent_lamports FROM fill WHERE reversed = 0
+         UNION ALL SELECT account, bot, 0, -wallet FROM posting WHERE kind = 'failed' AND standing = 1
+       ) GROUP BY account, bot`,
+    )
+    return { since: first?.since ?? null, bots }
   }
 
   /** The ledger of each account. */

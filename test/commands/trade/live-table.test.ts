@@ -255,3 +255,73 @@ test('an order is open until it is over, and one that was open before counts', (
     journal.output(2, NOON, 0, { kind: 'orderState', orderId, state: 'filled', code: '', reason: '' })
   expect(openOf()).toBe('0')
 })
+
+describe('results', () => {
+  const PAST = {
+    since: NOON - 86_400_000,
+    bots: [{ account: WALLET.id, bot: 'dips', realized: 300_000_000, fees: 20_000_000 }],
+  }
+  const openPosition = {
+    ...newPosition({ account: WALLET.id, bot: 'dips', mint: MINT }, NOON, {}),
+    ...({ tokens: 100_000_000_000n, costLamports: lamports(90_000_000), state: 'open' } as const),
+  }
+  const soldPosition = {
+    ...newPosition({ account: WALLET.id, bot: 'trend', mint: `${MINT}2` }, NOON, {}),
+    ...{ state: 'closed' as const, realizedLamports: lamports(-15_000_000), feeLamports: lamports(2_500_000) },
+  }
+  const statsOf = (past: Parameters<LiveStats['restore']>[1]): LiveStats => {
+    const stats = new LiveStats()
+    stats.restore({ ...NO_MONEY, accounts: [money({ lamports: lamports(9_000_000_000) })] }, past)
+    const journal = stats.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
+    for (const position of [openPosition, soldPosition]) journal.output(1, NOON, 0, { kind: 'position', position })
+    const text = 'a reason that is so long that a terminal of 80 columns shows it in two lines and not in one'
+    stats.acts.set('dips', { time: NOON, text })
+    return stats
+  }
+  const shown = (columns: number, past: Parameters<LiveStats['restore']>[1], price?: number): string[] =>
+    tableOf(statsOf(past), columns, price).map(stripVTControlCharacters)
+  const cellsOf = (lines: readonly string[], name: string): string[] =>
+    lines
+      .find((line) => line.startsWith(name))
+      ?.slice(name.length)
+      .trim()
+      .split(/ +/) ?? []
+
+  test.each([80, 100, 140])('at %i columns no line is cut, and the parts of each result add up', (columns) => {
+    const lines = shown(columns, PAST, 1e-6)
+    for (const line of lines.filter((one) => !one.startsWith('feed'))) {
+      expect(line.length).toBeLessThanOrEqual(columns)
+      expect(line).not.toContain('…')
+    }
+    expect(lines.find((line) => line.startsWith('SOL since'))).toBe(
+      'SOL since this start 12:00:00; all time: since 2026-11-21 12:00:00',
+    )
+    const sums = ['all bots', ...(columns < 136 ? ['all time'] : [])].map((name) => cellsOf(lines, name).map(Number))
+    for (const cells of sums) {
+      const [realised = 0, fees = 0, unrealised = 0, net = 0] = cells.length < 5 ? cells : cells.slice(-5)
+      if (columns < 136) expect(realised + fees + unrealised).toBeCloseTo(net, 3)
+    }
+    const [, ...all] = cellsOf(lines, 'all bots').map(Number)
+    const parts = all.slice(columns < 100 ? 0 : 1)
+    expect(parts.slice(0, 4)).toEqual([-0.015, -0.0025, 0.0087, -0.0088])
+    expect(parts.at(-1)).toBe(0.2712)
+    expect(lines).toContain('wallet of 2 bots, live: 9.0000 + 0.0987 in positions = 9.0987 SOL')
+  })
+
+  test('the first start of a journal has one result', () => {
+    const lines = shown(80, undefined)
+    expect(lines).toContain('SOL since this start 12:00:00, the first of this journal')
+    expect(lines.join('\n')).not.toMatch(/all.time/i)
+  })
+
+  test('the last action of a bot is wrapped to two lines', () => {
+    const lines = shown(80, PAST)
+    const at = lines.findIndex((line) => line.startsWith('dips ') && line.includes('a reason'))
+    expect(
+      lines
+        .slice(at, at + 2)
+        .join(' ')
+        .replace(/ +/g, ' '),
+    ).toBe('dips 12:00:00 a reason that is so long that a terminal of 80 columns shows it in two lines and not in one')
+  })
+})

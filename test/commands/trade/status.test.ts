@@ -65,7 +65,7 @@ test('status of a running process shows its table, even with 3,000 positions', a
       requests: { held: 0, allowed: 60, perMinute: 60, waiting: 0, holds: [] },
     },
     ...{ decisionUs: { p50: 1, p99: 2 }, lastFills: [] },
-    bots: [],
+    ...{ beganAt: 0, wallets: [], bots: [] },
     positions: Array.from({ length: 3_000 }, (_, n) => ({ ...held, mint: String(n).padStart(44, '1') })),
   }
   const stop = await serveControl({ journalPath: journal, handle: () => answer, warn: () => {} })

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { liquidationOf } from '../../../src/backtest/report/liquidation-value.ts'
-import type { ExitRules } from '../../../src/engine/exits/exit-settings.ts'
-import type { JournalReader } from '../../../src/journal/reader/reader.ts'
-import type { Mints } from '../../../src/market/mints.ts'
-import { reservesAt, solFor } from '../../../src/solana/pool-depth.ts'
-import { MINT, MINT_2 } from '../../support/engine-rig.ts'
-import { blockOf, type MarketRow } from '../../support/market-rows.ts'
+import type { ExitRules } from '../../src/engine/exits/exit-settings.ts'
+import type { JournalReader } from '../../src/journal/reader/reader.ts'
+import type { Mints } from '../../src/market/mints.ts'
+import { liquidationOf } from '../../src/runtime/liquidation-value.ts'
+import { reservesAt, solFor } from '../../src/solana/pool-depth.ts'
+import { MINT, MINT_2 } from '../support/engine-rig.ts'
+import { blockOf, type MarketRow } from '../support/market-rows.ts'
 
 const T0 = 1_780_000_000_000
 const TOKENS = 1_000_000_000_000n

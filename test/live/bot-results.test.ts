@@ -1,0 +1,133 @@
+import Database from 'better-sqlite3'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { decodeJson } from '../../src/base/json.ts'
+import { type Lamports, lamports, ZERO } from '../../src/base/units.ts'
+import { newPosition, type Position } from '../../src/engine/accounting/position.ts'
+import type { Input, Output } from '../../src/engine/messages.ts'
+import { NO_MONEY, NO_RESULTS } from '../../src/engine/recovered-money.ts'
+import { openReader } from '../../src/journal/reader/reader.ts'
+import { BotResults, NO_PAST, type Result, totalOf } from '../../src/live/bot-results.ts'
+import { LiveStats } from '../../src/live/live-stats.ts'
+import { journalPath, keyOf, report } from '../support/journal-samples.ts'
+import { LIMITS, LOSSES, TOLD } from '../support/losses.ts'
+import { recordPaperRun } from '../support/paper-run.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const folder = temporaryFolder()
+const MINT = keyOf(1)
+/** Value of the open position at the start. */
+const WORTH = lamports(98_700_000)
+
+const held = (more: Partial<Position> = {}): Position => ({
+  ...newPosition({ account: 'w', bot: 'dips', mint: MINT }, 0, {}),
+  ...{ tokens: 100_000_000_000n, costLamports: lamports(90_000_000), state: 'open' },
+  ...more,
+})
+const closed = (realized: number, fees: number): Position =>
+  held({
+    ...{ tokens: 0n, costLamports: ZERO, state: 'closed' },
+    ...{ realizedLamports: lamports(realized), feeLamports: lamports(fees) },
+  })
+const addsUp = ({ realizedSol, feesSol, unrealizedSol, netSol }: Result): void =>
+  expect(Math.round(netSol * 1e9)).toBe(Math.round((realizedSol - feesSol + unrealizedSol) * 1e9))
+
+test('the parts of every result and of every total add up to the lamport', () => {
+  const amount = fc.integer({ min: -5e9, max: 5e9 })
+  const steps = fc.array(fc.tuple(amount, fc.nat(1e8), fc.boolean()), { minLength: 1, maxLength: 6 })
+  fc.assert(
+    fc.property(steps, fc.nat(1e9), (positions, worth) => {
+      const results = new BotResults()
+      results.restore({ ...NO_MONEY, positions: [held()] }, NO_PAST, () => WORTH)
+      for (const [realized, fees, isOpen] of positions)
+        results.take({
+          kind: 'position',
+          position: isOpen ? held({ feeLamports: fees as Lamports }) : closed(realized, fees),
+        })
+      const both = [
+        results.sinceStart('dips', () => lamports(worth)),
+        results.sinceBeginning('dips', 'w', () => lamports(worth)),
+      ]
+      for (const one of [...both, totalOf(both)]) addsUp(one)
+    }),
+  )
+})
+
+test('what open positions earned before the start belongs to the time before it', () => {
+  const results = new BotResults()
+  const open = held({ realizedLamports: lamports(20_000_000), feeLamports: lamports(1_000_000) })
+  const past = { since: 7, bots: [{ account: 'w', bot: 'dips', realized: 50_000_000, fees: 4_000_000 }] }
+  results.restore({ ...NO_MONEY, positions: [open] }, past, () => WORTH)
+  const nothing = { realizedSol: 0, feesSol: 0, unrealizedSol: 0, netSol: 0 }
+  expect(results.sinceStart('dips', () => WORTH)).toEqual(nothing)
+  const { unrealizedSol } = results.sinceBeginning('dips', 'w', () => WORTH)
+  expect(results.sinceBeginning('dips', 'w', () => WORTH)).toMatchObject({ realizedSol: 0.05, feesSol: 0.004 })
+  expect(unrealizedSol).toBeCloseTo(0.0987 - 0.09, 3)
+  results.take({ kind: 'position', position: closed(35_000_000, 1_500_000) })
+  const start = results.sinceStart('dips', () => WORTH)
+  expect(start).toMatchObject({ realizedSol: 0.015, feesSol: 0.0005 })
+  expect(start.unrealizedSol).toBe(-unrealizedSol)
+  const all = { realizedSol: 0.065, feesSol: 0.0045, unrealizedSol: 0, netSol: 0.0605 }
+  expect(results.sinceBeginning('dips', 'w', () => WORTH)).toEqual(all)
+})
+
+test.each<[what: string, outputs: Output[], fees: number]>([
+  [
+    'counts once if its position is open',
+    [{ kind: 'position', position: held({ feeLamports: lamports(5_000) }) }],
+    5_000,
+  ],
+  ['counts if its position has closed', [], 5_000],
+])('the fee of a failed attempt %s', (_what, outputs, fees) => {
+  const results = new BotResults()
+  const failed: Input = { kind: 'report', id: 1, report: report(1, { feeLamports: lamports(5_000) }) }
+  results.hear(failed)
+  results.take({ kind: 'bot', money: { ...NO_RESULTS, bot: 'dips', account: 'w', status: 'active', state: null } })
+  for (const output of outputs) results.take(output)
+  results.hear({ kind: 'timer', id: 1 })
+  expect(results.sinceStart('dips', () => undefined)).toMatchObject({ feesSol: fees / 1e9, netSol: -fees / 1e9 })
+})
+
+test('in a paper run the net results of every bot are the change of its wallet and its holdings', async () => {
+  const path = journalPath()
+  const config = {
+    service: { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data', units: { tradeAmount: 'sol' } },
+    paper: { seed: 3, latency: { p50Seconds: 0.5, p95Seconds: 0.6 } },
+    bots: Object.entries(LIMITS).map(([name, limits]) => ({
+      ...{ name, limits, strategy: folder.write('told.ts', TOLD) },
+      exits: { stopLossPercent: 20, windowPrints: 5 },
+    })),
+  }
+  await recordPaperRun(path, folder.write('losses.yaml', JSON.stringify(config)), LOSSES)
+  const stats = new LiveStats()
+  feedWith(path, stats.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} }))
+  const reader = openReader(path)
+  const continued = new LiveStats()
+  continued.restore(reader.recover().money, reader.pastResults())
+  reader.close()
+  for (const bot of Object.keys(LIMITS)) {
+    const account = `paper|s.example||${bot}`
+    const cost = [...stats.positions.values()].reduce((sum, one) => sum + (one.bot === bot ? one.costLamports : 0), 0)
+    const { netSol } = stats.results.sinceStart(bot, () => undefined)
+    addsUp(stats.results.sinceStart(bot, () => undefined))
+    expect(netSol).not.toBe(0)
+    // Without a price, a position counts as worth its cost.
+    expect(Math.round(netSol * 1e9)).toBe((stats.balances.get(account) ?? 0) + cost - 10e9)
+    expect(continued.results.sinceStart(bot, () => undefined).netSol).toBe(0)
+    expect(continued.results.sinceBeginning(bot, account, () => undefined).netSol).toBe(netSol)
+  }
+})
+
+/** Gives the recorded inputs and outputs of a journal to a listener, in order. */
+function feedWith(path: string, listener: ReturnType<LiveStats['watch']>): void {
+  const db = new Database(path, { readonly: true })
+  const rows = db
+    .prepare(
+      `SELECT seq, -1 AS n, time, json FROM input UNION ALL SELECT seq, n, time, json FROM output ORDER BY seq, n`,
+    )
+    .all() as { seq: number; n: number; time: number; json: string }[]
+  db.close()
+  for (const { seq, n, time, json } of rows)
+    if (n < 0) listener.input(seq, time, decodeJson<Input>(json))
+    else listener.output(seq, time, n, decodeJson<Output>(json))
+}
