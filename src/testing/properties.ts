@@ -4,8 +4,11 @@ import type { TestOrder, TestPosition } from './run-log.ts'
 
 /** What a property can read of the bot at one moment. */
 export interface TestReadings {
+  /** Time of the rig, ms. */
   readonly now: number
+  /** All orders so far, oldest first. */
   readonly orders: readonly TestOrder[]
+  /** All fills so far, oldest first. */
   readonly fills: readonly FillView[]
   /** Positions that are not closed. */
   positions(): readonly TestPosition[]
@@ -16,7 +19,15 @@ export interface TestReadings {
 export type Property = (at: { readonly bot: TestReadings }) => boolean | string
 
 /** The bot never has more than this many positions, or more than this many SOL in them (cost, and open buys). */
-export function holdsAtMost({ tokens = Number.POSITIVE_INFINITY, sol = Number.POSITIVE_INFINITY }): Property {
+export function holdsAtMost({
+  tokens = Number.POSITIVE_INFINITY,
+  sol = Number.POSITIVE_INFINITY,
+}: {
+  /** Largest number of positions at the same time; no bound if absent. @unitless */
+  tokens?: number
+  /** Largest amount in positions and open buys, SOL; no bound if absent. */
+  sol?: number
+}): Property {
   return ({ bot }) => {
     const held = bot.positions()
     if (held.length > tokens) return `the bot has ${held.length} positions, at most ${tokens} are allowed`

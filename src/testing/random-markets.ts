@@ -2,15 +2,19 @@ import type { Strategy } from '../engine/strategy.ts'
 import { type RandomMarket, type StrategyRig, type StrategyTestOptions, testStrategy } from './strategy-rig.ts'
 
 export interface RandomMarketsOptions extends StrategyTestOptions, Omit<RandomMarket, 'seed'> {
-  /** The seeds, or how many of them, counted from 1; default 20. */
+  /** The seeds, or how many of them, counted from 1; default 20. @unitless */
   readonly seeds?: number | readonly number[]
 }
 
 /** What a bot did in all markets together. */
 export interface MarketsResult {
+  /** Number of markets. */
   readonly markets: number
+  /** Number of market rows. */
   readonly rows: number
+  /** Number of orders. */
   readonly orders: number
+  /** Number of fills. */
   readonly fills: number
 }
 

@@ -77,11 +77,17 @@ export class RunLog implements Journal {
 
 /** The bot's position in a mint. */
 export interface TestPosition {
+  /** Address of the token. */
   readonly mint: string
+  /** State of the position. */
   readonly state: 'opening' | 'open' | 'closing' | 'closed'
+  /** Whole tokens held. */
   readonly tokens: number
+  /** Cost of the tokens held, SOL. */
   readonly costSol: number
+  /** Average price paid, SOL per token. */
   readonly averagePrice: number
+  /** Proceeds of the sales minus the average cost, SOL. */
   readonly realizedSol: number
   /** Time at which the position opened, ms. */
   readonly openedAt: Millis

@@ -44,7 +44,7 @@ const SETTLING_SECONDS = 0.016
 
 /** A random market. */
 export interface RandomMarket {
-  /** Seed of the launches and traders, an integer. The same seed gives the same market. */
+  /** Seed of the launches and traders, an integer. The same seed gives the same market. @unitless */
   readonly seed: number
   /** Length of the market, seconds; default 120. */
   readonly seconds?: number
