@@ -39,6 +39,7 @@ export type {
   SellOptions,
   Strategy,
   Token,
+  TokenQuery,
   WalletView,
 } from './engine/strategy.ts'
 export type { Bar } from './market/bar.ts'

@@ -7,7 +7,7 @@ import { BotLog } from './bot-log.ts'
 import { BotResult, count } from './bot-result.ts'
 
 /** Kinds of outputs that only a restart reads. They contain a bot's buys of the last hour, which makes them large. */
-const FOR_RECOVERY: ReadonlySet<string> = new Set<Output['kind']>(['bot', 'keys'])
+const FOR_RECOVERY: ReadonlySet<string> = new Set<Output['kind']>(['bot', 'keys', 'tokenState'])
 
 export interface ResultsOptions {
   /** Whether to keep the records for a report. */

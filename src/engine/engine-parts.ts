@@ -2,6 +2,7 @@ import { Liquidation } from './accounting/liquidation.ts'
 import { TokenBars } from './bars/token-bars.ts'
 import type { BotContext } from './bots/bot-context.ts'
 import { Bots, moneyIn, strategyOf } from './bots/bots.ts'
+import { DurableStates } from './bots/durable-states.ts'
 import { StrategyRunner } from './bots/strategy-runner.ts'
 import { SubscriptionRouter } from './bots/subscription-router.ts'
 import type { EngineState } from './engine-state.ts'
@@ -59,7 +60,13 @@ export function createParts(
     const context: BotContext = { index, state, factory, results, liquidation, exits, conditionals, router, bars }
     const money = moneyOf(settings, moneyIn(start, settings))
     const wallet = scopes.wallet(settings.account.id)
-    const runner = new StrategyRunner(context, settings, money, wallet, strategyOf(settings, start, strategies))
+    const durable = new DurableStates(state, settings, start.money.tokenStates ?? [])
+    const runner = new StrategyRunner(
+      context,
+      settings,
+      { money, wallet, durable },
+      strategyOf(settings, start, strategies),
+    )
     scopes.add(runner.scope)
     bots.add(runner)
   }

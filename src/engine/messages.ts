@@ -8,7 +8,7 @@ import type { Position } from './accounting/position.ts'
 import type { ConditionalOrder } from './exits/conditional-order.ts'
 import type { RecordedExitPrice } from './exits/exit-settings.ts'
 import type { ExecutionReport, Order, OrderState } from './order.ts'
-import type { AccountMoney, BotMoney, RecoveredMoney, Timer } from './recovered-money.ts'
+import type { AccountMoney, BotMoney, RecoveredMoney, Timer, TokenState } from './recovered-money.ts'
 import type { BotSettings, Plan } from './settings.ts'
 
 /** Everything that may change the engine's state, except market rows. Inputs are written to the journal, so that a
@@ -106,6 +106,7 @@ export type Output =
   | { kind: 'timer'; timer: Timer }
   | { kind: 'timerCleared'; id: number }
   | { kind: 'bot'; money: BotMoney }
+  | { kind: 'tokenState'; state: TokenState }
   | { kind: 'account'; money: AccountMoney }
   | { kind: 'keys'; want: readonly string[] }
   /** Requests a reading of the mint's pool over RPC. The answer is a `pool` input. */

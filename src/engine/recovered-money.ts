@@ -28,6 +28,8 @@ export interface RecoveredMoney {
   readonly spends: readonly Spend[]
   /** Amounts that all buys of each bot asked for on the bot's last UTC day with buys. */
   readonly daySpends: readonly DaySpend[]
+  /** Values of `token.durable` of tokens that are not freed. Absent in older journals. */
+  readonly tokenStates?: readonly TokenState[]
 }
 
 export const NO_MONEY: RecoveredMoney = {
@@ -100,6 +102,19 @@ export interface BotMoney extends ResultSums {
   status: 'active' | 'exits-only'
   /** State of the strategy, set by `bot.state = ...`. */
   state: Json
+}
+
+/** Value of `token.durable`, which a bot keeps for a token over restarts. */
+export interface TokenState {
+  readonly account: string
+  readonly bot: string
+  readonly mint: string
+  /** Time at which the bot first saw the token. */
+  readonly seenAt: Millis
+  /** UTC day (days since 1970) of the token's last event. */
+  readonly day: number
+  /** null if the token was freed, or if its value was deleted. */
+  readonly value: Json
 }
 
 export interface OpenOrder {

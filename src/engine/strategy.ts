@@ -38,8 +38,8 @@ export interface Strategy<P = unknown, S = unknown, I extends Indicators = NoInd
   /** Indicators over declared bars, by name: `{ fast: ema('1m', params.fast) }`. They are read as
    *  `token.indicators.fast`. */
   indicators?(params: P): I
-  /** Creates the state of a token that the bot sees for the first time, or again after two days without an event.
-   *  `params` are those that `start` receives. */
+  /** Creates the state of a token that the bot sees for the first time, or again after the token was freed (see
+   *  `Token.durable`). `params` are those that `start` receives. */
   token?(params: P): S
   /** Called once at each start of the process. Returns the handlers synchronously. Timers and watches may be set here;
    *  orders are refused (WARMING). */
@@ -78,7 +78,7 @@ export interface Handlers<S, I extends Indicators = NoIndicators> {
   onStop?(): void
 }
 
-/** A token as one bot sees it. Every event of the token has the same object, until two UTC days pass without an event.
+/** A token as one bot sees it. Every event of the token has the same object, until the token is freed (see `durable`).
  *  While the bot holds a position, the object stays. */
 export interface Token<S = unknown, I extends Indicators = NoIndicators> {
   /** Mint of the token, base58. */
@@ -97,6 +97,12 @@ export interface Token<S = unknown, I extends Indicators = NoIndicators> {
   bars(width: Width): readonly Bar[]
   /** Values of the strategy's indicators after the last closed bar; undefined until there were enough bars. */
   readonly indicators: IndicatorValues<I>
+  /** State that survives restarts; null before the first. Plain JSON of at most 10,000 characters, and of at most
+   *  4,000,000 for all tokens of the bot, where each token counts for at least 100. To save it, assign a new value:
+   *  `token.durable = { ... }`; null deletes it. The saved value is a frozen copy. Throws TypeError for a value that is
+   *  not JSON, RangeError for one that is too long. An assignment during the warm-up has no effect. The state is deleted
+   *  when the token is freed: at the second 00:00 UTC after its last event, unless the bot then has a position in it. */
+  durable: Json
 }
 
 /** A live view: its properties always show the current position. */
@@ -253,6 +259,17 @@ export interface DcaOptions extends Omit<BuyOptions, 'scaleIn'>, Pick<Conditiona
   readonly maxPrice?: number
 }
 
+/** Options of `bot.tokens`. */
+export interface TokenQuery<S = unknown, I extends Indicators = NoIndicators> {
+  /** Selects tokens. Default: all. */
+  readonly where?: (token: Token<S, I>) => boolean
+  /** Value by which the tokens are sorted, largest first. Tokens without a number come last. Tokens of the same value,
+   *  and all tokens without `by`, are sorted by the time at which the bot first saw them, newest first. */
+  readonly by?: (token: Token<S, I>) => number | undefined
+  /** Largest number of tokens that is returned, 1 to 1,000. Default 100. */
+  readonly limit?: number
+}
+
 /** An estimate of a trade at the current robust price. */
 export interface Quote {
   /** SOL paid, including the fees of venue and service, or SOL received after these fees. */
@@ -298,6 +315,10 @@ export interface Bot<S = unknown, I extends Indicators = NoIndicators> {
   now(): Millis
   /** Returns a seeded random number in [0, 1). A replay gets the same sequence. @unitless */
   random(): number
+  /** Returns tokens that the bot has seen and that are not freed (see `Token.durable`), also those that only an earlier
+   *  process saw if they have durable state or a position. One call costs one request, and one more for each 100 such
+   *  tokens. Throws TypeError or RangeError for invalid options. */
+  tokens(query?: TokenQuery<S, I>): Token<S, I>[]
   /** Returns the bot's view of a token; undefined if `mint` is not a base58 public key. */
   token(mint: string): Token<S, I> | undefined
   /** Returns the bot's position in a mint; undefined if it has none. */

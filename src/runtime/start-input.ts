@@ -58,6 +58,7 @@ function ownMoney(money: RecoveredMoney, bots: readonly BotSettings[]): Recovere
     fills: money.fills.filter(mine),
     spends: money.spends.filter(mine),
     daySpends: money.daySpends.filter(mine),
+    ...(money.tokenStates && { tokenStates: money.tokenStates.filter(mine) }),
   }
 }
 

@@ -20,6 +20,8 @@ export class RunLog implements Journal {
   readonly positions = new Map<string, Position>()
   /** Positions that are not closed, by mint. */
   readonly open = new Map<string, Position>()
+  /** Values of `token.durable`, by mint. */
+  readonly durables = new Map<string, Json>()
   state: Json = null
 
   #position(position: Position): void {
@@ -66,6 +68,9 @@ export class RunLog implements Journal {
       }
       case 'position':
         this.#position({ ...output.position })
+        break
+      case 'tokenState':
+        this.durables.set(output.state.mint, output.state.value)
         break
       case 'bot':
         this.state = output.money.state

@@ -120,6 +120,11 @@ export class StrategyRig {
     return this.#log.state
   }
 
+  /** Returns the last value of `token.durable`; null if there is none, or if the token was freed. */
+  durable(mint: string = MINT): Json {
+    return this.#log.durables.get(mint) ?? null
+  }
+
   /** Current subscription keys: those of the strategy, of its watches and of its positions. */
   get keys(): readonly string[] {
     return this.#process.wanted

@@ -5,7 +5,7 @@ import { type ConditionalOrder, conditionalNumber, isOver } from '../../src/engi
 import { asSpend, doesCount } from '../../src/engine/limits/recent-buys.ts'
 import type { Input, Output } from '../../src/engine/messages.ts'
 import { type Fill, isFullExit, isOpen, type Order } from '../../src/engine/order.ts'
-import { NO_MONEY, type RecoveredMoney } from '../../src/engine/recovered-money.ts'
+import { NO_MONEY, type RecoveredMoney, type TokenState } from '../../src/engine/recovered-money.ts'
 
 /** Money as a journal restores it, computed from recorded inputs and outputs only. */
 export class RecordedMoney {
@@ -17,6 +17,7 @@ export class RecordedMoney {
   readonly conditionals = new Map<string, ConditionalOrder>()
   readonly #accounts = new Map<string, RecoveredMoney['accounts'][number]>()
   readonly #bots = new Map<string, RecoveredMoney['bots'][number]>()
+  readonly #tokenStates = new Map<string, TokenState>()
   readonly #marks = new Map<string, number>()
   /** Attempts of full exits that may still execute. */
   readonly #unproved = new Map<string, number>()
@@ -68,6 +69,12 @@ export class RecordedMoney {
       case 'bot':
         this.#bots.set(record.money.bot, record.money)
         break
+      case 'tokenState': {
+        const { account, bot, mint, value } = record.state
+        if (value === null) this.#tokenStates.delete(`${account} ${bot} ${mint}`)
+        else this.#tokenStates.set(`${account} ${bot} ${mint}`, record.state)
+        break
+      }
       case 'account':
         this.#accounts.set(record.money.account, record.money)
         break
@@ -108,6 +115,7 @@ export class RecordedMoney {
       timers: [...this.timers.values()].sort((one, other) => one.id - other.id),
       fills: [...this.fills.values()],
       ...this.#spends(),
+      tokenStates: [...this.#tokenStates.values()],
     }
   }
 

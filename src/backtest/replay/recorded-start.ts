@@ -71,6 +71,7 @@ export function takenOver({ start, told }: ReplayedStart, bots: readonly BotSett
       fills: money.fills.map(moved),
       spends: money.spends.map(moved),
       daySpends: money.daySpends.map(moved),
+      ...(money.tokenStates && { tokenStates: money.tokenStates.map(moved) }),
     },
     stopped: start.stopped ?? [],
     heard,

@@ -5,6 +5,7 @@ import type { ConditionalBook } from '../exits/conditional-book.ts'
 import type { Exits } from '../exits/position-exits.ts'
 import type { BotResults } from '../limits/bot-results.ts'
 import type { Client, OrderFactory } from '../order-factory.ts'
+import type { DurableStates } from './durable-states.ts'
 import type { SubscriptionRouter } from './subscription-router.ts'
 import type { TokenView } from './views.ts'
 
@@ -29,7 +30,11 @@ export interface BotHost extends Client {
   readonly keys: Set<string>
   /** Whether `start` of the strategy is running. */
   readonly starting: boolean
+  /** Values of `token.durable`. */
+  readonly durable: DurableStates
   viewOf(token: number): TokenView
+  /** The views of tokens that are not freed, in the order in which the bot first saw them. */
+  viewsInOrder(): ReadonlySet<TokenView>
   /** Updates the position in the view of a token, after the position opened or closed. Returns the view. */
   refresh(mint: string): TokenView
   /** Starts or stops showing the rows of one token to this bot. */

@@ -18,11 +18,13 @@ import type {
   Placed,
   SellOptions,
   Token,
+  TokenQuery,
 } from '../strategy.ts'
 import { readText, readTimer, timerRefusal } from '../strategy-requests.ts'
 import type { BotContext, BotHost } from './bot-context.ts'
 import { BotReadings, mintOf } from './bot-readings.ts'
 import { ConditionalFactory } from './conditional-factory.ts'
+import { readTokenQuery, selectTokens } from './token-query.ts'
 
 /** Maximum number of mints that a bot watches. */
 const MOST_WATCHED = 5_000
@@ -65,6 +67,25 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     this.#allowance.take(this.#state.now, 1 + sizeOf(saved) / CHARACTERS_A_REQUEST)
     this.#host.money.state = saved
     this.#state.emitBot(this.#host.money)
+  }
+
+  /** Saves `token.durable`. */
+  saveDurable(mint: string, value: Json): void {
+    this.#assertHandling()
+    const saved = plainJson(value, 'token.durable')
+    if (this.#state.warming) return
+    this.#allowance.take(this.#state.now, 1 + sizeOf(saved) / CHARACTERS_A_REQUEST)
+    const { seenAt } = this.#host.viewOf(this.#state.mints.intern(mint))
+    this.#host.durable.save(mint, seenAt, saved)
+  }
+
+  tokens(query: TokenQuery = {}): Token[] {
+    const checked = readTokenQuery(query)
+    this.#charge()
+    for (const { mint } of this.positions()) this.#host.viewOf(this.#state.mints.intern(mint))
+    const views = this.#host.viewsInOrder()
+    this.#charge(views.size / TOKENS_A_REQUEST)
+    return selectTokens(views, checked)
   }
 
   random(): number {
@@ -282,6 +303,9 @@ const CHARACTERS_A_REQUEST = 100
 /** Number of watched mints that raise the cost of the next `watch` by one request, because the feed receives the whole
  *  list. */
 const MINTS_A_REQUEST = 100
+
+/** Number of tokens that `tokens` looks at for the cost of one request. */
+const TOKENS_A_REQUEST = 100
 
 /** Rate limit of a bot's requests: 10,000 at once, and 500 a second continuously. The limit exists because each request
  *  is written to the journal and may delay other bots. It uses the engine's time, so that a replay agrees. */

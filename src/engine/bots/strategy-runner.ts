@@ -1,6 +1,6 @@
 import { SluiceError } from '../../base/errors.ts'
 import { type Json, plainJson } from '../../base/json.ts'
-import type { Millis } from '../../base/units.ts'
+import { dayOf, type Millis } from '../../base/units.ts'
 import type { Bar } from '../../market/bar.ts'
 import { type MarketEvent, type NewToken, type PriceUpdate, RowKind, type Trade } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
@@ -16,6 +16,7 @@ import type { BotSettings } from '../settings.ts'
 import type { Handlers, OrderView, Strategy } from '../strategy.ts'
 import { BotHandle } from './bot.ts'
 import type { BotContext, BotHost } from './bot-context.ts'
+import type { DurableStates } from './durable-states.ts'
 import type { Subscriber, SubscriptionRouter } from './subscription-router.ts'
 import { readThrown } from './thrown-value.ts'
 import { HeldView, TokenView, type ViewSource } from './views.ts'
@@ -24,6 +25,7 @@ import { HeldView, TokenView, type ViewSource } from './views.ts'
 export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource {
   readonly settings: BotSettings
   readonly money: BotMoney
+  readonly durable: DurableStates
   readonly scope: BotScope
   readonly wallet: LimitScope
   readonly keys: Set<string>
@@ -40,6 +42,8 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
   readonly #tokens: ByToken<TokenView> = []
   /** The bot's views of the tokens that it saw on the previous day, by token. */
   #yesterday: ByToken<TokenView> = []
+  /** All views in the order of their creation; undefined until the strategy first asks for that order. */
+  #inOrder: Set<TokenView> | undefined
   readonly #bot: BotHandle
   /** Frozen copy of the params, made when the strategy first needs it. */
   #params: Json | undefined
@@ -48,7 +52,12 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
    *  then. */
   #heldAlarm: Alarm | undefined
 
-  constructor(context: BotContext, settings: BotSettings, money: BotMoney, wallet: LimitScope, strategy: Strategy) {
+  constructor(
+    context: BotContext,
+    settings: BotSettings,
+    { money, wallet, durable }: Pick<StrategyRunner, 'money' | 'wallet' | 'durable'>,
+    strategy: Strategy,
+  ) {
     this.state = context.state
     this.#allBars = context.bars
     this.#liquidation = context.liquidation
@@ -56,6 +65,7 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     this.#router = context.router
     this.settings = settings
     this.money = money
+    this.durable = durable
     this.scope = new BotScope(context.state, settings, money)
     this.wallet = wallet
     this.#strategy = strategy
@@ -64,6 +74,8 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
   }
 
   start(): void {
+    this.#restoreViews()
+    if (this.money.status === 'exits-only') return // `Strategy.token` has thrown
     this.starting = true
     this.guard(() => {
       const params = this.#frozenParams()
@@ -86,6 +98,7 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
 
   /** Ends a strategy that was stopped in an earlier engine. Called instead of `start`. */
   stop({ reason, told }: StoppedBot): void {
+    this.#restoreViews()
     this.money.status = 'exits-only'
     this.state.timers.clearAll(this.name)
     if (!told) this.#emitEnd({ kind: 'alarm', bot: this.name, code: 'STRATEGY_STOPPED', reason })
@@ -169,11 +182,33 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     const before = this.#yesterday
     this.#yesterday = this.#tokens.slice()
     this.#tokens.fill(undefined)
+    const freed: string[] = []
     for (const [token, view] of before.entries()) {
       if (view === undefined || this.#yesterday[token] !== undefined) continue
       if (view.held !== undefined) this.#tokens[token] = view
-      else view.forget()
+      else {
+        view.forget()
+        this.#inOrder?.delete(view)
+        freed.push(view.mint)
+      }
     }
+    this.durable.freeAll(freed)
+  }
+
+  viewsInOrder(): ReadonlySet<TokenView> {
+    if (this.#inOrder === undefined) {
+      const all = [...new Set([...this.#yesterday, ...this.#tokens])].filter((view) => view !== undefined)
+      this.#inOrder = new Set(all.sort((one, other) => one.seenAt - other.seenAt || (one.mint < other.mint ? -1 : 1)))
+    }
+    return this.#inOrder
+  }
+
+  durableOf(mint: string): Json {
+    return this.durable.valueOf(mint)
+  }
+
+  saveDurable(mint: string, value: Json): void {
+    this.#bot.saveDurable(mint, value)
   }
 
   holds(token: number): boolean {
@@ -182,22 +217,51 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
 
   viewOf(token: number): TokenView {
     const known = this.#tokens[token] ?? this.#yesterday[token]
-    if (known !== undefined) {
-      setByToken(this.#tokens, token, known)
-      return known
+    if (known === undefined) {
+      const view = this.#newView(token, this.state.now)
+      setByToken(this.#tokens, token, view)
+      return this.#hold(view)
     }
+    // The previous process has seen the rows of the warm-up, so they are not the first of their day.
+    if (this.state.warming) return known
+    setByToken(this.#tokens, token, known)
+    this.durable.seen(known.mint)
+    return known
+  }
+
+  #newView(token: number, seenAt: Millis): TokenView {
     let state: unknown
     this.guard(() => {
       state = this.#strategy.token?.(this.#frozenParams())
     })
-    const view = new TokenView(this, token, state)
-    setByToken(this.#tokens, token, view)
-    return this.refresh(view.mint)
+    const view = new TokenView(this, token, state, seenAt)
+    this.#inOrder?.add(view)
+    return view
+  }
+
+  /** Creates the views of tokens with durable state after a restart, so that they are freed at the same time as without
+   *  it. */
+  #restoreViews(): void {
+    const { book, mints, now } = this.state
+    for (const { mint, seenAt, day } of this.durable.records()) {
+      const isHeld = book.positions.get({ account: this.settings.account.id, mint })?.bot === this.name
+      if (!isHeld && day < dayOf(now) - 1) {
+        this.durable.free(mint)
+        continue
+      }
+      const token = mints.intern(mint)
+      const isOfToday = isHeld || day >= dayOf(now)
+      setByToken(isOfToday ? this.#tokens : this.#yesterday, token, this.#hold(this.#newView(token, seenAt)))
+    }
   }
 
   /** Updates the position in the view of a token. Returns the view. */
   refresh(mint: string): TokenView {
-    const view = this.viewOf(this.state.mints.intern(mint))
+    return this.#hold(this.viewOf(this.state.mints.intern(mint)))
+  }
+
+  #hold(view: TokenView): TokenView {
+    const { mint } = view
     const position = this.state.book.positions.get({ account: this.settings.account.id, mint })
     if (position === undefined || position.bot !== this.name) view.held = undefined
     else if (view.held?.shows(position) !== true) view.held = new HeldView(this.#liquidation, position)

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../base/errors.ts'
+import type { Json } from '../../base/json.ts'
 import { lamportsToSol, type Millis, wholeTokens } from '../../base/units.ts'
 import type { Bar } from '../../market/bar.ts'
 import type { Width } from '../../market/bar-width.ts'
@@ -15,6 +16,8 @@ export interface ViewSource {
   readonly state: EngineState
   /** undefined if the strategy declares no bars. */
   readonly bars: BotBars | undefined
+  durableOf(mint: string): Json
+  saveDurable(mint: string, value: Json): void
 }
 
 const NO_INDICATORS: object = Object.freeze({})
@@ -37,13 +40,13 @@ export class TokenView implements Token<unknown> {
    *  journal. */
   refused: { readonly code: ErrorCode; readonly at: Millis } | undefined
 
-  constructor(source: ViewSource, token: number, state: unknown) {
+  constructor(source: ViewSource, token: number, state: unknown, seenAt: Millis) {
     const engine = source.state
     this.#source = source
     this.#token = token
     this.#state = state
     this.mint = engine.mints.list[token] as string
-    this.seenAt = engine.now
+    this.seenAt = seenAt
     this.held = undefined
     this.refused = undefined
     Object.seal(this)
@@ -60,6 +63,14 @@ export class TokenView implements Token<unknown> {
 
   set state(state: unknown) {
     this.#state = state
+  }
+
+  get durable(): Json {
+    return this.#source.durableOf(this.mint)
+  }
+
+  set durable(value: Json) {
+    this.#source.saveDurable(this.mint, value)
   }
 
   /** Detaches the view from its token number. */

@@ -17,7 +17,7 @@ const EFFECTIVE = `
 SELECT 'input' AS stream, segment, seq, -1 AS n, time, json FROM input WHERE kind IN ('report', 'timer')
 UNION ALL
 SELECT 'output', 0, seq, n, time, json FROM output
-  WHERE kind IN ('order', 'orderState', 'position', 'conditional', 'timer', 'timerCleared', 'bot', 'account')
+  WHERE kind IN ('order', 'orderState', 'position', 'conditional', 'timer', 'timerCleared', 'bot', 'account', 'tokenState')
 ORDER BY 3, 4`
 
 interface StreamRow {

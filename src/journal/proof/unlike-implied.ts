@@ -46,6 +46,7 @@ const MONEY: readonly Repeated[] = [
 const IDLE: readonly Repeated[] = [
   { table: 'account', key: ['account'] },
   { table: 'bot', key: ['account', 'bot'] },
+  { table: 'token_state', key: ['account', 'bot', 'mint'] },
   { table: 'timer', key: ['id'] },
 ]
 

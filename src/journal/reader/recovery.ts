@@ -13,6 +13,7 @@ import {
   type OpenOrder,
   type RecoveredMoney,
   type Timer,
+  type TokenState,
 } from '../../engine/recovered-money.ts'
 import type { Attempt } from '../../orders/attempt.ts'
 import type { WalletCursor, WalletTransaction, Watch } from '../../orders/audit-records.ts'
@@ -97,6 +98,7 @@ function moneyOf(db: Database, orders: readonly OpenOrder[], attempts: readonly 
     timers: recordsOf<Timer>(db, 'SELECT json FROM timer ORDER BY id'),
     fills: takenFills(db),
     ...spendsOf(db),
+    tokenStates: recordsOf<TokenState>(db, 'SELECT json FROM token_state ORDER BY account, bot, mint'),
   }
 }
 

@@ -5,6 +5,7 @@ import { LEDGER } from './ledger.ts'
 import { addRowChecksum, sealAll } from './seals.ts'
 import { STRETCHES_AND_GAPS } from './stretches.ts'
 import { TAGS } from './tags.ts'
+import { TOKEN_STATES } from './token-states.ts'
 import { VIEWS } from './views.ts'
 
 /** Application id in the file's header, `SLUI`. It distinguishes a journal from other databases. */
@@ -268,7 +269,7 @@ const MIGRATIONS: readonly ((db: Database) => void)[] = [
   () => {}, // Since this version, a row may contain the changes of a key list instead of the list, see key-rows.ts.
   (db) => db.exec(STRETCHES_AND_GAPS),
   sealAll,
-  (db) => db.exec(TAGS),
+  (db) => db.exec(TAGS + TOKEN_STATES),
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

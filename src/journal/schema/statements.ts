@@ -51,6 +51,8 @@ const STATEMENTS = {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   account: 'INSERT INTO account (account, json) VALUES (?, ?) ON CONFLICT DO UPDATE SET json = excluded.json',
   bot: 'INSERT INTO bot (account, bot, json) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET json = excluded.json',
+  tokenState: 'INSERT OR REPLACE INTO token_state (account, bot, mint, day, json) VALUES (?, ?, ?, ?, ?)',
+  tokenFreed: 'DELETE FROM token_state WHERE account = ? AND bot = ? AND mint = ?',
   timer: 'INSERT INTO timer (id, json) VALUES (?, ?) ON CONFLICT DO UPDATE SET json = excluded.json',
   timerFired: "UPDATE timer SET json = json_set(json, '$.fired', ?) WHERE id = ?",
   timerCleared: 'DELETE FROM timer WHERE id = ?',

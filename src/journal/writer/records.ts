@@ -76,6 +76,11 @@ function effectsOf(seq: Seq, output: Output): Write[] {
       return [['timerCleared', output.id]]
     case 'bot':
       return [['bot', output.money.account, output.money.bot, encodeJson(output.money)]]
+    case 'tokenState': {
+      const { account, bot, mint, day, value } = output.state
+      if (value === null) return [['tokenFreed', account, bot, mint]]
+      return [['tokenState', account, bot, mint, day, encodeJson(output.state)]]
+    }
     case 'account':
       return [['account', output.money.account, encodeJson(output.money)]]
     default:
@@ -101,6 +106,8 @@ function aboutOf(output: Output): { bot: string; mint: string; code: string; rea
       const { bot, mint, code, state, id } = output.order
       return { bot, mint, code, reason: `${id} ${state}` }
     }
+    case 'tokenState':
+      return { bot: output.state.bot, mint: output.state.mint, code: '', reason: '' }
     case 'alarm':
       return { bot: output.bot, mint: '', code: output.code, reason: alarmText(output) }
     default:
