@@ -45,6 +45,7 @@ export const NO_MONEY: RecoveredMoney = {
   fills: [],
   spends: [],
   daySpends: [],
+  tokenStates: [],
 }
 
 export interface AccountMoney {

@@ -97,11 +97,11 @@ export interface Token<S = unknown, I extends Indicators = NoIndicators> {
   bars(width: Width): readonly Bar[]
   /** Values of the strategy's indicators after the last closed bar; undefined until there were enough bars. */
   readonly indicators: IndicatorValues<I>
-  /** State that survives restarts; null before the first. Plain JSON of at most 10,000 characters, and of at most
-   *  4,000,000 for all tokens of the bot, where each token counts for at least 100. To save it, assign a new value:
+  /** State that survives restarts; null at first. Plain JSON of at most 10,000 characters, and of at most 4,000,000 for
+   *  all tokens of the bot, where each token counts for at least 100. To save the state, assign a new value:
    *  `token.durable = { ... }`; null deletes it. The saved value is a frozen copy. Throws TypeError for a value that is
-   *  not JSON, RangeError for one that is too long. An assignment during the warm-up has no effect. The state is deleted
-   *  when the token is freed: at the second 00:00 UTC after its last event, unless the bot then has a position in it. */
+   *  not JSON, and RangeError for one that is too long. An assignment during the warm-up has no effect. The state is
+   *  deleted when the token is freed: at the second 00:00 UTC after its last event, unless the bot then holds it. */
   durable: Json
 }
 

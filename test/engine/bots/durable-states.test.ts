@@ -199,7 +199,7 @@ describe('token.durable', () => {
     expect(ask((token) => [token === old, token.durable])).toEqual([false, 'again'])
   })
 
-  it('with restarts is what it is without them, whatever happens', () => {
+  it('with restarts equals that of a run without them, in random sequences of events', () => {
     const mints = [MINT, OTHER_MINT, keyOf(3)]
     const step = fc.oneof(
       { weight: 6, arbitrary: fc.record({ kind: fc.constant('save' as const), mint: fc.nat(2), value: fc.nat(3) }) },
