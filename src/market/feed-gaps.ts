@@ -24,13 +24,15 @@ export class FeedGaps {
 
   /** Ends the interruption, if there is one. */
   end(at: Millis): void {
-    if (this.#since < at) this.add(this.#since, at)
+    if (this.#since < Number.POSITIVE_INFINITY) this.add(this.#since, at)
   }
 
-  /** Records an interruption that has ended, of all tokens or of one. It ends the one that has begun before. */
+  /** Records an interruption that has ended, of all tokens or of one. If it is of all tokens, it ends the interruption
+   *  that has begun before. */
   add(from: Millis, to: Millis, token?: TokenId): void {
-    if (token === undefined && this.#since <= to) this.#since = Number.POSITIVE_INFINITY
-    this.#gaps.push({ from, to, token })
+    const isEnd = token === undefined && this.#since <= to
+    this.#gaps.push({ from: isEnd ? Math.min(from, this.#since) : from, to, token })
+    if (isEnd) this.#since = Number.POSITIVE_INFINITY
     if (this.#gaps.length > MOST_GAPS) this.#gaps = this.#gaps.slice(-MOST_GAPS / 2)
   }
 

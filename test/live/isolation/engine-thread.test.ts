@@ -13,18 +13,22 @@ import { Runner } from '../../../src/runtime/runner.ts'
 import { SimulatedClock } from '../../../src/simulation/simulated-clock.ts'
 import dipBuyer from '../../../strategies/dip-buyer.ts'
 import momentum from '../../../strategies/momentum.ts'
+import barTeller from '../../support/bar-teller.ts'
 import { botSettings, fillOf, MINT, MINT_2, startInput } from '../../support/engine-rig.ts'
 import { blockOf, type MarketRow } from '../../support/market-rows.ts'
 
 const STEPS = 60
 const ROWS_A_STEP = 50
 const exits = { stopLossPercent: 20, takeProfitPercent: 30, trailingPercent: 15, maxHoldSeconds: 600 }
-const start = startInput(
-  [dipBuyer, momentum].map((strategy) => {
+const TELLER = './test/support/bar-teller.ts'
+const bars = { '1s': 40, '15s': { keep: 3, silent: 'gap' }, '1 trade': 20, '5 SOL': 7 }
+const start = startInput([
+  ...[dipBuyer, momentum].map((strategy) => {
     const params = (strategy as unknown as Strategy).params.parse({}) as never
     return botSettings(strategy.name, { params, exits, paperSol: 1000 })
   }),
-)
+  botSettings(TELLER, { params: { bars, window: 4, readsEvery: 9, buysEvery: 50, everySeconds: 0 }, exits }),
+])
 
 /** Drives one engine: records its outputs as lines, and its orders until they are answered. */
 function world() {
@@ -93,6 +97,7 @@ async function drive(mints: Mints, sink: Sink, orders: Order[], settled: () => P
 function inProcess(mints: Mints): { sink: Sink; lines: string[]; orders: Order[] } {
   const { lines, orders, options } = world()
   const strategies = new Map([dipBuyer, momentum].map((one) => [one.name, one as unknown as Strategy]))
+  strategies.set(TELLER, barTeller as unknown as Strategy)
   const engine = new Engine(mints, strategies)
   mints.addHolder(engine)
   const runner = new Runner({ ...options, engine })
@@ -138,6 +143,7 @@ test('an engine in a thread makes the same decisions as one in this process, byt
   const there = await inThread()
   await drive(new Mints(), there.sink, there.orders, there.settled)
   expect(here.lines.filter((line) => line.includes('"kind":"order"')).length).toBeGreaterThan(20)
+  expect(here.lines.filter((line) => line.includes('"kind":"note"')).length).toBeGreaterThan(1000)
   expect(there.lines).toEqual(here.lines)
 })
 
