@@ -37,8 +37,13 @@ export class BarCursor {
     return this.#number === count && (!isFilled || !(this.#openTime < bars.closedTo))
   }
 
-  /** Passes on the bars since the last call. Silent bars before `notBefore` are left out. */
-  advance(take: (bar: Bar) => void, notBefore = Number.NEGATIVE_INFINITY): void {
+  /** Passes on the bars since the last call. Silent bars before `notBefore` are left out, and so are those after the last
+   *  bar with prints from `until` on. */
+  advance(
+    take: (bar: Bar) => void,
+    notBefore = Number.NEGATIVE_INFINITY,
+    until: Millis = this.#options.bars.closedTo,
+  ): void {
     const { bars, isFilled } = this.#options
     const history = bars.of(this.#token)
     if (history === undefined) return
@@ -54,7 +59,7 @@ export class BarCursor {
       this.#close = bar.close
       this.#openTime = bar.closeTime
     }
-    if (isFilled) this.#fill(bars.closedTo, notBefore, take)
+    if (isFilled) this.#fill(until, notBefore, take)
   }
 
   #fill(until: Millis, notBefore: Millis, take: (bar: Bar) => void): void {

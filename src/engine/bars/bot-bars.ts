@@ -61,7 +61,7 @@ export class BotBars implements BarReader {
   dropping(bars: Bars, token: TokenId): void {
     const index = this.#series.findIndex((series) => series.bars === bars)
     if (this.#series[index]?.indicators.length === 0) return
-    this.#host.guard(() => this.#entryOf(token)?.series[index]?.count())
+    this.#host.guard(() => this.#entryOf(token)?.series[index]?.countBeforeDrop())
   }
 
   closed(bar: Bar, token: TokenId): void {

@@ -1,3 +1,4 @@
+import type { Millis } from '../../base/units.ts'
 import type { Bar } from '../../market/bar.ts'
 import type { TokenId } from '../../market/block.ts'
 import type { Indicator, IndicatorState } from '../indicators/indicator.ts'
@@ -47,15 +48,22 @@ export class TokenSeries {
     return this.#states?.[index]?.value
   }
 
-  /** Adds the bars since the last call to the indicators. */
-  count(): void {
+  /** Adds the bars since the last call to the indicators. `until`: see `BarCursor.advance`. */
+  count(until?: Millis): void {
     this.#counted ??= this.#newCursor(MOST_SILENT)
     if (this.#counted.isAtEnd) return
     this.#states ??= this.#options.indicators.map((indicator) => indicator.create())
     const states = this.#states
-    this.#counted.advance((bar) => {
+    const add = (bar: Bar): void => {
       for (let index = 0; index < states.length; index++) (states[index] as IndicatorState<unknown>).add(bar)
-    })
+    }
+    this.#counted.advance(add, Number.NEGATIVE_INFINITY, until)
+  }
+
+  /** Adds the bars that are about to be dropped to the indicators. The interval that ends now is not silent, although it
+   *  has no bar yet, because its bar is the reason for the drop. */
+  countBeforeDrop(): void {
+    this.count(Number.NEGATIVE_INFINITY)
   }
 
   #newCursor(mostSilent: number): BarCursor {

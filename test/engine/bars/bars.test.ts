@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Bar, type BarPlan, defineStrategy, ema, type Width, z } from '../../../src/index.ts'
+import { type Bar, type BarPlan, defineStrategy, ema, type Indicator, type Width, z } from '../../../src/index.ts'
 import { testStrategy } from '../../../src/testing.ts'
 
 /** Runs a market through a strategy that declares these bars. Returns the bars that `onBar` received, and the token's
@@ -126,4 +126,24 @@ test('an indicator counts silent bars, and has the same value whether it is read
   }
   expect(values('late')).toBeGreaterThan(PRICE)
   expect(values('late')).toBe(values('often'))
+})
+
+test('an indicator counts each bar once, also when the bars before it are dropped', () => {
+  const volumes: number[] = []
+  const volume: Indicator<number> = {
+    width: '1m',
+    create: () => ({ add: (bar) => void volumes.push(bar.volumeSol), value: undefined }),
+  }
+  const strategy = defineStrategy({
+    ...{ name: 'volumes', about: '', params: z.object({}), keys: ['trades'], bars: { '1m': 1 } },
+    indicators: () => ({ volume }),
+    start: () => ({ onBar: (_bar, token) => void token.indicators.volume }),
+  })
+  const rig = testStrategy(strategy)
+  const perMinute = [5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]
+  for (const sol of perMinute)
+    for (const afterSeconds of [20, 20, 20]) rig.trade({ price: PRICE, sol: sol / 3, afterSeconds })
+  rig.advance(60)
+  expect(volumes.every((sol) => sol > 0)).toBe(true)
+  expect(volumes).toHaveLength(perMinute.length)
 })
