@@ -60,8 +60,8 @@ export class TokenSeries {
     this.#counted.advance(add, Number.NEGATIVE_INFINITY, until)
   }
 
-  /** Adds the bars that are about to be dropped to the indicators. The interval that ends now is not silent, although it
-   *  has no bar yet, because its bar is the reason for the drop. */
+  /** Adds the bars that are about to be dropped to the indicators. The interval that ends now does not count as silent:
+   *  its bar, which is not there yet, is the reason for the drop. */
   countBeforeDrop(): void {
     this.count(Number.NEGATIVE_INFINITY)
   }

@@ -1,0 +1,46 @@
+import { atr, defineStrategy, z } from 'sluice'
+
+export default defineStrategy({
+  name: 'grid-dca',
+  about: 'Buys equal lots on the way down a grid of prices, and sells each lot one step higher.',
+  params: z.object({
+    stepPercent: z.number().min(2).max(50).default(12).describe('distance of the lots, percent; must exceed the fees'),
+    maxLots: z.number().int().min(1).max(10).default(4).describe('largest number of lots of a token'),
+    maxRangePercent: z
+      .number()
+      .min(1)
+      .max(100)
+      .default(8)
+      .describe('largest average range of a bar at the first lot, percent'),
+    minVolumeSol: z.number().min(0).max(1000).default(2).describe('least volume of the bar at the first lot, SOL'),
+    sizeSol: z.number().min(0.001).max(10).default(0.03).describe('size of a lot, SOL'),
+  }),
+  keys: ['trades'],
+  bars: { '15s': 1 },
+  indicators: () => ({ range: atr('15s', 12) }),
+  exits: { stopLossPercent: 45, maxHoldSeconds: 7200 },
+  token: () => ({ lots: [] as number[] }), // prices of the lots held, SOL a token, lowest last
+  start: (params, bot) => ({
+    onBar(bar, token) {
+      const { lots } = token.state
+      const { range } = token.indicators
+      if (!token.position) lots.length = 0
+      else if (token.position.state === 'open' && lots.length === 0) lots.push(token.position.averagePrice) // a restart
+      const last = lots.at(-1)
+      const isCalm = range !== undefined && (range / bar.close) * 100 <= params.maxRangePercent
+      const isFirst = !token.position && isCalm && bar.volumeSol >= params.minVolumeSol && !bar.gap
+      const isLower =
+        last !== undefined && lots.length < params.maxLots && bar.close <= last * (1 - params.stepPercent / 100)
+      if (isFirst || isLower) {
+        bot.buy(token, { sol: params.sizeSol, scaleIn: isLower, reason: `lot ${lots.length + 1} of ${params.maxLots}` })
+      } else if (last !== undefined && bar.close >= last * (1 + params.stepPercent / 100)) {
+        bot.sell(token, { percent: 100 / lots.length, reason: `lot ${lots.length}, one step higher` })
+      }
+    },
+    onFill(fill, token) {
+      const { lots } = token.state
+      if (fill.side === 'buy') lots.push(fill.price)
+      else lots.pop()
+    },
+  }),
+})

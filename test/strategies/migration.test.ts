@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { testStrategy } from '../../src/testing.ts'
+import migration from '../../strategies/migration.ts'
+import { addBars, asked, bars, type TestBar } from './bars.ts'
+
+// The end of the curve is far below the real one, because the fill model knows the depth of a curve, but not that of an
+// unknown pool.
+const params = { curveEndPrice: 100e-9, holdBars: 2, maxAbovePercent: 50, minVolumeSol: 5, sizeSol: 0.1 }
+const BELOW = bars(3, 80, 8)
+const BUY = 'buy 0.1: left its curve, 10 % above its end'
+
+test.each<[string, TestBar[], string[], string[]]>([
+  ['a price below the end of the curve', [...BELOW, ...bars(5, 99, 8)], [], []],
+  ['two bars above the end', [...BELOW, ...bars(3, 110, 8)], [BUY], []],
+  ['one bar above the end', [...BELOW, [110, 8], ...bars(3, 90, 8)], [], []],
+  ['bars above the end, later than at first', [...BELOW, [110, 8], [90, 8], ...bars(3, 110, 8)], [BUY], []],
+  ['a price far above the end', [...BELOW, ...bars(4, 180, 8)], [], ['80 % above the curve']],
+  ['little volume', [...BELOW, ...bars(4, 110, 2)], [], ['too little volume']],
+])('%s', (_what, rows, orders, notes) => {
+  const rig = testStrategy(migration, { params })
+  rig.newToken({ afterSeconds: 0 })
+  addBars(rig, 15, rows)
+  expect(asked(rig)).toEqual(orders)
+  expect(rig.notes.map(({ reason }) => reason)).toEqual(notes)
+})
+
+test('a token whose launch was not seen is left alone', () => {
+  const rig = testStrategy(migration, { params })
+  addBars(rig, 15, [...BELOW, ...bars(3, 110, 8)])
+  expect(rig.orders).toEqual([])
+})

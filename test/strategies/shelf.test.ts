@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { z } from 'zod'
+import { loadStrategy, strategyNames } from '../../src/config/strategies.ts'
+
+const root = join(import.meta.dirname, '../..')
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+const list = read('strategies/README.md')
+const page = read('docs/strategies.md')
+const names = strategyNames(root).filter((name) => name !== 'probe')
+
+/** A default as the list shows it. */
+const shown = (key: string, value: unknown): string => `\`${key}\` (${value === '' ? 'any' : String(value)})`
+
+test('the shelf has the strategies that the list and the page name', () => {
+  expect(names.length).toBeGreaterThanOrEqual(8)
+  expect([...list.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, name]) => name).toSorted()).toEqual(names.toSorted())
+  expect([...page.matchAll(/^## .*\(`([a-z-]+)`\)$/gm)].map(([, name]) => name).toSorted()).toEqual(names.toSorted())
+})
+
+test.each(names)('the list has the parameters of %s with their defaults', async (name) => {
+  const { strategy } = await loadStrategy(name, root)
+  const defaults = Object.entries((strategy.params as z.ZodType).parse({}) as Record<string, unknown>)
+  const row = list.split('\n').find((line) => line.startsWith(`| \`${name}\` |`)) ?? ''
+  const cells = row.split(' | ')
+  expect(cells.at(-1)?.replace(/ \|$/, '').split(', ').toSorted()).toEqual(
+    defaults.map(([key, value]) => shown(key, value)).toSorted(),
+  )
+})
+
+/** The strategies that stopped an author of another framework, with the lines that each may take. */
+const FIGURE: [string, number][] = [
+  ['breakout', 40],
+  ['mean-reversion', 40],
+]
+
+test.each(FIGURE)('the page shows %s unchanged, in at most %i lines', (name, most) => {
+  const source = read(`strategies/${name}.ts`)
+  expect(page).toContain(`\`\`\`ts\n// strategies/${name}.ts\n${source}\`\`\`\n`)
+  expect(source.trimEnd().split('\n').length).toBeLessThanOrEqual(most)
+})
