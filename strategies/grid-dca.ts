@@ -1,4 +1,4 @@
-import { atr, defineStrategy, z } from 'sluice'
+import { atr, defineStrategy, type Token, z } from 'sluice'
 
 export default defineStrategy({
   name: 'grid-dca',
@@ -19,13 +19,10 @@ export default defineStrategy({
   bars: { '15s': 1 },
   indicators: () => ({ range: atr('15s', 12) }),
   exits: { stopLossPercent: 45, maxHoldSeconds: 7200 },
-  token: () => ({ lots: [] as number[] }), // prices of the lots held, SOL a token, lowest last
   start: (params, bot) => ({
     onBar(bar, token) {
-      const { lots } = token.state
+      const lots = token.position ? lotsOf(token) : []
       const { range } = token.indicators
-      if (!token.position) lots.length = 0
-      else if (token.position.state === 'open' && lots.length === 0) lots.push(token.position.averagePrice) // a restart
       const last = lots.at(-1)
       const isCalm = range !== undefined && (range / bar.close) * 100 <= params.maxRangePercent
       const isFirst = !token.position && isCalm && bar.volumeSol >= params.minVolumeSol && !bar.gap
@@ -38,9 +35,15 @@ export default defineStrategy({
       }
     },
     onFill(fill, token) {
-      const { lots } = token.state
-      if (fill.side === 'buy') lots.push(fill.price)
-      else lots.pop()
+      const lots = lotsOf(token)
+      // The list survives a restart. Without a position, the lots of an earlier one do not count.
+      if (fill.side === 'sell') token.durable = token.position ? lots.slice(0, -1) : null
+      else token.durable = [...lots, fill.price]
     },
   }),
 })
+
+/** Prices of the lots held, SOL a token, in the order of the buys. */
+function lotsOf({ durable }: Pick<Token, 'durable'>): readonly number[] {
+  return (durable ?? []) as readonly number[]
+}

@@ -1,7 +1,7 @@
 import type { StrategyRig, TestTrade } from '../../src/testing.ts'
 
 /** Unit of the prices of these tests: far below the price at which a token leaves its curve. */
-export const UNIT = 1e-9
+const UNIT = 1e-9
 const PRINTS = 5
 
 /** A bar of a test: its price in units, the SOL of its prints together, and who trades. */

@@ -29,3 +29,11 @@ test('a falling price fills at most the largest number of lots', () => {
   addBars(rig, 15, [...CALM, ...[86, 74, 63, 54, 46].flatMap((price) => bars(4, price, 3))])
   expect(asked(rig)).toEqual([LOT(1), LOT(2), LOT(3)])
 })
+
+test('a restart does not forget the lots', () => {
+  const rig = testStrategy(grid, { params })
+  addBars(rig, 15, [...CALM, ...bars(4, 85, 3)])
+  rig.restart()
+  addBars(rig, 15, bars(5, 100, 3))
+  expect(asked(rig)).toEqual([LOT(1), LOT(2), 'sell 50 %: lot 2, one step higher'])
+})

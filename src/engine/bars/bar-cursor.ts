@@ -37,8 +37,8 @@ export class BarCursor {
     return this.#number === count && (!isFilled || !(this.#openTime < bars.closedTo))
   }
 
-  /** Passes on the bars since the last call. Silent bars before `notBefore` are left out, and so are those from `until` on
-   *  after the last bar with prints. */
+  /** Passes on the bars since the last call. Silent bars before `notBefore` are left out, and so are silent bars from
+   *  `until` on, after the last bar with prints. */
   advance(
     take: (bar: Bar) => void,
     notBefore = Number.NEGATIVE_INFINITY,
