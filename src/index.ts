@@ -19,7 +19,7 @@ export type {
 export { atr, type Macd, macd, roc, rsi, type Stochastic, stochastic } from './engine/indicators/momentum.ts'
 export { type Candle, type Signal, signal } from './engine/indicators/signal.ts'
 export type { OrderState } from './engine/order.ts'
-
+export type { NoSources, SourceEvent, Sources } from './engine/sources.ts'
 export type {
   Answer,
   Bot,

@@ -46,6 +46,7 @@ export type Type =
   | { readonly type: 'union' | 'intersection'; readonly types: readonly Type[] }
   | { readonly type: 'array' | 'rest' | 'optional'; readonly elementType: Type }
   | { readonly type: 'tuple'; readonly elements?: readonly Type[] }
+  | { readonly type: 'namedTupleMember'; readonly name: string; readonly element: Type }
   | { readonly type: 'typeOperator'; readonly operator: string; readonly target: Type }
   | { readonly type: 'reflection'; readonly declaration: Reflection }
   | { readonly type: 'query'; readonly queryType: Type }

@@ -24,6 +24,8 @@ export function typeText(type: Type | undefined): string {
       return `${typeText(type.elementType)}?`
     case 'tuple':
       return `[${(type.elements ?? []).map(typeText).join(', ')}]`
+    case 'namedTupleMember':
+      return `${type.name}: ${typeText(type.element)}`
     case 'typeOperator':
       return `${type.operator} ${typeText(type.target)}`
     case 'reflection':

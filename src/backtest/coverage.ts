@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts'
 import type { FeedStatus } from '../engine/messages.ts'
 import type { Market } from '../journal/tape/market-tape.ts'
 import { dateTimeOf } from '../runtime/time-text.ts'
+import { SourceData } from './source-data.ts'
 
 /** A recorded event of a feed; events are in order. Segment 0 is an import. */
 export type FeedEvent =
@@ -170,7 +171,7 @@ export function tapeCoverage(
   if (bots.length === 0) throw new SluiceError('the configuration has no bot', ExitCode.usage)
   if (market.rows === 0) throw new SluiceError('the tape is empty: no market row was recorded', ExitCode.usage)
   const coverage = coverageOf(keysOf({ bots, wallet }), feedEvents(market))
-  const lacks = coverage.flatMap(lackOf)
+  const lacks = [...coverage.flatMap(lackOf), ...new SourceData(bots, market).lacks]
   if (!partial) refuseLacks(lacks)
   return { coverage, lacks }
 }
@@ -186,8 +187,10 @@ export function refuseLacks(lacks: readonly string[]): void {
 
 function* feedEvents(market: Market): Generator<FeedEvent, void, undefined> {
   for (const item of market.history()) {
-    if (item.kind === 'news') yield item.news.kind === 'feed' ? { ...item.news, time: item.time } : item.news
-    else
+    if (item.kind === 'news') {
+      if (item.news.kind === 'feed') yield { ...item.news, time: item.time }
+      else if (item.news.kind === 'gap') yield item.news
+    } else
       yield {
         kind: item.kind,
         segment: item.stretch.segment,

@@ -29,6 +29,7 @@ import { Equity, EquitySampler } from './equity.ts'
 import { type Backtest, type BacktestOptions, NO_WALLET, type OneWallet } from './outcome.ts'
 import { type ReplayedStart, type TakenOver, takenOver } from './replay/recorded-start.ts'
 import { BacktestResults } from './results.ts'
+import { SourceData } from './source-data.ts'
 
 export type { Backtest, BacktestOptions, BotOutcome } from './outcome.ts'
 
@@ -70,6 +71,7 @@ class Run {
   readonly #results: BacktestResults
   readonly #paper: PaperWorld
   readonly #watched = new WatchedMints()
+  readonly #sources: SourceData
   readonly #segment: Segment
   readonly #threw = new Map<string, string>()
   #splitLamports: readonly number[] = []
@@ -85,6 +87,7 @@ class Run {
     const { service } = config
     this.#config = config
     this.#market = market
+    this.#sources = new SourceData(config.bots, market)
     this.#options = options
     this.#clock = new SimulatedClock(market.stretches[0]?.from ?? 0)
     this.#plan = venueOf(service).plans.first(service.plan)
@@ -266,12 +269,12 @@ class Run {
   *#items(): Generator<TapeItem, void, undefined> {
     let endedAt: Millis | undefined
     let rows = 0
-    for (const item of this.#market.items(this.#mints)) {
+    for (const item of this.#sources.items(this.#market.items(this.#mints))) {
       if (item.kind === 'rows') {
         yield* this.#rowsOf(item, rows)
         rows += item.to - item.from
         this.#options.progress?.(rows)
-      } else if (item.kind === 'news') yield this.#news(item)
+      } else if (item.kind === 'news') yield* this.#news(item)
       else if (item.kind === 'ended') {
         endedAt = item.stretch.to
         this.#watched.record(endedAt, undefined)
@@ -316,10 +319,12 @@ class Run {
     else if (split < item.to) yield { ...item, from: split }
   }
 
-  #news({ time, news }: Extract<MarketItem, { kind: 'news' }>): TapeItem {
-    if (news.kind === 'gap') return { kind: 'input', time, input: this.#gap(news) }
+  #news({ time, news }: Extract<MarketItem, { kind: 'news' }>): TapeItem[] {
+    if (news.kind === 'source')
+      return this.#sources.inputsOf(news).map((input) => ({ kind: 'input', time, input }) as const)
+    if (news.kind === 'gap') return [{ kind: 'input', time, input: this.#gap(news) }]
     this.#watched.record(time, news.status === 'live' ? news.confirmed : undefined)
-    return { kind: 'input', time, input: news }
+    return [{ kind: 'input', time, input: news }]
   }
 
   /** Returns the input for a gap. A bot that watches single tokens also receives gaps in `trades`, which cover its

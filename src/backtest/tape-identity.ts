@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto'
+import { encodeJson } from '../base/json.ts'
 import { bytesOf } from '../journal/tape/column.ts'
 import type { FeedNews, Market, MarketItem } from '../journal/tape/market-tape.ts'
 import { type Block, RowKind, type TokenId } from '../market/block.ts'
@@ -18,9 +19,9 @@ const encoder = new TextEncoder()
 type Gap = Extract<FeedNews, { kind: 'gap' }>
 
 /** Identity of a tape: a hash of everything that a strategy can read from it. This is every column of every row, the
- *  texts, and the gaps. Each column has a hash of its own, so that the identity does not depend on the division into
- *  blocks and is equal after an export and an import. States of the feed are not covered, because an export does not
- *  contain them. */
+ *  texts, the gaps, and the answers of sources. Each column has a hash of its own, so that the identity does not depend
+ *  on the division into blocks. It is equal after an export and an import, unless the tape has answers of sources.
+ *  States of the feed are not covered, because an export does not contain them. */
 export class TapeIdentity {
   readonly #columns = [...DOUBLES, 'kind', 'token'].map(() => createHash('sha256'))
   readonly #texts = new TextHash()
@@ -39,6 +40,7 @@ export class TapeIdentity {
     else if (item.kind === 'ended') this.#endedAt = item.stretch.to
     else if (item.kind === 'news') {
       if (item.news.kind === 'gap') this.#gap(item.news)
+      if (item.news.kind === 'source') this.#told.update(`source ${this.#rows} ${item.time} ${encodeJson(item.news)}\n`)
     } else if (this.#endedAt !== undefined)
       this.#gap({ kind: 'gap', from: this.#endedAt, to: item.stretch.from, keys: FIREHOSES })
   }

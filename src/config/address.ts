@@ -25,6 +25,19 @@ export function openAddressProblem(text: string, scheme: SecureScheme): string |
     : undefined
 }
 
+/** Matches the name of a query parameter that probably carries a secret. */
+const SECRET_PARAMETER = /key|token|secret|auth|pass|sign/i
+
+/** Problem of an address for public data that is written in a configuration file; undefined if it is valid. */
+export function publicAddressProblem(text: string): string | undefined {
+  const problem = addressProblem(text, 'https')
+  if (problem) return `${problem}, or env:NAME or file:PATH`
+  const { username, password, searchParams } = new URL(text)
+  const isSecret =
+    username !== '' || password !== '' || [...searchParams.keys()].some((name) => SECRET_PARAMETER.test(name))
+  return isSecret ? 'the address seems to contain a key: write it as env:NAME or file:PATH' : undefined
+}
+
 /** Whether the host is this machine. Decides by the text alone, without a name server. */
 function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)

@@ -22,6 +22,7 @@ import { effectiveExits } from './effective-exits.ts'
 import { configHash } from './hashes.ts'
 import { type BotEntry, type ConfigFile, isMap } from './read.ts'
 import { type BotInput, type ExitsInput, type FileInput, fileSchema } from './schema.ts'
+import { sourceErrors, sourcesFrom } from './source-config.ts'
 import { type LoadedStrategy, loadStrategy, parseParams, strategyProblem, unusable } from './strategies.ts'
 import { planProblem } from './strategy-plan.ts'
 import { thrownText } from './strategy-trace.ts'
@@ -85,7 +86,8 @@ async function botOf(
   const defaultsFit = sections.defaults !== undefined || !(isMap(document.value) && 'defaults' in document.value)
   if (!input || !defaultsFit) return { errors }
   const defaults = sections.defaults ?? {}
-  const config = botConfig(input, strategy, params, sections, document.locate(path))
+  const config = botConfig(input, strategy, params, sections, document.locate(path), cwd)
+  if (!lacksStrategy) errors.push(...sourceErrors(strategy.strategy.sources, config.sources, document, path))
   return { bot: { config, lacksStrategy, input, defaultExits: defaults.exits, document, path }, errors }
 }
 
@@ -96,6 +98,7 @@ function botConfig(
   params: Json,
   { defaults = {}, paper }: Pick<ConfigFile['sections'], 'defaults' | 'paper'>,
   at: Position,
+  cwd: string,
 ): BotConfig {
   const orders = ordersFrom(input, defaults)
   const exitOrders = exitOrdersFrom(input, defaults)
@@ -112,6 +115,7 @@ function botConfig(
     limits: limitsFrom({ ...defaults.limits, ...input.limits }),
     tokenChecks: tokenChecksFrom(input, defaults),
     filters: filtersFrom(input, defaults),
+    ...(input.sources !== undefined && { sources: sourcesFrom(input.sources, cwd) }),
     paper: assumed,
     quoteFees: quoteFeesFrom(assumed, orders, exitOrders),
     at,
@@ -176,7 +180,8 @@ export interface LoneBotOptions extends Pick<BotInput, 'exits' | 'limits' | 'ord
   readonly paper?: NonNullable<FileInput['paper']>
 }
 
-const NAME = 'bot'
+/** Name of the bot in a test. */
+export const LONE_BOT = 'bot'
 /** Addresses that are never used, because a single bot in a test opens no connection. */
 const SERVICE = { baseUrl: 'https://service.invalid/api', wsUrl: 'wss://service.invalid/api/data' }
 
@@ -185,11 +190,15 @@ const SERVICE = { baseUrl: 'https://service.invalid/api', wsUrl: 'wss://service.
 export function loneBot(strategy: Strategy, { params = {}, paper, ...options }: LoneBotOptions): Config {
   const problem = strategyProblem(strategy)
   if (problem !== undefined) throw refused(`the strategy cannot be used: ${problem}`)
+  const { sources: declared } = strategy
+  const sources = Object.fromEntries(Object.keys(declared ?? {}).map((name) => [name, {}]))
   const file = parsed(
     parseWith(fileSchema, {
       service: { ...SERVICE, units: { tradeAmount: 'sol' } },
       ...(paper !== undefined && { paper }),
-      bots: [{ name: NAME, strategy: strategy.name, params, ...options }],
+      bots: [
+        { name: LONE_BOT, strategy: strategy.name, params, ...(declared !== undefined && { sources }), ...options },
+      ],
     }),
   )
   const [input] = file.bots as [BotInput]
@@ -204,7 +213,7 @@ export function loneBot(strategy: Strategy, { params = {}, paper, ...options }: 
     wallet: walletFrom(undefined, ''),
     journal: journalFrom(undefined, ''),
     lists: new Map(),
-    bots: [botConfig(input, loaded, value, file, { file: '', line: 1, column: 1 })],
+    bots: [botConfig(input, loaded, value, file, { file: '', line: 1, column: 1 }, '')],
   }
   return { ...checked, warnings: [], hash: configHash(checked) }
 }

@@ -9,6 +9,7 @@ import type { UnitSettings } from '../market/unit-proof.ts'
 import type { BuilderPolicy } from '../orders/builder-policy.ts'
 import type { EffectiveExits } from './effective-exits.ts'
 import type { Secret } from './secret.ts'
+import type { SourceConfig } from './source-config.ts'
 import type { LoadedStrategy } from './strategies.ts'
 import type { ConfigError, Position } from './yaml/errors.ts'
 
@@ -127,6 +128,8 @@ export interface BotConfig extends EffectiveExits {
   readonly limits: Limits
   readonly tokenChecks: TokenChecks
   readonly filters: EntryFilters
+  /** Where the data of the strategy's sources comes from, by the name of the source. Absent if there are none. */
+  readonly sources?: Readonly<Record<string, SourceConfig>>
   readonly paper: PaperConfig
   /** Follows from `paper`, `orders` and `exitOrders`. Absent in the replay of a run whose quotes had only the fees of
    *  the venue, base fee and rent. */

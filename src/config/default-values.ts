@@ -4,6 +4,7 @@ export const SERVICE_DEFAULTS = { plan: 'auto', share: 1, lateSeconds: 120, unit
 export const CHAIN_DEFAULTS = { requestsPerSecond: 8, sendsPerSecond: 1, secondOpinionSol: 1 } as const
 export const JOURNAL_DEFAULTS = { path: 'data/sluice.db', keepTapeDays: 14 } as const
 export const PAPER_DEFAULTS = { balanceSol: 10, seed: 1 } as const
+export const SOURCE_DEFAULTS = { everySeconds: 60 } as const
 export const BOT_DEFAULTS = { mode: 'paper', executor: 'cloud' } as const
 export const ALERT_DEFAULTS = { shape: 'generic' } as const
 export const EXIT_ORDER_DEFAULTS = { slippageLadder: [5, 15, 30, 50], retrySeconds: 3 } as const

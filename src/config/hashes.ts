@@ -22,7 +22,15 @@ export function configHash({ service, chain, wallet, bots, lists }: Omit<Config,
     walletLimits: wallet.limits,
     ...(lists.size > 0 && { lists: Object.fromEntries(lists) }),
     bots: bots.map(
-      ({ at: _at, exitSources: _sources, overriddenExits: _overridden, quoteFees: _fees, strategy, ...bot }) => ({
+      ({
+        at: _at,
+        exitSources: _exits,
+        overriddenExits: _overridden,
+        sources: _data,
+        quoteFees: _fees,
+        strategy,
+        ...bot
+      }) => ({
         ...bot,
         strategy: strategy.name,
       }),

@@ -29,6 +29,7 @@ import {
 } from './default-values.ts'
 import { assumptions } from './fill-assumptions.ts'
 import { keypairReference, rpcReference, secretReference } from './secret.ts'
+import { sourcesSchema } from './source-config.ts'
 import { didYouMean } from './yaml/wording.ts'
 
 // Schema of a configuration file. A key is optional if it has a default or if another file may set it; `load.ts` checks
@@ -361,6 +362,7 @@ export const botSchema = z.strictObject({
   exitOrders: key(exitOrders, SECTIONS.exitOrders),
   tokenChecks: key(tokenChecks, SECTIONS.tokenChecks),
   filters: key(filters, SECTIONS.filters),
+  sources: key(sourcesSchema, 'Where the data of the sources of the strategy comes from, by the name of the source.'),
   paper: key(
     assumptions,
     'Assumptions about the fills of this bot on paper; each overrides that of the section `paper`.',

@@ -93,6 +93,18 @@ const strategyShape = z.strictObject({
     })
     .exactOptional(),
   indicators: isFunction('a function of the params that returns indicators').exactOptional(),
+  sources: z
+    .record(
+      z.string().regex(/^[A-Za-z][\w-]{0,39}$/, {
+        error: 'expected a name of at most 40 letters, digits, dashes or underscores, beginning with a letter',
+      }),
+      z.strictObject({
+        schema: z.custom((value) => defOf(value) !== undefined, {
+          error: 'expected a schema, as in z.object({ ... })',
+        }),
+      }),
+    )
+    .exactOptional(),
   token: isFunction('a function that makes the state of a token').exactOptional(),
   start: isFunction('the function start(params, bot)'),
 })

@@ -14,6 +14,7 @@ import type { Input, StartInput } from './messages.ts'
 import { OperatorCommands } from './operator-commands.ts'
 import { NO_RESULTS } from './recovered-money.ts'
 import type { BotSettings } from './settings.ts'
+import type { SourceValue } from './sources.ts'
 import { exitTimerOf } from './timers.ts'
 import { WalletReconciler } from './wallet-reconciler.ts'
 
@@ -201,6 +202,9 @@ export class EngineRun {
       case 'pool':
         this.#parts.polls.take(input, this.#triggers)
         break
+      case 'source':
+        this.#parts.bots.of(input.bot)?.source(input.name, state.now, input.data)
+        break
       case 'command':
         this.#commands.take(input.command)
         break
@@ -225,6 +229,7 @@ export class EngineRun {
       if (orderState === 'accepted' && order.side === 'buy')
         this.#watch.await(order, bots.of(order.bot)?.settings.orders.maxChasePercent ?? 0)
     bots.start(start.stopped, state.wants, router)
+    if (start.sources !== undefined) this.#showSources(state, start.sources)
     if (bars.isUsed) this.#useBars(bars)
   }
 
@@ -232,6 +237,19 @@ export class EngineRun {
     this.#bars = bars
     this.#dueAt = Number.NEGATIVE_INFINITY
     for (const width of bars.timeWidths) this.#state.timers.setBars(width)
+  }
+
+  /** Shows the last values of sources from before the start, as a part of the warm-up. */
+  #showSources(state: EngineState, sources: readonly SourceValue[]): void {
+    const { now } = state
+    state.warming = state.warmed = true
+    this.#dueAt = Number.NEGATIVE_INFINITY
+    for (const { bot, name, data, time } of sources) {
+      state.now = time
+      this.#parts.bots.of(bot)?.source(name, time, data)
+    }
+    state.now = now
+    state.warming = false
   }
 
   #restore(state: EngineState, position: Position): void {

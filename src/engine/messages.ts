@@ -10,6 +10,7 @@ import type { RecordedExitPrice } from './exits/exit-settings.ts'
 import type { ExecutionReport, Order, OrderState } from './order.ts'
 import type { AccountMoney, BotMoney, RecoveredMoney, Timer, TokenState } from './recovered-money.ts'
 import type { BotSettings, Plan } from './settings.ts'
+import type { SourceValue } from './sources.ts'
 
 /** Everything that may change the engine's state, except market rows. Inputs are written to the journal, so that a
  *  replay feeds the same ones. */
@@ -42,6 +43,8 @@ export type Input =
   /** The file of a filter list changed. `name`: its path as written in the configuration. */
   | { kind: 'list'; name: string; entries: readonly string[] }
   | { kind: 'plan'; plan: Plan }
+  /** A source of a bot answered. `data`: the checked value; absent if it has not changed since the last answer. */
+  | { kind: 'source'; bot: string; name: string; data?: Json }
   | { kind: 'command'; command: Command }
 
 /** CHAIN_UNREAD: the state of the wallet is unknown. DISK_LOW: the disk that holds the journal is nearly full.
@@ -65,6 +68,8 @@ export interface StartInput {
   money: RecoveredMoney
   /** Filter lists, by the path of their file as written in the configuration. */
   lists?: Readonly<Record<string, readonly string[]>>
+  /** The last value of each source before the start. Absent if there is none, and in older journals. */
+  sources?: readonly SourceValue[]
   /** Range of rows of the warm-up. There are no such rows if from > to. */
   warm: { from: Seq; to: Seq }
   /** Bots whose strategy is not started, because it failed in an earlier engine. They only close positions. */

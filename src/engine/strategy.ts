@@ -10,14 +10,16 @@ import type { BarPlan } from './bars/bar-plan.ts'
 import type { ExitRules } from './exits/exit-settings.ts'
 import type { Indicators, IndicatorValues, NoIndicators } from './indicators/indicator.ts'
 import type { OrderState } from './order.ts'
+import type { NoSources, SourceEvent, Sources } from './sources.ts'
 
 // The contract of strategies. Prices are in SOL for a whole token, amounts in SOL or whole tokens, percentages from 0
 // to 100, and times in milliseconds since the Unix epoch. Requests are answered at once with a value. A wrong use of
 // the API (for example a call outside of a handler, or a timer without a name) throws, and the bot then only closes
 // positions.
 
-/** The default export of a strategy file. `P`: its parameters. `S`: its state for a token. `I`: its indicators. */
-export interface Strategy<P = unknown, S = unknown, I extends Indicators = NoIndicators> {
+/** The default export of a strategy file. `P`: its parameters. `S`: its state for a token. `I`: its indicators. `X`:
+ *  its sources. */
+export interface Strategy<P = unknown, S = unknown, I extends Indicators = NoIndicators, X extends Sources = Sources> {
   /** Name of the strategy, as the YAML gives it. */
   readonly name: string
   /** Description of the strategy in one line, for lists and reports. */
@@ -38,12 +40,15 @@ export interface Strategy<P = unknown, S = unknown, I extends Indicators = NoInd
   /** Indicators over declared bars, by name: `{ fast: ema('1m', params.fast) }`. They are read as
    *  `token.indicators.fast`. */
   indicators?(params: P): I
+  /** External data that the strategy receives as `onSource`, by name: `{ fear: { schema: z.object({ ... }) } }`. The
+   *  bot's `sources` in the YAML give the address of each. The journal records the checked values. */
+  readonly sources?: X
   /** Creates the state of a token that the bot sees for the first time, or again after the token was freed (see
    *  `Token.durable`). `params` are those that `start` receives. */
   token?(params: P): S
   /** Called once at each start of the process. Returns the handlers synchronously. Timers and watches may be set here;
    *  orders are refused (WARMING). */
-  start(params: P, bot: Bot<S, I>): Handlers<S, I>
+  start(params: P, bot: Bot<S, I>): Handlers<S, I, X>
 }
 
 /** A function of the params. Its type is that of a method, so that a strategy of any params is a `Strategy`. */
@@ -51,7 +56,7 @@ type PlanOf<P> = { of(params: P): BarPlan }['of']
 
 /** Handlers are synchronous, and run one at a time in the order of the stream. If a handler throws, the strategy ends
  *  (STRATEGY_THREW): its bot then only closes positions, and the other bots continue. */
-export interface Handlers<S, I extends Indicators = NoIndicators> {
+export interface Handlers<S, I extends Indicators = NoIndicators, X extends Sources = Sources> {
   /** Called for each trade of a subscribed token. */
   onTrade?(trade: Trade, token: Token<S, I>): void
   /** Called when a new token is announced. Requires the key `newTokens`. */
@@ -74,6 +79,10 @@ export interface Handlers<S, I extends Indicators = NoIndicators> {
   onGap?(gap: { readonly from: Millis; readonly to: Millis; readonly keys: readonly string[] }): void
   /** Called for `sluice signal NAME [JSON]`. `data` is null if the command has no JSON. */
   onSignal?(name: string, data: Json): void
+  /** Called for each valid answer of a declared source, even if the data has not changed. `data` is frozen, `time` is
+   *  the time of the answer, ms since the Unix epoch. After a start, the last value before it is shown first, as a part
+   *  of the warm-up. */
+  onSource?(...event: SourceEvent<X>): void
   /** Called before the process ends, unless it crashes or is killed. */
   onStop?(): void
 }
@@ -384,8 +393,8 @@ export interface Bot<S = unknown, I extends Indicators = NoIndicators> {
 }
 
 /** Returns its argument. Gives a strategy its types. */
-export function defineStrategy<P, S = undefined, I extends Indicators = NoIndicators>(
-  strategy: Strategy<P, S, I>,
-): Strategy<P, S, I> {
+export function defineStrategy<P, S = undefined, I extends Indicators = NoIndicators, X extends Sources = NoSources>(
+  strategy: Strategy<P, S, I, X>,
+): Strategy<P, S, I, X> {
   return strategy
 }

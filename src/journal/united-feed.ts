@@ -1,5 +1,6 @@
+import type { Json } from '../base/json.ts'
 import type { Millis } from '../base/units.ts'
-import type { MarketItem } from './tape/market-tape.ts'
+import type { MarketItem, SourceNews } from './tape/market-tape.ts'
 
 type Told = Extract<MarketItem, { kind: 'news' }>
 
@@ -22,12 +23,20 @@ export class UnitedFeed {
    *  key. */
   #live = new Map<string, Interval[]>()
   #gaps = new Map<string, Interval[]>()
+  readonly #answers: News[] = []
+  /** Time of the last answer of each source, and the last data. */
+  readonly #answeredUntil = new Map<string, Millis>()
+  readonly #data = new Map<string, Json>()
 
   /** Adds an item of a recorder's history. The histories are added one after the other. */
   take(item: Exclude<MarketItem, { kind: 'rows' }>): void {
     if (item.kind === 'ended') this.#end(item.stretch.to)
     if (item.kind !== 'news') return
     const { time, news } = item
+    if (news.kind === 'source') {
+      this.#answer(time, news)
+      return
+    }
     if (news.kind === 'gap') for (const key of news.keys) add(this.#gaps, key, [news.from, news.to])
     else this.#hear(time, news.status === 'live' ? news.confirmed : [])
   }
@@ -62,7 +71,18 @@ export class UnitedFeed {
       const status = now.size > 0 ? 'live' : 'down'
       news.push({ at, told: { kind: 'news', time, news: { kind: 'feed', status, confirmed: [...now] } } })
     }
-    return news
+    return [...news, ...this.#answers].sort((one, other) => one.at - other.at)
+  }
+
+  /** Adds an answer of a source, unless an earlier recorder has answers of this time. */
+  #answer(time: Millis, news: SourceNews): void {
+    const key = `${news.bot} ${news.name}`
+    const data = news.data ?? this.#data.get(key)
+    if (data === undefined) return
+    this.#data.set(key, data)
+    if (time <= (this.#answeredUntil.get(key) ?? Number.NEGATIVE_INFINITY)) return
+    this.#answeredUntil.set(key, time)
+    this.#answers.push({ at: time, told: { kind: 'news', time, news: { ...news, data } } })
   }
 
   #hear(time: Millis, keys: readonly string[]): void {

@@ -25,6 +25,7 @@ export type AlertKind =
   | 'unsellable'
   | 'pool-unread'
   | 'list-broken'
+  | 'source-broken'
   | 'strategy-threw'
   | 'strategy-asks'
   | 'unit-contradicted'

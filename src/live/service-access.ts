@@ -13,6 +13,7 @@ import type { BuilderPolicy } from '../orders/builder-policy.ts'
 import { redactor } from '../runtime/log.ts'
 import { venueOf } from '../venues/registry.ts'
 import type { Venue } from '../venues/venue.ts'
+import { secretAddresses } from './source-addresses.ts'
 
 /** Endpoints and credentials of the service and the chain. */
 export interface ServiceAccess {
@@ -50,7 +51,9 @@ export async function openService(config: Config, live: boolean, speed = 1): Pro
   return service.kind === 'sandbox' ? openSandbox(config, speed) : openRemote(config, service, live)
 }
 
-async function openSandbox({ journal, service }: Config, speed: number): Promise<ServiceAccess> {
+async function openSandbox(config: Config, speed: number): Promise<ServiceAccess> {
+  const { journal, service } = config
+  const addresses = secretAddresses(config)
   const sandbox = await startSandboxChild(`${journal.path}.chain`, speed)
   const plan = typeof service.plan === 'string' && service.plan !== 'auto' ? service.plan : 'standard'
   const apiKey = sandbox.apiKeys[plan] ?? ''
@@ -65,7 +68,7 @@ async function openSandbox({ journal, service }: Config, speed: number): Promise
     signs: { policy: policyOf(sandbox), wallet: { keypairPath: sandbox.keypair, caps: NO_CAPS } },
     host: SANDBOX_HOST,
     fresh: true,
-    redact: redactor(Object.values(sandbox.apiKeys)),
+    redact: redactor([...Object.values(sandbox.apiKeys), ...addresses]),
     onExit: sandbox.onExit,
     close: sandbox.close,
   }
@@ -92,6 +95,7 @@ async function openRemote(config: Config, service: RemoteService, live: boolean)
   const rpc = config.chain.rpc.map(({ url, ...rates }) => ({ url: keep(url.read()), ...rates }))
   if (live && rpc.length === 0) throw new SluiceError('chain.rpc is required: a live bot needs it', ExitCode.usage)
   if (config.alerts) keep(config.alerts.url.read())
+  for (const address of secretAddresses(config)) keep(address)
   return {
     venue: venueOf(service),
     baseUrl: service.baseUrl,

@@ -28,6 +28,7 @@ import { LiveStats } from './live-stats.ts'
 import { openSigning, type Signing, withoutLocal } from './local-trading.ts'
 import { openRecoveredJournal, type RecoveredJournal } from './recovered-journal.ts'
 import { lockKey, lockWallet, openService, type ServiceAccess } from './service-access.ts'
+import { sourcesOf } from './source-addresses.ts'
 import { type StatusParts, statusOf } from './status.ts'
 import type { Probe } from './trading.ts'
 import { buildWorld, type LiveWorld } from './world.ts'
@@ -69,6 +70,7 @@ export interface RunningBots {
 /** Starts bots: opens the journal, recovers its state, connects to the service, and starts the engine. Logs one line
  *  for each step. */
 export async function startBots(config: Config, options: BotsOptions): Promise<RunningBots> {
+  sourcesOf(config) // refuses a source without an address before the journal is opened
   const start = new Start(config, options)
   try {
     return await start.run()

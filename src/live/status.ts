@@ -41,6 +41,8 @@ export interface Health {
   readonly requests: Budget
   /** Problems of the files with filter lists. The last valid list stays in use. */
   readonly brokenLists: readonly string[]
+  /** Problems of sources whose last answer was not valid. The strategies keep the last valid data. */
+  readonly brokenSources: readonly string[]
   /** Decision time per market row, microseconds. */
   readonly decisionUs: { readonly p50: number; readonly p99: number }
 }
@@ -95,6 +97,7 @@ export interface WatchedWorld {
   readonly planNotice: string
   readonly decisionTime: { p50(): number; p99(): number }
   readonly lists: { readonly broken: ReadonlyMap<string, string> }
+  readonly sources: { readonly broken: readonly string[] }
   plan(): Plan
 }
 
@@ -122,11 +125,11 @@ export function statusOf({ bots, stats, world, worthOf, startedAt }: StatusParts
 }
 
 function healthOf(world: WatchedWorld): Health {
-  const { feed, limiter, decisionTime, lists } = world
+  const { feed, limiter, decisionTime, lists, sources } = world
   return {
     ...{ feed: feed.state, reconnects: feed.counts.losses, plan: world.plan(), requests: limiter.status() },
     planNotice: world.planNotice,
-    ...{ brokenLists: [...lists.broken.values()] },
+    ...{ brokenLists: [...lists.broken.values()], brokenSources: sources.broken },
     decisionUs: { p50: decisionTime.p50(), p99: decisionTime.p99() },
   }
 }

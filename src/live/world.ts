@@ -30,6 +30,7 @@ import type { Signing } from './local-trading.ts'
 import { MessagePacer } from './request-pacing.ts'
 import { Routes } from './routes.ts'
 import type { KeyUse, ServiceAccess } from './service-access.ts'
+import { SourcePolls } from './source-polls.ts'
 import type { Probe } from './trading.ts'
 import { Trading } from './trading.ts'
 import { UnitWatch } from './unit-watch.ts'
@@ -71,6 +72,7 @@ export class LiveWorld {
   readonly #pacer: MessagePacer
   readonly #alerts: Alerts | undefined
   readonly lists = new FilterLists()
+  readonly sources: SourcePolls
   /** Watches the unit of amounts; undefined if the unit is configured, or proved by a probe. */
   readonly #units: UnitWatch | undefined
   #gateway: Gateway | undefined
@@ -88,6 +90,10 @@ export class LiveWorld {
     }
     this.#pools = openPools({ ...parts, post }, http.http, chain)
     this.#trading = new Trading({ ...parts, http: this.#shown, chain })
+    this.sources = new SourcePolls({
+      ...{ config, clock, log, post: parts.post, redact: service.redact },
+      alert: (alert) => this.alert(alert),
+    })
     this.#pacer = new MessagePacer(this.#trading.shareOf(this.plan().messagesPerSecond))
     this.#paper = new PaperWorld(config, clock, mints)
     this.#paper.market.addKeeper((mint) => parts.stats.holds(mint))
@@ -159,9 +165,11 @@ export class LiveWorld {
     const unwatch = this.lists.watch(config, log, post, (text) =>
       this.alert({ kind: 'list-broken', bot: '', text, time: machine.clock.now() }),
     )
+    const stopSources = this.sources.start()
     const stop = this.feed.start(sink)
     return () => {
       unwatch()
+      stopSources()
       return stop()
     }
   }
@@ -218,7 +226,7 @@ export class LiveWorld {
   async close(): Promise<void> {
     this.#pools.stop()
     this.chain?.stop()
-    await this.#http.close()
+    await Promise.all([this.#http.close(), this.sources.close()])
   }
 
   /** HTTP client that removes secrets from answers of the service before they are journaled, because an answer may

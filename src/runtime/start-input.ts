@@ -1,6 +1,7 @@
 import { formatSol } from '../base/units.ts'
 import type { Config } from '../config/config.ts'
 import { WARMUP_SECONDS } from '../config/defaults.ts'
+import { checkSource } from '../config/source-check.ts'
 import { MOST_WARMUP_SECONDS } from '../config/strategies.ts'
 import { isReal } from '../engine/account.ts'
 import { secondsOfBars } from '../engine/bars/bar-plan.ts'
@@ -9,13 +10,14 @@ import type { StartInput } from '../engine/messages.ts'
 import { isOpen } from '../engine/order.ts'
 import type { RecoveredMoney } from '../engine/recovered-money.ts'
 import type { BotSettings, Plan } from '../engine/settings.ts'
+import type { SourceValue } from '../engine/sources.ts'
 import type { JournalReader } from '../journal/reader/reader.ts'
 import type { Recovered } from '../journal/reader/recovery.ts'
 import type { ServiceProof } from '../orders/service-facts.ts'
 
 /** Parts of a start input that do not come from the configuration. */
 export interface Beginning
-  extends Pick<StartInput, 'segment' | 'code' | 'bots' | 'plan' | 'money' | 'stopped' | 'warm'> {
+  extends Pick<StartInput, 'segment' | 'code' | 'bots' | 'plan' | 'money' | 'stopped' | 'sources' | 'warm'> {
   /** Units of this service that were proved. */
   readonly proof?: ServiceProof | undefined
 }
@@ -25,7 +27,7 @@ export const NOT_WARM: StartInput['warm'] = { from: 1, to: 0 }
 
 /** Returns the start input of a segment: of a live run, of a backtest, or of a strategy's test. */
 export function startInput({ hash, service, lists }: Config, beginning: Beginning): StartInput {
-  const { segment, code, bots, plan, money, stopped, warm, proof } = beginning
+  const { segment, code, bots, plan, money, stopped, sources, warm, proof } = beginning
   const { tradePrice, tradeAmount } = service.units
   return {
     ...{ kind: 'start', segment, config: hash, code, seed: 1, bots, plan },
@@ -34,6 +36,7 @@ export function startInput({ hash, service, lists }: Config, beginning: Beginnin
     money,
     ...(stopped !== undefined && { stopped }),
     ...(lists.size > 0 && { lists: Object.fromEntries(lists) }),
+    ...(sources !== undefined && sources.length > 0 && { sources }),
     warm,
   }
 }
@@ -109,5 +112,17 @@ export interface Recovery {
  *  warm-up. */
 export function recoveredStart({ config, bots, past, reader, ...more }: Recovery): StartInput {
   const warm = bots.length === 0 ? NOT_WARM : reader.warmupRange(warmupSeconds(config))
-  return startInput(config, { ...more, segment: past.lastSegment + 1, bots, money: ownMoney(past.money, bots), warm })
+  const money = ownMoney(past.money, bots)
+  const sources = declaredOnly(reader, config)
+  return startInput(config, { ...more, segment: past.lastSegment + 1, bots, money, sources, warm })
+}
+
+/** The last value of each source that a bot of this start declares, as far as its schema still accepts the value. */
+function declaredOnly(reader: JournalReader, { bots }: Pick<Config, 'bots'>): SourceValue[] {
+  if (bots.every(({ strategy }) => strategy.strategy.sources === undefined)) return []
+  return reader.lastSources().flatMap((value) => {
+    const declared = bots.find(({ name }) => name === value.bot)?.strategy.strategy.sources?.[value.name]
+    const checked = declared && checkSource(declared.schema, value.data)
+    return checked?.ok ? [{ ...value, data: checked.data }] : []
+  })
 }

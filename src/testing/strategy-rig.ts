@@ -1,8 +1,9 @@
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import type { Millis } from '../base/units.ts'
-import { type LoneBotOptions, loneBot } from '../config/bots.ts'
+import { LONE_BOT, type LoneBotOptions, loneBot } from '../config/bots.ts'
 import { findingsText, nondeterminism } from '../config/determinism/check.ts'
+import { checkSource } from '../config/source-check.ts'
 import { fileOf } from '../config/strategy-origin.ts'
 import type { FillModel } from '../engine/accounting/fill-assumptions.ts'
 import { alarmText } from '../engine/bots/thrown-value.ts'
@@ -227,6 +228,18 @@ export class StrategyRig {
    *  name: 'stop' }`. */
   command(command: Command): void {
     this.#process.sink.post({ kind: 'command', command })
+    this.#check()
+  }
+
+  /** Gives the bot an answer of a declared source. Throws SluiceError if the strategy does not declare the source, or
+   *  if `data` does not fit its schema. */
+  source(name: string, data: unknown): void {
+    const declared = this.#strategy.sources?.[name]
+    const names = Object.keys(this.#strategy.sources ?? {}).join(', ') || 'none'
+    if (declared === undefined) throw new SluiceError(`source ${name}: the strategy declares ${names}`, ExitCode.usage)
+    const checked = checkSource(declared.schema, data)
+    if (!checked.ok) throw new SluiceError(`source ${name}: ${checked.problem}`, ExitCode.usage)
+    this.#process.sink.post({ kind: 'source', bot: LONE_BOT, name, data: checked.data })
     this.#check()
   }
 

@@ -6,6 +6,8 @@ export interface HttpOptions {
   /** Time limit from the call to the last byte of the answer. */
   readonly timeoutMs?: number
   readonly connectTimeoutMs?: number
+  /** Longest answer, bytes. */
+  readonly longestBody?: number
 }
 
 const TIMEOUT_MS = 60_000
@@ -37,7 +39,7 @@ export function openHttp(options: HttpOptions = {}): { http: Http; close: () => 
   return {
     http: (request) => {
       const url = new URL(request.url)
-      return new Exchange(request, url, options.timeoutMs ?? TIMEOUT_MS).run(poolOf(url.origin))
+      return new Exchange(request, url, options).run(poolOf(url.origin))
     },
     close: async () => {
       await Promise.all([...pools.values()].map((pool) => pool.destroy()))
@@ -50,6 +52,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: HttpRequest
   readonly #url: URL
   readonly #timeoutMs: number
+  readonly #longestBody: number
   #settle: (result: HttpResult) => void = () => {}
   #controller: Dispatcher.DispatchController | undefined
   #isSettled = false
@@ -58,10 +61,11 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #chunks: Buffer[] = []
   #size = 0
 
-  constructor(request: HttpRequest, url: URL, timeoutMs: number) {
+  constructor(request: HttpRequest, url: URL, { timeoutMs = TIMEOUT_MS, longestBody = LONGEST_BODY }: HttpOptions) {
     this.#request = request
     this.#url = url
     this.#timeoutMs = timeoutMs
+    this.#longestBody = longestBody
   }
 
   run(dispatcher: Dispatcher): Promise<HttpResult> {
@@ -99,7 +103,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#size += chunk.length
-    if (this.#size > LONGEST_BODY) this.#fail('the answer is longer than 1 MB')
+    if (this.#size > this.#longestBody) this.#fail(`the answer is longer than ${sizeText(this.#longestBody)}`)
     else this.#chunks.push(chunk)
   }
 
@@ -119,6 +123,10 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#settle({ kind: this.#controller === undefined ? 'unsent' : 'lost', reason })
     this.#controller?.abort(new Error(reason))
   }
+}
+
+function sizeText(bytes: number): string {
+  return bytes < 1_048_576 ? `${bytes / 1024} kB` : `${bytes / 1_048_576} MB`
 }
 
 function messageOf(error: unknown): string {

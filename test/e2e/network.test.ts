@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { openReader } from '../../src/journal/reader/reader.ts'
 import { type LoudService, openLoudService } from './loud-service.ts'
 import { launch, sluice } from './process.ts'
 import { openStage, orderIn, type Stage, tell } from './stage.ts'
@@ -11,11 +14,16 @@ import { openVenue, type Venue } from './venue.ts'
 const WIRETAP = fileURLToPath(new URL('./wiretap.ts', import.meta.url))
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal must not receive these characters
 const COLOUR = /\u001b/
+const SOURCE_KEY = 'source-key-1a2b3c4d5e6f'
 const RPC_KEY = 'rpc-key-9f8e7d6c5b4a'
 
 /** A run against every behavior of a service, with its secrets from the environment. */
 async function troubledRun(atEnd: Parameters<typeof openVenue>[1]) {
-  const bots = [{ name: 'trips', strategy: 'round-trips', params: { rounds: 2 } }] as const
+  const source = await openSource(atEnd)
+  const bots = [
+    { name: 'trips', strategy: 'round-trips', params: { rounds: 2 } },
+    { name: 'attentive', strategy: 'attentive', sources: { mood: { url: 'env:SLUICE_E2E_MOOD', everySeconds: 1 } } },
+  ] as const
   const venue = await openVenue({ bots }, atEnd)
   const { apiKeys, rpcUrl, faults } = venue.sandbox
   venue.configure({
@@ -24,10 +32,11 @@ async function troubledRun(atEnd: Parameters<typeof openVenue>[1]) {
   })
   for (const kind of ['dropAfter', 'rateLimit', 'reverted', 'garbage'] as const) faults.set({ kind })
   const heard = join(venue.folder, 'heard')
-  const secrets = [apiKeys.standard, RPC_KEY]
+  const secrets = [apiKeys.standard, RPC_KEY, SOURCE_KEY]
   const one = venue.run({
     SLUICE_E2E_KEY: apiKeys.standard,
     SLUICE_E2E_RPC: `${rpcUrl}?api-key=${RPC_KEY}`,
+    SLUICE_E2E_MOOD: `http://127.0.0.1:${source.port}/mood?key=${SOURCE_KEY}`,
     SLUICE_E2E_WIRETAP: heard,
     NODE_OPTIONS: `--import=${WIRETAP}`,
   })
@@ -38,15 +47,16 @@ async function troubledRun(atEnd: Parameters<typeof openVenue>[1]) {
   await until('the refusal', () => /refuses the API key/.test(one.stderr))
   one.child.kill('SIGINT')
   expect(await one.ended).toBe(0)
-  return { venue, one, secrets, heard: readFileSync(heard, 'utf8').trim().split('\n') }
+  return { venue, one, secrets, source, heard: readFileSync(heard, 'utf8').trim().split('\n') }
 }
 
 describe.concurrent('network connections and files of a run', () => {
   test('connections go only to the configured hosts, and no secret is in logs, journal or output', async ({
     onTestFinished,
   }) => {
-    const { venue, one, secrets, heard } = await troubledRun(onTestFinished)
-    expect(new Set(heard)).toEqual(new Set([`connect 127.0.0.1:${portOf(venue)}`]))
+    const { venue, one, secrets, source, heard } = await troubledRun(onTestFinished)
+    expect(new Set(heard)).toEqual(new Set([portOf(venue), source.port].map((port) => `connect 127.0.0.1:${port}`)))
+    expect(noted(venue)).toContain('the mood is 1')
     const outputs = await Promise.all(
       [['orders', '--json'], ['fills', '--json'], ['positions'], ['replay', '--verify']].map((args) =>
         sluice([...args, '--journal', venue.journal]),
@@ -130,8 +140,30 @@ async function openLoudStage(atEnd: Parameters<typeof openVenue>[1]): Promise<{ 
   return { stage: await openStage({}, atEnd), loud }
 }
 
-function portOf({ sandbox }: Venue): string {
-  return new URL(sandbox.baseUrl).port
+/** A source whose answer and whose errors repeat the request, with its key. */
+async function openSource(atEnd: Parameters<typeof openVenue>[1]): Promise<{ port: number }> {
+  let asked = 0
+  const server = createServer(({ url }, response) => {
+    asked++
+    response.end(asked % 2 === 0 ? `no mood at ${url}` : JSON.stringify({ value: asked, url }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  atEnd(async () => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { port: (server.address() as AddressInfo).port }
+}
+
+function noted({ journal }: Venue): string[] {
+  const reader = openReader(journal)
+  const notes = [...reader.decisions()].filter(({ kind }) => kind === 'note').map(({ reason }) => reason)
+  reader.close()
+  return notes
+}
+
+function portOf({ sandbox }: Venue): number {
+  return Number(new URL(sandbox.baseUrl).port)
 }
 
 /** Files that a run left in its folder, without the user's own secret files. */

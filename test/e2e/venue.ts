@@ -27,6 +27,7 @@ const STRATEGIES = {
   'round-trips': new URL('./strategies/round-trips.ts', import.meta.url),
   hostile: new URL('./strategies/hostile.ts', import.meta.url),
   hoarder: new URL('./strategies/hoarder.ts', import.meta.url),
+  attentive: new URL('./strategies/attentive.ts', import.meta.url),
   puppet: new URL('./strategies/puppet.ts', import.meta.url),
   'standing-orders': new URL('./strategies/standing-orders.ts', import.meta.url),
 }

@@ -206,7 +206,7 @@ const MOVES_ON: ReadonlySet<string> = new Set<ErrorCode>([
 
 /** Returns the map that collects this input, which is neither a report nor a timer. */
 function toldIn({ carried, operated, gated }: RecordedStart, input: Input): Map<Seq, Input> {
-  if (input.kind === 'feed' || input.kind === 'gap') return carried
+  if (input.kind === 'feed' || input.kind === 'gap' || input.kind === 'source') return carried
   if (input.kind === 'list') return operated
   if (input.kind !== 'command') return gated
   return input.command.name === 'stop' ? carried : operated

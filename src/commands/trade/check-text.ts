@@ -85,6 +85,7 @@ function botText(bot: BotConfig, { service }: Config): string {
       ['limits', sentencesOf<Limits>(LIMITS, bot.limits).join(', ') || 'none'],
       ['mints', tokenChecks(bot)],
       ...filters(bot),
+      ...sources(bot),
       ...paperFills(bot),
     ]),
   ].join('\n')
@@ -106,6 +107,15 @@ function overridden({ overriddenExits }: BotConfig): [string, string][] {
 function filters({ filters }: BotConfig): [string, string][] {
   const text = sentencesOf<EntryFilters>(FILTERS, filters).join(', ')
   return text === '' ? [] : [['tokens', printable(text)]]
+}
+
+/** Row with the address, the interval and the file of each source; no row if the strategy declares none. */
+function sources({ sources = {} }: BotConfig): [string, string][] {
+  const texts = Object.entries(sources).map(([name, { url, everyMs, file }]) => {
+    const live = url === undefined ? 'no url, for backtests only' : `${url.describe()} every ${everyMs / 1000} s`
+    return `${name} from ${live}${file === undefined ? '' : `, in backtests from ${file}`}`
+  })
+  return texts.length === 0 ? [] : [['sources', printable(texts.join('; '))]]
 }
 
 /** Row with the assumptions about fills on paper that are not the usual ones; no row if all are. */

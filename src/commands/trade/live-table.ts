@@ -32,7 +32,7 @@ export function liveTable(status: Status, title: string, rowsPerSecond: number |
     statusLine(status, rowsPerSecond),
     ...status.requests.holds.map((hold) => holdLine(hold, status)),
     ...(status.planNotice === '' ? [] : [styleText('yellow', printable(status.planNotice))]),
-    ...status.brokenLists.map((problem) => styleText('red', printable(problem))),
+    ...[...status.brokenLists, ...status.brokenSources].map((problem) => styleText('red', printable(problem))),
     '',
     ...resultLines(status, columns),
     ...walletLines(status),

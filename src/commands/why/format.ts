@@ -76,6 +76,8 @@ export function inputText(input: Input): string {
       return `operator command \`${input.command.name}\``
     case 'gap':
       return 'the end of a gap in the feed'
+    case 'source':
+      return `an answer of the source ${input.name}`
     case 'pool':
       return poolText(input.answer)
     case 'start':

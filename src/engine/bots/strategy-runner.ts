@@ -48,6 +48,8 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
   /** Frozen copy of the params, made when the strategy first needs it. */
   #params: Json | undefined
   readonly #firings = new FiringRate()
+  /** The last value of each source. */
+  readonly #sources = new Map<string, Json>()
   /** Alarm of a strategy that threw during the warm-up. It is emitted afterwards, because outputs are discarded until
    *  then. */
   #heldAlarm: Alarm | undefined
@@ -149,6 +151,13 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
       const reason = `its timers fired ${this.#firings.text(now)}, more often than allowed; they were cleared`
       this.#end({ kind: 'alarm', bot: this.name, code: 'STRATEGY_STORM', reason })
     }
+  }
+
+  /** Shows an answer of a source. Without `data`, the last value is shown again. */
+  source(name: string, time: Millis, data: Json | undefined): void {
+    if (data !== undefined) this.#sources.set(name, plainJson(data, name))
+    const value = this.#sources.get(name)
+    if (value !== undefined) this.guard(() => this.handlers.onSource?.(name, value, time))
   }
 
   /** Notifies the strategy of a change of an order. */

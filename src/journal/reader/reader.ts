@@ -8,6 +8,7 @@ import { isUnsellable, type Position, type PositionState, sellingText } from '..
 import type { ConditionalState } from '../../engine/exits/conditional-order.ts'
 import type { Fill, OrderState } from '../../engine/order.ts'
 import type { Decision } from '../../engine/replay/compare-decisions.ts'
+import type { SourceValue } from '../../engine/sources.ts'
 import type { Block, TradeSide } from '../../market/block.ts'
 import { Mints } from '../../market/mints.ts'
 import type { Attempt } from '../../orders/attempt.ts'
@@ -17,7 +18,7 @@ import { findingsOf } from '../proof/findings.ts'
 import { lackOf } from '../proof/missing-rows.ts'
 import { type FillRow, type FillTableRow, fillOf, fillRow } from '../schema/fills.ts'
 import { MappedScan } from '../tape/block-row.ts'
-import { type Market, type MarketItem, MarketTape, rowsOf } from '../tape/market-tape.ts'
+import { LAST_SOURCES, type Market, type MarketItem, MarketTape, rowsOf, type SourceNews } from '../tape/market-tape.ts'
 import { type Segment, type SegmentItem, SegmentReplay, segmentsOf } from '../tape/recorded-segments.ts'
 import { type SeqRange, TapeReader } from '../tape/tape-reader.ts'
 import { TapeSearch } from '../tape/tape-search.ts'
@@ -227,6 +228,18 @@ export class JournalReader {
     return this.#all(
       'SELECT id, bot, mint, side, state, code, reason, time, price, tag FROM conditional_orders ORDER BY time, id',
     )
+  }
+
+  /** The last data of each source, oldest first. */
+  lastSources(): SourceValue[] {
+    const rows = this.#read(() => this.#db.prepare(LAST_SOURCES).all(Number.MAX_SAFE_INTEGER)) as {
+      time: Millis
+      json: string
+    }[]
+    return rows.map(({ time, json }) => {
+      const { bot, name, data = null } = decodeJson<SourceNews>(json)
+      return { bot, name, data, time }
+    })
   }
 
   /** All fills, oldest first, without those that a fork reversed. */

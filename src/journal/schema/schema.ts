@@ -3,6 +3,7 @@ import { TEXTS } from '../tape/packed-text.ts'
 import { addFillColumns } from './fills.ts'
 import { LEDGER } from './ledger.ts'
 import { addRowChecksum, sealAll } from './seals.ts'
+import { SOURCES } from './sources.ts'
 import { STRETCHES_AND_GAPS } from './stretches.ts'
 import { TAGS } from './tags.ts'
 import { TOKEN_STATES } from './token-states.ts'
@@ -270,6 +271,7 @@ const MIGRATIONS: readonly ((db: Database) => void)[] = [
   (db) => db.exec(STRETCHES_AND_GAPS),
   sealAll,
   (db) => db.exec(TAGS + TOKEN_STATES),
+  (db) => db.exec(SOURCES),
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

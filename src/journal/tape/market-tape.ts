@@ -10,6 +10,9 @@ import { rowAt, type TapeReader } from './tape-reader.ts'
 /** Recorded events of the feed other than market rows. */
 export type FeedNews = Extract<Input, { kind: 'feed' | 'gap' }>
 
+/** A recorded answer of a strategy's source. */
+export type SourceNews = Extract<Input, { kind: 'source' }>
+
 /** A part of the tape that one process recorded, or that one import wrote (segment 0). */
 export interface Stretch {
   readonly segment: number
@@ -27,7 +30,7 @@ export interface Stretch {
 export type MarketItem =
   | { readonly kind: 'began'; readonly stretch: Stretch }
   | { readonly kind: 'rows'; readonly block: Block; readonly from: number; readonly to: number }
-  | { readonly kind: 'news'; readonly time: Millis; readonly news: FeedNews }
+  | { readonly kind: 'news'; readonly time: Millis; readonly news: FeedNews | SourceNews }
   | { readonly kind: 'ended'; readonly stretch: Stretch }
 
 type News = Generator<Extract<MarketItem, { kind: 'news' }> & { readonly seq: Seq }, void, undefined>
@@ -38,12 +41,14 @@ interface NewsRow {
   readonly json: string
 }
 
-/** SQL of the feed events between two seqs. Rows that a full disk lost count as a gap. */
+/** SQL of the feed events and the answers of sources between two seqs. Rows that a full disk lost count as a gap. */
 const NEWS = `
-SELECT seq, time, json FROM input WHERE kind IN ('feed', 'gap') AND seq BETWEEN ? AND ?
+SELECT seq, time, json FROM input WHERE kind IN ('feed', 'gap') AND seq BETWEEN @first AND @last
+UNION ALL
+SELECT seq, time, json FROM input WHERE kind = 'source' AND seq BETWEEN @first AND @last
 UNION ALL
 SELECT last_seq, last_time, json_object('kind', 'gap', 'from', first_time, 'to', last_time,
-  'keys', json_array('trades', 'newTokens', 'priceUpdates')) FROM missing WHERE last_seq BETWEEN ? AND ?
+  'keys', json_array('trades', 'newTokens', 'priceUpdates')) FROM missing WHERE last_seq BETWEEN @first AND @last
 ORDER BY 1`
 
 /** SQL of the feed events from which the state before a seq is rebuilt. They begin at the last row with complete
@@ -54,19 +59,28 @@ SELECT seq, time, json FROM input WHERE kind = 'feed' AND segment = @segment AND
   ORDER BY seq DESC LIMIT 1)
 ORDER BY seq`
 
+/** SQL of the last data of each source before a seq. Answers that repeat the data are skipped. SQLite returns the other
+ *  columns from the row of the maximum. */
+export const LAST_SOURCES = `
+SELECT max(seq) AS seq, time, json FROM input
+WHERE kind = 'source' AND seq < ? AND json_type(json, '$.data') IS NOT NULL
+GROUP BY json_extract(json, '$.bot'), json_extract(json, '$.name') ORDER BY 1`
+
 /** The market part of a journal, from the first row that is still on the tape to the last. */
 export class MarketTape {
   readonly stretches: readonly Stretch[]
   /** Number of rows in all stretches. */
   readonly rows: number
   readonly #tape: TapeReader
-  readonly #news: Statement<[Seq, Seq, Seq, Seq], NewsRow>
+  readonly #news: Statement<{ first: Seq; last: Seq }, NewsRow>
   readonly #stateBefore: Statement<{ segment: number; seq: Seq }, NewsRow>
+  readonly #sourcesBefore: Statement<[Seq], Pick<NewsRow, 'json'>>
 
   constructor(db: Database, tape: TapeReader) {
     this.#tape = tape
     this.#news = db.prepare(NEWS)
     this.#stateBefore = db.prepare(STATE_BEFORE)
+    this.#sourcesBefore = db.prepare(LAST_SOURCES)
     this.stretches = stretchesOf(db)
     this.rows = rowsOf(db)
   }
@@ -118,9 +132,12 @@ export class MarketTape {
     const before = this.#stateBefore.all({ segment, seq: firstSeq }).map(({ json }) => rows.input<FeedNews>(json))
     const state = before.at(-1)
     if (state !== undefined) yield { kind: 'news', seq: firstSeq, time: from, news: state }
+    if (firstSeq === this.stretches[0]?.firstSeq)
+      for (const { json } of this.#sourcesBefore.all(firstSeq))
+        yield { kind: 'news', seq: firstSeq, time: from, news: rows.input<SourceNews>(json) }
     // These few rows are all read at once, because MappedScan releases nothing while a statement is open.
-    for (const { seq, time, json } of this.#news.all(firstSeq, lastSeq, firstSeq, lastSeq))
-      yield { kind: 'news', seq, time, news: rows.input<FeedNews>(json) }
+    for (const { seq, time, json } of this.#news.all({ first: firstSeq, last: lastSeq }))
+      yield { kind: 'news', seq, time, news: rows.input<FeedNews | SourceNews>(json) }
   }
 }
 
@@ -214,6 +231,7 @@ function croppedTo(stretch: Stretch, from: Millis, to: Millis): Stretch | undefi
 function* itemsIn(items: Iterable<MarketItem>, from: Millis, to: Millis): Generator<MarketItem, void, undefined> {
   let stretch: Stretch | undefined
   let before: FeedNews | undefined
+  const sources = new LastSources()
   for (const item of items) {
     if (item.kind === 'began') {
       stretch = croppedTo(item.stretch, from, to)
@@ -222,6 +240,7 @@ function* itemsIn(items: Iterable<MarketItem>, from: Millis, to: Millis): Genera
       if (stretch !== undefined) yield { kind: 'began', stretch }
       continue
     }
+    if (item.kind === 'news' && item.news.kind === 'source' && item.time < from) sources.take(item.news)
     if (stretch === undefined) continue
     if (item.kind === 'news' && item.time < from) {
       if (item.news.kind === 'feed') before = item.news
@@ -231,7 +250,23 @@ function* itemsIn(items: Iterable<MarketItem>, from: Millis, to: Millis): Genera
     if (part === undefined || (part.kind === 'news' && part.time > to)) continue
     if (before !== undefined) yield { kind: 'news', time: from, news: before }
     before = undefined
+    for (const news of sources.takeAll()) yield { kind: 'news', time: from, news }
     yield part.kind === 'ended' ? { kind: 'ended', stretch } : part
+  }
+}
+
+/** The last data of each source before a part of the tape. */
+class LastSources {
+  readonly #last = new Map<string, SourceNews>()
+
+  take(news: SourceNews): void {
+    if (news.data !== undefined) this.#last.set(`${news.bot} ${news.name}`, news)
+  }
+
+  takeAll(): SourceNews[] {
+    const all = [...this.#last.values()]
+    this.#last.clear()
+    return all
   }
 }
 
@@ -252,7 +287,7 @@ function* warmupOf(market: Market, from: Millis, mints: Mints, seconds: number):
 }
 
 /** Index of the first row in `from` to `to` that is at or after `time`; `to` if there is none. */
-function firstFrom({ time: times }: Block, time: Millis, from: number, to: number): number {
+export function firstFrom({ time: times }: Block, time: Millis, from: number, to: number): number {
   let low = from
   let high = to
   while (low < high) {

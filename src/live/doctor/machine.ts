@@ -23,6 +23,12 @@ export function readSecrets(config: Config): SecretFinding[] {
       ? chain.rpc.map(({ url }, index): [string, Secret] => [`chain.rpc ${index + 1}`, url])
       : []),
     ['alerts.url', alerts?.url],
+    ...config.bots.flatMap(({ name: bot, sources = {} }) =>
+      Object.entries(sources).map(([name, { url }]): [string, Secret | undefined] => [
+        `sources.${name} of ${bot}`,
+        url,
+      ]),
+    ),
   ]
   return named.flatMap(([name, secret]) =>
     secret === undefined ? [] : [{ name, source: secret.describe(), problem: problemOf(secret) }],

@@ -51,6 +51,7 @@ function tableOf(
     decisionTime: { p50: () => 1, p99: () => 2 },
     plan: () => ({}) as never,
     lists: { broken: new Map(broken.map((text) => [text, text])) },
+    sources: { broken: [] },
   } satisfies WatchedWorld
   const worthOf = (position: Position) => {
     const sol = liquidationSol(position, price)

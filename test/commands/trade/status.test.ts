@@ -57,7 +57,17 @@ test('status of a running process shows its table, even with 3,000 positions', a
   mkdirSync(dirname(journal))
   const held = { bot: 'dips', state: 'open', tokens: 1, costSol: 1, valueSol: 2, openedAt: 0, selling: '' }
   const answer = {
-    ...{ startedAt: 0, time: 60_000, rows: 3, orders: 0, fills: 0, feed: 'stale', reconnects: 0, brokenLists: [] },
+    ...{
+      startedAt: 0,
+      time: 60_000,
+      rows: 3,
+      orders: 0,
+      fills: 0,
+      feed: 'stale',
+      reconnects: 0,
+      brokenLists: [],
+      brokenSources: [],
+    },
     ...{
       stops: [],
       undecided: [],

@@ -36,6 +36,7 @@ const told = (items: Iterable<MarketItem>) =>
     if (item.kind === 'rows') return []
     if (item.kind !== 'news') return [`${item.kind} ${item.stretch.from - T0} ${item.stretch.to - T0}`]
     const { news, time } = item
+    if (news.kind === 'source') return [`${time - T0} source ${news.name}`]
     return [`${time - T0} ${news.kind === 'feed' ? news.status : `gap ${news.from - T0} ${news.to - T0}`}`]
   })
 

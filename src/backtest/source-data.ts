@@ -1,0 +1,152 @@
+import type { Millis } from '../base/units.ts'
+import type { BotConfig } from '../config/config.ts'
+import { checkSource } from '../config/source-check.ts'
+import type { SourceConfig } from '../config/source-config.ts'
+import { readSourceFile, type TimedValue } from '../config/source-file.ts'
+import type { Sources } from '../engine/sources.ts'
+import { firstFrom, type Market, type MarketItem, type SourceNews } from '../journal/tape/market-tape.ts'
+
+type Bots = readonly Pick<BotConfig, 'name' | 'strategy' | 'sources'>[]
+
+/** A source of a bot, and where its data in a backtest comes from. */
+interface Supply {
+  readonly bot: string
+  readonly name: string
+  readonly schema: Sources[string]['schema']
+  /** Settings with a file; undefined if recorded answers serve the source. */
+  readonly file: (SourceConfig & { readonly file: string }) | undefined
+  /** Bot whose recorded answers serve the source; undefined if there are none. */
+  readonly recordedBy: string | undefined
+}
+
+interface FileAnswer extends TimedValue {
+  readonly bot: string
+  readonly name: string
+}
+
+/** Values of files that were read. */
+const read = new WeakMap<SourceConfig, readonly TimedValue[]>()
+
+/** Data of the sources of bots in a backtest: from their files, else from the answers on the tape. */
+export class SourceData {
+  readonly #supplies: readonly Supply[]
+  /** Sources whose last recorded answer does not fit the schema, by bot and name. */
+  readonly #unfit = new Set<string>()
+
+  /** Answers that come from files. */
+  readonly #fromFile = new WeakSet<SourceNews>()
+
+  constructor(bots: Bots, market: Pick<Market, 'history'>) {
+    this.#supplies = suppliesOf(bots, market)
+  }
+
+  /** Descriptions of sources without data. */
+  get lacks(): string[] {
+    return this.#supplies
+      .filter(({ file, recordedBy }) => file === undefined && recordedBy === undefined)
+      .map(({ bot, name }) => `source ${name} of ${bot}: no recorded answer, and no file`)
+  }
+
+  /** Yields the items of a market and, between them, the values of files. A value comes before the rows of its time. Of
+   *  the values before the beginning, only the last one is yielded. */
+  *items(items: Iterable<MarketItem>): Generator<MarketItem, void, undefined> {
+    const answers = this.#fromFiles()
+    let next = 0
+    let isFirst = true
+    for (const item of items) {
+      const until = lastTimeOf(item)
+      if (isFirst && item.kind === 'began') next = skipped(answers, item.stretch.from)
+      isFirst = false
+      let rest: MarketItem = item
+      for (let one = answers[next]; one !== undefined && one.time <= until; one = answers[++next]) {
+        if (rest.kind === 'rows') {
+          const at = firstFrom(rest.block, one.time, rest.from, rest.to)
+          if (at > rest.from) yield { ...rest, to: at }
+          rest = { ...rest, from: at }
+        }
+        const { bot, name, time, data } = one
+        const news: SourceNews = { kind: 'source', bot, name, data }
+        this.#fromFile.add(news)
+        yield { kind: 'news', time, news }
+      }
+      if (rest.kind !== 'rows' || rest.from < rest.to) yield rest
+    }
+  }
+
+  /** Inputs for the bots that an answer concerns. */
+  inputsOf(news: SourceNews): SourceNews[] {
+    const { bot: by, name, data } = news
+    const isFromFile = this.#fromFile.has(news)
+    const served = this.#supplies.filter(
+      (one) => one.name === name && (isFromFile ? one.file && one.bot : one.recordedBy) === by,
+    )
+    return served.flatMap(({ bot, schema, file }) => {
+      const input = { kind: 'source', bot, name } as const
+      const key = `${bot} ${name}`
+      if (data === undefined) return this.#unfit.has(key) ? [] : [input]
+      const checked = file === undefined ? checkSource(schema, data) : ({ ok: true, data } as const)
+      if (checked.ok) this.#unfit.delete(key)
+      else this.#unfit.add(key)
+      return checked.ok ? [{ ...input, data: checked.data }] : []
+    })
+  }
+
+  #fromFiles(): FileAnswer[] {
+    const answers = this.#supplies.flatMap(({ bot, name, schema, file }) => {
+      if (file === undefined) return []
+      const values = read.get(file) ?? readSourceFile(file.file, schema)
+      read.set(file, values)
+      return values.map((value) => ({ ...value, bot, name }))
+    })
+    return answers.sort((one, other) => one.time - other.time)
+  }
+}
+
+function suppliesOf(bots: Bots, market: Pick<Market, 'history'>): Supply[] {
+  const supplies = bots.flatMap((bot) =>
+    Object.entries(bot.strategy.strategy.sources ?? {}).map(([name, { schema }]) => {
+      const config = bot.sources?.[name]
+      return { bot: bot.name, name, schema, file: hasFile(config) ? config : undefined, recordedBy: undefined }
+    }),
+  )
+  if (supplies.every(({ file }) => file !== undefined)) return supplies
+  const recorders = new Map<string, Set<string>>()
+  for (const item of market.history())
+    if (item.kind === 'news' && item.news.kind === 'source') {
+      const { name, bot } = item.news
+      recorders.set(name, (recorders.get(name) ?? new Set()).add(bot))
+    }
+  return supplies.map((supply) => {
+    const by = recorders.get(supply.name)
+    if (supply.file !== undefined) return supply
+    return { ...supply, recordedBy: by?.has(supply.bot) ? supply.bot : by?.values().next().value }
+  })
+}
+
+function hasFile(config: SourceConfig | undefined): config is SourceConfig & { readonly file: string } {
+  return config?.file !== undefined
+}
+
+/** Latest time that an item covers. */
+function lastTimeOf(item: MarketItem): Millis {
+  switch (item.kind) {
+    case 'rows':
+      return item.block.time[item.to - 1] as Millis
+    case 'news':
+      return item.time
+    case 'began':
+      return item.stretch.from
+    case 'ended':
+      return item.stretch.to
+  }
+}
+
+/** Moves the last value of each source before `from` to the front. Returns its index. */
+function skipped(answers: FileAnswer[], from: Millis): number {
+  const before = answers.filter(({ time }) => time < from)
+  const last = new Map<string, FileAnswer>()
+  for (const one of before) last.set(`${one.bot} ${one.name}`, { ...one, time: from })
+  const kept = [...last.values()]
+  answers.splice(before.length - kept.length, kept.length, ...kept)
+  return before.length - kept.length
+}

@@ -1,0 +1,30 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { z } from 'zod'
+import { type Json, plainJson } from '../base/json.ts'
+import { formatPath, type Path } from './yaml/errors.ts'
+import { parseWith } from './yaml/wording.ts'
+
+/** A value that fits the schema of a source, as plain JSON; or the problem. */
+export type SourceCheck = { readonly ok: true; readonly data: Json } | { readonly ok: false; readonly problem: string }
+
+/** Checks an answer by the schema of its source. The result is checked again, because a recorded value must fit, too:
+ *  a schema that changes its own result could not read its own record. */
+export function checkSource(schema: z.ZodType, value: unknown): SourceCheck {
+  try {
+    const first = parseWith(schema, value)
+    if (!first.ok) return { ok: false, problem: textOf(first.complaints) }
+    const data = plainJson(first.value, 'data')
+    const again = parseWith(schema, data)
+    if (again.ok && isDeepStrictEqual(plainJson(again.value, 'data'), data)) return { ok: true, data }
+    return {
+      ok: false,
+      problem: 'the schema does not accept its own result; let it check the answer, and convert in onSource',
+    }
+  } catch (error) {
+    return { ok: false, problem: `the schema threw: ${(error as Error).message}` }
+  }
+}
+
+function textOf(complaints: readonly { readonly path: Path; readonly message: string }[]): string {
+  return complaints.map(({ path, message }) => `${formatPath(path)}: ${message}`.replace(/^: /, '')).join('; ')
+}

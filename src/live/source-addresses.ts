@@ -1,0 +1,33 @@
+import { ExitCode, SluiceError } from '../base/errors.ts'
+import type { Config } from '../config/config.ts'
+import { SECRET_REFERENCE, type Secret } from '../config/secret.ts'
+import type { SourceConfig } from '../config/source-config.ts'
+import type { Sources } from '../engine/sources.ts'
+
+type Bots = Pick<Config, 'bots'>
+
+/** A source that a running process reads. */
+export interface LiveSource extends Pick<SourceConfig, 'everyMs'> {
+  readonly bot: string
+  readonly name: string
+  readonly url: Secret
+  readonly schema: Sources[string]['schema']
+}
+
+/** Secret addresses of sources. Throws SluiceError if one cannot be read. */
+export function secretAddresses({ bots }: Bots): string[] {
+  const addresses = bots.flatMap(({ sources = {} }) => Object.values(sources).flatMap(({ url }) => url ?? []))
+  return addresses.filter((url) => SECRET_REFERENCE.test(url.describe())).map((url) => url.read())
+}
+
+/** Sources of all bots. Throws SluiceError (exit 2) if one has no address, which only a backtest can do without. */
+export function sourcesOf({ bots }: Bots): LiveSource[] {
+  return bots.flatMap(({ name: bot, strategy, sources, at }) =>
+    Object.entries(strategy.strategy.sources ?? {}).map(([name, { schema }]) => {
+      const { url, everyMs } = sources?.[name] ?? { everyMs: 0 }
+      if (url !== undefined) return { bot, name, url, schema, everyMs }
+      const place = `${at.file}:${at.line}:${at.column}`
+      throw new SluiceError(`${place} the source ${name} of ${bot} has no url, which a run needs`, ExitCode.usage)
+    }),
+  )
+}

@@ -1,0 +1,15 @@
+import { defineStrategy, z } from 'sluice'
+
+/** Notes each answer of its source. */
+export default defineStrategy({
+  name: 'attentive',
+  about: 'Notes what its source says.',
+  params: z.object({}),
+  keys: ['trades'],
+  sources: { mood: { schema: z.object({ value: z.number() }) } },
+  start: (_params, bot) => ({
+    onSource(_name, { value }) {
+      bot.note('', `the mood is ${value}`)
+    },
+  }),
+})
