@@ -6,7 +6,7 @@ import type { AlertsConfig, Config } from './config.ts'
 import { botProblems, serviceWarnings, walletErrors } from './consistency.ts'
 import { alertsFrom, chainFrom, journalFrom, serviceFrom, walletFrom } from './defaults.ts'
 import { configHash } from './hashes.ts'
-import { readConfigFile, readText } from './read.ts'
+import { type BotEntry, readConfigFile, readText } from './read.ts'
 import { type Agreed, agree, missingService } from './shared-sections.ts'
 import { type ConfigError, inOrder } from './yaml/errors.ts'
 
@@ -14,14 +14,22 @@ export type LoadResult =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly errors: readonly ConfigError[] }
 
-/** Reads and checks one or several files as one configuration; returns all errors at once. Reads no secret.
- *  `readsPolicy`: false if the policy file is about to be written. */
+export interface LoadOptions {
+  readonly cwd?: string
+  /** False if the policy file is about to be written. */
+  readonly readsPolicy?: boolean
+  /** Replaces entries of bots, as if the files contained the result. */
+  readonly change?: (entry: BotEntry) => BotEntry
+}
+
+/** Reads and checks one or several files as one configuration; returns all errors at once. Reads no secret. */
 export async function loadConfig(
   files: readonly string[],
-  { cwd = process.cwd(), readsPolicy = true }: { cwd?: string; readsPolicy?: boolean } = {},
+  { cwd = process.cwd(), readsPolicy = true, change }: LoadOptions = {},
 ): Promise<LoadResult> {
   const read = files.map((file) => readConfigFile(file, cwd))
-  const parts = read.flatMap(({ file }) => file ?? [])
+  const found = read.flatMap(({ file }) => file ?? [])
+  const parts = change === undefined ? found : found.map((part) => ({ ...part, bots: part.bots.map(change) }))
   const errors = read.flatMap((one) => one.errors)
 
   const { agreed, disagreements } = agree(parts, cwd)

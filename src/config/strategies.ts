@@ -192,8 +192,8 @@ function refused(message: string): SluiceError {
   return new SluiceError(message, ExitCode.usage)
 }
 
-/** Bounds of a numeric param. A missing bound is infinite. */
-export interface ParamBounds {
+/** Bounds of a number in a schema. A missing bound is infinite. */
+export interface NumberBounds {
   readonly name: string
   readonly min: number
   readonly max: number
@@ -202,6 +202,8 @@ export interface ParamBounds {
 
 interface NumberSchema {
   readonly type?: string
+  readonly anyOf?: readonly NumberSchema[]
+  readonly properties?: Readonly<Record<string, NumberSchema>>
   readonly minimum?: number
   readonly maximum?: number
   readonly exclusiveMinimum?: number
@@ -210,15 +212,25 @@ interface NumberSchema {
 
 /** Bounds of a strategy's numeric params, in the order of its schema. An exclusive bound is returned as an inclusive
  *  one; the schema still checks every value. */
-export function paramBounds({ params }: Pick<Strategy, 'params'>): ParamBounds[] {
-  const schema = z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' })
-  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
-    const { type, minimum, maximum, exclusiveMinimum, exclusiveMaximum } = property as NumberSchema
+export function paramBounds({ params }: Pick<Strategy, 'params'>): NumberBounds[] {
+  return numbersIn(z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' }))
+}
+
+/** Bounds of the numbers in a JSON Schema of a map. A key that accepts a number among other values counts. */
+export function numbersIn(schema: unknown): NumberBounds[] {
+  const { properties, anyOf = [] } = schema as NumberSchema
+  const map = properties ?? anyOf.find((one) => one.properties !== undefined)?.properties ?? {}
+  return Object.entries(map).flatMap(([name, property]) => {
+    const { type, minimum, maximum, exclusiveMinimum, exclusiveMaximum } = numberIn(property)
     if (type !== 'number' && type !== 'integer') return []
     const min = boundOf(minimum ?? exclusiveMinimum, Number.NEGATIVE_INFINITY)
     const max = boundOf(maximum ?? exclusiveMaximum, Number.POSITIVE_INFINITY)
     return [{ name, min, max, isInteger: type === 'integer' }]
   })
+}
+
+function numberIn(property: NumberSchema): NumberSchema {
+  return property.anyOf?.find(({ type }) => type === 'number' || type === 'integer') ?? property
 }
 
 /** A bound, or `none` if the strategy set no bound. zod itself bounds every integer by the safe integers; that bound

@@ -1,8 +1,10 @@
 import type { Json } from '../../base/json.ts'
 import type { BotConfig, Config } from '../../config/config.ts'
 import { parseParams } from '../../config/strategies.ts'
+import { type Settings, variedBot } from '../../config/varied-bot.ts'
 import type { Market } from '../../journal/tape/market-tape.ts'
 import { runBacktest } from '../run.ts'
+import type { Point } from './space.ts'
 import type { SetResult, SweepSet } from './sweep.ts'
 
 /** Number of bots in one engine. Each bot has state for every token. With twice as many bots, the state exceeds a
@@ -18,10 +20,53 @@ export interface SweepGround {
   readonly splitRow: number | undefined
 }
 
-/** Returns the params of a bot with some values replaced; undefined if the strategy's schema refuses them. */
-export function paramsOf({ strategy, params }: BotConfig, point: Readonly<Record<string, number>>): Json | undefined {
-  const parsed = parseParams(strategy.strategy, { ...(params as Record<string, Json>), ...point })
-  return parsed.ok ? (JSON.parse(JSON.stringify(parsed.value)) as Json) : undefined
+/** Splits a point into values of params and of settings, whose names are paths. */
+function partsOf(point: object): { readonly params: Record<string, Json>; readonly settings: Settings } {
+  const entries = Object.entries(point) as [string, number][]
+  const isSetting = ([name]: [string, number]): boolean => name.includes('.')
+  return {
+    params: Object.fromEntries(entries.filter((entry) => !isSetting(entry))),
+    settings: Object.fromEntries(entries.filter(isSetting)),
+  }
+}
+
+/** Returns the params of a bot with some values replaced, and the values of the settings; undefined if the strategy's
+ *  schema refuses the params. */
+export function paramsOf({ strategy, params }: BotConfig, point: Point): Json | undefined {
+  const varied = partsOf(point)
+  const parsed = parseParams(strategy.strategy, { ...(params as Record<string, Json>), ...varied.params })
+  return parsed.ok
+    ? { ...(JSON.parse(JSON.stringify(parsed.value)) as Record<string, Json>), ...varied.settings }
+    : undefined
+}
+
+/** Bots with other settings, by the settings. Each combination is loaded once. */
+export class VariedBots {
+  readonly #ground: Pick<SweepGround, 'config' | 'bot'>
+  readonly #bots = new Map<string, BotConfig | { readonly problem: string }>()
+
+  constructor(ground: Pick<SweepGround, 'config' | 'bot'>) {
+    this.#ground = ground
+  }
+
+  /** Loads the bot with the settings of a set. Returns the errors as text if the settings are invalid. */
+  async load({ params }: Pick<SweepSet, 'params'>): Promise<BotConfig | { readonly problem: string }> {
+    const { settings } = partsOf(params as object)
+    const key = JSON.stringify(settings)
+    const { config, bot } = this.#ground
+    const known = this.#bots.get(key) ?? (key === '{}' ? bot : await variedBot(config.files, bot.name, settings))
+    this.#bots.set(key, known)
+    return known
+  }
+
+  /** The bot of a set, with its settings and params. All settings of the sets must have been loaded. */
+  of({ set, params }: SweepSet): BotConfig {
+    const varied = partsOf(params as object)
+    const key = JSON.stringify(varied.settings)
+    const bot = key === '{}' ? this.#ground.bot : this.#bots.get(key)
+    if (bot === undefined || 'problem' in bot) throw new Error(`the settings of set ${set} were not loaded`)
+    return { ...bot, name: `${this.#ground.bot.name}#${set}`, params: varied.params }
+  }
 }
 
 /** Runs sets of params as bots of one engine in one pass over the tape, each with an account of its own. Each result
@@ -31,8 +76,9 @@ export function runSets(
   sets: readonly SweepSet[],
   market: Market,
   progress?: (rows: number) => void,
+  varied = new VariedBots({ config, bot }),
 ): SetResult[] {
-  const bots = sets.map(({ set, params }) => ({ ...bot, name: `${bot.name}#${set}`, params }))
+  const bots = sets.map((set) => varied.of(set))
   const backtest = runBacktest({ ...config, bots }, market, {
     ...{ partial: true, tolerant: true, splitRow },
     ...(progress && { progress }),

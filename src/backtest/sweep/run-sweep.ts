@@ -2,24 +2,35 @@ import '../../runtime/failpoint.ts'
 import { createHash } from 'node:crypto'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { failpoint } from '../../base/failpoint.ts'
-import type { BotConfig } from '../../config/config.ts'
+import type { Json } from '../../base/json.ts'
 import { codeHash } from '../../config/hashes.ts'
 import type { Market } from '../../journal/tape/market-tape.ts'
 import { TAPE_IDENTITY, tapeHash } from '../tape-identity.ts'
-import { paramsOf, runSets, SETS_AN_ENGINE, type SweepGround } from './run-sets.ts'
+import { paramsOf, runSets, SETS_AN_ENGINE, type SweepGround, VariedBots } from './run-sets.ts'
 import type { Point } from './space.ts'
 import type { SweepStore } from './store.ts'
 import { ranked, type SetResult, type SweepSet } from './sweep.ts'
 import { SweepThreads } from './threads.ts'
 
-/** Returns the sets of params that the strategy's schema accepts, and the number of refused points. Throws SluiceError
- *  if no set remains. */
-export function setsOf(bot: BotConfig, points: readonly Point[]): { sets: SweepSet[]; refused: number } {
-  const accepted = points.flatMap((point) => paramsOf(bot, point) ?? [])
-  if (accepted.length === 0)
-    throw new SluiceError(`the params of ${bot.strategy.name} accept none of these values`, ExitCode.usage)
+/** Returns the sets that the strategy's schema and the checks of the configuration accept, and the number of refused
+ *  points. Throws SluiceError if no set remains. */
+export async function setsOf(
+  { config, bot }: Pick<SweepGround, 'config' | 'bot'>,
+  points: readonly Point[],
+): Promise<{ sets: SweepSet[]; refused: number; varied: VariedBots }> {
+  const varied = new VariedBots({ config, bot })
+  const accepted: Json[] = []
+  let first = `the params of ${bot.strategy.name} accept none of these values`
+  for (const params of points.map((point) => paramsOf(bot, point))) {
+    if (params === undefined) continue
+    const loaded = await varied.load({ params })
+    if (!('problem' in loaded)) accepted.push(params)
+    else if (accepted.length === 0)
+      first = `no combination of these settings is valid; of the first one:\n${loaded.problem}`
+  }
+  if (accepted.length === 0) throw new SluiceError(first, ExitCode.usage)
   const sets = accepted.map((params, index) => ({ set: index + 1, params }))
-  return { sets, refused: points.length - accepted.length }
+  return { sets, refused: points.length - accepted.length, varied }
 }
 
 /** Returns a hash of everything that the results depend on. Reads the tape once. */
@@ -35,6 +46,7 @@ export function sweepIdentity(
 
 export interface RunOptions {
   readonly jobs: number
+  readonly varied: VariedBots
   /** Keeps the results of finished sets, so that an interrupted sweep can continue; undefined if they are not kept. */
   readonly store: SweepStore | undefined
   /** Starts to show progress over this number of market rows. */
@@ -49,7 +61,7 @@ export async function runSweep(
   ground: SweepGround,
   sets: readonly SweepSet[],
   tape: { readonly paths: readonly string[]; readonly market: Market },
-  { jobs, store, showProgress, watchInterrupt }: RunOptions,
+  { jobs, varied, store, showProgress, watchInterrupt }: RunOptions,
 ): Promise<SetResult[]> {
   const results = store?.results() ?? []
   const known = new Set(results.map(({ set }) => set))
@@ -66,7 +78,7 @@ export async function runSweep(
       const at = (done: number): void => progress.at(pass * rows + done)
       const found =
         threads === undefined || interrupted === undefined
-          ? runSets(ground, some, tape.market, at)
+          ? runSets(ground, some, tape.market, at, varied)
           : await Promise.race([interrupted.promise, threads.run(dealt(some, Math.min(threadCount, some.length)), at)])
       store?.add(found)
       failpoint('sweep-pass')

@@ -1,5 +1,6 @@
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { type Random, seededRandom } from '../../base/random.ts'
+import { didYouMean } from '../../config/yaml/wording.ts'
 
 /** A numeric param with the bounds that its schema sets; a missing bound is infinite. */
 export interface Dimension {
@@ -16,20 +17,27 @@ export interface Range {
   readonly to: number
   readonly step: number
   readonly isInteger: boolean
+  /** The values themselves, if the range lists them. */
+  readonly values?: readonly number[]
 }
 
-/** Values of the swept params. */
+/** Values of the swept params and settings. A setting is named by its path, such as `exits.stopLossPercent`. */
 export type Point = Readonly<Record<string, number>>
 
 /** Number of sets of a grid without steps. */
 const USUAL_SETS = 64
 const MOST_SETS = 100_000
 
-/** Parses the texts of `--range` (`name=from:to[:step]`) and checks them against the params. Without texts, returns
- *  every numeric param that has both bounds. Throws SluiceError (exit 2) with a description of the error. */
-export function rangesOf(texts: readonly string[], dimensions: readonly Dimension[]): Range[] {
+/** Parses the texts of `--range` (`name=from:to[:step]` or `name=a,b,c`) and checks them against the params and the
+ *  settings. Without texts, returns every numeric param that has both bounds. Throws SluiceError (exit 2) with a
+ *  description of the error. */
+export function rangesOf(
+  texts: readonly string[],
+  dimensions: readonly Dimension[],
+  settings: readonly Dimension[] = [],
+): Range[] {
   if (texts.length > 0) {
-    const ranges = texts.map((text) => rangeOf(text, dimensions))
+    const ranges = texts.map((text) => (text.includes(',') ? listOf : rangeOf)(text, dimensions, settings))
     const twice = ranges.find(({ name }, index) => ranges.findIndex((other) => other.name === name) !== index)
     if (twice !== undefined) throw usage(`--range ${twice.name} is given twice`)
     return ranges
@@ -39,29 +47,57 @@ export function rangesOf(texts: readonly string[], dimensions: readonly Dimensio
   throw usage(`no numeric param has both bounds; name the ranges: --range name=from:to (${namesOf(dimensions)})`)
 }
 
-function rangeOf(text: string, dimensions: readonly Dimension[]): Range {
+function rangeOf(text: string, dimensions: readonly Dimension[], settings: readonly Dimension[]): Range {
   const [name = '', span = '', ...rest] = text.split('=')
   const parts = span.split(':')
   const [from = Number.NaN, to = Number.NaN, step = 0] = parts.map((part) =>
     part.trim() === '' ? Number.NaN : Number(part),
   )
   if (rest.length > 0 || parts.length > 3 || ![from, to, step].every(Number.isFinite))
-    throw usage(`--range ${text}: expected name=from:to or name=from:to:step`)
-  const dimension = dimensions.find((one) => one.name === name)
-  if (dimension === undefined)
-    throw usage(`--range ${text}: the strategy has no numeric param ${name} (${namesOf(dimensions)})`)
-  const { min, max, isInteger } = dimension
+    throw usage(`--range ${text}: expected name=from:to, name=from:to:step or name=a,b,c`)
+  const { min, max, isInteger } = dimensionOf(text, name, dimensions, settings)
   if (from > to || step < 0) throw usage(`--range ${text}: expected from <= to and step >= 0`)
   if (from < min || to > max) throw usage(`--range ${text}: ${name} must be between ${min} and ${max}`)
   if (isInteger && ![from, to, step].every(Number.isInteger)) throw usage(`--range ${text}: ${name} must be an integer`)
   return { name, from, to, step, isInteger }
 }
 
+/** Parses `name=a,b,c`. */
+function listOf(text: string, dimensions: readonly Dimension[], settings: readonly Dimension[]): Range {
+  const [name = '', list = '', ...rest] = text.split('=')
+  const values = [...new Set(list.split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part))))]
+  if (rest.length > 0 || !values.every(Number.isFinite)) throw usage(`--range ${text}: expected name=a,b,c`)
+  const { min, max, isInteger } = dimensionOf(text, name, dimensions, settings)
+  const [from, to] = [Math.min(...values), Math.max(...values)]
+  if (from < min || to > max) throw usage(`--range ${text}: ${name} must be between ${min} and ${max}`)
+  if (isInteger && !values.every(Number.isInteger)) throw usage(`--range ${text}: ${name} must be an integer`)
+  return { name, from, to, step: 0, isInteger, values: values.toSorted((one, other) => one - other) }
+}
+
+function dimensionOf(
+  text: string,
+  name: string,
+  dimensions: readonly Dimension[],
+  settings: readonly Dimension[],
+): Dimension {
+  const found = [...dimensions, ...settings].find((one) => one.name === name)
+  if (found !== undefined) return found
+  const names = [...dimensions, ...settings].map((one) => one.name)
+  // A key without its section is a frequent mistake.
+  const inside = settings.find((one) => one.name.endsWith(`.${name}`))?.name
+  const nearest = inside === undefined ? didYouMean(name, names) : `; did you mean ${inside}?`
+  throw usage(
+    name.includes('.') || inside !== undefined
+      ? `--range ${text}: there is no numeric setting ${name}${nearest}`
+      : `--range ${text}: the strategy has no numeric param ${name} (${namesOf(dimensions)})${nearest}`,
+  )
+}
+
 /** Returns every combination of values; the last range varies fastest. Ranges without a step give about 64 sets
  *  together. */
 export function gridOf(ranges: readonly Range[]): Point[] {
-  const stepped = ranges.filter(({ step }) => step > 0).reduce((sets, range) => sets * valuesOf(range, 0).length, 1)
-  const open = ranges.filter(({ step }) => step === 0).length
+  const stepped = ranges.filter(isFixed).reduce((sets, range) => sets * valuesOf(range, 0).length, 1)
+  const open = ranges.filter((range) => !isFixed(range)).length
   const points = Math.max(2, Math.floor(Math.max(1, USUAL_SETS / stepped) ** (1 / Math.max(1, open)) + 1e-9))
   const sets = ranges.reduce((product, range) => product * valuesOf(range, points).length, 1)
   if (sets > MOST_SETS)
@@ -86,15 +122,21 @@ export function drawnFrom(ranges: readonly Range[], count: number, seed: number)
 }
 
 function drawOf(range: Range, random: Random): number {
-  const { from, to, step, isInteger } = range
-  if (step > 0) {
+  const { from, to, isInteger } = range
+  if (isFixed(range)) {
     const values = valuesOf(range, 0)
     return values[random.integer(values.length)] as number
   }
   return isInteger ? from + random.integer(to - from + 1) : tidy(from + random.next() * (to - from))
 }
 
-function valuesOf({ from, to, step, isInteger }: Range, points: number): number[] {
+/** Whether the range itself says which values it has. */
+function isFixed({ step, values }: Range): boolean {
+  return step > 0 || values !== undefined
+}
+
+function valuesOf({ from, to, step, isInteger, values: listed }: Range, points: number): readonly number[] {
+  if (listed !== undefined) return listed
   if (from === to) return [from]
   const count = step > 0 ? Math.floor((to - from) / step + 1e-9) + 1 : points
   const width = step > 0 ? step : (to - from) / (points - 1)

@@ -19,7 +19,7 @@ export interface Sweep {
 export interface SweepSet {
   /** Number of the set, counted from 1, in the order of the grid or of the draws. */
   readonly set: number
-  /** All params of the bot, including the swept ones. */
+  /** All params of the bot, including the swept ones, and the swept settings by their paths. */
   readonly params: Json
 }
 
@@ -80,7 +80,7 @@ function ranksOf(values: readonly number[]): number[] {
   return values.map((value) => (sorted.indexOf(value) + sorted.lastIndexOf(value)) / 2)
 }
 
-/** Returns the value of a swept param in a set. */
+/** Returns the value of a swept param or setting in a set. */
 export function paramOf({ params }: SweepSet, name: string): number {
   return (params as Readonly<Record<string, number>>)[name] as number
 }

@@ -5,7 +5,7 @@ import { SluiceError } from '../../base/errors.ts'
 import { loadConfig } from '../../config/load.ts'
 import { SharedMarket, type TapeChunk } from '../../journal/tape/shared-tape.ts'
 import { type OpenTape, openTape } from '../../journal/tape-files.ts'
-import { runSets, type SweepGround } from './run-sets.ts'
+import { runSets, type SweepGround, VariedBots } from './run-sets.ts'
 import type { SetResult, SweepSet } from './sweep.ts'
 import type { FromSweepThread, SweepThreadStart, ToSweepThread } from './threads.ts'
 
@@ -40,7 +40,12 @@ async function ground(): Promise<SweepGround> {
   return { config, bot: base, splitRow }
 }
 
-function pass(on: SweepGround, sets: readonly SweepSet[], opened: OpenTape[]): readonly SetResult[] {
+function pass(
+  on: SweepGround,
+  sets: readonly SweepSet[],
+  varied: VariedBots,
+  opened: OpenTape[],
+): readonly SetResult[] {
   const own = () => {
     const tape = openTape(journals)
     opened.push(tape)
@@ -48,7 +53,7 @@ function pass(on: SweepGround, sets: readonly SweepSet[], opened: OpenTape[]): r
   }
   const market = new SharedMarket({ stretches, rows, next, own })
   try {
-    return runSets(on, sets, market)
+    return runSets(on, sets, market, undefined, varied)
   } finally {
     market.close()
   }
@@ -56,10 +61,10 @@ function pass(on: SweepGround, sets: readonly SweepSet[], opened: OpenTape[]): r
 
 /** Runs a pass and closes its tapes. The results are reported last, so that an error at the closing also fails the
  *  sweep. */
-function closing(on: SweepGround, sets: readonly SweepSet[]): readonly SetResult[] {
+function closing(on: SweepGround, sets: readonly SweepSet[], varied: VariedBots): readonly SetResult[] {
   const opened: OpenTape[] = []
   try {
-    return pass(on, sets, opened)
+    return pass(on, sets, varied, opened)
   } finally {
     for (const tape of opened) tape.close()
   }
@@ -67,10 +72,12 @@ function closing(on: SweepGround, sets: readonly SweepSet[]): readonly SetResult
 
 try {
   const on = await ground()
+  const varied = new VariedBots(on)
   for (;;) {
     const message = wait()
     if (message.kind !== 'sets') throw new Error('received a chunk before its sets')
-    say({ kind: 'done', results: closing(on, message.sets) })
+    for (const set of message.sets) await varied.load(set)
+    say({ kind: 'done', results: closing(on, message.sets, varied) })
   }
 } catch (error) {
   const { message, stack } = error as Error

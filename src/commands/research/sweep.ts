@@ -14,6 +14,7 @@ import { counted, printable } from '../../base/text.ts'
 import { formatSol, lamportsToSol } from '../../base/units.ts'
 import type { BotConfig, Config } from '../../config/config.ts'
 import { paramBounds } from '../../config/strategies.ts'
+import { settingBounds } from '../../config/varied-bot.ts'
 import { openTape } from '../../journal/tape-files.ts'
 import { configOf } from '../configuration.ts'
 import { defineCommand, JSON_LINE, number, PARTIAL, SEED, TAPES, tapesOf, text, texts } from '../options.ts'
@@ -28,7 +29,10 @@ export const command = defineCommand({
   options: {
     journal: TAPES,
     bot: text('<name>', 'vary the params of this bot'),
-    range: texts('<name=from:to[:step]>', 'vary this param; repeat for several'),
+    range: texts(
+      '<name=from:to[:step]>',
+      'vary this param, or setting such as exits.stopLossPercent; name=a,b,c lists values; repeat for several',
+    ),
     random: number('<n>', 'draw n random points instead of the whole grid', { integer: true, min: 1, max: 100000 }),
     seed: number('<n>', 'random seed of --random', SEED, 1),
     holdOut: number('<percent>', 'hold out the last part of the tape from the choice', { min: 0, max: 90 }, 30),
@@ -41,9 +45,9 @@ export const command = defineCommand({
     const { partial, out, json, holdOut: holdOutPercent, jobs = availableParallelism() } = options
     const config = await configOf([file])
     const bot = botOf(config, options.bot)
-    const ranges = rangesOf(options.range, paramBounds(bot.strategy.strategy))
+    const ranges = rangesOf(options.range, paramBounds(bot.strategy.strategy), settingBounds())
     const points = options.random === undefined ? gridOf(ranges) : drawnFrom(ranges, options.random, options.seed)
-    const { sets, refused } = setsOf(bot, points)
+    const { sets, refused, varied } = await setsOf({ config, bot }, points)
     const paths = tapesOf(options.journal, config)
     const tape = openTape(paths)
     try {
@@ -58,7 +62,7 @@ export const command = defineCommand({
           ground,
           sets,
           { paths, market },
-          { jobs, store, ...terminal(sets.length, store, out) },
+          { jobs, varied, store, ...terminal(sets.length, store, out) },
         )
         const strategy = bot.strategy.name
         const sweep = { bot: bot.name, strategy, ranges, refused, rows: market.rows, holdOutPercent, lacks, results }
@@ -153,7 +157,9 @@ export function sweepText(sweep: Sweep): string {
     ...(valid.length > SHOWN
       ? [`and ${valid.length - SHOWN} more (--json prints all, --out FOLDER writes them to a page)`]
       : []),
-    ...(refused > 0 ? [`the strategy's schema refused ${counted(refused, 'combination')}`] : []),
+    ...(refused > 0
+      ? [`the schema or the checks of the configuration refused ${counted(refused, 'combination')}`]
+      : []),
     ...(thrown.length > 0
       ? [
           `${counted(thrown.length, 'set')} without a result, because the strategy threw: ${printable(thrown[0]?.threw ?? '')}`,
@@ -165,7 +171,9 @@ export function sweepText(sweep: Sweep): string {
 }
 
 function headLines({ bot, strategy, ranges, rows, holdOutPercent, results }: Sweep): string[] {
-  const swept = ranges.map(({ name, from, to }) => `${name} ${from} to ${to}`).join(', ')
+  const swept = ranges
+    .map(({ name, from, to, values }) => `${name} ${values?.join(', ') ?? `${from} to ${to}`}`)
+    .join('; ')
   const heldOut = holdOutPercent > 0 ? `hold-out: the last ${holdOutPercent} %` : 'no hold-out'
   return [`${bot} (${printable(strategy)}): ${results.length} sets over ${swept}`, `${rows} market rows, ${heldOut}`]
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { drawnFrom, gridOf, rangesOf } from '../../../src/backtest/sweep/space.ts'
 import { paramBounds } from '../../../src/config/strategies.ts'
+import { settingBounds } from '../../../src/config/varied-bot.ts'
 
 const params = z.object({
   drop: z.number().min(1).max(90).default(15),
@@ -32,8 +33,41 @@ describe('ranges', () => {
     ])
   })
 
+  const settings = settingBounds()
+
+  test('settings are swept by their path, and values may be listed', () => {
+    const ranges = rangesOf(
+      ['exits.stopLossPercent=30,10,20,10', 'limits.maxOpenPositions=1:3:1', 'drop=5,7.5'],
+      dimensions,
+      settings,
+    )
+    expect(gridOf(ranges)).toHaveLength(18)
+    expect(gridOf(ranges)[0]).toEqual({ 'exits.stopLossPercent': 10, 'limits.maxOpenPositions': 1, drop: 5 })
+    const [stop] = ranges
+    expect(stop).toMatchObject({ from: 10, to: 30, values: [10, 20, 30] })
+    for (const point of drawnFrom(ranges, 9, 1)) expect([10, 20, 30]).toContain(point['exits.stopLossPercent'])
+  })
+
   test.each([
-    ['drop', 'expected name=from:to or name=from:to:step'],
+    [
+      'exits.stopLosPercent=1,2',
+      'there is no numeric setting exits.stopLosPercent; did you mean exits.stopLossPercent?',
+    ],
+    ['stopLossPercent=1:5', 'there is no numeric setting stopLossPercent; did you mean exits.stopLossPercent?'],
+    ['limit.maxOpenPositions=1,2', 'did you mean limits.maxOpenPositions?'],
+    ['exits.stopLossPercent=10:300', 'exits.stopLossPercent must be between 0.01 and 100'],
+    ['limits.maxOpenPositions=1,1.5', 'limits.maxOpenPositions must be an integer'],
+    ['exits.stopLossPercent=1,,2', 'expected name=a,b,c'],
+    ['exits.stopLossPercent=1,x', 'expected name=a,b,c'],
+    ['dropp=1,2', 'no numeric param dropp (there are drop, size, fast, any, share); did you mean drop?'],
+  ])('refused: %s', (text, says) => {
+    expect(() => rangesOf([text], dimensions, settings)).toThrow(
+      expect.objectContaining({ exitCode: 2, message: expect.stringContaining(says) }),
+    )
+  })
+
+  test.each([
+    ['drop', 'expected name=from:to, name=from:to:step or name=a,b,c'],
     ['drop=1:2:3:4', 'expected name=from:to'],
     ['drop=1:', 'expected name=from:to'],
     ['drop=a:2', 'expected name=from:to'],

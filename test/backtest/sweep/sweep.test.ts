@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { runBacktest } from '../../../src/backtest/run.ts'
 import { paramsOf, runSets } from '../../../src/backtest/sweep/run-sets.ts'
+import { setsOf } from '../../../src/backtest/sweep/run-sweep.ts'
 import type { SetResult, SweepSet } from '../../../src/backtest/sweep/sweep.ts'
 import { SweepThreads } from '../../../src/backtest/sweep/threads.ts'
 import type { Config } from '../../../src/config/config.ts'
@@ -140,3 +141,68 @@ test.each([
     }
   },
 )
+
+describe('settings', () => {
+  const BOT = { name: 'dips', strategy: 'dip-buyer', params: { dropPercent: 5, sizeSol: 0.05 } }
+  const FIRST = { exits: { stopLossPercent: 20, maxHoldSeconds: 200 }, limits: { maxOpenPositions: 5 } }
+  const POINTS = [
+    { dropPercent: 5, 'exits.stopLossPercent': 2, 'limits.maxOpenPositions': 1 },
+    { dropPercent: 10, 'exits.stopLossPercent': 2, 'orders.slippagePercent': 40 },
+    { 'exits.stopLossPercent': 60, 'limits.maxOpenPositions': 3, 'exits.maxHoldSeconds': 20 },
+  ]
+
+  test('a set has the result of a backtest of a file with the same settings, in one engine and in threads', async () => {
+    const { config, path } = await prepared({ ...BOT, ...FIRST })
+    const [bot] = config.bots as [Config['bots'][number]]
+    const reader = openReader(path)
+    try {
+      const market = reader.market()
+      const ground = { config, bot, splitRow: 5_000 }
+      const { sets, refused, varied } = await setsOf(ground, POINTS)
+      expect({ sets: sets.length, refused }).toEqual({ sets: 3, refused: 0 })
+      const inOneEngine = runSets(ground, sets, market, undefined, varied)
+      const threads = new SweepThreads(ground, { paths: [path], market }, 2)
+      const inThreads = await threads.run([sets.slice(0, 2), sets.slice(2)], () => {}).finally(() => threads.end())
+      const expected = []
+      for (const point of POINTS) expected.push(await resultOfFile(point, market))
+      expect(new Set(expected.map((one) => JSON.stringify(one))).size).toBe(3)
+      expect(inOneEngine).toMatchObject(expected)
+      expect(inThreads).toMatchObject(expected)
+    } finally {
+      reader.close()
+    }
+  })
+
+  async function resultOfFile(point: Record<string, number>, market: Market): Promise<object> {
+    const { dropPercent = 5, ...settings } = point
+    const bot: Record<string, Record<string, unknown>> = { ...structuredClone(FIRST) }
+    for (const [name, value] of Object.entries(settings)) {
+      const [section = '', key = ''] = name.split('.')
+      bot[section] = { ...bot[section], [key]: value }
+    }
+    const { config } = await prepared({ ...BOT, ...bot, params: { dropPercent, sizeSol: 0.05 } })
+    const [{ result, valueLamports }] = runBacktest(config, market, { partial: true }).bots as [
+      ReturnType<typeof runBacktest>['bots'][number],
+    ]
+    return { netLamports: result.walletLamports + valueLamports, orders: result.orders, buys: result.buys }
+  }
+
+  test('a combination that the configuration refuses counts as refused; if all are, the errors are named', async () => {
+    const { config } = await prepared({ ...BOT, ...FIRST })
+    const [bot] = config.bots as [Config['bots'][number]]
+    const [good, bad] = [
+      { 'orders.slippagePercent': 5 },
+      { 'limits.maxSlippagePercent': 3, 'orders.slippagePercent': 5 },
+    ]
+    expect(await setsOf({ config, bot }, [good, bad])).toMatchObject({ sets: [{ set: 1 }], refused: 1 })
+    await expect(setsOf({ config, bot }, [bad])).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('no combination of these settings is valid'),
+    })
+    const strategy = await prepared({ ...BOT, exits: 'strategy' })
+    const [own] = strategy.config.bots as [Config['bots'][number]]
+    await expect(setsOf({ config: strategy.config, bot: own }, [{ 'exits.stopLossPercent': 5 }])).rejects.toThrow(
+      'bot dips has `exits: strategy`: write its exits as keys',
+    )
+  })
+})
