@@ -41,8 +41,8 @@ const mints = new Mints()
 let tokens: number[] = []
 let block: TranslatedBlock
 let marksAt = 0
-/** Values that the main thread was told last. */
-let told: readonly PositionValue[] = []
+/** Values that this thread sent last. */
+let sent: readonly PositionValue[] = []
 let memory: MemoryGuard
 /** Finds the strategy's code in a stack. It is created before the globals are frozen, because it asks Node for longer
  *  stacks. */
@@ -170,8 +170,8 @@ function tellMarks(engine: Engine): void {
   const marks = engine.takeMarks().map(({ account, mint, highPrice }) => ({ account, mint, highPrice }))
   if (marks.length > 0) say({ kind: 'marks', marks })
   const values = engine.values()
-  if (isDeepStrictEqual(values, told)) return
-  told = values
+  if (isDeepStrictEqual(values, sent)) return
+  sent = values
   say({ kind: 'values', values })
 }
 
