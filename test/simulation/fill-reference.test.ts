@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Random, seededRandom } from '../../src/base/random.ts'
+import { deriveSeed, type Random, seededRandom } from '../../src/base/random.ts'
 import { type Lamports, type TokenAmount, ZERO } from '../../src/base/units.ts'
 import { DEFAULT_FILL_MODEL } from '../../src/engine/accounting/fill-assumptions.ts'
 import type { Position } from '../../src/engine/accounting/position.ts'
@@ -47,7 +47,7 @@ interface Compared {
   readonly expected: End | undefined
 }
 
-type End = Expected | { readonly kind: 'absent' | 'open' }
+type End = Expected | { readonly kind: 'open' }
 
 function endOf(end: End): string {
   if (end.kind === 'filled') return end.sol === 0 ? 'worthless' : 'filled'
@@ -66,7 +66,7 @@ function compare(seed: number): Compared[] {
   const random = seededRandom(seed)
   const [clock, mints] = [new SimulatedClock(START), new Mints()]
   const market = new PaperMarket(mints, { tradePrice: 'sol', tradeAmount: 'sol' })
-  // The rewrite plays the same events afterwards, because it must know which transactions were lost.
+  // The rewrite plays the same events afterwards.
   const reference = new FillReference()
   const script: (() => void)[] = []
   const pools = Array.from({ length: 5 }, (_, n) => new Pool(`mint${n}`, random))
@@ -80,7 +80,7 @@ function compare(seed: number): Compared[] {
       pools.map(({ mint }) => holding(mint)),
       [],
     )
-    return { account: `paper|test||${n}`, rules, executor }
+    return { account: `paper|test||${n}`, rules, executor, seed: seed + n }
   })
   const [orders, ends] = [new Map<string, SentOrder>(), new Map<string, End>()]
   const show = (rows: MarketRow[]): void => market.observe(blockOf(rows, mints), 0, rows.length)
@@ -94,11 +94,11 @@ function compare(seed: number): Compared[] {
   const send = (pool: Pool): void => {
     const account = pick(random, accounts)
     for (let part = pick(random, [1, 1, 1, 2, 5]); part > 0; part--) {
-      const order = drawOrder(random, { pool, ...account, id: `o${orders.size}.1` })
+      const order = drawOrder(random, { pool, ...account, id: `o${orders.size}.1`, now: clock.now() })
       orders.set(order.id, order)
       const now = clock.now()
-      script.push(() => ends.get(order.id)?.kind !== 'absent' && reference.send(order, now))
-      account.executor.execute(attemptOf(order), (outcome) => {
+      script.push(() => reference.send(order, now))
+      account.executor.execute(attemptOf(order, now), (outcome) => {
         const end = endWith(outcome)
         if (end && !ends.has(order.id)) ends.set(order.id, end)
       })
@@ -129,7 +129,7 @@ function compare(seed: number): Compared[] {
   for (const event of script) event()
   return [...orders.values()].map((order) => {
     const actual: End = ends.get(order.id) ?? { kind: 'open' }
-    return { order, actual, expected: actual.kind === 'absent' ? actual : reference.ends.get(order.id) }
+    return { order, actual, expected: reference.ends.get(order.id) }
   })
 }
 
@@ -170,17 +170,33 @@ interface Draw {
   readonly account: string
   readonly rules: Rules
   readonly id: string
+  /** Of the executor. */
+  readonly seed: number
+  readonly now: number
 }
 
-function drawOrder(random: Random, { pool, account, rules, id }: Draw): SentOrder {
-  const common = { id, account, mint: pool.mint, slippage: pick(random, [0.01, 0.1, 0.3, 0.9]), rules }
+function drawOrder(random: Random, { pool, account, rules, id, seed, now }: Draw): SentOrder {
+  const slippage = pick(random, [0.01, 0.1, 0.3, 0.9])
+  const priorityFee = pick(random, [null, 1_000, 500_000, 5_000_000])
   const sol = pick(random, [0.01, 0.1, 1, 10])
-  if (random.next() < 0.55) return { ...common, side: 'buy', amount: sol }
-  return { ...common, side: 'sell', amount: Math.ceil((sol / pool.price) * 1e6) / 1e6 }
+  const side = random.next() < 0.55 ? 'buy' : 'sell'
+  const luck = luckOf(seed, `${pool.mint} ${side} ${now} .1`, rules)
+  const common = { id, account, mint: pool.mint, slippage, priorityFee, luck, rules }
+  if (side === 'buy') return { ...common, side, amount: sol }
+  return { ...common, side, amount: Math.ceil((sol / pool.price) * 1e6) / 1e6 }
 }
 
-function attemptOf({ id, account, mint, side, amount, slippage }: SentOrder): Attempt {
-  const more = { id, orderId: id.replace('.1', ''), account, slippagePercent: slippage * 100, price: 1e-9 }
+/** The executor draws the number from a seed that consists of the attempt's content, after the two of the latency. */
+function luckOf(seed: number, name: string, { latencyMs }: Rules): number {
+  const drawn = seededRandom(deriveSeed(seed, name))
+  if (latencyMs > 0) for (let draw = 0; draw < 2; draw++) drawn.next()
+  return drawn.next() * 100
+}
+
+function attemptOf({ id, account, mint, side, amount, slippage, priorityFee }: SentOrder, armedAt: number): Attempt {
+  const priorityFeeLamports = priorityFee as Lamports | null
+  const common = { orderId: id.replace('.1', ''), account, slippagePercent: slippage * 100, price: 1e-9 }
+  const more = { ...common, id, priorityFeeLamports, armedAt }
   if (side === 'buy') return buyAttempt(mint, amount, more)
   const tokens = BigInt(Math.round(amount * 1e6)) as TokenAmount
   return sellAttempt(mint, { ...more, size: { kind: 'tokens', tokens, decimals: 6 } })

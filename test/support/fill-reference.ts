@@ -25,13 +25,17 @@ export interface SentOrder {
   readonly amount: number
   /** Share. */
   readonly slippage: number
+  /** Lamports; null if the service chooses. */
+  readonly priorityFee: number | null
+  /** The number from 0 to 100 that was drawn for the loss. */
+  readonly luck: number
   readonly rules: Rules
 }
 
 export type Expected =
   | { readonly kind: 'filled'; readonly sol: number; readonly tokens: number }
   | { readonly kind: 'reverted' | 'refused'; readonly code: string }
-  | { readonly kind: 'unpriced' }
+  | { readonly kind: 'unpriced' | 'absent' }
 
 interface Print {
   readonly price: number
@@ -218,6 +222,7 @@ export class FillReference {
     const { order } = flight
     const { account, amount, slippage, rules } = order
     const token = this.#token(order.mint)
+    if (order.luck < lossOf(flight)) return { kind: 'absent' }
     const depth = token.depth()
     if (order.side === 'sell' && token.isDead(landsAt(flight)))
       return { kind: 'filled', sol: 0, tokens: Math.round(amount * 1e6) }
@@ -265,6 +270,15 @@ function boughtIn(own: number, other: number, paid: number): number {
 /** SOL of a buy that reach the pool. */
 function paidFor({ amount, rules: { serviceFee, venueFee } }: SentOrder): number {
   return (amount * (1 - serviceFee)) / (1 + venueFee)
+}
+
+/** Percent. */
+function lossOf({ order, changes, sentAt }: Flight): number {
+  const { rules, priorityFee } = order
+  const prints = changes.filter((change) => change.time >= sentAt && 'price' in change).length
+  const crowd = prints / (rules.latencyMs / rules.slotMs + 1)
+  const usual = 500_000
+  return Math.min(3 * (1 + crowd / 4) * Math.sqrt(usual / Math.max(priorityFee ?? usual, 1)), 60)
 }
 
 function landsAt({ sentAt, order: { rules } }: Flight): number {
