@@ -2,7 +2,7 @@ import '../runtime/failpoint.ts'
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import type { Machine } from '../base/machine.ts'
 import { printable } from '../base/text.ts'
-import { ZERO } from '../base/units.ts'
+import { HOUR, ZERO } from '../base/units.ts'
 import { botSettings } from '../config/accounts.ts'
 import type { Config } from '../config/config.ts'
 import { overriddenNote } from '../config/effective-exits.ts'
@@ -248,7 +248,7 @@ class Start {
     for (const left of unattended(past.recovered.money, start.bots)) this.#log.warn(left)
     stats.restore(start.money, past.reader.pastResults(), worthBefore(past, positions.length))
     stats.undecided.restore(past.recovered)
-    world.restore(start.bots, start.money)
+    world.restore(start.bots, start.money, (own) => past.reader.blocks(own, past.reader.warmupRange(HOUR / 1000)))
     // `segment.begin` never resolves if no engine can start or if the journal has failed, so this also waits for the
     // end.
     const rows = await unlessEnded(this.#ending.promise, segment.begin(start, past.reader.warmup(mints, start.warm)))

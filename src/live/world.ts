@@ -199,10 +199,13 @@ export class LiveWorld {
     this.chain?.attach(gateway)
   }
 
-  /** Restores the balances and open orders of the paper executors. */
-  restore(bots: readonly BotSettings[], money: RecoveredMoney): void {
+  /** Restores the balances, open orders and own impact of the paper executors. `tapeOf` returns the last hour of the
+   *  tape. */
+  restore(bots: readonly BotSettings[], money: RecoveredMoney, tapeOf: (mints: Mints) => Iterable<Block>): void {
     const unreported = this.#parts.past.untaken.flatMap(({ report: { fill } }) => fill ?? [])
     this.#paper.restore(bots, money, (key) => this.#trading.limiterOf(key, 'fresh'), unreported)
+    const booked = new Set(money.fills.map(({ signature }) => signature))
+    this.#paper.recall([...money.fills, ...unreported.filter(({ signature }) => !booked.has(signature))], tapeOf)
   }
 
   readonly route = (order: Pick<Order, 'account' | 'bot'>): Route => this.#routes.of(order)

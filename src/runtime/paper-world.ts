@@ -1,6 +1,6 @@
 import type { Clock } from '../base/machine.ts'
 import { deriveSeed } from '../base/random.ts'
-import { type Lamports, ZERO } from '../base/units.ts'
+import { HOUR, type Lamports, type Millis, ZERO } from '../base/units.ts'
 import type { Config } from '../config/config.ts'
 import { DEFAULT_FILL_MODEL, type FillModel } from '../engine/accounting/fill-assumptions.ts'
 import type { Position } from '../engine/accounting/position.ts'
@@ -9,13 +9,17 @@ import type { Fill } from '../engine/order.ts'
 import type { Sink } from '../engine/ports.ts'
 import type { RecoveredMoney } from '../engine/recovered-money.ts'
 import type { BotSettings } from '../engine/settings.ts'
-import type { Mints } from '../market/mints.ts'
+import type { Block } from '../market/block.ts'
+import { Mints } from '../market/mints.ts'
 import { poolPrice } from '../market/pool-price.ts'
 import type { Limiter } from '../orders/limiter.ts'
 import type { Route } from '../orders/working-order.ts'
 import type { DepthUse, Measurements } from '../simulation/measurements.ts'
 import { PaperExecutor } from '../simulation/paper-executor.ts'
 import { PaperMarket } from '../simulation/paper-market.ts'
+
+/** A restart restores the own impact of the fills of this time. */
+const RECALLED_MS: Millis = HOUR
 
 /** Executors of paper bots. All of them share one market, and each account has a balance and a request budget of its
  *  own. */
@@ -70,6 +74,36 @@ export class PaperWorld {
       const mine = (record: { account: string }): boolean => record.account === account.id
       executor.restore(money.positions.filter(mine), money.fills.filter(mine), [...landed.values()].filter(mine))
       this.#routes.set(account.id, { kind: 'paper', executor, limiter: limiterOf(`paper ${account.id}`) })
+    }
+  }
+
+  /** Restores the own impact of the fills of the last hour. `tapeOf` returns the tape of at least that hour. */
+  recall(fills: readonly Fill[], tapeOf: (mints: Mints) => Iterable<Block>): void {
+    const since = this.#clock.now() - RECALLED_MS
+    const late = fills.filter(({ account, time }) => time >= since && this.#routes.has(account))
+    if (late.length === 0) return
+    late.sort((one, other) => one.time - other.time)
+    const mints = new Mints()
+    const market = new PaperMarket(mints, this.#config.service.units)
+    for (const block of tapeOf(mints)) {
+      let from = 0
+      for (let row = 0; row < block.length; row++) {
+        // An order lands before the rows of the same time.
+        if (late[0] === undefined || late[0].time > (block.time[row] as number)) continue
+        if (row > from) market.observe(block, from, row)
+        from = row
+        this.#recallUntil(late, block.time[row] as number, market)
+      }
+      if (from < block.length) market.observe(block, from, block.length)
+    }
+    this.#recallUntil(late, Number.POSITIVE_INFINITY, market)
+    for (const { executor } of this.#routes.values()) executor.recalled(market)
+  }
+
+  #recallUntil(fills: Fill[], time: Millis, market: PaperMarket): void {
+    for (let fill = fills[0]; fill !== undefined && fill.time <= time; fill = fills[0]) {
+      this.#routes.get(fill.account)?.executor.recall(fill, market)
+      fills.shift()
     }
   }
 

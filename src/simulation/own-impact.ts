@@ -40,6 +40,24 @@ export class OwnImpact {
     return { sol: product / tokens, tokens }
   }
 
+  /** Adds an order of an earlier process that moved these amounts, without fees. Its depth follows from the amounts,
+   *  because the order met a pool of this `product` that the earlier orders had moved. */
+  recall(side: 'buy' | 'sell', mint: string, volume: number, traded: Reserves, product: number): void {
+    const moved = this.#moved.get(mint)
+    const left = moved === undefined ? 0 : this.#left(moved, volume)
+    const { sol, tokens } = traded
+    const met = side === 'buy' ? sideOf(sol, tokens, product) : sideOf(tokens, sol, product)
+    const own = met - left * (side === 'buy' ? (moved?.bought ?? 0) : (moved?.sold ?? 0))
+    const depth = side === 'buy' ? own : product / own
+    // The product may be estimated from fewer prints than at the fill, so that the depth is implausible.
+    this.add(side, mint, volume, traded, depth > 0 && depth < Number.POSITIVE_INFINITY ? depth : Math.sqrt(product))
+  }
+
+  /** Continues with a market that counts volumes from now on. `volumeOf` returns the volumes so far. */
+  restartVolumes(volumeOf: (mint: string) => number): void {
+    for (const [mint, moved] of this.#moved) moved.volume -= volumeOf(mint)
+  }
+
   /** Adds an order that moved these amounts, without fees. `depth`: SOL in the pool before the order. */
   add(side: 'buy' | 'sell', mint: string, volume: number, { sol, tokens }: Reserves, depth: number): void {
     const before = this.#moved.get(mint)
@@ -57,4 +75,9 @@ export class OwnImpact {
   #left(moved: Moved, volume: number): number {
     return 2 ** -(Math.max(0, volume - moved.volume) / (moved.depth * this.#halvesAfterPools))
   }
+}
+
+/** Returns what a pool held on the side that received `paid`, if it gave `got` of the other side. */
+function sideOf(paid: number, got: number, product: number): number {
+  return (Math.sqrt(paid * paid + (4 * paid * product) / got) - paid) / 2
 }

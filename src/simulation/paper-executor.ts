@@ -84,6 +84,21 @@ export class PaperExecutor implements Executor {
     this.#landed = new Map([...fills, ...unreported].map((fill) => [fill.attemptId, fill]))
   }
 
+  /** Restores the own impact of an earlier process's fill. `market`: the market at the time of the fill. */
+  recall({ mint, side, tokens, decimals, costs }: Fill, market: PaperMarket): void {
+    const sol = costs.tradeLamports / LAMPORTS_PER_SOL
+    // The sale of a dead token brought nothing and moved no pool.
+    if (sol === 0 || this.#model.impact === 'none') return
+    const pool = market.reserves(mint, 1, this.#model)
+    const traded = { sol, tokens: wholeTokens(tokens, decimals) }
+    this.#impact.recall(side, mint, market.volume(mint), traded, pool.sol * pool.tokens)
+  }
+
+  /** Ends `recall`. `market`: the market at the end of the earlier process. */
+  recalled(market: PaperMarket): void {
+    this.#impact.restartVolumes((mint) => market.volume(mint))
+  }
+
   /** Books a fill that another run made, unless it sells tokens that this wallet does not hold. Returns the rent paid,
    *  negative if it was returned. */
   hold(fill: Pick<Fill, 'mint' | 'side' | 'tokens'>): Lamports {

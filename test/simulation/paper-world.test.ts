@@ -1,17 +1,18 @@
 import { expect, test } from 'vitest'
-import { lamports } from '../../src/base/units.ts'
+import { lamports, type TokenAmount } from '../../src/base/units.ts'
 import { accountOf } from '../../src/engine/account.ts'
 import { DEFAULT_FILL_MODEL } from '../../src/engine/accounting/fill-assumptions.ts'
 import type { Fill } from '../../src/engine/order.ts'
 import { NO_MONEY } from '../../src/engine/recovered-money.ts'
 import { Mints } from '../../src/market/mints.ts'
+import type { Attempt } from '../../src/orders/attempt.ts'
 import type { Outcome } from '../../src/orders/ports.ts'
 import { PaperWorld } from '../../src/runtime/paper-world.ts'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 import { buyAttempt, sellAttempt } from '../support/attempts.ts'
-import { botSettings } from '../support/engine-rig.ts'
+import { botSettings, MINT } from '../support/engine-rig.ts'
 import { fill } from '../support/journal-samples.ts'
-import { blockOf } from '../support/market-rows.ts'
+import { blockOf, type MarketRow } from '../support/market-rows.ts'
 
 const ACCOUNT = accountOf('paper', 's.example', '', 'dips')
 
@@ -66,4 +67,80 @@ test("a sale of a token that the feed does not cover is filled at the pool's pri
     print(2e-7, 1)
     expect(seen()).toEqual([price, 900_000])
   }
+})
+
+/** A paper process with one bot, on a token that has just been launched. */
+class Process {
+  readonly clock = new SimulatedClock(START)
+  readonly mints = new Mints()
+  readonly world: PaperWorld
+  #orders = 0
+
+  constructor(fills: readonly Fill[] = [], tape: readonly MarketRow[] = []) {
+    const paper = { ...DEFAULT_FILL_MODEL, landingFailurePercent: 0, latencyMs: { p50: 100, p95: 100 } }
+    const bots = [{ name: 'dips', paper: { ...paper, lamports: lamports(1e12), seed: 1 } }]
+    const config = { service: { units: { tradePrice: 'sol', tradeAmount: 'sol' } }, bots }
+    this.world = new PaperWorld(config as never, this.clock, this.mints)
+    if (tape.length > 0) this.clock.advanceTo(tape.at(-1)?.time ?? START)
+    const settings = { ...botSettings('dip-buyer'), name: 'dips', account: ACCOUNT }
+    this.world.restore([settings], { ...NO_MONEY, fills }, () => undefined as never)
+    if (tape.length > 0) this.world.recall(fills, (mints) => [blockOf(tape, mints)])
+  }
+
+  show(rows: readonly MarketRow[]): void {
+    for (const row of rows) {
+      this.clock.advanceTo(row.time)
+      this.world.market.observe(blockOf([row], this.mints), 0, 1)
+    }
+  }
+
+  /** Fills an order and returns the fill. */
+  trade(attempt: Attempt): Fill {
+    const ends: Outcome[] = []
+    const id = `o${++this.#orders}`
+    this.world
+      .executorOf(ACCOUNT.id)
+      ?.execute({ ...attempt, id: `${id}.1`, orderId: id, account: ACCOUNT.id }, (end) => ends.push(end))
+    this.clock.advanceTo(this.clock.now() + 600)
+    const filled = ends.find((end) => end.kind === 'filled')
+    if (filled?.kind !== 'filled') throw new Error(`not filled: ${JSON.stringify(ends.at(-1))}`)
+    return filled.fill
+  }
+}
+
+const START = 1_780_000_000_000
+const LAUNCH: MarketRow = { kind: 'newToken', time: START, mint: MINT }
+const trades = (from: number, count: number): MarketRow[] =>
+  Array.from({ length: count }, (_, at) => ({
+    ...{ kind: at % 2 === 0 ? 'buy' : 'sell', time: START + from + at * 100, mint: MINT, price: 4e-8, sol: 0.5 },
+  }))
+
+test('a restart remembers the impact of the fills of the last hour, less what others have traded since', () => {
+  const sale = sellAttempt(MINT, { size: { kind: 'tokens', tokens: 1_000_000_000_000n as TokenAmount, decimals: 6 } })
+  const before = [LAUNCH, ...trades(100, 10)]
+  const between = trades(10_000, 40)
+  const after = [{ ...LAUNCH, time: START + 20_000 }, ...trades(20_100, 10)]
+  const whole = new Process()
+  whole.show(before)
+  const fills = [whole.trade(buyAttempt(MINT, 5)), whole.trade(buyAttempt(MINT, 1)), whole.trade(sale)]
+  whole.show(between)
+  const restarted = new Process(fills, [...before, ...between])
+  const forgetful = new Process(fills, [LAUNCH])
+  for (const one of [whole, restarted, forgetful]) one.show(after)
+  const [expected, actual, fresh] = [whole, restarted, forgetful].map((one) => one.trade(buyAttempt(MINT, 1)).tokens)
+  expect(Number(actual) / Number(expected)).toBeCloseTo(1, 6)
+  expect(Number(fresh)).toBeLessThan(Number(expected))
+})
+
+test('a restart forgets the impact of fills that are more than an hour old', () => {
+  const first = new Process()
+  first.show([LAUNCH, ...trades(100, 10)])
+  const fill = first.trade(buyAttempt(MINT, 5))
+  const late = START + 2 * 3_600_000
+  const bought = [fill, { ...fill, time: late - 1_000 }].map((one) => {
+    const restarted = new Process([one], [{ ...LAUNCH, time: late }])
+    restarted.show([{ ...LAUNCH, time: late + 100 }, ...trades(late - START + 200, 10)])
+    return Number(restarted.trade(buyAttempt(MINT, 1)).tokens)
+  })
+  expect(bought[0]).toBeGreaterThan((bought[1] as number) * 1.05)
 })
