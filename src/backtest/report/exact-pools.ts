@@ -3,7 +3,7 @@ import type { ExactPools } from './report.ts'
 /** Written by `npm run pools -- --record`. */
 export const EXACT_POOLS: ExactPools = {
   date: '2026-11-23',
-  code: 'ef95b5c55aef47a60c2b6c03bc032aa299926ea3d3b7a3b21865a500df2b1a7d',
+  code: '78f0663696a54aa7edc698cd449246ec16777113b9c9fb769f5d2e761ffa88fd',
   seeds: 20,
   bots: 20,
   fills: 200179,
