@@ -54,7 +54,7 @@ export function createParts(
   const polls = new PoolPolls(state, watch)
   const exits = new Exits(state, factory, watch, polls, (position) => bots.sellerOf(position))
   const conditionals = new ConditionalBook(state, factory, watch, exits, bots)
-  const triggers = new ExitTriggers(state, watch, exits, conditionals)
+  const triggers = new ExitTriggers(state, watch, liquidation, exits, conditionals)
   const router = new SubscriptionRouter(state.mints)
   for (const [index, settings] of start.bots.entries()) {
     const context: BotContext = { index, state, factory, results, liquidation, exits, conditionals, router, bars }

@@ -2,7 +2,7 @@ import { dayOf, endOfDay, type Lamports, type Millis, type Seq } from '../base/u
 import { type Block, RowKind, type TokenId } from '../market/block.ts'
 import type { Owner } from './accounting/by-mint.ts'
 import type { PositionValue } from './accounting/liquidation.ts'
-import type { Position } from './accounting/position.ts'
+import type { Mark, Position } from './accounting/position.ts'
 import type { TokenBars } from './bars/token-bars.ts'
 import type { SubscriptionRouter } from './bots/subscription-router.ts'
 import type { EngineParts } from './engine-parts.ts'
@@ -111,7 +111,7 @@ export class EngineRun {
     return this.#isWanted(token) || isKnown || this.#parts.bots.all().some((runner) => runner.holds(token))
   }
 
-  takeMarks(): Position[] {
+  takeMarks(): Mark[] {
     return this.#watch.takeMarks()
   }
 

@@ -77,6 +77,7 @@ export class EngineState implements Stage {
     this.prices = new Prices(units)
     this.exitWindow = defaultWindow(exitPrice)
     this.hasMarks = exitPrice?.marks === true
+    this.book.keepsTrips = this.hasMarks
     this.timers = new Timers(this)
     this.wants = new Wants(this)
     this.nextOrder = money.nextOrder

@@ -3,7 +3,7 @@ import type { Block, TokenId } from '../market/block.ts'
 import type { Mints, TokenHolder } from '../market/mints.ts'
 import type { Owner } from './accounting/by-mint.ts'
 import type { PositionValue } from './accounting/liquidation.ts'
-import type { Position } from './accounting/position.ts'
+import type { Mark } from './accounting/position.ts'
 import type { ThrownAtOf } from './bots/thrown-value.ts'
 import { createParts } from './engine-parts.ts'
 import { EngineRun } from './engine-run.ts'
@@ -59,8 +59,8 @@ export class Engine implements EnginePort, TokenHolder {
     return this.#run?.holds(token) ?? false
   }
 
-  /** Returns the positions whose high-water mark rose since the last call. */
-  takeMarks(): Position[] {
+  /** Returns the highest prices and marks that changed since the last call. */
+  takeMarks(): Mark[] {
     return this.#started().takeMarks()
   }
 

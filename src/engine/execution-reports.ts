@@ -1,6 +1,7 @@
 import { type Lamports, lamports } from '../base/units.ts'
 import type { Booking } from './accounting/book.ts'
 import type { Position } from './accounting/position.ts'
+import { profitOf, tripOf, widenMarks, withFailed } from './accounting/trip-sums.ts'
 import { fillView, orderView } from './bots/views.ts'
 import type { EngineParts } from './engine-parts.ts'
 import type { EngineState } from './engine-state.ts'
@@ -40,7 +41,7 @@ export class ExecutionReports {
     const gone = reversed ?? (fill !== undefined && book.hasOther(fill) ? fill.signature : undefined)
     const reversal = gone === undefined ? undefined : book.unbook(gone, fill !== undefined)
     if (reversal !== undefined) this.#reversed(reversal)
-    const booking = fill === undefined ? undefined : book.book(fill)
+    const booking = fill === undefined ? undefined : book.book(fill, order?.reason)
     if (booking !== undefined) this.#booked(booking, order)
     const subject = order ?? fill ?? reversal?.fill
     if (subject === undefined) return
@@ -50,6 +51,7 @@ export class ExecutionReports {
     if (closed !== undefined) this.#parts.conditionals.positionClosed(closed)
     this.#parts.conditionals.report(orderId, state, code)
     this.#notify(report, subject, booking)
+    if (closed !== undefined) this.#parts.bots.of(closed.bot)?.positionClosed(closed)
   }
 
   /** Watches the price of a buy that waits for its first request or for a retry. Before a retry with higher slippage,
@@ -98,7 +100,9 @@ export class ExecutionReports {
     if (position === undefined) return undefined
     const before = position.state
     book.settle(position)
+    if (moved) this.#parts.watch.remark(position)
     if (position.state === 'closed') {
+      if (this.#state.hasMarks) widenMarks(position, profitOf(tripOf(position), 0))
       this.#parts.watch.unwatch(position)
       this.#parts.exits.closed(position)
       for (const scope of this.#parts.scopes.of(position)) this.#parts.results.closed(scope, position)
@@ -115,7 +119,10 @@ export class ExecutionReports {
     const account = book.accounts.get(order.account)
     if (account !== undefined && account.lamports !== null) account.lamports = lamports(account.lamports - feeLamports)
     const position = book.positions.get(order)
-    if (position !== undefined) position.feeLamports = lamports(position.feeLamports + feeLamports)
+    if (position !== undefined) {
+      if (book.keepsTrips) position.trip = withFailed(tripOf(position), feeLamports)
+      position.feeLamports = lamports(position.feeLamports + feeLamports)
+    }
     this.#settleMoney(order, -feeLamports)
   }
 

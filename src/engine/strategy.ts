@@ -70,6 +70,10 @@ export interface Handlers<S, I extends Indicators = NoIndicators, X extends Sour
   /** Called once for each landed transaction of this bot, when it is confirmed. Its finality, or its reversal by a
    *  fork, arrives as `onOrder`. */
   onFill?(fill: FillView, token: Token<S, I>): void
+  /** Called once when a position of this bot closes, because its last token was sold or left the wallet and no buy is
+   *  open. `onFill` and `onOrder` of the last sale come before. If a fork removes the sale, the position opens again;
+   *  when it closes again, this handler is called again (`revises`). */
+  onPositionClosed?(trip: RoundTripView, token: Token<S, I>): void
   /** Called when an order or a conditional order of this bot changes its state. */
   onOrder?(order: OrderView, token: Token<S, I>): void
   /** Called when a timer set by `every` or `after` fires. */
@@ -139,6 +143,83 @@ export interface PositionView {
   readonly exits: ExitRules
   /** Tag of the buy that opened the position; '' if it has none. */
   readonly tag: string
+}
+
+/** A position from its first buy to its last sale, after it has closed. */
+export interface RoundTripView {
+  readonly mint: string
+  /** Time of the first buy, ms since the Unix epoch. */
+  readonly openedAt: Millis
+  /** Time of the last sale, ms since the Unix epoch. */
+  readonly closedAt: Millis
+  readonly heldSeconds: number
+  /** SOL, after all fees and rent. Fees that are reported after the position has closed are not included. */
+  readonly profitSol: number
+  /** `profitSol` as a share of `costSol`, percent. */
+  readonly profitPercent: number
+  /** SOL paid for tokens, including the fees of venue and service. */
+  readonly costSol: number
+  /** SOL received for tokens, after the fees of venue and service. */
+  readonly proceedsSol: number
+  readonly feesSol: RoundTripFees
+  /** Number of buys that were filled. */
+  readonly buys: number
+  /** Number of sales that were filled. */
+  readonly sells: number
+  /** Reason of the first buy; `adopted` for tokens that the bot took over. */
+  readonly entryReason: string
+  /** Tag of the first buy; '' if it has none. */
+  readonly entryTag: string
+  /** Reason of the last sale: that of the exit or of the strategy. Of tokens that left the wallet without an order, it
+   *  says so. */
+  readonly exitReason: string
+  /** Tag of the last sale; '' if it has none. */
+  readonly exitTag: string
+  /** Highest profit that selling at a price would have made while the position was held. */
+  readonly best: RoundTripMark
+  /** Lowest profit that selling at a price would have made while the position was held. */
+  readonly worst: RoundTripMark
+  /** Whether the handler has received this round trip before, with a sale that a fork has removed since. */
+  readonly revises: boolean
+}
+
+/** Fees of a round trip, SOL. `costSol` and `proceedsSol` already contain those of venue and service. */
+export interface RoundTripFees {
+  readonly total: number
+  readonly venue: number
+  readonly service: number
+  readonly base: number
+  readonly priority: number
+  readonly tip: number
+  /** Rent paid minus rent returned; negative if more was returned. */
+  readonly rent: number
+  /** Fees of transactions that landed and failed. */
+  readonly failed: number
+  /** Fees that are not itemized: those of positions that an earlier version of Sluice opened. */
+  readonly other: number
+}
+
+/** Profit of a round trip at a moment while it was held: the sales so far plus the value of the tokens held (see
+ *  `PositionView.valueSol`), minus all costs. */
+export interface RoundTripMark {
+  readonly sol: number
+  /** Share of the SOL paid for tokens until then, percent. */
+  readonly percent: number
+}
+
+/** Value of a wallet at a moment. */
+export interface EquityView {
+  /** SOL of the wallet plus the value of its positions. undefined before the first reading of the wallet. */
+  readonly sol: number | undefined
+  /** SOL of the wallet. undefined before its first reading. */
+  readonly walletSol: number | undefined
+  /** SOL that selling all positions of the wallet now would bring; see `PositionView.valueSol`. Other live bots of the
+   *  same wallet may hold some of them. */
+  readonly positionsSol: number
+  /** The part of `positionsSol` that belongs to this bot's positions, SOL. */
+  readonly ownPositionsSol: number
+  /** Number of positions without a price. They count as worthless. */
+  readonly unpriced: number
 }
 
 /** An execution of one of the bot's orders. */
@@ -340,6 +421,8 @@ export interface Bot<S = unknown, I extends Indicators = NoIndicators> {
   fills(): readonly FillView[]
   /** Returns the wallet of the bot's account. */
   wallet(): WalletView
+  /** Returns the value of the wallet with its positions, marked as limits and `sluice status` mark them. */
+  equity(): EquityView
   /** Returns the parts of the bot's limits that are used. */
   budget(): BudgetView
   /** Places a buy. Refused in `start` and during the warm-up (WARMING), without a price (PRICE_UNKNOWN), while another

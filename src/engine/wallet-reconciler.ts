@@ -2,6 +2,7 @@ import type { ErrorCode } from '../base/errors.ts'
 import { formatSol, lamports } from '../base/units.ts'
 import { valueAt } from './accounting/liquidation.ts'
 import { newPosition } from './accounting/position.ts'
+import { ADOPTED, profitOf, tripOf, widenMarks, withLoss } from './accounting/trip-sums.ts'
 import type { EngineParts } from './engine-parts.ts'
 import type { EngineState } from './engine-state.ts'
 import { mintRefusal } from './limits/token-checks.ts'
@@ -99,11 +100,14 @@ export class WalletReconciler {
     if (account === undefined || position === undefined || position.tokens <= tokens) return
     const reason = `${position.bot} booked ${position.tokens} base units of ${mint}, but the wallet holds ${tokens}`
     const share = Number(tokens) / Number(position.tokens)
+    if (book.keepsTrips) position.trip = withLoss(tripOf(position), this.#state.now)
     position.costLamports = lamports(Math.round(position.costLamports * share))
     position.tokens = tokens
     delete position.oversold
     book.settle(position)
+    this.#parts.watch.remark(position)
     if (position.state === 'closed') {
+      if (this.#state.hasMarks) widenMarks(position, profitOf(tripOf(position), 0))
       this.#parts.watch.unwatch(position)
       this.#parts.exits.closed(position)
     }
@@ -112,7 +116,9 @@ export class WalletReconciler {
     if (account.quarantined?.includes(mint) !== true) account.quarantined = [...(account.quarantined ?? []), mint]
     this.#state.emitAccount(account)
     this.#state.emit({ kind: 'alarm', bot: position.bot, code: 'QUARANTINED', reason })
-    if (position.state === 'closed') this.#parts.conditionals.positionClosed(position)
+    if (position.state !== 'closed') return
+    this.#parts.conditionals.positionClosed(position)
+    this.#parts.bots.of(position.bot)?.positionClosed(position)
   }
 
   /** Stores facts about a mint, and sells positions that `tokenChecks.when: after` bought before the facts were
@@ -152,6 +158,7 @@ export class WalletReconciler {
     }
     const position = newPosition(owner, now, runner.settings.exits)
     Object.assign(position, { tokens, bought: tokens, decimals, costLamports, averagePrice: price, highPrice: price })
+    if (book.keepsTrips) position.trip = { ...tripOf(position), entryReason: ADOPTED }
     book.positions.set(position)
     book.settle(position)
     this.#parts.watch.watch(position)

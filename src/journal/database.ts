@@ -253,6 +253,7 @@ const TABLES = [
     'bot',
     'timer',
     'mark',
+    'trip_mark',
     'slot',
     'counter',
   ],

@@ -269,8 +269,7 @@ class Start {
 
   async #serve(segment: AnySegment, { journal }: StartContext, handle: RunningBots['handle']): Promise<void> {
     const marks = setInterval(() => {
-      for (const { account, mint, highPrice } of segment.takeMarks())
-        journal.write({ kind: 'mark', account, mint, highPrice })
+      for (const mark of segment.takeMarks()) journal.write({ kind: 'mark', mark })
     }, MARKS_EVERY_MS)
     this.closers.add(() => clearInterval(marks))
     const { path } = this.#config.journal

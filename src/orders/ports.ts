@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../base/errors.ts'
 import type { Lamports, Millis, Seq } from '../base/units.ts'
+import type { Mark } from '../engine/accounting/position.ts'
 import type { Input, Output } from '../engine/messages.ts'
 import type { ExecutionReport, Fill, Order } from '../engine/order.ts'
 import type { Block } from '../market/block.ts'
@@ -65,7 +66,7 @@ export type JournalRecord =
   /** Transactions that the audit of a wallet classified, and its new position. Both become durable together. */
   | { kind: 'wallet'; cursor: WalletCursor; transactions: readonly WalletTransaction[] }
   | { kind: 'learned'; learned: Learned }
-  | { kind: 'mark'; account: string; mint: string; highPrice: number }
+  | { kind: 'mark'; mark: Mark }
   | { kind: 'frame'; time: Millis; why: string; text: string } // a frame that could not be decoded, kept for inspection; their number is bounded
 
 /** One request of the plan's budget. It is held until 60 s after the request completed. Times are hrtime nanoseconds

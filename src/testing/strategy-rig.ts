@@ -249,7 +249,7 @@ export class StrategyRig {
     const ended = this.#process
     const startsAt = this.now + msOf(downSeconds)
     if (!isKilled) this.command({ name: 'stop' })
-    for (const mark of ended.segment.takeMarks()) this.#journal.write({ kind: 'mark', ...mark })
+    for (const mark of ended.segment.takeMarks()) this.#journal.write({ kind: 'mark', mark })
     ended.segment.close()
     this.#strategy = strategy
     this.#process = this.#journal.reopened(!isKilled, (reader) => this.#start(startsAt, reader))

@@ -1,6 +1,7 @@
 import { decodeJson, encodeJson } from '../../src/base/json.ts'
 import { dayOf, lamports } from '../../src/base/units.ts'
-import type { Position } from '../../src/engine/accounting/position.ts'
+import type { Mark, Position } from '../../src/engine/accounting/position.ts'
+import { widenMarks } from '../../src/engine/accounting/trip-sums.ts'
 import { type ConditionalOrder, conditionalNumber, isOver } from '../../src/engine/exits/conditional-order.ts'
 import { asSpend, doesCount } from '../../src/engine/limits/recent-buys.ts'
 import type { Input, Output } from '../../src/engine/messages.ts'
@@ -18,7 +19,7 @@ export class RecordedMoney {
   readonly #accounts = new Map<string, RecoveredMoney['accounts'][number]>()
   readonly #bots = new Map<string, RecoveredMoney['bots'][number]>()
   readonly #tokenStates = new Map<string, TokenState>()
-  readonly #marks = new Map<string, number>()
+  readonly #marks = new Map<string, Mark>()
   /** Attempts of full exits that may still execute. */
   readonly #unproved = new Map<string, number>()
   #nextOrder = 1
@@ -87,8 +88,8 @@ export class RecordedMoney {
     return !isFullExit(order) || (this.#unproved.get(order.id) ?? 0) > 0
   }
 
-  mark({ account, mint, highPrice }: Position): void {
-    this.#marks.set(`${account}|${mint}`, highPrice)
+  mark(mark: Mark): void {
+    this.#marks.set(`${mark.account}|${mark.mint}`, mark)
   }
 
   money(): RecoveredMoney {
@@ -108,10 +109,7 @@ export class RecordedMoney {
         .filter(([key, { state, oversold, soldEarly }]) => {
           return state !== 'closed' || sold.has(key) || oversold !== undefined || soldEarly !== undefined
         })
-        .map(([key, position]) => ({
-          ...position,
-          highPrice: Math.max(position.highPrice, this.#marks.get(key) ?? 0),
-        })),
+        .map(([key, position]) => marked(position, this.#marks.get(key))),
       timers: [...this.timers.values()].sort((one, other) => one.id - other.id),
       fills: [...this.fills.values()],
       ...this.#spends(),
@@ -140,4 +138,10 @@ export class RecordedMoney {
     this.positions.set(key, position)
     if (position.state === 'closed') this.#marks.delete(key)
   }
+}
+
+function marked(position: Position, mark: Mark | undefined): Position {
+  const now = { ...position, highPrice: Math.max(position.highPrice, mark?.highPrice ?? 0) }
+  for (const one of [mark?.best, mark?.worst]) if (one !== undefined) widenMarks(now, one)
+  return now
 }

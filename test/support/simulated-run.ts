@@ -90,7 +90,7 @@ export async function simulateRun(path: string, run: SimulatedRun): Promise<void
   const tape = new TapeSource(itemsOf(), clock)
   const stop = tape.start(paper.withInputs(segment.runner))
   tape.run()
-  for (const mark of segment.takeMarks()) journal.write({ kind: 'mark', ...mark })
+  for (const mark of segment.takeMarks()) journal.write({ kind: 'mark', mark })
   segment.runner.stop()
   reader.close()
   await file.close()

@@ -25,6 +25,7 @@ import {
   undoBuy,
   undoSale,
 } from './position.ts'
+import { tripOf, withFill } from './trip-sums.ts'
 
 /** Number of fills, and of closed positions, kept for each account. Each account has its own, so that accounts do not
  *  influence each other. */
@@ -55,6 +56,8 @@ export class Book {
   readonly #unproved = new ListsByMint<Order>(({ id }) => id)
   /** Positions that were closed last. A fork that removes a sale may reopen them. */
   readonly #closed = new ByMint<Position>()
+  /** Whether positions keep the sums of their round trip; see `RecordedExitPrice`. */
+  keepsTrips = false
   /** Whether any position was ever oversold. Only a fork or a sale without an order of ours causes that. */
   #hasOversold = false
 
@@ -147,8 +150,8 @@ export class Book {
     return this.#hold(position)
   }
 
-  /** Books a fill. Returns undefined if the fill is already booked. */
-  book(fill: Fill): Booking | undefined {
+  /** Books a fill. Returns undefined if the fill is already booked. `reason`: that of its order. */
+  book(fill: Fill, reason?: string): Booking | undefined {
     const before = this.fills.get(fill.account, fill.signature)
     // A provisional report that arrives late does not replace a final fill.
     if (before?.final !== true) this.#keep(fill)
@@ -160,6 +163,7 @@ export class Book {
     this.#moveWallet(fill, 1)
     const known = this.positions.get(fill)
     const position = known ?? this.open(fill, fill.time, {})
+    if (this.keepsTrips) position.trip = withFill(tripOf(position), fill, 1, reason)
     position.feeLamports = lamports(position.feeLamports + fill.feeLamports + fill.rentLamports)
     this.#recallSoldEarly(position, fill)
     const realizedLamports = fill.side === 'buy' ? addTokens(position, fill) : removeTokens(position, fill)
@@ -212,6 +216,7 @@ export class Book {
     const known = this.positions.get(fill) ?? this.#closed.get(fill)
     const position = this.#hold(known === undefined ? newPosition(fill, fill.time, {}) : reopened(known))
     this.#closed.delete(fill)
+    if (this.keepsTrips) position.trip = withFill(tripOf(position), fill, -1)
     position.feeLamports = lamports(position.feeLamports - fill.feeLamports - fill.rentLamports)
     const realizedLamports = fill.side === 'buy' ? undoBuy(position, fill) : undoSale(position, fill)
     this.#hasOversold ||= position.oversold !== undefined

@@ -3,6 +3,7 @@ import type { Fill } from '../order.ts'
 import { type Disposal, type Lot, LotQueue } from './lots.ts'
 import { type Failed, type Holder, holderOf, inOrder, type Movement, type TokenMovement } from './movement.ts'
 import { newTrip, type RoundTrip } from './round-trip.ts'
+import { ADOPTED, LOST } from './trip-sums.ts'
 
 /** Results of one bot in one account. */
 export interface BotMoney {
@@ -191,10 +192,8 @@ function legOf(movement: TokenMovement, held: TokenAmount): Leg {
   if (movement.kind === 'lost')
     return { time, tokens: held - movement.left, isBuy: false, reason: LOST, tag: '', lamports: 0, feeLamports: 0 }
   const { tokens, costLamports } = movement
-  return { time, tokens, isBuy: true, reason: 'adopted', tag: '', lamports: costLamports, feeLamports: 0 }
+  return { time, tokens, isBuy: true, reason: ADOPTED, tag: '', lamports: costLamports, feeLamports: 0 }
 }
-
-const LOST = 'left the wallet without an order'
 
 function decimalsOf(movement: Movement): number {
   if (movement.kind === 'fill') return movement.fill.decimals

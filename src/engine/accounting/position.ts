@@ -10,6 +10,7 @@ import {
 import type { ExitRules } from '../exits/exit-settings.ts'
 import type { Fill } from '../order.ts'
 import { ByMint, type Owner } from './by-mint.ts'
+import type { TripMark, TripSums } from './trip-sums.ts'
 
 /** `opening`: no fill yet. `closing`: a sale is open. */
 export type PositionState = 'opening' | 'open' | 'closing' | 'closed'
@@ -63,6 +64,13 @@ export interface Position {
   /** Base units sold beyond the books when all fills were final. If a buy with an earlier slot is found later, this
    *  sale has already sold its tokens. */
   soldEarly?: SoldEarly
+  /** Sums of the round trip; absent in positions of older versions, and while nothing was filled. */
+  trip?: TripSums
+  /** Best and worst profit at a price since the position opened; absent before the first price. */
+  best?: TripMark
+  worst?: TripMark
+  /** Present if the strategy has received the round trip, and a fork has reopened the position since. */
+  reported?: true
 }
 
 export interface SoldEarly {
@@ -241,8 +249,12 @@ function earn(position: Position, profit: number): Lamports {
   return lamports(profit)
 }
 
-/** Fields of a position that are needed to record its high-water mark. */
-export type Mark = Pick<Position, 'account' | 'mint' | 'highPrice'>
+/** Fields of a position that are needed to record its highest price and its marks. */
+export type Mark = Pick<Position, 'account' | 'mint' | 'highPrice' | 'best' | 'worst'>
+
+export function markOf({ account, mint, highPrice, best, worst }: Mark): Mark {
+  return { account, mint, highPrice, ...(best && { best }), ...(worst && { worst }) }
+}
 
 /** Positions that are not closed; at most one for each account and mint. */
 export class Positions {

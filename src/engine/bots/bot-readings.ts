@@ -5,7 +5,7 @@ import type { EngineState } from '../engine-state.ts'
 import type { ConditionalBook } from '../exits/conditional-book.ts'
 import { conditionalView } from '../exits/conditional-order.ts'
 import type { BotResults } from '../limits/bot-results.ts'
-import type { FillView, OrderView, PositionView, Quote, Token } from '../strategy.ts'
+import type { EquityView, FillView, OrderView, PositionView, Quote, Token } from '../strategy.ts'
 import type { BotContext, BotHost } from './bot-context.ts'
 import { quoteBuy, quoteSell } from './quotes.ts'
 import { fillView, HeldView, orderView, type TokenView } from './views.ts'
@@ -75,6 +75,26 @@ export class BotReadings {
     return {
       sol: balance === null ? undefined : lamportsToSol(balance),
       reservedSol: lamportsToSol(book.reserved(this.#host.settings.account.id)),
+    }
+  }
+
+  equity(): EquityView {
+    const { book } = this.#state
+    const { id } = this.#host.settings.account
+    const balance = book.accounts.get(id)?.lamports ?? null
+    const values = { all: 0, own: 0, unpriced: 0 }
+    for (const position of book.positions.of(id).values()) {
+      const value = this.#liquidation.of(position)
+      if (value === undefined) values.unpriced++
+      values.all += value ?? 0
+      if (position.bot === this.name) values.own += value ?? 0
+    }
+    return {
+      sol: balance === null ? undefined : lamportsToSol(balance + values.all),
+      walletSol: balance === null ? undefined : lamportsToSol(balance),
+      positionsSol: lamportsToSol(values.all),
+      ownPositionsSol: lamportsToSol(values.own),
+      unpriced: values.unpriced,
     }
   }
 

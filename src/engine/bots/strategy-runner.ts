@@ -5,6 +5,7 @@ import type { Bar } from '../../market/bar.ts'
 import { type MarketEvent, type NewToken, type PriceUpdate, RowKind, type Trade } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
 import type { Liquidation } from '../accounting/liquidation.ts'
+import type { Position } from '../accounting/position.ts'
 import { flawText, readPlan } from '../bars/bar-plan.ts'
 import { type BarHost, BotBars } from '../bars/bot-bars.ts'
 import type { TokenBars } from '../bars/token-bars.ts'
@@ -19,7 +20,7 @@ import type { BotContext, BotHost } from './bot-context.ts'
 import type { DurableStates } from './durable-states.ts'
 import type { Subscriber, SubscriptionRouter } from './subscription-router.ts'
 import { readThrown } from './thrown-value.ts'
-import { HeldView, TokenView, type ViewSource } from './views.ts'
+import { HeldView, roundTripView, TokenView, type ViewSource } from './views.ts'
 
 /** Runs the strategy of one bot, and keeps the bot's views of tokens. */
 export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource {
@@ -164,6 +165,15 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
   notify(order: OrderView): void {
     const view = this.viewOf(this.state.mints.intern(order.mint))
     this.guard(() => this.handlers.onOrder?.(order, view))
+  }
+
+  /** Shows the strategy the round trip of a position that has closed. A position that never held tokens has none. */
+  positionClosed(position: Position): void {
+    const trip = roundTripView(position)
+    if (trip === undefined) return
+    position.reported = true
+    const view = this.viewOf(this.state.mints.intern(position.mint))
+    this.guard(() => this.handlers.onPositionClosed?.(trip, view))
   }
 
   /** Runs a handler. If the strategy throws, its bot only closes positions from then on; other bots continue. */

@@ -5,11 +5,12 @@ import type { Bar } from '../../market/bar.ts'
 import type { Width } from '../../market/bar-width.ts'
 import type { Liquidation } from '../accounting/liquidation.ts'
 import type { Position, PositionState } from '../accounting/position.ts'
+import { profitOf, type TripFees, type TripMark } from '../accounting/trip-sums.ts'
 import type { BotBars } from '../bars/bot-bars.ts'
 import type { EngineState } from '../engine-state.ts'
 import { copyExits, type ExitRules } from '../exits/exit-settings.ts'
 import type { Fill, Order, OrderState } from '../order.ts'
-import type { FillView, OrderView, PositionView, Token } from '../strategy.ts'
+import type { FillView, OrderView, PositionView, RoundTripView, Token } from '../strategy.ts'
 
 /** The part of a bot that its views of tokens read. */
 export interface ViewSource {
@@ -175,4 +176,32 @@ export function orderView(
   reason: string,
 ): OrderView {
   return { id, mint, side, state, code, reason, tag }
+}
+
+/** Returns the round trip of a closed position; undefined if it never held tokens, or if it keeps no sums. */
+export function roundTripView(position: Position): RoundTripView | undefined {
+  const { mint, openedAt, trip, tag = '', reported = false, best, worst } = position
+  if (trip === undefined || trip.boughtLamports === 0) return undefined
+  const { buys, sells, entryReason, exitReason, exitTag, soldAt } = trip
+  const closedAt = Math.max(openedAt, soldAt ?? openedAt)
+  const profit = profitOf(trip, 0)
+  return Object.freeze({
+    ...{ mint, openedAt, closedAt, heldSeconds: (closedAt - openedAt) / 1000 },
+    ...{ profitSol: lamportsToSol(profit.lamports), profitPercent: profit.percent },
+    ...{ costSol: lamportsToSol(trip.boughtLamports), proceedsSol: lamportsToSol(trip.soldLamports) },
+    feesSol: feesView(trip.fees),
+    ...{ buys, sells, entryReason, entryTag: tag, exitReason, exitTag },
+    ...{ best: markView(best ?? profit), worst: markView(worst ?? profit), revises: reported },
+  })
+}
+
+function markView({ lamports, percent }: TripMark): RoundTripView['best'] {
+  return { sol: lamportsToSol(lamports), percent }
+}
+
+function feesView({ venue, service, base, priority, tip, rent, failed, other }: TripFees): RoundTripView['feesSol'] {
+  const parts = { venue, service, base, priority, tip, rent, failed, other }
+  const total = Object.values(parts).reduce((sum, part) => sum + part, 0)
+  const inSol = Object.entries({ total, ...parts }).map(([name, part]) => [name, lamportsToSol(part)])
+  return Object.fromEntries(inSol) as RoundTripView['feesSol']
 }

@@ -3,7 +3,7 @@ import type { TokenId } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
 import { PoolPrice } from '../../market/pool-price.ts'
 import type { Owner } from '../accounting/by-mint.ts'
-import type { Position } from '../accounting/position.ts'
+import { type Mark, markOf, type Position } from '../accounting/position.ts'
 import type { EngineState } from '../engine-state.ts'
 import type { Order } from '../order.ts'
 import type { ConditionalOrder } from './conditional-order.ts'
@@ -36,7 +36,7 @@ export class ExitWatch {
     const { now } = this.#state
     const since = { printedAt: now, pricedAt: now, heardAt: now }
     const exitPrice = new ExitPrice()
-    const held: Held = { position, exitPrice, price: Number.NaN, pool: undefined, ...since }
+    const held: Held = { position, exitPrice, price: Number.NaN, pool: undefined, ...since, ...UNMARKED }
     watched.held = watched.held.length === 0 ? [held] : [...watched.held, held]
     this.#state.wants.add(position.mint)
   }
@@ -159,15 +159,21 @@ export class ExitWatch {
       }
   }
 
-  /** Records that the position's high-water mark rose. */
+  /** Forgets which prices have been marked, because the cost or the fees of the position have changed. */
+  remark(position: Position): void {
+    const held = this.find(position)
+    if (held !== undefined) Object.assign(held, UNMARKED)
+  }
+
+  /** Records that the position's highest price or one of its marks changed. */
   mark(position: Position): void {
     this.#marked.add(position)
   }
 
-  /** Returns the positions whose high-water mark rose since the last call. The journal writes them together with the
+  /** Returns the positions whose highest price or marks changed since the last call. The journal writes them together with the
    *  tape instead of as outputs. */
-  takeMarks(): Position[] {
-    const marked = [...this.#marked]
+  takeMarks(): Mark[] {
+    const marked = [...this.#marked].map(markOf)
     this.#marked.clear()
     return marked
   }
@@ -188,6 +194,8 @@ export class ExitWatch {
     this.repeats.forget(token)
   }
 }
+
+const UNMARKED = { markedLow: Number.POSITIVE_INFINITY, markedHigh: Number.NEGATIVE_INFINITY } as const
 
 /** The empty list of all tokens. They can share it, because the lists of `Watched` are replaced and never changed. */
 const NONE: readonly never[] = []
@@ -216,6 +224,10 @@ export interface Held {
   heardAt: Millis
   /** Readings of the pool since the last print; undefined if none was requested. */
   pool: PoolPrice | undefined
+  /** Lowest and highest price that the position was marked at since its last fill. A price between them changes no
+   *  mark. */
+  markedLow: number
+  markedHigh: number
 }
 
 /** An unsent buy, and the price above which it is cancelled. */

@@ -14,6 +14,7 @@ const KEYS: Readonly<Record<SealedTable, readonly string[]>> = {
   watch: ['attempt_id'],
   learned: ['about', 'name'],
   mark: ['account', 'mint'],
+  trip_mark: ['account', 'mint'],
   slot: ['key', 'id'],
   frame: ['time', 'why'],
   missing: ['first_seq'],

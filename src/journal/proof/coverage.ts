@@ -12,7 +12,7 @@ export type Proof = 'repeated' | 'sealed' | 'tape' | 'fixed' | 'room'
 export const COVERAGE: Readonly<Record<SealedTable | (string & {}), Proof>> = {
   ...{ segment: 'sealed', input: 'sealed', output: 'sealed', attempt: 'sealed', report: 'sealed' },
   ...{ wallet: 'sealed', wallet_transaction: 'sealed', audit: 'sealed', watch: 'sealed', learned: 'sealed' },
-  ...{ mark: 'sealed', slot: 'sealed', frame: 'sealed', missing: 'sealed' },
+  ...{ mark: 'sealed', trip_mark: 'sealed', slot: 'sealed', frame: 'sealed', missing: 'sealed' },
   ...{ order: 'repeated', fill: 'repeated', position: 'repeated', past_position: 'repeated', account: 'repeated' },
   ...{
     bot: 'repeated',

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { decodeJson } from '../../base/json.ts'
 import { dayOf, HOUR, lamports, type Millis, type Seq } from '../../base/units.ts'
 import type { Position } from '../../engine/accounting/position.ts'
+import { widenMarks } from '../../engine/accounting/trip-sums.ts'
 import type { ConditionalOrder } from '../../engine/exits/conditional-order.ts'
 import { asSpend, type DaySpend, doesCount, type Spend } from '../../engine/limits/recent-buys.ts'
 import type { Input } from '../../engine/messages.ts'
@@ -139,17 +140,32 @@ function addTo(days: Map<string, DaySpend>, { account, bot, time, lamports: amou
   days.set(key, { account, bot, day: dayOf(time), lamports: lamports(before + amount) })
 }
 
-/** Open positions, each with the highest price that was recorded since its row was last written. */
+type MarkedRow = { readonly json: string; readonly high: number | null } & (
+  | { readonly best_lamports: null }
+  | {
+      readonly best_lamports: number
+      readonly best_percent: number
+      readonly worst_lamports: number
+      readonly worst_percent: number
+    }
+)
+
+/** Open positions, each with the highest price and the marks that were recorded since its row was last written. */
 function heldPositions(db: Database): Position[] {
   const rows = db
     .prepare(
-      `SELECT p.json, m.high_price AS high FROM position p LEFT JOIN mark m ON m.account = p.account AND m.mint = p.mint
+      `SELECT p.json, m.high_price AS high, t.best_lamports, t.best_percent, t.worst_lamports, t.worst_percent
+       FROM position p LEFT JOIN mark m ON m.account = p.account AND m.mint = p.mint
+       LEFT JOIN trip_mark t ON t.account = p.account AND t.mint = p.mint
        ORDER BY p.opened_at, p.mint`,
     )
-    .all() as { json: string; high: number | null }[]
-  return rows.map(({ json, high }) => {
+    .all() as MarkedRow[]
+  return rows.map(({ json, high, ...marks }) => {
     const position = decodeJson<Position>(json)
     position.highPrice = Math.max(position.highPrice, high ?? 0)
+    if (marks.best_lamports === null) return position
+    widenMarks(position, { lamports: marks.best_lamports, percent: marks.best_percent })
+    widenMarks(position, { lamports: marks.worst_lamports, percent: marks.worst_percent })
     return position
   })
 }

@@ -7,6 +7,7 @@ import { SOURCES } from './sources.ts'
 import { STRETCHES_AND_GAPS } from './stretches.ts'
 import { TAGS } from './tags.ts'
 import { TOKEN_STATES } from './token-states.ts'
+import { TRIP_MARKS } from './trip-marks.ts'
 import { VIEWS } from './views.ts'
 
 /** Application id in the file's header, `SLUI`. It distinguishes a journal from other databases. */
@@ -272,6 +273,7 @@ const MIGRATIONS: readonly ((db: Database) => void)[] = [
   sealAll,
   (db) => db.exec(TAGS + TOKEN_STATES),
   (db) => db.exec(SOURCES),
+  (db) => db.exec(TRIP_MARKS),
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -18,6 +18,7 @@ const SEALED_INSERTS = {
   report: sealedInsert('report'),
   reportTaken: sealedInsert('report', 'INSERT OR REPLACE'),
   mark: sealedInsert('mark', 'INSERT OR REPLACE'),
+  tripMark: sealedInsert('trip_mark', 'INSERT OR REPLACE'),
   slot: sealedInsert('slot', 'INSERT OR REPLACE'),
   wallet: `${sealedInsert('wallet')} ON CONFLICT DO UPDATE SET json = excluded.json, checksum = excluded.checksum`,
   walletTransaction: sealedInsert('wallet_transaction', 'INSERT OR REPLACE'),
@@ -59,6 +60,7 @@ const STATEMENTS = {
   counter: `INSERT INTO counter (name, value) VALUES (?, ?)
     ON CONFLICT DO UPDATE SET value = max(value, excluded.value)`,
   markCleared: 'DELETE FROM mark WHERE account = ? AND mint = ?',
+  tripMarkCleared: 'DELETE FROM trip_mark WHERE account = ? AND mint = ?',
   slotsOver: 'DELETE FROM slot WHERE key = ? AND (boot <> ? OR done_at < ?)',
   audit: AUDIT,
   paperFailed: PAPER_FAILED,

@@ -1,6 +1,6 @@
 import { encodeJson } from '../../base/json.ts'
 import type { Millis, Seq } from '../../base/units.ts'
-import type { Position } from '../../engine/accounting/position.ts'
+import type { Mark, Position } from '../../engine/accounting/position.ts'
 import { alarmText } from '../../engine/bots/thrown-value.ts'
 import { type ConditionalOrder, conditionalNumber, isOver } from '../../engine/exits/conditional-order.ts'
 import type { Input, Output } from '../../engine/messages.ts'
@@ -139,7 +139,7 @@ export function recordWrites(record: JournalRecord, time: Millis): Write[] {
       return [['learned', about, name, time, encodeJson(record.learned)]]
     }
     case 'mark':
-      return [['mark', record.account, record.mint, record.highPrice]]
+      return markWrites(record.mark)
     case 'frame':
       return [
         ['frame', record.time, record.why, record.text.slice(0, FRAME_CHARACTERS)],
@@ -183,6 +183,12 @@ function conditionalWrites(order: ConditionalOrder): Write[] {
   ]
 }
 
+function markWrites({ account, mint, highPrice, best, worst }: Mark): Write[] {
+  const row: Write = ['mark', account, mint, highPrice]
+  if (best === undefined || worst === undefined) return [row]
+  return [row, ['tripMark', account, mint, best.lamports, best.percent, worst.lamports, worst.percent]]
+}
+
 /** Writes for a position. A closed position is kept as history, with its final state and seq. */
 function positionWrites(seq: Seq, position: Position): Write[] {
   const { account, bot, mint, state, openedAt, tokens, decimals, costLamports, realizedLamports, feeLamports } =
@@ -194,6 +200,7 @@ function positionWrites(seq: Seq, position: Position): Write[] {
     ['pastPosition', ...row, seq],
     ['positionClosed', account, mint],
     ['markCleared', account, mint],
+    ['tripMarkCleared', account, mint],
   ]
 }
 

@@ -167,7 +167,7 @@ function tellMarks(engine: Engine): void {
   const now = performance.now()
   if (now - marksAt < MARKS_EVERY_MS) return
   marksAt = now
-  const marks = engine.takeMarks().map(({ account, mint, highPrice }) => ({ account, mint, highPrice }))
+  const marks = engine.takeMarks()
   if (marks.length > 0) say({ kind: 'marks', marks })
   const values = engine.values()
   if (isDeepStrictEqual(values, sent)) return

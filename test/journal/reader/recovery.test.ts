@@ -175,13 +175,24 @@ test('amounts requested by buys of the last hour are restored, and no older ones
 test('a position is restored with its highest price; a closed one is history, and the mint may be bought again', async () => {
   const { money } = await after((journal) => {
     outputs(journal, { kind: 'position', position: position(1) }, { kind: 'position', position: position(2) })
-    journal.write({ kind: 'mark', account: ACCOUNT, mint: keyOf(1), highPrice: 0.09 })
-    journal.write({ kind: 'mark', account: ACCOUNT, mint: keyOf(2), highPrice: 0.01 })
+    journal.write({ kind: 'mark', mark: { account: ACCOUNT, mint: keyOf(1), highPrice: 0.09 } })
+    journal.write({ kind: 'mark', mark: { account: ACCOUNT, mint: keyOf(2), highPrice: 0.01, ...MARKS } })
     outputs(journal, { kind: 'position', position: position(1, { state: 'closed', tokens: 0n }) })
     outputs(journal, { kind: 'position', position: position(1, { openedAt: 99 }) })
   })
-  expect(money.positions).toEqual([position(1, { openedAt: 99 }), position(2)])
+  expect(money.positions).toEqual([position(1, { openedAt: 99 }), position(2, MARKS)])
 })
+
+test('a mark narrows neither the best nor the worst profit of a position', async () => {
+  const wide = { best: { lamports: 90, percent: 9 }, worst: { lamports: -90, percent: -9 } }
+  const { money } = await after((journal) => {
+    outputs(journal, { kind: 'position', position: position(1, wide) })
+    journal.write({ kind: 'mark', mark: { account: ACCOUNT, mint: keyOf(1), highPrice: 0.01, ...MARKS } })
+  })
+  expect(money.positions).toEqual([position(1, wide)])
+})
+
+const MARKS = { best: { lamports: 50, percent: 5.5 }, worst: { lamports: -20, percent: -2 } }
 
 const sale = (number: number, more: Partial<Fill> = {}): Fill =>
   fill(number, { side: 'sell', tokens: 1_500_000n, decimals: 6, ...more })

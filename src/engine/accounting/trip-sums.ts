@@ -1,0 +1,125 @@
+import type { Millis } from '../../base/units.ts'
+import type { Fill } from '../order.ts'
+import type { Position } from './position.ts'
+
+/** Sums over the fills of a position since its first buy, lamports. The object is replaced and never changed, because
+ *  the journal reads a copy of its position later. */
+export interface TripSums {
+  readonly buys: number
+  readonly sells: number
+  /** Paid for tokens and received for tokens, both with the fees of venue and service. */
+  readonly boughtLamports: number
+  readonly soldLamports: number
+  readonly fees: TripFees
+  /** Reason of the first buy, and reason and tag of the last sale; '' if there is none. */
+  readonly entryReason: string
+  readonly exitReason: string
+  readonly exitTag: string
+  /** Time of the last sale; null before the first. */
+  readonly soldAt: Millis | null
+}
+
+/** Fees of a position's transactions by kind, lamports. Those of `venue` and `service` are part of the amounts paid and
+ *  received. */
+export interface TripFees {
+  readonly venue: number
+  readonly service: number
+  readonly base: number
+  readonly priority: number
+  readonly tip: number
+  /** Rent paid minus rent returned. */
+  readonly rent: number
+  /** Fees of transactions that landed and failed. */
+  readonly failed: number
+  /** Network fees that are not itemized. */
+  readonly other: number
+}
+
+/** Profit of a position, had it been sold at a moment while it was held: sales so far plus liquidation value, minus
+ *  cost and fees. */
+export interface TripMark {
+  readonly lamports: number
+  /** Share of the amount paid for tokens, percent. */
+  readonly percent: number
+}
+
+const NO_FEES: TripFees = { venue: 0, service: 0, base: 0, priority: 0, tip: 0, rent: 0, failed: 0, other: 0 }
+
+/** Entry reason of tokens that a bot took over, and exit reason of tokens that left without an order. */
+export const ADOPTED = 'adopted'
+export const LOST = 'left the wallet without an order'
+
+/** Returns the sums of a position. A position that an earlier version opened has none; they then follow from its cost,
+ *  and its fees are not itemized. */
+export function tripOf({ trip, ...position }: Position): TripSums {
+  if (trip !== undefined) return trip
+  const { tokens, bought = tokens, costLamports, realizedLamports, feeLamports, tag } = position
+  const soldShare = tokens > 0n && bought > tokens ? Number(bought - tokens) / Number(tokens) : 0
+  const soldCost = Math.round(costLamports * soldShare)
+  return {
+    ...{ buys: bought > 0n ? 1 : 0, sells: soldShare > 0 ? 1 : 0 },
+    boughtLamports: costLamports + soldCost,
+    soldLamports: soldCost + realizedLamports,
+    fees: { ...NO_FEES, other: feeLamports },
+    ...{ entryReason: '', exitReason: '', exitTag: '', soldAt: null },
+  }
+}
+
+/** Adds a fill (`times` 1), or takes a fill out that a fork removed (-1). `reason`: that of its order. */
+export function withFill(trip: TripSums, fill: Fill, times: 1 | -1, reason = ''): TripSums {
+  const { side, time, tag = '' } = fill
+  const fees = addFees(trip.fees, fill, times)
+  if (side === 'buy')
+    return {
+      ...trip,
+      fees,
+      buys: trip.buys + times,
+      boughtLamports: trip.boughtLamports + times * fill.tradeLamports,
+      entryReason: trip.buys === 0 ? reason : trip.entryReason,
+    }
+  const sold = { sells: trip.sells + times, soldLamports: trip.soldLamports + times * fill.tradeLamports }
+  if (times < 0) return { ...trip, fees, ...sold }
+  const soldAt = Math.max(trip.soldAt ?? time, time)
+  return { ...trip, fees, ...sold, exitReason: reason, exitTag: tag, soldAt }
+}
+
+/** Adds the fee of a transaction that landed and failed. */
+export function withFailed(trip: TripSums, feeLamports: number): TripSums {
+  return { ...trip, fees: { ...trip.fees, failed: trip.fees.failed + feeLamports } }
+}
+
+/** Sets the end of a trip whose tokens left the wallet without an order. */
+export function withLoss(trip: TripSums, time: Millis): TripSums {
+  return { ...trip, exitReason: LOST, exitTag: '', soldAt: time }
+}
+
+/** Returns the profit after all fees, if the tokens that are left bring `valueLamports`. */
+export function profitOf({ boughtLamports, soldLamports, fees }: TripSums, valueLamports: number): TripMark {
+  const { base, priority, tip, rent, failed, other } = fees
+  const lamports = soldLamports + valueLamports - boughtLamports - base - priority - tip - rent - failed - other
+  return { lamports, percent: boughtLamports > 0 ? (lamports / boughtLamports) * 100 : 0 }
+}
+
+/** Raises the best mark of a position to `mark`, or lowers its worst mark. Returns whether one of them changed. */
+export function widenMarks(position: Pick<Position, 'best' | 'worst'>, mark: TripMark): boolean {
+  const isBest = position.best === undefined || mark.lamports > position.best.lamports
+  const isWorst = position.worst === undefined || mark.lamports < position.worst.lamports
+  if (isBest) position.best = mark
+  if (isWorst) position.worst = mark
+  return isBest || isWorst
+}
+
+function addFees(fees: TripFees, { costs, feeLamports, rentLamports }: Fill, times: 1 | -1): TripFees {
+  const { venueFeeLamports, serviceFeeLamports, baseFeeLamports, priorityFeeLamports, tipLamports } = costs
+  const other = feeLamports - baseFeeLamports - priorityFeeLamports - tipLamports
+  return {
+    venue: fees.venue + times * venueFeeLamports,
+    service: fees.service + times * serviceFeeLamports,
+    base: fees.base + times * baseFeeLamports,
+    priority: fees.priority + times * priorityFeeLamports,
+    tip: fees.tip + times * tipLamports,
+    rent: fees.rent + times * rentLamports,
+    failed: fees.failed,
+    other: fees.other + times * other,
+  }
+}
