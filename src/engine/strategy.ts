@@ -147,11 +147,13 @@ export interface PositionView {
 
 /** A position from its first buy to its last sale, after it has closed. */
 export interface RoundTripView {
+  /** Mint of the token. */
   readonly mint: string
   /** Time of the first buy, ms since the Unix epoch. */
   readonly openedAt: Millis
   /** Time of the last sale, ms since the Unix epoch. */
   readonly closedAt: Millis
+  /** Seconds from `openedAt` to `closedAt`. */
   readonly heldSeconds: number
   /** SOL, after all fees and rent. Fees that are reported after the position has closed are not included. */
   readonly profitSol: number
@@ -161,6 +163,7 @@ export interface RoundTripView {
   readonly costSol: number
   /** SOL received for tokens, after the fees of venue and service. */
   readonly proceedsSol: number
+  /** Fees of all transactions, by kind. */
   readonly feesSol: RoundTripFees
   /** Number of buys that were filled. */
   readonly buys: number
@@ -185,23 +188,30 @@ export interface RoundTripView {
 
 /** Fees of a round trip, SOL. `costSol` and `proceedsSol` already contain those of venue and service. */
 export interface RoundTripFees {
+  /** Sum of all parts, SOL. */
   readonly total: number
+  /** Fees of the venue, SOL. */
   readonly venue: number
+  /** Fees of the trading service, SOL. */
   readonly service: number
+  /** Base fees of the network, SOL. */
   readonly base: number
+  /** Priority fees, SOL. */
   readonly priority: number
+  /** Tips to block builders, SOL. */
   readonly tip: number
-  /** Rent paid minus rent returned; negative if more was returned. */
+  /** Rent paid minus rent returned, SOL; negative if more was returned. */
   readonly rent: number
-  /** Fees of transactions that landed and failed. */
+  /** Fees of transactions that landed and failed, SOL. */
   readonly failed: number
-  /** Fees that are not itemized: those of positions that an earlier version of Sluice opened. */
+  /** Fees that are not itemized, SOL: those of positions that an earlier version of Sluice opened. */
   readonly other: number
 }
 
 /** Profit of a round trip at a moment while it was held: the sales so far plus the value of the tokens held (see
  *  `PositionView.valueSol`), minus all costs. */
 export interface RoundTripMark {
+  /** SOL, after all costs. */
   readonly sol: number
   /** Share of the SOL paid for tokens until then, percent. */
   readonly percent: number

@@ -60,8 +60,14 @@ function settle(rig: EngineRig, to: number): void {
   rig.settle(to)
 }
 
-const buy = (sol: number, more: object = {}) => (bot: Bot) => bot.buy(MINT, { sol, reason: 'cheap', ...more })
-const sell = (reason: string, more: object = { all: true }) => (bot: Bot) => bot.sell(MINT, { reason, ...more } as never)
+const buy =
+  (sol: number, more: object = {}) =>
+  (bot: Bot) =>
+    bot.buy(MINT, { sol, reason: 'cheap', ...more })
+const sell =
+  (reason: string, more: object = { all: true }) =>
+  (bot: Bot) =>
+    bot.sell(MINT, { reason, ...more } as never)
 
 function positionOf(outputs: readonly Output[]): Position {
   const found = outputs.findLast((output) => output.kind === 'position')
