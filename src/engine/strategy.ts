@@ -173,8 +173,7 @@ export interface RoundTripView {
   readonly entryReason: string
   /** Tag of the first buy; '' if it has none. */
   readonly entryTag: string
-  /** Reason of the last sale: that of the exit or of the strategy. Of tokens that left the wallet without an order, it
-   *  says so. */
+  /** Reason of the last sale: that of the exit or of the strategy, or `left the wallet without an order`. */
   readonly exitReason: string
   /** Tag of the last sale; '' if it has none. */
   readonly exitTag: string

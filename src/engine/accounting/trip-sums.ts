@@ -53,7 +53,7 @@ export const LOST = 'left the wallet without an order'
  *  and its fees are not itemized. */
 export function tripOf({ trip, ...position }: Position): TripSums {
   if (trip !== undefined) return trip
-  const { tokens, bought = tokens, costLamports, realizedLamports, feeLamports, tag } = position
+  const { tokens, bought = tokens, costLamports, realizedLamports, feeLamports } = position
   const soldShare = tokens > 0n && bought > tokens ? Number(bought - tokens) / Number(tokens) : 0
   const soldCost = Math.round(costLamports * soldShare)
   return {

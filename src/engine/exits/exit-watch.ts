@@ -170,8 +170,8 @@ export class ExitWatch {
     this.#marked.add(position)
   }
 
-  /** Returns the positions whose highest price or marks changed since the last call. The journal writes them together with the
-   *  tape instead of as outputs. */
+  /** Returns the highest prices and marks of the positions of which one changed since the last call. The journal writes
+   *  them together with the tape instead of as outputs. */
   takeMarks(): Mark[] {
     const marked = [...this.#marked].map(markOf)
     this.#marked.clear()
