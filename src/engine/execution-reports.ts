@@ -1,7 +1,7 @@
 import { type Lamports, lamports } from '../base/units.ts'
 import type { Booking } from './accounting/book.ts'
 import type { Position } from './accounting/position.ts'
-import { profitOf, tripOf, widenMarks, withFailed } from './accounting/trip-sums.ts'
+import { mark, tripOf, withFailed } from './accounting/trip-sums.ts'
 import { fillView, orderView } from './bots/views.ts'
 import type { EngineParts } from './engine-parts.ts'
 import type { EngineState } from './engine-state.ts'
@@ -100,9 +100,8 @@ export class ExecutionReports {
     if (position === undefined) return undefined
     const before = position.state
     book.settle(position)
-    if (moved) this.#parts.watch.remark(position)
     if (position.state === 'closed') {
-      if (this.#state.hasMarks) widenMarks(position, profitOf(tripOf(position), 0))
+      if (this.#state.hasMarks) mark(position, 0)
       this.#parts.watch.unwatch(position)
       this.#parts.exits.closed(position)
       for (const scope of this.#parts.scopes.of(position)) this.#parts.results.closed(scope, position)

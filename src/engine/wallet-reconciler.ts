@@ -2,7 +2,7 @@ import type { ErrorCode } from '../base/errors.ts'
 import { formatSol, lamports } from '../base/units.ts'
 import { valueAt } from './accounting/liquidation.ts'
 import { newPosition } from './accounting/position.ts'
-import { ADOPTED, profitOf, tripOf, widenMarks, withLoss } from './accounting/trip-sums.ts'
+import { ADOPTED, mark, tripOf, withLoss } from './accounting/trip-sums.ts'
 import type { EngineParts } from './engine-parts.ts'
 import type { EngineState } from './engine-state.ts'
 import { mintRefusal } from './limits/token-checks.ts'
@@ -105,9 +105,8 @@ export class WalletReconciler {
     position.tokens = tokens
     delete position.oversold
     book.settle(position)
-    this.#parts.watch.remark(position)
     if (position.state === 'closed') {
-      if (this.#state.hasMarks) widenMarks(position, profitOf(tripOf(position), 0))
+      if (this.#state.hasMarks) mark(position, 0)
       this.#parts.watch.unwatch(position)
       this.#parts.exits.closed(position)
     }

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts'
+import type { ModelOf } from '../../engine/accounting/fill-assumptions.ts'
 import type { StartInput } from '../../engine/messages.ts'
 import type { JournalReader } from '../../journal/reader/reader.ts'
 import type { Market } from '../../journal/tape/market-tape.ts'
@@ -9,7 +10,7 @@ import { type BacktestOptions, type BotOutcome, runBacktest } from '../run.ts'
 import { AttemptMatches, type Factor } from './attempt-matches.ts'
 import { holdOf, Moments } from './moments.ts'
 import { RecordedOrders } from './recorded-orders.ts'
-import { configOf, type ModelOf, type ReplayedStart } from './recorded-start.ts'
+import { configOf, type ReplayedStart } from './recorded-start.ts'
 import type { RecordedStart, RunRecord } from './run-record.ts'
 
 /** Amounts in lamports, by bot. */

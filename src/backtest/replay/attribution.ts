@@ -1,6 +1,6 @@
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { codeHash } from '../../config/hashes.ts'
-import { DEFAULT_FILL_MODEL } from '../../engine/accounting/fill-assumptions.ts'
+import { DEFAULT_FILL_MODEL, type ModelOf } from '../../engine/accounting/fill-assumptions.ts'
 import type { StartInput } from '../../engine/messages.ts'
 import type { JournalReader } from '../../journal/reader/reader.ts'
 import { windowOf } from '../../journal/tape/market-tape.ts'
@@ -9,7 +9,7 @@ import { Mints } from '../../market/mints.ts'
 import type { Report } from '../report/report.ts'
 import type { Apart } from './attempt-matches.ts'
 import { amount, type ByBot, RunInParts, type Step, startsOf, stepsOf, WholeRun } from './attribution-runs.ts'
-import { configOf, type ModelOf } from './recorded-start.ts'
+import { configOf } from './recorded-start.ts'
 import { type RecordedStart, RunRecord } from './run-record.ts'
 
 /** Difference between the results of a run and of its backtest, divided by factor, in lamports. */

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../base/errors.ts'
 import { type Lamports, lamports, type Millis, ZERO } from '../../base/units.ts'
+import type { ModelOf } from '../../engine/accounting/fill-assumptions.ts'
 import { walletChange } from '../../engine/accounting/fill-costs.ts'
 import type { Input } from '../../engine/messages.ts'
 import { type ExecutionReport, type Fill, type Order, withTag } from '../../engine/order.ts'
@@ -10,7 +11,6 @@ import type { PaperExecutor } from '../../simulation/paper-executor.ts'
 import { BASE_FEE } from '../../solana/constants.ts'
 import type { AttemptMatches } from './attempt-matches.ts'
 import type { Moments } from './moments.ts'
-import type { ModelOf } from './recorded-start.ts'
 
 export interface RecordedOrdersOptions {
   readonly matches: AttemptMatches

@@ -1,7 +1,7 @@
 import { lamports, type Seq } from '../../base/units.ts'
 import type { BotConfig, Config } from '../../config/config.ts'
 import { loadStrategy } from '../../config/strategies.ts'
-import type { FillModel } from '../../engine/accounting/fill-assumptions.ts'
+import type { FillModel, ModelOf } from '../../engine/accounting/fill-assumptions.ts'
 import { NO_FILTERS } from '../../engine/limits/entry-filters.ts'
 import { NO_LIMITS } from '../../engine/limits/limits.ts'
 import type { Input, StartInput, StoppedBot } from '../../engine/messages.ts'
@@ -78,9 +78,6 @@ export function takenOver({ start, told }: ReplayedStart, bots: readonly BotSett
     fills: [...told.values()].map(heard).flatMap((input) => (input.kind === 'report' && input.report.fill) || []),
   }
 }
-
-/** Returns the fill model of a bot. */
-export type ModelOf = (bot: string) => FillModel
 
 /** Turns the bots of a start into a configuration for a backtest. */
 export async function configOf({ config, bots, plan, units, lists }: StartInput, modelOf: ModelOf): Promise<Config> {

@@ -41,6 +41,9 @@ export interface FillModel {
   readonly noisePercent: number
 }
 
+/** Returns the fill model of a bot. */
+export type ModelOf = (bot: string) => FillModel
+
 /** Rule for tokens that cannot be sold. A token counts as unsellable from this many sized buys on, until it has two
  *  sized sales and the number of sales is this percentage of the number of buys. Two are required because the maker of
  *  a token that no buyer can sell may sell some as a bait. */

@@ -1,6 +1,5 @@
-import type { Millis } from '../../base/units.ts'
+import type { Lamports, Millis, TokenAmount } from '../../base/units.ts'
 import type { Fill } from '../order.ts'
-import type { Position } from './position.ts'
 
 /** Sums over the fills of a position since its first buy, lamports. The object is replaced and never changed, because
  *  the journal reads a copy of its position later. */
@@ -43,6 +42,22 @@ export interface TripMark {
   readonly percent: number
 }
 
+/** The parts of a position from which its sums follow. */
+interface Held {
+  readonly trip?: TripSums
+  readonly tokens: TokenAmount
+  readonly bought?: TokenAmount
+  readonly costLamports: Lamports
+  readonly realizedLamports: Lamports
+  readonly feeLamports: Lamports
+}
+
+/** The marks of a position. */
+interface Marked {
+  best?: TripMark
+  worst?: TripMark
+}
+
 const NO_FEES: TripFees = { venue: 0, service: 0, base: 0, priority: 0, tip: 0, rent: 0, failed: 0, other: 0 }
 
 /** Entry reason of tokens that a bot took over, and exit reason of tokens that left without an order. */
@@ -51,8 +66,8 @@ export const LOST = 'left the wallet without an order'
 
 /** Returns the sums of a position. A position that an earlier version opened has none; they then follow from its cost,
  *  and its fees are not itemized. */
-export function tripOf({ trip, ...position }: Position): TripSums {
-  if (trip !== undefined) return trip
+export function tripOf(position: Held): TripSums {
+  if (position.trip !== undefined) return position.trip
   const { tokens, bought = tokens, costLamports, realizedLamports, feeLamports } = position
   const soldShare = tokens > 0n && bought > tokens ? Number(bought - tokens) / Number(tokens) : 0
   const soldCost = Math.round(costLamports * soldShare)
@@ -94,19 +109,34 @@ export function withLoss(trip: TripSums, time: Millis): TripSums {
 }
 
 /** Returns the profit after all fees, if the tokens that are left bring `valueLamports`. */
-export function profitOf({ boughtLamports, soldLamports, fees }: TripSums, valueLamports: number): TripMark {
-  const { base, priority, tip, rent, failed, other } = fees
-  const lamports = soldLamports + valueLamports - boughtLamports - base - priority - tip - rent - failed - other
+export function profitOf(trip: TripSums, valueLamports: number): TripMark {
+  const { boughtLamports } = trip
+  const lamports = profitLamports(trip, valueLamports)
   return { lamports, percent: boughtLamports > 0 ? (lamports / boughtLamports) * 100 : 0 }
 }
 
+/** Compares the profit of a position, if its tokens bring `valueLamports`, with its best and worst one so far. Called
+ *  for each print of a held token, so it allocates only if a mark changes. Returns whether one changed. */
+export function mark(position: Held & Marked, valueLamports: number): boolean {
+  const trip = tripOf(position)
+  const lamports = profitLamports(trip, valueLamports)
+  const { best, worst } = position
+  const isWithin = best !== undefined && worst !== undefined && lamports <= best.lamports && lamports >= worst.lamports
+  return !isWithin && widenMarks(position, profitOf(trip, valueLamports))
+}
+
 /** Raises the best mark of a position to `mark`, or lowers its worst mark. Returns whether one of them changed. */
-export function widenMarks(position: Pick<Position, 'best' | 'worst'>, mark: TripMark): boolean {
-  const isBest = position.best === undefined || mark.lamports > position.best.lamports
-  const isWorst = position.worst === undefined || mark.lamports < position.worst.lamports
-  if (isBest) position.best = mark
-  if (isWorst) position.worst = mark
+export function widenMarks(position: Marked, to: TripMark): boolean {
+  const isBest = position.best === undefined || to.lamports > position.best.lamports
+  const isWorst = position.worst === undefined || to.lamports < position.worst.lamports
+  if (isBest) position.best = to
+  if (isWorst) position.worst = to
   return isBest || isWorst
+}
+
+function profitLamports({ boughtLamports, soldLamports, fees }: TripSums, valueLamports: number): number {
+  const { base, priority, tip, rent, failed, other } = fees
+  return soldLamports + valueLamports - boughtLamports - base - priority - tip - rent - failed - other
 }
 
 function addFees(fees: TripFees, { costs, feeLamports, rentLamports }: Fill, times: 1 | -1): TripFees {

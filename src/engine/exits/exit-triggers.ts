@@ -2,7 +2,7 @@ import { RowKind, type TokenId } from '../../market/block.ts'
 import type { PoolPrice } from '../../market/pool-price.ts'
 import type { Liquidation } from '../accounting/liquidation.ts'
 import { isWrittenOff, type Position } from '../accounting/position.ts'
-import { profitOf, tripOf, widenMarks } from '../accounting/trip-sums.ts'
+import { mark } from '../accounting/trip-sums.ts'
 import type { EngineState } from '../engine-state.ts'
 import type { ConditionalBook } from './conditional-book.ts'
 import type { ConditionalOrder } from './conditional-order.ts'
@@ -49,7 +49,7 @@ export class ExitTriggers implements PoolReader {
       held.exitPrice.fold((block.amount[row] as number) / (block.size[row] as number), price, now)
       const window = held.position.exits.windowPrints ?? this.#state.exitWindow
       held.price = held.exitPrice.of(window, price, now)
-      if (this.#state.hasMarks) this.#mark(held, Math.min(price, held.price))
+      if (this.#state.hasMarks) this.#mark(held.position, Math.min(price, held.price))
       this.#checkPosition(held.position, held.price)
     }
     if (price !== undefined && watched.orders.length > 0) this.#checkOrders(watched.orders, watched.held, price)
@@ -66,7 +66,7 @@ export class ExitTriggers implements PoolReader {
     if (isNew) {
       held.price = middle
       held.exitPrice.restart(middle, this.#state.now)
-      if (this.#state.hasMarks) this.#mark(held, middle)
+      if (this.#state.hasMarks) this.#mark(position, middle)
       this.#checkPosition(position, middle)
       const { account, mint } = position
       const sells = this.#watch
@@ -87,14 +87,10 @@ export class ExitTriggers implements PoolReader {
   }
 
   /** Compares the profit at a price with the best and the worst one so far. */
-  #mark(held: Held, price: number): void {
-    if (price >= held.markedLow && price <= held.markedHigh) return
-    const { position } = held
+  #mark(position: Position, price: number): void {
     if (position.tokens === 0n) return
-    held.markedLow = Math.min(held.markedLow, price)
-    held.markedHigh = Math.max(held.markedHigh, price)
     const value = this.#liquidation.at(position, price)
-    if (value !== undefined && widenMarks(position, profitOf(tripOf(position), value))) this.#watch.mark(position)
+    if (value !== undefined && mark(position, value)) this.#watch.mark(position)
   }
 
   #checkPosition(position: Position, price: number): void {

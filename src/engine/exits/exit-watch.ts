@@ -36,7 +36,7 @@ export class ExitWatch {
     const { now } = this.#state
     const since = { printedAt: now, pricedAt: now, heardAt: now }
     const exitPrice = new ExitPrice()
-    const held: Held = { position, exitPrice, price: Number.NaN, pool: undefined, ...since, ...UNMARKED }
+    const held: Held = { position, exitPrice, price: Number.NaN, pool: undefined, ...since }
     watched.held = watched.held.length === 0 ? [held] : [...watched.held, held]
     this.#state.wants.add(position.mint)
   }
@@ -159,19 +159,13 @@ export class ExitWatch {
       }
   }
 
-  /** Forgets which prices have been marked, because the cost or the fees of the position have changed. */
-  remark(position: Position): void {
-    const held = this.find(position)
-    if (held !== undefined) Object.assign(held, UNMARKED)
-  }
-
   /** Records that the position's highest price or one of its marks changed. */
   mark(position: Position): void {
     this.#marked.add(position)
   }
 
-  /** Returns the highest prices and marks of the positions of which one changed since the last call. The journal writes
-   *  them together with the tape instead of as outputs. */
+  /** Returns the positions whose highest price or marks changed since the last call. The journal writes these prices
+   *  and marks together with the tape instead of as outputs. */
   takeMarks(): Mark[] {
     const marked = [...this.#marked].map(markOf)
     this.#marked.clear()
@@ -194,8 +188,6 @@ export class ExitWatch {
     this.repeats.forget(token)
   }
 }
-
-const UNMARKED = { markedLow: Number.POSITIVE_INFINITY, markedHigh: Number.NEGATIVE_INFINITY } as const
 
 /** The empty list of all tokens. They can share it, because the lists of `Watched` are replaced and never changed. */
 const NONE: readonly never[] = []
@@ -224,10 +216,6 @@ export interface Held {
   heardAt: Millis
   /** Readings of the pool since the last print; undefined if none was requested. */
   pool: PoolPrice | undefined
-  /** Lowest and highest price that the position was marked at since its last fill. A price between them changes no
-   *  mark. */
-  markedLow: number
-  markedHigh: number
 }
 
 /** An unsent buy, and the price above which it is cancelled. */
