@@ -1,11 +1,12 @@
 import { type Lamports, lamports } from '../base/units.ts'
 import type { Booking } from './accounting/book.ts'
 import type { Position } from './accounting/position.ts'
-import { mark, tripOf, withFailed } from './accounting/trip-sums.ts'
-import { fillView, orderView } from './bots/views.ts'
+import { tripOf, withFailed } from './accounting/trip-sums.ts'
+import { endTrip, fillView, orderView } from './bots/views.ts'
 import type { EngineParts } from './engine-parts.ts'
 import type { EngineState } from './engine-state.ts'
 import { type ExecutionReport, type Fill, isOpen, type Order } from './order.ts'
+import type { RoundTripView } from './strategy.ts'
 
 /** Applies reports of executions: books fills, updates positions and exits, and notifies the strategies. */
 export class ExecutionReports {
@@ -48,10 +49,10 @@ export class ExecutionReports {
     const position = ended === undefined ? undefined : book.positions.get(ended)
     if (ended !== undefined && position !== undefined) this.#parts.exits.ended(position, ended, code)
     const closed = this.#follow(subject, ended, booking !== undefined || reversal !== undefined || fee !== undefined)
-    if (closed !== undefined) this.#parts.conditionals.positionClosed(closed)
+    if (closed !== undefined) this.#parts.conditionals.positionClosed(closed.position)
     this.#parts.conditionals.report(orderId, state, code)
     this.#notify(report, subject, booking)
-    if (closed !== undefined) this.#parts.bots.of(closed.bot)?.positionClosed(closed)
+    if (closed?.trip !== undefined) this.#parts.bots.of(closed.position.bot)?.tripEnded(closed.trip)
   }
 
   /** Watches the price of a buy that waits for its first request or for a retry. Before a retry with higher slippage,
@@ -88,20 +89,20 @@ export class ExecutionReports {
     this.#parts.watch.watch(position)
   }
 
-  /** Updates the position from its tokens and open orders, and then its exits. Returns the position if this update
-   *  closed it. */
+  /** Updates the position from its tokens and open orders, and then its exits. Returns the position with its round trip
+   *  if this update closed it. */
   #follow(
     subject: Pick<Order, 'account' | 'mint' | 'bot'>,
     ended: Order | undefined,
     moved: boolean,
-  ): Position | undefined {
+  ): { readonly position: Position; readonly trip: RoundTripView | undefined } | undefined {
     const { book } = this.#state
     const position = book.positions.get(subject)
     if (position === undefined) return undefined
     const before = position.state
     book.settle(position)
+    const trip = position.state === 'closed' ? endTrip(position) : undefined
     if (position.state === 'closed') {
-      if (this.#state.hasMarks) mark(position, 0)
       this.#parts.watch.unwatch(position)
       this.#parts.exits.closed(position)
       for (const scope of this.#parts.scopes.of(position)) this.#parts.results.closed(scope, position)
@@ -110,7 +111,7 @@ export class ExecutionReports {
     if (moved || ended !== undefined || position.state !== before) this.#state.emitPosition(position)
     this.#parts.exits.held(position)
     this.#parts.exits.goOn(position, ended)
-    return book.positions.get(position) === position ? undefined : position
+    return book.positions.get(position) === position ? undefined : { position, trip }
   }
 
   #payFee(order: Order, feeLamports: Lamports): void {

@@ -2,7 +2,8 @@ import type { ErrorCode } from '../base/errors.ts'
 import { formatSol, lamports } from '../base/units.ts'
 import { valueAt } from './accounting/liquidation.ts'
 import { newPosition } from './accounting/position.ts'
-import { ADOPTED, mark, tripOf, withLoss } from './accounting/trip-sums.ts'
+import { ADOPTED, tripOf, withLoss } from './accounting/trip-sums.ts'
+import { endTrip } from './bots/views.ts'
 import type { EngineParts } from './engine-parts.ts'
 import type { EngineState } from './engine-state.ts'
 import { mintRefusal } from './limits/token-checks.ts'
@@ -105,8 +106,8 @@ export class WalletReconciler {
     position.tokens = tokens
     delete position.oversold
     book.settle(position)
+    const trip = position.state === 'closed' ? endTrip(position) : undefined
     if (position.state === 'closed') {
-      if (this.#state.hasMarks) mark(position, 0)
       this.#parts.watch.unwatch(position)
       this.#parts.exits.closed(position)
     }
@@ -117,7 +118,7 @@ export class WalletReconciler {
     this.#state.emit({ kind: 'alarm', bot: position.bot, code: 'QUARANTINED', reason })
     if (position.state !== 'closed') return
     this.#parts.conditionals.positionClosed(position)
-    this.#parts.bots.of(position.bot)?.positionClosed(position)
+    if (trip !== undefined) this.#parts.bots.of(position.bot)?.tripEnded(trip)
   }
 
   /** Stores facts about a mint, and sells positions that `tokenChecks.when: after` bought before the facts were

@@ -5,7 +5,6 @@ import type { Bar } from '../../market/bar.ts'
 import { type MarketEvent, type NewToken, type PriceUpdate, RowKind, type Trade } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
 import type { Liquidation } from '../accounting/liquidation.ts'
-import type { Position } from '../accounting/position.ts'
 import { flawText, readPlan } from '../bars/bar-plan.ts'
 import { type BarHost, BotBars } from '../bars/bot-bars.ts'
 import type { TokenBars } from '../bars/token-bars.ts'
@@ -14,13 +13,13 @@ import { BotScope, type LimitScope } from '../limits/limit-scope.ts'
 import type { Alarm, StoppedBot } from '../messages.ts'
 import type { BotMoney } from '../recovered-money.ts'
 import type { BotSettings } from '../settings.ts'
-import type { Handlers, OrderView, Strategy } from '../strategy.ts'
+import type { Handlers, OrderView, RoundTripView, Strategy } from '../strategy.ts'
 import { BotHandle } from './bot.ts'
 import type { BotContext, BotHost } from './bot-context.ts'
 import type { DurableStates } from './durable-states.ts'
 import type { Subscriber, SubscriptionRouter } from './subscription-router.ts'
 import { readThrown } from './thrown-value.ts'
-import { HeldView, roundTripView, TokenView, type ViewSource } from './views.ts'
+import { HeldView, TokenView, type ViewSource } from './views.ts'
 
 /** Runs the strategy of one bot, and keeps the bot's views of tokens. */
 export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource {
@@ -167,12 +166,9 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     this.guard(() => this.handlers.onOrder?.(order, view))
   }
 
-  /** Shows the strategy the round trip of a position that has closed. A position that never held tokens has none. */
-  positionClosed(position: Position): void {
-    const trip = roundTripView(position)
-    if (trip === undefined) return
-    position.reported = true
-    const view = this.viewOf(this.state.mints.intern(position.mint))
+  /** Shows the strategy the round trip of a position that has closed. */
+  tripEnded(trip: RoundTripView): void {
+    const view = this.viewOf(this.state.mints.intern(trip.mint))
     this.guard(() => this.handlers.onPositionClosed?.(trip, view))
   }
 

@@ -5,7 +5,7 @@ import type { Bar } from '../../market/bar.ts'
 import type { Width } from '../../market/bar-width.ts'
 import type { Liquidation } from '../accounting/liquidation.ts'
 import type { Position, PositionState } from '../accounting/position.ts'
-import { profitOf, type TripFees, type TripMark } from '../accounting/trip-sums.ts'
+import { mark, profitOf, type TripFees, type TripMark } from '../accounting/trip-sums.ts'
 import type { BotBars } from '../bars/bot-bars.ts'
 import type { EngineState } from '../engine-state.ts'
 import { copyExits, type ExitRules } from '../exits/exit-settings.ts'
@@ -178,10 +178,14 @@ export function orderView(
   return { id, mint, side, state, code, reason, tag }
 }
 
-/** Returns the round trip of a closed position; undefined if it never held tokens, or if it keeps no sums. */
-export function roundTripView(position: Position): RoundTripView | undefined {
-  const { mint, openedAt, trip, tag = '', reported = false, best, worst } = position
+/** Ends the round trip of a position that has just closed, and returns it. Returns undefined if the position never held
+ *  tokens, or if it keeps no sums. Must be called before the closed position is emitted. */
+export function endTrip(position: Position): RoundTripView | undefined {
+  const { mint, openedAt, trip, tag = '', reported = false } = position
   if (trip === undefined || trip.boughtLamports === 0) return undefined
+  mark(position, 0)
+  position.reported = true
+  const { best, worst } = position
   const { buys, sells, entryReason, exitReason, exitTag, soldAt } = trip
   const closedAt = Math.max(openedAt, soldAt ?? openedAt)
   const profit = profitOf(trip, 0)

@@ -163,6 +163,7 @@ function watchedHandlers(handlers: Handlers<unknown>, show: (token: Token) => vo
     onBar: (bar, token) => handlers.onBar?.(bar, token),
     onFill: (fill, token) => handlers.onFill?.(fill, token),
     onOrder: (order, token) => handlers.onOrder?.(order, token),
+    onPositionClosed: (trip, token) => handlers.onPositionClosed?.(trip, token),
     onTimer: (name) => handlers.onTimer?.(name),
     onGap: (gap) => handlers.onGap?.(gap),
     onSignal: (name, data) => handlers.onSignal?.(name, data),
