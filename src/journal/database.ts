@@ -13,6 +13,7 @@ import { dirname } from 'node:path'
 import { basename, join } from 'node:path/posix'
 import Database from 'better-sqlite3'
 import { ExitCode, SluiceError } from '../base/errors.ts'
+import { backUp } from './backup.ts'
 import { APPLICATION_ID, migrate, SCHEMA_VERSION, versionOf } from './schema/schema.ts'
 import { extend, isOutOfSpace } from './writer/file-growth.ts'
 
@@ -25,9 +26,10 @@ const CHECKPOINT_PAGES = 8192
 const LOG_BYTES = 16 * 2 ** 20
 
 /** Opens a journal for its one writer. Creates a missing journal and migrates an older one. With `durable` false,
- *  commits are neither awaited nor durable; this is for results that can be computed again. Throws SluiceError if the
- *  file is not a journal, is corrupt, or is newer than this program. */
-export function openForWriting(path: string, durable = true): Database.Database {
+ *  commits are neither awaited nor durable; this is for results that can be computed again. Unless `backup` is false,
+ *  an older journal is copied before it is migrated. Throws SluiceError if the file is not a journal, is corrupt, or is
+ *  newer than this program. */
+export function openForWriting(path: string, { durable = true, backup = true } = {}): Database.Database {
   makePrivate(path)
   if (statSync(path).size > 0) refuseStranger(path)
   return opened(path, new Database(path), (db) => {
@@ -37,6 +39,8 @@ export function openForWriting(path: string, durable = true): Database.Database 
     db.pragma('journal_mode = WAL')
     db.pragma(`synchronous = ${durable ? 'FULL' : 'OFF'}`)
     db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
+    const version = versionOf(db)
+    if (backup && !isNew && version < SCHEMA_VERSION) backUp(db, path, version)
     migrate(db)
     readBack(path, db, durable)
   })

@@ -1,4 +1,6 @@
 import type { Config } from '../config/config.ts'
+import { backupPath } from '../journal/backup.ts'
+import { migratesFrom } from '../journal/migrate.ts'
 import { type JournalReader, openReader } from '../journal/reader/reader.ts'
 import type { Recovered } from '../journal/reader/recovery.ts'
 import type { OpenJournal } from '../journal/writer/gathering-journal.ts'
@@ -30,6 +32,7 @@ export async function openRecoveredJournal(
 ): Promise<RecoveredJournal> {
   const room = new Room()
   let tellPerson = (_text: string): void => {}
+  const from = migratesFrom(path)
   const journal = await startJournalThread(path, {
     keepTapeDays,
     onFailure: failed,
@@ -42,6 +45,11 @@ export async function openRecoveredJournal(
     },
   })
   opened(() => journal.close())
+  if (from !== undefined)
+    log.info(
+      { from, backup: backupPath(path, from) },
+      'journal: upgraded to the present schema; the backup is the journal before',
+    )
   const reader = openReader(path)
   opened(() => reader.close())
   log.info({ path }, 'journal: locked; every commit reaches the disk (synchronous=FULL, read back)')

@@ -47,7 +47,7 @@ export class RigJournal extends GatheringJournal {
    *  crash. */
   save(path: string, isEnded: boolean): void {
     this.handOver()
-    const writer = new Writer(openForWriting(path, false), { space: NO_SPACE_LIMITS }, {})
+    const writer = new Writer(openForWriting(path, { durable: false }), { space: NO_SPACE_LIMITS }, {})
     for (const batch of this.#batches) writer.take(batch)
     if (isEnded) writer.close()
     else {

@@ -1,13 +1,23 @@
 import { bringUpToDate } from '../../journal/migrate.ts'
-import { DEFAULT_JOURNAL, defineCommand, JSON_LINE, text } from '../options.ts'
+import { DEFAULT_JOURNAL, defineCommand, flag, JSON_LINE, text } from '../options.ts'
 
 export const command = defineCommand({
-  options: { journal: text('<db>', 'upgrade this journal', DEFAULT_JOURNAL), json: JSON_LINE },
-  async run(_args, { journal, json }) {
-    const { from, to } = bringUpToDate(journal)
-    if (json) console.log(JSON.stringify({ from, to }))
+  options: {
+    journal: text('<db>', 'upgrade this journal', DEFAULT_JOURNAL),
+    skipBackup: flag('keep no copy of the journal before the upgrade'),
+    json: JSON_LINE,
+  },
+  async run(_args, { journal, skipBackup, json }) {
+    const migration = bringUpToDate(journal, { backup: !skipBackup })
+    const { from, to, backup } = migration
+    if (json) console.log(JSON.stringify(migration))
     else if (from === to) console.log(`${journal} is up to date (schema ${to})`)
-    else console.log(`${journal} was upgraded from schema ${from} to ${to}; older versions of Sluice cannot read it`)
+    else {
+      const kept = backup === undefined ? '' : `; ${backup} is the journal before the upgrade`
+      console.log(
+        `${journal} was upgraded from schema ${from} to ${to}; older versions of Sluice cannot read it${kept}`,
+      )
+    }
     return 0
   },
 })

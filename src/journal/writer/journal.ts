@@ -41,7 +41,7 @@ class LocalJournal extends GatheringJournal {
     this.path = path
     this.#options = options
     this.#lock = lock
-    this.#writer = new Writer(openForWriting(path, options.durable), options, {
+    this.#writer = new Writer(openForWriting(path, options), options, {
       space: (report) => options.onSpace?.(report),
       remainder: (remainder) => options.onRemainder?.(remainder),
     })

@@ -99,7 +99,7 @@ function sleep(writer: Writer, heard: number): void {
 }
 
 function serve(): void {
-  const db = openForWriting(path, options.durable)
+  const db = openForWriting(path, options)
   if (options.durable !== false) makeRoomInLog(db)
   const writer = new Writer(db, options, {
     space: (report) => say({ kind: 'space', report }),

@@ -1,0 +1,67 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { backUp } from '../../src/journal/backup.ts'
+import { openForWriting } from '../../src/journal/database.ts'
+import { bringUpToDate } from '../../src/journal/migrate.ts'
+import { SCHEMA_VERSION } from '../../src/journal/schema/schema.ts'
+import { journalPath } from '../support/journal-samples.ts'
+
+const BEFORE = SCHEMA_VERSION - 1
+
+/** A journal that claims to have the schema before the present one, with one row to recognize. */
+function olderJournal(): string {
+  const path = journalPath()
+  const db = openForWriting(path)
+  db.exec(`DROP VIEW sources; DROP INDEX input_source; INSERT INTO counter VALUES ('mark', 7)`)
+  db.pragma(`user_version = ${BEFORE}`)
+  db.close()
+  return path
+}
+
+const beside = (path: string): string[] =>
+  readdirSync(dirname(path)).filter((name) => name.startsWith(`${basename(path)}.schema`))
+
+test('a migration keeps the journal before it, private and complete, and deletes the copy before that', () => {
+  const path = olderJournal()
+  const older = `${path}.schema-3`
+  new Database(older).close()
+  const { backup } = bringUpToDate(path)
+  expect(backup).toBe(`${path}.schema-${BEFORE}`)
+  expect(beside(path)).toEqual([basename(backup as string)])
+  expect(statSync(backup as string).mode & 0o777).toBe(0o600)
+  const copy = new Database(backup as string, { readonly: true })
+  expect(copy.pragma('user_version', { simple: true })).toBe(BEFORE)
+  expect(copy.prepare('SELECT value FROM counter').pluck().all()).toEqual([7])
+  copy.close()
+  expect(bringUpToDate(path)).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION })
+})
+
+test('the copy can be put in the place of the journal, and is migrated again', () => {
+  const path = olderJournal()
+  const { backup } = bringUpToDate(path)
+  expect(bringUpToDate(backup as string)).toMatchObject({ from: BEFORE, to: SCHEMA_VERSION })
+})
+
+test('a migration without a copy leaves no file', () => {
+  const path = olderJournal()
+  expect(bringUpToDate(path, { backup: false })).toEqual({ from: BEFORE, to: SCHEMA_VERSION })
+  expect(beside(path)).toEqual([])
+})
+
+test('a new journal is not copied', () => {
+  const path = journalPath()
+  openForWriting(path).close()
+  expect(beside(path)).toEqual([])
+})
+
+test('without space for the copy the journal stays unchanged', () => {
+  const path = olderJournal()
+  const db = new Database(path)
+  expect(() => backUp(db, path, BEFORE, 1_000_000)).toThrow(
+    /needs 6\d MiB of disk space, but 1 MiB are free: .*`sluice migrate --skip-backup --journal/,
+  )
+  db.close()
+  expect(existsSync(`${path}.schema-${BEFORE}`)).toBe(false)
+})
