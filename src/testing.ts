@@ -8,7 +8,7 @@ export {
   type MarketsResult,
   type RandomMarketsOptions,
 } from './testing/random-markets.ts'
-export type { TestOrder, TestPosition, TestRemark } from './testing/run-log.ts'
+export type { TestLine, TestOrder, TestPosition, TestRemark } from './testing/run-log.ts'
 export {
   type RandomMarket,
   StrategyRig,

@@ -3,6 +3,7 @@ import type { FillModel } from '../engine/accounting/fill-assumptions.ts'
 import type { Position } from '../engine/accounting/position.ts'
 import type { Plan } from '../engine/settings.ts'
 import type { Journal } from '../orders/ports.ts'
+import type { RunnerOptions } from '../runtime/runner.ts'
 import type { DepthUse, Measurements } from '../simulation/measurements.ts'
 import type { BotResult } from './bot-result.ts'
 import type { KeyCoverage, WatchedMints } from './coverage.ts'
@@ -14,6 +15,8 @@ export interface BacktestOptions {
   readonly partial: boolean
   /** Called from time to time with the number of rows played. */
   readonly progress?: (rows: number) => void
+  /** Receives the log lines and messages of the strategies. */
+  readonly said?: RunnerOptions['said']
   /** Journal that receives all events except the rows. */
   readonly journal?: Journal | undefined
   /** Number of rows after which the result of each bot is noted. */

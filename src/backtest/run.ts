@@ -202,8 +202,9 @@ class Run {
 
   #newSegment(): Segment {
     const clock = this.#clock
-    const { replayed } = this.#options
+    const { replayed, said } = this.#options
     return new Segment({
+      said,
       machine: { clock, monotonicMs: () => clock.now(), boot: BOOT },
       journal: this.#results,
       mints: this.#mints,

@@ -105,6 +105,8 @@ export type Output =
   | { kind: 'order'; order: Order }
   | { kind: 'orderState'; orderId: string; state: OrderState; code: ErrorCode | ''; reason: string }
   | { kind: 'cancel'; orderId: string; code: ErrorCode }
+  | LogLine
+  | Message
   | { kind: 'refused' | 'note'; bot: string; mint: string; code: ErrorCode | ''; reason: string }
   | { kind: 'conditional'; order: ConditionalOrder }
   | { kind: 'position'; position: Position }
@@ -118,6 +120,31 @@ export type Output =
   | { kind: 'poll'; bot: string; mint: string }
   /** An event that an operator should see, for example a strategy that threw or a limit that was reached. */
   | Alarm
+
+/** A line of `bot.log`. Only warnings are recorded in the journal. */
+export interface LogLine {
+  readonly kind: 'log'
+  readonly bot: string
+  readonly level: 'debug' | 'info' | 'warn'
+  readonly text: string
+  readonly fields?: Readonly<Record<string, LogField>>
+  /** Number of lines that were dropped before this one, because there were too many. */
+  readonly dropped?: number
+}
+
+export type LogField = string | number | boolean | null
+
+/** A text of `bot.message` for the operator. */
+export interface Message {
+  readonly kind: 'message'
+  readonly bot: string
+  readonly text: string
+}
+
+/** Whether the journal records an output. A replay compares only these. */
+export function isRecorded(output: Output): boolean {
+  return output.kind !== 'log' || output.level === 'warn'
+}
 
 export interface Alarm {
   kind: 'alarm'

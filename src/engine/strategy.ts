@@ -402,6 +402,22 @@ export interface BudgetView {
   readonly halted: boolean
 }
 
+/** Values that a log line shows after its text: at most 20. Names are cut after 50 characters, texts after 200. */
+export type LogFields = Readonly<Record<string, string | number | bigint | boolean | null | undefined>>
+
+/** Lines for the log of the process. A text is cut after 500 characters. A bot may write 200 lines of `debug` and `info`
+ *  at once, and 2 a second; 20 warnings at once, and one in 10 s. Lines beyond that are dropped, and the next line
+ *  states their number. Lines of the warm-up are dropped, too. */
+export interface StrategyLog {
+  /** Writes a line that a process shows with `--log-level debug`, and a backtest with `--log debug`. */
+  debug(text: string, fields?: LogFields): void
+  /** Writes a line that a process shows, and a backtest with `--log`. */
+  info(text: string, fields?: LogFields): void
+  /** Writes a line as `info` does, and records the line in the journal. If `fields.mint` is a mint, `sluice why MINT`
+   *  shows the line. */
+  warn(text: string, fields?: LogFields): void
+}
+
 /** The handle through which a strategy reads and acts. Every method is synchronous. A bot may make 10,000 requests at
  *  once and 500 a second continuously. A request beyond that throws RangeError. */
 export interface Bot<S = unknown, I extends Indicators = NoIndicators> {
@@ -480,6 +496,12 @@ export interface Bot<S = unknown, I extends Indicators = NoIndicators> {
   watch(mint: string): boolean
   /** Ends the subscription that `watch` made. Does nothing if there is none. */
   unwatch(mint: string): void
+  /** Writes lines to the log of the process; see `StrategyLog`. */
+  readonly log: StrategyLog
+  /** Sends a text to the operator's alerts (`alerts` of the YAML), and records it in the journal. The text is cut after
+   *  500 characters. A bot may send 5 messages at once, and 5 a minute; returns false for a message beyond that, and
+   *  during the warm-up. A backtest sends no messages. Throws TypeError if `text` is not a string. */
+  message(text: string): boolean
   /** Records a decision not to trade, which `sluice why` shows. `why` is cut after 500 characters. */
   note(mint: string, why: string): void
 }

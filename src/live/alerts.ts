@@ -30,6 +30,7 @@ export type AlertKind =
   | 'strategy-asks'
   | 'unit-contradicted'
   | 'ledger'
+  | 'message'
 
 export interface Alert {
   readonly kind: AlertKind
@@ -193,6 +194,9 @@ class Alarms {
           text: `${output.code}: ${alarmText(output)}`,
           time,
         })
+        break
+      case 'message':
+        this.#raise({ kind: 'message', bot: output.bot, text: output.text, time })
         break
       case 'account':
         this.#account(time, output.money.account, output.money.halted)

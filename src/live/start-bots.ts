@@ -13,7 +13,7 @@ import type { BotSettings } from '../engine/settings.ts'
 import { Mints } from '../market/mints.ts'
 import type { Journal } from '../orders/ports.ts'
 import { liquidationOf } from '../runtime/liquidation-value.ts'
-import { createLog, type Log } from '../runtime/log.ts'
+import { createLog, type Level, type Log } from '../runtime/log.ts'
 import type { AnySegment } from '../runtime/segment.ts'
 import { recoveredStart, unattended } from '../runtime/start-input.ts'
 import { bootId, monotonicMs, SystemClock } from '../runtime/system-clock.ts'
@@ -48,6 +48,8 @@ export interface BotsOptions extends Isolation {
   /** Receives each line of the log; stderr by default. */
   readonly writeLog?: (line: string) => void
   readonly logFormat: 'json' | 'text'
+  /** Lowest level of the lines that are logged; default `info`. */
+  readonly logLevel?: Level
   /** Observes orders and answers to learn facts that the service's document leaves open. */
   readonly probe?: Probe
 }
@@ -103,7 +105,7 @@ class Start {
     this.#config = config
     this.#options = options
     this.#log = createLog({
-      level: 'info',
+      level: options.logLevel ?? 'info',
       format: options.logFormat,
       redact: (text) => this.#redact(text),
       ...(options.writeLog && { write: options.writeLog }),

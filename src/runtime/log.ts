@@ -4,6 +4,7 @@ import { printable } from '../base/text.ts'
 import { encodeBase58 } from '../solana/base58.ts'
 
 export type Log = Logger
+export type { Level }
 
 export interface LogOptions {
   readonly level: Level

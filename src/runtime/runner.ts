@@ -2,7 +2,7 @@ import { assert } from '../base/errors.ts'
 import { Fifo } from '../base/fifo.ts'
 import type { Cancel, Clock } from '../base/machine.ts'
 import type { Millis, Seq } from '../base/units.ts'
-import type { Alarm, Input, Output } from '../engine/messages.ts'
+import { type Alarm, type Input, isRecorded, type LogLine, type Message, type Output } from '../engine/messages.ts'
 import type { EnginePort, Sink } from '../engine/ports.ts'
 import { isStopped, type Timer } from '../engine/recovered-money.ts'
 import { nextFiring } from '../engine/timers.ts'
@@ -119,6 +119,8 @@ export interface EffectsOptions {
   readonly hold?: ((timer: Timer, at: Millis, fire: () => void) => Cancel | undefined) | undefined
   /** Reports an alarm to the operator. */
   readonly alarm: (alarm: Alarm) => void
+  /** Shows a log line or a message of a strategy. */
+  readonly said?: ((line: LogLine | Message, seq: Seq, time: Millis) => void) | undefined
 }
 
 /** A timer of the engine, and the function that cancels its next firing. */
@@ -144,8 +146,12 @@ export class Effects {
   carryOut(seq: Seq, time: Millis, outputs: readonly Output[]): void {
     const { journal } = this.#options
     const count = outputs.length
-    for (let index = 0; index < count; index++) journal.output(seq, time, index, outputs[index] as Output)
-    for (let index = 0; index < count; index++) this.#act(outputs[index] as Output, time)
+    let recorded = 0
+    for (let index = 0; index < count; index++) {
+      const output = outputs[index] as Output
+      if (isRecorded(output)) journal.output(seq, time, recorded++, output)
+    }
+    for (let index = 0; index < count; index++) this.#act(outputs[index] as Output, seq, time)
   }
 
   /** Records that the engine has received a timer that fired. Must be called before the outputs are carried out. The
@@ -164,7 +170,7 @@ export class Effects {
     this.#timers.clear()
   }
 
-  #act(output: Output, time: Millis): void {
+  #act(output: Output, seq: Seq, time: Millis): void {
     switch (output.kind) {
       case 'order':
         this.#options.gateway.submit(output.order)
@@ -191,6 +197,10 @@ export class Effects {
         break
       case 'alarm':
         this.#options.alarm(output)
+        break
+      case 'log':
+      case 'message':
+        this.#options.said?.(output, seq, time)
         break
       default: // rows of the journal without an effect
     }

@@ -30,6 +30,7 @@ export interface SegmentParts {
   readonly orderPath?: ((gateway: GatewayPort, post: (input: Input) => void) => GatewayPort) | undefined
   readonly observe: (block: Block, from: number, to: number) => void
   readonly alarm: (alarm: Alarm) => void
+  readonly said?: RunnerOptions['said']
 }
 
 /** The interface of a segment, for an engine in this thread or in another one. */
@@ -58,7 +59,7 @@ export class Segment implements AnySegment {
   readonly #past: Recovered
 
   constructor(parts: SegmentParts) {
-    const { machine, journal, mints, strategies, past, route, want, poll, hold, observe, alarm } = parts
+    const { machine, journal, mints, strategies, past, route, want, poll, hold, observe, alarm, said } = parts
     const { clock, monotonicMs } = machine
     const post = (input: Input): void => this.runner.post(input)
     this.#past = past
@@ -67,7 +68,7 @@ export class Segment implements AnySegment {
     this.gateway = new Gateway({ clock, monotonicMs, journal, route, post, nextReport: past.nextReport })
     const gateway = parts.orderPath?.(this.gateway, post) ?? this.gateway
     this.runner = new Runner({
-      ...{ clock, engine: this.engine, journal, gateway, want, poll, hold, alarm, observe },
+      ...{ clock, engine: this.engine, journal, gateway, want, poll, hold, alarm, said, observe },
       firstSeq: past.nextSeq,
       lastTime: past.lastTime,
     })

@@ -11,6 +11,7 @@ import { Mints } from '../market/mints.ts'
 import { Limiter } from '../orders/limiter.ts'
 import type { Journal } from '../orders/ports.ts'
 import { PaperWorld } from '../runtime/paper-world.ts'
+import type { RunnerOptions } from '../runtime/runner.ts'
 import { Segment } from '../runtime/segment.ts'
 import { NOT_WARM, recoveredStart, startInput } from '../runtime/start-input.ts'
 import { SimulatedClock } from '../simulation/simulated-clock.ts'
@@ -26,6 +27,7 @@ export interface RigProcessOptions {
   readonly adjust: (model: FillModel) => FillModel
   /** Called when the engine ends the strategy, for example because it threw. */
   readonly ended: (alarm: Alarm) => void
+  readonly said: RunnerOptions['said']
   readonly startsAt: Millis
   readonly prints: PrintCounts
   /** The journal that an earlier process left; undefined for the first process. */
@@ -63,11 +65,11 @@ export class RigProcess {
     return this.#wanted
   }
 
-  #newSegment({ config, journal, ended }: RigProcessOptions, mints: Mints, past: Recovered): Segment {
+  #newSegment({ config, journal, ended, said }: RigProcessOptions, mints: Mints, past: Recovered): Segment {
     const { clock } = this
     return new Segment({
       machine: { clock, monotonicMs: () => clock.now(), boot: BOOT },
-      ...{ journal, mints, past },
+      ...{ journal, mints, past, said },
       strategies: new Map(config.bots.map(({ strategy }) => [strategy.name, strategy.strategy])),
       route: ({ account }) => {
         const route = this.#paper.route(account)

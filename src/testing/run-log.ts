@@ -3,7 +3,7 @@ import type { Json } from '../base/json.ts'
 import { lamportsToSol, type Millis, type Seq, wholeTokens } from '../base/units.ts'
 import type { Position } from '../engine/accounting/position.ts'
 import { fillView } from '../engine/bots/views.ts'
-import type { Input, Output } from '../engine/messages.ts'
+import type { Input, LogLine, Message, Output } from '../engine/messages.ts'
 import type { Order, OrderState } from '../engine/order.ts'
 import type { FillView } from '../engine/strategy.ts'
 import type { TradeSide } from '../market/block.ts'
@@ -15,6 +15,8 @@ export class RunLog implements Journal {
   readonly fills: FillView[] = []
   readonly refusals: TestRemark[] = []
   readonly notes: TestRemark[] = []
+  readonly logs: TestLine[] = []
+  readonly messages: string[] = []
   /** Every decision, one line each. */
   readonly decisions: string[] = []
   readonly positions = new Map<string, Position>()
@@ -44,6 +46,11 @@ export class RunLog implements Journal {
     const known = this.fills.findIndex(({ signature }) => signature === fill.signature)
     if (known < 0) this.fills.push(fill)
     else this.fills[known] = fill
+  }
+
+  said(line: LogLine | Message, time: Millis): void {
+    if (line.kind === 'message') this.messages.push(line.text)
+    else this.logs.push({ time, level: line.level, text: line.text, fields: line.fields ?? {} })
   }
 
   output(_seq: Seq, time: Millis, _index: number, output: Output): void {
@@ -132,6 +139,18 @@ export interface TestOrder extends Amount {
   state: OrderState
   /** Error code that explains why the order ended without a fill. */
   code: ErrorCode | ''
+}
+
+/** A line of `bot.log`. */
+export interface TestLine {
+  /** Time of the line, ms since the Unix epoch. */
+  readonly time: Millis
+  /** Level of the line. */
+  readonly level: 'debug' | 'info' | 'warn'
+  /** Text of the line. */
+  readonly text: string
+  /** Values of the line. */
+  readonly fields: Readonly<Record<string, string | number | boolean | null>>
 }
 
 /** A refused request, or a note of the strategy. */

@@ -18,7 +18,7 @@ import { SeededMarket } from '../sandbox/market/seeded-market.ts'
 import type { Property } from './properties.ts'
 import { RigJournal } from './rig-journal.ts'
 import { RigProcess } from './rig-process.ts'
-import { RunLog, type TestOrder, type TestPosition, type TestRemark, testPosition } from './run-log.ts'
+import { RunLog, type TestLine, type TestOrder, type TestPosition, type TestRemark, testPosition } from './run-log.ts'
 import {
   MINT,
   PrintCounts,
@@ -109,6 +109,16 @@ export class StrategyRig {
   /** Notes of the strategy. */
   get notes(): readonly TestRemark[] {
     return this.#log.notes
+  }
+
+  /** Lines of `bot.log`, oldest first. */
+  get logs(): readonly TestLine[] {
+    return this.#log.logs
+  }
+
+  /** Texts of `bot.message`, oldest first. */
+  get messages(): readonly string[] {
+    return this.#log.messages
   }
 
   /** All decisions, one line of JSON each. They suit a snapshot test. */
@@ -304,6 +314,7 @@ export class StrategyRig {
       ended: (alarm) => {
         this.#threw ??= alarm
       },
+      said: (line, _seq, time) => this.#log.said(line, time),
     })
   }
 }

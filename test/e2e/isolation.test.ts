@@ -19,6 +19,7 @@ const ACTS: readonly (readonly [act: string, end: 'THREW' | 'STOPPED' | 'STORM' 
     ['uncaughtLater', '', /^$/],
     ['timerStorm', 'STORM', /^its timers fired [\d,]+ times within/],
     ['console', '', /^$/],
+    ['speech', '', /^$/],
     ['notes', 'THREW', /^RangeError: the bot exceeds its limit of 10000 requests/],
     ['orders', 'THREW', /^RangeError: the bot exceeds its limit of 10000 requests/],
     ['state', 'THREW', /^TypeError: bot.state is too large/],
@@ -83,6 +84,9 @@ test('no misbehaving strategy stops the others, and every decision can be replay
   await stage.settled()
   await running.stop()
   expect(stage.log.filter((line) => line.includes('INFO line ')).length).toBeLessThan(60)
+  const spoken = stage.log.filter((line) => line.includes(' spoken '))
+  expect([spoken.length >= 200, spoken.length < 300]).toEqual([true, true])
+  expect(spoken[0]).toMatch(/INFO spoken 0 bot=speech seq=\d+ count=0/)
   expect(await stage.complaints()).toEqual([])
 })
 

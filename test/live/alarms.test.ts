@@ -26,6 +26,17 @@ test.each<[ErrorCode, Alert['kind']]>([
   expect(told).toEqual([{ kind, bot: 'a', text: `${code}: why`, time: 1 }])
 })
 
+test('a message of a strategy is sent unchanged', () => {
+  const told: Alert[] = []
+  const stats: { listen?: (time: number, output: Output) => void } = {}
+  raiseAlarms({ stats, past: { onRemainder() {} }, machine: { clock: { now: () => 1 } } } as never, (alert) =>
+    told.push(alert),
+  )
+  stats.listen?.(1, { kind: 'message', bot: 'a', text: 'look' })
+  stats.listen?.(1, { kind: 'log', bot: 'a', level: 'warn', text: 'not sent' })
+  expect(told).toEqual([{ kind: 'message', bot: 'a', text: 'look', time: 1 }])
+})
+
 test('a lost order whose proof cannot continue is reported as unknown', () => {
   const told: Alert[] = []
   const chain = { onUndecided: (_text: string) => {} }

@@ -1,4 +1,5 @@
-import { Allowance, COST } from '../../src/engine/bots/bot.ts'
+import { Allowance } from '../../src/engine/bots/allowance.ts'
+import { COST } from '../../src/engine/bots/bot.ts'
 import { Timers } from '../../src/engine/timers.ts'
 import type { Scenario } from './scenario.ts'
 

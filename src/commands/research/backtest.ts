@@ -17,6 +17,7 @@ import { type Market, windowOf } from '../../journal/tape/market-tape.ts'
 import { openTape } from '../../journal/tape-files.ts'
 import { dateTimeOf } from '../../runtime/time-text.ts'
 import { configOf } from '../configuration.ts'
+import { levelOf, linePrinter } from '../log-level.ts'
 import { defineCommand, flag, JSON_LINE, number, PARTIAL, SEED, TAPES, tapesOf, text, type Values } from '../options.ts'
 import { Progress } from '../terminal.ts'
 import { backtestText } from './backtest-text.ts'
@@ -36,6 +37,7 @@ const OPTIONS = {
   ),
   verifyCausal: flag('hide or cut later rows and verify that no decision changes'),
   seed: number('<n>', 'random seed of --verify-causal', SEED, 1),
+  log: text('<level>', "print the strategies' log lines from this level on to stderr: debug, info, warn"),
   json: JSON_LINE,
 }
 type Options = Values<typeof OPTIONS>
@@ -73,13 +75,16 @@ export const command = defineCommand({
 async function runAndReport(
   config: Config,
   market: Market,
-  { partial, out, json, runs }: Options,
+  { partial, out, json, runs, log }: Options,
   calibration: ReturnType<typeof calibrationOf> | undefined,
 ): Promise<{ backtest: Backtest; report: Report | undefined }> {
   const model = calibration?.model ?? ((assumed: FillModel) => assumed)
   const logged = !json || out !== undefined
+  const said = log === undefined ? undefined : linePrinter(levelOf('--log', log), (line) => console.error(line))
   const backtest = await runIntoFolder(out, (journal) =>
-    withProgress(market.rows, (progress) => runBacktest(config, market, { partial, progress, journal, logged, model })),
+    withProgress(market.rows, (progress) =>
+      runBacktest(config, market, { partial, progress, journal, logged, model, said }),
+    ),
   )
   if (out === undefined) return { backtest, report: undefined }
   const extras =

@@ -10,7 +10,7 @@ import { liveTable, Screen, stopName } from './live-table.ts'
 
 const PLAIN_EVERY_MS = 5_000
 
-export interface WatchOptions extends Pick<BotsOptions, 'allow' | 'record' | 'isolate'> {
+export interface WatchOptions extends Pick<BotsOptions, 'allow' | 'record' | 'isolate' | 'logLevel'> {
   /** Speed of the sandbox's market; undefined for real time. */
   readonly speed?: number | undefined
   readonly title: string
@@ -43,6 +43,7 @@ export async function runBots(
       record: options.record === true,
       isolate: options.isolate === true,
       logFormat: process.stderr.isTTY === true || onTerminal ? 'text' : 'json',
+      ...(options.logLevel !== undefined && { logLevel: options.logLevel }),
       ...(options.speed !== undefined && { speed: options.speed }),
       ...(onTerminal && { writeLog: screen.log }),
     })

@@ -3,6 +3,7 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { counted } from '../../base/text.ts'
 import type { Config } from '../../config/config.ts'
 import { configOf, withJournal } from '../configuration.ts'
+import { LOG_LEVEL, levelOf } from '../log-level.ts'
 import { defineCommand, flag, ISOLATE, RUNNING, WRITE_JOURNAL } from '../options.ts'
 import { confirm } from '../terminal.ts'
 import { checkText } from './check-text.ts'
@@ -15,9 +16,11 @@ export const command = defineCommand({
     yes: flag('confirm --live without a prompt'),
     isolate: ISOLATE,
     journal: WRITE_JOURNAL,
+    logLevel: LOG_LEVEL,
     ...RUNNING,
   },
-  async run(files, { live, yes, isolate, journal, seconds, speed, json }) {
+  async run(files, { live, yes, isolate, journal, logLevel: level, seconds, speed, json }) {
+    const logLevel = levelOf('--log-level', level)
     const config = withJournal(await configOf(files), journal)
     if (config.bots.length === 0)
       throw new SluiceError(
@@ -29,7 +32,7 @@ export const command = defineCommand({
     const { counters, exitCode } = await runBots(config, {
       allow: live ? 'live' : 'paper',
       isolate: live || isolate,
-      ...{ title, seconds, speed, json },
+      ...{ logLevel, title, seconds, speed, json },
     })
     const { events, orders, fills } = counters
     if (json) console.log(JSON.stringify({ ...counters, journal: config.journal.path }))

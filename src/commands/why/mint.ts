@@ -1,7 +1,7 @@
 import { counted } from '../../base/text.ts'
 import { formatSol, lamportsToSol, type Millis, wholeTokens } from '../../base/units.ts'
 import { isOpen } from '../../engine/order.ts'
-import type { History, RecordedFill, RecordedOrder, Word } from '../../journal/reader/history.ts'
+import type { History, RecordedFill, RecordedOrder, Warning, Word } from '../../journal/reader/history.ts'
 import type { JournalReader } from '../../journal/reader/reader.ts'
 import type { FoundToken } from '../../journal/tape/tape-search.ts'
 import { clockOf, stampOf } from '../../runtime/time-text.ts'
@@ -32,6 +32,7 @@ export function mintStory(reader: JournalReader, mint: string, bot: string | und
       ...orders.flatMap((recorded) => orderSteps(recorded, history)),
       ...fills.map(fillStep),
       ...groupsOf(words).map(wordStep),
+      ...history.warnings(mint).filter(isMine).map(warningStep),
       ...conditionalSteps(history.conditionals({ mint }).filter(({ order }) => isMine(order))),
       ...positions.map((position) => botStep(positionStep(position), position.position.bot)),
     ])
@@ -42,6 +43,10 @@ export function mintStory(reader: JournalReader, mint: string, bot: string | und
       counts: { orders: orders.length, fills: fills.length, refused, notes: words.length - refused },
     }
   })
+}
+
+function warningStep({ time, bot, kind, text }: Warning): Step {
+  return { at: time, what: kind, text: `${bot}: ${text}` }
 }
 
 function botStep({ at, what, text }: Step, bot: string): Step {

@@ -1,7 +1,6 @@
 import type { ErrorCode, Refusal } from '../../base/errors.ts'
 import { type Json, plainJson, sizeOf } from '../../base/json.ts'
 import { type Random, seededRandom } from '../../base/random.ts'
-import type { Millis } from '../../base/units.ts'
 import { isPublicKey } from '../../solana/base58.ts'
 import { stepTokensDue } from '../accounting/position.ts'
 import type { EngineState } from '../engine-state.ts'
@@ -17,12 +16,15 @@ import type {
   LimitSellOptions,
   Placed,
   SellOptions,
+  StrategyLog,
   Token,
   TokenQuery,
 } from '../strategy.ts'
 import { readText, readTimer, timerRefusal } from '../strategy-requests.ts'
+import { Allowance } from './allowance.ts'
 import type { BotContext, BotHost } from './bot-context.ts'
 import { BotReadings, mintOf } from './bot-readings.ts'
+import { BotSpeech } from './bot-speech.ts'
 import { ConditionalFactory } from './conditional-factory.ts'
 import { readTokenQuery, selectTokens } from './token-query.ts'
 
@@ -41,6 +43,8 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   readonly #host: BotHost
   readonly #random: Random
   readonly #conditionalFactory: ConditionalFactory
+  readonly log: StrategyLog
+  readonly #speech: BotSpeech
   readonly #allowance = new Allowance()
   /** Codes of refusals that have raised an alarm. */
   readonly #alarmed = new Set<ErrorCode>()
@@ -54,6 +58,8 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     this.#host = host
     this.#random = seededRandom(host.settings.seed)
     this.#conditionalFactory = new ConditionalFactory(context, host)
+    this.#speech = new BotSpeech(context.state, host.settings.name, () => this.#assertHandling())
+    this.log = this.#speech.log
   }
 
   get state(): Json {
@@ -194,6 +200,10 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     this.#state.emit({ kind: 'note', bot: this.name, mint: text, code: '', reason })
   }
 
+  message(text: string): boolean {
+    return this.#speech.message(text)
+  }
+
   /** Charges the bot for a timer that fires. Returns false if the bot's timers fire too often. */
   mayFire(): boolean {
     return this.#allowance.takeIfLeft(this.#state.now, COST.firing)
@@ -285,9 +295,6 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   }
 }
 
-const AT_ONCE = 10000
-const PER_SECOND = 500
-
 /** Cost of requests that write more to the journal, or delay other bots more, than one request. */
 export const COST = {
   /** The firing writes a row to the journal and runs a handler. */
@@ -306,27 +313,3 @@ const MINTS_A_REQUEST = 100
 
 /** Number of tokens that `tokens` looks at for the cost of one request. */
 const TOKENS_A_REQUEST = 100
-
-/** Rate limit of a bot's requests: 10,000 at once, and 500 a second continuously. The limit exists because each request
- *  is written to the journal and may delay other bots. It uses the engine's time, so that a replay agrees. */
-export class Allowance {
-  #left = AT_ONCE
-  #at: Millis = 0
-
-  /** Throws RangeError if the limit is exceeded. */
-  take(now: Millis, cost = 1): void {
-    if (!this.takeIfLeft(now, cost))
-      throw new RangeError(`the bot exceeds its limit of ${AT_ONCE} requests at once and ${PER_SECOND} a second`)
-  }
-
-  /** Returns false, and charges nothing, if the limit is exceeded. */
-  takeIfLeft(now: Millis, cost: number): boolean {
-    if (now > this.#at) {
-      this.#left = Math.min(AT_ONCE, this.#left + ((now - this.#at) * PER_SECOND) / 1000)
-      this.#at = now
-    }
-    if (this.#left < cost) return false
-    this.#left -= cost
-    return true
-  }
-}

@@ -4,7 +4,7 @@ import type { Block } from '../../market/block.ts'
 import type { Mints } from '../../market/mints.ts'
 import { compared } from '../bots/thrown-value.ts'
 import { Engine } from '../engine.ts'
-import type { Input, Output } from '../messages.ts'
+import { type Input, isRecorded, type Output } from '../messages.ts'
 import type { Strategy } from '../strategy.ts'
 
 /** An entry of a recorded segment. Entries are ordered by seq; outputs follow the entry that caused them. */
@@ -41,7 +41,8 @@ export function verifySegment(
   let rows = 0
   let decisions = 0
   const drain = (seq: Seq, time: Millis): void => {
-    for (const output of engine.outputs) decided.push({ seq, time, text: encodeJson(compared(output)) })
+    for (const output of engine.outputs)
+      if (isRecorded(output)) decided.push({ seq, time, text: encodeJson(compared(output)) })
     engine.outputs.length = 0
   }
   const verification = (divergence: Divergence | null): Verification => ({ rows, decisions, divergence })

@@ -48,6 +48,14 @@ export interface Word {
   readonly reason: string
 }
 
+/** A warning (`bot.log.warn`) or a message (`bot.message`) of a strategy. */
+export interface Warning {
+  readonly time: Millis
+  readonly bot: string
+  readonly kind: 'warning' | 'message'
+  readonly text: string
+}
+
 /** A recorded state of a conditional order. */
 export interface RecordedConditional {
   readonly seq: Seq
@@ -193,6 +201,15 @@ export class History {
   /** Refusals and notes about a mint between two times, inclusive, oldest first. */
   words(mint: string, from: Millis, to: Millis): Word[] {
     return this.#db.prepare<[string, Millis, Millis], Word>(`${WORD} ORDER BY seq, n`).all(mint, from, to)
+  }
+
+  /** Warnings and messages of strategies that name a mint, oldest first. */
+  warnings(mint: string): Warning[] {
+    return this.#db
+      .prepare<[string, string], Warning>(
+        'SELECT time, bot, kind, text FROM warnings WHERE mint = ? OR instr(text, ?) > 0 ORDER BY seq, n',
+      )
+      .all(mint, mint)
   }
 
   /** Last refusal or note of a bot about a mint, up to a time; undefined if there is none. */

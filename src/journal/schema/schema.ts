@@ -9,6 +9,7 @@ import { TAGS } from './tags.ts'
 import { TOKEN_STATES } from './token-states.ts'
 import { TRIP_MARKS } from './trip-marks.ts'
 import { VIEWS } from './views.ts'
+import { WARNINGS } from './warnings.ts'
 
 /** Application id in the file's header, `SLUI`. It distinguishes a journal from other databases. */
 export const APPLICATION_ID = 0x534c5549
@@ -271,7 +272,7 @@ const MIGRATIONS: readonly ((db: Database) => void)[] = [
   () => {}, // Since this version, a row may contain the changes of a key list instead of the list, see key-rows.ts.
   (db) => db.exec(STRETCHES_AND_GAPS),
   sealAll,
-  (db) => db.exec(TAGS + TOKEN_STATES),
+  (db) => db.exec(TAGS + TOKEN_STATES + WARNINGS),
   (db) => db.exec(SOURCES),
   (db) => db.exec(TRIP_MARKS),
 ]

@@ -48,7 +48,7 @@ export class Missed {
  *  feed and of keys are kept, because each contains only the change since the previous one. */
 const IDLE_INPUTS: ReadonlySet<unknown> = new Set(['timer', 'mint', 'pool', 'list', 'wallet', 'plan'])
 const IDLE_OUTPUTS: ReadonlySet<unknown> = new Set([
-  ...['note', 'refused', 'poll', 'timer', 'timerCleared', 'bot', 'account', 'tokenState'],
+  ...['note', 'log', 'message', 'refused', 'poll', 'timer', 'timerCleared', 'bot', 'account', 'tokenState'],
 ])
 
 /** Whether a write is dropped on a full disk, so that the reserve is kept for orders and fills. */

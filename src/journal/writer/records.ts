@@ -3,7 +3,7 @@ import type { Millis, Seq } from '../../base/units.ts'
 import type { Mark, Position } from '../../engine/accounting/position.ts'
 import { alarmText } from '../../engine/bots/thrown-value.ts'
 import { type ConditionalOrder, conditionalNumber, isOver } from '../../engine/exits/conditional-order.ts'
-import type { Input, Output } from '../../engine/messages.ts'
+import type { Input, LogLine, Output } from '../../engine/messages.ts'
 import { type ExecutionReport, isOpen } from '../../engine/order.ts'
 import { type Attempt, isUndecided } from '../../orders/attempt.ts'
 import type { WalletCursor, WalletTransaction } from '../../orders/audit-records.ts'
@@ -106,6 +106,10 @@ function aboutOf(output: Output): { bot: string; mint: string; code: string; rea
       const { bot, mint, code, state, id } = output.order
       return { bot, mint, code, reason: `${id} ${state}` }
     }
+    case 'log':
+      return { bot: output.bot, mint: mintIn(output), code: '', reason: output.text }
+    case 'message':
+      return { bot: output.bot, mint: '', code: '', reason: output.text }
     case 'tokenState':
       return { bot: output.state.bot, mint: output.state.mint, code: '', reason: '' }
     case 'alarm':
@@ -113,6 +117,14 @@ function aboutOf(output: Output): { bot: string; mint: string; code: string; rea
     default:
       return { bot: '', mint: '', code: '', reason: '' }
   }
+}
+
+const LONGEST_MINT = 64
+
+/** The mint that a warning names in its fields; '' if it names none. */
+function mintIn({ fields }: LogLine): string {
+  const mint = fields?.mint
+  return typeof mint === 'string' ? mint.slice(0, LONGEST_MINT) : ''
 }
 
 /** Writes for a record. `time`: time of the last record that was written. */

@@ -1,6 +1,7 @@
 import type { Machine } from '../../base/machine.ts'
+import type { Seq } from '../../base/units.ts'
 import type { Config } from '../../config/config.ts'
-import type { Alarm, StartInput } from '../../engine/messages.ts'
+import type { Alarm, LogLine, Message, StartInput } from '../../engine/messages.ts'
 import type { Recovered } from '../../journal/reader/recovery.ts'
 import type { Mints } from '../../market/mints.ts'
 import type { Journal } from '../../orders/ports.ts'
@@ -43,6 +44,7 @@ export function hostEngine({ config, world, past, log, ...parts }: HostParts): A
     want: (keys: readonly string[]) => world.want(keys),
     poll: (mint: string) => world.poll(mint),
     alarm: (alarm: Alarm) => logAlarm(log, alarm),
+    said: (line: LogLine | Message, seq: Seq) => logLine(log, line, seq),
   }
   if (isolation.isolate !== true) {
     const strategies = new Map(config.bots.map(({ strategy }) => [strategy.name, strategy.strategy]))
@@ -60,4 +62,19 @@ export function hostEngine({ config, world, past, log, ...parts }: HostParts): A
 function logAlarm(log: Log, { bot, code, reason, thrownAt }: Alarm): void {
   if (thrownAt === undefined) log.error({ bot, code, reason }, 'alarm')
   else log.error({ bot, code, place: thrownAt.place, reason, stack: thrownAt.stack }, 'alarm')
+}
+
+/** Names of the log's own fields; a strategy's field of such a name gets a dash. */
+const OWN_FIELDS: ReadonlySet<string> = new Set(['bot', 'seq', 'dropped', 'level', 'time', 'msg', 'err'])
+
+/** Logs a line or a message of a strategy. */
+function logLine(log: Log, line: LogLine | Message, seq: Seq): void {
+  const { bot, text } = line
+  if (line.kind === 'message') {
+    log.info({ bot, seq }, `message: ${text}`)
+    return
+  }
+  const { level, fields = {}, dropped } = line
+  const named = Object.entries(fields).map(([name, value]) => [OWN_FIELDS.has(name) ? `${name}-` : name, value])
+  log[level]({ bot, seq, ...Object.fromEntries(named), ...(dropped !== undefined && { dropped }) }, text)
 }

@@ -58,13 +58,13 @@ export class IsolatedSegment implements AnySegment {
   #warmed = Promise.withResolvers<number>()
 
   constructor(parts: IsolatedParts) {
-    const { machine, journal, past, route, want, poll, alarm, observe, heard, decided } = parts
+    const { machine, journal, past, route, want, poll, alarm, said, observe, heard, decided } = parts
     const { clock, monotonicMs } = machine
     this.#parts = parts
     const post: ThreadedRunner['post'] = (input) => this.runner.post(input)
     this.gateway = new Gateway({ clock, monotonicMs, journal, route, post, nextReport: past.nextReport })
     this.runner = new ThreadedRunner({
-      ...{ clock, journal, gateway: this.gateway, want, poll, alarm, observe, heard, decided },
+      ...{ clock, journal, gateway: this.gateway, want, poll, alarm, said, observe, heard, decided },
       ...{ firstSeq: past.nextSeq, lastTime: past.lastTime },
     })
   }

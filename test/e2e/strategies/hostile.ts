@@ -4,6 +4,8 @@ interface Accomplice {
   every(name: string, seconds: number): unknown
   state: Json
   note(mint: string, why: string): void
+  log: Record<'info' | 'warn', (text: string, fields?: Record<string, number>) => void>
+  message(text: string): boolean
   buy(mint: string, options: { sol: number; reason: string }): unknown
 }
 
@@ -74,6 +76,13 @@ const acts: Readonly<Record<string, (bot: Accomplice) => unknown>> = {
   },
   console: () => {
     for (let count = 0; count < 20_000; count++) console.log(`line ${count}`, hoard)
+  },
+  speech: (bot) => {
+    for (let count = 0; count < 20_000; count++) {
+      bot.log.info(`spoken ${count}`, { count })
+      bot.log.warn(`warned ${count}`)
+      bot.message(`told ${count}`)
+    }
   },
   state: (bot) => {
     bot.state = { text: 'x'.repeat(5e6) }

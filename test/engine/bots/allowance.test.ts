@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Allowance } from '../../../src/engine/bots/bot.ts'
+import { Allowance } from '../../../src/engine/bots/allowance.ts'
 
 /** Number of requests allowed now. */
 function asked(allowance: Allowance, now: number, most: number): number {

@@ -1,0 +1,38 @@
+import type { Millis } from '../../base/units.ts'
+
+const AT_ONCE = 10_000
+const PER_SECOND = 500
+
+/** Rate limit of a bot's requests: 10,000 at once, and 500 a second continuously. The limit exists because each request
+ *  is written to the journal and may delay other bots. It uses the engine's time, so that a replay agrees. */
+export class Allowance {
+  readonly #atOnce: number
+  readonly #perSecond: number
+  #left: number
+  #at: Millis = 0
+
+  constructor(atOnce = AT_ONCE, perSecond = PER_SECOND) {
+    this.#atOnce = atOnce
+    this.#perSecond = perSecond
+    this.#left = atOnce
+  }
+
+  /** Throws RangeError if the limit is exceeded. */
+  take(now: Millis, cost = 1): void {
+    if (!this.takeIfLeft(now, cost))
+      throw new RangeError(
+        `the bot exceeds its limit of ${this.#atOnce} requests at once and ${this.#perSecond} a second`,
+      )
+  }
+
+  /** Returns false, and charges nothing, if the limit is exceeded. */
+  takeIfLeft(now: Millis, cost: number): boolean {
+    if (now > this.#at) {
+      this.#left = Math.min(this.#atOnce, this.#left + ((now - this.#at) * this.#perSecond) / 1000)
+      this.#at = now
+    }
+    if (this.#left < cost) return false
+    this.#left -= cost
+    return true
+  }
+}
