@@ -405,9 +405,9 @@ export interface BudgetView {
 /** Values that a log line shows after its text: at most 20. Names are cut after 50 characters, texts after 200. */
 export type LogFields = Readonly<Record<string, string | number | bigint | boolean | null | undefined>>
 
-/** Lines for the log of the process. A text is cut after 500 characters. A bot may write 200 lines of `debug` and `info`
- *  at once, and 2 a second; 20 warnings at once, and one in 10 s. Lines beyond that are dropped, and the next line
- *  states their number. Lines of the warm-up are dropped, too. */
+/** Lines for the log of the process. A text is cut after 500 characters. A bot may write 200 lines of `debug` and
+ *  `info` at once, and 2 a second; 20 warnings at once, and one in 10 s. Lines beyond that are dropped, and the next
+ *  line states their number. Lines of the warm-up are dropped, too. */
 export interface StrategyLog {
   /** Writes a line that a process shows with `--log-level debug`, and a backtest with `--log debug`. */
   debug(text: string, fields?: LogFields): void
