@@ -1,36 +1,45 @@
 import type { Config } from '../config/config.ts'
-import type { Market } from '../journal/tape/market-tape.ts'
-import { Mints } from '../market/mints.ts'
+import type { Market, MarketItem } from '../journal/tape/market-tape.ts'
+import type { Mints } from '../market/mints.ts'
 import { type UnitVerdict, UnitWitness } from '../runtime/unit-witness.ts'
 import { venueOf } from '../venues/registry.ts'
 
 /** Number of rows of a tape that suffice to find its unit. */
 const ROWS = 200_000
 
-/** Unit of a tape's amounts, and the first line of a report about it. */
-export function tapeUnit(
-  { service }: Pick<Config, 'service'>,
-  market: Pick<Market, 'items'>,
-): {
-  readonly is: UnitVerdict['unit']
-  readonly text: string
-} {
-  const verdict = tapeUnits(market)
-  return { is: verdict.unit, text: unitText(verdict, venueOf(service).amountCurrency) }
+/** Finds the unit of a tape's amounts from a witness that is independent of the tape's prices. Uses the beginning of
+ *  the tape. */
+export class TapeUnit {
+  readonly #witness = new UnitWitness()
+  #rows = 0
+
+  /** Adds an item of the tape. All items must be added, in order. */
+  take(item: MarketItem): void {
+    if (item.kind !== 'rows' || this.#rows >= ROWS || this.#witness.full) return
+    this.#witness.rows(item.block, item.from, item.to)
+    this.#rows += item.to - item.from
+  }
+
+  /** Returns the unit, and the first line of a report about it. */
+  verdict({ service }: Pick<Config, 'service'>): { readonly is: UnitVerdict['unit']; readonly text: string } {
+    const verdict = this.#witness.verdict()
+    return { is: verdict.unit, text: unitText(verdict, venueOf(service).amountCurrency) }
+  }
 }
 
-/** Finds the unit of a tape's amounts from a witness that is independent of the tape's prices. Reads the beginning of
- *  the tape. */
-function tapeUnits(market: Pick<Market, 'items'>): UnitVerdict {
-  const witness = new UnitWitness()
-  let rows = 0
-  for (const item of market.items(new Mints())) {
-    if (item.kind !== 'rows') continue
-    witness.rows(item.block, item.from, item.to)
-    rows += item.to - item.from
-    if (witness.full || rows >= ROWS) break
+/** Returns the market with a first pass that also adds its items to `unit`, so that the unit needs no pass of its own. */
+export function seenBy(unit: TapeUnit, market: Market): Market {
+  let isFirst = true
+  function* items(mints: Mints): Generator<MarketItem, void, undefined> {
+    const isSeen = isFirst
+    isFirst = false
+    for (const item of market.items(mints)) {
+      if (isSeen) unit.take(item)
+      yield item
+    }
   }
-  return witness.verdict()
+  const { stretches, rows, warmup } = market
+  return { stretches, rows, items, history: () => market.history(), ...(warmup && { warmup }) }
 }
 
 /** Returns the first line of a report about the unit. `declared`: the currency of amounts in the venue's

@@ -115,8 +115,9 @@ export class UnitWitness {
   #print(mint: string, { amount, size, price: quoted, marketCap, time }: Block, row: number): void {
     const price = (amount[row] as number) / (size[row] as number)
     if (!isPositive(price)) return
-    if (this.#prices.size < MOST || this.#prices.has(mint)) add(this.#prices, mint, price)
-    const launchedAt = this.#launched.get(mint)
+    const prices = this.#prices.get(mint)
+    if (prices === undefined ? this.#prices.size < MOST : prices.length < FIRST_PRINTS) add(this.#prices, mint, price)
+    const launchedAt = this.#launched.size === 0 ? undefined : this.#launched.get(mint)
     if (launchedAt !== undefined && (time[row] as number) - launchedAt <= FIRST_MS) add(this.#first, mint, price)
     if (this.#supplies.length >= MOST || !isPositive(marketCap[row])) return
     this.#supplies.push((marketCap[row] as number) / price)

@@ -37,6 +37,11 @@ const GRADUATED = 7
 const HEARD = 8
 /** Index of the flag that the launch of the token was seen. */
 const LAUNCHED = 9
+/** Index of the number of prints for which LOW and HIGH were computed, plus one; 0 if they must be computed. */
+const ESTIMATED = 10
+/** Indexes of doubles: the last estimate of the product. LOW is NaN if there were too few prints for one. */
+const LOW = 6
+const HIGH = 7
 const DEAR_ENOUGH = 7
 
 /** Called for each sized print of a watched token. `net` is the amount in SOL, negative for a sale. */
@@ -101,6 +106,7 @@ export class EstimatedPools {
 
   #launch(token: TokenId, time: Millis): void {
     this.#words[token * DOUBLES * 2 + LAUNCHED] = 1
+    this.#words[token * DOUBLES * 2 + ESTIMATED] = 0
     this.#doubles[token * DOUBLES + LAST_TIME] = time
   }
 
@@ -118,12 +124,16 @@ export class EstimatedPools {
   /** Marks an interruption of a token's feed. Its price and estimated depth are unknown until enough prints follow. */
   forget(token: TokenId): void {
     const at = token * DOUBLES * 2
-    if (at < this.#words.length) this.#words[at + HEARD] = this.#words[at + COUNT] as number
+    if (at < this.#words.length) this.#forgetAt(at)
   }
 
   forgetAll(): void {
-    for (let at = 0; at < this.#words.length; at += DOUBLES * 2)
-      this.#words[at + HEARD] = this.#words[at + COUNT] as number
+    for (let at = 0; at < this.#words.length; at += DOUBLES * 2) this.#forgetAt(at)
+  }
+
+  #forgetAt(at: number): void {
+    this.#words[at + HEARD] = this.#words[at + COUNT] as number
+    this.#words[at + ESTIMATED] = 0
   }
 
   /** Whether the token has a print, or its launch was seen. */
@@ -164,7 +174,7 @@ export class EstimatedPools {
   product(token: TokenId): number {
     if (this.isOnCurve(token)) return CURVE_PRODUCT
     const pool = this.#is(token, GRADUATED) ? POOL_PRODUCT : CURVE_PRODUCT
-    return this.#estimate(token)?.low ?? pool
+    return this.#isEstimated(token) ? (this.#doubles[token * DOUBLES + LOW] as number) : pool
   }
 
   /** Whether the token is certainly on the curve: its launch was seen, and its price never stayed above the curve's
@@ -175,13 +185,15 @@ export class EstimatedPools {
 
   /** Quartiles of the estimated product; undefined if the token is on the curve or has too few estimates. */
   band(token: TokenId): Band | undefined {
-    return this.isOnCurve(token) ? undefined : this.#estimate(token)
+    if (this.isOnCurve(token) || !this.#isEstimated(token)) return undefined
+    const at = token * DOUBLES
+    return { low: this.#doubles[at + LOW] as number, high: this.#doubles[at + HIGH] as number }
   }
 
   /** Whether the product is more than an assumption. Before graduation this is always true; after it, the product must
    *  have been estimated from enough prints. */
   isMeasured(token: TokenId): boolean {
-    return !this.#is(token, GRADUATED) || this.#estimate(token) !== undefined
+    return !this.#is(token, GRADUATED) || this.#isEstimated(token)
   }
 
   /** Adds the remembered prints `first` to `end` (exclusive) to a path, without those before the last gap. */
@@ -210,22 +222,36 @@ export class EstimatedPools {
     return this.#words[token * DOUBLES * 2 + HEARD] ?? 0
   }
 
-  /** Quartiles of the last estimates of the product, each at most the product of a freshly migrated pool; undefined if
-   *  the remembered prints give too few estimates. */
-  #estimate(token: TokenId): Band | undefined {
+  /** Whether the remembered prints give enough estimates of the product. If they do, LOW and HIGH are their quartiles,
+   *  each at most the product of a freshly migrated pool. They are computed once for each print. */
+  #isEstimated(token: TokenId): boolean {
+    const word = token * DOUBLES * 2
     const count = this.count(token)
-    const estimates = this.#estimates.fill(Number.POSITIVE_INFINITY)
-    let found = 0
+    if (count === 0) return false
+    if (this.#words[word + ESTIMATED] !== count + 1) this.#estimate(token, count)
+    this.#words[word + ESTIMATED] = count + 1
+    return !Number.isNaN(this.#doubles[token * DOUBLES + LOW] as number)
+  }
+
+  #estimate(token: TokenId, count: number): void {
+    const estimates = this.#estimates
     const first = Math.max(this.#heardBefore(token), count - RING)
+    let found = 0
     for (let print = count - 1; found < WINDOW && print > first; print--) {
       const product = this.#productBetween(token, print - 1, print)
-      if (product !== undefined) estimates[found++] = product
+      if (product === undefined) continue
+      let place = found++
+      for (; place > 0 && (estimates[place - 1] as number) > product; place--)
+        estimates[place] = estimates[place - 1] as number
+      estimates[place] = product
     }
-    if (found < ENOUGH) return undefined
-    estimates.sort()
+    const at = token * DOUBLES
     const quarter = (found - 1) / 4
-    const at = (place: number): number => Math.min(POOL_PRODUCT, estimates[place] as number)
-    return { low: at(Math.floor(quarter)), high: at(Math.ceil(quarter * 3)) }
+    const isEnough = found >= ENOUGH
+    this.#doubles[at + LOW] = isEnough ? Math.min(POOL_PRODUCT, estimates[Math.floor(quarter)] as number) : Number.NaN
+    this.#doubles[at + HIGH] = isEnough
+      ? Math.min(POOL_PRODUCT, estimates[Math.ceil(quarter * 3)] as number)
+      : Number.NaN
   }
 
   /** Estimate of the product from two consecutive prints; undefined if their sides, prices or amounts give none. */

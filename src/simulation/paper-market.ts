@@ -16,6 +16,15 @@ const NO_IMPACT_PRODUCT = 1e40
 const MAX_PRICE = 1_000
 type PoolModel = Pick<FillModel, 'impact' | 'noisePercent'>
 
+/** Lowest price that the last trade of a token may have left, and the values from which it was computed. */
+interface Left {
+  readonly prints: number
+  readonly product: number
+  readonly isExact: boolean
+  readonly model: PoolModel
+  readonly low: number
+}
+
 /** The market as paper executors see it: the robust price and the pool of every token, and the price path of a token
  *  while an order follows it. All executors of a process share one market. A row costs a few nanoseconds unless an
  *  order follows its token. */
@@ -26,6 +35,8 @@ export class PaperMarket implements TokenHolder {
   readonly #paths = new Map<TokenId, PricePath[]>()
   /** Last price that was read from each pool, and the number of prints that the token had then. */
   readonly #read = new Map<TokenId, { readonly price: number; readonly at: Millis; readonly prints: number }>()
+  /** Of tokens that were valued, until a gap or a reading of the pool changes the price. */
+  readonly #left = new Map<TokenId, Left>()
   /** 1 while an order follows the token. A lookup in this array is faster than one in a map. */
   #watched = new Uint8Array(1024)
   readonly #keepers: ((mint: string) => boolean)[] = []
@@ -63,6 +74,7 @@ export class PaperMarket implements TokenHolder {
   /** Forgets the tokens that have no print in the present and the previous day. */
   #nextDay(now: Millis): void {
     this.#dayEnds = endOfDay(now)
+    this.#left.clear()
     const since = this.#dayEnds - 2 * DAY
     for (const [token, { at }] of this.#read) if (at < since && !this.#isNeeded(token)) this.#read.delete(token)
     this.#pools.drop(since, (token) => this.#read.has(token) || this.#isNeeded(token))
@@ -84,6 +96,7 @@ export class PaperMarket implements TokenHolder {
   /** Marks an interruption of the feed, so that no order is filled at a price from before it. `keys` are subscription
    *  keys; `trades` covers all tokens. */
   interrupted(keys: readonly string[]): void {
+    this.#left.clear()
     if (keys.includes('trades')) this.#pools.forgetAll()
     else for (const key of keys) this.#forget(this.#mints.find(key))
   }
@@ -98,6 +111,7 @@ export class PaperMarket implements TokenHolder {
     // A token that was bought before this start may have no print since, so its mint may not be interned yet.
     const token = this.#mints.intern(mint)
     this.#read.set(token, { price, at, prints: this.#pools.count(token) })
+    this.#left.delete(token)
     this.#makeRoom(token + 1)
     for (const path of this.#paths.get(token) ?? []) path.settle(price, price)
   }
@@ -113,7 +127,20 @@ export class PaperMarket implements TokenHolder {
     const token = this.#mints.find(mint)
     const price = token === undefined ? undefined : this.#priceOf(token)
     if (token === undefined || price === undefined) return undefined
-    return Math.min(price, this.#pathOf(token, model).first.low)
+    return Math.min(price, this.#leftBy(token, model))
+  }
+
+  /** Lowest price that the last trade may have left. It is computed once for each print. */
+  #leftBy(token: TokenId, model: PoolModel): number {
+    const prints = this.#pools.count(token)
+    const product = this.#pools.product(token)
+    const isExact = this.#pools.isOnCurve(token)
+    const known = this.#left.get(token)
+    if (known?.prints === prints && known.product === product && known.isExact === isExact && known.model === model)
+      return known.low
+    const { low } = this.#pathOf(token, model).first
+    this.#left.set(token, { prints, product, isExact, model, low })
+    return low
   }
 
   /** Price at which a sale is valued. If there is no print since a gap, this is the last price before the gap.

@@ -14,7 +14,7 @@ import { type GhostCosts, Ghosts, type MissedEntry } from '../metrics/ghosts.ts'
 import { Excursions, TapeStudy, type Window } from '../metrics/tape-study.ts'
 import type { Backtest } from '../run.ts'
 import { TAPE_IDENTITY, TapeIdentity } from '../tape-identity.ts'
-import { tapeUnit } from '../tape-units.ts'
+import { TapeUnit } from '../tape-units.ts'
 import { botReport } from './bot-report.ts'
 import { fillModelSentences } from './fill-model-text.ts'
 import { modelErrorLine } from './model-error.ts'
@@ -40,8 +40,10 @@ export function reportOf(config: Config, market: Market, backtest: Backtest, { e
   const excursions = new Excursions(mints, tripsOf(backtest))
   const study = new TapeStudy(mints, config.service.units, chartedWindows(backtest), { ghosts, excursions })
   const identity = new TapeIdentity()
+  const unit = new TapeUnit()
   for (const item of market.items(mints)) {
     identity.take(item)
+    unit.take(item)
     if (item.kind === 'rows') study.rows(item.block, item.from, item.to)
   }
   excursions.end()
@@ -58,7 +60,7 @@ export function reportOf(config: Config, market: Market, backtest: Backtest, { e
       code: codeHash(strategies),
       strategies: Object.fromEntries(config.bots.map(({ name, strategy }) => [name, codeHash([strategy])])),
     },
-    tape: { unit: tapeUnit(config, market), ...tapeReport(backtest, study) },
+    tape: { unit: unit.verdict(config), ...tapeReport(backtest, study) },
     plan: { name: plan.name, requestsPerMinute: plan.requestsPerMinute },
     fillModel: {
       ...fillModelOf(backtest),

@@ -6,7 +6,7 @@ import { reportOf } from '../../backtest/report/build-report.ts'
 import type { Report } from '../../backtest/report/report.ts'
 import { runIntoFolder, writeReport } from '../../backtest/results-folder.ts'
 import { type Backtest, runBacktest } from '../../backtest/run.ts'
-import { tapeUnit } from '../../backtest/tape-units.ts'
+import { seenBy, TapeUnit } from '../../backtest/tape-units.ts'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { printable } from '../../base/text.ts'
 import { lamportsToSol, type Millis } from '../../base/units.ts'
@@ -55,8 +55,9 @@ export const command = defineCommand({
       const market = marketBetween(tape.market, options)
       if (options.verifyCausal) return await verifyCausal(config, market, options)
       const calibration = options.calibrate ? calibrationOf(config, tape.market, tape.executions()) : undefined
-      const { backtest, report } = await runAndReport(config, market, options, calibration)
-      const unit = report?.tape.unit ?? tapeUnit(config, market)
+      const tapeUnit = new TapeUnit()
+      const { backtest, report } = await runAndReport(config, seenBy(tapeUnit, market), options, calibration)
+      const unit = tapeUnit.verdict(config)
       for (const lack of options.json ? backtest.lacks : []) console.error(`sluice: the tape lacks ${lack}`)
       console.log(
         options.json
