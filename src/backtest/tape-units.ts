@@ -27,7 +27,7 @@ export class TapeUnit {
   }
 }
 
-/** Returns the market with a first pass that also adds its items to `unit`, so that the unit needs no pass of its own. */
+/** Returns a market that adds the items of its first pass to `unit`, so that the unit needs no pass of its own. */
 export function seenBy(unit: TapeUnit, market: Market): Market {
   let isFirst = true
   function* items(mints: Mints): Generator<MarketItem, void, undefined> {

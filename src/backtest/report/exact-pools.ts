@@ -3,7 +3,7 @@ import type { ExactPools } from './report.ts'
 /** Written by `npm run pools -- --record`. */
 export const EXACT_POOLS: ExactPools = {
   date: '2026-11-23',
-  code: '78f0663696a54aa7edc698cd449246ec16777113b9c9fb769f5d2e761ffa88fd',
+  code: '2eb207dc4aeeadd8631effe04020f02d42bc7099efe44f0630b01c5c7ee1e6d8',
   seeds: 20,
   bots: 20,
   fills: 200179,
