@@ -26,8 +26,8 @@ export function submit(step: Step, order: Order): void {
   step.follow({ kind: 'accepted', working })
 }
 
-/** Commits an order that waits for a slot. If a slot was free, the order has become durable together with its
- *  attempt. */
+/** Commits an order that waits for a slot. An order that got a slot at once has already become durable together with
+ *  its attempt. */
 export function commitIfWaiting(step: Step, working: WorkingOrder): void {
   if (isWaiting(working)) step.add({ kind: 'commit', whenDurable: [] })
 }
@@ -52,7 +52,8 @@ export function recover(step: Step, { orders, attempts, untaken, fills }: Unfini
       step.write({ kind: 'attempt', attempt: { ...attempt, state: 'unsent', code: attempt.code || 'CRASHED' } })
     restored.push(working)
   }
-  // All lanes are occupied by now, because these reports may make the engine submit orders.
+  // The reports are delivered only now, after all lanes are occupied, because the engine may answer a report with an
+  // order.
   for (const one of untaken) step.add({ kind: 'report', report: one })
   step.follow({ kind: 'buysOvertaken', exits: 'all' })
   step.follow({ kind: 'repeatsEnd' })

@@ -1,13 +1,14 @@
 import { Fifo } from '../base/fifo.ts'
 
-/** 429s within this time (ms) count as one signal, because a lower rate takes time to show an effect. */
+/** All 429s within this time (ms) count as one signal, because a lower rate takes time to show an effect. */
 const REACTION_MS = 2_000
-/** Largest part of the rate by which one signal cuts it. */
+/** One signal lowers the rate by at most this part. */
 const DEEPEST_CUT = 0.5
-/** Number of recent answers that separate a general refusal from a stray one. */
+/** Number of recent answers from which the part of refusals is computed. It shows whether the service refuses requests
+ *  in general, or a 429 was a stray one. */
 const SAMPLE = 10
-/** If a request is refused while at least this part of the entries' slots is in use, the recovering rate is too high
- *  again. */
+/** A refusal shows that the recovering rate is too high again if at least this part of the slots for entries was in
+ *  use. */
 const IN_USE = 0.9
 /** Lower bound of the rate, so that an exit can be tried again within the minute. */
 const LEAST_SHARE = 0.1
@@ -38,7 +39,7 @@ export class AdaptiveRate {
   #plan: number
   #allowed: number
   #updatedAt: number
-  /** Time of the start of the last signal; `#rateBefore` is the rate at that time. */
+  /** Time at which the last signal began. `#rateBefore` is the rate before that signal. */
   #signalAt = Number.NEGATIVE_INFINITY
   #rateBefore = 0
   #throttled: { count: number; sinceMs: number } | undefined
@@ -102,7 +103,8 @@ export class AdaptiveRate {
     const wasWhole = this.#throttled === undefined
     this.#throttled ??= { count: 0, sinceMs: now }
     this.#throttled.count++
-    // More requests are held than are allowed now, so earlier requests still fill the service's minute.
+    // More slots are held than are allowed now, so this 429 comes from earlier requests in the same minute of the
+    // service.
     if (held > this.allowed) return
     const isNewSignal = now >= this.#signalAt + REACTION_MS
     if (isNewSignal && sentAt < this.#signalAt) return

@@ -21,8 +21,8 @@ import {
   type WorkingOrder,
 } from './working-order.ts'
 
-/** Handles an executor's report on an attempt. First the limiter gets the slot back, because an unused slot may go to
- *  another order at once. */
+/** Handles an executor's report on an attempt. Returns the slot to the limiter first, because another order may use it
+ *  at once if it was not used. */
 export function countOutcome(step: Step, working: WorkingOrder, open: OpenAttempt, outcome: Outcome): void {
   if (!working.openAttempts.includes(open)) assert(false, `attempt ${open.attempt.id} had an outcome after its end`)
   endRequest(step, working, open, outcome)
@@ -156,8 +156,8 @@ function fail(step: Step, working: WorkingOrder, open: OpenAttempt, failure: Fai
   if (cause === 'key' || cause === 'plan') step.follow({ kind: 'entriesBlocked' })
 }
 
-/** Reports a failed attempt of an order that has executed: by another attempt or, as a restart may not know, by this
- *  one, which the service then repeated. */
+/** Reports a failed attempt of an order that has executed. Either another attempt executed, or the service executed
+ *  this attempt twice and a restart knows only the execution. */
 function failExecuted(step: Step, working: WorkingOrder, code: ErrorCode, details: ReportDetails): void {
   const { state, openAttempts } = working
   if (!isOpen(state)) report(step, working, state, '', { ...details, reason: `${details.attemptId}: ${code}` })
@@ -178,8 +178,8 @@ function reportFailure(
   step.follow({ kind: 'failureReported', retry: { working, open, move, code, state } })
 }
 
-/** Tries again after a failure that the engine has heard of. The engine may have cancelled the order since, and a held
- *  order is not tried again. */
+/** Tries an order again, after its failure was reported to the engine. The engine may have cancelled the order in
+ *  answer to the report; a held order is not tried again. */
 export function retry(step: Step, { working, open, move, code, state }: Retry): void {
   if (working.state !== state || state === 'held') return
   const first = working.order.class === 'exit'

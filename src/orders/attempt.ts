@@ -26,7 +26,7 @@ export interface Attempt {
   state: AttemptState
   /** Signature of the attempt's transaction; '' until it is known. */
   signature: string
-  /** Code that explains the state; '' if the state needs none. */
+  /** Code of the reason for the state; '' if the state needs no reason. */
   code: ErrorCode | ''
   /** Time for which the order had waited for a slot, ms. Absent in records of older versions, and so is `trail`. */
   readonly waitedMs?: number
@@ -41,7 +41,7 @@ export interface AttemptStep {
   readonly at: Millis
   readonly state: AttemptState
   readonly code: ErrorCode | ''
-  /** Text from the source of the outcome; '' if it gave none. */
+  /** Reason as the executor reported it; '' if it reported none. */
   readonly reason: string
 }
 
@@ -113,7 +113,8 @@ export function isUnsigned(state: AttemptState): boolean {
   return state === 'built' || state === 'verified'
 }
 
-/** Whether the attempt was sent or has ended. A cloud attempt counts as sent once the service has answered. */
+/** Whether the attempt was sent or has ended. An attempt of the service's executor counts as sent once the service has
+ *  answered. */
 export function isAnswered(state: AttemptState): boolean {
   return state !== 'armed' && state !== 'signed' && !isUnsigned(state)
 }

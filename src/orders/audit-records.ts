@@ -2,8 +2,8 @@ import type { Lamports, Millis } from '../base/units.ts'
 import type { FillCosts } from '../engine/accounting/fill-costs.ts'
 import type { Attempt } from './attempt.ts'
 
-/** How far the audit of a wallet has come. Every transaction up to `slot` is classified; `lamports` is the sum of their
- *  changes of the balance. */
+/** Progress of a wallet's audit. Every transaction up to `slot` is classified; `lamports` is the sum of their changes
+ *  of the balance. */
 export interface WalletCursor {
   readonly account: string
   /** Genesis hash of the chain. */
@@ -34,7 +34,7 @@ export interface WalletTransaction {
   /** Change of the wallet's balance by the transaction. */
   readonly lamports: Lamports
   readonly time: Millis | null
-  /** Slot after which the transaction landed: `slot` - 1, except for an opaque transaction that no node lists. */
+  /** The transaction landed after this slot. It is `slot` - 1, except for an opaque transaction that no node lists. */
   readonly after: number
   /** Whether the transaction failed, so that it cost only the fee. */
   readonly failed: boolean
@@ -69,9 +69,9 @@ export interface Watch {
   /** Start of the wait for a late execution of a lost request; null if the wait has not begun. The boot is part of it,
    *  because times of another boot cannot be compared with those of this one. */
   readonly lostAt: { readonly boot: string; readonly monotonicMs: number } | null
-  /** Block height: once the chain is final above it, the attempt cannot execute any more. */
+  /** Block height. The attempt cannot execute any more once a higher block is final. */
   readonly bound: number | null
-  /** The first finalized slot after `bound` was passed. */
+  /** First finalized slot above the height `bound`. */
   readonly boundSlot: number | null
   /** Signatures of the attempt's transactions that were seen. */
   readonly signatures: readonly string[]

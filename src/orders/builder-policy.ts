@@ -32,8 +32,8 @@ export interface BuilderPolicy {
   readonly sellNumber: 'tokens' | 'baseUnits' | null
 }
 
-/** A program with a known layout, or an opaque program, of whose accounts only the indexes of mint and wallet are
- *  known. */
+/** A trading program. Its layout is known, or it is opaque: then only the indexes of the mint and of the wallet among
+ *  its accounts are known. */
 export type TradingProgram =
   | { readonly id: string; readonly decode: 'pump' | 'pump-swap' }
   | {

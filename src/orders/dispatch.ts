@@ -111,8 +111,8 @@ function whyUnsent(step: Step, working: WorkingOrder): Outcome | undefined {
   return undefined
 }
 
-/** Schedules the repeat of a full exit, with the next slippage, in case there is no evidence of an execution by then.
- *  Does nothing if an attempt is scheduled already. */
+/** Schedules the repeat of a full exit with the next slippage, for the case that no evidence of an execution comes
+ *  before. Does nothing if an attempt is scheduled already. */
 export function repeatLater(step: Step, working: WorkingOrder): void {
   const { repeatMs } = working.order
   if (repeatMs === null || !mayRepeat(working) || working.isScheduled) return

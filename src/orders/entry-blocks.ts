@@ -4,8 +4,8 @@ import type { Executor } from './ports.ts'
 import type { Cause, Failure } from './retry-policy.ts'
 import type { Route, WorkingOrder } from './working-order.ts'
 
-/** Conditions that stop entries, or immediate retries, of a whole executor, account or process. Exits continue as the
- *  retry table says. */
+/** Conditions that stop the entries, or the immediate retries, of an executor, an account or the whole process. Exits
+ *  are tried as the retry table says. */
 export class EntryBlocks {
   readonly #plan = new Set<Executor>()
   readonly #breached = new Set<string>()
@@ -39,9 +39,9 @@ export class EntryBlocks {
     return isChange && isHalted
   }
 
-  /** Records whether refusals by the service are believed in an account. They are not once an attempt executed that was
-   *  refused or proved dead, or executed twice. Until a person resumes the account, a refusal then does not lead to an
-   *  immediate retry. Locally signed attempts are not affected. */
+  /** Records whether refusals by the service are believed in an account. They are no longer believed once an attempt
+   *  executed twice, or executed although it was refused or proved dead. From then on a refusal leads to no immediate
+   *  retry, until a person resumes the account. Locally signed attempts are not affected. */
   setTrusted(account: string, isTrusted: boolean): void {
     if (isTrusted) this.#breached.delete(account)
     else this.#breached.add(account)

@@ -22,7 +22,7 @@ export type OrderEvent =
   | { readonly kind: 'slotWaitOver'; readonly working: WorkingOrder; readonly budget: Budget }
   /** The delay before the next attempt is over. If `first` is true, the order goes to the head of the queue. */
   | { readonly kind: 'retryDue'; readonly working: WorkingOrder; readonly first: boolean }
-  /** A full exit still has no evidence of an execution. */
+  /** The time until the repeat of a full exit is over, and there is still no evidence of an execution. */
   | { readonly kind: 'repeatDue'; readonly working: WorkingOrder }
   | ({ readonly kind: 'outcome' } & AttemptOutcome)
   /** A request whose answer was lost cannot be under way any more. */
@@ -36,8 +36,8 @@ export type OrderEvent =
   | { readonly kind: 'keyAccepted'; readonly limiter: Limiter }
   | FollowUp
 
-/** The rest of a step. It is decided on the state after the effects before it, because a commit or a report may have
- *  made the engine cancel an order or submit another one. */
+/** The rest of a step. It is decided on the state that the effects before it have left, because a commit or a report
+ *  may have made the engine cancel an order or submit another one. */
 export type FollowUp =
   /** The order is accepted, and its first request for a slot was made. */
   | { readonly kind: 'accepted'; readonly working: WorkingOrder }
@@ -94,9 +94,10 @@ export type Effect =
   | { readonly kind: 'execute'; readonly working: WorkingOrder; readonly open: OpenAttempt }
   /** Finds the result of an attempt of an earlier process, and never sends the attempt. */
   | { readonly kind: 'resume'; readonly working: WorkingOrder; readonly open: OpenAttempt }
-  /** Leads to `slotGranted`, at once if a slot is free, else to `queued` first. */
+  /** Requests a slot. If a slot is free, the event `slotGranted` follows at once; else `queued` follows, and
+   *  `slotGranted` later. */
   | { readonly kind: 'requestSlot'; readonly working: WorkingOrder; readonly first: boolean }
-  /** Leads to `slotWaitOver`, unless the order leaves the queue before that. */
+  /** Limits the wait for a slot. The event `slotWaitOver` follows, unless the order leaves the queue before that. */
   | { readonly kind: 'limitSlotWait'; readonly working: WorkingOrder; readonly ms: number }
   | { readonly kind: 'schedule'; readonly working: WorkingOrder; readonly ms: number; readonly event: OrderEvent }
   /** Takes the order out of the queue, or clears the timer for its next attempt. */

@@ -26,10 +26,10 @@ export interface GatewayOptions {
   readonly nextReport: number
 }
 
-/** Sends orders. A lane has one open order, and each attempt is durable before it can execute. `step` decides; the
- *  gateway turns calls, timers, commits, slots and outcomes into events, and carries out the effects. An event may
- *  arrive while effects are carried out, because the engine answers a report. It is handled at once: the state is
- *  complete, because no step is under way, and the effects that remain do not depend on older state. */
+/** Sends orders. A lane has one open order, and each attempt is durable before it can execute. `step` decides. The
+ *  gateway turns calls, timers, commits, slots and outcomes into events, and carries out the effects. While it carries
+ *  out effects, an event may arrive, because the engine answers a report. The gateway handles such an event at once.
+ *  This is safe, because no step is under way and the remaining effects do not depend on older state. */
 export class Gateway implements GatewayPort {
   readonly #options: GatewayOptions
   readonly #orders: Orders
@@ -97,7 +97,7 @@ export class Gateway implements GatewayPort {
     this.#take({ kind: 'feePaid', attempt, signature, feeLamports })
   }
 
-  /** Adds an attempt for an execution of a full exit that any of its open attempts may have made. */
+  /** Adds an attempt for an execution of a full exit that any one of its open attempts may have made. */
   standIn(attempt: Attempt): { attempt: Attempt; done: (outcome: Outcome) => void } {
     const [working, open] = addStandIn(this.#orders, attempt, this.#options.clock.now())
     return { attempt: open.attempt, done: this.#outcomeOf(working, open) }

@@ -19,7 +19,7 @@ export class HeldSlots {
   readonly #cooling = new Fifo<Held & { readonly freeAt: number }>()
   /** Number of held slots by plan. */
   readonly #ofPlan = new Map<number, number>()
-  /** Number of the first slot that counts towards the share of exits. */
+  /** Id of the first slot that counts towards the share of exits. */
   #firstOfShare = 1
   #exits = 0
 
@@ -50,7 +50,7 @@ export class HeldSlots {
     return Math.max(plan, ...this.#ofPlan.keys())
   }
 
-  /** Gives exits a whole new share. Only slots from `firstId` on count towards it. */
+  /** Gives exits their whole share again. Only slots whose ids begin at `firstId` count towards it. */
   beginShare(firstId: number): void {
     this.#firstOfShare = firstId
     this.#exits = 0

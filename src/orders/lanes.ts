@@ -2,8 +2,9 @@ import { assert } from '../base/errors.ts'
 import { ByMint } from '../engine/accounting/by-mint.ts'
 import { laneOf, type Order, sharesLane } from '../engine/order.ts'
 
-/** The lanes (see `laneOf`) that hold open orders. The engine refuses a request into a closed lane. Here that is
- *  asserted, except for a lane that a fork has reopened, because the engine may not have heard of the fork yet. */
+/** The lanes (see `laneOf`) that hold open orders. The engine refuses a request into a lane that is occupied, and this
+ *  class asserts that. An exception is a lane that a fork has reopened, because the engine may not have received the
+ *  report of the fork yet. */
 export class Lanes {
   /** Open orders by account and mint, of both sides. A lane holds several only if a full exit overtook a partial sale,
    *  or if a fork reversed the fill of an earlier order. */

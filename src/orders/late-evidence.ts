@@ -9,9 +9,9 @@ import { report, reportEnded } from './order-reports.ts'
 import type { Orders, Step } from './reducer-state.ts'
 import { isWaiting, type OpenAttempt, openAttempt, type WorkingOrder } from './working-order.ts'
 
-/** Books an execution that the chain finally shows: of an attempt that had ended otherwise, or a second execution. It
- *  is booked in every state of the order. It fills an order that waits for its next attempt, and also a full exit, even
- *  if other attempts of the exit are open. */
+/** Books an execution that the chain finally shows: an execution of an attempt that had ended otherwise, or a second
+ *  execution. The execution is booked in every state of the order. It fills an order that waits for its next attempt.
+ *  It also fills a full exit, even if other attempts of the exit are open. */
 export function bookLateFill(step: Step, attempt: Attempt, fill: Fill, code: LateCode): void {
   const { open, lanes } = step.orders
   if (code === 'LATE_FILL') step.write({ kind: 'attempt', attempt: filledLate(attempt, fill) })
@@ -38,8 +38,8 @@ export function bookFee(step: Step, attempt: Attempt, signature: string, feeLamp
   report(step, working, working.state, working.code, { attemptId: attempt.id, feeLamports, reason })
 }
 
-/** Adds an attempt for an execution of a full exit that any of several open attempts may have made. The new attempt is
- *  filled, or reversed by a fork, in place of the others. */
+/** Adds an attempt for an execution of a full exit that any one of several open attempts may have made. The new attempt
+ *  is filled, or reversed by a fork, in place of these attempts. */
 export function addStandIn(orders: Orders, attempt: Attempt, now: Millis): [WorkingOrder, OpenAttempt] {
   const working = orderOf(orders, attempt)
   const next = nextAttempt(working, { armedAt: now, baseline: attempt.baseline, waitedMs: 0 })

@@ -14,8 +14,8 @@ const CLASSES: readonly RequestClass[] = ['exit', 'reconcile', 'entry']
 
 /** Part of the slots that only exits and reconciliation may use. */
 const RESERVED_SHARE = 0.2
-/** Longest time in ms that an entry waits for a slot. It is then refused; at the latest, at the end of its time to
- *  live. */
+/** Longest time in ms that an entry waits for a slot. The entry is refused after it, or earlier if its time to live
+ *  ends. */
 export const ENTRY_WAIT_MS = 2_000
 /** Upper bound of a Retry-After, so that exits are tried at least once a minute. */
 export const LONGEST_RETRY_AFTER_MS = 60_000
@@ -37,7 +37,7 @@ export interface LimiterOptions {
   /** Returns milliseconds since the machine's boot, which never step; the simulated clock's `now` if time is
    *  simulated. */
   readonly monotonicMs: () => number
-  /** The boot from which `monotonicMs` counts. */
+  /** Name of the boot from which `monotonicMs` counts. */
   readonly boot: string
   readonly requestsPerMinute: number
   /** The slot log of this key, or `fresh` if no process can have used the key in the last minute. An empty log does not
@@ -52,7 +52,7 @@ export interface LimiterOptions {
 const KEY_RETRY_MS = 30_000
 
 interface Waiter {
-  /** Gets the slot; undefined if the request left the queue. */
+  /** Called with the slot; undefined if the request has left the queue. */
   run: ((slot: Slot) => void) | undefined
 }
 
@@ -70,7 +70,7 @@ export class Limiter {
   readonly #throttle: AdaptiveRate
   #nextId = 1
   #perMinute: number
-  /** Until this time, requests of an earlier process may count although they are not in the log. */
+  /** Until this time, the service may count requests of an earlier process that are not in the log. */
   #unknownUntil = Number.NEGATIVE_INFINITY
   #notBefore = Number.NEGATIVE_INFINITY
   #closed = false
@@ -144,8 +144,9 @@ export class Limiter {
     this.#serve()
   }
 
-  /** Grants no slot until `open`, because the service refuses the key. Opens by itself after a while, because the feed,
-   *  which would report that the key is accepted, may never have lost its connection. */
+  /** Grants no slot until `open` is called, because the service refuses the key. Slots are granted again by themselves
+   *  after a while, because the feed, which would report that the key is accepted, may never have lost its connection.
+   */
   close(): void {
     this.#closed = true
     this.#options.clock.after(KEY_RETRY_MS, () => this.open())
@@ -299,7 +300,7 @@ export class Limiter {
     }
     if (beginning !== undefined) this.#unknownUntil = toMillis(beginning.doneAt) + WINDOW_MS
     const held = slots.filter(({ doneAt }) => toMillis(doneAt) + WINDOW_MS > now)
-    // If there are more slots than the plan has, they were taken under a larger plan of unknown size.
+    // If the log holds more slots than the plan has, they were taken under a larger plan of unknown size.
     const plan = held.length > this.#perMinute ? held.length + exitShareOf(this.#perMinute) : this.#perMinute
     const isExit = now < this.#unknownUntil // only exits were sent since the log began
     for (const { id, doneAt } of held) this.#slots.restore({ id, isExit, plan }, toMillis(doneAt) + WINDOW_MS)

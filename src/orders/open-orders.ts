@@ -8,7 +8,7 @@ const NONE: readonly WorkingOrder[] = []
  *  attempt. */
 export class OpenOrders {
   readonly #all = new Map<string, WorkingOrder>()
-  /** Number of full exits among these orders, by the mint that they could sell. */
+  /** Number of full exits among these orders, by mint. A full exit could sell any position of its mint. */
   readonly #exits = new ByMint<number>()
   readonly #buys = new ByMint<WorkingOrder[]>()
   /** The largest reservation of one order, lamports, by account and bot. */
@@ -39,7 +39,8 @@ export class OpenOrders {
     return this.#all.values()
   }
 
-  /** Returns the lamports that an account's bots reserve if each places one more order of its largest size so far. */
+  /** Returns the lamports that the bots of an account would reserve if each of them placed one more order of its
+   *  largest size so far. */
   onceMoreLamports(account: string): bigint {
     let sum = 0n
     for (const lamports of this.#largest.get(account)?.values() ?? []) sum += BigInt(lamports)

@@ -15,7 +15,7 @@ import type { Learned } from './service-facts.ts'
  *  simulated executor is a timer and a backtest is one synchronous loop. */
 export interface Executor {
   execute(attempt: Attempt, done: (outcome: Outcome) => void): void
-  /** Resumes an attempt that an earlier process armed. Looks up its outcome, and never sends the attempt again. */
+  /** Looks up the outcome of an attempt that an earlier process armed. Never sends the attempt again. */
   resume(attempt: Attempt, done: (outcome: Outcome) => void): void
 }
 
@@ -43,7 +43,7 @@ export interface GatewayPort {
   halt(account: string, isHalted: boolean): void
 }
 
-/** The record of a run. Rows, inputs and outputs are written in the order of their seq. `commit` makes everything
+/** The journal of a run. Rows, inputs and outputs are written in the order of their seq. `commit` makes everything
  *  written before it durable (synchronous=FULL), in order. Writes between two commits of one turn of the event loop
  *  become durable together or not at all. */
 export interface Journal {

@@ -12,8 +12,8 @@ export type Cause = 'unsent' | 'throttled' | 'slippage' | 'fee' | 'key' | 'plan'
  *  tried again. minute: repeat after a minute. end: no retry; another try would be a new order, with its own record. */
 export type Policy = 'backoff' | 'climb' | 'otherFee' | 'hold' | 'minute' | 'end'
 
-/** Retry policy by cause, and the end state of an order that is not retried. The table is only for attempts that are
- *  proved not to have executed. No other attempt leads to a retry. */
+/** Retry policy by cause, and the end state of an order that is not retried. The table is used only for attempts that
+ *  are proved not to have executed. An attempt without that proof is never retried. */
 export const RETRY: Readonly<Record<Cause, { exit: Policy; entry: Policy; ends: OrderState }>> = {
   unsent: { exit: 'backoff', entry: 'backoff', ends: 'expired' },
   throttled: { exit: 'backoff', entry: 'backoff', ends: 'expired' },

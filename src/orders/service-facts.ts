@@ -3,7 +3,7 @@ import type { Millis } from '../base/units.ts'
 
 /** A fact about the service that its documentation leaves open. The newest fact of each name counts. */
 export interface Learned {
-  /** Subject of the fact: a live account if the chain has proved the fact, otherwise the service's host. */
+  /** Subject of the fact: a live account if the chain has proved the fact, otherwise the host of the service. */
   readonly about: string
   /** `proof`, or the endpoint whose records were examined. */
   readonly name: string
@@ -21,7 +21,7 @@ export interface ServiceProof {
   readonly quotedPerSol: number | null
   /** Path of the signature in an answer, such as `data.txid`; '' if no answer had one. */
   readonly signatureField: string
-  /** Kinds of sales that sold the requested amount. */
+  /** The ways to state the amount of a sale that sold the requested amount. */
   readonly sales: readonly ('number' | 'percent' | 'all')[]
   /** Costs of the whole round trip, lamports: network fees, rent left in token accounts, and the loss of buying and
    *  selling. */

@@ -1,6 +1,6 @@
 import type { Slot } from './ports.ts'
 
-/** Hard limit of the `Http` port, ms: every exchange is over this long after it began. */
+/** Hard limit of the `Http` port, ms. Every exchange ends at most this long after it began. */
 export const REQUEST_LIMIT_MS = 60_000
 
 /** Slots of earlier processes, with times on this process's clock. */
@@ -8,7 +8,7 @@ export interface OldSlots {
   readonly lastId: number
   /** The entry that marks the start of the log. Requests that ended before it are not in the log. */
   readonly beginning: EndedSlot | undefined
-  /** Slots in the order of their ends, with times on this boot's clock. */
+  /** Slots in the order in which their requests ended, with times on this boot's clock. */
   readonly slots: readonly EndedSlot[]
 }
 
@@ -46,7 +46,7 @@ export function beginningOf({ key, boot }: Pick<Slot, 'key' | 'boot'>, now: numb
   return { key, id: BEGINNING, boot, takenAt: toNanoseconds(now), doneAt: toNanoseconds(now) }
 }
 
-/** Returns the slot with the end of its request. If the process died before the end, the request is over by now. */
+/** Returns the slot as ended. If the process died before it recorded the end, the request is over by now. */
 function ended(slot: Slot, now: number): EndedSlot {
   const doneAt = slot.doneAt ?? toNanoseconds(Math.min(now, toMillis(slot.takenAt) + REQUEST_LIMIT_MS))
   return { ...slot, doneAt }

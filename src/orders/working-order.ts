@@ -58,7 +58,7 @@ export interface WorkingOrder {
   waits: number
   /** Number of attempts that were refused or reverted while others were open. */
   failures: number
-  /** Cause of the last attempt's refusal, if the order will be tried again after that refusal. */
+  /** Cause for which the last attempt was refused, if the order will be tried again after that refusal. */
   refusedFor: Cause | undefined
   /** The open attempts: at most one; for a full exit, at most MOST_OPEN_EXITS. */
   readonly openAttempts: OpenAttempt[]
@@ -91,7 +91,7 @@ export function workingOrder(order: Order, route: Route, state: OrderState, dead
   }
 }
 
-/** Orders and attempts that an earlier process left unfinished. */
+/** Orders and attempts that an earlier process did not finish. */
 export interface Unfinished {
   /** Open orders, and ended orders with an attempt that may still execute. */
   readonly orders: readonly OpenOrder[]
@@ -153,7 +153,7 @@ export function skipFee(working: WorkingOrder, { priorityFeeLamports }: Attempt)
   working.refusedFees = Math.max(working.refusedFees, feesOf(working).indexOf(priorityFeeLamports) + 1)
 }
 
-/** Whether no later attempt exists, so that the outcome of this attempt decides on the next one. */
+/** Whether this is the latest attempt of its order, so that its outcome decides on the next one. */
 export function isLatest({ attempts }: WorkingOrder, { attempt }: OpenAttempt): boolean {
   return numberOf(attempt) === attempts
 }
@@ -162,7 +162,8 @@ function numberOf({ id }: Attempt): number {
   return Number(id.slice(id.lastIndexOf('.') + 1))
 }
 
-/** Returns the time in ms for which the order may still be sent, by the clock that is ahead; Infinity for exits. */
+/** Returns the time in ms for which the order may still be sent; Infinity for exits. Uses the clock by which less time
+ *  is left. */
 export function timeLeftMs({ order, deadlineMs }: WorkingOrder, now: Millis, monotonicMs: number): number {
   if (order.notAfter === null) return Number.POSITIVE_INFINITY
   return Math.min(order.notAfter - now, deadlineMs - monotonicMs)

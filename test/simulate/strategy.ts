@@ -4,7 +4,7 @@ import { type Bot, defineStrategy, type Strategy, type Token } from '../../src/e
 import type { TimerUse } from './scenario.ts'
 import { ask } from './wishes.ts'
 
-/** Settings of the strategy, and the handles that it publishes. */
+/** Settings of the test's strategy, and the bots that it runs, through which the test reads them. */
 export interface Leash {
   /** No more decisions: exits close the positions. */
   isCalm(): boolean

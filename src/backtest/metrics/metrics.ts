@@ -62,7 +62,11 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
 
   trades: { unit: 'count', label: 'Trades', formula: 'number of trades', of: (f) => f.trips.length },
   tradesPerDay: {
-    ...{ unit: 'count', label: 'Trades per day', formula: 'trades / days of the tape; from 1 day on' },
+    ...{
+      unit: 'count',
+      label: 'Trades per day',
+      formula: 'trades / days of the tape; only for a tape of at least 1 day',
+    },
     of: (f) => f.from(1, f.trips.length / f.days),
   },
   tradesPerWeek: {
@@ -257,7 +261,11 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
   },
 
   maxDrawdown: {
-    ...{ unit: 'SOL', label: 'Maximum drawdown', formula: 'largest (high - later level) of both curves' },
+    ...{
+      unit: 'SOL',
+      label: 'Maximum drawdown',
+      formula: 'largest fall from a high to a later low, of the equity or of the balance of closed trades',
+    },
     of: (f) => (f.drawdown === undefined ? 0 : fallOf(f.drawdown)),
   },
   maxDrawdownPercent: {
@@ -266,7 +274,7 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
   },
   maxUnderwaterPercent: {
     ...{ unit: '%', label: 'Furthest below a high' },
-    ...{ formula: 'largest (high - later level) / high of both curves; may belong to another drawdown' },
+    ...{ formula: 'largest fall as a share of its high, of the equity or of the balance of closed trades; may be another drawdown' },
     of: (f) => f.underwaterShare,
   },
   drawdownHigh: {

@@ -84,7 +84,7 @@ ${pairs([
   ['covered part of the recorded time', coverageOf(tape)],
   ['watched tokens missing on the tape', `${tape.missingTokens} of ${tape.watchedTokens}`],
   ['prints more than twice off (noise)', `${percentText(tape.noisePercent)} of ${tape.sizedPrints}`],
-  [`first to last price of ${tape.pricedTokens} tokens, mean`, change(tape.marketChangePercent)],
+  [`mean price change of ${tape.pricedTokens} tokens, from first to last price`, change(tape.marketChangePercent)],
   ['the same, median', change(tape.medianMarketChangePercent)],
   ['plan', `${plan.name}, ${plan.requestsPerMinute} requests a minute for each bot`],
 ])}</div>

@@ -23,7 +23,7 @@ export function refuseWritable(path: string, remedy: string): void {
   const shown = (mode & 0o7777).toString(8).padStart(4, '0')
   const why = isOurs ? `other users can write to it (mode ${shown})` : 'it belongs to another user'
   throw new SluiceError(
-    `${path}: ${why}, so they could control the signatures; change its owner to the signer's user, and run: ${remedy} '${path}'`,
+    `${path}: ${why}, so another user could control the signatures; make the signer's user its owner, then run: ${remedy} '${path}'`,
     ExitCode.unsafe,
   )
 }

@@ -40,7 +40,7 @@ export const command = defineCommand({
     if (hash !== undefined) return accept(target, hash)
     if (mints.length === 0 || mints.length > MAX_MINTS || !mints.every(isPublicKey))
       throw new SluiceError(
-        `--mint needs a base58 key of 32 bytes, for each of 1 to ${MAX_MINTS} tokens that are traded now`,
+        `--mint needs 1 to ${MAX_MINTS} mints (base58, 32 bytes) of tokens that are traded now`,
         ExitCode.usage,
       )
     // The configuration may name the policy that this command is about to write.

@@ -31,7 +31,7 @@ const OPTIONS = {
   out: text('<folder>', 'write report.html, report.json and results.db to this folder'),
   runs: number(
     '<n>',
-    'with --out, compare each bot with this many runs of random entries; 0 plays no further runs',
+    'with --out, compare each bot with this many runs with random entries; 0 omits the comparison',
     { integer: true, min: 0, max: 1_000 },
     100,
   ),
@@ -139,7 +139,7 @@ async function verifyCausal(config: Config, market: Market, { seed, partial, jso
 const CAUSES = {
   memory:
     'a second run over the same tape decides differently: the strategy keeps state outside of `start`, `bot` and `token.state`, or uses chance or a clock',
-  future: 'a decision changes without the rows after it: the strategy uses later rows',
+  future: 'a decision is different if the rows after it are hidden: the strategy uses later rows',
 }
 
 function textOf({ cuts, compared, divergence, outside }: Causality, rows: number, seed: number): string {

@@ -53,7 +53,7 @@ export function lackOf(db: Database, firstSeq: Seq, lastSeq: Seq): string {
 
 function missingSeq(from: Seq, to: Seq): Finding {
   const named = from === to ? `seq ${from}` : `seqs ${from} to ${to}`
-  return { table: 'input or block', row: named, problem: `the row of ${named} is missing: seqs have no holes` }
+  return { table: 'input or block', row: named, problem: `the row of ${named} is missing: seqs must be consecutive` }
 }
 
 /** Tables whose rows have a number that counts up from 1. */

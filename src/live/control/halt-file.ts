@@ -19,7 +19,8 @@ export function watchHaltFile(path: string, halt: () => void, warn: (message: st
     if (owner === seen) return
     seen = owner
     if (owner === userInfo().uid) halt()
-    else if (owner !== undefined) warn(`${path} is not a regular file of this user, so it does not halt`)
+    else if (owner !== undefined)
+      warn(`${path} is not a regular file of this user, so the process ignores it and entries continue`)
   }
   look()
   const timer = setInterval(look, LOOK_EVERY_MS)

@@ -59,7 +59,11 @@ function reached({ name, source, genesis, cluster, version, ms }: RpcFinding, ex
   if (genesis === '') return fail(name, `${found}; the node does not report its genesis hash`, 'use another provider')
   if (genesis === expected.genesis) return ok(name, found)
   const wanted = expected.configured === '' ? 'the chain of the first RPC' : expected.configured
-  return fail(name, `${found}; this is not ${wanted}`, 'use addresses of one chain, and set chain.cluster to it')
+  return fail(
+    name,
+    `${found}; this is not ${wanted}`,
+    'use RPC URLs of one cluster, and set chain.cluster to that cluster',
+  )
 }
 
 function methods({ name, methods: all, minContextSlot }: RpcFinding): Check {

@@ -18,9 +18,9 @@ beforeEach(() => {
 afterEach(() => vi.restoreAllMocks())
 
 test.each<[string, string[], RegExp]>([
-  ['no mint', [], /--mint needs a base58 key/],
-  ['an invalid mint', ['--mint', 'nonsense'], /--mint needs a base58 key/],
-  ['too many mints', Array.from({ length: 6 }, () => ['--mint', MINT]).flat(), /for each of 1 to 5 tokens/],
+  ['no mint', [], /--mint needs 1 to 5 mints \(base58/],
+  ['an invalid mint', ['--mint', 'nonsense'], /--mint needs 1 to 5 mints \(base58/],
+  ['too many mints', Array.from({ length: 6 }, () => ['--mint', MINT]).flat(), /--mint needs 1 to 5 mints/],
   ['an amount that is too small', ['--mint', MINT, '--sol', '0.0001'], /from 0.001 to 1/],
   [
     '--accept without a proposal',
