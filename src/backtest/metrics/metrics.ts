@@ -274,7 +274,7 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
   },
   maxUnderwaterPercent: {
     ...{ unit: '%', label: 'Furthest below a high' },
-    ...{ formula: 'largest fall as a share of its high, of the equity or of the balance of closed trades; may be another drawdown' },
+    ...{ formula: 'largest fall as a share of its high, of the equity or of closed trades; may be another drawdown' },
     of: (f) => f.underwaterShare,
   },
   drawdownHigh: {
