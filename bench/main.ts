@@ -1,6 +1,7 @@
 // `npm run bench [-- NAME...] [--json] [--smoke]`: every speed figure, compared with a bare baseline of the same run.
 import { parseArgs } from 'node:util'
 import { benchBacktest } from './backtest.ts'
+import { benchBars } from './bars.ts'
 import { benchConditionals } from './conditionals.ts'
 import { benchDecision } from './decision.ts'
 import { benchEngine } from './engine.ts'
@@ -38,6 +39,7 @@ const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   settling: benchSettling,
   loop: benchLoop,
   engine: benchEngine,
+  bars: benchBars,
   backtest: benchBacktest,
   'backtest-sma': benchSma,
   'side-by-side': benchSideBySide,

@@ -10,7 +10,7 @@ import type { EngineState } from './engine-state.ts'
 import { ExecutionReports } from './execution-reports.ts'
 import type { ExitTriggers } from './exits/exit-triggers.ts'
 import type { ExitWatch } from './exits/exit-watch.ts'
-import type { Input, StartInput } from './messages.ts'
+import type { Input, StartInput, WarmGap } from './messages.ts'
 import { OperatorCommands } from './operator-commands.ts'
 import { NO_RESULTS } from './recovered-money.ts'
 import type { BotSettings } from './settings.ts'
@@ -31,6 +31,8 @@ export class EngineRun {
   readonly #router: SubscriptionRouter
   /** undefined if no bot declares bars. */
   #bars: TokenBars | undefined
+  /** Gaps of the warm-up that no row has reached yet. */
+  #warmGaps: readonly WarmGap[] = []
   /** Time from which the next row or input calls `#catchUp` first: the end of a bar or of the UTC day or, after a
    *  warm-up, at once. */
   #dueAt: Millis = Number.NEGATIVE_INFINITY
@@ -81,17 +83,26 @@ export class EngineRun {
   /** Shows a row of the warm-up to the strategies; see `EnginePort.warm`. */
   warm(block: Block, row: number): void {
     const state = this.#state
-    const isFirst = !state.warmed
-    state.warming = state.warmed = true
+    state.warming = true
     this.#dueAt = Number.NEGATIVE_INFINITY
     state.now = block.time[row] as number
-    this.#bars?.warm(state.now, isFirst)
+    if (this.#bars !== undefined) this.#warmBars(this.#bars, state)
+    state.warmed = true
     state.agesFrom = row
     this.#dispatch(state, block, row)
     state.block = block
     this.#watch.repeats.warm()
     state.block = undefined
     state.warming = false
+  }
+
+  #warmBars(bars: TokenBars, state: EngineState): void {
+    for (let gap = this.#warmGaps[0]; gap !== undefined && gap.to <= state.now; gap = this.#warmGaps[0]) {
+      this.#warmGaps = this.#warmGaps.slice(1)
+      this.#forgetPrices(state, gap.keys)
+      bars.missed(gap)
+    }
+    bars.warm(state.now)
   }
 
   input(seq: Seq, time: Millis, input: Input): void {
@@ -230,11 +241,12 @@ export class EngineRun {
         this.#watch.await(order, bots.of(order.bot)?.settings.orders.maxChasePercent ?? 0)
     bots.start(start.stopped, state.wants, router)
     if (start.sources !== undefined) this.#showSources(state, start.sources)
-    if (bars.isUsed) this.#useBars(bars)
+    if (bars.isUsed) this.#useBars(bars, start.warmGaps)
   }
 
-  #useBars(bars: TokenBars): void {
+  #useBars(bars: TokenBars, warmGaps: readonly WarmGap[] = []): void {
     this.#bars = bars
+    this.#warmGaps = warmGaps
     this.#dueAt = Number.NEGATIVE_INFINITY
     for (const width of bars.timeWidths) this.#state.timers.setBars(width)
   }
@@ -265,11 +277,15 @@ export class EngineRun {
   }
 
   #gap(state: EngineState, gap: Extract<Input, { kind: 'gap' }>): void {
-    if (gap.keys.includes('trades')) state.prices.forgetAll()
-    else for (const key of gap.keys) state.prices.forget(state.mints.find(key))
+    this.#forgetPrices(state, gap.keys)
     this.#watch.missed(gap.keys)
     this.#bars?.missed(gap)
     this.#parts.bots.missed(gap)
+  }
+
+  #forgetPrices(state: EngineState, keys: readonly string[]): void {
+    if (keys.includes('trades')) state.prices.forgetAll()
+    else for (const key of keys) state.prices.forget(state.mints.find(key))
   }
 
   #timer(state: EngineState, id: number): void {

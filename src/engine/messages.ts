@@ -72,10 +72,19 @@ export interface StartInput {
   sources?: readonly SourceValue[]
   /** Range of rows of the warm-up. There are no such rows if from > to. */
   warm: { from: Seq; to: Seq }
+  /** Times within the warm-up in which the market was not seen. Absent if there are none, or if no bot uses bars. */
+  warmGaps?: readonly WarmGap[]
   /** Bots whose strategy is not started, because it failed in an earlier engine. They only close positions. */
   stopped?: readonly StoppedBot[]
   /** Whether the strategies ran in a thread whose built-in objects were frozen. */
   isolated?: boolean
+}
+
+/** A time in which the rows of these keys were not seen. */
+export interface WarmGap {
+  readonly from: Millis
+  readonly to: Millis
+  readonly keys: readonly string[]
 }
 
 export interface StoppedBot {

@@ -14,8 +14,13 @@ interface Gap {
 /** Intervals in which the feed was interrupted, in the order of their ends. */
 export class FeedGaps {
   #gaps: Gap[] = []
-  /** Begin of the interruption that has not ended; Infinity if there is none. */
-  #since: Millis = Number.POSITIVE_INFINITY
+  /** Begin of the interruption that has not ended; Infinity if there is none. Nothing was seen before the start. */
+  #since: Millis = Number.NEGATIVE_INFINITY
+
+  /** Whether an interruption has not ended. */
+  get isOpen(): boolean {
+    return this.#since < Number.POSITIVE_INFINITY
+  }
 
   /** Begins an interruption, unless one has begun. */
   begin(at: Millis): void {
@@ -24,7 +29,7 @@ export class FeedGaps {
 
   /** Ends the interruption, if there is one. */
   end(at: Millis): void {
-    if (this.#since < Number.POSITIVE_INFINITY) this.add(this.#since, at)
+    if (this.isOpen) this.add(this.#since, at)
   }
 
   /** Records an interruption that has ended, of all tokens or of one. If it is of all tokens, it ends the interruption

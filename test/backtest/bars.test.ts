@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { replaySegments } from '../../src/backtest/replay/segments.ts'
 import { runBacktest } from '../../src/backtest/run.ts'
-import { seededRandom } from '../../src/base/random.ts'
+import { type Random, seededRandom } from '../../src/base/random.ts'
 import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Output } from '../../src/engine/messages.ts'
@@ -39,14 +39,29 @@ const params = fc.record({
 })
 const seed = fc.integer({ min: 1, max: 1e6 })
 
-/** A market whose tokens print seldom or often, with silences. */
+/** A market whose tokens print seldom or often, with silences. It begins with the feed, because a warm-up knows the feed
+ *  only from its first row on. */
 function marketOf(seedOfIt: number, rows: number): MarketRow[] {
   const random = seededRandom(seedOfIt)
   let time = T0 + 1
   return noisyMarket(rows, seedOfIt, T0).map((row) => {
+    const at = time
     time += random.next() < 0.02 ? random.integer(40_000) : random.integer(400)
-    return { ...row, time }
+    return { ...row, time: at }
   })
+}
+
+/** The market with an interruption of the feed. */
+function interrupted(rows: readonly MarketRow[], random: Random): Recording['items'] {
+  const from = (rows[50 + random.integer(50)] as MarketRow).time
+  const to = from + random.integer(45_000)
+  return [
+    ...rows.filter(({ time }) => time < from),
+    { time: from, input: feed('down', []) },
+    { time: to, input: { kind: 'gap', from, to, keys: KEYS } },
+    { time: to, input: feed('live', KEYS) },
+    ...rows.filter(({ time }) => time >= to),
+  ]
 }
 
 async function configOf(given: object): Promise<Config> {
@@ -111,17 +126,8 @@ const textsOf = (notes: readonly Note[]): string[] => notes.map(({ text }) => te
 test('a run whose timers are late, its replay and its backtest have the same bars, lists and indicators', async () => {
   await fc.assert(
     fc.asyncProperty(params, seed, async (given, seedOfIt) => {
-      const rows = marketOf(seedOfIt, 400)
       const random = seededRandom(seedOfIt)
-      const from = (rows[150 + random.integer(50)] as MarketRow).time
-      const to = from + random.integer(90_000)
-      const items: Recording['items'] = [
-        ...rows.filter(({ time }) => time < from),
-        { time: from, input: feed('down', []) },
-        { time: to, input: { kind: 'gap', from, to, keys: KEYS } },
-        { time: to, input: feed('live', KEYS) },
-        ...rows.filter(({ time }) => time >= to),
-      ]
+      const items = interrupted(marketOf(seedOfIt, 400), random)
       const path = journalPath()
       const config = await configOf(given)
       await simulateRun(path, { time: T0, items, config, durable: false, timerLateMs: () => 1 + random.integer(80) })
@@ -137,15 +143,15 @@ test('a run whose timers are late, its replay and its backtest have the same bar
 test('after a restart, the bars are those of a run without one, and the requests of the warm-up are discarded', async () => {
   await fc.assert(
     fc.asyncProperty(params, seed, async (given, seedOfIt) => {
-      const rows = marketOf(seedOfIt, 300)
       const random = seededRandom(seedOfIt)
-      const stop = (rows[100 + random.integer(100)] as MarketRow).time
+      const market = interrupted(marketOf(seedOfIt, 400), random)
+      const { time: stop } = market[market.length - 50 - random.integer(50)] as MarketRow
       const again = stop + 1 + random.integer(60_000)
       const path = journalPath()
       const config = await configOf({ ...given, readsEvery: 1 })
       const part = (begin: number, end: number) => ({
         ...{ time: begin, config, durable: false },
-        items: rows.filter(({ time }) => time >= begin && time <= end),
+        items: market.filter(({ time }) => time >= begin && time <= end),
       })
       await simulateRun(path, part(T0, stop))
       await simulateRun(path, part(again, Number.POSITIVE_INFINITY))

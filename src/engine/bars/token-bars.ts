@@ -5,7 +5,7 @@ import { Bars } from '../../market/bars.ts'
 import { type Block, RowKind, type TokenId } from '../../market/block.ts'
 import { FeedGaps } from '../../market/feed-gaps.ts'
 import type { EngineState } from '../engine-state.ts'
-import type { FeedStatus, Input } from '../messages.ts'
+import type { FeedStatus, WarmGap } from '../messages.ts'
 
 /** A bot that uses bars of a width. */
 export interface BarReader {
@@ -108,6 +108,7 @@ export class TokenBars {
   print(block: Block, row: number, token: TokenId): void {
     const { prices, now } = this.#state
     const price = prices.at(token)
+    if (this.gaps.isOpen) this.gaps.end(now)
     if (price === undefined && !prices.units.proved) return
     const isSell = block.kind[row] === RowKind.sell
     const sol = block.amount[row] as number
@@ -134,8 +135,8 @@ export class TokenBars {
   }
 
   /** Closes the bars that have ended before a row of the warm-up. The rows of a warm-up are older than the start. */
-  warm(now: Millis, isFirst: boolean): void {
-    if (isFirst) this.#rewind()
+  warm(now: Millis): void {
+    if (!this.#state.warmed) this.#rewind()
     this.#warmedTo = now
     if (now >= this.dueAt) this.advance(now)
   }
@@ -153,7 +154,7 @@ export class TokenBars {
     else if (status !== 'stale') this.gaps.begin(now)
   }
 
-  missed({ from, to, keys }: Extract<Input, { kind: 'gap' }>): void {
+  missed({ from, to, keys }: WarmGap): void {
     if (keys.includes('trades')) this.gaps.add(from, to)
     else
       for (const key of keys) {

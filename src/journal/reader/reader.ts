@@ -1,11 +1,12 @@
 import type { Database } from 'better-sqlite3'
 import { type ErrorCode, SluiceError } from '../../base/errors.ts'
 import { decodeJson } from '../../base/json.ts'
-import { lamportsToSol, type Millis, wholeTokens } from '../../base/units.ts'
+import { lamportsToSol, type Millis, type Seq, wholeTokens } from '../../base/units.ts'
 import type { Worth } from '../../engine/accounting/money.ts'
 import type { TokenMovement } from '../../engine/accounting/movement.ts'
 import { isUnsellable, type Position, type PositionState, sellingText } from '../../engine/accounting/position.ts'
 import type { ConditionalState } from '../../engine/exits/conditional-order.ts'
+import type { WarmGap } from '../../engine/messages.ts'
 import type { Fill, OrderState } from '../../engine/order.ts'
 import type { Decision } from '../../engine/replay/compare-decisions.ts'
 import type { SourceValue } from '../../engine/sources.ts'
@@ -139,6 +140,21 @@ export class JournalReader {
   /** Range of seqs of the last `seconds` of the tape, counted back from its last row; empty if there is no tape. */
   warmupRange(seconds: number): SeqRange {
     return this.#read(() => this.#tape.lastSeconds(seconds, new Mints()))
+  }
+
+  /** Times without market data that ended within a range, in order: interruptions of the feed and of the recording. */
+  gapsIn({ from, to }: SeqRange): WarmGap[] {
+    const rows = this.#read(() =>
+      this.#db
+        .prepare<[Seq, Seq], { from: Millis; to: Millis; keys: string }>(
+          `SELECT "from", "to", keys FROM gaps WHERE seq > ? AND seq <= ? AND "to" > "from" ORDER BY seq`,
+        )
+        .all(from, to),
+    )
+    return rows.map(({ from, to, keys }) => {
+      const missed = JSON.parse(keys) as string[]
+      return { from, to, keys: missed.length === 0 ? ['trades'] : missed }
+    })
   }
 
   /** Yields the rows of the tape, or of a range of it, block by block. `mints` numbers the tokens. */

@@ -1,0 +1,164 @@
+import { setTimeout } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { seededRandom } from '../src/base/random.ts'
+import { Engine } from '../src/engine/engine.ts'
+import type { Strategy } from '../src/engine/strategy.ts'
+import { atr, bollinger, defineStrategy, ema, rsi, z } from '../src/index.ts'
+import { RowKind } from '../src/market/block.ts'
+import { LiveBlock } from '../src/market/live-block.ts'
+import { Mints } from '../src/market/mints.ts'
+import { botSettings, startInput } from '../test/support/engine-rig.ts'
+import { type Figure, isMain, pairs, printFigures, threadMs } from './figure.ts'
+
+const TOKENS = 2_000
+/** Prints of a token within a minute, on average. */
+const DENSITIES = [3, 12, 30]
+const BLOCKS = 64
+const ROUNDS = 3
+const RUNS = 9
+const START = 1_780_012_800_000
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+const plain = {
+  about: '',
+  params: z.object({}),
+  keys: ['trades'],
+  token: () => ({ high: 0, seen: 0 }),
+}
+
+/** Looks at the price of every trade, as the dip buyer does. */
+const without = defineStrategy({
+  ...plain,
+  name: 'without',
+  start: (_params, bot) => ({
+    onTrade(_trade, token) {
+      const { price, state } = token
+      if (price === undefined) return
+      state.high = Math.max(state.high, price)
+      if ((1 - price / state.high) * 100 < 60 || token.position !== undefined) return
+      bot.buy(token, { sol: 0.05, reason: 'fell' })
+    },
+  }),
+})
+
+/** The same strategy, which reads five indicators at each bar. */
+const withBars = defineStrategy({
+  ...plain,
+  name: 'with',
+  bars: { '1m': 200 },
+  indicators: () => ({
+    fast: ema('1m', 9),
+    slow: ema('1m', 21),
+    strength: rsi('1m', 14),
+    bands: bollinger('1m', 20, 2),
+    range: atr('1m', 14),
+  }),
+  start: (params, bot) => ({
+    ...without.start(params, bot as never),
+    onBar({ close }, token) {
+      const { fast, slow, strength, bands, range } = token.indicators
+      if (fast === undefined || slow === undefined || strength === undefined || bands === undefined) return
+      if (range === undefined || !(fast > slow && strength < 40 && close < bands.lower - range)) return
+      token.state.seen++
+    },
+  }),
+})
+
+/** Rows of the tokens in random order, with prices that vary by a few percent. */
+function market(mints: Mints, density: number): LiveBlock[] {
+  const random = seededRandom(7)
+  const prices = Float64Array.from({ length: TOKENS }, () => 1e-7 * (1 + random.next()))
+  for (let token = 0; token < TOKENS; token++) mints.intern(`mint${token}`)
+  const stepMs = 60_000 / (TOKENS * density)
+  return Array.from({ length: BLOCKS }, (_, index) => {
+    const block = new LiveBlock(mints.list)
+    for (let row = 0; row < block.capacity; row++) {
+      const token = random.integer(TOKENS)
+      prices[token] = (prices[token] as number) * (0.98 + 0.0402 * random.next())
+      const price = prices[token] as number
+      const sol = random.next() < 0.3 ? 0.005 : random.next()
+      const time = Math.floor(START + (index * block.capacity + row) * stepMs)
+      const numbers = { price, amount: sol, size: sol / price, marketCap: price * 1e9, extra: 5, extra2: 0 }
+      block.append(time, time, random.next() < 0.55 ? RowKind.buy : RowKind.sell, token, numbers, '', '')
+    }
+    return block
+  })
+}
+
+function played(strategy: Strategy, blocks: readonly LiveBlock[], mints: Mints): Engine {
+  const engine = new Engine(mints, new Map([[strategy.name, strategy]]))
+  // Every buy is refused, so that no time goes into orders.
+  const limits = { maxLamportsPerOrder: 1 as never }
+  engine.input(1, START, startInput([botSettings(strategy.name, { limits })]))
+  engine.input(2, START, { kind: 'feed', status: 'live', confirmed: [] })
+  engine.outputs.length = 0
+  let seq = 3
+  for (const block of blocks) {
+    for (let row = 0; row < block.length; ) {
+      const next = engine.rows(seq, block, row, block.length)
+      seq += next - row
+      row = next
+      engine.outputs.length = 0
+    }
+  }
+  return engine
+}
+
+function nsPerRow(strategy: Strategy, blocks: readonly LiveBlock[], mints: Mints): number {
+  const start = threadMs()
+  for (let round = 0; round < ROUNDS; round++) played(strategy, blocks, mints)
+  return ((threadMs() - start) * 1e6) / (ROUNDS * BLOCKS * (blocks[0]?.length ?? 0))
+}
+
+/** Bytes per token that the bars and indicators of a strategy take after the whole market. */
+async function bytesPerToken(blocks: readonly LiveBlock[], mints: Mints): Promise<number> {
+  const bytes: number[] = []
+  for (const strategy of [without, withBars]) {
+    const before = await memoryBytes()
+    const engine = played(strategy as unknown as Strategy, blocks, mints)
+    bytes.push((await memoryBytes()) - before)
+    if (engine.outputs.length > 0) throw new Error('the engine has outputs')
+  }
+  return ((bytes[1] as number) - (bytes[0] as number)) / TOKENS
+}
+
+/** Heap objects and buffers. Buffers are freed some time after their collection. */
+async function memoryBytes(): Promise<number> {
+  for (let times = 0; times < 5; times++) {
+    collect()
+    await setTimeout(20)
+  }
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+
+/** One-minute bars and five indicators on 2,000 tokens. */
+export async function benchBars(smoke = false): Promise<Figure[]> {
+  const figures: Figure[] = []
+  for (const density of DENSITIES) {
+    const mints = new Mints()
+    const blocks = market(mints, density)
+    const of = (strategy: unknown) => () => nsPerRow(strategy as Strategy, blocks, mints)
+    const { ours, bare, ratio } = await pairs(smoke ? 1 : RUNS, of(withBars), of(without))
+    const what = `${density} prints a token and minute`
+    figures.push({ name: `no bars, ${what}`, unit: 'ns/row', ...bare })
+    figures.push({ name: `bars and 5 indicators, ${what}`, unit: 'ns/row', ...ours })
+    const goal = density === 12 ? { goal: 1.5, atMost: true } : {}
+    figures.push({ name: `bars and 5 indicators, ${what}`, unit: 'x no bars', ...goal, ...ratio })
+    const bytes = await bytesPerToken(blocks, mints)
+    const minutes = Math.floor((BLOCKS * (blocks[0]?.length ?? 0)) / (TOKENS * density))
+    figures.push({
+      name: `memory of ${minutes} bars and 5 indicators`,
+      unit: 'B/token',
+      median: bytes,
+      min: bytes,
+      max: bytes,
+    })
+  }
+  return figures
+}
+
+if (isMain(import.meta.url)) printFigures(await benchBars())
