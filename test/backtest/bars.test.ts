@@ -39,8 +39,8 @@ const params = fc.record({
 })
 const seed = fc.integer({ min: 1, max: 1e6 })
 
-/** A market whose tokens print seldom or often, with silences. It begins with the feed, because a warm-up knows the feed
- *  only from its first row on. */
+/** A market whose tokens print seldom or often, with silences. It begins with the feed, because a warm-up knows the
+ *  feed only from its first row on. */
 function marketOf(seedOfIt: number, rows: number): MarketRow[] {
   const random = seededRandom(seedOfIt)
   let time = T0 + 1

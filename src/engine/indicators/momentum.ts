@@ -4,8 +4,8 @@ import { ExponentialAverage, WilderAverage } from './averages.ts'
 import { type BarFigure, figureOf, type Indicator, type IndicatorState, readBars } from './indicator.ts'
 import { LastValues } from './last-values.ts'
 
-/** Relative strength index by Wilder, 0 to 100 percent; 100 if no bar fell. `bars`: number of bars, 2 to 10,000. It needs
- *  one bar more. Throws RangeError for another number. */
+/** Relative strength index by Wilder, 0 to 100 percent; 100 if no bar fell. `bars`: number of bars, 2 to 10,000. It
+ *  needs one bar more. Throws RangeError for another number. */
 export function rsi(width: Width, bars = 14, of: BarFigure = 'close'): Indicator<number> {
   readBars(bars, 'rsi', 2)
   return { width, create: () => new RsiState(bars, of) }
