@@ -300,7 +300,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'an unknown strategy without a similar name',
     sandbox('bots:\n  - { name: a, strategy: arbitrage }\n'),
-    '3:26 bots[0].strategy: no strategy of this name in strategies/; expected one of breakout, dip-buyer, grid-dca, launch-sniper, mean-reversion, migration, momentum, probe, volume-imbalance',
+    '3:26 bots[0].strategy: no strategy of this name in strategies/; expected one of breakout, copy-trader, dip-buyer, grid-dca, launch-sniper, mean-reversion, migration, momentum, probe, volume-imbalance',
   ],
   [
     'a path without ./',

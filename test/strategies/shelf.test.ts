@@ -11,7 +11,10 @@ const page = read('docs/strategies.md')
 const names = strategyNames(root).filter((name) => name !== 'probe')
 
 /** A default as the list shows it. */
-const shown = (key: string, value: unknown): string => `\`${key}\` (${value === '' ? 'any' : String(value)})`
+const shown = (key: string, value: unknown): string => {
+  const text = Array.isArray(value) && value.length === 0 ? 'none' : value === '' ? 'any' : String(value)
+  return `\`${key}\` (${text})`
+}
 
 test('the shelf has the strategies that the list and the page name', () => {
   expect(names.length).toBeGreaterThanOrEqual(8)
@@ -33,6 +36,7 @@ test.each(names)('the list has the parameters of %s with their defaults', async 
 const FIGURE: [string, number][] = [
   ['breakout', 40],
   ['mean-reversion', 40],
+  ['copy-trader', 70],
 ]
 
 test.each(FIGURE)('the page shows %s unchanged, in at most %i lines', (name, most) => {
