@@ -26,6 +26,7 @@ export type {
   BracketOptions,
   BudgetView,
   BuyOptions,
+  BuyTrigger,
   Conditional,
   DcaOptions,
   EquityView,

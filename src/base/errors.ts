@@ -33,6 +33,7 @@ export const ERRORS = {
   FROZEN_BY_DEFAULT: 'new accounts of the token are frozen by default (tokenChecks.defaultAccountState)',
   EXTENSION_UNKNOWN: 'the mint has a Token-2022 extension that Sluice does not know (tokenChecks.unknownExtension)',
   REQUEST_INVALID: 'the request of the strategy is invalid; the reason names the field',
+  VETOED: 'the strategy vetoed the buy of its conditional order (confirmBuy); the reason is its own',
   MINT_INVALID: 'the mint is not a base58 public key of 32 bytes',
   TIMER_TOO_SHORT: 'the timer is shorter than 0.1 seconds and was not set',
   TIMERS_FULL: 'the bot already has 1,000 timers; this one was not set',

@@ -70,6 +70,14 @@ export interface Handlers<S, I extends Indicators = NoIndicators, X extends Sour
   /** Called once for each landed transaction of this bot, when it is confirmed. Its finality, or its reversal by a
    *  fork, arrives as `onOrder`. */
   onFill?(fill: FillView, token: Token<S, I>): void
+  /** Called when a bar of a held token closes, after `onBar`. Returns the exits that the position has from now on, which
+   *  are stored as by `setExits`, or undefined to leave its exits. Rules that equal the present ones write nothing.
+   *  Invalid rules are refused (REQUEST_INVALID), and the exits stay. */
+  exitsFor?(position: PositionView, bar: Bar, token: Token<S, I>): ExitRules | undefined
+  /** Called before a limit order, a bracket with a price or a step of a DCA places its buy. Returns true, or the reason
+   *  why the buy must not be placed (VETOED). A limit order then stays armed and asks again after a second at the
+   *  earliest; a step of a DCA is skipped. */
+  confirmBuy?(trigger: BuyTrigger, token: Token<S, I>): true | string
   /** Called once when a position of this bot closes, because its last token was sold or left the wallet and no buy is
    *  open. `onFill` and `onOrder` of the last sale come before. If a fork removes the sale, the position opens again;
    *  when it closes again, this handler is called again (`revises`). */
@@ -142,6 +150,22 @@ export interface PositionView {
   /** Exits of the position. `bot.setExits` replaces them. */
   readonly exits: ExitRules
   /** Tag of the buy that opened the position; '' if it has none. */
+  readonly tag: string
+}
+
+/** A conditional order that is about to place its buy. */
+export interface BuyTrigger {
+  /** Id of the conditional order: `c1`, `c2`, ... */
+  readonly id: string
+  /** Mint of the token. */
+  readonly mint: string
+  /** `limit`: a limit order or a bracket whose price was reached. `dca`: a step of a DCA that is due. */
+  readonly kind: 'limit' | 'dca'
+  /** SOL to spend. */
+  readonly sol: number
+  /** Reason that the strategy gave for the conditional order. */
+  readonly reason: string
+  /** Tag of the conditional order; '' if it has none. */
   readonly tag: string
 }
 

@@ -5,7 +5,7 @@ import { isPublicKey } from '../../solana/base58.ts'
 import { stepTokensDue } from '../accounting/position.ts'
 import type { EngineState } from '../engine-state.ts'
 import { readExits } from '../exits/exit-request.ts'
-import type { ExitRules } from '../exits/exit-settings.ts'
+import { type ExitRules, sameExits } from '../exits/exit-settings.ts'
 import type {
   Answer,
   Bot,
@@ -15,6 +15,7 @@ import type {
   LimitBuyOptions,
   LimitSellOptions,
   Placed,
+  PositionView,
   SellOptions,
   StrategyLog,
   Token,
@@ -155,6 +156,13 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     )
       return { ok: true }
     return this.#refuse(mint, 'NO_POSITION', `${this.name} holds no tokens of this mint`)
+  }
+
+  /** Applies the result of `exitsFor`, which may hold any value, unless the position has these exits already. */
+  followExits(position: PositionView, rules: unknown): void {
+    const read = readExits(rules)
+    if (typeof read !== 'string' && sameExits(read, position.exits)) return
+    this.setExits(position.mint, rules as ExitRules)
   }
 
   every(name: string, seconds: number): Answer {

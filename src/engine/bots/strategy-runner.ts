@@ -13,7 +13,8 @@ import { BotScope, type LimitScope } from '../limits/limit-scope.ts'
 import type { Alarm, StoppedBot } from '../messages.ts'
 import type { BotMoney } from '../recovered-money.ts'
 import type { BotSettings } from '../settings.ts'
-import type { Handlers, OrderView, RoundTripView, Strategy } from '../strategy.ts'
+import type { BuyTrigger, Handlers, OrderView, RoundTripView, Strategy } from '../strategy.ts'
+import { readText } from '../strategy-requests.ts'
 import { BotHandle } from './bot.ts'
 import type { BotContext, BotHost } from './bot-context.ts'
 import type { DurableStates } from './durable-states.ts'
@@ -136,10 +137,37 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
 
   /** Shows a bar that has closed to the strategy, if its keys cover the token. */
   closed(bar: Bar, token: number): void {
-    if (this.handlers.onBar === undefined) return
+    const { onBar, exitsFor } = this.handlers
+    if (onBar === undefined && exitsFor === undefined) return
     if (!this.keys.has('trades') && !this.keys.has(this.state.mints.list[token] as string)) return
     const view = this.viewOf(token)
     this.guard(() => this.handlers.onBar?.(bar, view))
+    this.guard(() => this.#followExits(bar, view))
+  }
+
+  #followExits(bar: Bar, view: TokenView): void {
+    const { held } = view
+    if (held === undefined || held.tokens === 0) return
+    const rules: unknown = this.handlers.exitsFor?.(held, bar, view)
+    if (rules === undefined) return
+    refusePromise(rules)
+    this.#bot.followExits(held, rules)
+  }
+
+  /** Asks the strategy whether a conditional order may place its buy. Returns the reason if it may not. */
+  vetoOf(trigger: BuyTrigger): string | undefined {
+    const { confirmBuy } = this.handlers
+    if (confirmBuy === undefined) return undefined
+    const view = this.viewOf(this.state.mints.intern(trigger.mint))
+    let reason: string | undefined
+    this.guard(() => {
+      const answer: unknown = this.handlers.confirmBuy?.(trigger, view)
+      if (answer === true) return
+      refusePromise(answer)
+      reason = readText(answer)
+      if (reason === undefined) throw new TypeError('confirmBuy must return true or the reason of a veto')
+    })
+    return reason
   }
 
   /** Runs `onTimer`, or ends the strategy if its timers fire too often. */

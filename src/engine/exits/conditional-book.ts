@@ -4,7 +4,7 @@ import type { Position } from '../accounting/position.ts'
 import type { EngineState } from '../engine-state.ts'
 import { isOpen, type OrderState } from '../order.ts'
 import type { Client, OrderFactory } from '../order-factory.ts'
-import type { OrderView, Placed } from '../strategy.ts'
+import type { BuyOptions, BuyTrigger, OrderView, Placed } from '../strategy.ts'
 import { readSell } from '../strategy-requests.ts'
 import { type Condition, type ConditionalOrder, conditionalView, isOver, ordersOf } from './conditional-order.ts'
 import type { ConditionalRequest } from './conditional-request.ts'
@@ -18,12 +18,16 @@ const MOST_TRIES = 5
 const RETRY_MS = 1_000
 /** Time in ms after which the last installment of a schedule tries again while another order of its group is open. */
 const HELD_BACK_MS = 5_000
+/** Time in ms after which a limit buy that the strategy has vetoed asks again. */
+const VETO_MS = 1_000
 
 /** The bot that placed a conditional order. */
 interface ConditionalOwner extends Client {
   /** Updates the bot's view of a mint. Called when a position of the bot opens. */
   refresh(mint: string): unknown
   notify(order: OrderView): void
+  /** Asks the strategy whether a buy may be placed. Returns the reason if it may not. */
+  vetoOf(trigger: BuyTrigger): string | undefined
 }
 
 /** Finds the bot that placed a conditional order; undefined if that bot is not configured now. */
@@ -178,7 +182,9 @@ export class ConditionalBook {
     const placed = this.#tryBuy(order)
     if (placed === undefined) return
     if (!placed.ok) {
+      if (placed.code === 'VETOED') order.notBefore = this.#state.now + VETO_MS
       this.#refused(order, placed.code, placed.reason)
+      if (placed.code === 'VETOED') this.#emit(order)
       return
     }
     if (order.orderId !== '') order.earlierOrders = [...(order.earlierOrders ?? []), order.orderId]
@@ -192,6 +198,9 @@ export class ConditionalBook {
     const owner = this.#ownerOf(order)
     // The bot is not configured now, so the conditional order waits.
     if (owner === undefined || action.side !== 'buy') return undefined
+    const veto = owner.vetoOf(triggerOf(order, action.options))
+    if (veto !== undefined) return { ok: false, code: 'VETOED', reason: veto }
+    if (isOver(order.state)) return undefined // the strategy cancelled it instead
     const placed = this.#factory.buy(owner, mint, action.options)
     if (placed.ok) owner.refresh(mint)
     return placed
@@ -226,6 +235,7 @@ export class ConditionalBook {
     const price = this.#state.price(order.mint)
     const isTooExpensive = when.maxPrice !== null && price !== undefined && price > when.maxPrice
     const placed = isTooExpensive || isHeldBack ? undefined : this.#tryBuy(order)
+    if (isOver(order.state)) return
     if (placed?.ok === false) this.#refused(order, placed.code, placed.reason)
     if (placed?.ok === true) Object.assign(order, { code: '', orderId: placed.id, tries: order.tries + 1 })
     order.when = { ...when, left: when.left - 1 }
@@ -293,6 +303,10 @@ export class ConditionalBook {
   #emit(order: ConditionalOrder): void {
     this.#state.emit({ kind: 'conditional', order: { ...order } })
   }
+}
+
+function triggerOf({ id, mint, when, reason }: ConditionalOrder, { sol, tag = '' }: BuyOptions): BuyTrigger {
+  return Object.freeze({ id, mint, kind: when.kind === 'every' ? 'dca' : 'limit', sol, reason, tag })
 }
 
 /** The conditional orders of all bots that have not ended. */

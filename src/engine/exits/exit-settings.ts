@@ -114,6 +114,14 @@ export function copyExits(exits: ExitRules): ExitRules {
   return copy(exits)
 }
 
+/** Whether two positions with these exits behave alike. */
+export function sameExits(one: unknown, other: unknown): boolean {
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other
+  const keys = Object.keys(one)
+  if (keys.length !== Object.keys(other).length) return false
+  return keys.every((key) => sameExits(one[key as never], other[key as never]))
+}
+
 function copy<T>(value: T): T {
   if (Array.isArray(value)) return value.map(copy) as T
   if (typeof value !== 'object' || value === null) return value

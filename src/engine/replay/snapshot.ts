@@ -161,6 +161,8 @@ function watchedHandlers(handlers: Handlers<unknown>, show: (token: Token) => vo
       handlers.onPriceUpdate?.(update, token)
     },
     onBar: (bar, token) => handlers.onBar?.(bar, token),
+    exitsFor: (position, bar, token) => handlers.exitsFor?.(position, bar, token),
+    ...(handlers.confirmBuy && { confirmBuy: (trigger, token) => handlers.confirmBuy?.(trigger, token) ?? true }),
     onFill: (fill, token) => handlers.onFill?.(fill, token),
     onOrder: (order, token) => handlers.onOrder?.(order, token),
     onPositionClosed: (trip, token) => handlers.onPositionClosed?.(trip, token),
