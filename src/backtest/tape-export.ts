@@ -18,8 +18,8 @@ type Message = Readonly<Record<string, unknown>>
 
 /** Writes a tape to a new file, as messages of the service, one per line, in the format that `import` reads. A file
  *  name that ends in .csv gives CSV. Throws SluiceError: exit 2 if the file exists, otherwise exit 1; a partial file is
- *  deleted. */
-export function exportTape(market: Market, path: string): Exported {
+ *  deleted. `progress` is called with the number of rows that are written. */
+export function exportTape(market: Market, path: string, progress: (rows: number) => void = () => {}): Exported {
   if (existsSync(path)) throw new SluiceError(`${path} already exists; choose a new file`, ExitCode.usage)
   const file = created(path)
   const count = { rows: 0, gaps: 0 }
@@ -38,7 +38,9 @@ export function exportTape(market: Market, path: string): Exported {
       const line = writer.line(message)
       chunk.push(line, '\n')
       length += line.length
-      if (length >= CHUNK_CHARACTERS) flush()
+      if (length < CHUNK_CHARACTERS) continue
+      flush()
+      progress(count.rows)
     }
     flush()
     isWhole = true

@@ -9,12 +9,33 @@ import { DEFAULT_VENUE } from '../venues/registry.ts'
 import type { Captured, CaptureImporter, Line } from '../venues/venue.ts'
 
 const { captures } = DEFAULT_VENUE
+const REPORT_BYTES = 1e6
 
 export interface ImportOptions {
   /** Whether the first bad line ends the import. */
   readonly strict: boolean
   /** Called with a complaint for each bad line. */
   readonly complain: (complaint: string) => void
+  /** Called with the number of bytes that both readings have read so far. */
+  readonly progress?: (bytes: number) => void
+}
+
+/** Counts the bytes of lines, and reports them after every MB. */
+class ReadBytes {
+  readonly #progress: (bytes: number) => void
+  #bytes = 0
+  #reported = 0
+
+  constructor(progress: (bytes: number) => void = () => {}) {
+    this.#progress = progress
+  }
+
+  add({ start, end }: Line): void {
+    this.#bytes += end - start + 1
+    if (this.#bytes - this.#reported < REPORT_BYTES) return
+    this.#reported = this.#bytes
+    this.#progress(this.#bytes)
+  }
 }
 
 export interface Imported {
@@ -33,13 +54,14 @@ export interface Imported {
  *  the journal exists, otherwise exit 1. */
 export async function importTape(files: readonly string[], path: string, options: ImportOptions): Promise<Imported> {
   if (existsSync(path)) throw new SluiceError(`${path} already exists; an import creates a new journal`, ExitCode.usage)
-  const { keys, badLines } = lookAt(files, options)
+  const bytes = new ReadBytes(options.progress)
+  const { keys, badLines } = lookAt(files, options, bytes)
   if (keys.size === 0) throw new SluiceError(`${files.join(', ')}: no market message found`)
   let failure: Error | undefined
   const journal = openJournal(path, { onFailure: (error) => (failure = error) })
   let imported: Imported | undefined
   try {
-    imported = { ...new Import(journal, [...keys]).run(files), badLines }
+    imported = { ...new Import(journal, [...keys]).run(files, bytes), badLines }
   } finally {
     await journal.close()
     if (imported === undefined || failure !== undefined)
@@ -52,12 +74,14 @@ export async function importTape(files: readonly string[], path: string, options
 function lookAt(
   files: readonly string[],
   { strict, complain }: ImportOptions,
+  bytes: ReadBytes,
 ): { keys: Set<string>; badLines: number } {
   const reader = captures.reader()
   const keys = new Set<string>()
   let badLines = 0
   for (const file of files)
     for (const line of captures.linesOf(file)) {
+      bytes.add(line)
       const captured = reader.read(line)
       if (captured.kind === 'row') keys.add(captured.key)
       if (captured.kind !== 'bad') continue
@@ -92,11 +116,12 @@ class Import {
     this.#importer = captures.importer((block, from, to) => this.#take(block, from, to))
   }
 
-  run(files: readonly string[]): Omit<Imported, 'badLines'> {
+  run(files: readonly string[], bytes: ReadBytes): Omit<Imported, 'badLines'> {
     const sources = files.map((file) => new Source(file))
     const first = earliest(sources)
     if (first !== undefined) this.#input(first.time, { kind: 'feed', status: 'live', confirmed: this.#keys })
     for (let source = first; source !== undefined; source = earliest(sources)) {
+      bytes.add(source.line as Line)
       this.#add(this.#importer.read(source.line as Line), source.time)
       source.next()
     }

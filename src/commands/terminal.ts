@@ -135,22 +135,34 @@ export class Progress {
   readonly #stream: NodeJS.WriteStream
   readonly #of: number
   readonly #startedAt: number
+  readonly #unit: ProgressUnit
   #shownAt = Number.NEGATIVE_INFINITY
   #isShown = false
 
-  constructor(stream: NodeJS.WriteStream, of: number, startedAt = performance.now()) {
+  constructor(
+    stream: NodeJS.WriteStream,
+    of: number,
+    { unit = 'rows', startedAt = performance.now() }: { unit?: ProgressUnit; startedAt?: number } = {},
+  ) {
     this.#stream = stream
     this.#of = of
     this.#startedAt = startedAt
+    this.#unit = unit
   }
 
-  at(rows: number): void {
-    if (this.#stream.isTTY !== true) return
+  /** Shows that `done` of the whole are done, at most five times per second. */
+  at(done: number): void {
     const now = performance.now()
     if (now - this.#shownAt < EVERY_MS) return
     this.#shownAt = now
+    this.note(progressLine(done, this.#of, now - this.#startedAt, this.#unit))
+  }
+
+  /** Shows a step whose duration is unknown. */
+  note(text: string): void {
+    if (this.#stream.isTTY !== true) return
     this.#isShown = true
-    this.#stream.write(`\r${progressLine(rows, this.#of, now - this.#startedAt)}\u001b[K`)
+    this.#stream.write(`\r${cut(text, (this.#stream.columns ?? DEFAULT_COLUMNS) - 1)}\u001b[K`)
   }
 
   /** Clears the line, if it is shown. */
@@ -160,9 +172,29 @@ export class Progress {
   }
 }
 
-export function progressLine(rows: number, of: number, elapsedMs: number): string {
-  const percent = `${Math.floor((rows / of) * 100)} % of ${of} rows`
-  if (elapsedMs < FIRST_ESTIMATE_MS || rows === 0) return percent
-  const leftSeconds = Math.ceil(((of - rows) * elapsedMs) / rows / 1000)
-  return `${percent}, ${((rows / elapsedMs) * 1e-3).toFixed(1)} M rows/s, ${leftSeconds} s left`
+/** Unit in which the progress of a command is counted. */
+export type ProgressUnit = 'rows' | 'bytes'
+
+export function progressLine(done: number, of: number, elapsedMs: number, unit: ProgressUnit = 'rows'): string {
+  const whole = unit === 'rows' ? `${of} rows` : `${(of / 1e6).toFixed(1)} MB`
+  const percent = `${Math.floor((done / Math.max(of, 1)) * 100)} % of ${whole}`
+  if (elapsedMs < FIRST_ESTIMATE_MS || done === 0) return percent
+  const leftSeconds = Math.max(0, Math.ceil(((of - done) * elapsedMs) / done / 1000))
+  const rate = `${((done / elapsedMs) * 1e-3).toFixed(1)} ${unit === 'rows' ? 'M rows' : 'MB'}/s`
+  return `${percent}, ${rate}, ${leftSeconds} s left`
+}
+
+/** Runs a task with a line of progress on stderr, which is cleared at its end. Returns what the task returns. */
+export function withProgress<T>(of: number, run: (progress: Progress) => T, unit: ProgressUnit = 'rows'): T {
+  const progress = new Progress(process.stderr, of, { unit })
+  const end = (): void => progress.end()
+  try {
+    const result = run(progress)
+    if (result instanceof Promise) return result.finally(end) as T
+    end()
+    return result
+  } catch (error) {
+    end()
+    throw error
+  }
 }

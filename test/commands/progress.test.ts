@@ -12,11 +12,15 @@ test.each([
   expect(progressLine(rows, of, tookMs)).toBe(line)
 })
 
+test('bytes are counted in MB', () => {
+  expect(progressLine(30e6, 120e6, 2_000, 'bytes')).toBe('25 % of 120.0 MB, 15.0 MB/s, 6 s left')
+})
+
 test('a terminal gets a line that is gone at the end, anything else gets nothing', () => {
   const written = (isTTY: boolean) => {
     const texts: string[] = []
     const stream = { isTTY, write: (text: string) => texts.push(text) > 0 } as unknown as NodeJS.WriteStream
-    const progress = new Progress(stream, 10, -1_000)
+    const progress = new Progress(stream, 10, { startedAt: -1_000 })
     progress.at(5)
     progress.end()
     return texts

@@ -15,6 +15,7 @@ export async function replayJournal(journal: string, report: ReplayReport): Prom
   thread.on('message', (message: FromReplayThread) => {
     if (message.kind === 'outcome') report.outcome(message.outcome)
     else if (message.kind === 'finding') report.finding(message.finding)
+    else if (message.kind === 'progress') report.progress?.(message.rows, message.of)
     else if (message.kind === 'done') resolve()
     else
       reject(

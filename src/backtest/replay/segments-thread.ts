@@ -8,6 +8,7 @@ import { type Outcome, replaySegments } from './segments.ts'
 export type FromReplayThread =
   | { readonly kind: 'outcome'; readonly outcome: Outcome }
   | { readonly kind: 'finding'; readonly finding: Finding }
+  | { readonly kind: 'progress'; readonly rows: number; readonly of: number }
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly message: string; readonly exitCode: ExitCode | null }
 
@@ -21,6 +22,7 @@ try {
   await replaySegments(workerData as string, {
     outcome: (outcome) => say({ kind: 'outcome', outcome }),
     finding: (finding) => say({ kind: 'finding', finding }),
+    progress: (rows, of) => say({ kind: 'progress', rows, of }),
   })
   say({ kind: 'done' })
 } catch (error) {

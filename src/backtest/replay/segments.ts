@@ -22,6 +22,8 @@ export interface ReplayReport {
   readonly outcome: (outcome: Outcome) => void
   /** Receives each row that contradicts the journal's own record. */
   readonly finding: (finding: Finding) => void
+  /** Receives the number of rows that were replayed, and of all rows; `rows` equals `of` while the rows are proved. */
+  readonly progress?: (rows: number, of: number) => void
 }
 
 /** Replays every recorded segment, and proves every row. All strategies are loaded first. After that, no code of theirs
@@ -33,7 +35,14 @@ export async function replaySegments(journal: string, report: ReplayReport): Pro
     const segments = []
     for (const segment of readableSegments(reader))
       segments.push({ segment, strategies: segment.complete ? await recordedStrategies(segment) : new Map() })
-    for (const { segment, strategies } of segments) report.outcome(replayed(reader, segment, strategies, report))
+    const of = segments.reduce((sum, { segment }) => sum + segment.rows, 0)
+    let before = 0
+    for (const { segment, strategies } of segments) {
+      const progress = (rows: number): void => report.progress?.(before + rows, of)
+      report.outcome(replayed(reader, segment, strategies, { ...report, progress }))
+      before += segment.rows
+    }
+    report.progress?.(of, of)
     for (const finding of reader.findings()) report.finding(finding)
   } finally {
     reader.close()
@@ -63,12 +72,27 @@ function replayed(
   if (typeof strategies === 'string') return { ...nothing, skipped: strategies }
   const mints = new Mints()
   try {
-    const { divergence, ...counts } = verifySegment(recordedEntries(reader, segment, mints), mints, strategies)
+    const entries = reported(recordedEntries(reader, segment, mints), report)
+    const { divergence, ...counts } = verifySegment(entries, mints, strategies)
     return { ...nothing, ...counts, skipped: '', divergence: divergence && { segment: number, ...divergence } }
   } catch (error) {
     const { message } = error as Error
     report.finding({ table: 'segment', row: `number ${number}`, problem: `its replay ended: ${message}` })
     return { ...nothing, skipped: `its replay ended: ${message}` }
+  }
+}
+
+/** Passes entries on, and reports the number of rows so far. */
+function* reported(
+  entries: Iterable<Entry>,
+  { progress = () => {} }: Pick<ReplayReport, 'progress'>,
+): Generator<Entry, void, undefined> {
+  let rows = 0
+  for (const entry of entries) {
+    yield entry
+    if (entry.kind !== 'rows') continue
+    rows += entry.to - entry.from
+    progress(rows, rows)
   }
 }
 

@@ -82,8 +82,16 @@ bots:
     strategy: ${STRATEGY} # strategies/${STRATEGY}.ts
     params: { risePercent: 10, sizeSol: 0.05 }
     mode: paper # simulated fills
+    orders: { slippagePercent: 15 } # young tokens move fast: at 5 % half of the buys fail with SLIPPAGE_EXCEEDED
     exits: { stopLossPercent: 20, trailingPercent: 25, maxHoldSeconds: 120 }
-    limits: { maxSolPerOrder: 0.1, maxSolPerHour: 1, maxOpenPositions: 5, maxSolPerMint: 0.1, maxDailyLossSol: 0.5 }
+    limits:
+      minSolPerOrder: 0.05 # each buy pays fees and rent, so small buys raise the worst case that check prints
+      maxSolPerOrder: 0.05
+      maxSlippagePercent: 15
+      maxSolPerHour: 1
+      maxOpenPositions: 5
+      maxSolPerMint: 0.05
+      maxDailyLossSol: 0.5
 `
 }
 

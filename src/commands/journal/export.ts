@@ -3,6 +3,7 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { exportTax } from '../../journal/reader/tax-export.ts'
 import { openTape } from '../../journal/tape-files.ts'
 import { DEFAULT_JOURNAL, defineCommand, JSON_LINE, text, texts } from '../options.ts'
+import { withProgress } from '../terminal.ts'
 
 /** Exports the tape with arrival times and gaps, or with --tax all sales. */
 export const command = defineCommand({
@@ -36,7 +37,8 @@ function requireEnding(option: string, file: string, endings: readonly string[])
 function writeTape(journals: readonly string[], out: string, json: boolean): void {
   const tape = openTape(journals)
   try {
-    const exported = exportTape(tape.market, out)
+    const { market } = tape
+    const exported = withProgress(market.rows, (line) => exportTape(market, out, (rows) => line.at(rows)))
     if (json) console.log(JSON.stringify(exported))
     else console.log(`exported ${exported.rows} market rows and ${exported.gaps} gaps to ${out}`)
   } finally {

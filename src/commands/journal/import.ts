@@ -1,6 +1,8 @@
+import { statSync } from 'node:fs'
 import { importTape } from '../../backtest/tape-import.ts'
 import { printable } from '../../base/text.ts'
 import { DEFAULT_JOURNAL, defineCommand, flag, JSON_LINE, text } from '../options.ts'
+import { withProgress } from '../terminal.ts'
 
 /** Number of errors that are printed; further errors are only counted. */
 const SHOWN = 20
@@ -17,7 +19,12 @@ export const command = defineCommand({
     const complain = (complaint: string): void => {
       if (++shown <= SHOWN) console.error(`sluice: ${printable(complaint)}`)
     }
-    const imported = await importTape(files, journal, { strict, complain })
+    const bytes = files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0)
+    const imported = await withProgress(
+      2 * bytes,
+      (line) => importTape(files, journal, { strict, complain, progress: (done) => line.at(done) }),
+      'bytes',
+    )
     if (shown > SHOWN) console.error(`sluice: and ${shown - SHOWN} more invalid lines`)
     const { rows, gaps, badLines, duplicates, late, keys } = imported
     if (json) console.log(JSON.stringify(imported))

@@ -1,5 +1,6 @@
 import { bringUpToDate } from '../../journal/migrate.ts'
 import { DEFAULT_JOURNAL, defineCommand, flag, JSON_LINE, text } from '../options.ts'
+import { withProgress } from '../terminal.ts'
 
 export const command = defineCommand({
   options: {
@@ -8,7 +9,10 @@ export const command = defineCommand({
     json: JSON_LINE,
   },
   async run(_args, { journal, skipBackup, json }) {
-    const migration = bringUpToDate(journal, { backup: !skipBackup })
+    const migration = withProgress(0, (line) => {
+      line.note(`upgrading ${journal}`)
+      return bringUpToDate(journal, { backup: !skipBackup })
+    })
     const { from, to, backup } = migration
     if (json) console.log(JSON.stringify(migration))
     else if (from === to) console.log(`${journal} is up to date (schema ${to})`)

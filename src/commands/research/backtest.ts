@@ -19,7 +19,7 @@ import { dateTimeOf } from '../../runtime/time-text.ts'
 import { configOf } from '../configuration.ts'
 import { levelOf, linePrinter } from '../log-level.ts'
 import { defineCommand, flag, JSON_LINE, number, PARTIAL, SEED, TAPES, tapesOf, text, type Values } from '../options.ts'
-import { Progress } from '../terminal.ts'
+import { withProgress } from '../terminal.ts'
 import { backtestText } from './backtest-text.ts'
 
 const OPTIONS = {
@@ -83,29 +83,20 @@ async function runAndReport(
   const logged = !json || out !== undefined
   const said = log === undefined ? undefined : linePrinter(levelOf('--log', log), (line) => console.error(line))
   const backtest = await runIntoFolder(out, (journal) =>
-    withProgress(market.rows, (progress) =>
-      runBacktest(config, market, { partial, progress, journal, logged, model, said }),
+    withProgress(market.rows, (line) =>
+      runBacktest(config, market, { partial, progress: (done) => line.at(done), journal, logged, model, said }),
     ),
   )
   if (out === undefined) return { backtest, report: undefined }
   const extras =
     runs === 0
       ? new Map()
-      : withProgress(extraRows(config, market, runs), (progress) =>
-          extrasOf(config, market, backtest, { progress, model, seeds: runs }),
+      : withProgress(extraRows(config, market, runs), (line) =>
+          extrasOf(config, market, backtest, { progress: (done) => line.at(done), model, seeds: runs }),
         )
   const report = reportOf(config, market, backtest, { extras, calibration: calibration?.report })
   writeReport(out, report)
   return { backtest, report }
-}
-
-function withProgress<T>(rows: number, run: (progress: (rows: number) => void) => T): T {
-  const progress = new Progress(process.stderr, rows)
-  try {
-    return run((done) => progress.at(done))
-  } finally {
-    progress.end()
-  }
 }
 
 function countersOf({ rows, decisions, bots }: Backtest): object {

@@ -4,6 +4,7 @@ import { ExitCode } from '../../base/errors.ts'
 import { counted } from '../../base/text.ts'
 import type { Finding } from '../../journal/proof/finding.ts'
 import { defineCommand, flag, JOURNAL, JSON_LINE } from '../options.ts'
+import { Progress } from '../terminal.ts'
 
 /** Largest numbers of findings that are printed: one changed row may contradict many others. */
 const MOST_FINDINGS = 20
@@ -24,16 +25,26 @@ export const command = defineCommand({
     const outcomes: Outcome[] = []
     const findings: Finding[] = []
     let found = 0
+    let line: Progress | undefined
+    const print = (text: string): void => {
+      line?.end()
+      if (!json) console.log(text)
+    }
     await replayJournal(journal, {
       outcome: (outcome) => {
         outcomes.push(outcome)
-        if (!json) console.log(textOf(outcome))
+        print(textOf(outcome))
       },
       finding: (finding) => {
         if (++found <= MOST_FINDINGS_JSON) findings.push(finding)
-        if (!json && found <= MOST_FINDINGS) console.log(findingText(finding))
+        if (found <= MOST_FINDINGS) print(findingText(finding))
       },
-    })
+      progress: (rows, of) => {
+        line ??= new Progress(process.stderr, of)
+        if (rows < of) line.at(rows)
+        else line.note('proving every row')
+      },
+    }).finally(() => line?.end())
     const verified = outcomes.filter(({ skipped }) => skipped === '')
     const skipped = outcomes.filter((outcome) => outcome.skipped !== '')
     const divergence = verified.find((outcome) => outcome.divergence !== null)?.divergence ?? null
