@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path/posix'
 import type { BuilderPolicy } from '../orders/builder-policy.ts'
-import type { Config } from './config.ts'
+import type { BotConfig, Config } from './config.ts'
 import { DECIDING_ROWS, MANIFEST, SOURCE_ENDING, SOURCES } from './files.ts'
 import { sourcesOf } from './strategy-sources.ts'
 
@@ -26,17 +26,26 @@ export function configHash({ service, chain, wallet, bots, lists }: Omit<Config,
         at: _at,
         exitSources: _exits,
         overriddenExits: _overridden,
-        sources: _data,
+        sources = {},
         quoteFees: _fees,
         strategy,
         ...bot
       }) => ({
         ...bot,
+        ...sourceFiles(sources),
         strategy: strategy.name,
       }),
     ),
   }
   return createHash('sha256').update(canonicalJson(decides)).digest('hex')
+}
+
+/** Hashes of the files that serve a bot's sources in backtests; no key if there is none. */
+function sourceFiles(sources: NonNullable<BotConfig['sources']>): { sourceFiles?: Record<string, string> } {
+  const hashes = Object.entries(sources).flatMap(([name, { file }]) =>
+    file === undefined ? [] : [[name, createHash('sha256').update(readFileSync(file)).digest('hex')] as const],
+  )
+  return hashes.length === 0 ? {} : { sourceFiles: Object.fromEntries(hashes) }
 }
 
 /** Hash of a policy's rules. It does not depend on the name of the policy's file. */

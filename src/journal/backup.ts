@@ -5,7 +5,7 @@ import { SluiceError } from '../base/errors.ts'
 import { freeBytesOf } from './writer/space.ts'
 
 const MEBIBYTE = 2 ** 20
-/** Free bytes that must remain beside a backup, for the migration itself. */
+/** Free bytes that must remain after a backup, for the migration itself. */
 const ROOM_FOR_MIGRATION = 64 * MEBIBYTE
 
 /** Path of the backup that is made before a journal of this schema version is migrated. */

@@ -85,7 +85,16 @@ function hostileSweep(): Sweep {
     }
   })
   return {
-    ...{ bot: HOSTILE, strategy: HOSTILE, refused: 0, rows: 100, holdOutPercent: 30, lacks: [HOSTILE], results },
+    ...{
+      bot: HOSTILE,
+      strategy: HOSTILE,
+      refused: 0,
+      rows: 100,
+      unit: { is: 'sol', text: '' },
+      holdOutPercent: 30,
+      lacks: [HOSTILE],
+      results,
+    },
     ranges: [range, { ...range, name: 'y' }],
   }
 }

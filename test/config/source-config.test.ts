@@ -81,12 +81,16 @@ test.each([
   expect([source?.url?.describe(), source?.everyMs]).toEqual([shown, everyMs])
 })
 
-test('neither the sources of a bot nor their addresses change the hash of a configuration', async () => {
+test('the hash of a configuration covers the files of sources, but no address', async () => {
   const hashOf = async (fear: string) => {
     const loaded = await load('two', `, sources: ${both(fear)}`)
     return loaded.ok && loaded.config.hash
   }
-  expect(await hashOf('{ url: "env:ONE" }')).toBe(await hashOf('{ file: data.ndjson }'))
+  expect(await hashOf('{ url: "env:ONE" }')).toBe(await hashOf('{}'))
+  const before = await hashOf('{ file: data.ndjson }')
+  expect(before).not.toBe(await hashOf('{}'))
+  folder.write('data.ndjson', '{"time":1,"data":{}}')
+  expect(await hashOf('{ file: data.ndjson }')).not.toBe(before)
 })
 
 test.each<[string, z.ZodType, unknown, unknown]>([

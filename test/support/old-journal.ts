@@ -19,7 +19,6 @@ export function forgetLedger(db: Database): void {
   oldBlocks(db)
   for (const table of Object.keys(SEALED)) db.exec(`ALTER TABLE ${table} DROP COLUMN checksum`)
   db.exec(`
-    DROP VIEW sources; DROP INDEX input_source; DROP VIEW token_states; DROP TABLE token_state;
     ALTER TABLE segment DROP COLUMN last_seq;
     ALTER TABLE block DROP COLUMN late_checksum;
     DROP VIEW gaps; DROP VIEW stretches; CREATE VIEW gaps AS SELECT 1;

@@ -1,4 +1,5 @@
 import type { Json } from '../../base/json.ts'
+import type { TapeUnit } from '../tape-units.ts'
 import type { Range } from './space.ts'
 
 /** A sweep and its results. */
@@ -9,6 +10,8 @@ export interface Sweep {
   /** Number of points that the strategy's schema refuses. */
   readonly refused: number
   readonly rows: number
+  /** Unit of the tape's amounts. */
+  readonly unit: ReturnType<TapeUnit['verdict']>
   readonly holdOutPercent: number
   readonly lacks: readonly string[]
   /** Results, best first, in the order of `ranked`. */

@@ -9,6 +9,7 @@ import { drawnFrom, gridOf, rangesOf } from '../../backtest/sweep/space.ts'
 import { SweepStore } from '../../backtest/sweep/store.ts'
 import { paramOf, rankCorrelation, type SetResult, type Sweep } from '../../backtest/sweep/sweep.ts'
 import { sweepVerdict } from '../../backtest/sweep/verdict.ts'
+import { seenBy, TapeUnit } from '../../backtest/tape-units.ts'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { counted, printable } from '../../base/text.ts'
 import { formatSol, lamportsToSol } from '../../base/units.ts'
@@ -51,7 +52,8 @@ export const command = defineCommand({
     const paths = tapesOf(options.journal, config)
     const tape = openTape(paths)
     try {
-      const { market } = tape
+      const witness = new TapeUnit()
+      const market = seenBy(witness, tape.market)
       const { lacks } = tapeCoverage({ ...config, bots: [bot] }, market, partial)
       const splitRow = holdOutPercent > 0 ? Math.floor(market.rows * (1 - holdOutPercent / 100)) : undefined
       const ground: SweepGround = { config, bot, splitRow }
@@ -65,7 +67,18 @@ export const command = defineCommand({
           { jobs, varied, store, ...terminal(sets.length, store, out) },
         )
         const strategy = bot.strategy.name
-        const sweep = { bot: bot.name, strategy, ranges, refused, rows: market.rows, holdOutPercent, lacks, results }
+        const unit = witness.verdict(config)
+        const sweep = {
+          bot: bot.name,
+          strategy,
+          ranges,
+          refused,
+          rows: market.rows,
+          unit,
+          holdOutPercent,
+          lacks,
+          results,
+        }
         if (out !== undefined) writeFileSync(join(out, REPORT), sweepPage(sweep), { mode: 0o600 })
         for (const lack of json ? lacks : []) console.error(`sluice: the tape lacks ${lack}`)
         console.log(json ? JSON.stringify(jsonOf(sweep)) : sweepText(sweep))
@@ -121,9 +134,9 @@ function interruptedText(sets: number, kept: number | undefined, out: string | u
   return `interrupted; ${kept} of ${sets} sets are kept in ${join(out, STORE)}, and the same command computes the others`
 }
 
-function jsonOf({ bot, strategy, refused, rows, holdOutPercent, results }: Sweep): object {
+function jsonOf({ bot, strategy, refused, rows, unit, holdOutPercent, results }: Sweep): object {
   return {
-    ...{ bot, strategy, events: rows, sets: results.length, refused, holdOutPercent },
+    ...{ bot, strategy, events: rows, unit, sets: results.length, refused, holdOutPercent },
     failed: results.filter(({ threw }) => threw !== '').length,
     rankCorrelation: (holdOutPercent > 0 ? rankCorrelation(results) : undefined) ?? null,
     results: results.map((result) => ({
@@ -170,12 +183,16 @@ export function sweepText(sweep: Sweep): string {
   ].join('\n')
 }
 
-function headLines({ bot, strategy, ranges, rows, holdOutPercent, results }: Sweep): string[] {
+function headLines({ bot, strategy, ranges, rows, unit, holdOutPercent, results }: Sweep): string[] {
   const swept = ranges
     .map(({ name, from, to, values }) => `${name} ${values?.join(', ') ?? `${from} to ${to}`}`)
     .join('; ')
   const heldOut = holdOutPercent > 0 ? `hold-out: the last ${holdOutPercent} %` : 'no hold-out'
-  return [`${bot} (${printable(strategy)}): ${results.length} sets over ${swept}`, `${rows} market rows, ${heldOut}`]
+  return [
+    `${bot} (${printable(strategy)}): ${results.length} sets over ${swept}`,
+    `${rows} market rows, ${heldOut}`,
+    unit.text,
+  ]
 }
 
 function tableOf({ ranges, holdOutPercent }: Sweep, results: readonly SetResult[]): string[] {

@@ -24,6 +24,7 @@ test('sets without trades in the sample rank below losing sets, count in no figu
     strategy: 's',
     ranges: [],
     refused: 0,
+    unit: { is: 'sol', text: '' } as const,
     rows: 9,
     holdOutPercent: 30,
     lacks: [],
