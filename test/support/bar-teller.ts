@@ -2,8 +2,8 @@ import { type Bar, type BarPlan, bollinger, defineStrategy, ema, rsi, vwap, type
 
 const keep = z.union([z.number(), z.object({ keep: z.number(), silent: z.enum(['fill', 'gap']) })])
 
-/** A strategy for tests: it notes each bar, and its lists and indicators at every few trades and timers. Its params declare its
- *  bars. */
+/** A strategy for tests: it notes each bar, and its lists and indicators at every few trades and timers. Its params
+ *  declare its bars. */
 export default defineStrategy({
   name: 'bar-teller',
   about: 'Notes its bars and indicators.',
