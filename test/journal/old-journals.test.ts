@@ -4,7 +4,6 @@ import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { recordedEntries } from '../../src/backtest/replay/segments.ts'
 import { encodeJson } from '../../src/base/json.ts'
-import { loadStrategy } from '../../src/config/strategies.ts'
 import { compared } from '../../src/engine/bots/thrown-value.ts'
 import { Engine } from '../../src/engine/engine.ts'
 import type { Strategy } from '../../src/engine/strategy.ts'
@@ -15,6 +14,9 @@ import type { Segment } from '../../src/journal/tape/recorded-segments.ts'
 import { Mints } from '../../src/market/mints.ts'
 import { called } from '../e2e/called.ts'
 import { journalPath } from '../support/journal-samples.ts'
+import dipBuyer from './journals/dip-buyer.ts'
+import launchSniper from './journals/launch-sniper.ts'
+import momentum from './journals/momentum.ts'
 
 /** A field of a decision whose replay differs from the record. */
 interface Divergence {
@@ -24,6 +26,11 @@ interface Divergence {
   readonly expected: unknown
   readonly got: unknown
 }
+
+/** The strategies of the journals, at that commit: today's decide otherwise. */
+const STRATEGIES = new Map<string, Strategy>(
+  [dipBuyer, launchSniper, momentum].map((strategy) => [strategy.name, strategy as Strategy]),
+)
 
 /** Divergences that a repaired defect explains, with the commit that repaired it. */
 const EXPLAINED: Readonly<Record<string, (divergence: Divergence) => boolean>> = {
@@ -77,7 +84,7 @@ describe.each(['cloud', 'local'])('a journal that commit 3702d38 recorded with t
     const reader = openReader(path)
     const divergences = []
     for (const segment of reader.segments()) {
-      const replayed = repeated(reader, segment, await strategiesOf(segment))
+      const replayed = repeated(reader, segment)
       expect(replayed.decisions).toBeGreaterThan(20)
       divergences.push(...replayed.divergences)
     }
@@ -89,17 +96,11 @@ describe.each(['cloud', 'local'])('a journal that commit 3702d38 recorded with t
   })
 })
 
-async function strategiesOf({ start }: Segment): Promise<Map<string, Strategy>> {
-  const names = new Set(start.bots.map(({ strategy }) => strategy))
-  const loaded = await Promise.all([...names].map((name) => loadStrategy(name)))
-  return new Map(loaded.map(({ name, strategy }) => [name, strategy]))
-}
-
 /** Repeats a segment of any code, and compares every decision: `verifySegment` stops at the first
  *  divergence. */
-function repeated(reader: JournalReader, segment: Segment, strategies: ReadonlyMap<string, Strategy>) {
+function repeated(reader: JournalReader, segment: Segment) {
   const mints = new Mints()
-  const engine = new Engine(mints, strategies)
+  const engine = new Engine(mints, STRATEGIES)
   const expected: string[] = []
   const got: string[] = []
   const drain = (seq: number): void => {
