@@ -70,8 +70,8 @@ export interface Handlers<S, I extends Indicators = NoIndicators, X extends Sour
   /** Called once for each landed transaction of this bot, when it is confirmed. Its finality, or its reversal by a
    *  fork, arrives as `onOrder`. */
   onFill?(fill: FillView, token: Token<S, I>): void
-  /** Called when a bar of a held token closes, after `onBar`. Returns the exits that the position has from now on, which
-   *  are stored as by `setExits`, or undefined to leave its exits. Rules that equal the present ones write nothing.
+  /** Called when a bar of a held token closes, after `onBar`. Returns the exits that the position has from now on, or
+   *  undefined to leave its exits. They are stored as by `setExits`. Rules that equal the present ones write nothing.
    *  Invalid rules are refused (REQUEST_INVALID), and the exits stay. */
   exitsFor?(position: PositionView, bar: Bar, token: Token<S, I>): ExitRules | undefined
   /** Called before a limit order, a bracket with a price or a step of a DCA places its buy. Returns true, or the reason

@@ -57,7 +57,8 @@ export interface RandomMarket {
 export interface TestRestart {
   /** Seconds between the end of the process and the start of the next one; default 5. */
   readonly downSeconds?: number
-  /** Whether the process ends at once, as after `kill -9`, and `onStop` is not called. Default: the process shuts down cleanly. */
+  /** Whether the process ends at once, as after `kill -9`, and `onStop` is not called. Default: the process shuts down
+   *  cleanly. */
   readonly isKilled?: boolean
   /** An edited strategy for the next process; default: the same strategy. */
   readonly strategy?: Strategy
