@@ -23,7 +23,7 @@ export function exitErrors(bot: CheckedBot, agreed: Agreed): Problem[] {
 
 export function exitWarnings(bot: CheckedBot, agreed: Agreed): Problem[] {
   const { config } = bot
-  const { stopLossPercent, trailingPercent, trailingArmPercent = 0, takeProfitPercent } = config.exits
+  const { stopLossPercent, trailingPercent, trailingArmPercent = 0 } = config.exits
   const warnings: Problem[] = []
   const isArmed = trailingArmPercent === 0
   if (isArmed && stopLossPercent !== undefined && trailingPercent !== undefined && trailingPercent < stopLossPercent) {
@@ -32,13 +32,24 @@ export function exitWarnings(bot: CheckedBot, agreed: Agreed): Problem[] {
   }
   const plan = agreed.service === undefined ? 'auto' : serviceFrom(agreed.service, '').plan
   const size = usualBuyOf(config, worstCaseOf(config, walletLimitsOf(agreed), plan))
-  if (size === null || takeProfitPercent === undefined) return warnings
+  if (size === null) return warnings
   const breakEven = breakEvenPercent(size, config.orders.priorityFeeLamports)
-  if (takeProfitPercent < 2 * breakEven) {
-    const message = `${takeProfitPercent} % is less than twice the ${breakEven.toFixed(1)} % that fees and rent cost: raise it, or buy larger amounts`
-    warnings.push(problemAt(false, bot, config, ['takeProfitPercent'], message))
+  for (const { path, percent } of highestTargets(config.exits)) {
+    if (percent >= 2 * breakEven) continue
+    const message = `${percent} % is less than twice the ${breakEven.toFixed(1)} % that fees and rent cost: raise it, or buy larger amounts`
+    warnings.push(problemAt(false, bot, config, path, message))
   }
   return warnings
+}
+
+/** Returns the profits at which everything is sold. Of `takeProfitByAge` only the first, highest target is returned,
+ *  because the later targets are meant to accept less than the costs. */
+function highestTargets({ takeProfitPercent, takeProfitByAge = {} }: ExitRules) {
+  const [first] = Object.entries(takeProfitByAge)
+  return [
+    ...(takeProfitPercent === undefined ? [] : [{ path: ['takeProfitPercent'] as const, percent: takeProfitPercent }]),
+    ...(first === undefined ? [] : [{ path: ['takeProfitByAge', first[0]] as const, percent: first[1] }]),
+  ]
 }
 
 /** Reports a problem at the place that sets the exit: the bot, the file's defaults, or the bot's key `strategy`. */

@@ -14,6 +14,7 @@ const KEY = 'YourWaLLetAddressGoesHereAsBase581111111111'
 const exits = {
   stopLossPercent: 20,
   takeProfitPercent: 50,
+  takeProfitByAge: { 0: 45, 300: 30, 600: 0 },
   takeProfitSteps: [
     { atPercent: 25, sellPercent: 30 },
     { atPercent: 40, sellPercent: 20 },

@@ -38,6 +38,7 @@ test.each<[string, object]>([
   ['a path that was not passed', bot({ strategy: '../x.ts', params: { anything: 1 } })],
   ['a strategy that cannot be loaded', bot({ strategy: 'broken', params: { anything: 1 } })],
   ['all exits removed', bot({ exits: 'none' })],
+  ['targets by age', bot({ exits: { takeProfitByAge: { 0: 50, 600: 20 } } })],
   ['one exit removed', bot({ exits: { stopLossPercent: 'none', maxHoldSeconds: 5 } })],
 ])('%s fits the schema', (_what, value) => {
   expect(fits(schema, value)).toBe(true)
@@ -55,6 +56,7 @@ test.each<[string, object]>([
   ['a wrong key deeper in the params', bot({ strategy: 'mine', params: { inner: { n: 2, m: 1 } } })],
   ['a param missing that has no default', bot({ strategy: './elsewhere/other.ts', params: {} })],
   ['an exit over 100 percent', bot({ exits: { stopLossPercent: 120 } })],
+  ['an age that is no number', bot({ exits: { takeProfitByAge: { '10m': 50 } } })],
   ['a negative time', bot({ exits: { maxHoldSeconds: -1 } })],
   ['another mode', bot({ mode: 'real' })],
   ['another service', { ...bot({}), service: 'sandbx' }],

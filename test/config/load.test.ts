@@ -107,6 +107,12 @@ test.each<[string, string, string, object]>([
     'strategy',
     { stopLossPercent: 20, takeProfitPercent: 80, maxHoldSeconds: 1800 },
   ],
+  [
+    'the map of targets by age as a whole',
+    'dip-buyer',
+    '{ takeProfitByAge: { 600: 40, 0: 60 } }',
+    { stopLossPercent: 40, takeProfitPercent: 80, takeProfitByAge: { 0: 60, 600: 40 } },
+  ],
   ['the defaults', 'dip-buyer', '{}', { stopLossPercent: 40, takeProfitPercent: 80 }],
   ['none removes one exit', 'dip-buyer', '{ stopLossPercent: none }', { takeProfitPercent: 80 }],
   ['none removes all exits', 'launch-sniper', 'none', {}],

@@ -400,6 +400,36 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '3:94 bots[0].exits.takeProfitSteps[0].sellPercent: expected at least 0.01 and at most 100 percent, found 101',
   ],
   [
+    'a target by age that rises',
+    bot('exits: { takeProfitByAge: { 0: 20, 600: 50 } }'),
+    '3:77 bots[0].exits.takeProfitByAge.600: expected at most 20, found 50: the percentages fall with the age',
+  ],
+  [
+    'a negative target by age',
+    bot('exits: { takeProfitByAge: { 0: -1 } }'),
+    '3:68 bots[0].exits.takeProfitByAge.0: expected at least 0 and at most 1000000 percent, found -1',
+  ],
+  [
+    'an age that is no whole number of seconds',
+    bot('exits: { takeProfitByAge: { 10m: 20 } }'),
+    '3:65 bots[0].exits.takeProfitByAge.10m: expected an age in whole seconds, as in { 0: 50, 600: 20 }',
+  ],
+  [
+    'targets by age without an age',
+    bot('exits: { takeProfitByAge: {} }'),
+    '3:63 bots[0].exits.takeProfitByAge: expected a map of 1 to 20 ages to percentages, as in { 0: 50, 600: 20, 3600: 5 }',
+  ],
+  [
+    'a target by age at the take-profit of the defaults',
+    `defaults: { exits: { takeProfitPercent: 50 } }\n${bot('exits: { takeProfitByAge: { 0: 60, 60: 20 } }')}`,
+    '4:68 bots[0].exits.takeProfitByAge.0: expected less than takeProfitPercent (50), found 60: everything is sold there; takeProfitPercent comes from defaults.exits',
+  ],
+  [
+    'an age that maxHoldSeconds precedes',
+    bot('exits: { takeProfitByAge: { 0: 60, 600: 20 }, maxHoldSeconds: 600 }'),
+    '3:77 bots[0].exits.takeProfitByAge.600: expected an age below maxHoldSeconds (600): everything is sold then',
+  ],
+  [
     'a stop-loss above the take-profit',
     bot('exits: { stopLossPercent: 60, takeProfitPercent: 50 }'),
     '3:63 bots[0].exits.stopLossPercent: expected at most takeProfitPercent (50), found 60: a loss would exceed any profit; lower this or raise that',

@@ -8,7 +8,15 @@ export type ReferenceExits = Required<Omit<ExitRules, 'stopPrice' | 'takeProfitP
 export type Wish = { kind: 'limitBuy' | 'limitSell' | 'stopSell'; atPrice: number; percent: number } & Terms
 type Terms = { forSeconds: number | undefined; group: string }
 export type Waiting = Wish & { tries: number; notBefore: number; endsAt: number; isOver: boolean }
-type Held = { sales: SalesModel; average: number; high: number; steps: number; endsAt: number; printedAt: number }
+type Held = {
+  sales: SalesModel
+  average: number
+  high: number
+  steps: number
+  openedAt: number
+  endsAt: number
+  printedAt: number
+}
 type Timer = { at: number; fire: () => void }
 
 export class ConditionalReference {
@@ -48,7 +56,7 @@ export class ConditionalReference {
 
   /** Takes in a robust price: requests the sales that are due, and returns the order that buys. */
   priced(price: number, now: number): Waiting | undefined {
-    if (this.#held !== undefined) this.#exitAt(this.#held, price)
+    if (this.#held !== undefined) this.#exitAt(this.#held, price, now)
     let buyer: Waiting | undefined
     for (const one of this.#waiting) {
       const isThere = one.kind === 'limitSell' ? price >= one.atPrice : price <= one.atPrice
@@ -66,7 +74,7 @@ export class ConditionalReference {
 
   bought(one: Waiting, sales: SalesModel, price: number, now: number): void {
     const endsAt = now + this.#exits.maxHoldSeconds * 1_000
-    this.#held = { sales, average: price, high: price, steps: 0, endsAt, printedAt: now }
+    this.#held = { sales, average: price, high: price, steps: 0, openedAt: now, endsAt, printedAt: now }
     this.#fulfil(one)
   }
 
@@ -80,7 +88,7 @@ export class ConditionalReference {
     for (const one of this.#waiting) if (one.kind !== 'limitBuy') one.isOver = true
   }
 
-  #exitAt(held: Held, price: number): void {
+  #exitAt(held: Held, price: number, now: number): void {
     const rules = this.#exits
     const rise = (percent: number): number => held.average * (1 + percent / 100)
     held.high = Math.max(held.high, price)
@@ -90,7 +98,9 @@ export class ConditionalReference {
     const isStopped = price <= Math.max(rise(-rules.stopLossPercent), trail, even)
     const due = rules.takeProfitSteps.slice(held.steps).filter(({ atPercent }) => price >= rise(atPercent))
     held.steps += due.length
-    if (isStopped || price >= rise(rules.takeProfitPercent)) held.sales.sellAll()
+    const reached = Object.entries(rules.takeProfitByAge).filter(([age]) => now >= held.openedAt + Number(age) * 1_000)
+    const target = Math.min(rules.takeProfitPercent, ...reached.map(([, percent]) => percent))
+    if (isStopped || price >= rise(target)) held.sales.sellAll()
     else if (due.length > 0) held.sales.sellOfBought(due.reduce((sum, { sellPercent }) => sum + sellPercent, 0))
   }
 

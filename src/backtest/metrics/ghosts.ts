@@ -110,8 +110,9 @@ export class Ghosts {
     }
     Object.assign(ghost, { lastPrice: robust, lastTime: time, highPrice: Math.max(ghost.highPrice, price) })
     const { maxHoldSeconds } = entry.exits
-    const isOld = maxHoldSeconds !== undefined && time >= ghost.openedAt + maxHoldSeconds * 1000
-    if (!isOld && dueExit(entry.exits, ghost.averagePrice, ghost.highPrice, price) === undefined)
+    const ageMs = time - ghost.openedAt
+    const isOld = maxHoldSeconds !== undefined && ageMs >= maxHoldSeconds * 1000
+    if (!isOld && dueExit(entry.exits, ghost.averagePrice, ghost.highPrice, price, ageMs) === undefined)
       return this.#takeSteps(ghost, price, robust)
     this.#close(ghost, robust)
     return true

@@ -27,6 +27,7 @@ function complaintsOf(issue: Issue, above: Path): Complaint[] {
       atKey: true,
     }))
   }
+  if (issue.code === 'invalid_key') return [{ path, message: issue.issues[0]?.message ?? issue.message, atKey: true }]
   const branch = issue.code === 'invalid_union' ? meantBranch(issue.errors) : undefined
   if (branch) return branch.flatMap((one) => complaintsOf(one, path))
   return [{ path, message: issue.message, atKey: false }]
@@ -53,7 +54,11 @@ function rangeAt(schema: unknown, path: Path, unit = ''): string | undefined {
   if (Array.isArray(def.options)) return firstOf(def.options, (option) => rangeAt(option, path, own))
   const [first, ...rest] = path
   if (first !== undefined)
-    return rangeAt(typeof first === 'number' ? def.element : (def.shape as Shape | undefined)?.[first], rest, own)
+    return rangeAt(
+      typeof first === 'number' ? def.element : ((def.shape as Shape | undefined)?.[first] ?? def.valueType),
+      rest,
+      own,
+    )
   if (def.type !== 'number') return undefined
   const bounds = (def.checks as readonly z.core.$ZodCheck[] | undefined)?.map((check) => check._zod.def as BoundCheck)
   const lower = bounds?.findLast(({ check }) => check === 'greater_than')

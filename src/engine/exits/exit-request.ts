@@ -19,12 +19,13 @@ export function readDefaultExits(defaults: ExitRules): ExitRules | string {
 export function readExits(exits: unknown, defaults: ExitRules = {}): ExitRules | string {
   const given = readGiven(exits)
   if (typeof given === 'string') return given
-  const { stopLossPercent, takeProfitPercent, ...others } = defaults
+  const { stopLossPercent, takeProfitPercent, takeProfitByAge, ...others } = defaults
   const rules = {
     ...others,
-    // A price in the order replaces the percentage of the bot.
+    // A price in the order replaces the percentages of the bot.
     ...(stopLossPercent !== undefined && given.stopPrice === undefined && { stopLossPercent }),
     ...(takeProfitPercent !== undefined && given.takeProfitPrice === undefined && { takeProfitPercent }),
+    ...(takeProfitByAge !== undefined && given.takeProfitPrice === undefined && { takeProfitByAge }),
     ...given,
   }
   const [problem] = exitProblems(rules)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Millis } from '../../base/units.ts'
 import { LEAST_PART_PERCENT } from '../accounting/position.ts'
 import { described, type KeyText } from '../key-text.ts'
 import { LEAST_PERCENT, LEAST_SECONDS } from '../setting-bounds.ts'
@@ -8,7 +9,9 @@ import {
   type ExitRules,
   isAbove,
   STALE_POLICIES,
+  type TakeProfitByAge,
   type TakeProfitStep,
+  targetAt,
 } from './exit-settings.ts'
 
 // The table of all exits. The row of an exit has its schema, its reader at run time, its checks, its sentence and its
@@ -34,8 +37,14 @@ interface ExitRow<Value> {
   readonly text?: (value: Value, rules: ExitRules) => string
   readonly problems?: (value: Value, rules: ExitRules) => readonly ExitProblem[]
   /** Returns the reason to sell all at this price; undefined if there is none. `dueExit` calls it for every print of a
-   *  held token. */
-  readonly due?: (rules: ExitRules, averagePrice: number, highPrice: number, price: number) => string | undefined
+   *  held token. `ageMs`: time since the first fill. */
+  readonly due?: (
+    rules: ExitRules,
+    averagePrice: number,
+    highPrice: number,
+    price: number,
+    ageMs: Millis,
+  ) => string | undefined
 }
 
 const MOST_PERCENT = 1e6
@@ -51,6 +60,15 @@ const LEAST_QUIET_SECONDS = 1
 
 const loss = z.number().min(LEAST_PERCENT).lt(100)
 const gain = z.number().min(LEAST_PERCENT).max(MOST_PERCENT)
+/** Ages are whole seconds, because JavaScript lists only whole numbers as keys in ascending order. */
+const AGE = /^(0|[1-9]\d{0,8})$/
+const BY_AGE = `a map of 1 to ${MOST_STEPS} ages to percentages, as in { 0: 50, 600: 20, 3600: 5 }`
+const byAge = z
+  .record(
+    z.string().regex(AGE, { error: 'expected an age in whole seconds, as in { 0: 50, 600: 20 }' }),
+    z.number().min(0).max(MOST_PERCENT),
+  )
+  .refine((targets) => isCount(Object.keys(targets).length), { error: `expected ${BY_AGE}` })
 const seconds = z.number().min(LEAST_SECONDS).max(MOST_SECONDS)
 const steps = z
   .array(
@@ -159,6 +177,27 @@ export const EXITS = {
         ? `take-profit: ${percent(price / averagePrice)} on the average price`
         : undefined,
   },
+  takeProfitByAge: {
+    key: {
+      about:
+        'Sells all at a profit that falls with the age of the position: seconds since it opened, then percent, as in `{ 0: 50, 600: 20, 3600: 5 }`.',
+      unit: 'percent',
+      absent: 'no such exit',
+    },
+    schema: byAge,
+    read: readByAge,
+    text: (value) =>
+      `take-profit ${Object.entries(value)
+        .map(([age, target]) => `${target} % from ${age} s`)
+        .join(', ')}`,
+    problems: byAgeProblems,
+    due: ({ takeProfitByAge }, averagePrice, _highPrice, price, ageMs) => {
+      const target = takeProfitByAge === undefined ? undefined : targetAt(takeProfitByAge, ageMs)
+      return target !== undefined && averagePrice > 0 && isAbove(price, averagePrice, target)
+        ? `take-profit by age: ${percent(price / averagePrice)} on the average price, at least ${target} % after ${Math.floor(ageMs / 1000)} s`
+        : undefined
+    },
+  },
   takeProfitPrice: {
     read: upTo(MOST_PRICE),
     due: ({ takeProfitPrice }, averagePrice, _highPrice, price) =>
@@ -253,13 +292,20 @@ export const EXIT_SCHEMAS = Object.fromEntries(
 
 /** Returns the reason to sell all of a position at `price`; undefined if there is none. The rows are called by name, in
  *  their order, because the compiler cannot inline the calls of a loop over them. */
-export function dueExit(rules: ExitRules, averagePrice: number, highPrice: number, price: number): string | undefined {
+export function dueExit(
+  rules: ExitRules,
+  averagePrice: number,
+  highPrice: number,
+  price: number,
+  ageMs: Millis,
+): string | undefined {
   return (
     EXITS.stopPrice.due(rules, averagePrice, highPrice, price) ??
     EXITS.stopLossPercent.due(rules, averagePrice, highPrice, price) ??
     EXITS.trailingPercent.due(rules, averagePrice, highPrice, price) ??
     EXITS.breakEvenAtPercent.due(rules, averagePrice, highPrice, price) ??
     EXITS.takeProfitPercent.due(rules, averagePrice, highPrice, price) ??
+    EXITS.takeProfitByAge.due(rules, averagePrice, highPrice, price, ageMs) ??
     EXITS.takeProfitPrice.due(rules, averagePrice, highPrice, price)
   )
 }
@@ -287,6 +333,49 @@ function upTo(most: number): (value: unknown, name: string) => number | string {
     typeof value === 'number' && value > 0 && value <= most
       ? value
       : `${name}: expected a number above 0, at most ${most}, found ${describe(value)}`
+}
+
+function readByAge(value: unknown, name: string): TakeProfitByAge | string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return `${name}: expected ${BY_AGE}, found ${describe(value)}`
+  const entries = Object.entries(value)
+  if (!isCount(entries.length)) return `${name}: expected ${BY_AGE}, found ${entries.length} ages`
+  const read: Record<number, number> = {}
+  for (const [age, target] of entries as [string, unknown][]) {
+    if (!AGE.test(age)) return `${name}: expected ages in whole seconds, found ${age.slice(0, 40)}`
+    if (typeof target !== 'number' || !(target >= 0 && target <= MOST_PERCENT))
+      return `${name}.${age}: expected a number of at least 0, at most ${MOST_PERCENT}, found ${describe(target)}`
+    read[Number(age)] = target
+  }
+  return read
+}
+
+/** Returns a problem for a target that rises, and for one that could never act. */
+function byAgeProblems(value: TakeProfitByAge, rules: ExitRules): ExitProblem[] {
+  const { stopLossPercent, takeProfitPercent, maxHoldSeconds } = rules
+  const problems: ExitProblem[] = []
+  let before = Number.POSITIVE_INFINITY
+  for (const [age, target] of Object.entries(value)) {
+    const path = ['takeProfitByAge', age] as const
+    if (target > before)
+      problems.push(problem(path, `expected at most ${before}, found ${target}: the percentages fall with the age`))
+    before = target
+    problems.push(...soldAt(path, target, 'takeProfitPercent', takeProfitPercent))
+    if (maxHoldSeconds !== undefined && Number(age) >= maxHoldSeconds) {
+      const message = `expected an age below maxHoldSeconds (${maxHoldSeconds}): everything is sold then`
+      problems.push(problem(path, message, 'maxHoldSeconds'))
+    }
+  }
+  const first = value[0]
+  if (stopLossPercent !== undefined && first !== undefined && stopLossPercent > first) {
+    const message = `expected at least stopLossPercent (${stopLossPercent}), found ${first}: a loss would exceed any profit; raise this or lower that`
+    problems.push(problem(['takeProfitByAge', '0'], message, 'stopLossPercent'))
+  }
+  return problems
+}
+
+function isCount(steps: number): boolean {
+  return steps >= 1 && steps <= MOST_STEPS
 }
 
 function readSteps(value: unknown, name: string): readonly TakeProfitStep[] | string {
@@ -326,10 +415,17 @@ function stepProblems(steps: readonly TakeProfitStep[]): ExitProblem[] {
 }
 
 /** Returns a problem if the price reaches the level only where everything is sold already. */
-function unreachable(path: ExitProblem['path'], level: number, { takeProfitPercent: all }: ExitRules): ExitProblem[] {
+function unreachable(path: ExitProblem['path'], level: number, rules: ExitRules): ExitProblem[] {
+  const { takeProfitPercent, takeProfitByAge } = rules
+  return [
+    ...soldAt(path, level, 'takeProfitPercent', takeProfitPercent),
+    ...soldAt(path, level, 'takeProfitByAge', takeProfitByAge?.[0]),
+  ]
+}
+
+function soldAt(path: ExitProblem['path'], level: number, other: keyof ExitRules, all?: number): ExitProblem[] {
   if (all === undefined || level < all) return []
-  const message = `expected less than takeProfitPercent (${all}), found ${level}: everything is sold there`
-  return [problem(path, message, 'takeProfitPercent')]
+  return [problem(path, `expected less than ${other} (${all}), found ${level}: everything is sold there`, other)]
 }
 
 function tooShort(path: ExitProblem['path'], time: number): ExitProblem[] {

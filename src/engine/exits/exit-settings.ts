@@ -1,3 +1,5 @@
+import type { Millis } from '../../base/units.ts'
+
 /** Exits of a position. Percentages refer to the average fill price, which contains the fees of venue and service, but
  *  neither network fees nor rent. They are compared with the price of the exits; see `windowPrints`. An absent key
  *  means that the position has no such exit. */
@@ -14,6 +16,9 @@ export interface ExitRules {
   readonly breakEvenAtPercent?: number
   /** Percent, above 0. Sells all if the price is this far above the average fill price. */
   readonly takeProfitPercent?: number
+  /** Sells all at a profit that falls with the age of the position: seconds since the first fill -> percent. The entry
+   *  of the highest age that is reached applies. */
+  readonly takeProfitByAge?: TakeProfitByAge
   /** Sells all at or above this price, SOL per token. Only a single order can set it. */
   readonly takeProfitPrice?: number
   /** Sells parts on the way up. The steps ascend, and together they sell at most 100 % of the tokens that were
@@ -54,6 +59,10 @@ export function defaultWindow(recorded: RecordedExitPrice | undefined): ExitWind
   return recorded?.windowPrints ?? 21
 }
 
+/** Whole seconds since the first fill -> percent above the average fill price, at least 0. The percentages do not rise
+ *  with the age. Before the lowest age there is no target. */
+export type TakeProfitByAge = Readonly<Record<number, number>>
+
 /** One step of `takeProfitSteps`. */
 export interface TakeProfitStep {
   /** Percent, above 0. The step sells once the price is this far above the average fill price. */
@@ -86,6 +95,17 @@ export function stepsReached(
     reached++
   }
   return reached
+}
+
+/** Returns the percent above the average price at which a position of this age is sold; undefined before the lowest
+ *  age. JavaScript lists whole numbers as keys in ascending order, so the order of writing has no effect. */
+export function targetAt(targets: TakeProfitByAge, ageMs: Millis): number | undefined {
+  let target: number | undefined
+  for (const age in targets) {
+    if (Number(age) * 1000 > ageMs) break
+    target = targets[age]
+  }
+  return target
 }
 
 /** Whether the price is at least `byPercent` above the average price. */

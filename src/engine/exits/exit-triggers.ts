@@ -1,3 +1,4 @@
+import type { Millis } from '../../base/units.ts'
 import { RowKind, type TokenId } from '../../market/block.ts'
 import type { PoolPrice } from '../../market/pool-price.ts'
 import type { Liquidation } from '../accounting/liquidation.ts'
@@ -74,7 +75,7 @@ export class ExitTriggers implements PoolReader {
         .filter((order) => order.action.side === 'sell' && order.account === account)
       this.#checkOrders(sells, [held], middle)
     }
-    return position.exiting !== '' || !isDueAt(position, price)
+    return position.exiting !== '' || !isDueAt(position, price, this.#state.now)
   }
 
   /** Checks conditional orders. Buys use the robust price, and sales use the price of the exits. */
@@ -101,7 +102,7 @@ export class ExitTriggers implements PoolReader {
     }
     if (position.exiting !== '') return
     const { exits, averagePrice, steps } = position
-    const reason = dueExit(exits, averagePrice, position.highPrice, price)
+    const reason = dueExit(exits, averagePrice, position.highPrice, price, this.#state.now - position.openedAt)
     if (reason !== undefined) {
       this.#exits.sell(position, reason)
       return
@@ -114,10 +115,11 @@ export class ExitTriggers implements PoolReader {
 }
 
 /** Whether an exit would be due at a price that no second reading has confirmed yet. */
-function isDueAt({ exits, averagePrice, highPrice, steps }: Position, price: number): boolean {
+function isDueAt(position: Position, price: number, now: Millis): boolean {
+  const { exits, averagePrice, highPrice, openedAt, steps } = position
   const taken = steps?.taken ?? 0
   return (
-    dueExit(exits, averagePrice, Math.max(highPrice, price), price) !== undefined ||
+    dueExit(exits, averagePrice, Math.max(highPrice, price), price, now - openedAt) !== undefined ||
     stepsReached(exits, taken, averagePrice, price) > taken
   )
 }

@@ -40,6 +40,7 @@ export default defineStrategy({
       if (amount === 0.11) bot.limitSell(token, { all: true, atPrice: 1.5e-7, reason: 'dear enough' })
       if (amount === 0.33) throw new Error('told to')
     },
+    confirmBuy: ({ mint }) => (mint === '${THIRD}' ? 'the pool is too thin' : true),
   }),
 })
 `
@@ -97,6 +98,9 @@ const CONDITIONAL: readonly Happening[] = [
   ...prints(13, TOKEN, [1.6, 1.6, 1.6, 1.6, 1.6]), // o2
   ...prints(30, OTHER, [1, 1, 1]),
   ...told(33, OTHER, 1, 0.22), // c3
+  ...prints(40, THIRD, [1, 1, 1]),
+  ...told(43, THIRD, 1, 0.22), // c4, which the strategy vetoes
+  ...prints(44, THIRD, [0.85, 0.85, 0.85]),
 ]
 /** A second process, ten minutes later, that is killed. */
 const LATER: readonly Happening[] = [
@@ -179,6 +183,11 @@ describe('golden texts', () => {
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
     await expect(`${text}\n`).toMatchFileSnapshot(`${name}.txt`)
   })
+})
+
+test('a veto of confirmBuy is shown with its code and its reason', async () => {
+  const texts = [await why(THIRD, { journal: conditional }), await why('c4', { journal: conditional })]
+  for (const text of texts) expect(text.replaceAll(/\s+/g, ' ')).toContain('VETOED: c4: the pool is too thin')
 })
 
 test('--json prints one line with the same steps and escaped foreign text', async () => {

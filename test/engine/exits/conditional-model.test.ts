@@ -37,6 +37,7 @@ function exitsOf(random: Random): ReferenceExits {
       maxHoldSeconds: 20.011 + random.integer(60),
       idleSeconds: 4.003 + random.integer(20),
     },
+    takeProfitByAge: { 0: 58.3, [2 + random.integer(6)]: one(30), [10 + random.integer(9)]: 0.37 },
     takeProfitSteps: [
       { atPercent: step, sellPercent: 20 + Math.floor(random.next() * 20) },
       { atPercent: step + 10.9, sellPercent: 20 + Math.floor(random.next() * 40) },

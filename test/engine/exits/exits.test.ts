@@ -183,6 +183,55 @@ describe('maxHoldSeconds', () => {
   })
 })
 
+describe('takeProfitByAge', () => {
+  const takeProfitByAge = { 0: 50, 60: 20, 120: 5 }
+  const later = (talk: TalkingBot, seconds: number, price: number): Output[] => {
+    talk.rig.now = Math.max(talk.rig.now, positionOf(talk).openedAt + seconds * 1_000)
+    return talk.rig.settle(price)
+  }
+  const due: [string, string][] = [['all', 'take-profit by age']]
+
+  it.each<[seconds: number, price: number, sold: [string, string][]]>([
+    [0, 1.3, []],
+    [0, 1.6, due],
+    [60, 1.15, []],
+    [60, 1.3, due],
+    [120, 1.03, []],
+    [120, 1.1, due],
+  ])('after %i s at %f times the average price sells %j', (seconds, times, sold) => {
+    expect(sales(later(holding({ takeProfitByAge }), seconds, times * 1e-6))).toEqual(sold)
+  })
+
+  it('sets no timer: the passing of an age sells nothing before the next price', () => {
+    const talk = holding({ takeProfitByAge })
+    expect(sales(later(talk, 1, 1.3e-6))).toEqual([])
+    talk.rig.now += 600_000
+    expect(talk.rig.outputs.filter(({ kind }) => kind === 'timer')).toEqual([])
+    expect(sales(talk.rig.trade(1.3e-6))).toEqual(due)
+  })
+
+  it('counts from the first fill, also for exits that setExits replaces, and across a restart', () => {
+    const talk = holding({})
+    later(talk, 61, 1e-6)
+    talk.ask((bot, token) => bot.setExits(token, { takeProfitByAge, windowPrints: 5 }), 1e-6)
+    const recorded = new RecordedMoney()
+    for (const output of talk.rig.outputs) recorded.output(output)
+    const again = new TalkingBot({ exits: {}, money: decodeJson(encodeJson(recorded.money())) })
+    again.rig.now = talk.rig.now
+    expect(sales(talk.rig.settle(1.3e-6))).toEqual(due)
+    expect(sales(again.rig.settle(1.3e-6))).toEqual(due)
+  })
+
+  it('gives way to the takeProfitPrice of an order', () => {
+    const talk = new TalkingBot({ exits: { takeProfitByAge } })
+    talk.rig.settle(1e-6)
+    talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason: 'told to', exits: { takeProfitPrice: 3e-6 } }))
+    talk.rig.fill(orders(talk.rig.outputs)[0] as Order, 1e-6)
+    expect(sales(later(talk, 200, 2e-6))).toEqual([])
+    expect(sales(later(talk, 201, 4e-6))).toEqual([['all', 'take-profit']])
+  })
+})
+
 describe('a token without trades', () => {
   const feed = (status: 'live' | 'down'): Input => ({ kind: 'feed', status, confirmed: [] })
 
@@ -268,6 +317,15 @@ describe('exits that contradict each other are refused', () => {
       { takeProfitSteps: [step(50, 10)], takeProfitPercent: 20 },
       'takeProfitSteps.0.atPercent',
     ],
+    ['a target by age that rises', { takeProfitByAge: { 0: 10, 60: 20 } }, 'takeProfitByAge.60'],
+    ['a target at the take-profit', { takeProfitByAge: { 60: 20 }, takeProfitPercent: 20 }, 'takeProfitByAge.60'],
+    ['an age at the longest hold', { takeProfitByAge: { 60: 20 }, maxHoldSeconds: 60 }, 'takeProfitByAge.60'],
+    ['a stop-loss above the target of age 0', { takeProfitByAge: { 0: 5 }, stopLossPercent: 6 }, 'takeProfitByAge.0'],
+    [
+      'break-even above the target of age 0',
+      { takeProfitByAge: { 0: 20 }, breakEvenAtPercent: 20 },
+      'breakEvenAtPercent',
+    ],
   ]
   it.each(cases)('%s', (_what, exits, path) => {
     expect(exitProblems(exits).map((problem) => problem.path.join('.'))).toEqual([path])
@@ -289,8 +347,17 @@ describe('exits that contradict each other are refused', () => {
       fc.double(),
       fc.constantFrom(undefined, null, 'x', [], {}, [{}], [null], true),
       fc.anything(),
+      fc.dictionary(fc.constantFrom('0', '60', '600', '1.5', 'x'), fc.double({ min: -1, max: 100 })),
     )
-    const names = ['stopLossPercent', 'takeProfitSteps', 'trailingArmPercent', 'idleSeconds', 'whenStale', 'no']
+    const names = [
+      'stopLossPercent',
+      'takeProfitSteps',
+      'takeProfitByAge',
+      'trailingArmPercent',
+      'idleSeconds',
+      'whenStale',
+      'no',
+    ]
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom(...names), value), (exits) => {
         const read = readExits(exits)

@@ -220,13 +220,28 @@ describe('dueExit and due exits', () => {
     ['no exit is due for tokens that cost nothing', { stopLossPercent: 20, takeProfitPercent: 50 }, 0, 1, 1, undefined],
   ]
   it.each(tables)('%s', (_name, rules, average, high, price, why) => {
-    expect(dueExit(rules, average, high, price)).toBe(why)
+    expect(dueExit(rules, average, high, price, 0)).toBe(why)
+  })
+
+  it.each([
+    ['before the lowest age', 9_999, 9, undefined],
+    ['from the lowest age on', 10_000, 1.5, '+50.0 % on the average price, at least 50 % after 10 s'],
+    ['below the target', 59_999, 1.49, undefined],
+    ['from the next age on', 60_000, 1.2, '+20.0 % on the average price, at least 20 % after 60 s'],
+    ['below the next target', 119_999, 1.199, undefined],
+    ['at a target of 0 %', 120_000, 1, '0.0 % on the average price, at least 0 % after 120 s'],
+    ['below a target of 0 %', 900_000, 0.999, undefined],
+    ['above takeProfitPercent', 60_000, 2, undefined, 'take-profit: +100.0 % on the average price'],
+  ])('takeProfitByAge %s', (_name, ageMs, price, why, first?: string) => {
+    const rules: ExitRules = { takeProfitByAge: { 120: 0, 10: 50, 60: 20 }, ...(first && { takeProfitPercent: 100 }) }
+    expect(dueExit(rules, 1, price, price, ageMs)).toBe(first ?? (why && `take-profit by age: ${why}`))
+    expect(dueExit({ takeProfitByAge: { 0: 0 } }, 0, 1, 1, ageMs)).toBe(undefined)
   })
 
   const deciding = Object.entries(EXITS).filter(([, row]) => 'due' in row)
   it.each(deciding)('%s is asked at every price', (_name, row) => {
     const due = vi.spyOn(row as { due: typeof dueExit }, 'due').mockReturnValue('due')
-    expect(dueExit({}, 1, 1, 1)).toBe('due')
+    expect(dueExit({}, 1, 1, 1, 0)).toBe('due')
     due.mockRestore()
   })
 
