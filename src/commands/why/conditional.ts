@@ -25,11 +25,21 @@ export function conditionalStory(reader: JournalReader, id: string): Conditional
     const became = history.ordersOf(order.mint).filter((other) => isOf(other.order, records))
     const steps = inOrder([
       ...conditionalSteps(records),
+      ...refusals(order, history),
       ...became.map((other) => ({ at: other.order.time, what: 'then', text: orderText(other) })),
     ])
     const waits = isOver(order.state) ? [] : [{ at: null, what: 'waits', text: waitsFor(order) }]
     return { order, token: tape.nameOf(order.mint), steps: [...steps, ...waits] }
   })
+}
+
+/** Steps with the reasons of refused buys; the rows of the conditional order have only the code. A reason begins with
+ *  the id of the conditional order. */
+function refusals({ id, bot, mint, time }: ConditionalOrder, history: History): Step[] {
+  return history
+    .words(mint, time, Number.MAX_SAFE_INTEGER)
+    .filter((word) => word.kind === 'refused' && word.bot === bot && word.reason.startsWith(`${id}: `))
+    .map(({ time, kind, code, reason }) => ({ at: time, what: kind, text: `${code}: ${reason}` }))
 }
 
 /** Step that shows the placement of the conditional order that created `order`; no step if none did. */
