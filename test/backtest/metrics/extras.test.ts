@@ -234,6 +234,16 @@ test.each([
     0.5,
   ],
   [
+    'sold at the target of its age',
+    { takeProfitByAge: { 0: 100, 2: 20 } },
+    [
+      [1, 1.5],
+      [4, 1.4],
+      [5, 0.2],
+    ],
+    0.4,
+  ],
+  [
     'dead at the end',
     {},
     [
