@@ -2,6 +2,7 @@ import { replayJournal } from '../../backtest/replay/replay-journal.ts'
 import type { Outcome } from '../../backtest/replay/segments.ts'
 import { ExitCode } from '../../base/errors.ts'
 import { counted } from '../../base/text.ts'
+import { WALL_CLOCK } from '../../journal/proof/coverage.ts'
 import type { Finding } from '../../journal/proof/finding.ts'
 import { defineCommand, flag, JOURNAL, JSON_LINE } from '../options.ts'
 import { Progress } from '../terminal.ts'
@@ -10,7 +11,7 @@ import { Progress } from '../terminal.ts'
 const MOST_FINDINGS = 20
 const MOST_FINDINGS_JSON = 1000
 
-const VERIFY = 'accepted, and without effect: a replay always compares every decision and proves every row'
+const VERIFY = `accepted, and without effect: a replay always compares every decision and every row. The wall clock wrote ${WALL_CLOCK.join(', ')}: a replay cannot make these again, so the checksum of the row proves them`
 
 /** Repeats every recorded segment, compares every decision, and checks every row against the other rows. Exits 1 if
  *  there is a difference or if no segment could be verified. */
