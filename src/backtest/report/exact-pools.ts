@@ -6,7 +6,7 @@ export const EXACT_POOLS: ExactPools = {
   code: '2eb207dc4aeeadd8631effe04020f02d42bc7099efe44f0630b01c5c7ee1e6d8',
   seeds: 20,
   bots: 20,
-  fills: 200179,
+  fills: 207926,
   flattered: [],
   upperPercent: -0.9546989847243981,
   upperBot: 'random-entries',
