@@ -4,6 +4,7 @@ import { benchBacktest } from './backtest.ts'
 import { benchBars } from './bars.ts'
 import { benchConditionals } from './conditionals.ts'
 import { benchDecision } from './decision.ts'
+import { benchDev } from './dev.ts'
 import { benchEngine } from './engine.ts'
 import { benchExit } from './exit.ts'
 import { benchFeed } from './feed.ts'
@@ -47,6 +48,7 @@ const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   'sweep-lengths': benchSweepLengths,
   memory: benchMemory,
   start: benchStart,
+  dev: benchDev,
   gateway: benchGateway,
   pool: benchPool,
   signer: benchSigner,

@@ -29,6 +29,12 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
       about: 'print the JSON Schema of a configuration, with the params of your strategies, for an editor',
       load: () => import('./begin/schema.ts'),
     },
+    {
+      name: 'dev',
+      arguments: '<file>',
+      about: 'run a strategy while you edit it: reload on save, compare with the version before, show errors',
+      load: () => import('./develop/dev.ts'),
+    },
   ],
   'Trade:': [
     {

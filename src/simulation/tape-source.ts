@@ -51,28 +51,31 @@ export class TapeSource implements Source {
     if (sink === undefined) throw new Error('the tape source was not started')
     let rows = 0
     for (const item of this.#items) {
-      if (item.kind === 'rows') rows += this.#play(item.block, item.from, item.to, sink)
-      else {
-        this.#clock.advanceTo(item.time)
-        sink.post(item.input)
-      }
+      rows += playItem(item, this.#clock, sink, () => this.#stopped)
       if (this.#stopped) return rows
     }
     this.#clock.advanceTo(this.#clock.now() + DRAIN_MS)
     return rows
   }
+}
 
-  #play(block: Block, from: number, to: number, sink: Sink): number {
-    const { time } = block
-    let row = from
-    while (row < to && !this.#stopped) {
-      this.#clock.advanceTo(time[row] as number)
-      const next = sink.rows(block, row, firstAt(time, this.#clock.nextAt(), row + 1, to))
-      if (next <= row) throw new Error(`the sink accepted no row from row ${row} on`)
-      row = next
-    }
-    return row - from
+/** Plays one item. Returns the number of rows that were played before `isStopped` was true. */
+export function playItem(item: TapeItem, clock: SimulatedClock, sink: Sink, isStopped = () => false): number {
+  if (item.kind === 'input') {
+    clock.advanceTo(item.time)
+    sink.post(item.input)
+    return 0
   }
+  const { block, from, to } = item
+  const { time } = block
+  let row = from
+  while (row < to && !isStopped()) {
+    clock.advanceTo(time[row] as number)
+    const next = sink.rows(block, row, firstAt(time, clock.nextAt(), row + 1, to))
+    if (next <= row) throw new Error(`the sink accepted no row from row ${row} on`)
+    row = next
+  }
+  return row - from
 }
 
 /** Index of the first row in `from` to `to` that is not before `at`; `to` if there is none. `time` must never fall. The

@@ -12,21 +12,15 @@ import type { Indicators } from '../engine/indicators/indicator.ts'
 import type { Alarm, Command } from '../engine/messages.ts'
 import type { FillView, Strategy } from '../engine/strategy.ts'
 import type { JournalReader } from '../journal/reader/reader.ts'
+import { Mints } from '../market/mints.ts'
 import { runSteps } from '../sandbox/market/event-rows.ts'
 import type { MarketEvent } from '../sandbox/market/market.ts'
 import { SeededMarket } from '../sandbox/market/seeded-market.ts'
 import type { Property } from './properties.ts'
 import { RigJournal } from './rig-journal.ts'
-import { RigProcess } from './rig-process.ts'
 import { RunLog, type TestLine, type TestOrder, type TestPosition, type TestRemark, testPosition } from './run-log.ts'
-import {
-  MINT,
-  PrintCounts,
-  type TestNewToken,
-  type TestPriceUpdate,
-  type TestRows,
-  type TestTrade,
-} from './test-rows.ts'
+import { SimulatedProcess } from './simulated-process.ts'
+import { MINT, PrintCounts, type TestNewToken, type TestPriceUpdate, TestRows, type TestTrade } from './test-rows.ts'
 
 /** Options of a test: those of a bot in the YAML, and two of the simulated executor. */
 export interface StrategyTestOptions extends LoneBotOptions {
@@ -73,7 +67,8 @@ export class StrategyRig {
   readonly #options: LoneBotOptions
   readonly #adjust: (model: FillModel) => FillModel
   #strategy: Strategy
-  #process: RigProcess
+  #process: SimulatedProcess
+  #testRows!: TestRows
   #threw: Alarm | undefined
   #rows = 0
   readonly #properties: { readonly property: Property; readonly name: string }[] = []
@@ -283,7 +278,8 @@ export class StrategyRig {
 
   #rowAt(time: Millis, write: (rows: TestRows) => void): void {
     this.#advanceTo(time)
-    const { rows, sink } = this.#process
+    const { sink } = this.#process
+    const rows = this.#testRows
     write(rows)
     this.#rows++
     sink.rows(rows.block, rows.block.length - 1, rows.block.length)
@@ -306,11 +302,13 @@ export class StrategyRig {
     }
   }
 
-  #start(startsAt: Millis, reader?: JournalReader): RigProcess {
+  #start(startsAt: Millis, reader?: JournalReader): SimulatedProcess {
     refuseNondeterminism(this.#strategy)
-    return new RigProcess({
+    const mints = new Mints()
+    this.#testRows = new TestRows(mints, this.#prints)
+    return new SimulatedProcess({
       config: loneBot({ ...this.#strategy }, this.#options),
-      ...{ journal: this.#journal, adjust: this.#adjust, prints: this.#prints, startsAt },
+      ...{ journal: this.#journal, mints, adjust: this.#adjust, startsAt },
       ...(reader !== undefined && { reader }),
       ended: (alarm) => {
         this.#threw ??= alarm

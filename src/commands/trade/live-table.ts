@@ -240,12 +240,12 @@ function wholeSeconds(ms: number): number {
 
 /** Shows a picture in the terminal's alternate buffer and redraws it, with the last lines of the log below it. */
 export class Screen {
-  readonly #draw: (columns: number) => string[]
+  readonly #draw: (columns: number, rows: number) => string[]
   readonly #log: string[] = []
   #timer: NodeJS.Timeout | undefined
 
-  /** `draw` returns the lines of the picture, at most `columns` wide. */
-  constructor(draw: (columns: number) => string[]) {
+  /** `draw` returns the lines of the picture, at most `columns` wide. Lines beyond `rows` are not shown. */
+  constructor(draw: (columns: number, rows: number) => string[]) {
     this.#draw = draw
   }
 
@@ -256,8 +256,8 @@ export class Screen {
 
   start(): void {
     process.stdout.write('\u001b[?1049h\u001b[?25l')
-    this.#show()
-    this.#timer = setInterval(() => this.#show(), DRAW_EVERY_MS)
+    this.#timer = setInterval(() => this.show(), DRAW_EVERY_MS)
+    this.show()
   }
 
   stop(): void {
@@ -266,10 +266,13 @@ export class Screen {
     process.stdout.write('\u001b[?25h\u001b[?1049l')
   }
 
-  #show(): void {
+  /** Draws the picture now. Does nothing before `start`. */
+  show(): void {
+    if (this.#timer === undefined) return
     const { columns = 100, rows = 40 } = process.stdout
     const log = this.#log.slice(rows < LOW_ROWS ? -LOG_LINES / 2 : 0).map((line) => line.slice(0, columns))
-    const lines = [...this.#draw(columns).slice(0, rows - log.length - 2), '', ...log]
+    const room = rows - log.length - 2
+    const lines = [...this.#draw(columns, room).slice(0, room), '', ...log]
     process.stdout.write(`\u001b[H${lines.map((line) => `${line}\u001b[K`).join('\n')}\u001b[J`)
   }
 }

@@ -1,13 +1,14 @@
-import type { Millis } from '../base/units.ts'
+import type { Lamports, Millis } from '../base/units.ts'
 import { botSettings } from '../config/accounts.ts'
 import type { Config } from '../config/config.ts'
 import type { FillModel } from '../engine/accounting/fill-assumptions.ts'
+import type { Position } from '../engine/accounting/position.ts'
 import { type Alarm, isStrategyEnd, type StartInput } from '../engine/messages.ts'
 import type { Sink } from '../engine/ports.ts'
 import { NO_MONEY } from '../engine/recovered-money.ts'
 import type { JournalReader } from '../journal/reader/reader.ts'
 import { NO_PAST, type Recovered } from '../journal/reader/recovery.ts'
-import { Mints } from '../market/mints.ts'
+import type { Mints } from '../market/mints.ts'
 import { Limiter } from '../orders/limiter.ts'
 import type { Journal } from '../orders/ports.ts'
 import { PaperWorld } from '../runtime/paper-world.ts'
@@ -16,42 +17,39 @@ import { Segment } from '../runtime/segment.ts'
 import { NOT_WARM, recoveredStart, startInput } from '../runtime/start-input.ts'
 import { SimulatedClock } from '../simulation/simulated-clock.ts'
 import { venueOf } from '../venues/registry.ts'
-import { type PrintCounts, TestRows } from './test-rows.ts'
 
 const BOOT = 'simulated'
 const CODE = 'test'
 
-export interface RigProcessOptions {
+export interface SimulatedProcessOptions {
   readonly config: Config
   readonly journal: Journal
-  readonly adjust: (model: FillModel) => FillModel
-  /** Called when the engine ends the strategy, for example because it threw. */
+  readonly mints: Mints
+  /** Changes the assumptions about fills. */
+  readonly adjust?: (model: FillModel) => FillModel
+  /** Called when the engine ends a strategy, for example because it threw. */
   readonly ended: (alarm: Alarm) => void
-  readonly said: RunnerOptions['said']
+  readonly said?: RunnerOptions['said']
   readonly startsAt: Millis
-  readonly prints: PrintCounts
   /** The journal that an earlier process left; undefined for the first process. */
   readonly reader?: JournalReader
 }
 
-/** One process of a rig's bot: it begins with a start, as a process of a paper run does, and ends with a restart. */
-export class RigProcess {
+/** One process of a paper run on simulated time. Its owner advances the clock and delivers the rows and inputs. */
+export class SimulatedProcess {
   readonly clock: SimulatedClock
-  readonly rows: TestRows
   readonly segment: Segment
   /** Receives the rows and inputs of the feed. */
   readonly sink: Sink
   readonly #paper: PaperWorld
   #wanted: readonly string[] = []
 
-  constructor(options: RigProcessOptions) {
-    const { config, startsAt, prints, reader, adjust } = options
-    const mints = new Mints()
+  constructor(options: SimulatedProcessOptions) {
+    const { config, startsAt, mints, reader, adjust } = options
     this.clock = new SimulatedClock(startsAt)
-    this.rows = new TestRows(mints, prints)
     this.#paper = new PaperWorld(config, this.clock, mints, adjust)
     const past = reader?.recover() ?? NO_PAST
-    this.segment = this.#newSegment(options, mints, past)
+    this.segment = this.#newSegment(options, past)
     this.sink = this.#paper.withInputs(this.segment.runner)
     const start = startOf(config, past, reader)
     const unreported = past.untaken.flatMap(({ report: { fill } }) => fill ?? [])
@@ -65,7 +63,12 @@ export class RigProcess {
     return this.#wanted
   }
 
-  #newSegment({ config, journal, ended, said }: RigProcessOptions, mints: Mints, past: Recovered): Segment {
+  /** Proceeds of selling a position now, lamports, at a price at which the position's exits would act. */
+  valueOf(position: Position): Lamports {
+    return this.#paper.valueOf(position, this.segment.engine.exitPriceOf(position))
+  }
+
+  #newSegment({ config, journal, mints, ended, said }: SimulatedProcessOptions, past: Recovered): Segment {
     const { clock } = this
     return new Segment({
       machine: { clock, monotonicMs: () => clock.now(), boot: BOOT },
@@ -79,7 +82,10 @@ export class RigProcess {
       want: (keys) => {
         this.#wanted = keys
       },
-      observe: (block, from, to) => this.#paper.market.observe(block, from, to),
+      observe: (block, from, to) => {
+        this.#paper.market.observe(block, from, to)
+        this.clock.advanceTo(block.time[to - 1] as number)
+      },
       alarm: (alarm) => {
         if (isStrategyEnd(alarm.code)) ended(alarm)
       },

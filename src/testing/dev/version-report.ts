@@ -1,0 +1,58 @@
+import type { Millis } from '../../base/units.ts'
+
+/** A decision or a fill of a version, as a person reads it. */
+export interface VersionEvent {
+  readonly time: Millis
+  readonly bot: string
+  readonly kind: 'buy' | 'sell' | 'refused' | 'note' | 'cancel' | 'alarm' | 'filled'
+  readonly mint: string
+  /** Amount with its unit; '' if the event has none. */
+  readonly amount: string
+  readonly text: string
+}
+
+/** Results of a version over the rows that it has seen. */
+export interface VersionReport {
+  readonly rows: number
+  readonly orders: number
+  readonly fills: number
+  readonly refused: number
+  /** Open positions. */
+  readonly positions: number
+  /** Change of the wallets plus the liquidation value of the open positions, SOL. */
+  readonly netSol: number
+  readonly events: readonly VersionEvent[]
+  /** Place and reason if a strategy threw or was ended; '' otherwise. */
+  readonly ended: string
+}
+
+/** Difference between two versions over the same rows. */
+export interface Comparison {
+  readonly before: VersionReport
+  readonly now: VersionReport
+  /** Events that only one of the versions has, in the order of time. */
+  readonly changes: readonly { readonly isNew: boolean; readonly event: VersionEvent }[]
+}
+
+export function compareReports(before: VersionReport, now: VersionReport): Comparison {
+  const lost = without(before.events, now.events).map((event) => ({ isNew: false, event }))
+  const gained = without(now.events, before.events).map((event) => ({ isNew: true, event }))
+  const changes = [...lost, ...gained].sort((one, other) => one.event.time - other.event.time)
+  return { before, now, changes }
+}
+
+/** Events of `all` that `others` does not have; of equal events, as many as `others` has fewer. */
+function without(all: readonly VersionEvent[], others: readonly VersionEvent[]): VersionEvent[] {
+  const left = new Map<string, number>()
+  for (const event of others) left.set(keyOf(event), (left.get(keyOf(event)) ?? 0) + 1)
+  return all.filter((event) => {
+    const count = left.get(keyOf(event)) ?? 0
+    if (count > 0) left.set(keyOf(event), count - 1)
+    return count === 0
+  })
+}
+
+function keyOf({ time, bot, kind, mint, amount, text }: VersionEvent): string {
+  // Numbers of orders differ after every earlier difference.
+  return [time, bot, kind, mint, amount, text.replace(/\b[oc]\d+\b/g, 'o')].join('\n')
+}

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest'
+import { noisyMarket, writeTape } from '../support/recorded-tape.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { launch, type Sluice } from './process.ts'
+import { until } from './until.ts'
+
+const folder = temporaryFolder()
+const T0 = 1_780_000_000_000
+
+/** A strategy that buys every token at its n-th print; n and the reason come from a module of its own. */
+function strategy(body: string): string {
+  return `import { defineStrategy, z } from 'sluice'
+import { AT, reason } from './numbers.ts'
+export default defineStrategy({
+  name: 'nth',
+  about: 'Buys the n-th print.',
+  params: z.object({}),
+  keys: ['trades'],
+  exits: { maxHoldSeconds: 20 },
+  token: () => ({ prints: 0 }),
+  start: (_params, bot) => ({
+    onTrade(_trade, token) {
+      token.state.prints++
+      ${body}
+    },
+  }),
+})
+`
+}
+
+const BUYS = 'if (token.state.prints === AT) bot.buy(token, { sol: 0.01, reason })'
+const numbers = (at: number) => `export const AT = ${at}\nexport const reason = 'print ${at}'\n`
+
+function start(...options: string[]): Sluice {
+  folder.write('numbers.ts', numbers(20))
+  return launch(['dev', folder.write('nth.ts', strategy(BUYS)), ...options], { NO_COLOR: '1' })
+}
+
+const printed = (dev: Sluice, text: RegExp) =>
+  until(
+    () => `${text}\n${dev.stdout}\n${dev.stderr}`,
+    () => text.exec(dev.stdout),
+    60_000,
+  )
+
+test('each save is loaded and compared over the same rows; an error keeps the version before; Ctrl-C ends with 0', async () => {
+  const tape = `${folder.path}/tape.db`
+  await writeTape(tape, [{ time: T0, items: noisyMarket(2_000, 3, T0) }])
+  const dev = start('--journal', tape)
+  await printed(
+    dev,
+    /version 1: first event, tape .*tape\.db, 2000 rows\nRESULTS +VERSION 1 +2000 rows[\s\S]*\norders +16\n/,
+  )
+  expect(dev.stdout).toMatch(/buy {5}\w{8} 0\.01 SOL print 20|filled|sell/)
+
+  folder.write('numbers.ts', numbers(40)) // a module of the strategy, not its file
+  const [, ms] = await printed(dev, /version 2: first event, (\d+) ms after the save\n/)
+  expect(Number(ms)).toBeGreaterThan(0)
+  await printed(dev, /THE SAME ROWS +BEFORE +VERSION 2 +2000 rows[\s\S]*fills differ[\s\S]*- .* print 20\n/)
+
+  folder.write('nth.ts', strategy('this is no code'))
+  await printed(
+    dev,
+    /version 3 failed; version 2 continues\n.*nth\.ts:13:\d+: SyntaxError: [\s\S]*\n> 13 \| +this is no code\n +\| +\^\n/,
+  )
+
+  folder.write('nth.ts', strategy('if (token.state.prints === 50) throw new Error(`no ${AT} ${reason}`)'))
+  await printed(dev, /version 4 failed; version 2 continues\n.*nth\.ts:13:\d+: Error: no 40 print 40\n[\s\S]*> 13 \| /)
+
+  folder.write('nth.ts', strategy(`${BUYS} // the same decisions`))
+  await printed(dev, /VERSION 5 [\s\S]*every decision and every fill is the same\n/)
+
+  folder.write('nth.ts', strategy('while (token.state.prints === 50) {}'))
+  await printed(dev, /version 6 failed; version 5 continues\nthe strategy did not return within 5 s\n/)
+
+  dev.child.kill('SIGINT')
+  expect(await dev.ended).toBe(0)
+  expect(dev.stderr).toBe('')
+})
+
+test('a version that is loaded after the stretch has moved sees a live feed', async () => {
+  const dev = start('--window', '5', '--speed', '100')
+  await printed(dev, /version 1: first event/)
+  await printed(dev, /RESULTS[\s\S]*?(?:buy {5}[\s\S]*?){20}/)
+  folder.write('numbers.ts', numbers(10))
+  const [, compared] = await printed(dev, /THE SAME ROWS([\s\S]*?fills differ[\s\S]*?print 10\n)/)
+  expect(compared).not.toContain('FEED_DOWN')
+  dev.child.kill('SIGINT')
+  expect(await dev.ended).toBe(0)
+})
+
+test('without a journal the market of the sandbox runs, and every new decision is printed', async () => {
+  const dev = start('--window', '20', '--speed', '40')
+  await printed(dev, /version 1: first event, sandbox, seed 1\n/)
+  await printed(
+    dev,
+    /RESULTS[\s\S]*\n\d\d:\d\d:\d\d buy +\w{8} 0\.01 SOL print 20\n[\s\S]*filled[\s\S]*sell .* all held for 20 s\n/,
+  )
+  dev.child.kill('SIGINT')
+  expect(await dev.ended).toBe(0)
+})
+
+test.each([
+  [['nothing.ts'], 'nothing.ts: no such file; expected a strategy or a configuration'],
+  [['package.json', '--speed', 'max'], '--speed max needs a tape: add --journal DB, or choose a number'],
+  [['package.json', '--speed', '0'], 'Expected a number above 0, or max.'],
+  [['package.json', '--journal', 'nowhere.db'], 'no journal at nowhere.db'],
+])('`dev %s` exits with 2', async (args, message) => {
+  const dev = launch(['dev', ...args])
+  expect(await dev.ended).toBe(2)
+  expect(dev.stderr).toContain(message)
+})
