@@ -29,6 +29,7 @@ export default defineStrategy({
 }
 
 const BUYS = 'if (token.state.prints === AT) bot.buy(token, { sol: 0.01, reason })'
+const THROWS = "if (token.state.prints === 50) throw new Error('no ' + AT + ' ' + reason)"
 const numbers = (at: number) => `export const AT = ${at}\nexport const reason = 'print ${at}'\n`
 
 function start(...options: string[]): Sluice {
@@ -64,7 +65,7 @@ test('each save is loaded and compared over the same rows; an error keeps the ve
     /version 3 failed; version 2 continues\n.*nth\.ts:13:\d+: SyntaxError: [\s\S]*\n> 13 \| +this is no code\n +\| +\^\n/,
   )
 
-  folder.write('nth.ts', strategy('if (token.state.prints === 50) throw new Error(`no ${AT} ${reason}`)'))
+  folder.write('nth.ts', strategy(THROWS))
   await printed(dev, /version 4 failed; version 2 continues\n.*nth\.ts:13:\d+: Error: no 40 print 40\n[\s\S]*> 13 \| /)
 
   folder.write('nth.ts', strategy(`${BUYS} // the same decisions`))

@@ -263,6 +263,7 @@ export class Screen {
   stop(): void {
     if (this.#timer === undefined) return
     clearInterval(this.#timer)
+    this.#timer = undefined
     process.stdout.write('\u001b[?25h\u001b[?1049l')
   }
 
