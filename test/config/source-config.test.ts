@@ -60,7 +60,12 @@ test.each([
     'the address seems to contain a key: write it as env:NAME or file:PATH',
   ],
   ['two', `, sources: ${both('{ every: 5 }')}`, `${FEAR}.every`, 'unknown key; did you mean everySeconds?'],
-  ['two', `, sources: ${both('{ everySeconds: 0.5 }')}`, `${FEAR}.everySeconds`, 'expected at least 1, found 0.5'],
+  [
+    'two',
+    `, sources: ${both('{ everySeconds: 0.5 }')}`,
+    `${FEAR}.everySeconds`,
+    'expected at least 1 and at most 86400 seconds, found 0.5',
+  ],
   [
     'two',
     `, sources: ${both('{ file: nowhere.ndjson }')}`,
