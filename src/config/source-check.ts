@@ -21,10 +21,17 @@ export function checkSource(schema: z.ZodType, value: unknown): SourceCheck {
       problem: 'the schema does not accept its own result; let it check the answer, and convert in onSource',
     }
   } catch (error) {
-    return { ok: false, problem: `the schema threw: ${(error as Error).message}` }
+    return { ok: false, problem: `the schema threw: ${error instanceof Error ? error.message : String(error)}` }
   }
 }
 
+/** Complaints that the text about an answer repeats. A long list may contain one for each entry. */
+const MOST_COMPLAINTS = 5
+
 function textOf(complaints: readonly { readonly path: Path; readonly message: string }[]): string {
-  return complaints.map(({ path, message }) => `${formatPath(path)}: ${message}`.replace(/^: /, '')).join('; ')
+  const shown = complaints
+    .slice(0, MOST_COMPLAINTS)
+    .map(({ path, message }) => `${formatPath(path)}: ${message}`.replace(/^: /, ''))
+  const more = complaints.length - shown.length
+  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
 }

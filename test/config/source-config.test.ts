@@ -126,6 +126,20 @@ test.each<[string, z.ZodType, unknown, string]>([
     1,
     'the schema does not accept its own result; let it check the answer, and convert in onSource',
   ],
+  [
+    'a list with an error in each entry, in a short text',
+    z.array(z.number()),
+    Array(20).fill('x'),
+    `${[0, 1, 2, 3, 4].map((n) => `[${n}]: expected a number, found "x"`).join('; ')}; and 15 more`,
+  ],
+  [
+    'an answer for which the schema throws something that is no Error',
+    z.number().refine(() => {
+      throw null
+    }),
+    1,
+    'the schema threw: null',
+  ],
 ])('the check of an answer refuses %s', (_what, schema, value, problem) => {
   expect(checkSource(schema, value)).toEqual({ ok: false, problem })
 })
