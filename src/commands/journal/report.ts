@@ -56,8 +56,9 @@ function tradeLines({ trades, withoutBest, byEntry, byExit, byToken }: BotTrades
   if (trades === null) return ['  trades    none']
   const { winPercent, medianSol, profitFactor, holdingSeconds } = trades
   const without = withoutBest.map(({ tokens, netSol }) => `${tokens} ${signedShortSol(netSol)} SOL`)
+  const held = holdingSeconds === null ? '' : `, held for ${holdingSeconds.toFixed(0)} s on average`
   return [
-    `  trades    ${trades.trades}, ${figure(winPercent, 1)} % won, median ${figure(medianSol, 4)} SOL, profit factor ${figure(profitFactor, 2)}, held for ${figure(holdingSeconds, 0)} s on average`,
+    `  trades    ${trades.trades}, ${figure(winPercent, 1)} % won, median ${figure(medianSol, 4)} SOL, profit factor ${figure(profitFactor, 2)}${held}`,
     `  entries   ${groups(byEntry, REASONS)}`,
     `  exits     ${groups(byExit, REASONS)}`,
     `  tokens    ${groups(byToken, TOKENS)}`,

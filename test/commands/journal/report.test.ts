@@ -127,6 +127,25 @@ describe('a journal with adopted tokens and a deficit', () => {
   })
 })
 
+test.each([
+  ['the average holding time of closed positions', ['buy', 'sell'], /^ {2}trades {4}1, .*, held for 30 s on average$/m],
+  ['no holding time without a closed position', ['buy'], /^ {2}trades {4}1, .*, profit factor \S+$/m],
+] as const)('the text shows %s', async (_what, sides, line) => {
+  const path = journalPath()
+  const journal = openJournal(path, { space: NO_LIMITS, onFailure: (error) => expect.fail(error.message) })
+  const account = accountOf('live', 'host', 'genesis', 'wallet')
+  journal.input(1, 1_000, start(1, { bots: [{ name: 'dips', account } as unknown as BotSettings] }))
+  for (const [index, side] of sides.entries()) {
+    const at = { number: index + 1, time: 1_000 + 30_000 * index }
+    const own = { side, account: account.id, mint: keyOf(5) }
+    journal.output(1, at.time, at.number, { kind: 'order', order: order(at.number, own) })
+    const traded = { tokens: 100n, decimals: 2, slot: at.number, time: at.time, final: true }
+    journal.write({ kind: 'fill', fill: fill(at.number, { ...own, ...traded }) })
+  }
+  await journal.close()
+  expect(reportText(reported(path), path).join('\n')).toMatch(line)
+})
+
 test('a journal without bots has a text of its own', async () => {
   const path = journalPath()
   const journal = openJournal(path, { space: NO_LIMITS, onFailure: (error) => expect.fail(error.message) })
