@@ -56,6 +56,25 @@ test('causal decisions are the same with later rows, without them, and with othe
   expect(compared).toBeGreaterThan(1_000)
 })
 
+/** A strategy that decides only when a bar closes, with bars of each kind. */
+const BARRED = `import { atr, defineStrategy, ema, z } from 'sluice'
+export default defineStrategy({ name: 'barred', about: '', params: z.object({ fast: z.number().default(3) }), keys: ['trades'],
+  bars: { '5s': 20, '7 trades': 10, '1 SOL': 10 },
+  indicators: ({ fast }) => ({ fast: ema('5s', fast), range: atr('7 trades', 3) }),
+  start: (_params, bot) => ({ onBar(bar, token) {
+    const { fast, range } = token.indicators
+    bot.note(token.mint, [bar.width, bar.closeTime, bar.close, bar.trades, fast, range, token.bars('1 SOL').length].join(' '))
+    if (bar.width === '5s' && fast !== undefined && bar.close < fast && !token.position)
+      bot.buy(token, { sol: 0.05, reason: 'below the average' })
+  } }) })
+`
+
+test('the decisions of a strategy on time, tick and volume bars are causal', async () => {
+  const { compared, divergence, outside } = await verify({ strategy: folder.write('barred.ts', BARRED) })
+  expect({ divergence, outside }).toEqual({ divergence: null, outside: [] })
+  expect(compared).toBeGreaterThan(1_000)
+})
+
 const ahead = 'globalThis.leaked.block.price[globalThis.leaked.row + 1]'
 
 test.each([

@@ -36,6 +36,19 @@ export default defineStrategy({ name: 'curious', about: '', keys: ['trades'],
 })
 `
 
+/** A strategy whose params declare its bars, so that the bars of the sets differ. */
+const BARRED = `import { defineStrategy, ema, z } from 'sluice'
+export default defineStrategy({ name: 'barred', about: '', keys: ['trades'],
+  params: z.object({ seconds: z.number().min(1), trades: z.number().min(1) }),
+  bars: ({ seconds, trades }) => ({ [seconds + 's']: 20, [trades + ' trades']: { keep: 5, silent: 'gap' } }),
+  indicators: ({ seconds }) => ({ average: ema(seconds + 's', 3) }),
+  start: (_params, bot) => ({ onBar(bar, token) {
+    const { average } = token.indicators
+    if (average === undefined || token.position || token.bars(bar.width).length < 3) return
+    if (bar.close < average) bot.buy(token, { sol: 0.02, reason: 'below the average' })
+  } }) })
+`
+
 /** One configuration and one tape for all tests here. */
 async function prepared(bot: object): Promise<{ config: Config; path: string }> {
   const path = journalPath()
@@ -93,10 +106,19 @@ const curious = {
   bot: { name: 'curious', strategy: folder.write('curious.ts', CURIOUS), params: { chance: 0.5 } },
   points: [0.1, 0.5, 1].map((chance) => ({ chance })),
 }
+const barred = {
+  bot: { name: 'barred', strategy: folder.write('barred.ts', BARRED), params: { seconds: 5, trades: 7 } },
+  points: [
+    { seconds: 2, trades: 7 },
+    { seconds: 15, trades: 7 },
+    { seconds: 15, trades: 3 },
+  ],
+}
 
 test.each([
   ['a shipped strategy', dips],
   ['a strategy that draws, has timers, and reads late columns', curious],
+  ['a strategy whose params declare its bars', barred],
 ])(
   'a set has the same result alone, in one engine with others, over shared memory and in threads: %s',
   async (_, { bot, points }) => {
