@@ -16,7 +16,8 @@ export interface Use {
 interface Meaning {
   /** An imported name, as `import module.name`. */
   readonly path?: string
-  /** The expression that initializes a constant, and the properties that a pattern takes from its value. */
+  /** The expression that initializes a variable, and the properties that a pattern takes from its value. A later
+   *  assignment does not count: the variable has had the first value, too. */
   readonly init?: AnyNode
   readonly keys?: readonly string[]
 }
@@ -29,7 +30,7 @@ interface Scope {
 
 /** Names of the global object itself. */
 const GLOBAL_OBJECTS = ['globalThis', 'global', 'self', 'window']
-/** Longest chain of constants that stand for other constants. */
+/** Longest chain of variables that stand for other variables. */
 const LONGEST_CHAIN = 10
 const OWN: Meaning = {}
 
@@ -71,7 +72,7 @@ class Names {
     return found
   }
 
-  /** Whether this is the name of a constant, whose value is a use already. */
+  /** Whether this is the name of a variable, whose value is a use already. */
   #isOwnName(identifier: Identifier): boolean {
     const parent = this.#parents.get(identifier)
     return parent?.type === 'VariableDeclarator' && parent.id === identifier
@@ -151,7 +152,7 @@ class Names {
         const home = node.kind === 'var' ? functionOf(scope) : scope
         for (const { id, init } of node.declarations)
           for (const { name, keys } of boundNames(id))
-            home.names.set(name, node.kind === 'const' && init && keys ? { init: init as AnyNode, keys } : OWN)
+            home.names.set(name, init && keys ? { init: init as AnyNode, keys } : OWN)
         break
       }
       case 'ImportDeclaration':
@@ -218,6 +219,8 @@ function unknown(pattern: Pattern): { name: string }[] {
 /** Name of a property, if the source contains it. */
 function keyOf(property: AnyNode, computed: boolean): string | undefined {
   if (property.type === 'Identifier') return computed ? undefined : property.name
+  if (property.type === 'TemplateLiteral' && property.expressions.length === 0)
+    return property.quasis[0]?.value.cooked ?? undefined
   return property.type === 'Literal' ? String(property.value) : undefined
 }
 

@@ -72,6 +72,7 @@ export interface Breach {
 
 export function breachOfUse({ path, node, parent }: Use): Breach | undefined {
   if (parent?.type === 'UnaryExpression' && parent.operator === 'typeof') return undefined
+  if (parent?.type === 'BinaryExpression' && parent.operator === 'instanceof') return undefined
   if (path === 'Date') return breachOfDate(node, parent)
   if (path === 'Function' && isCalled(node, parent)) return { name: 'Function', why: UNCHECKED }
   const [, localTime] = /^new Date\.((?:get|set)(?!UTC|Time$)\w+|to(?:Locale)?(?:Date|Time)?String)$/.exec(path) ?? []

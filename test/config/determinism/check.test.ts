@@ -27,6 +27,12 @@ test.each([
   ['const clock = Date\nclock.now()', '2:1 Date.now'],
   ['const { Date: Clock } = globalThis\nClock.now()', '2:1 Date.now'],
   ["Date['now']()", '1:1 Date.now'],
+  ['Date[`now`]()', '1:1 Date.now'],
+  ['let clock = Date\nclock.now()', '2:1 Date.now'],
+  ['let { now } = Date', '1:7 Date.now'],
+  ['var { random: draw } = Math', '1:15 Math.random'],
+  ['let made = new Date(5)\nmade.getHours()', '2:1 getHours'],
+  ['class Clock { at = Date.now?.() }', '1:20 Date.now'],
   ['Date?.now()', '1:1 Date.now'],
   ['globalThis.Date.now()', '1:1 Date.now'],
   ['(Date as any).now()', '1:1 Date.now'],
@@ -88,6 +94,13 @@ test.each([
   ['type Clock = typeof Date; interface A { fetch: typeof fetch; process: NodeJS.Process }'],
   ["import type { Stats } from 'node:fs'"],
   ['({}) instanceof Date'],
+  ['({}) instanceof Promise'],
+  ['let performance = 0\nperformance += 1\nperformance.toFixed()'],
+  ['let global = { process: 1 }\nglobal.process'],
+  ['var Date = Date'],
+  ['for (let process = 0, crypto = process; process < 3; process++) crypto.toFixed()'],
+  ['for (const process of [{ exit: 1 }]) process.exit'],
+  ["import data from './prices.json' with { type: 'json' }\ndata"],
   ["typeof process === 'undefined'"],
   ['const Date = { now: () => 1 }\nDate.now()'],
   ['function f(Date: any) { return Date.now() }'],
@@ -125,6 +138,13 @@ test('the local modules of a strategy are checked, each once, and only those tha
   const file = written("import { a } from './near.ts'\n// import { b } from './far.ts'\nexport default a")
   const { found } = nondeterminism(file)
   expect(found.map(({ file, line, column }) => `${file}:${line}:${column}`)).toEqual([`${folder}/near.ts:2:18`])
+})
+
+test('a module is checked even if another module of the strategy imports it', () => {
+  written('export const b = () => Date.now()', 'far.ts')
+  written("export { b } from './far.ts'", 'near.ts')
+  const { found } = nondeterminism(written("import { b } from './near.ts'\nexport default b"))
+  expect(found.map(({ file, line, column }) => `${file}:${line}:${column}`)).toEqual([`${folder}/far.ts:1:24`])
 })
 
 test('a strategy is refused with every place and with what to use instead', async () => {
