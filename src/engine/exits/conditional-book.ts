@@ -199,8 +199,8 @@ export class ConditionalBook {
     // The bot is not configured now, so the conditional order waits.
     if (owner === undefined || action.side !== 'buy') return undefined
     const veto = owner.vetoOf(triggerOf(order, action.options))
-    if (veto !== undefined) return { ok: false, code: 'VETOED', reason: veto }
     if (isOver(order.state)) return undefined // the strategy cancelled it instead
+    if (veto !== undefined) return { ok: false, code: 'VETOED', reason: veto }
     const placed = this.#factory.buy(owner, mint, action.options)
     if (placed.ok) owner.refresh(mint)
     return placed

@@ -127,3 +127,25 @@ test('confirmBuy that returns neither true nor a reason ends the strategy, and n
     expect([ended, made.length]).toEqual([true, 0])
   }
 })
+
+test('a conditional order that confirmBuy cancels and vetoes stays cancelled, with one report of its end', () => {
+  const strategyBot: Bot[] = []
+  const rig: EngineRig = held(
+    {
+      confirmBuy: ({ id }) => {
+        strategyBot[0]?.cancel(id)
+        return 'not any more'
+      },
+    },
+    (bot) => {
+      strategyBot.push(bot)
+      LIMIT(bot)
+    },
+  )
+  for (let print = 0; print < 6; print++) rig.trade(0.8e-6, { ms: 100 })
+  const states = rig.outputs.flatMap((output) => (output.kind === 'conditional' ? [output.order] : []))
+  expect(states.map(({ state, code }) => [state, code])).toEqual([
+    ['waiting', ''],
+    ['cancelled', 'CANCELLED'],
+  ])
+})
