@@ -5,6 +5,7 @@ import type { Bar } from '../../market/bar.ts'
 import { type MarketEvent, type NewToken, type PriceUpdate, RowKind, type Trade } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
 import type { Liquidation } from '../accounting/liquidation.ts'
+import type { Position } from '../accounting/position.ts'
 import { flawText, readPlan } from '../bars/bar-plan.ts'
 import { type BarHost, BotBars } from '../bars/bot-bars.ts'
 import type { TokenBars } from '../bars/token-bars.ts'
@@ -135,13 +136,16 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     activity.leave(before)
   }
 
-  /** Shows a bar that has closed to the strategy, if its keys cover the token. */
+  /** Shows a bar that has closed to the strategy: to `onBar` if its keys cover the token, to `exitsFor` if it holds the
+   *  token. */
   closed(bar: Bar, token: number): void {
     const { onBar, exitsFor } = this.handlers
     if (onBar === undefined && exitsFor === undefined) return
-    if (!this.keys.has('trades') && !this.keys.has(this.state.mints.list[token] as string)) return
+    const mint = this.state.mints.list[token] as string
+    const isCovered = this.keys.has('trades') || this.keys.has(mint)
+    if (!isCovered && (exitsFor === undefined || this.#positionIn(mint) === undefined)) return
     const view = this.viewOf(token)
-    this.guard(() => this.handlers.onBar?.(bar, view))
+    if (isCovered) this.guard(() => this.handlers.onBar?.(bar, view))
     this.guard(() => this.#followExits(bar, view))
   }
 
@@ -285,9 +289,9 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
   /** Creates the views of tokens with durable state after a restart, so that they are freed at the same time as without
    *  it. */
   #restoreViews(): void {
-    const { book, mints, now } = this.state
+    const { mints, now } = this.state
     for (const { mint, seenAt, day } of this.durable.records()) {
-      const isHeld = book.positions.get({ account: this.settings.account.id, mint })?.bot === this.name
+      const isHeld = this.#positionIn(mint) !== undefined
       if (!isHeld && day < dayOf(now) - 1) {
         this.durable.free(mint)
         continue
@@ -303,10 +307,14 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     return this.#hold(this.viewOf(this.state.mints.intern(mint)))
   }
 
-  #hold(view: TokenView): TokenView {
-    const { mint } = view
+  #positionIn(mint: string): Position | undefined {
     const position = this.state.book.positions.get({ account: this.settings.account.id, mint })
-    if (position === undefined || position.bot !== this.name) view.held = undefined
+    return position?.bot === this.name ? position : undefined
+  }
+
+  #hold(view: TokenView): TokenView {
+    const position = this.#positionIn(view.mint)
+    if (position === undefined) view.held = undefined
     else if (view.held?.shows(position) !== true) view.held = new HeldView(this.#liquidation, position)
     return view
   }

@@ -128,6 +128,27 @@ test('confirmBuy that returns neither true nor a reason ends the strategy, and n
   }
 })
 
+test('exitsFor covers a held position whose mint is not among the keys of the bot; onBar does not', () => {
+  const called: string[] = []
+  const strategy = {
+    ...{ name: 'one', about: '', params: undefined, keys: ['newTokens'], bars: { '1s': 5 } },
+    start: (_params: never, bot: Bot): Handlers<unknown> => ({
+      onSignal: () => void buys(bot),
+      onBar: () => void called.push('onBar'),
+      exitsFor: () => void called.push('exitsFor'),
+    }),
+  }
+  const rig = new EngineRig([strategy as never], [botSettings('one')])
+  rig.settle(1e-6)
+  seconds(rig, 2)
+  expect(called).toEqual([])
+  const [bought] = orders(rig.input({ kind: 'command', command: { name: 'signal', signal: 'go', data: null } }))
+  if (bought === undefined) throw new Error('no order')
+  rig.fill(bought, 1e-6)
+  seconds(rig, 3)
+  expect(called).toEqual(['exitsFor', 'exitsFor', 'exitsFor'])
+})
+
 test('a conditional order that confirmBuy cancels and vetoes stays cancelled, with one report of its end', () => {
   const strategyBot: Bot[] = []
   const rig: EngineRig = held(
