@@ -68,6 +68,12 @@ export class BotBars implements BarReader {
     this.#host.closed(bar, token)
   }
 
+  /** Ends the use of bars, because the strategy has ended. */
+  release(): void {
+    this.#all.release(this)
+    this.#tokens.length = 0
+  }
+
   forget(token: TokenId): void {
     const entry = this.#tokens[token]
     if (entry === undefined) return

@@ -52,6 +52,15 @@ export class TokenBars {
     return bars
   }
 
+  /** Removes a reader from the readers of all widths. The lists are replaced, because they may be iterated over now. */
+  release(reader: BarReader): void {
+    for (const [bars, readers] of this.#readers)
+      this.#readers.set(
+        bars,
+        readers.filter((one) => one !== reader),
+      )
+  }
+
   #add(width: BarWidth): Bars {
     const bars = new Bars(width, this.gaps)
     this.dueAt = Math.min(this.dueAt, bars.closesAt)

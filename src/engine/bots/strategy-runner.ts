@@ -349,6 +349,7 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
   /** Ends the strategy: its bot only closes positions from now on. */
   #end(alarm: Alarm): void {
     this.handlers = {}
+    this.bars?.release()
     this.money.status = 'exits-only'
     if (this.state.warming) this.#heldAlarm = alarm
     else this.#emitEnd(alarm)

@@ -76,3 +76,20 @@ test('every handler is counted before it runs, and a nested handler counts as pa
   expect(counts.map((count) => count - first)).toEqual([0, 0, 1, 1, 2, 2, 3, 3])
   expect(rig.cells[0]).toBe(-1)
 })
+
+test('an indicator that throws ends its strategy once, and is not called again', () => {
+  let calls = 0
+  const add = () => {
+    calls++
+    throw new Error('no value')
+  }
+  const strategy = defineStrategy({
+    ...{ name: 'broken', about: '', params: z.object({}), keys: ['trades'], bars: { '1s': 1 } },
+    indicators: () => ({ broken: { width: '1s', create: () => ({ add, value: undefined }) } }),
+    start: () => ({ onBar: (_bar, token) => void token.indicators.broken }),
+  })
+  const rig = new EngineRig([strategy as never], [botSettings('broken')])
+  for (let second = 0; second < 60; second++) rig.trade(1e-6, { ms: 1_000 })
+  expect(alarmsIn(rig.outputs)).toMatchObject([{ code: 'STRATEGY_THREW', reason: 'Error: no value' }])
+  expect(calls).toBe(1)
+})
