@@ -6,12 +6,11 @@ import type { Config } from '../config/config.ts'
 import { codeHash } from '../config/hashes.ts'
 import type { Position } from '../engine/accounting/position.ts'
 import { alarmText } from '../engine/bots/thrown-value.ts'
-import { type Input, isStrategyEnd, type StartInput } from '../engine/messages.ts'
+import { isStrategyEnd, type StartInput } from '../engine/messages.ts'
 import { NO_MONEY, type RecoveredMoney } from '../engine/recovered-money.ts'
 import type { BotSettings, Plan } from '../engine/settings.ts'
-import type { MarketItem } from '../journal/reader/reader.ts'
 import { NO_PAST } from '../journal/reader/recovery.ts'
-import type { Market } from '../journal/tape/market-tape.ts'
+import type { FeedNews, Market, SourceNews } from '../journal/tape/market-tape.ts'
 import { Mints } from '../market/mints.ts'
 import { shareOf } from '../orders/budget-status.ts'
 import { Limiter } from '../orders/limiter.ts'
@@ -24,9 +23,10 @@ import { SimulatedClock } from '../simulation/simulated-clock.ts'
 import { type TapeItem, TapeSource } from '../simulation/tape-source.ts'
 import { venueOf } from '../venues/registry.ts'
 import type { BotResult } from './bot-result.ts'
-import { FIREHOSES, type KeyCoverage, refuseLacks, tapeCoverage, WatchedMints } from './coverage.ts'
+import { type KeyCoverage, refuseLacks, tapeCoverage, WatchedMints } from './coverage.ts'
 import { Equity, EquitySampler } from './equity.ts'
 import { type Backtest, type BacktestOptions, NO_WALLET, type OneWallet } from './outcome.ts'
+import { Pauses, withWatched } from './pauses.ts'
 import { type ReplayedStart, type TakenOver, takenOver } from './replay/recorded-start.ts'
 import { BacktestResults } from './results.ts'
 import { SourceData } from './source-data.ts'
@@ -268,22 +268,16 @@ class Run {
 
   /** Yields the tape as inputs of the runner. The time between two segments becomes a gap. */
   *#items(): Generator<TapeItem, void, undefined> {
-    let endedAt: Millis | undefined
+    const pauses = new Pauses()
     let rows = 0
     for (const item of this.#sources.items(this.#market.items(this.#mints))) {
+      const pause = pauses.take(item)
       if (item.kind === 'rows') {
         yield* this.#rowsOf(item, rows)
         rows += item.to - item.from
         this.#options.progress?.(rows)
-      } else if (item.kind === 'news') yield* this.#news(item)
-      else if (item.kind === 'ended') {
-        endedAt = item.stretch.to
-        this.#watched.record(endedAt, undefined)
-        yield { kind: 'input', time: endedAt, input: { kind: 'feed', status: 'down', confirmed: [] } }
-      } else if (endedAt !== undefined) {
-        const { from: to } = item.stretch
-        yield { kind: 'input', time: to, input: this.#gap({ from: endedAt, to, keys: FIREHOSES }) }
-      }
+      } else if (item.kind === 'news') yield* this.#news(item.time, item.news)
+      else if (pause !== undefined) yield* this.#news(pause.time, pause.news)
     }
     yield* this.#end()
   }
@@ -320,20 +314,17 @@ class Run {
     else if (split < item.to) yield { ...item, from: split }
   }
 
-  #news({ time, news }: Extract<MarketItem, { kind: 'news' }>): TapeItem[] {
+  #news(time: Millis, news: FeedNews | SourceNews): TapeItem[] {
+    // Orders and timers before the news still change what the bots watch.
+    this.#clock.advanceTo(time)
     if (news.kind === 'source')
       return this.#sources.inputsOf(news).map((input) => ({ kind: 'input', time, input }) as const)
-    if (news.kind === 'gap') return [{ kind: 'input', time, input: this.#gap(news) }]
-    this.#watched.record(time, news.status === 'live' ? news.confirmed : undefined)
-    return [{ kind: 'input', time, input: news }]
-  }
-
-  /** Returns the input for a gap. A bot that watches single tokens also receives gaps in `trades`, which cover its
-   *  tokens. */
-  #gap({ from, to, keys }: { from: Millis; to: Millis; keys: readonly string[] }): Input {
+    if (news.kind === 'feed') {
+      this.#watched.record(time, news.status === 'live' ? news.confirmed : undefined)
+      return [{ kind: 'input', time, input: news }]
+    }
     this.#gaps++
-    this.#gapMs += to - from
-    const all = keys.includes('trades') ? new Set([...keys, ...this.#watched.now]) : keys
-    return { kind: 'gap', from, to, keys: [...all] }
+    this.#gapMs += news.to - news.from
+    return [{ kind: 'input', time, input: withWatched(news, this.#watched.now) }]
   }
 }

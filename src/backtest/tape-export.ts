@@ -5,7 +5,7 @@ import type { Market } from '../journal/tape/market-tape.ts'
 import { eventOf } from '../market/block.ts'
 import { Mints } from '../market/mints.ts'
 import { DEFAULT_VENUE } from '../venues/registry.ts'
-import { FIREHOSES } from './coverage.ts'
+import { Pauses } from './pauses.ts'
 
 const CHUNK_CHARACTERS = 1 << 20
 
@@ -55,12 +55,10 @@ export function exportTape(market: Market, path: string, progress: (rows: number
 
 /** Yields the messages of a tape. The time between two segments becomes a gap. */
 function* messagesOf(market: Market): Generator<{ kind: keyof Exported; message: Message }, void, undefined> {
-  let endedAt: Millis | undefined
+  const pauses = new Pauses()
   for (const item of market.items(new Mints())) {
-    if (item.kind === 'ended') endedAt = item.stretch.to
-    else if (item.kind === 'began' && endedAt !== undefined)
-      yield { kind: 'gaps', message: gapMessage({ from: endedAt, to: item.stretch.from, keys: FIREHOSES }) }
-    else if (item.kind === 'news' && item.news.kind === 'gap') yield { kind: 'gaps', message: gapMessage(item.news) }
+    const news = item.kind === 'news' ? item.news : pauses.take(item)?.news
+    if (news?.kind === 'gap') yield { kind: 'gaps', message: gapMessage(news) }
     if (item.kind !== 'rows') continue
     const { block, from, to } = item
     for (let row = from; row < to; row++) {

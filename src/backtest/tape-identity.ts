@@ -4,7 +4,7 @@ import { bytesOf } from '../journal/tape/column.ts'
 import type { FeedNews, Market, MarketItem } from '../journal/tape/market-tape.ts'
 import { type Block, RowKind, type TokenId } from '../market/block.ts'
 import { Mints } from '../market/mints.ts'
-import { FIREHOSES } from './coverage.ts'
+import { Pauses } from './pauses.ts'
 
 /** Version of the identity, which is recorded with every hash. Version 1 did not cover market caps, slippage, fees,
  *  signatures, traders, creators, names and gaps. */
@@ -32,17 +32,17 @@ export class TapeIdentity {
   #mintList: readonly string[] = []
   readonly #numbers = new Map<string, number>()
   readonly #gaps = new Set<string>()
-  #endedAt: number | undefined
+  readonly #pauses = new Pauses()
   #rows = 0
 
   take(item: MarketItem): void {
     if (item.kind === 'rows') this.rows(item.block, item.from, item.to)
-    else if (item.kind === 'ended') this.#endedAt = item.stretch.to
     else if (item.kind === 'news') {
       if (item.news.kind === 'gap') this.#gap(item.news)
       if (item.news.kind === 'source') this.#told.update(`source ${this.#rows} ${item.time} ${encodeJson(item.news)}\n`)
-    } else if (this.#endedAt !== undefined)
-      this.#gap({ kind: 'gap', from: this.#endedAt, to: item.stretch.from, keys: FIREHOSES })
+    }
+    const pause = this.#pauses.take(item)?.news
+    if (pause?.kind === 'gap') this.#gap(pause)
   }
 
   rows(block: Block, from: number, to: number): void {

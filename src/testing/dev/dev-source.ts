@@ -1,3 +1,5 @@
+import { FIREHOSES } from '../../backtest/coverage.ts'
+import { Pauses } from '../../backtest/pauses.ts'
 import type { Millis } from '../../base/units.ts'
 import { openReader } from '../../journal/reader/reader.ts'
 import type { MarketItem } from '../../journal/tape/market-tape.ts'
@@ -7,8 +9,6 @@ import { SeededMarket } from '../../sandbox/market/seeded-market.ts'
 import type { GrowingTape } from './growing-tape.ts'
 
 type Rows = Extract<MarketItem, { kind: 'rows' }>
-
-const FIREHOSES = ['trades', 'newTokens', 'priceUpdates']
 
 /** Where the rows of a dev session come from. */
 export interface DevSource {
@@ -61,7 +61,7 @@ export class JournalSource implements DevSource {
   #items: Iterator<MarketItem> | undefined
   /** Rows of the current item that were not written yet. */
   #rest: Rows | undefined
-  #endedAt: Millis | undefined
+  readonly #pauses = new Pauses()
   #head: Millis
 
   constructor(path: string) {
@@ -106,12 +106,7 @@ export class JournalSource implements DevSource {
 
   #tell(tape: GrowingTape, item: Exclude<MarketItem, Rows>): void {
     if (item.kind === 'news') tape.input(item.time, item.news)
-    else if (item.kind === 'ended') {
-      this.#endedAt = item.stretch.to
-      tape.input(item.stretch.to, { kind: 'feed', status: 'down', confirmed: [] })
-    } else if (this.#endedAt !== undefined) {
-      const { from: to } = item.stretch
-      tape.input(to, { kind: 'gap', from: this.#endedAt, to, keys: FIREHOSES })
-    }
+    const pause = this.#pauses.take(item)
+    if (pause !== undefined) tape.input(pause.time, pause.news)
   }
 }

@@ -1,3 +1,4 @@
+import { withWatched } from '../../backtest/pauses.ts'
 import { BacktestResults } from '../../backtest/results.ts'
 import { lamportsToSol, type Millis } from '../../base/units.ts'
 import type { Config } from '../../config/config.ts'
@@ -28,11 +29,14 @@ export class VersionRun {
   }
 
   play(item: TapeItem): void {
-    const { clock, sink, wanted } = this.#process
-    // A gap of the firehose is also a gap of every token that a bot watches.
-    if (item.kind === 'input' && item.input.kind === 'gap' && item.input.keys.includes('trades'))
-      sink.post({ ...item.input, keys: [...new Set([...item.input.keys, ...wanted])] })
-    else this.#rows += playItem(item, clock, sink)
+    const { clock, sink } = this.#process
+    if (item.kind === 'rows' || item.input.kind !== 'gap') {
+      this.#rows += playItem(item, clock, sink)
+      return
+    }
+    // Orders and timers before the gap still change what the bots watch.
+    clock.advanceTo(item.time)
+    sink.post(withWatched(item.input, this.#process.wanted))
   }
 
   /** Advances the clock without rows, so that orders land and timers fire. */

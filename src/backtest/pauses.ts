@@ -1,0 +1,28 @@
+import type { Millis } from '../base/units.ts'
+import type { FeedNews, MarketItem } from '../journal/tape/market-tape.ts'
+import { FIREHOSES } from './coverage.ts'
+
+type Gap = Extract<FeedNews, { kind: 'gap' }>
+
+/** The pauses between the stretches of a tape, as events of the feed: the feed goes down, and the pause is a gap. */
+export class Pauses {
+  #endedAt: Millis | undefined
+
+  /** Adds an item of the tape, in order. Returns the event that follows from it; undefined if there is none. */
+  take(item: MarketItem): { readonly time: Millis; readonly news: FeedNews } | undefined {
+    if (item.kind === 'ended') {
+      this.#endedAt = item.stretch.to
+      return { time: this.#endedAt, news: { kind: 'feed', status: 'down', confirmed: [] } }
+    }
+    if (item.kind !== 'began' || this.#endedAt === undefined) return undefined
+    const { from: to } = item.stretch
+    return { time: to, news: { kind: 'gap', from: this.#endedAt, to, keys: FIREHOSES } }
+  }
+}
+
+/** Adds the tokens that bots watch to a gap in `trades`, because a bot that watches single tokens receives only gaps of
+ *  its own keys. `wanted`: current subscription keys. */
+export function withWatched({ keys, ...gap }: Gap, wanted: readonly string[]): Gap {
+  const mints = wanted.filter((key) => !FIREHOSES.includes(key))
+  return { ...gap, keys: keys.includes('trades') ? [...new Set([...keys, ...mints])] : keys }
+}
