@@ -1,6 +1,7 @@
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 import { DEFAULT_FILL_MODEL, type FillModel } from '../engine/accounting/fill-assumptions.ts'
+import { FIREHOSES } from '../engine/bots/subscription-router.ts'
 import type { Market } from '../journal/tape/market-tape.ts'
 import { Mints } from '../market/mints.ts'
 import {
@@ -11,7 +12,6 @@ import {
   measure,
   type Unheard,
 } from '../simulation/calibration.ts'
-import { FIREHOSES } from './coverage.ts'
 import { mean, quantile } from './metrics/statistics.ts'
 import type { CalibrationReport } from './report/report.ts'
 

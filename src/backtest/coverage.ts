@@ -2,6 +2,7 @@ import { ExitCode, SluiceError } from '../base/errors.ts'
 import type { Millis } from '../base/units.ts'
 import { keysOf } from '../config/accounts.ts'
 import type { Config } from '../config/config.ts'
+import { FIREHOSES } from '../engine/bots/subscription-router.ts'
 import type { FeedStatus } from '../engine/messages.ts'
 import type { Market } from '../journal/tape/market-tape.ts'
 import { dateTimeOf } from '../runtime/time-text.ts'
@@ -31,7 +32,6 @@ export interface KeyCoverage {
   readonly segments: readonly SegmentCoverage[]
 }
 
-export const FIREHOSES = ['trades', 'newTokens', 'priceUpdates']
 /** Smallest share that a key must cover. Below it, a bot sees another market than the one it would have traded on. */
 const LEAST_SHARE = 0.95
 

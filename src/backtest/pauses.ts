@@ -1,6 +1,6 @@
 import type { Millis } from '../base/units.ts'
+import { FIREHOSES } from '../engine/bots/subscription-router.ts'
 import type { FeedNews, MarketItem } from '../journal/tape/market-tape.ts'
-import { FIREHOSES } from './coverage.ts'
 
 type Gap = Extract<FeedNews, { kind: 'gap' }>
 

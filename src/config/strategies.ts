@@ -3,6 +3,7 @@ import { extname, join } from 'node:path/posix'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import { ExitCode, SluiceError } from '../base/errors.ts'
+import { FIREHOSES } from '../engine/bots/subscription-router.ts'
 import type { Strategy } from '../engine/strategy.ts'
 import { isPublicKey } from '../solana/base58.ts'
 import { expandPath, OWN_STRATEGIES } from './files.ts'
@@ -66,8 +67,6 @@ async function imported(file: string, query: string, cwd: string): Promise<Strat
   return exported.default as Strategy
 }
 
-const KEYS = ['trades', 'newTokens', 'priceUpdates']
-
 const isFunction = (what: string) =>
   z.custom<(...args: never) => unknown>((value) => typeof value === 'function', { error: `expected ${what}` })
 
@@ -80,8 +79,8 @@ const strategyShape = z.strictObject({
   params: z.custom((value) => defOf(value)?.type === 'object', { error: 'expected z.object({ ... })' }),
   keys: z
     .array(
-      z.string().refine((key) => KEYS.includes(key) || isPublicKey(key), {
-        error: ({ input }) => `expected ${KEYS.join(', ')} or a mint${didYouMean(String(input), KEYS)}`,
+      z.string().refine((key) => FIREHOSES.includes(key) || isPublicKey(key), {
+        error: ({ input }) => `expected ${FIREHOSES.join(', ')} or a mint${didYouMean(String(input), FIREHOSES)}`,
       }),
     )
     .min(1),

@@ -8,6 +8,7 @@ import type { Config } from '../config/config.ts'
 import { overriddenNote } from '../config/effective-exits.ts'
 import { codeHash } from '../config/hashes.ts'
 import { isUnsellable } from '../engine/accounting/position.ts'
+import { FIREHOSES } from '../engine/bots/subscription-router.ts'
 import type { Command, Input } from '../engine/messages.ts'
 import type { BotSettings } from '../engine/settings.ts'
 import { Mints } from '../market/mints.ts'
@@ -33,7 +34,6 @@ import { type StatusParts, statusOf } from './status.ts'
 import type { Probe } from './trading.ts'
 import { buildWorld, type LiveWorld } from './world.ts'
 
-const FIREHOSES = ['trades', 'newTokens', 'priceUpdates']
 const MARKS_EVERY_MS = 250
 /** Longest time for which an orderly stop waits for answers to requests that were sent. */
 const LAST_ANSWERS_MS = 2_000

@@ -1,6 +1,8 @@
 import { type Block, eventOf, type MarketEvent, RowKind, Trade } from '../../market/block.ts'
 import { type ByToken, type Mints, setByToken } from '../../market/mints.ts'
 
+/** Subscription keys that bring the rows of all tokens. */
+export const FIREHOSES: readonly string[] = ['trades', 'newTokens', 'priceUpdates']
 /** Number of rows to look ahead. With 4 rows and with 16 rows, runs took a tenth longer. */
 const ROWS_AHEAD = 8
 

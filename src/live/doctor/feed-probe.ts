@@ -1,5 +1,6 @@
 import type { Clock, Dial } from '../../base/machine.ts'
 import { seededRandom } from '../../base/random.ts'
+import { FIREHOSES } from '../../engine/bots/subscription-router.ts'
 import { type Block, RowKind } from '../../market/block.ts'
 import { Mints } from '../../market/mints.ts'
 import { Prices } from '../../market/price.ts'
@@ -23,7 +24,6 @@ const AUTHENTICATED_WITHIN_MS = 15_000
 /** Shortest observation. It continues after the units are proved, because invalid frames are rare. */
 const LEAST_LOOK_MS = 2_000
 const LOOK_EVERY_MS = 50
-const KEYS = ['trades', 'newTokens', 'priceUpdates']
 
 /** Observes the feed until its units are proved, for at most `mostMs` after the service has accepted the key. */
 export async function lookAtFeed(service: ServiceAccess, clock: Clock, mostMs: number): Promise<FeedLook> {
@@ -75,7 +75,7 @@ class Look {
         notice: (text) => void this.#notices.push(text),
       },
     })
-    this.#feed.want(KEYS)
+    this.#feed.want(FIREHOSES)
     this.#stop = this.#feed.start({ rows: (block, from, to) => this.#rows(block, from, to), post: () => {} })
   }
 

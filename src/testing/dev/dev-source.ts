@@ -1,6 +1,6 @@
-import { FIREHOSES } from '../../backtest/coverage.ts'
 import { Pauses } from '../../backtest/pauses.ts'
 import type { Millis } from '../../base/units.ts'
+import { FIREHOSES } from '../../engine/bots/subscription-router.ts'
 import { openReader } from '../../journal/reader/reader.ts'
 import type { MarketItem } from '../../journal/tape/market-tape.ts'
 import { appendEvent, runSteps } from '../../sandbox/market/event-rows.ts'
