@@ -52,13 +52,13 @@ export function loadingFailure(error: unknown, cwd: string): string {
 }
 
 /** Place of a syntax error as text; undefined if `above` has none. Node writes it above the message: the file and line,
- *  the code, and a caret below the column. */
+ *  the code, and a caret below the column. There is no caret if the file ends where more code is expected. */
 function syntaxPlace(above: string, cwd: string): string | undefined {
-  const [, url = '', line, code = ''] = /^(file:.*):(\d+)\n((?:.*\n)*? *\^+)$/m.exec(above) ?? []
+  const [, url = '', line, code = ''] = /^(file:.*):(\d+)\n((?:.*\n)*? *\^+$)?/m.exec(above) ?? []
   const path = pathOf(url)
   if (line === undefined || path === undefined) return undefined
   const caret = code.slice(code.lastIndexOf('\n') + 1)
-  return `${shownPath(path, cwd)}:${line}:${caret.indexOf('^') + 1}`
+  return `${shownPath(path, cwd)}:${line}${caret === '' ? '' : `:${caret.indexOf('^') + 1}`}`
 }
 
 /** Path of the file that made this stack by a call of Sluice; undefined if no file outside of Sluice made it. */

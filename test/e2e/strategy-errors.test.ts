@@ -96,3 +96,13 @@ test.each([
   const replay = other.process('replay', '--verify', '--json', '--journal', join(project.folder, journal))
   expect(JSON.parse(replay.stdout)).toMatchObject({ segments: 1, equal: true, divergence: null })
 })
+
+test.each([
+  ['const = 1\n', 'strategies/broken.ts:2:7: SyntaxError: '],
+  ['const sum = \n', 'strategies/broken.ts:2: SyntaxError: '], // Node marks no column at the end of a file
+])('`check` names the place of the syntax error in %j', (code, said) => {
+  folder.write('strategies/broken.ts', `export {}\n${code}`)
+  folder.write('broken.yaml', JSON.stringify({ service: 'sandbox', bots: [{ name: 'a', strategy: 'broken' }] }))
+  const { stdout, stderr } = project.process('check', 'broken.yaml')
+  expect(stdout + stderr).toContain(`cannot be used: ${said}`)
+})
