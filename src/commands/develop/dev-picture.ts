@@ -3,7 +3,7 @@ import { printable } from '../../base/text.ts'
 import { durationOf } from '../../runtime/time-text.ts'
 import type { DevState, FailedVersion, ShownVersion } from '../../testing/dev/dev-session.ts'
 import type { VersionEvent, VersionReport } from '../../testing/dev/version-report.ts'
-import { cut, dim, signedShortSol, table } from '../terminal.ts'
+import { cut, dim, signedShortSol, table, wrapped } from '../terminal.ts'
 
 const CHANGES_SHOWN = 6
 const MINT_LENGTH = 8
@@ -20,7 +20,7 @@ export function devPicture(state: DevState, file: string, columns: number, rows:
     `${styleText('bold', 'sluice dev')}  ${file}  ${running}${firstEventText(version)}`,
     dim(`${title}; ${durationOf(head - stretchFrom)} up to ${clockOf(head)}; save to reload, Ctrl-C to end`),
     '',
-    ...(failed === undefined ? [] : [...failureLines(failed, version), '']),
+    ...(failed === undefined ? [] : [...failureLines(failed, version, columns), '']),
     ...comparisonLines(state, columns),
     '',
   ]
@@ -35,8 +35,12 @@ function firstEventText(version: ShownVersion | undefined): string {
   return ms === undefined ? '' : dim(`, first event ${ms.toFixed(0)} ms after the save`)
 }
 
-/** Text about a version that failed, with the code around the place of the error. */
-export function failureLines({ number, message, frame }: FailedVersion, version: ShownVersion | undefined): string[] {
+/** Text about a version that failed, in lines of at most `columns`, and the code around the place of the error. */
+export function failureLines(
+  { number, message, frame }: FailedVersion,
+  version: ShownVersion | undefined,
+  columns: number,
+): string[] {
   const kept =
     version === undefined
       ? 'no version runs'
@@ -45,7 +49,7 @@ export function failureLines({ number, message, frame }: FailedVersion, version:
         : `version ${version.number} continues`
   return [
     `${styleText(['bold', 'red'], `version ${number} failed`)}; ${kept}`,
-    ...message.split('\n').map((line) => printable(line)),
+    ...message.split('\n').flatMap((line) => wrapped(printable(line), columns)),
     ...frame.map((line) => (line.startsWith('>') || line.trimEnd().endsWith('^') ? line : dim(line))),
   ]
 }

@@ -141,7 +141,8 @@ class PlainOutput implements Output {
       const { number, firstEventMs } = version
       const when = firstEventMs === undefined ? title : `${firstEventMs.toFixed(0)} ms after the save`
       console.log(`version ${number}: first event, ${when}`)
-    } else if (change === 'failed' && failed !== undefined) console.log(failureLines(failed, version).join('\n'))
+    } else if (change === 'failed' && failed !== undefined)
+      console.log(failureLines(failed, version, Number.POSITIVE_INFINITY).join('\n'))
     else if (change === 'compared' && version !== undefined) {
       for (const line of comparisonLines(state, 120)) console.log(line)
       if (comparison === undefined) this.#print(state, version.report.events.length - EVENTS_PRINTED)
