@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { noisyMarket, writeTape } from '../support/recorded-tape.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { launch, type Sluice } from './process.ts'
@@ -32,9 +32,23 @@ const BUYS = 'if (token.state.prints === AT) bot.buy(token, { sol: 0.01, reason 
 const THROWS = "if (token.state.prints === 50) throw new Error('no ' + AT + ' ' + reason)"
 const numbers = (at: number) => `export const AT = ${at}\nexport const reason = 'print ${at}'\n`
 
-function start(...options: string[]): Sluice {
-  folder.write('numbers.ts', numbers(20))
-  return launch(['dev', folder.write('nth.ts', strategy(BUYS)), ...options], { NO_COLOR: '1' })
+interface Edited {
+  readonly dev: Sluice
+  /** Saves a file of the strategy. */
+  save(name: 'nth.ts' | 'numbers.ts', text: string): void
+}
+
+/** Starts `dev` on a strategy in a folder of its own. */
+function start(own: string, ...options: string[]): Edited {
+  const save = (name: string, text: string): string => folder.write(`${own}/${name}`, text)
+  save('numbers.ts', numbers(20))
+  return { dev: launch(['dev', save('nth.ts', strategy(BUYS)), ...options], { NO_COLOR: '1' }), save }
+}
+
+async function tapeOf(name: string): Promise<string> {
+  const tape = `${folder.path}/${name}.db`
+  await writeTape(tape, [{ time: T0, items: noisyMarket(2_000, 3, T0) }])
+  return tape
 }
 
 const printed = (dev: Sluice, text: RegExp) =>
@@ -44,70 +58,79 @@ const printed = (dev: Sluice, text: RegExp) =>
     60_000,
   )
 
-test('each save is loaded and compared over the same rows; an error keeps the version before; Ctrl-C ends with 0', async () => {
-  const tape = `${folder.path}/tape.db`
-  await writeTape(tape, [{ time: T0, items: noisyMarket(2_000, 3, T0) }])
-  const dev = start('--journal', tape)
-  await printed(
-    dev,
-    /version 1: first event, tape .*tape\.db, 2000 rows\nRESULTS +VERSION 1 +2000 rows[\s\S]*\norders +16\n/,
-  )
-  expect(dev.stdout).toMatch(/buy {5}\w{8} 0\.01 SOL print 20|filled|sell/)
-
-  folder.write('numbers.ts', numbers(40)) // a module of the strategy, not its file
-  const [, ms] = await printed(dev, /version 2: first event, (\d+) ms after the save\n/)
-  expect(Number(ms)).toBeGreaterThan(0)
-  await printed(dev, /THE SAME ROWS +BEFORE +VERSION 2 +2000 rows[\s\S]*fills differ[\s\S]*- .* print 20\n/)
-
-  folder.write('nth.ts', strategy('this is no code'))
-  await printed(
-    dev,
-    /version 3 failed; version 2 continues\n.*nth\.ts:13:\d+: SyntaxError: [\s\S]*\n> 13 \| +this is no code\n +\| +\^\n/,
-  )
-
-  folder.write('nth.ts', strategy(THROWS))
-  await printed(dev, /version 4 failed; version 2 continues\n.*nth\.ts:13:\d+: Error: no 40 print 40\n[\s\S]*> 13 \| /)
-
-  folder.write('nth.ts', strategy(`${BUYS} // the same decisions`))
-  await printed(dev, /VERSION 5 [\s\S]*every decision and every fill is the same\n/)
-
-  folder.write('nth.ts', strategy('while (token.state.prints === 50) {}'))
-  await printed(dev, /version 6 failed; version 5 continues\nthe strategy did not return within 5 s\n/)
-
+async function interrupt(dev: Sluice): Promise<void> {
   dev.child.kill('SIGINT')
-  expect(await dev.ended).toBe(0)
-  expect(dev.stderr).toBe('')
-})
+  expect([await dev.ended, dev.stderr]).toEqual([0, ''])
+}
 
-test('a version that is loaded after the stretch has moved sees a live feed', async () => {
-  const dev = start('--window', '5', '--speed', '100')
-  await printed(dev, /version 1: first event/)
-  await printed(dev, /RESULTS[\s\S]*?(?:buy {5}[\s\S]*?){20}/)
-  folder.write('numbers.ts', numbers(10))
-  const [, compared] = await printed(dev, /THE SAME ROWS([\s\S]*?fills differ[\s\S]*?print 10\n)/)
-  expect(compared).not.toContain('FEED_DOWN')
-  dev.child.kill('SIGINT')
-  expect(await dev.ended).toBe(0)
-})
+describe.concurrent('dev', () => {
+  test('a version that does not return is ended after 5 s; the version before continues', async () => {
+    const { dev, save } = start('loops', '--journal', await tapeOf('loops'))
+    await printed(dev, /RESULTS +VERSION 1 /)
+    save('nth.ts', strategy('while (token.state.prints === 50) {}'))
+    await printed(dev, /version 2 failed; version 1 continues\nthe strategy did not return within 5 s\n/)
+    await interrupt(dev)
+  })
 
-test('without a journal the market of the sandbox runs, and every new decision is printed', async () => {
-  const dev = start('--window', '20', '--speed', '40')
-  await printed(dev, /version 1: first event, sandbox, seed 1\n/)
-  await printed(
-    dev,
-    /RESULTS[\s\S]*\n\d\d:\d\d:\d\d buy +\w{8} 0\.01 SOL print 20\n[\s\S]*filled[\s\S]*sell .* all held for 20 s\n/,
-  )
-  dev.child.kill('SIGINT')
-  expect(await dev.ended).toBe(0)
-})
+  test('each save is loaded and compared over the same rows; an error keeps the version before; Ctrl-C ends with 0', async () => {
+    const { dev, save } = start('saves', '--journal', await tapeOf('tape'))
+    await printed(
+      dev,
+      /version 1: first event, tape .*tape\.db, 2000 rows\nRESULTS +VERSION 1 +2000 rows[\s\S]*\norders +16\n/,
+    )
+    expect(dev.stdout).toMatch(/buy {5}\w{8} 0\.01 SOL print 20|filled|sell/)
 
-test.each([
-  [['nothing.ts'], 'nothing.ts: no such file; expected a strategy or a configuration'],
-  [['package.json', '--speed', 'max'], '--speed max needs a tape: add --journal DB, or choose a number'],
-  [['package.json', '--speed', '0'], 'Expected a number above 0, or max.'],
-  [['package.json', '--journal', 'nowhere.db'], 'no journal at nowhere.db'],
-])('`dev %s` exits with 2', async (args, message) => {
-  const dev = launch(['dev', ...args])
-  expect(await dev.ended).toBe(2)
-  expect(dev.stderr).toContain(message)
+    save('numbers.ts', numbers(40)) // a module of the strategy, not its file
+    const [, ms] = await printed(dev, /version 2: first event, (\d+) ms after the save\n/)
+    expect(Number(ms)).toBeGreaterThan(0)
+    await printed(dev, /THE SAME ROWS +BEFORE +VERSION 2 +2000 rows[\s\S]*fills differ[\s\S]*- .* print 20\n/)
+
+    save('nth.ts', strategy('this is no code'))
+    await printed(
+      dev,
+      /version 3 failed; version 2 continues\n.*nth\.ts:13:\d+: SyntaxError: [\s\S]*\n> 13 \| +this is no code\n +\| +\^\n/,
+    )
+
+    save('nth.ts', strategy(THROWS))
+    await printed(
+      dev,
+      /version 4 failed; version 2 continues\n.*nth\.ts:13:\d+: Error: no 40 print 40\n[\s\S]*> 13 \| /,
+    )
+
+    save('nth.ts', strategy(`${BUYS} // the same decisions`))
+    await printed(dev, /VERSION 5 [\s\S]*every decision and every fill is the same\n/)
+
+    await interrupt(dev)
+  })
+
+  test('a version that is loaded after the stretch has moved sees a live feed', async () => {
+    const { dev, save } = start('stretch', '--window', '5', '--speed', '100')
+    await printed(dev, /version 1: first event/)
+    await printed(dev, /RESULTS[\s\S]*?(?:buy {5}[\s\S]*?){20}/)
+    save('numbers.ts', numbers(10))
+    const [, compared] = await printed(dev, /THE SAME ROWS([\s\S]*?fills differ[\s\S]*?print 10\n)/)
+    expect(compared).not.toContain('FEED_DOWN')
+    await interrupt(dev)
+  })
+
+  test('without a journal the market of the sandbox runs, and every new decision is printed', async () => {
+    const { dev } = start('sandbox', '--window', '20', '--speed', '40')
+    await printed(dev, /version 1: first event, sandbox, seed 1\n/)
+    await printed(
+      dev,
+      /RESULTS[\s\S]*\n\d\d:\d\d:\d\d buy +\w{8} 0\.01 SOL print 20\n[\s\S]*filled[\s\S]*sell .* all held for 20 s\n/,
+    )
+    await interrupt(dev)
+  })
+
+  test.for<[string[], string]>([
+    [['nothing.ts'], 'nothing.ts: no such file; expected a strategy or a configuration'],
+    [['package.json', '--speed', 'max'], '--speed max needs a tape: add --journal DB, or choose a number'],
+    [['package.json', '--speed', '0'], 'Expected a number above 0, or max.'],
+    [['package.json', '--journal', 'nowhere.db'], 'no journal at nowhere.db'],
+  ])('`dev %s` exits with 2', async ([args, message]) => {
+    const dev = launch(['dev', ...args])
+    expect(await dev.ended).toBe(2)
+    expect(dev.stderr).toContain(message)
+  })
 })
