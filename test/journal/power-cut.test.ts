@@ -161,7 +161,7 @@ test('a journal of the first version with open orders is migrated as a whole, an
   const held = lockJournal(path)
   expect(() => bringUpToDate(path)).toThrow(expect.objectContaining({ exitCode: 4 }))
   held.release()
-  expect(bringUpToDate(path)).toMatchObject({ from: 1, to: SCHEMA_VERSION })
+  expect(bringUpToDate(path)).toEqual({ from: 1, to: SCHEMA_VERSION, backup: `${path}.schema-1` })
   expect(bringUpToDate(path)).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION })
   expect(() => bringUpToDate(`${path}.none`)).toThrow('no journal at')
   const again = openJournal(path, JOURNAL_OPTIONS)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { testStrategy } from '../../src/testing.ts'
+import { type StrategyRig, testStrategy } from '../../src/testing.ts'
 import breakout from '../../strategies/breakout.ts'
 import { addBars, asked, bars, type TestBar } from './bars.ts'
 
@@ -29,9 +29,13 @@ test('the trailing stop sells', () => {
 })
 
 test('a bar that the feed interrupted starts no buy', () => {
-  const rig = testStrategy(breakout, { params })
-  addBars(rig, 15, FLAT)
-  rig.gap(1)
-  addBars(rig, 15, [[110, 9]])
-  expect(rig.orders).toEqual([])
+  const asksAfter = (pause: (rig: StrategyRig) => void): string[] => {
+    const rig = testStrategy(breakout, { params })
+    addBars(rig, 15, FLAT)
+    pause(rig) // until 0.5 s after the bar has begun
+    addBars(rig, 15, [[110, 9], NEXT])
+    return asked(rig)
+  }
+  expect(asksAfter((rig) => rig.advance(2))).toEqual([expect.stringMatching(/^buy 0\.1: closed above 5 bars/)])
+  expect(asksAfter((rig) => rig.gap(2))).toEqual([])
 })
