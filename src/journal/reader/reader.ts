@@ -25,6 +25,7 @@ import { type SeqRange, TapeReader } from '../tape/tape-reader.ts'
 import { TapeSearch } from '../tape/tape-search.ts'
 import { History } from './history.ts'
 import { type AccountLedger, accountLedgers, type LedgerEntry, ledgerEntries, movementsOf } from './ledger.ts'
+import { Pages } from './pages.ts'
 import { type Recovered, recover } from './recovery.ts'
 import { type ReportRows, reportRows } from './report-rows.ts'
 
@@ -199,6 +200,11 @@ export class JournalReader {
   look<T>(run: (history: History, tape: TapeSearch) => T): T {
     const [history, tape] = [new History(this.#db), new TapeSearch(this.#db, this.#tape)]
     return this.#read(() => this.#db.transaction(() => run(history, tape))())
+  }
+
+  /** Reads pages of lists on one snapshot. */
+  pages<T>(run: (pages: Pages) => T): T {
+    return this.#read(() => this.#db.transaction(() => run(new Pages(this.#db)))())
   }
 
   /** Yields everything that happened in a segment, in order. */

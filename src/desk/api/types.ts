@@ -1,0 +1,272 @@
+// JSON of the desk's API. The page imports only these types and those of runtime/view/view.ts. Times are ms since 1970,
+// amounts are SOL, prices are SOL per token. Texts of tokens, strategies and services come from third parties: the page
+// shows them as text only.
+
+import type { ListedRoundTrip } from '../../backtest/report/round-trips.ts'
+import type { Millis, Seq } from '../../base/units.ts'
+import type { OrderRow } from '../../journal/reader/reader.ts'
+import type { FillRow } from '../../journal/schema/fills.ts'
+
+/** The answer of each endpoint, by its path below `/api/`. */
+export interface Answers {
+  readonly orders: OrdersAnswer
+  readonly fills: FillsAnswer
+  readonly 'round-trips': RoundTripsAnswer
+  readonly positions: PositionsAnswer
+  readonly token: TokenAnswer
+  readonly why: WhyAnswer
+  readonly equity: EquityAnswer
+  readonly money: MoneyAnswer
+  readonly log: LogAnswer
+  readonly results: ResultsAnswer
+  readonly compare: CompareAnswer
+}
+
+/** Body of every answer with a status of 4xx. `error` is one sentence. */
+export interface ApiError {
+  readonly error: string
+  readonly code: 'BAD_PARAMETER' | 'NOT_FOUND' | 'JOURNAL_UNREADABLE'
+}
+
+/** A row with the symbol of its token; '' if the tape does not announce the token. */
+export type Named<Row> = Row & { readonly symbol: string }
+
+/** A page of a list. */
+interface ListPage {
+  /** Value of `before` for the page with the next older rows; null if there are none. */
+  readonly next: string | null
+}
+
+/** GET /api/orders?bot=&mint=&before=&limit= Orders and conditional orders, newest first: rows of
+ *  `sluice orders --json`. */
+export interface OrdersAnswer extends ListPage {
+  readonly orders: readonly Named<OrderRow>[]
+}
+
+/** GET /api/fills?bot=&mint=&before=&limit= Newest first: rows of `sluice fills --json`. */
+export interface FillsAnswer extends ListPage {
+  readonly fills: readonly Named<FillRow>[]
+}
+
+/** GET /api/round-trips?bot=&mint=&before=&limit= The last closed first: rows of `sluice round-trips --json`. */
+export interface RoundTripsAnswer extends ListPage {
+  readonly roundTrips: readonly Named<ListedRoundTrip>[]
+}
+
+/** GET /api/positions?bot=&mint=&before=&limit= The last closed first. Open positions are in the view. */
+export interface PositionsAnswer extends ListPage {
+  readonly positions: readonly Named<ClosedPosition>[]
+}
+
+/** A closed position in the engine's accounting, which uses the average cost. Failed transactions are not included;
+ *  round trips include them. */
+export interface ClosedPosition {
+  readonly account: string
+  readonly bot: string
+  readonly mint: string
+  readonly openedAt: Millis
+  readonly closedAt: Millis
+  /** Proceeds of the sales minus the cost of the tokens, fees of venue and service included. */
+  readonly realizedSol: number
+  /** Network fees and rent that was not returned. */
+  readonly feesSol: number
+  /** realizedSol - feesSol. */
+  readonly netSol: number
+}
+
+/** GET /api/token/MINT?from=&to=&bars= Without `from` and `to`: the last hour of the token's prints. `bars` is a width
+ *  such as 1m, 30 trades or 5 SOL. A series has at most 5,000 points; if there are more, the lowest and the highest of each
+ *  part of the time remain, so that no spike is lost. */
+export interface TokenAnswer {
+  readonly mint: string
+  readonly symbol: string
+  readonly name: string
+  readonly from: Millis
+  readonly to: Millis
+  /** Time of the token's first and last print on the tape; null without one. */
+  readonly first: Millis | null
+  readonly last: Millis | null
+  /** Robust price: times and prices. */
+  readonly price: readonly [times: readonly Millis[], prices: readonly number[]]
+  /** All trades of the token, as columns. */
+  readonly prints: TokenPrints
+  /** null without `bars`. */
+  readonly bars: readonly TokenBar[] | null
+  readonly fills: readonly TokenFill[]
+  readonly refusals: readonly TokenWord[]
+  readonly notes: readonly TokenWord[]
+  /** Exits of the positions that are open. */
+  readonly exits: readonly TokenExit[]
+  /** Times in which the feed or the recording was interrupted. */
+  readonly gaps: readonly { readonly from: Millis; readonly to: Millis }[]
+}
+
+export interface TokenPrints {
+  readonly t: readonly Millis[]
+  readonly p: readonly number[]
+  readonly sol: readonly number[]
+  readonly side: readonly ('buy' | 'sell')[]
+}
+
+/** A bar of the robust price. `t`: its end; `v`: SOL traded. */
+export interface TokenBar {
+  readonly t: Millis
+  readonly o: number
+  readonly h: number
+  readonly l: number
+  readonly c: number
+  readonly v: number
+}
+
+/** A fill of ours. `p`: price including the fees of venue and service; null for a fill without tokens. */
+export interface TokenFill {
+  readonly t: Millis
+  readonly p: number | null
+  readonly sol: number
+  readonly side: 'buy' | 'sell'
+  readonly orderId: string
+  readonly bot: string
+  readonly signature: string
+}
+
+/** A refusal or a note. Equal ones of a bot that follow each other are one, with their number and the time of the
+ *  last. */
+export interface TokenWord {
+  readonly t: Millis
+  readonly bot: string
+  readonly code: string
+  readonly text: string
+  readonly count: number
+  readonly last: Millis
+}
+
+/** An exit of an open position. `price`: price at which it fires; null for an exit that depends on time only. */
+export interface TokenExit {
+  readonly bot: string
+  readonly kind: string
+  readonly price: number | null
+  readonly at: Millis | null
+}
+
+/** GET /api/why/ORDER or /api/why/MINT?bot= The explanation of `sluice why`. */
+export interface WhyAnswer {
+  readonly kind: 'order' | 'conditional' | 'token'
+  readonly title: string
+  readonly mint: string
+  readonly symbol: string
+  readonly name: string
+  readonly lines: readonly WhyLine[]
+}
+
+/** A line of an explanation. `time`: null for a line about the present state. `what`: the kind of the line. */
+export interface WhyLine {
+  readonly time: Millis | null
+  readonly what: string
+  readonly text: string
+  readonly level: 'info' | 'warn' | 'error'
+}
+
+/** GET /api/equity?bot=&points= Booked profit of each bot since its first start: sales, fees and rent at their times,
+ *  held tokens at cost. The last point values held tokens as if they were sold now, and equals the result of the bot in
+ *  `sluice report`. */
+export interface EquityAnswer {
+  readonly times: readonly Millis[]
+  readonly bots: Readonly<Record<string, readonly number[]>>
+}
+
+/** GET /api/money?bot=&mode= Without `mode`: the mode of real money, if a bot of the last start has it. */
+export interface MoneyAnswer {
+  readonly mode: string
+  /** Modes for which the journal has money. */
+  readonly modes: readonly string[]
+  readonly bots: readonly string[]
+  /** From gross to net. The first row is the gross result, the last one the net result of `sluice report`; the rows
+   *  between are costs with their sign, and all rows before the last add up to it. */
+  readonly waterfall: readonly MoneyRow[]
+  /** Results of the round trips that closed on a day (UTC). */
+  readonly daily: readonly { readonly day: string; readonly netSol: number; readonly trades: number }[]
+  /** Result of the positions that are open, as if they were sold now. `daily`, `openSol` and `straySol` add up to the
+   *  net result. */
+  readonly openSol: number
+  /** Fees of failed transactions that belong to no round trip; at most 0. */
+  readonly straySol: number
+  readonly ledger: readonly LedgerRow[]
+}
+
+export interface MoneyRow {
+  readonly key: string
+  readonly label: string
+  readonly lamports: number
+  readonly sol: number
+}
+
+/** The ledger of an account, compared with the wallet. */
+export interface LedgerRow {
+  readonly account: string
+  readonly ledgerLamports: number
+  /** Difference to the balance of the wallet that no posting explains; null before the first comparison. */
+  readonly remainderLamports: number | null
+  readonly worstLamports: number | null
+  readonly auditedAt: Millis | null
+}
+
+/** GET /api/log?level=&bot=&mint=&before=&limit= Newest first. A page may have fewer lines than `limit` although
+ *  `next` is not null, because one request reads a bounded part of the journal. */
+export interface LogAnswer extends ListPage {
+  readonly lines: readonly LogLine[]
+}
+
+/** `error`: an alarm. `warn`: a warning of a strategy. `info`: a refusal or a message. `debug`: a note. */
+export type LogLevel = 'error' | 'warn' | 'info' | 'debug'
+
+export interface LogLine {
+  readonly time: Millis
+  readonly seq: Seq
+  readonly level: LogLevel
+  readonly bot: string
+  readonly mint: string
+  readonly code: string
+  readonly text: string
+}
+
+/** GET /api/results The newest first. */
+export interface ResultsAnswer {
+  readonly runs: readonly ResultRun[]
+}
+
+/** A folder of `backtest --out`, or of a sweep. `page`: path of its page below this origin; null without one. */
+export interface ResultRun {
+  readonly name: string
+  readonly path: string
+  readonly kind: 'backtest' | 'sweep'
+  readonly time: Millis
+  /** Net result of all bots; of a sweep that of its best set; null if it has none. */
+  readonly netSol: number | null
+  readonly page: string | null
+}
+
+/** GET /api/compare?run=NAME The journal (a) and a backtest of `results` (b), as `sluice compare` shows them. */
+export interface CompareAnswer {
+  readonly run: string
+  readonly differences: readonly { readonly what: string; readonly a: string | null; readonly b: string | null }[]
+  readonly notes: readonly string[]
+  readonly bots: readonly {
+    readonly bot: string
+    readonly results: readonly { readonly what: string; readonly a: number | null; readonly b: number | null }[]
+  }[]
+  /** Number of equal decisions at the beginning, and the first pair that differs; null if the run has no decisions. */
+  readonly decisions: {
+    readonly equal: number
+    readonly a: ComparedDecision | null
+    readonly b: ComparedDecision | null
+  } | null
+}
+
+export interface ComparedDecision {
+  readonly time: Millis
+  readonly kind: string
+  readonly bot: string
+  readonly mint: string
+  readonly code: string
+  readonly reason: string
+}

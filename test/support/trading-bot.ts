@@ -1,0 +1,22 @@
+import { defineStrategy, z } from '../../src/index.ts'
+
+/** Buys some of the new tokens of a market, sells them by exits or after a while, and says why it does not. */
+export const trader = defineStrategy({
+  name: 'trader',
+  about: '',
+  params: z.object({}),
+  keys: ['trades', 'newTokens'],
+  bars: { '15s': 20 },
+  start: (_params, bot) => ({
+    onNewToken(token) {
+      if (token.symbol.length % 2 === 0) bot.note(token.mint, `too short: ${token.symbol}`)
+      if (token.symbol.startsWith('<')) bot.log.warn('a strange symbol', { mint: token.mint, symbol: token.symbol })
+    },
+    onTrade({ amount }, token) {
+      if (amount > 0.4 && token.price !== undefined && bot.position(token.mint) === undefined)
+        bot.buy(token, { sol: 0.05, reason: 'a large print', tag: amount > 1 ? 'large' : '' })
+      if (amount > 2) bot.limitBuy(token, { sol: 0.02, atPrice: (token.price ?? 1) / 2, reason: 'cheaper' })
+    },
+    onFill: ({ side, mint }) => bot.message(`${side} ${mint}`),
+  }),
+})
