@@ -16,4 +16,5 @@ export {
   type TestRestart,
   testStrategy,
 } from './testing/strategy-rig.ts'
+export type { TestBar } from './testing/test-bar.ts'
 export { MINT, OTHER_MINT, type TestNewToken, type TestPriceUpdate, type TestTrade } from './testing/test-rows.ts'

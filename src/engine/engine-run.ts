@@ -1,4 +1,6 @@
 import { dayOf, endOfDay, type Lamports, type Millis, type Seq } from '../base/units.ts'
+import type { Bar } from '../market/bar.ts'
+import type { Width } from '../market/bar-width.ts'
 import { type Block, RowKind, type TokenId } from '../market/block.ts'
 import type { Owner } from './accounting/by-mint.ts'
 import type { PositionValue } from './accounting/liquidation.ts'
@@ -138,6 +140,15 @@ export class EngineRun {
   values(): PositionValue[] {
     const all = this.#state.book.positions.all()
     return all.map(({ account, mint }) => ({ account, mint, lamports: this.valueOf({ account, mint }) }))
+  }
+
+  price(mint: string): number | undefined {
+    return this.#state.price(mint)
+  }
+
+  bars(bot: string, mint: string, width: Width): readonly Bar[] {
+    const token = this.#state.mints.find(mint)
+    return token === undefined ? [] : (this.#parts.bots.of(bot)?.bars?.list(token, width) ?? [])
   }
 
   #isWanted(token: TokenId): boolean {

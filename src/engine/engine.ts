@@ -1,4 +1,6 @@
 import type { Lamports, Millis, Seq } from '../base/units.ts'
+import type { Bar } from '../market/bar.ts'
+import type { Width } from '../market/bar-width.ts'
 import type { Block, TokenId } from '../market/block.ts'
 import type { Mints, TokenHolder } from '../market/mints.ts'
 import type { Owner } from './accounting/by-mint.ts'
@@ -74,6 +76,17 @@ export class Engine implements EnginePort, TokenHolder {
    *  the fees of venue and service. undefined without a position or a price. */
   valueOf(owner: Owner): Lamports | undefined {
     return this.#started().valueOf(owner)
+  }
+
+  /** Returns the robust price of a token, SOL a token; undefined if there is none. */
+  price(mint: string): number | undefined {
+    return this.#started().price(mint)
+  }
+
+  /** Returns the closed bars of a token as the strategy of a bot reads them, oldest first. Throws TypeError for a width
+   *  that the strategy does not declare. */
+  bars(bot: string, mint: string, width: Width): readonly Bar[] {
+    return this.#started().bars(bot, mint, width)
   }
 
   /** Returns the values of all positions that are not closed. */

@@ -2,16 +2,21 @@ import { ExitCode, SluiceError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import type { Millis } from '../base/units.ts'
 import { LONE_BOT, type LoneBotOptions, loneBot } from '../config/bots.ts'
+import type { Config } from '../config/config.ts'
 import { findingsText, nondeterminism } from '../config/determinism/check.ts'
 import { checkSource } from '../config/source-check.ts'
 import { fileOf } from '../config/strategy-origin.ts'
+import { didYouMean } from '../config/yaml/wording.ts'
 import type { FillModel } from '../engine/accounting/fill-assumptions.ts'
+import { readPlan } from '../engine/bars/bar-plan.ts'
 import { alarmText } from '../engine/bots/thrown-value.ts'
 import { DEFAULT_EXIT_WINDOW } from '../engine/exits/exit-settings.ts'
 import type { Indicators } from '../engine/indicators/indicator.ts'
 import type { Alarm, Command } from '../engine/messages.ts'
 import type { FillView, Strategy } from '../engine/strategy.ts'
 import type { JournalReader } from '../journal/reader/reader.ts'
+import type { Bar } from '../market/bar.ts'
+import { type BarWidth, meantWidth, type Width } from '../market/bar-width.ts'
 import { Mints } from '../market/mints.ts'
 import { runSteps } from '../sandbox/market/event-rows.ts'
 import type { MarketEvent } from '../sandbox/market/market.ts'
@@ -20,6 +25,7 @@ import type { Property } from './properties.ts'
 import { RigJournal } from './rig-journal.ts'
 import { RunLog, type TestLine, type TestOrder, type TestPosition, type TestRemark, testPosition } from './run-log.ts'
 import { SimulatedProcess } from './simulated-process.ts'
+import { difference, printsOf, type TestBar, wholeBar } from './test-bar.ts'
 import { MINT, PrintCounts, type TestNewToken, type TestPriceUpdate, TestRows, type TestTrade } from './test-rows.ts'
 
 /** Options of a test: those of a bot in the YAML, and two of the simulated executor. */
@@ -67,6 +73,7 @@ export class StrategyRig {
   readonly #options: LoneBotOptions
   readonly #adjust: (model: FillModel) => FillModel
   #strategy: Strategy
+  #config!: Config
   #process: SimulatedProcess
   #testRows!: TestRows
   #threw: Alarm | undefined
@@ -175,6 +182,46 @@ export class StrategyRig {
   settle(price: number, trade: Omit<TestTrade, 'price'> = {}): void {
     for (let print = 0; print < SETTLING_PRINTS; print++)
       this.trade({ afterSeconds: SETTLING_SECONDS, ...trade, price })
+  }
+
+  /** Adds one closed bar of a declared width by real prints, and returns the bar as the strategy reads it. The prints
+   *  of a time bar fill the rest of the current interval, or the next one if the token has a print in this one. The
+   *  call returns at the end of the interval. The robust price moves on from the price before the bar, so `open` can be
+   *  another price only after an interruption. Throws SluiceError for a width that the strategy does not declare,
+   *  RangeError for values that no bar can have, and an error if the bar is another one, for example because of earlier
+   *  prints. */
+  bar(width: Width, { mint = MINT, seconds, ...given }: TestBar = {}): Bar {
+    const declared = this.#declared(width)
+    const { everyMs } = declared
+    const isTimed = everyMs < Number.POSITIVE_INFINITY
+    const { engine } = this.#process.segment
+    const begin = Math.floor(this.now / everyMs) * everyMs
+    const isBegun = isTimed && this.#prints.lastOf(mint) >= begin
+    if (isBegun) this.advance((begin + everyMs - this.now) / 1000)
+    const before = engine.bars(LONE_BOT, mint, width).at(-1)
+    const price = engine.price(mint)
+    const asked = wholeBar(declared, given, price ?? before?.close)
+    const from = this.now
+    const end = isTimed ? (Math.floor(from / everyMs) + 1) * everyMs : from + msOf(seconds ?? asked.buys + asked.sells)
+    for (const { after, ...print } of printsOf(declared, asked, end - from, price))
+      this.#rowAt(from + after, (rows) => rows.trade(from + after, { ...print, mint }))
+    this.advance((end - this.now) / 1000)
+    const bar = engine.bars(LONE_BOT, mint, width).at(-1)
+    const problem = bar === undefined || bar === before ? 'it did not close' : difference(asked, bar)
+    if (bar === undefined || problem !== undefined) throw new Error(`the ${width} bar is not as asked for: ${problem}`)
+    return bar
+  }
+
+  #declared(width: string): BarWidth {
+    const widths = readPlan(this.#strategy, this.#config.bots[0]?.params).plan.bars.map((planned) => planned.width)
+    const found = widths.find(({ name }) => name === width)
+    if (found !== undefined) return found
+    const names = widths.map(({ name }) => name)
+    const known = names.length === 0 ? 'no bars' : names.map((name) => `'${name}'`).join(', ')
+    throw new SluiceError(
+      `bar '${width}': the strategy declares ${known}${didYouMean(meantWidth(width) ?? width, names)}`,
+      ExitCode.usage,
+    )
   }
 
   /** Announces a new token. */
@@ -306,8 +353,9 @@ export class StrategyRig {
     refuseNondeterminism(this.#strategy)
     const mints = new Mints()
     this.#testRows = new TestRows(mints, this.#prints)
+    this.#config = loneBot({ ...this.#strategy }, this.#options)
     return new SimulatedProcess({
-      config: loneBot({ ...this.#strategy }, this.#options),
+      config: this.#config,
       ...{ journal: this.#journal, mints, adjust: this.#adjust, startsAt },
       ...(reader !== undefined && { reader }),
       ended: (alarm) => {

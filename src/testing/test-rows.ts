@@ -74,10 +74,20 @@ const NONE: RowNumbers = { price: NaN, amount: NaN, size: NaN, marketCap: NaN, e
 const NO_METADATA = { description: '', image: '', website: '', twitter: '' }
 const ROWS_A_BLOCK = 256
 
-/** Signatures and sides of the prints that do not name theirs. */
+/** Signatures and sides of the prints that do not name theirs, and times of the last prints. */
 export class PrintCounts {
   #signatures = 0
   readonly #byMint = new Map<string, number>()
+  readonly #lastAt = new Map<string, Millis>()
+
+  printed(mint: string, time: Millis): void {
+    this.#lastAt.set(mint, time)
+  }
+
+  /** Time of the last print of a mint; -Infinity if there was none. */
+  lastOf(mint: string): Millis {
+    return this.#lastAt.get(mint) ?? Number.NEGATIVE_INFINITY
+  }
 
   nextSignature(): string {
     return `test-${++this.#signatures}`
@@ -113,6 +123,7 @@ export class TestRows {
     const { signature = this.#prints.nextSignature() } = given
     const numbers = { ...NONE, price, amount: sol, size: sol / price, marketCap }
     this.#append(time, given, side === 'buy' ? RowKind.buy : RowKind.sell, numbers, signature, trader)
+    this.#prints.printed(given.mint ?? MINT, time)
   }
 
   newToken(time: Millis, given: TestNewToken): void {
@@ -132,6 +143,7 @@ export class TestRows {
 
   event(time: Millis, event: MarketEvent): void {
     this.#add(() => appendEvent(this.#block, this.#mints, time, event))
+    if (event.type === 'trade') this.#prints.printed(event.mint, time)
   }
 
   #append(

@@ -1,39 +1,38 @@
 import { expect, test } from 'vitest'
 import { type StrategyRig, testStrategy } from '../../src/testing.ts'
 import breakout from '../../strategies/breakout.ts'
-import { addBars, asked, bars, type TestBar } from './bars.ts'
+import { addBars, asked, bars, type ShortBar } from './bars.ts'
 
 const params = { bars: 5, volumeFactor: 2, minVolumeSol: 2, sizeSol: 0.1 }
 const FLAT = bars(7, 100, 1)
-const NEXT: TestBar = [110, 1]
 const BUY = 'buy 0.1: closed above 5 bars on 5.0 SOL, usual 1.0'
 
-test.each<[string, TestBar[], string[]]>([
-  ['a flat price', [...FLAT, [100, 5], NEXT], []],
-  ['a close above the bars on volume', [...FLAT, [110, 5], NEXT], [BUY]],
-  ['a close above the bars on the usual volume', [...FLAT, [110, 1.9], NEXT], []],
-  ['a close above the bars on less than the least volume', [...bars(7, 100, 0.1), [110, 1.9], NEXT], []],
-  ['a close below the high of one of the bars', [...FLAT, [112, 1], [100, 1], [111, 9], NEXT], []],
-  ['a breakout before there were enough bars', [...bars(3, 100, 1), [110, 5], NEXT], []],
-  ['a second breakout while the position is open', [...FLAT, [110, 5], [120, 9], NEXT], [BUY]],
+test.each<[string, ShortBar[], string[]]>([
+  ['a flat price', [...FLAT, [100, 5]], []],
+  ['a close above the bars on volume', [...FLAT, [110, 5]], [BUY]],
+  ['a close above the bars on the usual volume', [...FLAT, [110, 1.9]], []],
+  ['a close above the bars on less than the least volume', [...bars(7, 100, 0.1), [110, 1.9]], []],
+  ['a close below the high of one of the bars', [...FLAT, [112, 1], [100, 1], [111, 9]], []],
+  ['a breakout before there were enough bars', [...bars(3, 100, 1), [110, 5]], []],
+  ['a second breakout while the position is open', [...FLAT, [110, 5], [120, 9]], [BUY]],
 ])('%s', (_what, rows, orders) => {
   const rig = testStrategy(breakout, { params })
-  addBars(rig, 15, rows)
+  addBars(rig, '15s', rows)
   expect(asked(rig)).toEqual(orders)
 })
 
 test('the trailing stop sells', () => {
   const rig = testStrategy(breakout, { params })
-  addBars(rig, 15, [...FLAT, [110, 5], ...bars(20, 150, 5), ...bars(20, 120, 5)])
+  addBars(rig, '15s', [...FLAT, [110, 5], ...bars(20, 150, 5), ...bars(20, 120, 5)])
   expect(asked(rig)[1]).toMatch(/^sell all: trailing stop: -\d+\.\d % from the high/)
 })
 
 test('a bar that the feed interrupted starts no buy', () => {
   const asksAfter = (pause: (rig: StrategyRig) => void): string[] => {
     const rig = testStrategy(breakout, { params })
-    addBars(rig, 15, FLAT)
-    pause(rig) // until 0.5 s after the bar has begun
-    addBars(rig, 15, [[110, 9], NEXT])
+    addBars(rig, '15s', FLAT)
+    pause(rig) // until 2 s after the bar has begun
+    addBars(rig, '15s', [[110, 9]])
     return asked(rig)
   }
   expect(asksAfter((rig) => rig.advance(2))).toEqual([expect.stringMatching(/^buy 0\.1: closed above 5 bars/)])

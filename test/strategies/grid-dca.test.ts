@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
 import { testStrategy } from '../../src/testing.ts'
 import grid from '../../strategies/grid-dca.ts'
-import { addBars, asked, bars, type TestBar } from './bars.ts'
+import { addBars, asked, bars, type ShortBar } from './bars.ts'
 
 const params = { stepPercent: 10, maxLots: 3, maxRangePercent: 8, minVolumeSol: 2, sizeSol: 0.1 }
 const CALM = bars(14, 100, 3)
 const LOT = (lot: number): string => `buy 0.1: lot ${lot} of 3`
 
-test.each<[string, TestBar[], string[]]>([
+test.each<[string, ShortBar[], string[]]>([
   ['a calm price: the first lot', CALM, [LOT(1)]],
   ['a calm price on little volume', bars(14, 100, 1), []],
-  ['a wild price', Array.from({ length: 14 }, (_, bar): TestBar => [bar % 2 ? 100 : 120, 3]), []],
+  ['a wild price', Array.from({ length: 14 }, (_, bar): ShortBar => [bar % 2 ? 100 : 120, 3]), []],
   ['one step down: the second lot', [...CALM, ...bars(4, 85, 3)], [LOT(1), LOT(2)]],
   ['one step up: the lot is sold', [...CALM, ...bars(4, 125, 1)], [LOT(1), 'sell all: lot 1, one step higher']],
   [
@@ -20,20 +20,20 @@ test.each<[string, TestBar[], string[]]>([
   ],
 ])('%s', (_what, rows, orders) => {
   const rig = testStrategy(grid, { params })
-  addBars(rig, 15, rows)
+  addBars(rig, '15s', rows)
   expect(asked(rig)).toEqual(orders)
 })
 
 test('a falling price fills at most the largest number of lots', () => {
   const rig = testStrategy(grid, { params, exits: 'none' })
-  addBars(rig, 15, [...CALM, ...[86, 74, 63, 54, 46].flatMap((price) => bars(4, price, 3))])
+  addBars(rig, '15s', [...CALM, ...[86, 74, 63, 54, 46].flatMap((price) => bars(4, price, 3))])
   expect(asked(rig)).toEqual([LOT(1), LOT(2), LOT(3)])
 })
 
 test('a restart does not forget the lots', () => {
   const rig = testStrategy(grid, { params })
-  addBars(rig, 15, [...CALM, ...bars(4, 85, 3)])
+  addBars(rig, '15s', [...CALM, ...bars(4, 85, 3)])
   rig.restart()
-  addBars(rig, 15, bars(5, 100, 3))
+  addBars(rig, '15s', bars(5, 100, 3))
   expect(asked(rig)).toEqual([LOT(1), LOT(2), 'sell 50 %: lot 2, one step higher'])
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { testStrategy } from '../../src/testing.ts'
 import migration from '../../strategies/migration.ts'
-import { addBars, asked, bars, type TestBar } from './bars.ts'
+import { addBars, asked, bars, type ShortBar } from './bars.ts'
 
 // The end of the curve is far below the real one, because the fill model knows the depth of a curve, but not that of an
 // unknown pool.
@@ -9,7 +9,7 @@ const params = { curveEndPrice: 100e-9, holdBars: 2, maxAbovePercent: 50, minVol
 const BELOW = bars(3, 80, 8)
 const BUY = 'buy 0.1: left its curve, 10 % above its end'
 
-test.each<[string, TestBar[], string[], string[]]>([
+test.each<[string, ShortBar[], string[], string[]]>([
   ['a price below the end of the curve', [...BELOW, ...bars(5, 99, 8)], [], []],
   ['two bars above the end', [...BELOW, ...bars(3, 110, 8)], [BUY], []],
   ['one bar above the end', [...BELOW, [110, 8], ...bars(3, 90, 8)], [], []],
@@ -19,13 +19,13 @@ test.each<[string, TestBar[], string[], string[]]>([
 ])('%s', (_what, rows, orders, notes) => {
   const rig = testStrategy(migration, { params })
   rig.newToken({ afterSeconds: 0 })
-  addBars(rig, 15, rows)
+  addBars(rig, '15s', rows)
   expect(asked(rig)).toEqual(orders)
   expect(rig.notes.map(({ reason }) => reason)).toEqual(notes)
 })
 
 test('a token whose launch was not seen is left alone', () => {
   const rig = testStrategy(migration, { params })
-  addBars(rig, 15, [...BELOW, ...bars(3, 110, 8)])
+  addBars(rig, '15s', [...BELOW, ...bars(3, 110, 8)])
   expect(rig.orders).toEqual([])
 })
