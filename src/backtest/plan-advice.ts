@@ -3,6 +3,7 @@ import type { Plan } from '../engine/settings.ts'
 import type { Market } from '../journal/tape/market-tape.ts'
 import { venueOf } from '../venues/registry.ts'
 import { type PlanUse, planUseOf } from './metrics/plan-use.ts'
+import { type RowsReport, reporting } from './rows-read.ts'
 import { type Backtest, runBacktest } from './run.ts'
 
 /** A plan with more requests than any real plan, so that no request waits. */
@@ -29,14 +30,15 @@ export interface PlanAdvice {
 
 /** Plays a tape under each plan. All bots of the configuration share one budget, as in live trading. The result shows
  *  the orders that wait or are refused, and what this costs. `partial` and errors are as in a backtest. */
-export function advisePlan(config: Config, market: Market, partial: boolean): PlanAdvice {
+export function advisePlan(config: Config, market: Market, partial: boolean, progress?: RowsReport): PlanAdvice {
   const { plan: configured } = config.service
   const { published } = venueOf(config.service).plans
   const plans = [...published, ...(typeof configured === 'object' ? [configured] : [])]
   plans.sort((one, other) => one.requestsPerMinute - other.requestsPerMinute)
   const oneBudget = config.bots.map(({ name }) => name)
+  const counted = reporting(market, plans.length + 1, progress)
   const run = (plan: Plan): Backtest =>
-    runBacktest({ ...config, service: { ...config.service, plan } }, market, { partial, logged: true, oneBudget })
+    runBacktest({ ...config, service: { ...config.service, plan } }, counted, { partial, logged: true, oneBudget })
   const free = run({ ...(published.at(-1) as Plan), ...UNLIMITED })
   const runs = plans.map((plan): PlanRun => {
     const backtest = run(plan)

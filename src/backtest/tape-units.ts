@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import type { Market, MarketItem } from '../journal/tape/market-tape.ts'
+import { type Market, type MarketItem, withItems } from '../journal/tape/market-tape.ts'
 import type { Mints } from '../market/mints.ts'
 import { type UnitVerdict, UnitWitness } from '../runtime/unit-witness.ts'
 import { venueOf } from '../venues/registry.ts'
@@ -38,8 +38,7 @@ export function seenBy(unit: TapeUnit, market: Market): Market {
       yield item
     }
   }
-  const { stretches, rows, warmup } = market
-  return { stretches, rows, items, history: () => market.history(), ...(warmup && { warmup }) }
+  return withItems(market, items)
 }
 
 /** Returns the first line of a report about the unit. `declared`: the currency of amounts in the venue's

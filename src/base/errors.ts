@@ -182,6 +182,26 @@ export class SluiceError extends Error {
   }
 }
 
+/** A thread's message that its work failed. `exitCode` is null if the failure is a bug. */
+export interface Failed {
+  readonly kind: 'failed'
+  readonly message: string
+  readonly exitCode: ExitCode | null
+}
+
+/** Returns the message about what a thread threw. The message of a bug has the stack. */
+export function failedOf(error: unknown): Failed {
+  const { message, stack } = error as Error
+  return error instanceof SluiceError
+    ? { kind: 'failed', message, exitCode: error.exitCode }
+    : { kind: 'failed', message: stack ?? message, exitCode: null }
+}
+
+/** Returns the error that the message of a thread stands for. */
+export function errorOf({ message, exitCode }: Failed): Error {
+  return exitCode === null ? new Error(message) : new SluiceError(message, exitCode)
+}
+
 /** Exit codes of commands. 0: done. 1: failed. 2: wrong configuration or arguments. 3: key or plan refused. 4: refused
  *  for safety. 130: interrupted by the user. */
 export const ExitCode = { done: 0, failed: 1, usage: 2, refused: 3, unsafe: 4, interrupted: 130 } as const

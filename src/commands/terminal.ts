@@ -136,33 +136,36 @@ export class Progress {
   readonly #of: number
   readonly #startedAt: number
   readonly #unit: ProgressUnit
+  readonly #label: string
   #shownAt = Number.NEGATIVE_INFINITY
   #isShown = false
 
   constructor(
     stream: NodeJS.WriteStream,
     of: number,
-    { unit = 'rows', startedAt = performance.now() }: { unit?: ProgressUnit; startedAt?: number } = {},
+    { unit = 'rows', startedAt = performance.now(), label = '' }: ProgressOptions = {},
   ) {
     this.#stream = stream
     this.#of = of
     this.#startedAt = startedAt
     this.#unit = unit
+    this.#label = label === '' ? '' : `${label}: `
   }
 
-  /** Shows that `done` of the whole are done, at most five times per second. */
-  at(done: number): void {
+  /** Shows that `done` of the whole are done, at most five times per second. `of` is the whole if it was not known
+   *  before. */
+  at(done: number, of = this.#of): void {
     const now = performance.now()
     if (now - this.#shownAt < EVERY_MS) return
     this.#shownAt = now
-    this.note(progressLine(done, this.#of, now - this.#startedAt, this.#unit))
+    this.note(this.#label + progressLine(done, of, now - this.#startedAt, this.#unit))
   }
 
   /** Shows a step whose duration is unknown. */
   note(text: string): void {
     if (this.#stream.isTTY !== true) return
     this.#isShown = true
-    this.#stream.write(`\r${cut(text, (this.#stream.columns ?? DEFAULT_COLUMNS) - 1)}\u001b[K`)
+    this.#stream.write(`\r${cut(text, (this.#stream.columns || DEFAULT_COLUMNS) - 1)}\u001b[K`)
   }
 
   /** Clears the line, if it is shown. */
@@ -172,24 +175,59 @@ export class Progress {
   }
 }
 
+interface ProgressOptions {
+  readonly unit?: ProgressUnit
+  readonly startedAt?: number
+  /** Name of the step, if a command has several. */
+  readonly label?: string
+}
+
 /** Unit in which the progress of a command is counted. */
-export type ProgressUnit = 'rows' | 'bytes'
+export type ProgressUnit = 'rows' | 'bytes' | 'decisions'
 
 export function progressLine(done: number, of: number, elapsedMs: number, unit: ProgressUnit = 'rows'): string {
-  const whole = unit === 'rows' ? `${of} rows` : `${(of / 1e6).toFixed(1)} MB`
-  const percent = `${Math.floor((done / Math.max(of, 1)) * 100)} % of ${whole}`
+  const whole = unit === 'bytes' ? `${(of / 1e6).toFixed(1)} MB` : `${of} ${unit}`
+  const percent = `${Math.min(100, Math.floor((done / Math.max(of, 1)) * 100))} % of ${whole}`
   if (elapsedMs < FIRST_ESTIMATE_MS || done === 0) return percent
   const leftSeconds = Math.max(0, Math.ceil(((of - done) * elapsedMs) / done / 1000))
-  const rate = `${((done / elapsedMs) * 1e-3).toFixed(1)} ${unit === 'rows' ? 'M rows' : 'MB'}/s`
+  const rate = `${((done / elapsedMs) * 1e-3).toFixed(1)} ${unit === 'bytes' ? 'MB' : `M ${unit}`}/s`
   return `${percent}, ${rate}, ${leftSeconds} s left`
+}
+
+/** Runs a task that itself knows its number of rows, with a line of progress on stderr. */
+export function withRowsProgress<T>(run: (progress: (rows: number, of: number) => void) => T): T {
+  return withProgress(0, (line) => run((rows, of) => line.at(rows, of)))
 }
 
 /** Runs a task with a line of progress on stderr, which is cleared at its end. Returns what the task returns. */
 export function withProgress<T>(of: number, run: (progress: Progress) => T, unit: ProgressUnit = 'rows'): T {
   const progress = new Progress(process.stderr, of, { unit })
-  const end = (): void => progress.end()
+  return ended(
+    () => run(progress),
+    () => progress.end(),
+  )
+}
+
+/** Runs a task of several steps, each with a line of progress and an estimate of its own. */
+export function withSteps<T>(run: (step: (label: string, unit: ProgressUnit) => Progress) => T): T {
+  const lines = new Map<string, Progress>()
+  const step = (label: string, unit: ProgressUnit): Progress => {
+    const line = lines.get(label) ?? new Progress(process.stderr, 0, { unit, label })
+    lines.set(label, line)
+    return line
+  }
+  return ended(
+    () => run(step),
+    () => {
+      for (const line of lines.values()) line.end()
+    },
+  )
+}
+
+/** Runs a task, and `end` after it. */
+function ended<T>(run: () => T, end: () => void): T {
   try {
-    const result = run(progress)
+    const result = run()
     if (result instanceof Promise) return result.finally(end) as T
     end()
     return result

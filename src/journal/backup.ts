@@ -13,6 +13,11 @@ export function backupPath(path: string, version: number): string {
   return `${path}.schema-${version}`
 }
 
+/** Path of a backup until it is complete. */
+export function partialBackup(backup: string): string {
+  return `${backup}.partial`
+}
+
 /** Copies a journal before it is migrated. A crash leaves either no backup or a complete one. Backups of earlier
  *  migrations are deleted. Throws SluiceError if the disk has no space for the copy. */
 export function backUp(db: Database, path: string, version: number, freeBytes = freeBytesOf(dirname(path))): void {
@@ -26,7 +31,7 @@ export function backUp(db: Database, path: string, version: number, freeBytes = 
       `${path} has an older schema (${version}), and the backup before its migration needs ${inMebibytes(needed)} MiB of disk space, but ${inMebibytes(freeBytes)} MiB are free: free some space, or migrate without a backup: \`sluice migrate --skip-backup --journal ${path}\``,
     )
   const target = backupPath(path, version)
-  const partial = `${target}.partial`
+  const partial = partialBackup(target)
   rmSync(partial, { force: true })
   // The file exists beforehand, because SQLite would create it with a mode that others can read.
   closeSync(openSync(partial, 'wx', 0o600))

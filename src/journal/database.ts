@@ -25,11 +25,21 @@ const CHECKPOINT_PAGES = 8192
 /** Full length of the log: twice the bytes that are written between two checkpoints. */
 const LOG_BYTES = 16 * 2 ** 20
 
-/** Opens a journal for its one writer. Creates a missing journal and migrates an older one. With `durable` false,
- *  commits are neither awaited nor durable; this is for results that can be computed again. Unless `backup` is false,
- *  an older journal is copied before it is migrated. Throws SluiceError if the file is not a journal, is corrupt, or is
- *  newer than this program. */
-export function openForWriting(path: string, { durable = true, backup = true } = {}): Database.Database {
+export interface OpenOptions {
+  /** If false, commits are neither awaited nor durable; this is for results that can be computed again. */
+  readonly durable?: boolean
+  /** If false, an older journal is not copied before it is migrated. */
+  readonly backup?: boolean
+  /** Receives the number of rows that a migration has given a checksum, and of all rows that get one. */
+  readonly sealed?: (rows: number, of: number) => void
+}
+
+/** Opens a journal for its one writer. Creates a missing journal and migrates an older one. Throws SluiceError if the
+ *  file is not a journal, is corrupt, or is newer than this program. */
+export function openForWriting(
+  path: string,
+  { durable = true, backup = true, sealed }: OpenOptions = {},
+): Database.Database {
   makePrivate(path)
   if (statSync(path).size > 0) refuseStranger(path)
   return opened(path, new Database(path), (db) => {
@@ -41,7 +51,7 @@ export function openForWriting(path: string, { durable = true, backup = true } =
     db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
     const version = versionOf(db)
     if (backup && !isNew && version < SCHEMA_VERSION) backUp(db, path, version)
-    migrate(db)
+    migrate(db, sealed)
     readBack(path, db, durable)
   })
 }

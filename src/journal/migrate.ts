@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { backupPath } from './backup.ts'
-import { guarded, noJournalAt, openForWriting, refuseStranger } from './database.ts'
+import { guarded, noJournalAt, type OpenOptions, openForWriting, refuseStranger } from './database.ts'
 import { lockJournal } from './lock.ts'
 import { SCHEMA_VERSION, versionOf } from './schema/schema.ts'
 
@@ -25,7 +25,7 @@ export function migratesFrom(path: string): number | undefined {
 /** Migrates a journal to the present schema; earlier versions cannot read it afterwards. Throws SluiceError: exit 4 if
  *  another process is writing the journal, exit 2 if there is no journal, exit 1 if the file is corrupt, newer, or not
  *  a journal. */
-export function bringUpToDate(path: string, options: { backup?: boolean } = {}): Migration {
+export function bringUpToDate(path: string, options: Pick<OpenOptions, 'backup' | 'sealed'> = {}): Migration {
   if (!existsSync(path)) throw noJournalAt(path)
   guarded(path, () => refuseStranger(path))
   const lock = lockJournal(path)

@@ -1,8 +1,8 @@
 import { seededRandom } from '../../base/random.ts'
 import type { Config } from '../../config/config.ts'
 import { freshInstances } from '../../config/strategies.ts'
-import type { Market, MarketItem } from '../../journal/tape/market-tape.ts'
-import type { Mints } from '../../market/mints.ts'
+import { type Market, type MarketItem, withItems } from '../../journal/tape/market-tape.ts'
+import { RowsRead, type RowsReport } from '../rows-read.ts'
 import { runBacktest } from '../run.ts'
 import { DecisionRecord, type Departure, type Entry } from './decision-record.ts'
 import { OutsideWatch } from './outside-watch.ts'
@@ -14,6 +14,8 @@ const CUTS = 100
  *  replayed on a long tape. */
 const CUT_ROWS = 80_000
 const LATE_CUTS = 4
+/** Number of rows between two reports of the progress. */
+const REPORT_ROWS = 1_000
 /** What the runs find in place of later rows. */
 const VEILS: readonly Veil[] = ['nothing', 0.37, 0.71]
 
@@ -43,10 +45,15 @@ export interface Divergence {
  *  first is the same run again, which finds memory of an earlier run. In others every later row is veiled, so that each
  *  row is tested. In the rest the tape is cut right after rows that caused a decision. Also reports what the strategies
  *  read from outside of the tape, which no run can find. */
-export async function verifyCausality(config: Config, market: Market, seed: number): Promise<Causality> {
+export async function verifyCausality(
+  config: Config,
+  market: Market,
+  seed: number,
+  progress?: RowsReport,
+): Promise<Causality> {
   const watch = new OutsideWatch()
   try {
-    const proof = new Proof(await freshInstances(config), market, seed)
+    const proof = new Proof(await freshInstances(config), market, seed, progress)
     const divergence = proof.run()
     const whole = divergence && (await proof.wholeEntry(await freshInstances(config), divergence))
     const { cuts, compared } = proof
@@ -74,18 +81,24 @@ class Proof {
   readonly #market: Market
   readonly #seed: number
   readonly #whole = new DecisionRecord()
+  readonly #read: RowsRead
 
-  constructor(config: Config, market: Market, seed: number) {
+  constructor(config: Config, market: Market, seed: number, progress: RowsReport | undefined) {
     this.#config = config
+    this.#read = new RowsRead(progress)
     this.#market = market
     this.#seed = seed
   }
 
   /** Returns the first difference; null if there is none. */
   run(): Found | null {
+    const { rows } = this.#market
     const { items } = itemsOf(this.#market)
-    play(this.#config, this.#market, items, this.#whole)
+    const others = (1 + VEILS.length) * rows
+    this.#read.expect(rows + others + usualCutRows(rows))
+    this.#play(this.#config, items, this.#whole)
     this.cuts = this.#drawCuts()
+    this.#read.expect(others + this.cuts.reduce((sum, cut) => sum + cut, 0))
     return (
       this.#compare('memory', items) ??
       first(VEILS, (veil) => this.#compare('future', (mints) => veiled(items(mints), veil))) ??
@@ -96,13 +109,19 @@ class Proof {
   /** Repeats the first run in new instances, to get the text of the entry that differs. */
   wholeEntry(config: Config, { index }: Found): Entry | undefined {
     const record = new DecisionRecord({ wanted: index })
-    play(config, this.#market, itemsOf(this.#market).items, record)
+    this.#read.expect(this.#market.rows)
+    this.#play(config, itemsOf(this.#market).items, record)
     return record.entry
+  }
+
+  #play(config: Config, items: Market['items'], record: DecisionRecord): void {
+    const market = withItems(this.#market, (mints) => rowByRow(items(mints), record, this.#read))
+    runBacktest(config, market, { partial: true, tolerant: true, journal: record })
   }
 
   #compare(cause: Divergence['cause'], items: Market['items'], cut?: number): Found | null {
     const record = new DecisionRecord({ expected: this.#whole })
-    play(this.#config, this.#market, items, record)
+    this.#play(this.#config, items, record)
     const departure = record.departure(cut)
     if (departure !== undefined)
       return {
@@ -155,19 +174,17 @@ function first<T>(from: readonly T[], find: (one: T) => Found | null): Found | n
   return null
 }
 
-function play(config: Config, market: Market, items: Market['items'], journal: DecisionRecord): void {
-  const { stretches, rows } = market
-  const warmup: Market['warmup'] = (mints, seconds) => market.warmup?.(mints, seconds) ?? []
-  const played = {
-    ...{ stretches, rows, history: () => market.history() },
-    items: (mints: Mints) => rowByRow(items(mints), journal),
-  }
-  runBacktest(config, market.warmup === undefined ? played : { ...played, warmup }, {
-    ...{ partial: true, tolerant: true, journal },
-  })
+/** Number of rows up to all cuts together, on average over the seeds. */
+function usualCutRows(rows: number): number {
+  const early = Math.min(rows, CUT_ROWS) / 2
+  return rows <= CUT_ROWS ? CUTS * early : (CUTS - LATE_CUTS) * early + (LATE_CUTS * (rows + CUT_ROWS)) / 2
 }
 
-function* rowByRow(items: Iterable<MarketItem>, record: DecisionRecord): Generator<MarketItem, void, undefined> {
+function* rowByRow(
+  items: Iterable<MarketItem>,
+  record: DecisionRecord,
+  read: RowsRead,
+): Generator<MarketItem, void, undefined> {
   let rows = 0
   for (const item of items) {
     if (item.kind !== 'rows') {
@@ -177,6 +194,8 @@ function* rowByRow(items: Iterable<MarketItem>, record: DecisionRecord): Generat
     for (let from = item.from; from < item.to; from++) {
       yield { ...item, from, to: from + 1 }
       record.passed(++rows)
+      if (rows % REPORT_ROWS === 0) read.read(REPORT_ROWS)
     }
   }
+  read.read(rows % REPORT_ROWS)
 }

@@ -6,6 +6,7 @@ import type { Market } from '../../journal/tape/market-tape.ts'
 import type { Segment } from '../../journal/tape/recorded-segments.ts'
 import type { Measurements } from '../../simulation/measurements.ts'
 import type { OneWallet } from '../outcome.ts'
+import type { RowsRead } from '../rows-read.ts'
 import { type BacktestOptions, type BotOutcome, runBacktest } from '../run.ts'
 import { AttemptMatches, type Factor } from './attempt-matches.ts'
 import { holdOf, Moments } from './moments.ts'
@@ -38,6 +39,10 @@ export class WholeRun {
   constructor(market: Market, recorded: RecordedStart) {
     this.#market = market
     this.#recorded = recorded
+  }
+
+  get rows(): number {
+    return this.#market.rows
   }
 
   play(config: Config, more: More = {}, matches = new AttemptMatches([], [])): Replay {
@@ -78,11 +83,20 @@ export class RunInParts {
   readonly #starts: readonly PlayedStart[]
   readonly #record: RunRecord
   readonly #modelOf: ModelOf
+  readonly #read: RowsRead
 
-  constructor(starts: readonly PlayedStart[], record: RunRecord, modelOf: ModelOf) {
+  constructor(
+    starts: readonly PlayedStart[],
+    { record, modelOf, read }: { record: RunRecord; modelOf: ModelOf; read: RowsRead },
+  ) {
     this.#starts = starts
     this.#record = record
     this.#modelOf = modelOf
+    this.#read = read
+  }
+
+  get rows(): number {
+    return this.#starts.reduce((sum, { market }) => sum + market.rows, 0)
   }
 
   /** Plays all starts. The replay of each start begins with the state that the run recorded there, regardless of how
@@ -96,7 +110,7 @@ export class RunInParts {
       const { start, carried } = recorded
       const moments = new Moments()
       const replayed: ReplayedStart = {
-        ...{ start, items, moments },
+        ...{ start, items: (mints) => this.#read.items(items(mints)), moments },
         inOwnAccounts: told.includes('gated'),
         told: new Map([...carried, ...told.flatMap((from) => [...recorded[from]])]),
         orders: factors.includes('landing')
@@ -144,7 +158,9 @@ function walletOf(start: StartInput, { walletLamports }: RunRecord): OneWallet {
 /** A replay that takes one more kind of data from the run than the previous replay. */
 export interface Step {
   readonly name: string
-  readonly replay: Replay
+  readonly play: () => Replay
+  /** Number of rows that `play` reads. */
+  readonly rows: number
 }
 
 export interface StepParts {
@@ -157,6 +173,9 @@ export interface StepParts {
   readonly ours: Config
 }
 
+/** Number of steps of a run with one start, without operator and without wait for the chain. */
+export const LEAST_STEPS = 8
+
 /** Steps from the backtest to the run. The first is the backtest again; in each later step, one more factor is replaced
  *  by the run's measurements. */
 export function stepsOf({ whole, parts, record, theirs, ours }: StepParts): Step[] {
@@ -164,28 +183,40 @@ export function stepsOf({ whole, parts, record, theirs, ours }: StepParts): Step
   const asRun = { ...ours, service: { ...ours.service, plan } }
   const oneBudget = { oneBudget: liveBotsOf(start) }
   const together = { ...oneBudget, oneWallet: walletOf(start, record) }
-  const apart = whole.play(asRun, oneBudget)
-  const played = (factors: readonly Factor[]): Replay =>
-    parts?.play(factors) ?? whole.play(asRun, together, new AttemptMatches(record.attempts, factors))
+  const ofWhole = (name: string, play: () => Replay): Step => ({ name, play, rows: whole.rows })
+  const apart = once(() => whole.play(asRun, oneBudget))
+  const withFactors = (name: string, factors: readonly Factor[]): Step => ({
+    name,
+    play: () => parts?.play(factors) ?? whole.play(asRun, together, new AttemptMatches(record.attempts, factors)),
+    rows: (parts ?? whole).rows,
+  })
   return [
-    { name: 'under way at the end', replay: whole.play(theirs) },
-    { name: 'configuration', replay: whole.play({ ...ours, service: theirs.service }) },
-    { name: 'plan delay', replay: apart },
-    { name: 'one wallet', replay: oneBudget.oneBudget.length === 0 ? apart : whole.play(asRun, together) },
+    ofWhole('under way at the end', () => whole.play(theirs)),
+    ofWhole('configuration', () => whole.play({ ...ours, service: theirs.service })),
+    ofWhole('plan delay', apart),
+    oneBudget.oneBudget.length === 0
+      ? { name: 'one wallet', play: apart, rows: 0 }
+      : ofWhole('one wallet', () => whole.play(asRun, together)),
     ...(parts === undefined ? [] : besideSteps(parts, record)),
-    { name: 'latency', replay: played(['latency']) },
-    { name: 'landing', replay: played(['latency', 'landing']) },
-    { name: 'impact', replay: played(['latency', 'landing', 'impact']) },
-    { name: 'fees', replay: played(['latency', 'landing', 'impact', 'fees']) },
+    withFactors('latency', ['latency']),
+    withFactors('landing', ['latency', 'landing']),
+    withFactors('impact', ['latency', 'landing', 'impact']),
+    withFactors('fees', ['latency', 'landing', 'impact', 'fees']),
   ]
+}
+
+function once(play: () => Replay): () => Replay {
+  let replay: Replay | undefined
+  return () => (replay ??= play())
 }
 
 /** Steps for restarts, for operator commands and for the wait for the chain. A backtest has none of these. */
 function besideSteps(parts: RunInParts, { starts }: RunRecord): Step[] {
   const has = (from: From): boolean => starts.some((one) => one[from].size > 0)
   const steps: Step[] = []
-  if (starts.length > 1) steps.push({ name: 'restarts', replay: parts.play([], []) })
-  if (has('operated')) steps.push({ name: 'operator', replay: parts.play([], ['operated']) })
-  if (has('gated')) steps.push({ name: 'waiting for the chain', replay: parts.play([]) })
+  const add = (name: string, play: () => Replay): number => steps.push({ name, play, rows: parts.rows })
+  if (starts.length > 1) add('restarts', () => parts.play([], []))
+  if (has('operated')) add('operator', () => parts.play([], ['operated']))
+  if (has('gated')) add('waiting for the chain', () => parts.play([]))
   return steps
 }

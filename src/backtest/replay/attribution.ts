@@ -7,8 +7,18 @@ import { windowOf } from '../../journal/tape/market-tape.ts'
 import type { Segment } from '../../journal/tape/recorded-segments.ts'
 import { Mints } from '../../market/mints.ts'
 import type { Report } from '../report/report.ts'
+import { RowsRead, type RowsReport } from '../rows-read.ts'
 import type { Apart } from './attempt-matches.ts'
-import { amount, type ByBot, RunInParts, type Step, startsOf, stepsOf, WholeRun } from './attribution-runs.ts'
+import {
+  amount,
+  type ByBot,
+  LEAST_STEPS,
+  type Replay,
+  RunInParts,
+  startsOf,
+  stepsOf,
+  WholeRun,
+} from './attribution-runs.ts'
 import { configOf } from './recorded-start.ts'
 import { type RecordedStart, RunRecord } from './run-record.ts'
 
@@ -52,28 +62,36 @@ interface ReportedRun {
 export async function attribute(
   live: JournalReader,
   backtest: { readonly report: ReportedRun; readonly start: StartInput },
+  progress?: RowsReport,
 ): Promise<Attribution> {
   const segments = live.segments().filter(({ start: { bots } }) => bots.length > 0)
   const [first, last] = [segments[0], segments.at(-1)]
   if (first === undefined || last === undefined)
     throw new SluiceError('the journal has no start with bots', ExitCode.usage)
-  const record = recordOf(live, segments)
+  const read = new RowsRead(progress)
+  read.expect(segments.reduce((sum, { rows }) => sum + rows, 0) * (1 + LEAST_STEPS))
+  const record = recordOf(live, segments, read)
   // Rows from before the start serve only as warm-up.
-  const market = windowOf(live.market(), first.time, Number.POSITIVE_INFINITY)
+  const market = read.market(windowOf(live.market(), first.time, Number.POSITIVE_INFINITY))
   const models = modelsOf(backtest.report)
   const [theirs, ours] = [await configOf(backtest.start, models), await configOf(last.start, models)]
   const starts = await startsOf(live, segments, record, models)
   const steps = stepsOf({
     ...{ record, theirs, ours },
     whole: new WholeRun(market, record.starts.at(-1) as RecordedStart),
-    parts: starts && new RunInParts(starts, record, models),
+    parts: starts && new RunInParts(starts, { record, modelOf: models, read }),
   })
+  read.expect(steps.reduce((sum, { rows }) => sum + rows, 0))
+  const replays = steps.map(({ name, play }) => ({ name, replay: play() }))
   const code = codeHash(theirs.bots.map(({ strategy }) => strategy))
   const nets: (readonly [string, ByBot])[] = [
-    [code === backtest.start.code ? 'tape and feed gaps' : 'tape, feed gaps, code', (steps[0] as Step).replay.atEnd],
-    ...steps.map(({ name, replay }) => [name, replay.net] as const),
+    [
+      code === backtest.start.code ? 'tape and feed gaps' : 'tape, feed gaps, code',
+      (replays[0] as Played).replay.atEnd,
+    ],
+    ...replays.map(({ name, replay }) => [name, replay.net] as const),
   ]
-  const final = (steps.at(-1) as Step).replay
+  const final = (replays.at(-1) as Played).replay
   const reported = new Map(backtest.report.bots.map(({ name, netSol }) => [name, Math.round(netSol * 1e9)]))
   const modes = new Map(segments.flatMap(({ start }) => start.bots.map(({ name, account }) => [name, account.mode])))
   const bots = [...new Set([...modes.keys(), ...reported.keys()])].map((bot) => ({
@@ -90,6 +108,11 @@ export async function attribute(
     matched: final.matches.used,
     notes: notesOf(record, code, backtest.start.code, starts !== undefined),
   }
+}
+
+interface Played {
+  readonly name: string
+  readonly replay: Replay
 }
 
 function differenceOf(
@@ -135,10 +158,10 @@ function notesOf({ starts }: RunRecord, code: string, backtestCode: string, inPa
   ]
 }
 
-function recordOf(live: JournalReader, segments: readonly Segment[]): RunRecord {
+function recordOf(live: JournalReader, segments: readonly Segment[], read: RowsRead): RunRecord {
   const record = new RunRecord([...new Set(segments.flatMap(({ start: { bots } }) => bots.map(({ name }) => name)))])
   for (const segment of segments)
-    for (const item of live.replay(segment, new Mints())) {
+    for (const item of read.items(live.replay(segment, new Mints()))) {
       if (item.kind === 'input') record.input(item.seq, item.time, item.input)
       else if (item.kind === 'output') record.output(item.seq, item.time, item.index, item.output)
     }

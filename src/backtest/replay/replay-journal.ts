@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { SluiceError } from '../../base/errors.ts'
+import { errorOf } from '../../base/errors.ts'
 import { openReader } from '../../journal/reader/reader.ts'
 import { type ReplayReport, readableSegments, replaySegments } from './segments.ts'
 import type { FromReplayThread } from './segments-thread.ts'
@@ -17,10 +17,7 @@ export async function replayJournal(journal: string, report: ReplayReport): Prom
     else if (message.kind === 'finding') report.finding(message.finding)
     else if (message.kind === 'progress') report.progress?.(message.rows, message.of)
     else if (message.kind === 'done') resolve()
-    else
-      reject(
-        message.exitCode === null ? new Error(message.message) : new SluiceError(message.message, message.exitCode),
-      )
+    else reject(errorOf(message))
   })
   try {
     await promise

@@ -1,6 +1,6 @@
 // A thread that replays segments whose strategies ran in a thread. Timers that the strategies leave behind end with it.
 import { parentPort, workerData } from 'node:worker_threads'
-import { type ExitCode, SluiceError } from '../../base/errors.ts'
+import { type Failed, failedOf } from '../../base/errors.ts'
 import type { Finding } from '../../journal/proof/finding.ts'
 import { hardenGlobals, takeConsole } from '../../runtime/harden.ts'
 import { type Outcome, replaySegments } from './segments.ts'
@@ -10,7 +10,7 @@ export type FromReplayThread =
   | { readonly kind: 'finding'; readonly finding: Finding }
   | { readonly kind: 'progress'; readonly rows: number; readonly of: number }
   | { readonly kind: 'done' }
-  | { readonly kind: 'failed'; readonly message: string; readonly exitCode: ExitCode | null }
+  | Failed
 
 function say(message: FromReplayThread): void {
   parentPort?.postMessage(message)
@@ -26,7 +26,5 @@ try {
   })
   say({ kind: 'done' })
 } catch (error) {
-  const { message, stack } = error as Error
-  if (error instanceof SluiceError) say({ kind: 'failed', message, exitCode: error.exitCode })
-  else say({ kind: 'failed', message: stack ?? message, exitCode: null })
+  say(failedOf(error))
 }

@@ -7,6 +7,7 @@ import type { Finding } from '../../journal/proof/finding.ts'
 import { type JournalReader, openReader } from '../../journal/reader/reader.ts'
 import type { Segment } from '../../journal/tape/recorded-segments.ts'
 import { Mints } from '../../market/mints.ts'
+import { RowsRead, type RowsReport } from '../rows-read.ts'
 
 /** Result of the replay of one segment. `skipped` is the reason why it was not replayed; '' if it was. */
 export interface Outcome {
@@ -22,8 +23,8 @@ export interface ReplayReport {
   readonly outcome: (outcome: Outcome) => void
   /** Receives each row that contradicts the journal's own record. */
   readonly finding: (finding: Finding) => void
-  /** Receives the number of rows that were replayed, and of all rows; `rows` equals `of` while the rows are proved. */
-  readonly progress?: (rows: number, of: number) => void
+  /** Receives the number of rows that were replayed, and of all rows; both are equal while the rows are proved. */
+  readonly progress?: RowsReport
 }
 
 /** Replays every recorded segment, and proves every row. All strategies are loaded first. After that, no code of theirs
@@ -36,11 +37,10 @@ export async function replaySegments(journal: string, report: ReplayReport): Pro
     for (const segment of readableSegments(reader))
       segments.push({ segment, strategies: segment.complete ? await recordedStrategies(segment) : new Map() })
     const of = segments.reduce((sum, { segment }) => sum + segment.rows, 0)
-    let before = 0
-    for (const { segment, strategies } of segments) {
-      const progress = (rows: number): void => report.progress?.(before + rows, of)
-      report.outcome(replayed(reader, segment, strategies, { ...report, progress }))
-      before += segment.rows
+    const read = new RowsRead(report.progress)
+    for (const [index, { segment, strategies }] of segments.entries()) {
+      read.expect(segments.slice(index).reduce((sum, later) => sum + later.segment.rows, 0))
+      report.outcome(replayed(reader, segment, strategies, { ...report, read }))
     }
     report.progress?.(of, of)
     for (const finding of reader.findings()) report.finding(finding)
@@ -64,7 +64,7 @@ function replayed(
   reader: JournalReader,
   segment: Segment,
   strategies: ReadonlyMap<string, Strategy> | string,
-  report: ReplayReport,
+  { finding, read }: Pick<ReplayReport, 'finding'> & { readonly read: RowsRead },
 ): Outcome {
   const { number } = segment
   const nothing = { segment: number, rows: 0, decisions: 0, divergence: null }
@@ -72,27 +72,13 @@ function replayed(
   if (typeof strategies === 'string') return { ...nothing, skipped: strategies }
   const mints = new Mints()
   try {
-    const entries = reported(recordedEntries(reader, segment, mints), report)
+    const entries = read.items(recordedEntries(reader, segment, mints))
     const { divergence, ...counts } = verifySegment(entries, mints, strategies)
     return { ...nothing, ...counts, skipped: '', divergence: divergence && { segment: number, ...divergence } }
   } catch (error) {
     const { message } = error as Error
-    report.finding({ table: 'segment', row: `number ${number}`, problem: `its replay ended: ${message}` })
+    finding({ table: 'segment', row: `number ${number}`, problem: `its replay ended: ${message}` })
     return { ...nothing, skipped: `its replay ended: ${message}` }
-  }
-}
-
-/** Passes entries on, and reports the number of rows so far. */
-function* reported(
-  entries: Iterable<Entry>,
-  { progress = () => {} }: Pick<ReplayReport, 'progress'>,
-): Generator<Entry, void, undefined> {
-  let rows = 0
-  for (const entry of entries) {
-    yield entry
-    if (entry.kind !== 'rows') continue
-    rows += entry.to - entry.from
-    progress(rows, rows)
   }
 }
 

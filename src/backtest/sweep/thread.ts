@@ -1,7 +1,7 @@
 // A thread of a sweep. It runs its sets over the tape, pass after pass; the main thread reads the tape for all threads.
 // During a pass this thread has no event loop and sleeps on the bell. The main thread terminates it.
 import { receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { SluiceError } from '../../base/errors.ts'
+import { failedOf, SluiceError } from '../../base/errors.ts'
 import { loadConfig } from '../../config/load.ts'
 import { SharedMarket, type TapeChunk } from '../../journal/tape/shared-tape.ts'
 import { type OpenTape, openTape } from '../../journal/tape-files.ts'
@@ -80,12 +80,7 @@ try {
     say({ kind: 'done', results: closing(on, message.sets, varied) })
   }
 } catch (error) {
-  const { message, stack } = error as Error
-  say(
-    error instanceof SluiceError
-      ? { kind: 'failed', message, exitCode: error.exitCode }
-      : { kind: 'failed', message: stack ?? message, exitCode: null },
-  )
+  say(failedOf(error))
 } finally {
   port.close()
 }

@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
-import { type ExitCode, SluiceError } from '../../base/errors.ts'
+import { errorOf, type Failed } from '../../base/errors.ts'
 import type { Market } from '../../journal/tape/market-tape.ts'
 import type { TapeChunk } from '../../journal/tape/shared-tape.ts'
 import { DecodedTape } from '../../journal/tape/shared-tape.ts'
@@ -26,7 +26,7 @@ export type ToSweepThread =
 export type FromSweepThread =
   | { readonly kind: 'ready' }
   | { readonly kind: 'done'; readonly results: readonly SetResult[] }
-  | { readonly kind: 'failed'; readonly message: string; readonly exitCode: ExitCode | null }
+  | Failed
 
 /** Number of chunks that are queued per thread: enough that it never waits for the disk, and few enough to need little
  *  memory. */
@@ -136,8 +136,4 @@ class SweepThread {
   #watch(): void {
     this.#results.promise.catch(() => this.#mayGive?.())
   }
-}
-
-function errorOf({ message, exitCode }: Extract<FromSweepThread, { kind: 'failed' }>): Error {
-  return exitCode === null ? new Error(message) : new SluiceError(message, exitCode)
 }

@@ -15,7 +15,7 @@ import type { Decision } from '../../engine/replay/compare-decisions.ts'
 import { type JournalReader, openReader } from '../../journal/reader/reader.ts'
 import { dateTimeOf } from '../../runtime/time-text.ts'
 import { defineCommand, JSON_LINE } from '../options.ts'
-import { table } from '../terminal.ts'
+import { type Progress, table, withProgress } from '../terminal.ts'
 
 const REPORT = 'report.json'
 const RESULTS = 'results.db'
@@ -31,9 +31,7 @@ export const command = defineCommand({
     try {
       const comparison = compareRuns(one.facts, other.facts)
       const decisions =
-        one.journal === undefined || other.journal === undefined
-          ? null
-          : firstDifference(one.journal.decisions(), other.journal.decisions())
+        one.journal === undefined || other.journal === undefined ? null : differenceOf(one.journal, other.journal)
       console.log(json ? JSON.stringify({ ...comparison, decisions }) : textOf(comparison, decisions))
     } finally {
       one.journal?.close()
@@ -42,6 +40,21 @@ export const command = defineCommand({
     return 0
   },
 })
+
+function differenceOf(one: JournalReader, other: JournalReader): Decisions {
+  const most = Math.min(one.decisionCount(), other.decisionCount())
+  return withProgress(most, (line) => firstDifference(counting(one.decisions(), line), other.decisions()), 'decisions')
+}
+
+const REPORT_DECISIONS = 1_000
+
+function* counting(decisions: Iterable<Decision>, line: Progress): Generator<Decision, void, undefined> {
+  let count = 0
+  for (const decision of decisions) {
+    if (count++ % REPORT_DECISIONS === 0) line.at(count)
+    yield decision
+  }
+}
 
 interface OpenRun {
   readonly facts: RunFacts

@@ -1,6 +1,6 @@
-import { bringUpToDate } from '../../journal/migrate.ts'
+import { migrateInThread } from '../../journal/migrate-in-thread.ts'
 import { DEFAULT_JOURNAL, defineCommand, flag, JSON_LINE, text } from '../options.ts'
-import { withProgress } from '../terminal.ts'
+import { withSteps } from '../terminal.ts'
 
 export const command = defineCommand({
   options: {
@@ -9,10 +9,15 @@ export const command = defineCommand({
     json: JSON_LINE,
   },
   async run(_args, { journal, skipBackup, json }) {
-    const migration = withProgress(0, (line) => {
-      line.note(`upgrading ${journal}`)
-      return bringUpToDate(journal, { backup: !skipBackup })
-    })
+    const migration = await withSteps((step) =>
+      migrateInThread(
+        { path: journal, backup: !skipBackup },
+        {
+          copied: (bytes, of) => step('backup', 'bytes').at(bytes, of),
+          sealed: (rows, of) => step('checksums', 'rows').at(rows, of),
+        },
+      ),
+    )
     const { from, to, backup } = migration
     if (json) console.log(JSON.stringify(migration))
     else if (from === to) console.log(`${journal} is up to date (schema ${to})`)

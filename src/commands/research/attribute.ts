@@ -8,7 +8,7 @@ import { lamportsToSol } from '../../base/units.ts'
 import { openReader } from '../../journal/reader/reader.ts'
 import { dateTimeOf } from '../../runtime/time-text.ts'
 import { defineCommand, JSON_LINE } from '../options.ts'
-import { signedSol, table } from '../terminal.ts'
+import { signedSol, table, withRowsProgress } from '../terminal.ts'
 
 /** Explains the difference in profit between a live or paper run (its journal) and its backtest (its folder). */
 export const command = defineCommand({
@@ -22,7 +22,8 @@ export const command = defineCommand({
       if (made === undefined) throw new SluiceError(`${folder} holds no backtest`, ExitCode.usage)
       if (!journal.segments().some(({ start }) => start.bots.length > 0))
         throw new SluiceError(`${live} holds no run: no bot was started in it`, ExitCode.usage)
-      const found = await attribute(journal, { report, start: made.start })
+      const { start } = made
+      const found = await withRowsProgress((progress) => attribute(journal, { report, start }, progress))
       console.log(json ? JSON.stringify(jsonOf(found)) : textOf(found))
     } finally {
       results.close()

@@ -5,6 +5,7 @@ import { extraRows, extrasOf } from '../../backtest/further-runs.ts'
 import { reportOf } from '../../backtest/report/build-report.ts'
 import type { Report } from '../../backtest/report/report.ts'
 import { runIntoFolder, writeReport } from '../../backtest/results-folder.ts'
+import { reporting } from '../../backtest/rows-read.ts'
 import { type Backtest, runBacktest } from '../../backtest/run.ts'
 import { seenBy, TapeUnit } from '../../backtest/tape-units.ts'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
@@ -19,7 +20,7 @@ import { dateTimeOf } from '../../runtime/time-text.ts'
 import { configOf } from '../configuration.ts'
 import { levelOf, linePrinter } from '../log-level.ts'
 import { defineCommand, flag, JSON_LINE, number, PARTIAL, SEED, TAPES, tapesOf, text, type Values } from '../options.ts'
-import { withProgress } from '../terminal.ts'
+import { withProgress, withRowsProgress } from '../terminal.ts'
 import { backtestText } from './backtest-text.ts'
 
 const OPTIONS = {
@@ -54,7 +55,9 @@ export const command = defineCommand({
     try {
       const market = marketBetween(tape.market, options)
       if (options.verifyCausal) return await verifyCausal(config, market, options)
-      const calibration = options.calibrate ? calibrationOf(config, tape.market, tape.executions()) : undefined
+      const calibration = options.calibrate
+        ? withRowsProgress((progress) => calibrationOf(config, reporting(tape.market, 1, progress), tape.executions()))
+        : undefined
       const tapeUnit = new TapeUnit()
       const { backtest, report } = await runAndReport(config, seenBy(tapeUnit, market), options, calibration)
       const unit = tapeUnit.verdict(config)
@@ -94,7 +97,9 @@ async function runAndReport(
       : withProgress(extraRows(config, market, runs), (line) =>
           extrasOf(config, market, backtest, { progress: (done) => line.at(done), model, seeds: runs }),
         )
-  const report = reportOf(config, market, backtest, { extras, calibration: calibration?.report })
+  const report = withRowsProgress((progress) =>
+    reportOf(config, reporting(market, 1, progress), backtest, { extras, calibration: calibration?.report }),
+  )
   writeReport(out, report)
   return { backtest, report }
 }
@@ -119,7 +124,7 @@ const LONGEST = 600
 /** Checks that each decision and fill depends only on rows up to its time. Returns exit code 1 if one does not. */
 async function verifyCausal(config: Config, market: Market, { seed, partial, json }: Options): Promise<ExitCode> {
   tapeCoverage(config, market, partial)
-  const found = await verifyCausality(config, market, seed)
+  const found = await withRowsProgress((progress) => verifyCausality(config, market, seed, progress))
   const { cuts, compared, divergence, outside } = found
   const equal = divergence === null && outside.length === 0
   if (json) console.log(JSON.stringify({ seed, cuts, compared, equal, divergence, outside }))

@@ -3,7 +3,7 @@ import { formatSol, lamportsToSol } from '../../base/units.ts'
 import { openTape } from '../../journal/tape-files.ts'
 import { configOf } from '../configuration.ts'
 import { defineCommand, JSON_LINE, PARTIAL, TAPES, tapesOf } from '../options.ts'
-import { table } from '../terminal.ts'
+import { table, withRowsProgress } from '../terminal.ts'
 
 const SECOND_MS = 1_000
 
@@ -14,7 +14,7 @@ export const command = defineCommand({
     const config = await configOf([file])
     const tape = openTape(tapesOf(journal, config))
     try {
-      const advice = advisePlan(config, tape.market, partial)
+      const advice = withRowsProgress((progress) => advisePlan(config, tape.market, partial, progress))
       console.log(json ? JSON.stringify(jsonOf(advice)) : textOf(advice))
     } finally {
       tape.close()

@@ -1,5 +1,6 @@
 import { inspect, styleText } from 'node:util'
 import { recordedEntries, recordedStrategies } from '../../backtest/replay/segments.ts'
+import { RowsRead } from '../../backtest/rows-read.ts'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { counted, printable } from '../../base/text.ts'
 import type { Millis } from '../../base/units.ts'
@@ -16,6 +17,7 @@ import type { FoundRow, FoundToken } from '../../journal/tape/tape-search.ts'
 import { eventOf } from '../../market/block.ts'
 import { Mints } from '../../market/mints.ts'
 import { durationOf, stampOf } from '../../runtime/time-text.ts'
+import { withRowsProgress } from '../terminal.ts'
 import { eventText, exitsText, lateText, orderText, plain, priceText } from './format.ts'
 import { type Instant, readInstant } from './parse-time.ts'
 import { headLines, paragraph } from './step-lines.ts'
@@ -136,10 +138,14 @@ async function repeated(
   if (!segment.complete) return { snapshot: undefined, doubt: 'the tape was deleted' }
   const recorded = await recordedStrategies(segment)
   const mints = new Mints()
-  const entries = recordedEntries(reader, segment, mints)
-  if (typeof recorded !== 'string') return { snapshot: snapshotAt(entries, mints, recorded, mint, time), doubt: '' }
-  const silent = new Map(segment.start.bots.map(({ strategy }) => [strategy, silentStrategy(strategy)]))
-  return { snapshot: snapshotAt(marketOf(entries), mints, silent, mint, time), doubt: recorded }
+  return withRowsProgress((progress) => {
+    const read = new RowsRead(progress)
+    read.expect(segment.rows)
+    const entries = read.items(recordedEntries(reader, segment, mints))
+    if (typeof recorded !== 'string') return { snapshot: snapshotAt(entries, mints, recorded, mint, time), doubt: '' }
+    const silent = new Map(segment.start.bots.map(({ strategy }) => [strategy, silentStrategy(strategy)]))
+    return { snapshot: snapshotAt(marketOf(entries), mints, silent, mint, time), doubt: recorded }
+  })
 }
 
 /** Yields the entries with market rows, without decisions and reports: a replay without the strategies could not

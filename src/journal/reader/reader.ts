@@ -286,6 +286,12 @@ export class JournalReader {
     return this.#readEach(iterated<Decision>(this.#db, sql))
   }
 
+  /** Number of `decisions`. */
+  decisionCount(): number {
+    const [row] = this.#all<{ count: number }>('SELECT count(*) AS count FROM decisions')
+    return row?.count ?? 0
+  }
+
   /** Open positions, oldest first. `worth` returns the liquidation value of a position if the caller knows it. */
   positions(worth: Worth = () => undefined): ListedPosition[] {
     const rows = this.#all<{ json: string }>('SELECT json FROM position ORDER BY opened_at, mint')

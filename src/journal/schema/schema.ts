@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { TEXTS } from '../tape/packed-text.ts'
 import { addFillColumns } from './fills.ts'
 import { LEDGER } from './ledger.ts'
-import { addRowChecksum, sealAll } from './seals.ts'
+import { addRowChecksum, type SealReport, sealAll } from './seals.ts'
 import { SOURCES } from './sources.ts'
 import { STRETCHES_AND_GAPS } from './stretches.ts'
 import { TAGS } from './tags.ts'
@@ -252,7 +252,7 @@ CREATE TABLE learned (
 
 /** The entry with index N migrates a journal from version N to version N + 1. Entries are never edited after a
  *  release. */
-const MIGRATIONS: readonly ((db: Database) => void)[] = [
+const MIGRATIONS: readonly ((db: Database, sealed?: SealReport) => void)[] = [
   (db) => {
     db.exec(STREAM + ORDERS + MONEY + TAPE)
     const number = db.prepare('INSERT INTO number VALUES (?)')
@@ -279,12 +279,13 @@ const MIGRATIONS: readonly ((db: Database) => void)[] = [
 
 export const SCHEMA_VERSION = MIGRATIONS.length
 
-/** Migrates a journal to the present schema. Each step is one transaction. */
-export function migrate(db: Database): void {
+/** Migrates a journal to the present schema. Each step is one transaction. `sealed` receives the progress of the
+ *  longest step. */
+export function migrate(db: Database, sealed?: SealReport): void {
   addRowChecksum(db)
   for (let version = versionOf(db); version < SCHEMA_VERSION; version++) {
     db.transaction(() => {
-      MIGRATIONS[version]?.(db)
+      MIGRATIONS[version]?.(db, sealed)
       db.pragma(`application_id = ${APPLICATION_ID}`)
       db.pragma(`user_version = ${version + 1}`)
     }).exclusive()

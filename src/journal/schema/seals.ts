@@ -49,10 +49,13 @@ export function sealedInsert(table: SealedTable, verb = 'INSERT'): string {
   return `${verb} INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
 }
 
-/** Defines the SQL function `row_checksum` on a connection that writes. */
-export function addRowChecksum(db: Database): void {
+/** Defines the SQL function `row_checksum` on a connection that writes. `computed` is called for each checksum. */
+export function addRowChecksum(db: Database, computed: () => void = () => {}): void {
   const options = { varargs: true, deterministic: true, safeIntegers: true } as const
-  db.function('row_checksum', options, (...values: unknown[]) => rowChecksum(values))
+  db.function('row_checksum', options, (...values: unknown[]) => {
+    computed()
+    return rowChecksum(values)
+  })
 }
 
 /** Name of the counter that holds the last seq of the old tape that was dropped. */
@@ -64,17 +67,31 @@ const DROPPED_BEFORE = `INSERT INTO counter (name, value)
 SELECT '${TAPE_DROPPED}', coalesce((SELECT first_seq - 1 FROM block ORDER BY last_seq LIMIT 1), (${LAST_SEQ}))
 WHERE coalesce((SELECT rows_before FROM block ORDER BY last_seq LIMIT 1), 1) > 0 AND (${LAST_SEQ}) IS NOT NULL`
 
+/** Receives the number of rows that have a checksum now, and of all rows that get one. */
+export type SealReport = (rows: number, of: number) => void
+
+/** Number of rows between two reports. */
+const REPORT_ROWS = 1_000
+
 /** Adds checksums to the rows of a journal of an earlier version. Views and triggers are removed meanwhile, because
  *  SQLite would parse all of them again at each change of a table. */
-export function sealAll(db: Database): void {
+export function sealAll(db: Database, report: SealReport = () => {}): void {
+  const tables = (Object.keys(SEALED) as SealedTable[]).filter((table) => !NEWER.has(table))
+  const of = tables.reduce(
+    (sum, table) => sum + (db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number),
+    0,
+  )
+  let rows = 0
+  addRowChecksum(db, () => {
+    if (rows++ % REPORT_ROWS === 0) report(rows, of)
+  })
   const aside = db.prepare(`SELECT type, name, sql FROM sqlite_schema WHERE type IN ('view', 'trigger')`).all()
   for (const { type, name } of aside as Record<string, string>[]) db.exec(`DROP ${type} "${name}"`)
   // last_seq: seq of an orderly end; NULL while the segment runs and after a crash
   db.exec('ALTER TABLE segment ADD COLUMN last_seq INTEGER')
-  for (const table of Object.keys(SEALED) as SealedTable[]) {
-    if (NEWER.has(table)) continue
+  for (const table of tables)
     db.exec(`ALTER TABLE ${table} ADD COLUMN checksum INTEGER; UPDATE ${table} SET checksum = ${checksumSql(table)}`)
-  }
+  addRowChecksum(db)
   db.exec(DROPPED_BEFORE)
   for (const { sql } of aside as Record<string, string>[]) db.exec(sql as string)
 }

@@ -197,6 +197,12 @@ export type Market = Pick<MarketTape, 'stretches' | 'rows'> & {
   warmup?(mints: Mints, seconds: number): Iterable<Block>
 }
 
+/** Returns the same market with other items. */
+export function withItems(market: Market, items: Market['items']): Market {
+  const { stretches, rows, warmup } = market
+  return { stretches, rows, items, history: () => market.history(), ...(warmup && { warmup }) }
+}
+
 type Told = Exclude<MarketItem, { kind: 'rows' }>
 
 /** The part of the tape between two times, inclusive. Earlier rows are not played; they may serve as the warm-up of

@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
-import { type ExitCode, SluiceError } from '../../base/errors.ts'
+import { errorOf, type Failed } from '../../base/errors.ts'
 import type { Seq } from '../../base/units.ts'
 import { LiveBlock } from '../../market/live-block.ts'
 import { type MintNews, MintTeller } from '../../market/mints.ts'
@@ -46,7 +46,7 @@ export type FromThread =
   | { readonly kind: 'committed'; readonly count: number }
   | { readonly kind: 'space'; readonly report: SpaceReport }
   | { readonly kind: 'remainder'; readonly remainder: Remainder }
-  | { readonly kind: 'failed'; readonly message: string; readonly exitCode: ExitCode | null }
+  | Failed
   | { readonly kind: 'closed' }
 
 /** Time in ms after which a batch without a commit is handed over. The thread makes it durable within 200 ms more. */
@@ -202,8 +202,4 @@ class ThreadJournal extends GatheringJournal {
     this.#started.reject(error)
     this.#ended.resolve()
   }
-}
-
-function errorOf({ message, exitCode }: FromThread & { kind: 'failed' }): Error {
-  return exitCode === null ? new Error(message) : new SluiceError(message, exitCode)
 }

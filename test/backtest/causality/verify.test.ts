@@ -16,6 +16,8 @@ const folder = temporaryFolder()
 
 afterEach(() => vi.restoreAllMocks())
 
+let progress = { done: 0, of: 0 }
+
 async function verify(bot: object, rows = ROWS): Promise<Causality> {
   const path = journalPath()
   await writeTape(path, [
@@ -30,7 +32,7 @@ async function verify(bot: object, rows = ROWS): Promise<Causality> {
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
   const reader = openReader(path)
   try {
-    return await verifyCausality(loaded.config, reader.market(), SEED)
+    return await verifyCausality(loaded.config, reader.market(), SEED, (done, of) => (progress = { done, of }))
   } finally {
     reader.close()
   }
@@ -54,6 +56,8 @@ test('causal decisions are the same with later rows, without them, and with othe
   expect(cuts).toHaveLength(100)
   for (const cut of cuts) expect(cut).toBeLessThan(ROWS)
   expect(compared).toBeGreaterThan(1_000)
+  const cutRows = cuts.reduce((sum, cut) => sum + cut, 0)
+  expect(progress).toEqual({ done: 5 * ROWS + cutRows, of: 5 * ROWS + cutRows })
 })
 
 /** A strategy that decides only when a bar closes, with bars of each kind. */

@@ -72,7 +72,13 @@ async function backtestOf(path: string, config: Config) {
 async function attributed(run: string, backtest: Awaited<ReturnType<typeof backtestOf>>): Promise<Attribution> {
   const reader = openReader(run)
   try {
-    return await attribute(reader, backtest)
+    let progress: [rows: number, of: number] = [0, 0]
+    const found = await attribute(reader, backtest, (rows, of) => {
+      expect(rows).toBeLessThanOrEqual(of)
+      progress = [rows, of]
+    })
+    expect(progress[0], 'rows that were read, of those that were announced').toBe(progress[1])
+    return found
   } finally {
     reader.close()
   }
