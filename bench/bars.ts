@@ -1,23 +1,18 @@
 import { setTimeout } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { seededRandom } from '../src/base/random.ts'
-import { Engine } from '../src/engine/engine.ts'
 import type { Strategy } from '../src/engine/strategy.ts'
 import { atr, bollinger, defineStrategy, ema, rsi, z } from '../src/index.ts'
-import { RowKind } from '../src/market/block.ts'
-import { LiveBlock } from '../src/market/live-block.ts'
+import type { LiveBlock } from '../src/market/live-block.ts'
 import { Mints } from '../src/market/mints.ts'
-import { botSettings, startInput } from '../test/support/engine-rig.ts'
 import { type Figure, isMain, pairs, printFigures, threadMs } from './figure.ts'
+import { played, randomMarket, TOKENS } from './random-market.ts'
 
-const TOKENS = 2_000
 /** Prints of a token within a minute, on average. */
 const DENSITIES = [3, 12, 30]
 const BLOCKS = 64
 const ROUNDS = 3
 const RUNS = 9
-const START = 1_780_012_800_000
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
@@ -67,46 +62,6 @@ const withBars = defineStrategy({
   }),
 })
 
-/** Rows of the tokens in random order, with prices that vary by a few percent. */
-function market(mints: Mints, density: number): LiveBlock[] {
-  const random = seededRandom(7)
-  const prices = Float64Array.from({ length: TOKENS }, () => 1e-7 * (1 + random.next()))
-  for (let token = 0; token < TOKENS; token++) mints.intern(`mint${token}`)
-  const stepMs = 60_000 / (TOKENS * density)
-  return Array.from({ length: BLOCKS }, (_, index) => {
-    const block = new LiveBlock(mints.list)
-    for (let row = 0; row < block.capacity; row++) {
-      const token = random.integer(TOKENS)
-      prices[token] = (prices[token] as number) * (0.98 + 0.0402 * random.next())
-      const price = prices[token] as number
-      const sol = random.next() < 0.3 ? 0.005 : random.next()
-      const time = Math.floor(START + (index * block.capacity + row) * stepMs)
-      const numbers = { price, amount: sol, size: sol / price, marketCap: price * 1e9, extra: 5, extra2: 0 }
-      block.append(time, time, random.next() < 0.55 ? RowKind.buy : RowKind.sell, token, numbers, '', '')
-    }
-    return block
-  })
-}
-
-function played(strategy: Strategy, blocks: readonly LiveBlock[], mints: Mints): Engine {
-  const engine = new Engine(mints, new Map([[strategy.name, strategy]]))
-  // Every buy is refused, so that no time goes into orders.
-  const limits = { maxLamportsPerOrder: 1 as never }
-  engine.input(1, START, startInput([botSettings(strategy.name, { limits })]))
-  engine.input(2, START, { kind: 'feed', status: 'live', confirmed: [] })
-  engine.outputs.length = 0
-  let seq = 3
-  for (const block of blocks) {
-    for (let row = 0; row < block.length; ) {
-      const next = engine.rows(seq, block, row, block.length)
-      seq += next - row
-      row = next
-      engine.outputs.length = 0
-    }
-  }
-  return engine
-}
-
 function nsPerRow(strategy: Strategy, blocks: readonly LiveBlock[], mints: Mints): number {
   const start = threadMs()
   for (let round = 0; round < ROUNDS; round++) played(strategy, blocks, mints)
@@ -140,7 +95,7 @@ export async function benchBars(smoke = false): Promise<Figure[]> {
   const figures: Figure[] = []
   for (const density of DENSITIES) {
     const mints = new Mints()
-    const blocks = market(mints, density)
+    const blocks = randomMarket(mints, BLOCKS, 60_000 / (TOKENS * density))
     const of = (strategy: unknown) => () => nsPerRow(strategy as Strategy, blocks, mints)
     const { ours, bare, ratio } = await pairs(smoke ? 1 : RUNS, of(withBars), of(without))
     const what = `${density} prints a token and minute`
