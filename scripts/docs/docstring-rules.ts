@@ -89,34 +89,26 @@ function insideOf(one: Reflection): readonly Reflection[] {
 }
 
 function membersOf(type: Type): readonly Reflection[] {
-  switch (type.type) {
-    case 'reflection':
-      return type.declaration.children ?? []
-    case 'union':
-    case 'intersection':
-      return type.types.flatMap(membersOf)
-    case 'array':
-      return membersOf(type.elementType)
-    case 'typeOperator':
-      return membersOf(type.target)
-    default:
-      return []
-  }
+  return partsOf(type).flatMap((part) => (part.type === 'reflection' ? (part.declaration.children ?? []) : []))
 }
 
 /** Whether a value of the type is a number or a list of numbers. Names of types such as `Millis` are units. */
 function hasNumber(type: Type): boolean {
+  return partsOf(type).some((part) => part.type === 'intrinsic' && (part.name === 'number' || part.name === 'bigint'))
+}
+
+/** The types of which a union, an intersection or a list is made; otherwise the type itself. */
+function partsOf(type: Type): readonly Type[] {
   switch (type.type) {
-    case 'intrinsic':
-      return type.name === 'number' || type.name === 'bigint'
     case 'union':
-      return type.types.some(hasNumber)
+    case 'intersection':
+      return type.types.flatMap(partsOf)
     case 'array':
-      return hasNumber(type.elementType)
+      return partsOf(type.elementType)
     case 'typeOperator':
-      return hasNumber(type.target)
+      return partsOf(type.target)
     default:
-      return false
+      return [type]
   }
 }
 
