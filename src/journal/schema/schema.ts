@@ -1,15 +1,21 @@
 import type { Database } from 'better-sqlite3'
 import { TEXTS } from '../tape/packed-text.ts'
 import { addFillColumns } from './fills.ts'
+import {
+  CONDITIONAL_ORDERS,
+  CUSTODY,
+  FILL_COSTS,
+  LEARNED,
+  SOURCES,
+  TAGS,
+  TOKEN_STATES,
+  TRIP_MARKS,
+  WARNINGS,
+} from './later-versions.ts'
 import { LEDGER } from './ledger.ts'
 import { addRowChecksum, type SealReport, sealAll } from './seals.ts'
-import { SOURCES } from './sources.ts'
 import { STRETCHES_AND_GAPS } from './stretches.ts'
-import { TAGS } from './tags.ts'
-import { TOKEN_STATES } from './token-states.ts'
-import { TRIP_MARKS } from './trip-marks.ts'
 import { VIEWS } from './views.ts'
-import { WARNINGS } from './warnings.ts'
 
 /** Application id in the file's header, `SLUI`. It distinguishes a journal from other databases. */
 export const APPLICATION_ID = 0x534c5549
@@ -213,43 +219,6 @@ CREATE TABLE digits (code TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID; -
 CREATE TABLE power2 (exponent INTEGER PRIMARY KEY, value REAL NOT NULL); -- value of a double's last bit, by the exponent field
 `
 
-// The state of the wallet audit.
-const CUSTODY = `
-CREATE TABLE wallet (account TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID; -- progress of the audit
-CREATE TABLE wallet_transaction (
-  account TEXT NOT NULL,
-  slot INTEGER NOT NULL,
-  signature TEXT NOT NULL,
-  class TEXT NOT NULL,
-  attempt_id TEXT NOT NULL, -- '' unless an attempt made the transaction
-  lamports INTEGER NOT NULL, -- change of the balance of the wallet
-  time INTEGER,
-  json TEXT NOT NULL,
-  PRIMARY KEY (account, slot, signature)
-) WITHOUT ROWID;
-CREATE TABLE watch ( -- attempts that may still turn out to have executed
-  attempt_id TEXT PRIMARY KEY,
-  order_id TEXT NOT NULL,
-  progress TEXT NOT NULL, -- progress of the proof; '' after the end
-  json TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE VIEW wallet_transactions AS
-SELECT account, slot, time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixepoch') AS at, class, attempt_id,
-  lamports / 1e9 AS sol, signature
-FROM wallet_transaction;
-`
-
-// Facts that were found out where the service's documentation leaves details open.
-const LEARNED = `
-CREATE TABLE learned (
-  about TEXT NOT NULL, -- an account, or a service's host
-  name TEXT NOT NULL,
-  time INTEGER NOT NULL,
-  json TEXT NOT NULL,
-  PRIMARY KEY (about, name)
-) WITHOUT ROWID;
-`
-
 /** The entry with index N migrates a journal from version N to version N + 1. Entries are never edited after a
  *  release. */
 const MIGRATIONS: readonly ((db: Database, sealed?: SealReport) => void)[] = [
@@ -296,57 +265,3 @@ export function migrate(db: Database, sealed?: SealReport): void {
 export function versionOf(db: Database): number {
   return db.pragma('user_version', { simple: true }) as number
 }
-
-// Open conditional orders are stored together, because a restart reads only these.
-const CONDITIONAL_ORDERS = `
-CREATE TABLE conditional_order (
-  open INTEGER NOT NULL,
-  number INTEGER NOT NULL, -- the id of the conditional order is c<number>
-  time INTEGER NOT NULL,
-  account TEXT NOT NULL,
-  bot TEXT NOT NULL,
-  mint TEXT NOT NULL,
-  side TEXT NOT NULL,
-  state TEXT NOT NULL,
-  code TEXT NOT NULL,
-  reason TEXT NOT NULL,
-  json TEXT NOT NULL,
-  PRIMARY KEY (open, number)
-) WITHOUT ROWID;
-CREATE VIEW conditional_orders AS
-SELECT 'c' || number AS id, time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixepoch') AS at, account, bot, mint, side,
-  state, code, reason, json_extract(json, '$.when.kind') AS kind, json_extract(json, '$.when.price') AS price,
-  json_extract(json, '$.orderId') AS order_id
-FROM conditional_order;
-`
-
-// Itemized costs of a fill: `FillCosts` of engine/accounting/fill-costs.ts as JSON, in addition to the sums.
-/** SQL of the costs of older fills. Only the sums of these costs are stored. */
-const costsOf = (trade: string, fee: string, rent: string): string => `json_object(
-  'tradeLamports', ${trade}, 'venueFeeLamports', 0, 'serviceFeeLamports', 0,
-  'baseFeeLamports', min(${fee}, 5000), 'priorityFeeLamports', max(${fee} - 5000, 0), 'tipLamports', 0,
-  'rentPaidLamports', max(${rent}, 0), 'rentReturnedLamports', max(-${rent}, 0), 'wrappedLamports', 0, 'remainderLamports', 0,
-  'withheldTokens', json('{"$bigint":"0"}'), 'unknown', json('["venueFee","serviceFee"]'))`
-
-const inReport = (name: string): string => `json_extract(json, '$.fill.${name}Lamports')`
-const sol = (name: string): string => `json_extract(costs, '$.${name}Lamports') / 1e9`
-
-/** Adds itemized costs to fills, and to the reports that the engine has not processed: such a report delivers its fill
- *  after a restart. */
-const FILL_COSTS = `
-ALTER TABLE fill ADD COLUMN costs TEXT NOT NULL DEFAULT '';
-UPDATE fill SET costs = ${costsOf('trade_lamports', 'fee_lamports', 'rent_lamports')};
-UPDATE report SET json = json_set(json, '$.fill.costs', ${costsOf(inReport('trade'), inReport('fee'), inReport('rent'))})
-  WHERE taken = 0 AND json_type(json, '$.fill') = 'object';
-DROP VIEW fills;
-CREATE VIEW fills AS
-SELECT order_id, attempt_id, account, bot, mint, side, slot, time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixepoch') AS at,
-  CAST(tokens AS REAL) / CAST('1e' || decimals AS REAL) AS tokens,
-  trade_lamports / 1e9 AS sol, fee_lamports / 1e9 AS fee_sol, rent_lamports / 1e9 AS rent_sol, wallet_lamports / 1e9 AS wallet_sol,
-  ${sol('trade')} AS trade_sol, ${sol('venueFee')} AS venue_fee_sol, ${sol('serviceFee')} AS service_fee_sol,
-  ${sol('baseFee')} AS base_fee_sol, ${sol('priorityFee')} AS priority_fee_sol, ${sol('tip')} AS tip_sol,
-  ${sol('rentPaid')} AS rent_paid_sol, ${sol('rentReturned')} AS rent_returned_sol, ${sol('wrapped')} AS wrapped_sol,
-  ${sol('remainder')} AS remainder_sol, json_extract(costs, '$.withheldTokens."$bigint"') AS withheld, json_extract(costs, '$.unknown') AS unknown,
-  signature, final, reversed
-FROM fill;
-`
