@@ -8,7 +8,6 @@ import type { Strategy } from '../src/engine/strategy.ts'
 import { startJournalThread } from '../src/journal/writer/journal-thread.ts'
 import { EngineThread } from '../src/live/isolation/engine-thread.ts'
 import { ThreadedRunner } from '../src/live/isolation/threaded-runner.ts'
-import { LiveStats } from '../src/live/live-stats.ts'
 import type { Block } from '../src/market/block.ts'
 import { Mints } from '../src/market/mints.ts'
 import { Gateway } from '../src/orders/gateway.ts'
@@ -16,6 +15,7 @@ import { Limiter } from '../src/orders/limiter.ts'
 import type { Executor, Journal } from '../src/orders/ports.ts'
 import { Runner } from '../src/runtime/runner.ts'
 import { monotonicMs, SystemClock } from '../src/runtime/system-clock.ts'
+import { ViewModel } from '../src/runtime/view/view-model.ts'
 import { PaperMarket } from '../src/simulation/paper-market.ts'
 import { Feed } from '../src/venues/token-service/feed.ts'
 import { dialWebSocket } from '../src/venues/web-socket.ts'
@@ -60,7 +60,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
   const { url, bot, strategy, isolated = false, folder, arrived, ordered, observe } = options
   const clock = new SystemClock()
   const mints = new Mints()
-  const stats = new LiveStats()
+  const model = new ViewModel()
   const opened =
     folder === undefined
       ? NO_JOURNAL
@@ -69,7 +69,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
             throw error
           },
         })
-  const journal = stats.watch(opened)
+  const journal = model.watch(opened)
   const engine = new Engine(mints, new Map([[strategy.name, strategy]]))
   const limits = { key: 'k', clock, monotonicMs, boot: 'b', requestsPerMinute: 100_000, past: 'fresh' as const }
   const limiter = new Limiter({ ...limits, write: (slot) => journal.write({ kind: 'slot', slot }) })
@@ -86,9 +86,9 @@ export async function startRig(options: RigOptions): Promise<Rig> {
     },
   }
   const runner: Runner | ThreadedRunner = isolated ? new ThreadedRunner(parts) : new Runner(parts)
-  stats.listen = (_time, output) => {
+  model.onOutput((_time, output) => {
     if (output.kind === 'order') ordered?.()
-  }
+  })
   const { promise: live, resolve } = Promise.withResolvers<void>()
   const feed: Feed = new Feed('the service', {
     ...{ url, apiKey: () => 'k', clock, mints, random: seededRandom(1), pace: (job) => job(), load: () => 0 },
@@ -107,13 +107,13 @@ export async function startRig(options: RigOptions): Promise<Rig> {
   await live
   const close = async (): Promise<void> => {
     await stop()
-    stats.mute()
+    model.mute()
     runner.stop()
     clock.stop()
     await end()
     await opened.close()
   }
-  return { feed, engine, runner, journal, rows: () => stats.rows, close }
+  return { feed, engine, runner, journal, rows: () => model.rows, close }
 }
 
 /** Starts the engine. The returned function ends its thread. */
@@ -131,7 +131,7 @@ async function begin(runner: Runner | ThreadedRunner, bot: BotSettings): Promise
       resolve()
     },
     did: (next, outputs) => runner.did(next, outputs),
-    ...{ marks: nothing, values: nothing, log: nothing, died: ({ reason }) => reject(new Error(reason)) },
+    ...{ marks: nothing, readings: nothing, log: nothing, died: ({ reason }) => reject(new Error(reason)) },
   }
   runner.begin(thread, startInput([bot]))
   await promise

@@ -133,7 +133,7 @@ async function soak(folder: string, seconds: number): Promise<Reading[]> {
   const read = (): void => {
     collect()
     const { heapUsed, arrayBuffers, rss } = process.memoryUsage()
-    const { rows, orders } = running.stats
+    const { rows, orders } = running.model
     const journal = sizeOf(path) + sizeOf(`${path}-wal`)
     const hour = readings.length + 1
     const reading = { hour, rows, orders, liveTokens: live.size, main: heapUsed + arrayBuffers, engine, rss }

@@ -5,13 +5,13 @@ import { DEFAULT_FILL_MODEL } from '../src/engine/accounting/fill-assumptions.ts
 import { Engine } from '../src/engine/engine.ts'
 import { defineStrategy, type Strategy } from '../src/engine/strategy.ts'
 import { raiseAlarms } from '../src/live/alerts.ts'
-import { LiveStats } from '../src/live/live-stats.ts'
 import type { Block } from '../src/market/block.ts'
 import { Mints } from '../src/market/mints.ts'
 import { Gateway } from '../src/orders/gateway.ts'
 import { Limiter } from '../src/orders/limiter.ts'
 import type { Journal } from '../src/orders/ports.ts'
 import { Runner } from '../src/runtime/runner.ts'
+import { ViewModel } from '../src/runtime/view/view-model.ts'
 import { PaperExecutor } from '../src/simulation/paper-executor.ts'
 import { PaperMarket } from '../src/simulation/paper-market.ts'
 import { SimulatedClock } from '../src/simulation/simulated-clock.ts'
@@ -71,9 +71,9 @@ function market() {
   const paper = new PaperMarket(mints, { tradePrice: 'sol', tradeAmount: 'sol' })
   mints.addHolder(engine)
   mints.addHolder(paper)
-  const stats = new LiveStats()
-  const journal = stats.watch(NO_JOURNAL)
-  raiseAlarms({ stats, past: { onRemainder: nothing }, machine: { clock } }, nothing)
+  const model = new ViewModel()
+  const journal = model.watch(NO_JOURNAL)
+  raiseAlarms({ model, past: { onRemainder: nothing }, machine: { clock } }, nothing)
   const executor = new PaperExecutor(clock, paper, DEFAULT_FILL_MODEL, 1)
   executor.restore([], [])
   const machine = { clock, monotonicMs: () => clock.now(), boot: 'b' }
@@ -92,11 +92,11 @@ function market() {
   })
   runner.post(startInput([botSettings(busy.name, { paperSol: 100_000 })]))
   runner.post({ kind: 'feed', status: 'live', confirmed: [] })
-  return { clock, mints, runner, stats }
+  return { clock, mints, runner, model }
 }
 
 test('two days later, tokens that were traded and sold leave nothing behind', async () => {
-  const { clock, mints, runner, stats } = market()
+  const { clock, mints, runner, model } = market()
   const left = await bytesLeftBehind(2, TOKENS_A_DAY, (from, to) => {
     for (let number = from; number < to; number++) {
       const began = FIRST_DAY + number * EVERY_MS
@@ -114,8 +114,8 @@ test('two days later, tokens that were traded and sold leave nothing behind', as
       if (number % 50 === 49) mints.giveBack(() => false)
     }
   })
-  expect(stats.orders).toBeGreaterThan(9 * TOKENS_A_DAY)
-  expect(stats.positions.size).toBe(0)
+  expect(model.orders).toBeGreaterThan(9 * TOKENS_A_DAY)
+  expect(model.positions.size).toBe(0)
   // A leak of one order, attempt, fill or position per token would leave 300 and more.
   expect(left).toBeLessThan(200)
 })

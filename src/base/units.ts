@@ -31,6 +31,11 @@ export function dayOf(time: Millis): number {
   return Math.floor(time / DAY)
 }
 
+/** Returns the beginning of the UTC day. */
+export function startOfDay(time: Millis): Millis {
+  return dayOf(time) * DAY
+}
+
 /** Returns the beginning of the next UTC day. */
 export function endOfDay(time: Millis): Millis {
   return (dayOf(time) + 1) * DAY

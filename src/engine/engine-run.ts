@@ -1,15 +1,15 @@
-import { dayOf, endOfDay, type Lamports, type Millis, type Seq } from '../base/units.ts'
+import { dayOf, endOfDay, type Millis, type Seq } from '../base/units.ts'
 import type { Bar } from '../market/bar.ts'
 import type { Width } from '../market/bar-width.ts'
 import { type Block, RowKind, type TokenId } from '../market/block.ts'
 import type { Owner } from './accounting/by-mint.ts'
-import type { PositionValue } from './accounting/liquidation.ts'
 import type { Mark, Position } from './accounting/position.ts'
 import type { TokenBars } from './bars/token-bars.ts'
 import type { SubscriptionRouter } from './bots/subscription-router.ts'
 import type { EngineParts } from './engine-parts.ts'
 import type { EngineState } from './engine-state.ts'
 import { ExecutionReports } from './execution-reports.ts'
+import type { OwnedReading, PositionReading } from './exits/exit-levels.ts'
 import type { ExitTriggers } from './exits/exit-triggers.ts'
 import type { ExitWatch } from './exits/exit-watch.ts'
 import type { Input, StartInput, WarmGap } from './messages.ts'
@@ -132,14 +132,26 @@ export class EngineRun {
     return this.#watch.exitPriceOf(owner)
   }
 
-  valueOf(owner: Owner): Lamports | undefined {
+  readingOf(owner: Owner): PositionReading | undefined {
     const position = this.#state.book.positions.get(owner)
-    return position === undefined ? undefined : this.#parts.liquidation.atLastPrice(position)
+    return position && this.#read(position)
   }
 
-  values(): PositionValue[] {
-    const all = this.#state.book.positions.all()
-    return all.map(({ account, mint }) => ({ account, mint, lamports: this.valueOf({ account, mint }) }))
+  readings(): OwnedReading[] {
+    return this.#state.book.positions.all().map((position) => {
+      const { account, mint } = position
+      return { account, mint, ...this.#read(position) }
+    })
+  }
+
+  #read(position: Position): PositionReading {
+    return {
+      lamports: this.#parts.liquidation.atLastPrice(position),
+      price: this.#watch.exitPriceOf(position),
+      highPrice: position.highPrice,
+      printedAt: this.#watch.printedAt(position),
+      pricedAt: this.#watch.pricedAt(position),
+    }
   }
 
   price(mint: string): number | undefined {

@@ -1,15 +1,15 @@
-import type { Lamports, Millis, Seq } from '../base/units.ts'
+import type { Millis, Seq } from '../base/units.ts'
 import type { Bar } from '../market/bar.ts'
 import type { Width } from '../market/bar-width.ts'
 import type { Block, TokenId } from '../market/block.ts'
 import type { Mints, TokenHolder } from '../market/mints.ts'
 import type { Owner } from './accounting/by-mint.ts'
-import type { PositionValue } from './accounting/liquidation.ts'
 import type { Mark } from './accounting/position.ts'
 import type { ThrownAtOf } from './bots/thrown-value.ts'
 import { createParts } from './engine-parts.ts'
 import { EngineRun } from './engine-run.ts'
 import { Activity, EngineState } from './engine-state.ts'
+import type { OwnedReading, PositionReading } from './exits/exit-levels.ts'
 import type { Input, Output } from './messages.ts'
 import type { EnginePort } from './ports.ts'
 import type { Strategy } from './strategy.ts'
@@ -72,10 +72,9 @@ export class Engine implements EnginePort, TokenHolder {
     return this.#started().exitPriceOf(owner)
   }
 
-  /** Returns the value of a position at its last known price: the proceeds of selling all of it, after price impact and
-   *  the fees of venue and service. undefined without a position or a price. */
-  valueOf(owner: Owner): Lamports | undefined {
-    return this.#started().valueOf(owner)
+  /** Returns what the engine has seen of a position's token; undefined without a position. */
+  readingOf(owner: Owner): PositionReading | undefined {
+    return this.#started().readingOf(owner)
   }
 
   /** Returns the robust price of a token, SOL a token; undefined if there is none. */
@@ -89,9 +88,9 @@ export class Engine implements EnginePort, TokenHolder {
     return this.#started().bars(bot, mint, width)
   }
 
-  /** Returns the values of all positions that are not closed. */
-  values(): PositionValue[] {
-    return this.#started().values()
+  /** Returns the readings of all positions that are not closed. */
+  readings(): OwnedReading[] {
+    return this.#started().readings()
   }
 
   #started(): EngineRun {

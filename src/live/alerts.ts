@@ -5,8 +5,8 @@ import { alarmText } from '../engine/bots/thrown-value.ts'
 import { MINT_REFUSALS } from '../engine/limits/token-checks.ts'
 import type { Output } from '../engine/messages.ts'
 import { isOpen } from '../engine/order.ts'
+import type { ViewModel } from '../runtime/view/view-model.ts'
 import type { LiveChain } from './live-chain.ts'
-import type { LiveStats } from './live-stats.ts'
 import type { RecoveredJournal } from './recovered-journal.ts'
 
 /** Kinds of events about which an operator receives a message immediately. */
@@ -147,12 +147,12 @@ const KINDS: Readonly<Record<string, AlertKind>> = {
 /** Sends an alert for each urgent decision, and for each difference between a ledger and its wallet. */
 export function raiseAlarms(
   {
-    stats,
+    model,
     past,
     machine: { clock },
     chain,
   }: {
-    stats: LiveStats
+    model: ViewModel
     past: Pick<RecoveredJournal, 'onRemainder'>
     machine: Pick<Machine, 'clock'>
     chain?: Pick<LiveChain, 'onUndecided'> | undefined
@@ -160,7 +160,7 @@ export function raiseAlarms(
   raise: (alert: Alert) => void,
 ): void {
   const alarms = new Alarms(raise)
-  stats.listen = (time, output) => alarms.take(time, output)
+  model.onOutput((time, output) => alarms.take(time, output))
   if (chain !== undefined) chain.onUndecided = (text) => raise({ kind: 'unknown', bot: '', text, time: clock.now() })
   past.onRemainder((text) => raise({ kind: 'ledger', bot: '', text, time: clock.now() }))
 }

@@ -4,8 +4,8 @@ import { SPACE_LIMITS, type SpaceReport } from '../journal/writer/space.ts'
 import type { Gateway } from '../orders/gateway.ts'
 import type { Log } from '../runtime/log.ts'
 import type { AnySegment } from '../runtime/segment.ts'
+import type { ViewModel } from '../runtime/view/view-model.ts'
 import type { Alert } from './alerts.ts'
-import type { RecoveredJournal } from './recovered-journal.ts'
 
 export interface DiskRoomParts {
   readonly gateway: Pick<Gateway, 'diskLow'>
@@ -15,21 +15,21 @@ export interface DiskRoomParts {
 }
 
 export interface WatchedDisk {
-  readonly past: Pick<RecoveredJournal, 'onSpace'>
+  readonly model: Pick<ViewModel, 'onSpace'>
   readonly machine: Pick<Machine, 'clock'>
   readonly segment: Pick<AnySegment, 'gateway' | 'runner'>
   readonly log: DiskRoomParts['log']
 }
 
 /** Passes each report about free space on the journal's disk to a DiskRoom. */
-export function watchDisk({ past, machine, segment, log }: WatchedDisk, raise: (alert: Alert) => void): void {
+export function watchDisk({ model, machine, segment, log }: WatchedDisk, raise: (alert: Alert) => void): void {
   const room = new DiskRoom({
     gateway: segment.gateway,
     post: (input) => segment.runner.post(input),
     alert: (text) => raise({ kind: 'disk', bot: '', text, time: machine.clock.now() }),
     log,
   })
-  past.onSpace((report) => room.take(report))
+  model.onSpace((report) => room.take(report))
 }
 
 /** Stops entries while the journal's disk is nearly full, reports the reason, and permits entries again once there is

@@ -15,8 +15,8 @@ import type { Gateway } from '../orders/gateway.ts'
 import type { Journal } from '../orders/ports.ts'
 import { proofOf, type ServiceProof } from '../orders/service-facts.ts'
 import type { Log } from '../runtime/log.ts'
+import type { ViewModel } from '../runtime/view/view-model.ts'
 import type { openHttp } from '../venues/http.ts'
-import type { LiveStats } from './live-stats.ts'
 import { budgetedRpcs, genesisNamed, genesisOf } from './rpc-access.ts'
 import type { ServiceAccess } from './service-access.ts'
 
@@ -25,7 +25,7 @@ export interface ChainParts {
   readonly service: Pick<ServiceAccess, 'host' | 'rpc' | 'wallet'>
   readonly machine: Machine
   readonly journal: Journal
-  readonly stats: LiveStats
+  readonly model: ViewModel
   readonly past: Recovered
   readonly log: Pick<Log, 'info' | 'error'>
   /** Whether at least one bot may trade real money. */
@@ -55,7 +55,7 @@ export class LiveChain {
   #gateway: Gateway | undefined
 
   constructor(parts: ChainParts, rpcs: Pick<Rpcs, 'any' | 'each'>, genesis: string) {
-    const { config, service, machine, journal, stats, past, log, post } = parts
+    const { config, service, machine, journal, model, past, log, post } = parts
     const { wallet } = service
     const { id } = accountOf('live', service.host, genesis, wallet)
     const known = past.wallets.find(({ cursor }) => cursor.account === id && cursor.genesis === genesis)
@@ -82,7 +82,7 @@ export class LiveChain {
         transactions: known?.transactions ?? [],
         watches: past.watches.filter(({ attempt }) => attempt.account === id),
       },
-      booked: () => stats.booked,
+      booked: () => model.booked,
       write: (record) => journal.write(record),
       late: (attempt, fill, code) => this.#orders.lateFill(attempt, fill, code),
       paid: (attempt, signature, feeLamports) => this.#orders.feePaid(attempt, signature, feeLamports),

@@ -5,7 +5,7 @@ import { type JournalReader, openReader } from '../journal/reader/reader.ts'
 import type { Recovered } from '../journal/reader/recovery.ts'
 import type { OpenJournal } from '../journal/writer/gathering-journal.ts'
 import { startJournalThread } from '../journal/writer/journal-thread.ts'
-import type { SpaceReport } from '../journal/writer/space.ts'
+import type { DiskUsage, SpaceReport } from '../journal/writer/space.ts'
 import type { Remainder } from '../journal/writer/writer.ts'
 import { isUndecided } from '../orders/attempt.ts'
 import type { Log } from '../runtime/log.ts'
@@ -17,6 +17,8 @@ export interface RecoveredJournal {
   readonly recovered: Recovered
   /** Calls `run` with the last report about disk space, if there is one, and with every later one. */
   onSpace(run: (report: SpaceReport) => void): void
+  /** Calls `run` with every later report about the size of the journal. */
+  onUsage(run: (usage: DiskUsage) => void): void
   /** Calls `run` with every later report about a difference between a ledger and its wallet. */
   onRemainder(run: (text: string) => void): void
 }
@@ -32,11 +34,13 @@ export async function openRecoveredJournal(
 ): Promise<RecoveredJournal> {
   const room = new Room()
   let tellPerson = (_text: string): void => {}
+  let tellUsage = (_usage: DiskUsage): void => {}
   const from = migratesFrom(path)
   const journal = await startJournalThread(path, {
     keepTapeDays,
     onFailure: failed,
     onSpace: (report) => room.take(report),
+    onUsage: (usage) => tellUsage(usage),
     onRemainder: (remainder) => {
       const text = textOf(remainder)
       if (remainder.lamports === 0) log.info(text)
@@ -57,6 +61,9 @@ export async function openRecoveredJournal(
     ...{ journal, reader, recovered: recover(path, reader, log), onSpace: (run) => room.tell(run) },
     onRemainder: (run) => {
       tellPerson = run
+    },
+    onUsage: (run) => {
+      tellUsage = run
     },
   }
 }

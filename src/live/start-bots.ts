@@ -2,12 +2,12 @@ import '../runtime/failpoint.ts'
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import type { Machine } from '../base/machine.ts'
 import { printable } from '../base/text.ts'
-import { HOUR, ZERO } from '../base/units.ts'
+import { HOUR, type Millis, ZERO } from '../base/units.ts'
 import { botSettings } from '../config/accounts.ts'
 import type { Config } from '../config/config.ts'
 import { overriddenNote } from '../config/effective-exits.ts'
 import { codeHash } from '../config/hashes.ts'
-import { isUnsellable } from '../engine/accounting/position.ts'
+import { isUnsellable, type Position } from '../engine/accounting/position.ts'
 import { FIREHOSES } from '../engine/bots/subscription-router.ts'
 import type { Command, Input } from '../engine/messages.ts'
 import type { BotSettings } from '../engine/settings.ts'
@@ -18,19 +18,20 @@ import { createLog, type Level, type Log } from '../runtime/log.ts'
 import type { AnySegment } from '../runtime/segment.ts'
 import { recoveredStart, unattended } from '../runtime/start-input.ts'
 import { bootId, monotonicMs, SystemClock } from '../runtime/system-clock.ts'
+import type { WorthOf } from '../runtime/view/bot-results.ts'
+import { readView } from '../runtime/view/read-view.ts'
+import type { View } from '../runtime/view/view.ts'
+import { type PastOfModel, ViewModel } from '../runtime/view/view-model.ts'
 import { raiseAlarms } from './alerts.ts'
-import type { WorthOf } from './bot-results.ts'
 import type { ControlCommand } from './control/command.ts'
 import { Operator } from './control/operator.ts'
 import { serveControl } from './control/server.ts'
 import { watchDisk } from './disk-alerts.ts'
 import { hostEngine, type Isolation, type StartOf } from './isolation/engine-host.ts'
-import { LiveStats } from './live-stats.ts'
 import { openSigning, type Signing, withoutLocal } from './local-trading.ts'
 import { openRecoveredJournal, type RecoveredJournal } from './recovered-journal.ts'
 import { lockKey, lockWallet, openService, type ServiceAccess } from './service-access.ts'
 import { sourcesOf } from './source-addresses.ts'
-import { type StatusParts, statusOf } from './status.ts'
 import type { Probe } from './trading.ts'
 import { buildWorld, type LiveWorld } from './world.ts'
 
@@ -39,6 +40,8 @@ const MARKS_EVERY_MS = 250
 const LAST_ANSWERS_MS = 2_000
 
 export interface BotsOptions extends Isolation {
+  /** Name of the run, for people. */
+  readonly title?: string
   /** With `live`, bots with `mode: live` trade real money. On a sandbox they always trade. */
   readonly allow: 'live' | 'paper'
   /** Speed of the sandbox's market, as a multiple of real time. */
@@ -57,14 +60,15 @@ export interface BotsOptions extends Isolation {
 /** Bots that run until `stop` is called or until they end by themselves. */
 export interface RunningBots {
   readonly bots: readonly BotSettings[]
-  readonly stats: LiveStats
+  readonly model: ViewModel
   readonly world: LiveWorld
-  readonly worthOf: StatusParts['worthOf']
   readonly log: Log
   readonly startedAt: number
   /** Promise that resolves only if the bots end by themselves: the journal failed, the service refused the key at the
    *  start, or the sandbox ended. */
   readonly ended: Promise<Ending>
+  /** The state of the bots now. */
+  view(): View
   handle(command: ControlCommand): object | Promise<object>
   stop(): Promise<void>
 }
@@ -88,8 +92,8 @@ interface StartContext {
   readonly service: ServiceAccess
   readonly machine: Machine
   readonly mints: Mints
-  readonly stats: LiveStats
-  /** The journal, wrapped so that LiveStats and the probe see each write. */
+  readonly model: ViewModel
+  /** The journal, wrapped so that ViewModel and the probe see each write. */
   readonly journal: Journal
 }
 
@@ -126,16 +130,19 @@ class Start {
     const segment: AnySegment = this.#openSegment(context, world, startOf)
     await this.#begin(context, world, segment, startOf)
     const stopFeed = this.#listen(world, segment)
-    const worthOf: StatusParts['worthOf'] = (position) => segment.valueOf(position)
     const startedAt = context.machine.clock.now()
-    const watched = { bots: settings, stats: context.stats, world, worthOf, startedAt }
+    const { model } = context
+    const watched = { bots: settings, model, world, startedAt }
+    const parts = {
+      ...{ ...watched, title: this.#options.title ?? '', journalPath: this.#config.journal.path },
+      readingOf: (position: Position) => segment.readingOf(position),
+    }
+    const view = (): View => readView(parts, context.machine.clock.now())
     const operator = new Operator({
-      post: postTo(segment),
-      stats: context.stats,
+      ...{ post: postTo(segment), model, view },
       bots: settings,
       chain: world.chain,
       priceOf: (mint) => world.priceOf(mint),
-      status: () => statusOf(watched, context.machine.clock.now()),
       now: () => context.machine.clock.now(),
     })
     const handle: RunningBots['handle'] = (command) => operator.carryOut(command)
@@ -143,10 +150,10 @@ class Start {
     this.#log.info({ bots: settings.map(({ name, account }) => `${name} (${account.mode})`) }, 'running')
     const overridden = overriddenNote(this.#config.bots)
     if (overridden !== undefined) this.#log.info(overridden)
-    for (const { code, bots, text } of context.stats.stops.of(settings, watched.startedAt))
+    for (const { code, bots, text } of model.stops.of(settings, watched.startedAt))
       this.#log.warn({ bots }, `${code}: ${text}`)
     return {
-      ...{ ...watched, log: this.#log, ended: this.#ending.promise, handle },
+      ...{ ...watched, view, log: this.#log, ended: this.#ending.promise, handle },
       stop: () => this.#stop(context, segment, stopFeed),
     }
   }
@@ -163,11 +170,15 @@ class Start {
     if (!service.builds) this.#config = withoutLocal(config, this.#log)
     const clock = new SystemClock(past.recovered.lastTime)
     this.closers.add(() => clock.stop())
-    const stats = new LiveStats((text) => this.#redact(text))
-    const watched = stats.watch(past.journal)
+    const model = new ViewModel({ redact: (text) => this.#redact(text), now: () => clock.now() })
+    past.onSpace((report) => model.takeSpace(report))
+    past.onUsage((usage) => {
+      model.disk = usage
+    })
+    const watched = model.watch(past.journal)
     const journal = this.#options.probe?.watch(watched) ?? watched
     const machine = { clock, monotonicMs, boot: bootId() }
-    return { past, service, machine, mints: new Mints(), stats, journal }
+    return { past, service, machine, mints: new Mints(), model, journal }
   }
 
   /** Opens the signer, before a connection is made that could need a signature; undefined if none is needed. */
@@ -201,7 +212,7 @@ class Start {
   }
 
   /** Returns the settings of every bot, with its account. Locks the wallet if a bot trades real money. */
-  #botSettings({ service, stats }: StartContext, world: LiveWorld): readonly BotSettings[] {
+  #botSettings({ service, model }: StartContext, world: LiveWorld): readonly BotSettings[] {
     const { settings, notices } = botSettings(this.#config, {
       service: service.host,
       cluster: world.chain?.genesis ?? '',
@@ -210,7 +221,7 @@ class Start {
     })
     for (const notice of notices) this.#log.warn(notice)
     const live = settings.filter(({ account }) => account.mode === 'live')
-    for (const { account } of live) stats.liveAccounts.add(account.id)
+    for (const { account } of live) model.liveAccounts.add(account.id)
     if (live.length > 0 && this.#config.service.kind === 'remote') {
       const wallet = lockWallet(service)
       this.closers.add(() => wallet.release())
@@ -240,7 +251,7 @@ class Start {
 
   /** Restores the money from the journal, warms up the strategies, and resumes open orders, exits first. */
   async #begin(
-    { past, machine, mints, stats }: StartContext,
+    { past, machine, mints, model }: StartContext,
     world: LiveWorld,
     segment: AnySegment,
     startOf: StartOf,
@@ -248,13 +259,12 @@ class Start {
     const start = startOf(past.recovered)
     const { positions, orders } = start.money
     for (const left of unattended(past.recovered.money, start.bots)) this.#log.warn(left)
-    stats.restore(start.money, past.reader.pastResults(), worthBefore(past, positions.length))
-    stats.undecided.restore(past.recovered)
+    model.restore(start.money, pastOf(past, positions, machine.clock.now()))
     world.restore(start.bots, start.money, (own) => past.reader.blocks(own, past.reader.warmupRange(HOUR / 1000)))
     // `segment.begin` never resolves if no engine can start or if the journal has failed, so this also waits for the
     // end.
     const rows = await unlessEnded(this.#ending.promise, segment.begin(start, past.reader.warmup(mints, start.warm)))
-    watchDisk({ past, machine, segment, log: this.#log }, (alert) => world.alert(alert))
+    watchDisk({ model, machine, segment, log: this.#log }, (alert) => world.alert(alert))
     this.#log.info({ rows, positions: positions.length, orders: orders.length }, 'recovered')
     segment.resume(start)
     if (start.bots.some(({ account }) => account.mode === 'live')) world.chain?.start()
@@ -279,7 +289,7 @@ class Start {
   }
 
   /** Stops decisions, sends the orders of earlier decisions that are durable, and waits for their answers. */
-  async #stop({ journal, stats }: StartContext, segment: AnySegment, stopFeed: () => unknown): Promise<void> {
+  async #stop({ journal, model }: StartContext, segment: AnySegment, stopFeed: () => unknown): Promise<void> {
     postTo(segment)({ name: 'stop' })
     await this.closers.take(stopFeed)
     await until(() => segment.isIdle, LAST_ANSWERS_MS)
@@ -288,7 +298,7 @@ class Start {
       isDurable = true
     })
     await until(() => isDurable && segment.gateway.outgoing.isAnswered, LAST_ANSWERS_MS)
-    stats.mute()
+    model.mute()
     await this.closers.closeAll()
   }
 
@@ -299,6 +309,14 @@ class Start {
   #end(exitCode: ExitCode, message: string): void {
     this.#ending.resolve({ exitCode, message: this.shown(message) })
   }
+}
+
+/** What the view takes over from earlier processes. */
+function pastOf(past: RecoveredJournal, positions: readonly Position[], now: Millis): PastOfModel {
+  const { reader, recovered } = past
+  const { attempts, watches } = recovered
+  const worthOf = worthBefore(past, positions.length)
+  return { results: reader.pastResults(now), buys: reader.buysOf(positions), attempts, watches, worthOf }
 }
 
 /** Values of positions at the end of the tape before this start. Without positions, the tape is not read. */

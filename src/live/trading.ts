@@ -12,8 +12,8 @@ import type { Journal } from '../orders/ports.ts'
 import type { ServiceProof } from '../orders/service-facts.ts'
 import type { SellUnit } from '../orders/trade-request.ts'
 import type { Route } from '../orders/working-order.ts'
+import type { ViewModel } from '../runtime/view/view-model.ts'
 import type { LiveChain } from './live-chain.ts'
-import type { LiveStats } from './live-stats.ts'
 import type { Signing } from './local-trading.ts'
 import { localExecutor } from './local-trading.ts'
 import type { KeyUse, ServiceAccess } from './service-access.ts'
@@ -23,7 +23,7 @@ export interface TradingParts {
   readonly service: Pick<ServiceAccess, 'venue' | 'baseUrl' | 'apiKey' | 'wallet'>
   readonly machine: Machine
   readonly journal: Journal
-  readonly stats: LiveStats
+  readonly model: ViewModel
   readonly past: Pick<Recovered, 'slots'>
   /** Exclusive use of the API key; also shows whether this machine has used the key before. */
   readonly keyUse: KeyUse
@@ -51,7 +51,7 @@ export class Trading {
   #isContradicted = false
 
   constructor(parts: TradingParts) {
-    const { config, service, machine, past, http, chain, stats, journal, signing, keyUse } = parts
+    const { config, service, machine, past, http, chain, model, journal, signing, keyUse } = parts
     this.#parts = parts
     this.#plan = service.venue.plans.first(config.service.plan)
     const key = createHash('sha256').update(service.apiKey()).digest('hex').slice(0, 16)
@@ -65,7 +65,7 @@ export class Trading {
       ...{ baseUrl: service.baseUrl, apiKey: service.apiKey, wallet: service.wallet },
       maxBuyLamports: () => this.#plan.maxBuyLamports,
       sellUnit: () => parts.probe?.sellUnit() ?? this.#sellUnit(chain),
-      holding: (mint: string) => stats.holdingOf(mint),
+      holding: (mint: string) => model.holdingOf(mint),
     }
     const executor = service.venue.openExecutor({
       ...common,
@@ -132,8 +132,8 @@ export class Trading {
 
   /** Searches rows of the feed for the wallet's own trades. */
   observe(block: Block, from: number, to: number): void {
-    const { stats, service } = this.#parts
-    if (this.chain === undefined || !stats.awaitsFill) return
+    const { model, service } = this.#parts
+    if (this.chain === undefined || !model.awaitsFill) return
     for (let row = from; row < to; row++) {
       if ((block.kind[row] as number) > RowKind.sell || block.texts.trader(row) !== service.wallet) continue
       const mint = block.mints[block.token[row] as number] as string

@@ -17,15 +17,15 @@ import type { Route } from '../orders/working-order.ts'
 import type { Log } from '../runtime/log.ts'
 import { PaperWorld } from '../runtime/paper-world.ts'
 import type { AnySegment } from '../runtime/segment.ts'
+import type { ViewModel } from '../runtime/view/view-model.ts'
 import { openHttp } from '../venues/http.ts'
 import { busier, loopLoad } from '../venues/overload.ts'
 import type { VenueFeed } from '../venues/venue.ts'
 import { dialWebSocket } from '../venues/web-socket.ts'
 import { type Alert, Alerts } from './alerts.ts'
+import { DecisionTime } from './decision-time.ts'
 import { FilterLists } from './filter-lists.ts'
 import { type LiveChain, openPools, reachChain } from './live-chain.ts'
-import type { LiveStats } from './live-stats.ts'
-import { DecisionTime } from './live-stats.ts'
 import type { Signing } from './local-trading.ts'
 import { MessagePacer } from './request-pacing.ts'
 import { Routes } from './routes.ts'
@@ -41,7 +41,7 @@ export interface WorldParts {
   readonly machine: Machine
   readonly journal: Journal
   readonly mints: Mints
-  readonly stats: LiveStats
+  readonly model: ViewModel
   readonly past: Recovered
   readonly log: Log
   readonly probe: Probe | undefined
@@ -96,7 +96,7 @@ export class LiveWorld {
     })
     this.#pacer = new MessagePacer(this.#trading.shareOf(this.plan().messagesPerSecond))
     this.#paper = new PaperWorld(config, clock, mints)
-    this.#paper.market.addKeeper((mint) => parts.stats.holds(mint))
+    this.#paper.market.addKeeper((mint) => parts.model.holds(mint))
     this.#routes = new Routes(this.#paper, config, this.#trading, clock)
     const isKnown = config.service.units.tradeAmount === 'sol' || chain?.proof?.tradeAmount === 'sol'
     const alert = (text: string): void => this.alert({ kind: 'unit-contradicted', bot: '', text, time: clock.now() })
@@ -118,7 +118,7 @@ export class LiveWorld {
       random: seededRandom(deriveSeed(past.lastSegment, 'redial')),
       pace: (job) => void this.#pacer.run(job),
       mints,
-      isHeld: (token) => parts.stats.holds(mints.list[token] as string),
+      isHeld: (token) => parts.model.holds(mints.list[token] as string),
       load: busier(loopLoad(), () => this.#segment.lagMs),
       rowsHandled: () => this.#segment.rowsHandled,
       on: {

@@ -79,4 +79,12 @@ export interface Watch {
   readonly bytes?: string
   /** Progress of the proof that the attempt did not execute, for display; '' after the end. */
   readonly progress: string
+  /** Number of blocks that have passed since the baseline, and number that the proof needs. Absent while the bound is
+   *  unknown, once it has passed, and in records of older versions. */
+  readonly blocks?: ProofBlocks
+}
+
+export interface ProofBlocks {
+  readonly passed: number
+  readonly needed: number
 }

@@ -1,9 +1,9 @@
 import type { Machine } from '../base/machine.ts'
-import type { Lamports } from '../base/units.ts'
 import { stackReader } from '../config/strategy-trace.ts'
 import type { Owner } from '../engine/accounting/by-mint.ts'
 import type { Mark } from '../engine/accounting/position.ts'
 import { Engine } from '../engine/engine.ts'
+import type { PositionReading } from '../engine/exits/exit-levels.ts'
 import type { Alarm, Input, StartInput } from '../engine/messages.ts'
 import type { Sink } from '../engine/ports.ts'
 import { isStopped } from '../engine/recovered-money.ts'
@@ -40,8 +40,9 @@ export interface AnySegment {
   begin(start: StartInput, blocks: Iterable<Block>): number | Promise<number>
   resume(start: StartInput): void
   takeMarks(): readonly Mark[]
-  /** Returns the value of a position, see `Engine.valueOf`. It may be a quarter of a second old. */
-  valueOf(owner: Owner): Lamports | undefined
+  /** Returns what the engine has seen of a position's token; undefined without a position. It may be a quarter of a
+   *  second old. */
+  readingOf(owner: Owner): PositionReading | undefined
   /** Whether no item waits for the engine. */
   readonly isIdle: boolean
   /** Waiting time of the oldest item without an answer, ms. */
@@ -95,8 +96,8 @@ export class Segment implements AnySegment {
     return this.engine.takeMarks()
   }
 
-  valueOf(owner: Owner): Lamports | undefined {
-    return this.engine.valueOf(owner)
+  readingOf(owner: Owner): PositionReading | undefined {
+    return this.engine.readingOf(owner)
   }
 
   readonly isIdle = true

@@ -28,7 +28,7 @@ test('a paper run on the sandbox is backtested on its own tape', async ({ onTest
     onTestFinished,
   )
   const running = await venue.start()
-  await until('fills on paper', () => running.stats.fills.size >= 8)
+  await until('fills on paper', () => running.model.fills.size >= 8)
   await running.stop()
   const backtest = (journal: string, ...more: string[]) =>
     called(['backtest', venue.configFile, '--journal', journal, ...more])
@@ -38,7 +38,7 @@ test('a paper run on the sandbox is backtested on its own tape', async ({ onTest
   const found = JSON.parse(first.stdout) as Record<string, number>
   expect(Object.keys(found)).toEqual([...KEYS, 'unit'])
   for (const key of KEYS) expect(found[key], key).toEqual(expect.any(Number))
-  expect(found.events).toBe(running.stats.rows)
+  expect(found.events).toBe(running.model.rows)
   expect(found.fills).toBeGreaterThanOrEqual(8)
 
   // The backtest in another process and another folder, with every decision written to disk.

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { sendCommand } from '../../src/live/control/client.ts'
-import type { Status } from '../../src/live/status.ts'
+import type { View } from '../../src/runtime/view/view.ts'
 import { mountSmallDisk, onDisk } from '../support/small-disk.ts'
 import { discrepancies } from './books.ts'
 import { until } from './until.ts'
@@ -71,7 +71,7 @@ describe.runIf(canPreload)('a system call fails, or is slow, while a process tra
       await until('word of it', () => /DISK_LOW: .*NOTHING CAN BE SOLD/.test(full.stderr))
       const status = (await until('its status', () =>
         sendCommand(venue.journal, { command: 'status' }).catch(() => false as const),
-      )) as Status
+      )) as View
       expect(status.stops).toMatchObject([{ code: 'DISK_LOW' }])
       full.child.kill('SIGINT')
       expect([await full.ended, full.stderr]).toEqual([1, expect.stringMatching(REASON)])

@@ -17,10 +17,10 @@ describe.concurrent('a faulty feed', () => {
   ])('%s: every trade is on the tape once, and orders continue', async ([, fault, why], { onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)
     const running = await stage.go()
-    const before = running.stats.rows
+    const before = running.model.rows
     stage.sandbox.faults.set(fault)
     const sent = stage.prints(40)
-    await until('all of them', () => running.stats.rows >= before + sent.length)
+    await until('all of them', () => running.model.rows >= before + sent.length)
     await tell(running.handle, stage, 'buy')
     await stage.settled()
     const { misfits, counts } = running.world.feed
@@ -61,12 +61,12 @@ describe.concurrent('a faulty feed', () => {
     const stage = await openStage({}, onTestFinished)
     const running = await stage.go()
     stage.sandbox.faults.set({ kind: 'silence', ms: 1_000 })
-    const { rows } = running.stats
+    const { rows } = running.model
     const unheard = stage.prints(3)
     const sent = [...unheard]
     await until('its voice', () => {
       sent.push(...stage.prints(1))
-      return running.stats.rows > rows
+      return running.model.rows > rows
     })
     const last = stage.prints(1)
     await until('what it says then', () => stage.tape().includes(last[0] as string))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { isOpen } from '../../src/engine/order.ts'
 import { sendCommand } from '../../src/live/control/client.ts'
-import type { Status } from '../../src/live/status.ts'
+import type { View } from '../../src/runtime/view/view.ts'
 import { mountSmallDisk, onDisk, type SmallDisk } from '../support/small-disk.ts'
 import { discrepancies } from './books.ts'
 import { until } from './until.ts'
@@ -40,7 +40,7 @@ describe.runIf(typeof probe !== 'string')('another program fills the disk', () =
       // Each may be reported twice, because on a busy machine an answer may time out.
       const send = (command: 'status' | 'resume' | 'flatten' | 'halt') =>
         until(`an answer to ${command}`, () => sendCommand(venue.journal, { command }).catch(() => false as const))
-      const status = async () => (await send('status')) as Status
+      const status = async () => (await send('status')) as View
       const codes = async () => (await status()).stops.map(({ code }) => code)
       const heldIn = ({ positions }: ReturnType<Venue['books']>) => positions.filter(({ state }) => state === 'open')
       await status()

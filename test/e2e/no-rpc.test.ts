@@ -19,9 +19,9 @@ test('a start without an RPC: one line per step, buys wait, a full exit is sent,
   const lines = stage.log.length
   const without = await stage.start()
   await until('the feed', () => without.world.feed.state === 'live')
-  const { rows } = without.stats
+  const { rows } = without.model
   stage.prints(3)
-  await until('a price', () => without.stats.rows >= rows + 3)
+  await until('a price', () => without.model.rows >= rows + 3)
   const steps = [
     'journal: locked',
     'journal open',

@@ -38,7 +38,7 @@ async function buy(stage: Stage, mode: 'live' | 'paper'): ReturnType<Stage['go']
   if (mode === 'paper') {
     await until('the feed', () => running.world.feed.state === 'live')
     stage.prints(9)
-    await until('a price', () => running.stats.rows >= 9)
+    await until('a price', () => running.model.rows >= 9)
   }
   expect((await tell(running.handle, stage, 'buy')).answer).toBe('o1')
   await orderIn(stage, 'o1', ({ state }) => state === 'filled')

@@ -50,9 +50,9 @@ export async function openStage(
       const segment = segmentsOf(venue.journal) + 1
       const running = await venue.start()
       await until('the feed', () => running.world.feed.state === 'live')
-      const rows = running.stats.rows
+      const rows = running.model.rows
       prints(3)
-      await until('a price', () => running.stats.rows >= rows + 3)
+      await until('a price', () => running.model.rows >= rows + 3)
       await until('the wallet', () => knowsWallet(venue.books(), segment))
       return running
     },

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { ErrorCode } from '../../src/base/errors.ts'
-import type { Output } from '../../src/engine/messages.ts'
 import type { Alert } from '../../src/live/alerts.ts'
 import { raiseAlarms } from '../../src/live/alerts.ts'
+import { ViewModel } from '../../src/runtime/view/view-model.ts'
 
 test.each<[ErrorCode, Alert['kind']]>([
   ['POOL_SILENT', 'pool-unread'],
@@ -18,29 +18,29 @@ test.each<[ErrorCode, Alert['kind']]>([
   ['MINT_PROGRAM', 'mint-refused'],
 ])('an alarm of code %s is sent as %s', (code, kind) => {
   const told: Alert[] = []
-  const stats: { listen?: (time: number, output: Output) => void } = {}
-  raiseAlarms({ stats, past: { onRemainder() {} }, machine: { clock: { now: () => 1 } } } as never, (alert) =>
+  const model = new ViewModel()
+  raiseAlarms({ model, past: { onRemainder() {} }, machine: { clock: { now: () => 1 } } } as never, (alert) =>
     told.push(alert),
   )
-  stats.listen?.(1, { kind: 'alarm', bot: 'a', code, reason: 'why' })
+  model.hearOutput(1, 1, 0, { kind: 'alarm', bot: 'a', code, reason: 'why' })
   expect(told).toEqual([{ kind, bot: 'a', text: `${code}: why`, time: 1 }])
 })
 
 test('a message of a strategy is sent unchanged', () => {
   const told: Alert[] = []
-  const stats: { listen?: (time: number, output: Output) => void } = {}
-  raiseAlarms({ stats, past: { onRemainder() {} }, machine: { clock: { now: () => 1 } } } as never, (alert) =>
+  const model = new ViewModel()
+  raiseAlarms({ model, past: { onRemainder() {} }, machine: { clock: { now: () => 1 } } } as never, (alert) =>
     told.push(alert),
   )
-  stats.listen?.(1, { kind: 'message', bot: 'a', text: 'look' })
-  stats.listen?.(1, { kind: 'log', bot: 'a', level: 'warn', text: 'not sent' })
+  model.hearOutput(1, 1, 0, { kind: 'message', bot: 'a', text: 'look' })
+  model.hearOutput(1, 1, 0, { kind: 'log', bot: 'a', level: 'warn', text: 'not sent' })
   expect(told).toEqual([{ kind: 'message', bot: 'a', text: 'look', time: 1 }])
 })
 
 test('a lost order whose proof cannot continue is reported as unknown', () => {
   const told: Alert[] = []
   const chain = { onUndecided: (_text: string) => {} }
-  const parts = { stats: {}, past: { onRemainder() {} }, machine: { clock: { now: () => 1 } }, chain }
+  const parts = { model: new ViewModel(), past: { onRemainder() {} }, machine: { clock: { now: () => 1 } }, chain }
   raiseAlarms(parts as never, (alert) => told.push(alert))
   chain.onUndecided('the RPC cannot be asked')
   expect(told).toEqual([{ kind: 'unknown', bot: '', text: 'the RPC cannot be asked', time: 1 }])

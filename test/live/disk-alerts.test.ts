@@ -4,8 +4,8 @@ import type { Input } from '../../src/engine/messages.ts'
 import type { SpaceReport } from '../../src/journal/writer/space.ts'
 import { Operator } from '../../src/live/control/operator.ts'
 import { DiskRoom } from '../../src/live/disk-alerts.ts'
-import { EntryStops } from '../../src/live/entry-stops.ts'
-import { LiveStats } from '../../src/live/live-stats.ts'
+import { EntryStops } from '../../src/runtime/view/entry-stops.ts'
+import { ViewModel } from '../../src/runtime/view/view-model.ts'
 import { botSettings } from '../support/engine-rig.ts'
 
 const MIB = 2 ** 20
@@ -67,16 +67,16 @@ test('status shows the stop with its reason and start time, for every bot', () =
 })
 
 test('the answer of resume names the causes that still stop entries', () => {
-  const stats = new LiveStats()
+  const model = new ViewModel()
   const bots = [botSettings('eager')]
   const operator = new Operator({
-    ...{ post: () => {}, stats, bots, chain: undefined, priceOf: () => undefined, now: () => 0 },
-    status: () => {
+    ...{ post: () => {}, model, bots, chain: undefined, priceOf: () => undefined, now: () => 0 },
+    view: () => {
       throw new Error('not asked')
     },
   })
   expect(operator.carryOut({ command: 'resume' })).toEqual({ text: 'entries continue' })
-  stats.stops.hear(0, { kind: 'gate', account: '', open: false, code: 'DISK_LOW', reason: 'make room' })
+  model.stops.hear(0, { kind: 'gate', account: '', open: false, code: 'DISK_LOW', reason: 'make room' })
   expect(operator.carryOut({ command: 'resume' })).toEqual({
     text: 'your halt is lifted, but entries are still stopped by causes that `resume` cannot end: DISK_LOW (eager): make room',
   })

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Config } from '../../src/config/config.ts'
-import { LiveStats } from '../../src/live/live-stats.ts'
 import { Trading } from '../../src/live/trading.ts'
 import type { Limiter, RequestClass } from '../../src/orders/limiter.ts'
 import type { JournalRecord, Slot } from '../../src/orders/ports.ts'
+import { ViewModel } from '../../src/runtime/view/view-model.ts'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 import { DEFAULT_VENUE } from '../../src/venues/registry.ts'
 
@@ -18,7 +18,7 @@ function tradingWith(isFresh: boolean, slots: readonly Slot[] = [], plan: Config
     service: { venue: DEFAULT_VENUE, baseUrl: '', apiKey: () => 'key', wallet: '' },
     machine: { clock, monotonicMs: () => clock.now(), boot: 'boot' },
     journal: { write: (record: JournalRecord) => written.push(record) } as never,
-    stats: new LiveStats(),
+    model: new ViewModel(),
     past: { slots },
     keyUse: { isFresh, began: () => use.began++, release: () => {} },
     http: () => Promise.reject(new Error('nothing is sent')),

@@ -6,7 +6,6 @@ import type { Input } from '../../src/engine/messages.ts'
 import type { Recovered } from '../../src/journal/reader/recovery.ts'
 import { watchDisk } from '../../src/live/disk-alerts.ts'
 import { LiveChain } from '../../src/live/live-chain.ts'
-import { LiveStats } from '../../src/live/live-stats.ts'
 import { vetted } from '../../src/live/routes.ts'
 import { Trading } from '../../src/live/trading.ts'
 import { RowKind } from '../../src/market/block.ts'
@@ -18,6 +17,7 @@ import type { Route } from '../../src/orders/working-order.ts'
 import { Segment } from '../../src/runtime/segment.ts'
 import { recoveredStart } from '../../src/runtime/start-input.ts'
 import { SystemClock } from '../../src/runtime/system-clock.ts'
+import { ViewModel } from '../../src/runtime/view/view-model.ts'
 import { draws } from '../../src/sandbox/draws.ts'
 import { DEFAULT_VENUE } from '../../src/venues/registry.ts'
 import type { SimulatedBuilder } from './builder.ts'
@@ -97,9 +97,9 @@ export class Process implements Caller {
     const machine = this.#machine(past.lastTime)
     this.#clock = machine.clock
     this.disk = new SimulatedDisk({ ...parts.disk, ...machine, stuck: () => parts.stuck(this) })
-    const stats = new LiveStats()
+    const model = new ViewModel()
     this.mirror = new Mirror(past, note, parts.attempted)
-    const journal = stats.watch(this.mirror.watch(this.#guarded(this.disk)))
+    const journal = model.watch(this.mirror.watch(this.#guarded(this.disk)))
     const log = { info: NOTHING, warn: NOTHING, error: NOTHING }
     const access = {
       baseUrl: 'https://service.invalid/api',
@@ -109,7 +109,7 @@ export class Process implements Caller {
       wallet: WALLET,
     }
     const { genesisHash } = chain.ledger
-    const common = { config, service: { ...access, rpc: [] }, machine, journal, stats, past, log }
+    const common = { config, service: { ...access, rpc: [] }, machine, journal, model, past, log }
     this.#chain = new LiveChain(
       { ...common, live: true, post: (input) => this.#isTold(input) && this.#segment.runner.post(input) },
       chain.reach(
@@ -137,7 +137,7 @@ export class Process implements Caller {
     const { settings } = botSettings(config, {
       ...{ service: access.host, cluster: genesisHash, wallet: WALLET, allow: 'live' },
     })
-    for (const { account } of settings) stats.liveAccounts.add(account.id)
+    for (const { account } of settings) model.liveAccounts.add(account.id)
     const watched = this.#watched((local === undefined ? this.#trading.cloud : this.#trading.local) as Route)
     const route = vetted(watched, config, this.#chain, machine.clock)
     this.#segment = new Segment({
@@ -154,10 +154,10 @@ export class Process implements Caller {
       ...{ config, bots: settings, plan: this.#trading.plan, code: 'code', past, reader },
       proof: this.#chain.proof,
     })
-    stats.restore(start.money)
+    model.restore(start.money)
     note(`process: starts as segment ${start.segment} with ${past.attempts.length} attempts`)
     this.#segment.begin(start, reader.blocks(this.#mints, start.warm))
-    watchDisk({ past: this.disk, machine, segment: this.#segment, log }, ({ text }) => note(`disk: ${text}`))
+    watchDisk({ model: this.disk, machine, segment: this.#segment, log }, ({ text }) => note(`disk: ${text}`))
     this.#segment.resume(start)
     this.#chain.start()
     this.#segment.runner.post({ kind: 'feed', status: 'live', confirmed: ['trades'] })

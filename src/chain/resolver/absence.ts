@@ -1,5 +1,5 @@
 import { type Attempt, deadState } from '../../orders/attempt.ts'
-import type { WalletTransaction } from '../../orders/audit-records.ts'
+import type { ProofBlocks, WalletTransaction } from '../../orders/audit-records.ts'
 import type { Head } from '../rpc/read.ts'
 import type { Executions } from './executions.ts'
 import type { WatchedAttempt, WatchList } from './watch-list.ts'
@@ -75,7 +75,7 @@ export class Absence {
 
   #prove(one: WatchedAttempt, reading: Reading): void {
     const proof = proofOf(one, reading, this.#parts.whyNoHead)
-    if (proof.kind === 'waits') this.#progress(one, proof.progress)
+    if (proof.kind === 'waits') this.#progress(one, proof.progress, proof.blocks)
     else if (proof.kind === 'blocked') this.#blocked(one, proof.reason, reading)
     else if (this.#isAgreed(one)) this.#absent(one)
     else if (one.second.reason !== '') this.#blocked(one, one.second.reason, reading)
@@ -115,9 +115,10 @@ export class Absence {
     one.say({ kind: 'undecided', reason })
   }
 
-  #progress(one: WatchedAttempt, progress: string): void {
+  #progress(one: WatchedAttempt, progress: string, blocks?: ProofBlocks): void {
     if (one.progress === progress) return
     one.progress = progress
+    one.blocks = blocks
     this.#parts.watches.keep(one)
     this.#parts.notice(`${one.attempt.id}: ${progress}`)
   }
@@ -125,7 +126,7 @@ export class Absence {
 
 type Proof =
   | { readonly kind: 'absent' }
-  | { readonly kind: 'waits'; readonly progress: string }
+  | { readonly kind: 'waits'; readonly progress: string; readonly blocks?: ProofBlocks }
   /** The upper bound has passed, but an execution cannot be ruled out. */
   | { readonly kind: 'blocked'; readonly reason: string }
 
@@ -139,8 +140,8 @@ function proofOf(one: WatchedAttempt, reading: Reading, whyNoHead: () => string)
   if (bound === null) return { kind: 'waits', progress: `${word}; ${unboundText(one, whyNoHead())}` }
   if (head.height <= bound) {
     const from = baseline?.height ?? bound - VALID_BLOCKS
-    const progress = `${word}, ${Math.max(0, head.height - from)} of ${bound + 1 - from} blocks to proof`
-    return { kind: 'waits', progress }
+    const blocks = { passed: Math.max(0, head.height - from), needed: bound + 1 - from }
+    return { kind: 'waits', progress: `${word}, ${blocks.passed} of ${blocks.needed} blocks to proof`, blocks }
   }
   const blocked = (reason: string): Proof => ({ kind: 'blocked', reason })
   if (baseline === null) return blocked('the attempt was sent before the first audit of the wallet')

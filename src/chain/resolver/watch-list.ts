@@ -3,7 +3,7 @@ import type { Cancel } from '../../base/machine.ts'
 import type { Millis } from '../../base/units.ts'
 import type { Fill } from '../../engine/order.ts'
 import type { Attempt } from '../../orders/attempt.ts'
-import type { Watch } from '../../orders/audit-records.ts'
+import type { ProofBlocks, Watch } from '../../orders/audit-records.ts'
 import type { JournalRecord, Outcome } from '../../orders/ports.ts'
 
 /** If the transaction that the service named is unseen for this long, the order may have executed as another
@@ -99,6 +99,7 @@ export class WatchList {
   end(one: WatchedAttempt, state: 'filled' | 'refused' | 'reverted' | 'absent' | 'expired', signature = ''): void {
     one.ended = true
     one.progress = ''
+    one.blocks = undefined
     one.attempt = { ...one.attempt, state, ...(signature !== '' && { signature }) }
     this.keep(one)
   }
@@ -197,24 +198,26 @@ export class WatchedAttempt {
   /** Second opinion on the absence: whether it is being asked for, whether it agrees, and its objection. */
   second: { asked: boolean; agrees: boolean; reason: string } = { asked: false, agrees: false, reason: '' }
   progress = ''
+  blocks: ProofBlocks | undefined
 
   constructor(attempt: Attempt) {
     this.attempt = { ...attempt }
   }
 
   /** Restores a journaled entry. It counts as ended unless it is resumed. */
-  static of({ attempt, lostAt, bound, boundSlot, bytes = '', signatures, progress }: Watch): WatchedAttempt {
+  static of({ attempt, lostAt, bound, boundSlot, bytes = '', signatures, progress, blocks }: Watch): WatchedAttempt {
     const watched = new WatchedAttempt(attempt)
-    Object.assign(watched, { lostAt, bound, boundSlot, bytes, progress, ended: true })
+    Object.assign(watched, { lostAt, bound, boundSlot, bytes, progress, blocks, ended: true })
     if (attempt.state === 'filled') watched.settled = attempt.signature
     for (const signature of signatures) watched.final.add(signature)
     return watched
   }
 
   get record(): Watch {
-    const { attempt, ended, lostAt, bound, boundSlot, bytes, progress } = this
+    const { attempt, ended, lostAt, bound, boundSlot, bytes, progress, blocks } = this
     const signed = bytes !== '' && !ended ? { bytes } : {}
-    return { attempt, ended, lostAt, bound, boundSlot, ...signed, signatures: [...this.final, ...this.paid], progress }
+    const signatures = [...this.final, ...this.paid]
+    return { attempt, ended, lostAt, bound, boundSlot, ...signed, signatures, progress, ...(blocks && { blocks }) }
   }
 
   get lack(): Lack {

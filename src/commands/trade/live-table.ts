@@ -1,12 +1,10 @@
 import { styleText } from 'node:util'
 import { printable } from '../../base/text.ts'
 import type { Millis } from '../../base/units.ts'
-import { type Result, totalOf } from '../../live/bot-results.ts'
-import type { EntryStop } from '../../live/entry-stops.ts'
-import type { BotStatus, PositionStatus, Status } from '../../live/status.ts'
-import type { UndecidedStatus } from '../../live/undecided.ts'
 import type { Hold } from '../../orders/budget-status.ts'
 import { durationOf, localDateOf } from '../../runtime/time-text.ts'
+import { totalOf } from '../../runtime/view/bot-results.ts'
+import type { BotStatus, EntryStop, PositionStatus, Result, UndecidedStatus, View } from '../../runtime/view/view.ts'
 import { cut, dim, signedShortSol, table, wrapped } from '../terminal.ts'
 
 const LOG_LINES = 6
@@ -24,9 +22,9 @@ const bold = (text: string): string => styleText('bold', text)
 
 /** Formats the status of running bots as lines of at most `columns` characters, with foreign text escaped.
  *  `rowsPerSecond` is undefined before the first measurement. */
-export function liveTable(status: Status, title: string, rowsPerSecond: number | undefined, columns: number): string[] {
+export function liveTable(status: View, rowsPerSecond: number | undefined, columns: number): string[] {
   return [
-    `${bold('sluice')}  ${title}  ${dim(durationOf(wholeSeconds(status.time - status.startedAt)))}`,
+    `${bold('sluice')}  ${status.title}  ${dim(durationOf(wholeSeconds(status.time - status.startedAt)))}`,
     ...status.stops.flatMap((stop) => stopLines(stop, status, columns)),
     ...status.undecided.flatMap((order) => undecidedLines(order, status.time, columns)),
     statusLine(status, rowsPerSecond),
@@ -51,7 +49,7 @@ export function stopName({ code, bots }: EntryStop, all: readonly unknown[]): st
   return bots.length === all.length ? name : `${name} ${bots.join(', ')}`
 }
 
-function stopLines(stop: EntryStop, { bots, time }: Status, columns: number): string[] {
+function stopLines(stop: EntryStop, { bots, time }: View, columns: number): string[] {
   const since = stop.since === null ? 'since before this start' : `since ${timeOf(stop.since, time)}`
   const until = stop.until === null ? '' : ` until ${timeOf(stop.until, time)}`
   return headed(stopName(stop, bots), 'red', `${since}${until}: ${printable(stop.text)}`, columns)
@@ -79,12 +77,12 @@ function headed(name: string, color: 'red' | 'yellow', text: string, columns: nu
 }
 
 /** Line that explains why fewer requests can be sent than the plan allows. */
-function holdLine({ code, until, text }: Hold, { time }: Status): string {
+function holdLine({ code, until, text }: Hold, { time }: View): string {
   const end = until === null ? '' : ` until ${timeOf(until, time)}`
   return `${styleText('yellow', code.replaceAll('_', ' '))}${end}: ${text}`
 }
 
-function statusLine(status: Status, rowsPerSecond: number | undefined): string {
+function statusLine(status: View, rowsPerSecond: number | undefined): string {
   const { feed, rows, reconnects, decisionUs } = status
   const { held, allowed, perMinute, waiting } = status.requests
   const parts = [
@@ -100,7 +98,7 @@ function statusLine(status: Status, rowsPerSecond: number | undefined): string {
 
 /** Table of the results in SOL: `realised + fees + unrealised = net`, since this start and since the first start of the
  *  journal (all time). A narrow table has the parts of the all-time result only for all bots together. */
-function resultLines({ bots, startedAt, beganAt, time }: Status, columns: number): string[] {
+function resultLines({ bots, startedAt, beganAt, time }: View, columns: number): string[] {
   if (bots.length === 0) return []
   const isContinued = beganAt < startedAt
   const hasModes = columns >= MODES_FROM
@@ -146,7 +144,7 @@ function partsOf({ realizedSol, feesSol, unrealizedSol, netSol }: Result): strin
   return [signed(realizedSol), signed(-feesSol), signed(unrealizedSol), signed(netSol)]
 }
 
-function walletLines({ wallets }: Status): string[] {
+function walletLines({ wallets }: View): string[] {
   return wallets.map(({ mode, bots, solBalance, positionsSol }) => {
     const total = solBalance === null ? '' : ` = ${(solBalance + positionsSol).toFixed(4)} SOL`
     const balance = solBalance === null ? 'balance not read yet' : solBalance.toFixed(4)
@@ -156,7 +154,7 @@ function walletLines({ wallets }: Status): string[] {
 }
 
 /** The last action of each bot, wrapped to at most two lines. */
-function actLines({ bots, time }: Status, columns: number): string[] {
+function actLines({ bots, time }: View, columns: number): string[] {
   const width = Math.max(...bots.map(({ name }) => name.length))
   return bots.flatMap(({ name, last }) => {
     if (last === null) return [`${name.padEnd(width)}  ${dim('no action yet')}`]
@@ -168,7 +166,7 @@ function actLines({ bots, time }: Status, columns: number): string[] {
   })
 }
 
-function positionLines({ positions, time }: Status): string[] {
+function positionLines({ positions, time }: View): string[] {
   const rows = positions.slice(0, POSITIONS_SHOWN).map((position) => {
     const { mint, bot, tokens, costSol, valueSol, openedAt } = position
     const change = valueSol === null || costSol === 0 ? undefined : (valueSol / costSol - 1) * 100
@@ -195,7 +193,7 @@ function stateOf({ state, selling, unsellable }: PositionStatus): string {
   return unsellable ? selling : `selling: ${selling}`
 }
 
-function fillLines({ lastFills, time }: Status): string[] {
+function fillLines({ lastFills, time }: View): string[] {
   const rows = lastFills.map((fill) => [
     dim(timeOf(fill.time, time)),
     fill.bot,

@@ -2,9 +2,8 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { counted } from '../../base/text.ts'
 import type { Config } from '../../config/config.ts'
 import { type Counters, openReader } from '../../journal/reader/reader.ts'
-import { totalOf } from '../../live/bot-results.ts'
 import { type BotsOptions, type Ending, type RunningBots, startBots } from '../../live/start-bots.ts'
-import { statusOf } from '../../live/status.ts'
+import { totalOf } from '../../runtime/view/bot-results.ts'
 import { signedShortSol } from '../terminal.ts'
 import { liveTable, Screen, stopName } from './live-table.ts'
 
@@ -32,14 +31,12 @@ export async function runBots(
   let running: RunningBots | undefined
   const rate = new Rate()
   const screen = new Screen((columns) =>
-    running === undefined
-      ? ['starting']
-      : liveTable(statusOf(running, Date.now()), options.title, rate.of(running.stats.rows), columns),
+    running === undefined ? ['starting'] : liveTable(running.view(), rate.of(running.model.rows), columns),
   )
   const interrupted = untilInterrupted()
   try {
     running = await startBots(config, {
-      allow: options.allow,
+      ...{ title: options.title, allow: options.allow },
       record: options.record === true,
       isolate: options.isolate === true,
       logFormat: process.stderr.isTTY === true || onTerminal ? 'text' : 'json',
@@ -67,7 +64,7 @@ export async function runBots(
 }
 
 function plainLine(running: RunningBots): string {
-  const { feed, stops, bots, rows, orders, fills, positions } = statusOf(running, Date.now())
+  const { feed, stops, bots, rows, orders, fills, positions } = running.view()
   const held = positions.filter(({ tokens }) => tokens > 0).length
   const counts = [
     counted(rows, 'row'),

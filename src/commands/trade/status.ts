@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
-import { relative, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { SluiceError } from '../../base/errors.ts'
 import { counted } from '../../base/text.ts'
 import { isOpen } from '../../engine/order.ts'
 import { neighbourHint } from '../../journal/database.ts'
 import { openReader } from '../../journal/reader/reader.ts'
 import { NothingRuns, sendCommand } from '../../live/control/client.ts'
-import type { Status } from '../../live/status.ts'
 import { stampOf } from '../../runtime/time-text.ts'
+import type { View } from '../../runtime/view/view.ts'
 import { defineCommand, PROCESS } from '../options.ts'
 import { DEFAULT_COLUMNS } from '../terminal.ts'
 import { runningJournal } from './control.ts'
@@ -20,7 +20,7 @@ export const command = defineCommand({
   async run(_args, { json, ...process }) {
     const journal = await runningJournal(process)
     try {
-      const status = (await sendCommand(resolve(journal), { command: 'status' })) as Status
+      const status = (await sendCommand(resolve(journal), { command: 'status' })) as View
       if (json) console.log(JSON.stringify({ running: true, ...status }))
       else showTable(status, journal)
       return 0
@@ -34,13 +34,13 @@ export const command = defineCommand({
   },
 })
 
-function showTable(status: Status, journal: string): void {
-  if (!('planNotice' in status && 'undecided' in status && 'wallets' in status))
+function showTable(status: View, journal: string): void {
+  if (!('planNotice' in status && 'undecided' in status && 'openOrders' in status))
     throw new SluiceError(
       `the process on ${journal} runs another version of Sluice: restart it, or use --json to see its answer`,
     )
   const columns = process.stdout.columns ?? DEFAULT_COLUMNS
-  for (const line of liveTable(status, relative('', journal), undefined, columns)) console.log(line)
+  for (const line of liveTable(status, undefined, columns)) console.log(line)
 }
 
 /** Open positions and orders of a journal that no running process writes. */

@@ -18,7 +18,6 @@ import {
 import type { EngineState } from '../engine-state.ts'
 import type { ExitWatch } from '../exits/exit-watch.ts'
 import type { QuoteFees } from '../settings.ts'
-import type { Owner } from './by-mint.ts'
 import { isUnsellable, type Position } from './position.ts'
 
 /** A token counts as dead after this time without a sized print and without a reading of its pool. */
@@ -49,11 +48,6 @@ export function liquidationSol(
   const tokens = wholeTokens(position.tokens, position.decimals)
   if (fees === undefined) return solFor(tokens, reserves, VENUE_FEE)
   return solFor(tokens, reserves, fees.venuePercent / 100) * (1 - fees.servicePercent / 100)
-}
-
-/** Value of a position; `lamports` is undefined without a price. */
-export interface PositionValue extends Owner {
-  readonly lamports: Lamports | undefined
 }
 
 /** Values of positions, for limits and strategies. */

@@ -4,10 +4,18 @@ import { LEAST_PART_PERCENT } from '../accounting/position.ts'
 import { described, type KeyText } from '../key-text.ts'
 import { LEAST_PERCENT, LEAST_SECONDS } from '../setting-bounds.ts'
 import {
+  breakEvenLevel,
+  stopLossLevel,
+  stopPriceLevel,
+  takeProfitByAgeLevel,
+  takeProfitLevel,
+  takeProfitPriceLevel,
+  trailingLevel,
+} from './exit-levels.ts'
+import {
   DEFAULT_EXIT_WINDOW,
   EXIT_WINDOWS,
   type ExitRules,
-  isAbove,
   STALE_POLICIES,
   type TakeProfitByAge,
   type TakeProfitStep,
@@ -94,8 +102,8 @@ export const EXITS = {
       takeProfitPrice !== undefined && stopPrice >= takeProfitPrice
         ? [problem(['stopPrice'], `expected less than takeProfitPrice (${takeProfitPrice}), found ${stopPrice}`)]
         : [],
-    due: ({ stopPrice }, averagePrice, _highPrice, price) =>
-      stopPrice !== undefined && price <= stopPrice
+    due: (rules, averagePrice, _highPrice, price) =>
+      price <= stopPriceLevel(rules)
         ? `stop: ${price.toPrecision(6)}, ${percent(price / averagePrice)} from the average price`
         : undefined,
   },
@@ -114,8 +122,8 @@ export const EXITS = {
             ),
           ]
         : [],
-    due: ({ stopLossPercent }, averagePrice, _highPrice, price) =>
-      stopLossPercent !== undefined && price <= averagePrice * (1 - stopLossPercent / 100)
+    due: (rules, averagePrice, _highPrice, price) =>
+      price <= stopLossLevel(rules, averagePrice)
         ? `stop-loss: ${percent(price / averagePrice)} from the average price`
         : undefined,
   },
@@ -129,10 +137,8 @@ export const EXITS = {
     read: upTo(UNDER_ALL),
     text: (value, { trailingArmPercent: arm }) =>
       `trailing stop ${value} %${arm === undefined ? '' : ` once ${arm} % up`}`,
-    due: ({ trailingPercent, trailingArmPercent = 0 }, averagePrice, highPrice, price) =>
-      trailingPercent !== undefined &&
-      price <= highPrice * (1 - trailingPercent / 100) &&
-      isAbove(highPrice, averagePrice, trailingArmPercent)
+    due: (rules, averagePrice, highPrice, price) =>
+      price <= trailingLevel(rules, averagePrice, highPrice)
         ? `trailing stop: ${percent(price / highPrice)} from the high, ${percent(price / averagePrice)} from the average price`
         : undefined,
   },
@@ -161,8 +167,8 @@ export const EXITS = {
     read: upTo(MOST_PERCENT),
     text: (value) => `break-even once ${value} % up`,
     problems: (value, rules) => unreachable(['breakEvenAtPercent'], value, rules),
-    due: ({ breakEvenAtPercent }, averagePrice, highPrice, price) =>
-      breakEvenAtPercent !== undefined && price <= averagePrice && isAbove(highPrice, averagePrice, breakEvenAtPercent)
+    due: (rules, averagePrice, highPrice, price) =>
+      price <= breakEvenLevel(rules, averagePrice, highPrice)
         ? `break-even: back at the average price after ${percent(highPrice / averagePrice)}`
         : undefined,
   },
@@ -171,9 +177,8 @@ export const EXITS = {
     schema: gain,
     read: upTo(MOST_PERCENT),
     text: (value) => `take-profit ${value} %`,
-    // Tokens that cost nothing are in profit at any price, so their profit is no reason to sell them.
-    due: ({ takeProfitPercent }, averagePrice, _highPrice, price) =>
-      takeProfitPercent !== undefined && averagePrice > 0 && isAbove(price, averagePrice, takeProfitPercent)
+    due: (rules, averagePrice, _highPrice, price) =>
+      price >= takeProfitLevel(rules, averagePrice)
         ? `take-profit: ${percent(price / averagePrice)} on the average price`
         : undefined,
   },
@@ -191,17 +196,16 @@ export const EXITS = {
         .map(([age, target]) => `${target} % from ${age} s`)
         .join(', ')}`,
     problems: byAgeProblems,
-    due: ({ takeProfitByAge }, averagePrice, _highPrice, price, ageMs) => {
-      const target = takeProfitByAge === undefined ? undefined : targetAt(takeProfitByAge, ageMs)
-      return target !== undefined && averagePrice > 0 && isAbove(price, averagePrice, target)
-        ? `take-profit by age: ${percent(price / averagePrice)} on the average price, at least ${target} % after ${Math.floor(ageMs / 1000)} s`
+    due: (rules, averagePrice, _highPrice, price, ageMs) => {
+      return price >= takeProfitByAgeLevel(rules, averagePrice, ageMs)
+        ? `take-profit by age: ${percent(price / averagePrice)} on the average price, at least ${targetAt(rules.takeProfitByAge ?? {}, ageMs)} % after ${Math.floor(ageMs / 1000)} s`
         : undefined
     },
   },
   takeProfitPrice: {
     read: upTo(MOST_PRICE),
-    due: ({ takeProfitPrice }, averagePrice, _highPrice, price) =>
-      takeProfitPrice !== undefined && price >= takeProfitPrice
+    due: (rules, averagePrice, _highPrice, price) =>
+      price >= takeProfitPriceLevel(rules)
         ? `take-profit: ${price.toPrecision(6)}, ${percent(price / averagePrice)} on the average price`
         : undefined,
   },

@@ -110,7 +110,12 @@ export function targetAt(targets: TakeProfitByAge, ageMs: Millis): number | unde
 
 /** Whether the price is at least `byPercent` above the average price. */
 export function isAbove(price: number, averagePrice: number, byPercent: number): boolean {
-  return price >= averagePrice * (1 + byPercent / 100)
+  return price >= priceAbove(averagePrice, byPercent)
+}
+
+/** Returns the price that is `byPercent` above the average price. */
+export function priceAbove(averagePrice: number, byPercent: number): number {
+  return averagePrice * (1 + byPercent / 100)
 }
 
 /** Returns the silences, in seconds, after which an exit may be due. */

@@ -16,6 +16,7 @@ import type { Timer } from '../recovered-money.ts'
 import type { BotSettings } from '../settings.ts'
 import type { Cause } from '../strategy-requests.ts'
 import { type ExitTimer, exitTimerOf } from '../timers.ts'
+import { holdEnds, millis } from './exit-levels.ts'
 import { type ExitRules, flattenSeconds, pollSeconds, quietLimits } from './exit-settings.ts'
 import type { ExitWatch } from './exit-watch.ts'
 import type { PoolPolls } from './pool-polls.ts'
@@ -296,10 +297,6 @@ function doublings(tries: number): number {
   return Math.min(Math.max(tries - 1, 0), Math.min(MOST_DOUBLINGS + more, MOST_DOUBLINGS_EVER))
 }
 
-function holdEnds({ openedAt, exits: { maxHoldSeconds } }: Position): number | undefined {
-  return maxHoldSeconds === undefined ? undefined : openedAt + millis(maxHoldSeconds)
-}
-
 function shareOf(tokens: bigint, percent: number): bigint {
   return (tokens * BigInt(Math.round(percent * 1e6))) / 100_000_000n
 }
@@ -310,8 +307,4 @@ function sizeOfStep(position: Position): Size {
   const hundredths = Number((stepTokensDue(position) * 10_000n + position.tokens / 2n) / position.tokens)
   // A step of 100 % must leave no remainder, because such a small amount could not be sold.
   return hundredths >= 9_990 ? { kind: 'all' } : { kind: 'percent', percent: Math.max(1, hundredths) / 100 }
-}
-
-function millis(seconds: number): Millis {
-  return Math.round(seconds * 1000)
 }

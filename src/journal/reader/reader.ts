@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { type ErrorCode, SluiceError } from '../../base/errors.ts'
 import { decodeJson } from '../../base/json.ts'
-import { lamportsToSol, type Millis, type Seq, wholeTokens } from '../../base/units.ts'
+import { lamportsToSol, type Millis, type Seq, startOfDay, wholeTokens } from '../../base/units.ts'
 import type { Worth } from '../../engine/accounting/money.ts'
 import type { TokenMovement } from '../../engine/accounting/movement.ts'
 import { isUnsellable, type Position, type PositionState, sellingText } from '../../engine/accounting/position.ts'
@@ -26,6 +26,7 @@ import { TapeSearch } from '../tape/tape-search.ts'
 import { History } from './history.ts'
 import { type AccountLedger, accountLedgers, type LedgerEntry, ledgerEntries, movementsOf } from './ledger.ts'
 import { Pages } from './pages.ts'
+import { buysOf, type RecordedBuy } from './position-buys.ts'
 import { type Recovered, recover } from './recovery.ts'
 import { type ReportRows, reportRows } from './report-rows.ts'
 
@@ -82,6 +83,11 @@ export interface PastResults {
      *  transactions. */
     readonly realized: number
     readonly fees: number
+    /** The part of `fees` since the present UTC day began. */
+    readonly dayFees: number
+    /** Number of positions that were bought and closed, and of those that earned more than their fees and rent. */
+    readonly trades: number
+    readonly won: number
   }[]
 }
 
@@ -102,6 +108,17 @@ export interface Counters {
 }
 
 export type { MarketItem }
+
+const PAST_RESULTS = `
+  SELECT account, bot, sum(realized) AS realized, sum(fees) AS fees, sum(iif(time >= ?, fees, 0)) AS dayFees,
+    sum(trade) AS trades, sum(won) AS won
+  FROM (
+    SELECT account, bot, realized_lamports AS realized, 0 AS fees, 0 AS time, json_extract(json, '$.averagePrice') > 0 AS trade,
+      json_extract(json, '$.averagePrice') > 0 AND realized_lamports > fee_lamports AS won FROM past_position
+    UNION ALL SELECT account, bot, realized_lamports, 0, 0, 0, 0 FROM position
+    UNION ALL SELECT account, bot, 0, fee_lamports + rent_lamports, time, 0, 0 FROM fill WHERE reversed = 0
+    UNION ALL SELECT account, bot, 0, -wallet, time, 0, 0 FROM posting WHERE kind = 'failed' AND standing = 1
+  ) GROUP BY account, bot`
 
 /** Opens a journal read-only; another process may be writing it. Throws SluiceError (exit 1) if the file is missing,
  *  corrupt, newer, or not a journal. Every method throws SluiceError if it finds the file corrupt. `mapped`: reads the
@@ -305,18 +322,18 @@ export class JournalReader {
     })
   }
 
-  /** Results of all bots so far. */
-  pastResults(): PastResults {
+  /** Results of all bots so far. `now`: a time in the present UTC day. */
+  pastResults(now: Millis): PastResults {
     const [first] = this.#all<Pick<PastResults, 'since'>>('SELECT min(time) AS since FROM segment')
-    const bots = this.#all<PastResults['bots'][number]>(
-      `SELECT account, bot, sum(realized) AS realized, sum(fees) AS fees FROM (
-         SELECT account, bot, realized_lamports AS realized, 0 AS fees FROM past_position
-         UNION ALL SELECT account, bot, realized_lamports, 0 FROM position
-         UNION ALL SELECT account, bot, 0, fee_lamports + rent_lamports FROM fill WHERE reversed = 0
-         UNION ALL SELECT account, bot, 0, -wallet FROM posting WHERE kind = 'failed' AND standing = 1
-       ) GROUP BY account, bot`,
+    const bots = this.#read(() =>
+      this.#db.prepare<[Millis], PastResults['bots'][number]>(PAST_RESULTS).all(startOfDay(now)),
     )
     return { since: first?.since ?? null, bots }
+  }
+
+  /** Buys that the open positions of these accounts may consist of, oldest first. */
+  buysOf(positions: readonly Pick<Position, 'account' | 'mint' | 'openedAt'>[]): RecordedBuy[] {
+    return this.#read(() => this.#db.transaction(() => buysOf(this.#db, positions))())
   }
 
   /** The ledger of each account. */

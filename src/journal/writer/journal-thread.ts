@@ -8,7 +8,7 @@ import type { Write } from '../schema/statements.ts'
 import type { Slice } from '../tape/block-encoder.ts'
 import { GatheringJournal, type OpenJournal } from './gathering-journal.ts'
 import type { JournalOptions } from './journal.ts'
-import type { SpaceReport } from './space.ts'
+import type { DiskUsage, SpaceReport } from './space.ts'
 import type { Batch, Remainder, WriterOptions } from './writer.ts'
 
 /** Start parameters of the thread. */
@@ -45,6 +45,7 @@ export type FromThread =
   | { readonly kind: 'ready' }
   | { readonly kind: 'committed'; readonly count: number }
   | { readonly kind: 'space'; readonly report: SpaceReport }
+  | { readonly kind: 'usage'; readonly usage: DiskUsage }
   | { readonly kind: 'remainder'; readonly remainder: Remainder }
   | Failed
   | { readonly kind: 'closed' }
@@ -93,7 +94,7 @@ class ThreadJournal extends GatheringJournal {
     this.#options = options
     this.#lock = lock
     const { port1, port2 } = new MessageChannel()
-    const { onFailure: _failure, onSpace: _space, onRemainder: _remainder, ...plain } = options
+    const { onFailure: _failure, onSpace: _space, onUsage: _usage, onRemainder: _remainder, ...plain } = options
     const workerData: ThreadStart = { path, options: plain, port: port2, bell: this.#bell }
     this.#worker = new Worker(new URL('./thread-main.ts', import.meta.url), { workerData, transferList: [port2] })
     this.#worker.on('error', (error) => this.#fail(error))
@@ -184,6 +185,9 @@ class ThreadJournal extends GatheringJournal {
         break
       case 'space':
         this.#options.onSpace?.(message.report)
+        break
+      case 'usage':
+        this.#options.onUsage?.(message.usage)
         break
       case 'remainder':
         this.#options.onRemainder?.(message.remainder)

@@ -1,7 +1,7 @@
 import { openForWriting } from '../database.ts'
 import { type Lock, lockJournal } from '../lock.ts'
 import { GatheringJournal, type OpenJournal } from './gathering-journal.ts'
-import type { SpaceReport } from './space.ts'
+import type { DiskUsage, SpaceReport } from './space.ts'
 import type { Remainder } from './writer.ts'
 import { type Batch, Writer, type WriterOptions } from './writer.ts'
 
@@ -11,6 +11,8 @@ export interface JournalOptions extends WriterOptions {
   readonly onFailure: (error: Error) => void
   /** Called when the free disk space crosses a limit, and during the opening if the space is short then. */
   readonly onSpace?: (report: SpaceReport) => void
+  /** Called every few seconds with the size of the journal's files and the free space on their disk. */
+  readonly onUsage?: (usage: DiskUsage) => void
   /** Called when the unexplained remainder of a wallet's ledger changed at an audit. The remainder should always be
    *  0. */
   readonly onRemainder?: (remainder: Remainder) => void
@@ -43,6 +45,7 @@ class LocalJournal extends GatheringJournal {
     this.#lock = lock
     this.#writer = new Writer(openForWriting(path, options), options, {
       space: (report) => options.onSpace?.(report),
+      usage: (usage) => options.onUsage?.(usage),
       remainder: (remainder) => options.onRemainder?.(remainder),
     })
   }

@@ -1,4 +1,4 @@
-import { statfsSync } from 'node:fs'
+import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /** State of the disk space.
@@ -13,6 +13,18 @@ export interface SpaceReport {
   readonly state: Space
   /** Free bytes that the file system reports. */
   readonly freeBytes: number
+}
+
+/** Size of the journal's files, and free space on their disk. */
+export interface DiskUsage {
+  readonly bytes: number
+  readonly freeBytes: number
+}
+
+/** Returns the size of a journal's file and log. */
+export function usageOf(path: string, { freeBytes }: Pick<SpaceReport, 'freeBytes'>): DiskUsage {
+  const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  return { bytes: sizeOf(path) + sizeOf(`${path}-wal`), freeBytes }
 }
 
 export interface SpaceLimits {

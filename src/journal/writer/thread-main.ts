@@ -103,6 +103,7 @@ function serve(): void {
   if (options.durable !== false) makeRoomInLog(db)
   const writer = new Writer(db, options, {
     space: (report) => say({ kind: 'space', report }),
+    usage: (usage) => say({ kind: 'usage', usage }),
     remainder: (remainder) => say({ kind: 'remainder', remainder }),
   })
   say({ kind: 'ready' })

@@ -8,7 +8,7 @@ import { MAX_ROWS } from '../tape/column.ts'
 import { BlockStore, Compaction, Retention } from './block-store.ts'
 import { isIdle, Missed, placeOf } from './missed.ts'
 import { Reserve } from './reserve.ts'
-import { DiskSpace, SPACE_LIMITS, type SpaceLimits, type SpaceReport } from './space.ts'
+import { DiskSpace, type DiskUsage, SPACE_LIMITS, type SpaceLimits, type SpaceReport, usageOf } from './space.ts'
 import { isFull, Transactions } from './transactions.ts'
 
 /** Parameters of a writer. They are plain values, so that they can be sent to a thread. */
@@ -24,6 +24,8 @@ export interface WriterOptions {
 export interface WriterEvents {
   /** Called when the free disk space crosses a limit. */
   readonly space?: (report: SpaceReport) => void
+  /** Called every few seconds with the size of the journal's files and the free space on their disk. */
+  readonly usage?: (usage: DiskUsage) => void
   /** Called when the unexplained remainder of a ledger changed at an audit. */
   readonly remainder?: (remainder: Remainder) => void
 }
@@ -121,6 +123,7 @@ export class Writer {
     if (now - this.#lookedAt >= SPACE_EVERY_MS) {
       this.#lookedAt = now
       this.#look()
+      this.#on.usage?.(usageOf(this.#db.name, this.#space.report))
     }
     try {
       this.#retention?.step(this.#time)

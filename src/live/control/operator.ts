@@ -4,21 +4,21 @@ import { valueAt } from '../../engine/accounting/liquidation.ts'
 import type { Position } from '../../engine/accounting/position.ts'
 import type { Command } from '../../engine/messages.ts'
 import type { BotSettings } from '../../engine/settings.ts'
-import { outlastsResume } from '../entry-stops.ts'
+import { outlastsResume } from '../../runtime/view/entry-stops.ts'
+import type { View } from '../../runtime/view/view.ts'
+import type { ViewModel } from '../../runtime/view/view-model.ts'
 import type { LiveChain } from '../live-chain.ts'
-import type { LiveStats } from '../live-stats.ts'
-import type { Status } from '../status.ts'
 import type { ControlCommand } from './command.ts'
 
 export interface OperatorParts {
   readonly post: (command: Command) => void
-  readonly stats: LiveStats
+  readonly model: ViewModel
   readonly bots: readonly BotSettings[]
   /** Chain of the live bots; undefined if no bot may trade real money. */
   readonly chain: LiveChain | undefined
   /** Robust price of a mint, SOL per token; undefined if there is none yet. */
   readonly priceOf: (mint: string) => number | undefined
-  readonly status: () => Status
+  readonly view: () => View
   readonly now: () => Millis
 }
 
@@ -34,8 +34,8 @@ export class Operator {
 
   /** Carries out a command and returns its answer. Throws a SluiceError with the reason if the command is refused. */
   carryOut(command: ControlCommand): object | Promise<object> {
-    const { post, stats } = this.#parts
-    const held = [...stats.positions.values()].filter(({ tokens }) => tokens > 0n)
+    const { post, model } = this.#parts
+    const held = [...model.positions.values()].filter(({ tokens }) => tokens > 0n)
     switch (command.command) {
       case 'halt':
         post({ name: 'halt' })
@@ -61,13 +61,13 @@ export class Operator {
         post({ name: 'signal', signal: command.signal, data: command.data })
         return { text: `signal ${command.signal} given to every bot` }
       case 'status':
-        return this.#parts.status()
+        return this.#parts.view()
     }
   }
 
   #sell({ mint }: Of<'sell'>): object {
-    const { post, stats } = this.#parts
-    const selling = [...stats.positions.values()].filter((position) => position.tokens > 0n && position.mint === mint)
+    const { post, model } = this.#parts
+    const selling = [...model.positions.values()].filter((position) => position.tokens > 0n && position.mint === mint)
     if (selling.length === 0) throw new SluiceError(`no bot holds ${mint}`)
     post({ name: 'sell', mint })
     const cost = selling.reduce((sum, { costLamports }) => sum + costLamports, 0)
@@ -75,8 +75,8 @@ export class Operator {
   }
 
   #afterResume(): string {
-    const { stats, bots, now } = this.#parts
-    const lasting = stats.stops.of(bots, now()).filter(outlastsResume)
+    const { model, bots, now } = this.#parts
+    const lasting = model.stops.of(bots, now()).filter(outlastsResume)
     if (lasting.length === 0) return 'entries continue'
     const reasons = lasting.map(({ code, bots, text }) => `${code} (${bots.join(', ')}): ${text}`)
     return `your halt is lifted, but entries are still stopped by causes that \`resume\` cannot end: ${reasons.join('; ')}`
@@ -98,13 +98,13 @@ export class Operator {
   }
 
   async #adopt({ mint, bot }: Of<'adopt'>): Promise<object> {
-    const { bots, stats, priceOf } = this.#parts
+    const { bots, model, priceOf } = this.#parts
     const chain = this.#chain
     const settings = bots.find(({ name }) => name === bot)
     if (settings === undefined)
       throw new SluiceError(`no bot ${bot} runs here; running: ${bots.map(({ name }) => name).join(', ')}`)
     if (settings.account.id !== chain.account) throw new SluiceError(`${bot} runs on paper and has no wallet`)
-    const owner = [...stats.positions.values()].find((one) => one.mint === mint && one.account === chain.account)
+    const owner = [...model.positions.values()].find((one) => one.mint === mint && one.account === chain.account)
     if (owner !== undefined) throw new SluiceError(`${owner.bot} already has a position in it`)
     const price = priceOf(mint)
     if (price === undefined)

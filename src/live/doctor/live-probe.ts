@@ -156,7 +156,7 @@ class Probe {
 
   /** Sells the tokens that a crashed probe left. */
   async #sellLeftover(): Promise<void> {
-    const positions = [...this.#running.stats.positions.values()]
+    const positions = [...this.#running.model.positions.values()]
     const left = positions.filter(({ bot, tokens }) => bot === PROBE_BOT && tokens > 0n)
     const orders: ProbeOrder[] = []
     for (const { mint } of left) orders.push(await this.#hands.order('sell leftover', 'sell-all', { mint }))

@@ -4,11 +4,11 @@ import type { Config, WalletConfig } from '../../config/config.ts'
 import { formatErrors } from '../../config/yaml/errors.ts'
 import { InUse } from '../../journal/lock.ts'
 import { SystemClock } from '../../runtime/system-clock.ts'
+import type { View } from '../../runtime/view/view.ts'
 import { openHttp } from '../../venues/http.ts'
 import { sendCommand } from '../control/client.ts'
 import { type KeyUse, lockKey, openService, type ServiceAccess } from '../service-access.ts'
 import { openSigner } from '../signer-access.ts'
-import type { Status } from '../status.ts'
 import { examineChain } from './chain.ts'
 import { type Check, ok, warn } from './check.ts'
 import type { Running } from './context.ts'
@@ -133,7 +133,7 @@ async function runningOn(path: string, { finding }: JournalLook): Promise<Runnin
   const { holder } = finding
   if (holder === '') return undefined
   try {
-    const status = (await sendCommand(path, { command: 'status' })) as Partial<Status>
+    const status = (await sendCommand(path, { command: 'status' })) as Partial<View>
     // A process with an older version of Sluice reports fewer fields.
     const { feed, positions, plan, requests, brokenLists = [] } = status
     const isWhole = feed !== undefined && Array.isArray(positions) && plan !== undefined && requests !== undefined

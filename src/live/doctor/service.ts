@@ -3,8 +3,8 @@ import type { Plan } from '../../engine/settings.ts'
 import { shareOf } from '../../orders/budget-status.ts'
 import { proofOf } from '../../orders/service-facts.ts'
 import { bootId, monotonicMs } from '../../runtime/system-clock.ts'
+import { ViewModel } from '../../runtime/view/view-model.ts'
 import { venueOf } from '../../venues/registry.ts'
-import { LiveStats } from '../live-stats.ts'
 import { planNeeds } from '../plan-needs.ts'
 import { Trading } from '../trading.ts'
 import type { ChainFound } from './chain.ts'
@@ -127,7 +127,7 @@ async function readRecords(parts: ServiceParts, plan: Plan, seen: string): Promi
   }
   const machine = { clock, monotonicMs, boot: bootId() }
   const { limiter } = new Trading({
-    ...{ config, service, machine, journal: writer, stats: new LiveStats(), past, keyUse, http },
+    ...{ config, service, machine, journal: writer, model: new ViewModel(), past, keyUse, http },
     chain: undefined,
   })
   limiter.setRequestsPerMinute(shareOf(plan.requestsPerMinute, config.service.share))

@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { Millis, Seq } from '../../base/units.ts'
-import type { PositionValue } from '../../engine/accounting/liquidation.ts'
 import type { Mark } from '../../engine/accounting/position.ts'
+import type { OwnedReading } from '../../engine/exits/exit-levels.ts'
 import type { Input, Output, StartInput } from '../../engine/messages.ts'
 import type { Block } from '../../market/block.ts'
 import { LiveBlock } from '../../market/live-block.ts'
@@ -64,8 +64,8 @@ export type FromEngine =
   | { readonly kind: 'begun'; readonly outputs: readonly Output[]; readonly warmed: number }
   | { readonly kind: 'did'; readonly next: number; readonly outputs: readonly Output[] }
   | { readonly kind: 'marks'; readonly marks: readonly Mark[] }
-  /** Values of all positions that are not closed. */
-  | { readonly kind: 'values'; readonly values: readonly PositionValue[] }
+  /** Readings of all positions that are not closed. */
+  | { readonly kind: 'readings'; readonly readings: readonly OwnedReading[] }
   /** Text that a strategy has written to the console. */
   | { readonly kind: 'log'; readonly bot: number; readonly text: string }
   /** The engine cannot continue, and sends no further message. */
@@ -83,7 +83,7 @@ export interface EngineThreadEvents {
   begun(outputs: readonly Output[], warmed: number): void
   did(next: number, outputs: readonly Output[]): void
   marks(marks: readonly Mark[]): void
-  values(values: readonly PositionValue[]): void
+  readings(readings: readonly OwnedReading[]): void
   log(bot: number, text: string): void
   /** Called once when the thread is lost; no other event follows. */
   died(death: Death): void
@@ -93,7 +93,7 @@ export interface EngineThreadEvents {
  *  find the bot that holds the memory. */
 const HARD_HEAP = 2
 
-const NOBODY: EngineThreadEvents = { begun() {}, did() {}, marks() {}, values() {}, log() {}, died() {} }
+const NOBODY: EngineThreadEvents = { begun() {}, did() {}, marks() {}, readings() {}, log() {}, died() {} }
 
 /** Represents a thread with an engine in the main thread. */
 export class EngineThread implements EngineLink {
@@ -176,8 +176,8 @@ export class EngineThread implements EngineLink {
       case 'marks':
         this.on.marks(message.marks)
         break
-      case 'values':
-        this.on.values(message.values)
+      case 'readings':
+        this.on.readings(message.readings)
         break
       case 'log':
         this.on.log(message.bot, message.text)

@@ -4,8 +4,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { loadStrategy } from '../../config/strategies.ts'
 import { stackReader, thrownText } from '../../config/strategy-trace.ts'
-import type { PositionValue } from '../../engine/accounting/liquidation.ts'
 import { Engine } from '../../engine/engine.ts'
+import type { OwnedReading } from '../../engine/exits/exit-levels.ts'
 import type { StartInput } from '../../engine/messages.ts'
 import type { Strategy } from '../../engine/strategy.ts'
 import { openReader } from '../../journal/reader/reader.ts'
@@ -41,8 +41,8 @@ const mints = new Mints()
 let tokens: number[] = []
 let block: TranslatedBlock
 let marksAt = 0
-/** Values that this thread sent last. */
-let sent: readonly PositionValue[] = []
+/** Readings that this thread sent last. */
+let sent: readonly OwnedReading[] = []
 let memory: MemoryGuard
 /** Finds the strategy's code in a stack. It is created before the globals are frozen, because it asks Node for longer
  *  stacks. */
@@ -169,10 +169,10 @@ function tellMarks(engine: Engine): void {
   marksAt = now
   const marks = engine.takeMarks()
   if (marks.length > 0) say({ kind: 'marks', marks })
-  const values = engine.values()
-  if (isDeepStrictEqual(values, sent)) return
-  sent = values
-  say({ kind: 'values', values })
+  const readings = engine.readings()
+  if (isDeepStrictEqual(readings, sent)) return
+  sent = readings
+  say({ kind: 'readings', readings })
 }
 
 /** Reads messages until the engine cannot continue, and returns the reason. */

@@ -1,7 +1,7 @@
-import type { Lamports, Millis } from '../../base/units.ts'
+import type { Millis } from '../../base/units.ts'
 import { ByMint, type Owner } from '../../engine/accounting/by-mint.ts'
-import type { PositionValue } from '../../engine/accounting/liquidation.ts'
 import type { Mark } from '../../engine/accounting/position.ts'
+import type { OwnedReading, PositionReading } from '../../engine/exits/exit-levels.ts'
 import type { Input, Output, StartInput, StoppedBot } from '../../engine/messages.ts'
 import type { BotSettings } from '../../engine/settings.ts'
 import { Gateway } from '../../orders/gateway.ts'
@@ -48,8 +48,8 @@ export class IsolatedSegment implements AnySegment {
   #spareTimer: NodeJS.Timeout | undefined
   #unwatch: () => void = () => {}
   readonly #marks = new HighMarks()
-  /** Values of the positions, as the engine reported them last. */
-  #values = new ByMint<PositionValue>()
+  /** Readings of the positions, as the engine reported them last. */
+  #readings = new ByMint<OwnedReading>()
   #hadBegun = false
   /** Whether the next engines determine the memory of each bot. */
   #inspects = false
@@ -88,8 +88,8 @@ export class IsolatedSegment implements AnySegment {
     return this.#marks.take()
   }
 
-  valueOf(owner: Owner): Lamports | undefined {
-    return this.#values.get(owner)?.lamports
+  readingOf(owner: Owner): PositionReading | undefined {
+    return this.#readings.get(owner)
   }
 
   get isIdle(): boolean {
@@ -130,9 +130,9 @@ export class IsolatedSegment implements AnySegment {
         this.runner.did(next, outputs)
       },
       marks: (marks) => this.#marks.add(marks),
-      values: (values) => {
-        this.#values = new ByMint()
-        for (const value of values) this.#values.set(value, value)
+      readings: (readings) => {
+        this.#readings = new ByMint()
+        for (const reading of readings) this.#readings.set(reading, reading)
       },
       log: (bot, text) => this.#parts.log.info({ bot: this.#bots[bot] }, text),
       died: (death) => this.#died(thread, death),

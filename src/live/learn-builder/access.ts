@@ -4,9 +4,9 @@ import type { Lamports } from '../../base/units.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
 import type { Config } from '../../config/config.ts'
 import { bootId, monotonicMs, SystemClock } from '../../runtime/system-clock.ts'
+import { ViewModel } from '../../runtime/view/view-model.ts'
 import { openHttp } from '../../venues/http.ts'
 import { examineJournal } from '../doctor/machine.ts'
-import { LiveStats } from '../live-stats.ts'
 import { budgetedRpcs } from '../rpc-access.ts'
 import { lockKey, openService } from '../service-access.ts'
 import { Trading } from '../trading.ts'
@@ -46,7 +46,7 @@ export async function withSamples<T>(
     const keyUse = lockKey(config, service)
     const machine = { clock, monotonicMs, boot: bootId() }
     const { limiter, plan } = new Trading({
-      ...{ config, service, machine, journal: writer, stats: new LiveStats(), past, keyUse, http },
+      ...{ config, service, machine, journal: writer, model: new ViewModel(), past, keyUse, http },
       chain: undefined,
     })
     const { any: rpc } = budgetedRpcs(service.rpc, http, clock)

@@ -9,10 +9,11 @@ import { NO_LIMITS } from '../../../src/engine/limits/limits.ts'
 import type { Output } from '../../../src/engine/messages.ts'
 import { type AccountMoney, type BotMoney, NO_MONEY, NO_RESULTS } from '../../../src/engine/recovered-money.ts'
 import type { BotSettings } from '../../../src/engine/settings.ts'
-import { LiveStats } from '../../../src/live/live-stats.ts'
-import { statusOf, type WatchedWorld } from '../../../src/live/status.ts'
+import type { PastResults } from '../../../src/journal/reader/reader.ts'
 import type { Attempt } from '../../../src/orders/attempt.ts'
 import type { Budget } from '../../../src/orders/budget-status.ts'
+import { readView, type WatchedWorld } from '../../../src/runtime/view/read-view.ts'
+import { ViewModel } from '../../../src/runtime/view/view-model.ts'
 import { buyAttempt } from '../../support/attempts.ts'
 import { MINT } from '../../support/engine-rig.ts'
 
@@ -33,12 +34,12 @@ afterEach(() => vi.unstubAllEnvs())
 
 const WHOLE: Budget = { held: 0, allowed: 100, perMinute: 100, waiting: 0, holds: [] }
 
-function linesOf(stats: LiveStats, price?: number, broken: readonly string[] = [], budget = WHOLE): string[] {
-  return tableOf(stats, 200, price, broken, budget).map(stripVTControlCharacters)
+function linesOf(model: ViewModel, price?: number, broken: readonly string[] = [], budget = WHOLE): string[] {
+  return tableOf(model, 200, price, broken, budget).map(stripVTControlCharacters)
 }
 
 function tableOf(
-  stats: LiveStats,
+  model: ViewModel,
   columns: number,
   price?: number,
   broken: readonly string[] = [],
@@ -53,31 +54,34 @@ function tableOf(
     lists: { broken: new Map(broken.map((text) => [text, text])) },
     sources: { broken: [] },
   } satisfies WatchedWorld
-  const worthOf = (position: Position) => {
+  const readingOf = (position: Position) => {
     const sol = liquidationSol(position, price)
-    return sol === undefined ? undefined : solToLamports(sol)
+    const { highPrice, openedAt } = position
+    const worth = sol === undefined ? undefined : solToLamports(sol)
+    return { lamports: worth, price, highPrice, printedAt: openedAt, pricedAt: openedAt }
   }
-  const status = statusOf({ world, worthOf, stats, bots: BOTS, startedAt: NOON }, NOON + 60_000)
+  const parts = { title: 'test', journalPath: 'a.db', world, readingOf, model, bots: BOTS, startedAt: NOON }
+  const status = readView(parts, NOON + 60_000)
   // The socket of `sluice status` carries JSON.
   const sent = JSON.parse(JSON.stringify(status)) as typeof status
-  return liveTable(sent, 'test', 0, columns)
+  return liveTable(sent, 0, columns)
 }
 
 test('says why fewer requests can be sent than the plan has, and until when', () => {
   const text = 'the requests of the earlier process are unknown'
   const holds = [{ code: 'HISTORY_UNKNOWN', until: NOON + 90_000, text }] as const
-  const lines = linesOf(new LiveStats(), undefined, [], { held: 3, allowed: 50, perMinute: 100, waiting: 1, holds })
+  const lines = linesOf(new ViewModel(), undefined, [], { held: 3, allowed: 50, perMinute: 100, waiting: 1, holds })
   expect(lines.join('\n')).toContain('requests 3/50 of 100, 1 waiting')
   expect(lines).toContainEqual(`HISTORY UNKNOWN until 12:01:30: ${text}`)
 })
 
 /** The columns after the token of one held position. */
 function lineOf(more: Partial<Position>, price: number | undefined): string | undefined {
-  const stats = new LiveStats()
+  const model = new ViewModel()
   const held = { tokens: 100_000_000_000n, costLamports: lamports(100_000_000), state: 'open' } as const
   const position = { ...newPosition({ account: 'w', bot: 'dips', mint: MINT }, NOON, {}), ...held, ...more }
-  stats.restore({ ...NO_MONEY, positions: [position] })
-  const lines = linesOf(stats, price, ['deny.txt:2 is no key \u001b[2J'])
+  model.restore({ ...NO_MONEY, positions: [position] })
+  const lines = linesOf(model, price, ['deny.txt:2 is no key \u001b[2J'])
   expect(lines).toContain('deny.txt:2 is no key \\u001b[2J')
   return lines.find((line) => line.startsWith(MINT.slice(0, 8)))?.replace(/ +/g, ' ')
 }
@@ -87,7 +91,7 @@ test.each([
   ['FORCE_COLOR', true],
 ])('a line that is cut has escape codes only where colour is wanted: %s', (name, isColored) => {
   for (const each of ['NO_COLOR', 'FORCE_COLOR']) vi.stubEnv(each, each === name ? '1' : undefined)
-  const cut = tableOf(new LiveStats(), 30).filter((line) => line.endsWith('…'))
+  const cut = tableOf(new ViewModel(), 30).filter((line) => line.endsWith('…'))
   expect(cut.length).toBeGreaterThan(0)
   expect(cut.join('\n').includes('\u001b')).toBe(isColored)
 })
@@ -153,26 +157,26 @@ test.each<[what: string, before: AccountMoney[], outputs: Output[], lines: RegEx
   ['a pause that is over', [], [account({ results: { ...NO_RESULTS, pausedUntil: NOON + 60_000 } })], []],
   ['two at once', [], [account({ halted: true }), ...threw], [/^HALTED since/, /^EXITS ONLY dips since/]],
 ])('what stops entries: %s', (_what, accounts, outputs, expected) => {
-  const stats = new LiveStats()
-  stats.restore({ ...NO_MONEY, accounts })
-  const journal = stats.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
+  const model = new ViewModel()
+  model.restore({ ...NO_MONEY, accounts })
+  const journal = model.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
   for (const [index, output] of outputs.entries()) journal.output(1, NOON + 30_000, index, output)
-  const lines = linesOf(stats)
+  const lines = linesOf(model)
   const end = lines.findIndex((line) => line.startsWith('feed live'))
   expect(lines.slice(1, end)).toEqual(expected.map((line) => expect.stringMatching(line)))
 })
 
 test('what a strategy threw is shown, and told, without secrets', () => {
-  const stats = new LiveStats((text) => text.replaceAll('key-123', '[redacted]'))
+  const model = new ViewModel({ redact: (text) => text.replaceAll('key-123', '[redacted]') })
   const told: Output[] = []
-  stats.listen = (_time, output) => told.push(output)
+  model.onOutput((_time, output) => told.push(output))
   const reason = 'Error: 401 for key-123'
   const journaled: Output[] = []
   const rest = { rows() {}, input() {}, write() {}, commit() {} }
-  const journal = stats.watch({ ...rest, output: (_seq, _time, _index, output) => void journaled.push(output) })
+  const journal = model.watch({ ...rest, output: (_seq, _time, _index, output) => void journaled.push(output) })
   for (const output of threw) journal.output(1, NOON, 0, output.kind === 'alarm' ? { ...output, reason } : output)
-  expect(linesOf(stats).join('\n')).toContain('401 for [redacted]')
-  expect(JSON.stringify([linesOf(stats), told])).not.toContain('key-123')
+  expect(linesOf(model).join('\n')).toContain('401 for [redacted]')
+  expect(JSON.stringify([linesOf(model), told])).not.toContain('key-123')
   expect(journaled).toContainEqual(expect.objectContaining({ reason })) // a replay compares it
 })
 
@@ -196,17 +200,16 @@ describe('orders whose answer was lost', () => {
 
   /** What the table says before its status line. */
   const said = (positions: readonly Position[], attempts: readonly Attempt[]): string[] => {
-    const stats = new LiveStats()
+    const model = new ViewModel()
     const orders = attempts.map(({ orderId }) => ({
-      order: { id: orderId, bot: 'dips' } as never,
+      order: { id: orderId, bot: 'dips', size: { kind: 'all' } } as never,
       state: 'working' as const,
     }))
-    stats.restore({ ...NO_MONEY, positions, orders })
-    stats.undecided.restore({ attempts, watches: [] })
-    const journal = stats.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
+    model.restore({ ...NO_MONEY, positions, orders }, { attempts })
+    const journal = model.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
     for (const attempt of attempts.slice(0, 1))
       journal.write({ kind: 'watch', watch: { ...before, attempt, progress } })
-    const lines = linesOf(stats)
+    const lines = linesOf(model)
     return lines.slice(
       1,
       lines.findIndex((line) => line.startsWith('feed live')),
@@ -235,7 +238,7 @@ describe('orders whose answer was lost', () => {
 })
 
 test('an order is open until it is over, and one that was open before counts', () => {
-  const stats = new LiveStats()
+  const model = new ViewModel()
   const order = (id: string) => ({
     id,
     bot: 'dips',
@@ -244,11 +247,11 @@ test('an order is open until it is over, and one that was open before counts', (
     side: 'sell',
     size: { kind: 'all' },
   })
-  stats.restore({ ...NO_MONEY, orders: [{ order: order('o1') as never, state: 'held' }] })
-  const journal = stats.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
+  model.restore({ ...NO_MONEY, orders: [{ order: order('o1') as never, state: 'held' }] })
+  const journal = model.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
   journal.output(1, NOON, 0, { kind: 'order', order: order('o2') as never })
   const openOf = (): string | undefined =>
-    linesOf(stats)
+    linesOf(model)
       .find((line) => line.startsWith('dips '))
       ?.split(/ {2,}/)[3]
   expect(openOf()).toBe('2')
@@ -260,7 +263,7 @@ test('an order is open until it is over, and one that was open before counts', (
 describe('results', () => {
   const PAST = {
     since: NOON - 86_400_000,
-    bots: [{ account: WALLET.id, bot: 'dips', realized: 300_000_000, fees: 20_000_000 }],
+    bots: [{ account: WALLET.id, bot: 'dips', realized: 300_000_000, fees: 20_000_000, dayFees: 0, trades: 3, won: 1 }],
   }
   const openPosition = {
     ...newPosition({ account: WALLET.id, bot: 'dips', mint: MINT }, NOON, {}),
@@ -270,16 +273,16 @@ describe('results', () => {
     ...newPosition({ account: WALLET.id, bot: 'trend', mint: `${MINT}2` }, NOON, {}),
     ...{ state: 'closed' as const, realizedLamports: lamports(-15_000_000), feeLamports: lamports(2_500_000) },
   }
-  const statsOf = (past: Parameters<LiveStats['restore']>[1]): LiveStats => {
-    const stats = new LiveStats()
-    stats.restore({ ...NO_MONEY, accounts: [money({ lamports: lamports(9_000_000_000) })] }, past)
-    const journal = stats.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
+  const statsOf = (past: PastResults | undefined): ViewModel => {
+    const model = new ViewModel()
+    model.restore({ ...NO_MONEY, accounts: [money({ lamports: lamports(9_000_000_000) })] }, past && { results: past })
+    const journal = model.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
     for (const position of [openPosition, soldPosition]) journal.output(1, NOON, 0, { kind: 'position', position })
     const text = 'a reason that is so long that a terminal of 80 columns shows it in two lines and not in one'
-    stats.acts.set('dips', { time: NOON, text })
-    return stats
+    model.acts.set('dips', { time: NOON, text })
+    return model
   }
-  const shown = (columns: number, past: Parameters<LiveStats['restore']>[1], price?: number): string[] =>
+  const shown = (columns: number, past: PastResults | undefined, price?: number): string[] =>
     tableOf(statsOf(past), columns, price).map(stripVTControlCharacters)
   const cellsOf = (lines: readonly string[], name: string): string[] =>
     lines

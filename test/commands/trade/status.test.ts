@@ -58,6 +58,8 @@ test('status of a running process shows its table, even with 3,000 positions', a
   const held = { bot: 'dips', state: 'open', tokens: 1, costSol: 1, valueSol: 2, openedAt: 0, selling: '' }
   const answer = {
     ...{
+      title: 'demo',
+      openOrders: [],
       startedAt: 0,
       time: 60_000,
       rows: 3,

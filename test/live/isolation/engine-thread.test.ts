@@ -124,7 +124,7 @@ async function inThread(): Promise<{ sink: Sink; lines: string[]; orders: Order[
       runner.did(next, outputs)
       if (runner.isIdle) waiting?.()
     },
-    ...{ marks: () => {}, values: () => {}, log: () => {}, died: ({ reason }) => begun.reject(new Error(reason)) },
+    ...{ marks: () => {}, readings: () => {}, log: () => {}, died: ({ reason }) => begun.reject(new Error(reason)) },
   }
   runner.begin(thread, start)
   await begun.promise

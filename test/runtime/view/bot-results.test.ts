@@ -1,18 +1,19 @@
 import Database from 'better-sqlite3'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decodeJson } from '../../src/base/json.ts'
-import { type Lamports, lamports, ZERO } from '../../src/base/units.ts'
-import { newPosition, type Position } from '../../src/engine/accounting/position.ts'
-import type { Input, Output } from '../../src/engine/messages.ts'
-import { NO_MONEY, NO_RESULTS } from '../../src/engine/recovered-money.ts'
-import { openReader } from '../../src/journal/reader/reader.ts'
-import { BotResults, NO_PAST, type Result, totalOf } from '../../src/live/bot-results.ts'
-import { LiveStats } from '../../src/live/live-stats.ts'
-import { journalPath, keyOf, report } from '../support/journal-samples.ts'
-import { LIMITS, LOSSES, TOLD } from '../support/losses.ts'
-import { recordPaperRun } from '../support/paper-run.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { decodeJson } from '../../../src/base/json.ts'
+import { type Lamports, lamports, ZERO } from '../../../src/base/units.ts'
+import { newPosition, type Position } from '../../../src/engine/accounting/position.ts'
+import type { Input, Output } from '../../../src/engine/messages.ts'
+import { NO_MONEY, NO_RESULTS } from '../../../src/engine/recovered-money.ts'
+import { openReader } from '../../../src/journal/reader/reader.ts'
+import { BotResults, NO_PAST, totalOf } from '../../../src/runtime/view/bot-results.ts'
+import type { Result } from '../../../src/runtime/view/view.ts'
+import { ViewModel } from '../../../src/runtime/view/view-model.ts'
+import { journalPath, keyOf, report } from '../../support/journal-samples.ts'
+import { LIMITS, LOSSES, TOLD } from '../../support/losses.ts'
+import { recordPaperRun } from '../../support/paper-run.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const folder = temporaryFolder()
 const MINT = keyOf(1)
@@ -56,7 +57,10 @@ test('the parts of every result and of every total add up to the lamport', () =>
 test('what open positions earned before the start belongs to the time before it', () => {
   const results = new BotResults()
   const open = held({ realizedLamports: lamports(20_000_000), feeLamports: lamports(1_000_000) })
-  const past = { since: 7, bots: [{ account: 'w', bot: 'dips', realized: 50_000_000, fees: 4_000_000 }] }
+  const past = {
+    since: 7,
+    bots: [{ account: 'w', bot: 'dips', realized: 50_000_000, fees: 4_000_000, dayFees: 0, trades: 2, won: 1 }],
+  }
   results.restore({ ...NO_MONEY, positions: [open] }, past, () => WORTH)
   const nothing = { realizedSol: 0, feesSol: 0, unrealizedSol: 0, netSol: 0 }
   expect(results.sinceStart('dips', () => WORTH)).toEqual(nothing)
@@ -99,27 +103,27 @@ test('in a paper run the net results of every bot are the change of its wallet a
     })),
   }
   await recordPaperRun(path, folder.write('losses.yaml', JSON.stringify(config)), LOSSES)
-  const stats = new LiveStats()
-  feedWith(path, stats.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} }))
+  const model = new ViewModel()
+  feedWith(path, model.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} }))
   const reader = openReader(path)
-  const continued = new LiveStats()
-  continued.restore(reader.recover().money, reader.pastResults())
+  const continued = new ViewModel()
+  continued.restore(reader.recover().money, { results: reader.pastResults(Date.now()) })
   reader.close()
   for (const bot of Object.keys(LIMITS)) {
     const account = `paper|s.example||${bot}`
-    const cost = [...stats.positions.values()].reduce((sum, one) => sum + (one.bot === bot ? one.costLamports : 0), 0)
-    const { netSol } = stats.results.sinceStart(bot, () => undefined)
-    addsUp(stats.results.sinceStart(bot, () => undefined))
+    const cost = [...model.positions.values()].reduce((sum, one) => sum + (one.bot === bot ? one.costLamports : 0), 0)
+    const { netSol } = model.results.sinceStart(bot, () => undefined)
+    addsUp(model.results.sinceStart(bot, () => undefined))
     expect(netSol).not.toBe(0)
     // Without a price, a position counts as worth its cost.
-    expect(Math.round(netSol * 1e9)).toBe((stats.balances.get(account) ?? 0) + cost - 10e9)
+    expect(Math.round(netSol * 1e9)).toBe((model.balances.get(account) ?? 0) + cost - 10e9)
     expect(continued.results.sinceStart(bot, () => undefined).netSol).toBe(0)
     expect(continued.results.sinceBeginning(bot, account, () => undefined).netSol).toBe(netSol)
   }
 })
 
 /** Gives the recorded inputs and outputs of a journal to a listener, in order. */
-function feedWith(path: string, listener: ReturnType<LiveStats['watch']>): void {
+function feedWith(path: string, listener: ReturnType<ViewModel['watch']>): void {
   const db = new Database(path, { readonly: true })
   const rows = db
     .prepare(

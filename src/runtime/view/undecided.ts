@@ -1,31 +1,19 @@
-import type { Millis } from '../base/units.ts'
-import { isWrittenOff, type Position } from '../engine/accounting/position.ts'
-import type { BotSettings } from '../engine/settings.ts'
-import type { TradeSide } from '../market/block.ts'
-import { type Attempt, isUndecided } from '../orders/attempt.ts'
-import type { Watch } from '../orders/audit-records.ts'
-import type { JournalRecord } from '../orders/ports.ts'
-import type { EntryStop } from './entry-stops.ts'
-
-/** For status displays: a live order that may have executed or not. */
-export interface UndecidedStatus {
-  readonly orderId: string
-  readonly bot: string
-  readonly mint: string
-  readonly side: TradeSide
-  /** Time at which the order was sent. */
-  readonly since: Millis
-  /** The event for which the proof of its outcome waits. */
-  readonly text: string
-}
+import type { Millis } from '../../base/units.ts'
+import { isWrittenOff, type Position } from '../../engine/accounting/position.ts'
+import type { BotSettings } from '../../engine/settings.ts'
+import { type Attempt, isUndecided } from '../../orders/attempt.ts'
+import type { Watch } from '../../orders/audit-records.ts'
+import type { JournalRecord } from '../../orders/ports.ts'
+import type { EntryStop, ProofStatus, UndecidedStatus } from './view.ts'
 
 /** An order in doubt for this long is shown; most orders are decided within seconds. */
 const LONG_MS = 60_000
+const SEARCHED = 'the chain is being searched for its transaction'
 
 /** Tracks live attempts that were sent and not yet seen on the chain. It reads the writes to the journal. */
 export class UndecidedOrders {
   readonly #attempts = new Map<string, Attempt>()
-  readonly #progress = new Map<string, string>()
+  readonly #proofs = new Map<string, ProofStatus>()
 
   /** Restores attempts of earlier processes. */
   restore(past: { readonly attempts: readonly Attempt[]; readonly watches: readonly Watch[] }): void {
@@ -40,18 +28,25 @@ export class UndecidedOrders {
       if (isOut) this.#attempts.set(id, record.attempt)
       else {
         this.#attempts.delete(id)
-        this.#progress.delete(id)
+        this.#proofs.delete(id)
       }
-    } else if (record.kind === 'watch') this.#progress.set(record.watch.attempt.id, record.watch.progress)
-    else if (record.kind === 'watchOver') this.#progress.delete(record.attemptId)
+    } else if (record.kind === 'watch') this.#keep(record.watch)
+    else if (record.kind === 'watchOver') this.#proofs.delete(record.attemptId)
   }
 
   /** Orders in doubt for more than a minute, oldest first. `botOf` returns the bot of an open order. */
   of(now: Millis, botOf: (orderId: string) => string | undefined): UndecidedStatus[] {
     return this.#long(now).map(({ id, orderId, mint, side, armedAt }) => ({
       ...{ orderId, bot: botOf(orderId) ?? '', mint, side, since: armedAt },
-      text: this.#progress.get(id) || 'the chain is being searched for its transaction',
+      text: this.#proofs.get(id)?.text || SEARCHED,
     }))
+  }
+
+  /** Progress of the proof of an attempt; null for an attempt that is not in doubt. */
+  proofOf(attemptId: string): ProofStatus | null {
+    const attempt = this.#attempts.get(attemptId)
+    if (attempt === undefined || attempt.state === 'armed') return null
+    return this.#proofs.get(attemptId) ?? { text: SEARCHED, block: null, of: null }
   }
 
   /** Stops of bots that have reached their maximum of open positions only because of buys in doubt. */
@@ -65,6 +60,13 @@ export class UndecidedOrders {
         ...stopOf(name, own, limits.maxOpenPositions, 'limits.maxOpenPositions', lost),
         ...stopOf(name, ofWallet, walletLimits.maxOpenPositions, 'wallet.limits.maxOpenPositions', lost),
       ]
+    })
+  }
+
+  #keep({ attempt, progress, blocks }: Watch): void {
+    this.#proofs.set(attempt.id, {
+      text: progress || SEARCHED,
+      ...{ block: blocks?.passed ?? null, of: blocks?.needed ?? null },
     })
   }
 

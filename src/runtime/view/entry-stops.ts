@@ -1,31 +1,10 @@
-import { ERRORS } from '../base/errors.ts'
-import type { Millis } from '../base/units.ts'
-import { alarmText } from '../engine/bots/thrown-value.ts'
-import { type GateCode, type Input, isStrategyEnd, type Output } from '../engine/messages.ts'
-import type { AccountMoney, BotMoney, RecoveredMoney } from '../engine/recovered-money.ts'
-import type { BotSettings } from '../engine/settings.ts'
-
-/** A reason for which bots open no positions at present, apart from the decisions of their strategies. Exits
- *  continue. */
-export interface EntryStop {
-  readonly code:
-    | 'HALTED'
-    | 'FOREIGN_TX'
-    | 'UNEXPECTED_FILL'
-    | 'QUARANTINED'
-    | 'EXITS_ONLY'
-    | 'LOSING_STREAK'
-    | 'POSITIONS_LIMIT'
-    | GateCode
-  /** Names of the bots that open no positions for this reason. */
-  readonly bots: readonly string[]
-  /** Time at which the stop began; null if it began before this process started. */
-  readonly since: Millis | null
-  /** Time at which the reason ends by itself; null if it does not. */
-  readonly until: Millis | null
-  /** The reason, and the way to end it. */
-  readonly text: string
-}
+import { ERRORS } from '../../base/errors.ts'
+import type { Millis } from '../../base/units.ts'
+import { alarmText } from '../../engine/bots/thrown-value.ts'
+import { type GateCode, type Input, isStrategyEnd, type Output } from '../../engine/messages.ts'
+import type { AccountMoney, BotMoney, RecoveredMoney } from '../../engine/recovered-money.ts'
+import type { BotSettings } from '../../engine/settings.ts'
+import type { EntryStop } from './view.ts'
 
 type Stop = Omit<EntryStop, 'bots'>
 

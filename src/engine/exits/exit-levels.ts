@@ -1,0 +1,114 @@
+import type { Lamports, Millis } from '../../base/units.ts'
+import type { Owner } from '../accounting/by-mint.ts'
+import type { Position } from '../accounting/position.ts'
+import { type ExitRules, flattenSeconds, isAbove, priceAbove, targetAt } from './exit-settings.ts'
+
+// The price or the time at which each exit acts. `exit-rules.ts` decides with these prices, and a view shows them. A
+// price is NaN if the position has no such exit, or if the exit is not armed: no price is above or below NaN.
+
+export function stopPriceLevel({ stopPrice = Number.NaN }: ExitRules): number {
+  return stopPrice
+}
+
+export function stopLossLevel({ stopLossPercent }: ExitRules, averagePrice: number): number {
+  return stopLossPercent === undefined ? Number.NaN : averagePrice * (1 - stopLossPercent / 100)
+}
+
+export function trailingLevel(
+  { trailingPercent, trailingArmPercent = 0 }: ExitRules,
+  averagePrice: number,
+  highPrice: number,
+): number {
+  return trailingPercent !== undefined && isAbove(highPrice, averagePrice, trailingArmPercent)
+    ? highPrice * (1 - trailingPercent / 100)
+    : Number.NaN
+}
+
+export function breakEvenLevel({ breakEvenAtPercent }: ExitRules, averagePrice: number, highPrice: number): number {
+  return breakEvenAtPercent !== undefined && isAbove(highPrice, averagePrice, breakEvenAtPercent)
+    ? averagePrice
+    : Number.NaN
+}
+
+/** Tokens that cost nothing are in profit at any price, so their profit is no reason to sell them. */
+export function takeProfitLevel({ takeProfitPercent }: ExitRules, averagePrice: number): number {
+  return takeProfitPercent !== undefined && averagePrice > 0 ? priceAbove(averagePrice, takeProfitPercent) : Number.NaN
+}
+
+export function takeProfitByAgeLevel({ takeProfitByAge }: ExitRules, averagePrice: number, ageMs: Millis): number {
+  const target = takeProfitByAge === undefined ? undefined : targetAt(takeProfitByAge, ageMs)
+  return target !== undefined && averagePrice > 0 ? priceAbove(averagePrice, target) : Number.NaN
+}
+
+export function takeProfitPriceLevel({ takeProfitPrice = Number.NaN }: ExitRules): number {
+  return takeProfitPrice
+}
+
+/** Time at which a position is sold for its age; undefined if it has no such exit. */
+export function holdEnds({
+  openedAt,
+  exits: { maxHoldSeconds },
+}: Pick<Position, 'openedAt' | 'exits'>): Millis | undefined {
+  return maxHoldSeconds === undefined ? undefined : openedAt + millis(maxHoldSeconds)
+}
+
+export function millis(seconds: number): Millis {
+  return Math.round(seconds * 1000)
+}
+
+/** What the engine has seen of a position's token. */
+export interface PositionReading {
+  /** Proceeds of selling the position at its last known price; undefined without a price. */
+  readonly lamports: Lamports | undefined
+  /** Price of the exits, SOL per token; undefined before the first print. */
+  readonly price: number | undefined
+  readonly highPrice: number
+  /** Time of the last sized print, and of the last one that gave a price. */
+  readonly printedAt: Millis
+  readonly pricedAt: Millis
+}
+
+export interface OwnedReading extends PositionReading, Owner {}
+
+/** An exit, and the price or the time at which it acts. */
+export interface ExitLevel {
+  /** Key of the exit in `ExitRules`. */
+  readonly kind: keyof ExitRules
+  readonly price?: number
+  readonly at?: Millis
+}
+
+/** Returns the exits of a position that can act, in the order in which they decide. A position that is being sold has
+ *  none. */
+export function exitLevels(
+  position: Pick<Position, 'exits' | 'averagePrice' | 'openedAt' | 'steps' | 'tokens' | 'exiting'>,
+  { highPrice, printedAt, pricedAt }: Pick<PositionReading, 'highPrice' | 'printedAt' | 'pricedAt'>,
+  now: Millis,
+): ExitLevel[] {
+  const { exits, averagePrice, openedAt, steps, tokens, exiting } = position
+  if (tokens === 0n || exiting !== '') return []
+  const levels: ExitLevel[] = []
+  const at = (kind: keyof ExitRules, price: number): void => {
+    if (!Number.isNaN(price)) levels.push({ kind, price })
+  }
+  at('stopPrice', stopPriceLevel(exits))
+  at('stopLossPercent', stopLossLevel(exits, averagePrice))
+  at('trailingPercent', trailingLevel(exits, averagePrice, highPrice))
+  at('breakEvenAtPercent', breakEvenLevel(exits, averagePrice, highPrice))
+  at('takeProfitPercent', takeProfitLevel(exits, averagePrice))
+  at('takeProfitByAge', takeProfitByAgeLevel(exits, averagePrice, now - openedAt))
+  at('takeProfitPrice', takeProfitPriceLevel(exits))
+  const step = exits.takeProfitSteps?.[steps?.taken ?? 0]
+  if (step !== undefined && averagePrice > 0) at('takeProfitSteps', priceAbove(averagePrice, step.atPercent))
+  const due = (kind: keyof ExitRules, time: Millis | undefined): void => {
+    if (time !== undefined) levels.push({ kind, at: time })
+  }
+  due('maxHoldSeconds', holdEnds(position))
+  due('idleSeconds', after(printedAt, exits.idleSeconds))
+  due('whenStale', after(pricedAt, flattenSeconds(exits)))
+  return levels
+}
+
+function after(since: Millis, seconds: number | undefined): Millis | undefined {
+  return seconds === undefined ? undefined : since + millis(seconds)
+}

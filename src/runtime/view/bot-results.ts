@@ -1,0 +1,180 @@
+import { dayOf, type Lamports, lamportsToSol, type Millis } from '../../base/units.ts'
+import type { Position } from '../../engine/accounting/position.ts'
+import { PositionSums } from '../../engine/accounting/position-sums.ts'
+import type { Input, Output } from '../../engine/messages.ts'
+import type { BotMoney, RecoveredMoney } from '../../engine/recovered-money.ts'
+import type { PastResults } from '../../journal/reader/reader.ts'
+import type { Result } from './view.ts'
+
+/** Lamports of a result; `net` follows from them. */
+interface Sums {
+  readonly realized: number
+  readonly fees: number
+  readonly unrealized: number
+}
+
+/** Returns the liquidation value of a position in lamports; undefined without a price. */
+export type WorthOf = (position: Position) => Lamports | undefined
+
+const NOTHING: Sums = { realized: 0, fees: 0, unrealized: 0 }
+const NO_TRADES: Trades = { all: 0, won: 0 }
+export const NO_PAST: PastResults = { since: null, bots: [] }
+
+/** Number of closed positions, and of those that earned more than their network fees and rent. */
+interface Trades {
+  readonly all: number
+  readonly won: number
+}
+
+/** Results of the bots of a process, since its start and since the beginning of the journal. */
+export class BotResults {
+  readonly #sums = new PositionSums()
+  #past: PastResults = NO_PAST
+  /** Results of the positions that were open at the start, by bot. They belong to the time before the start. */
+  readonly #before = new Map<string, Sums>()
+  /** Fees since the start that belong to no position, by bot, lamports. */
+  readonly #stray = new Map<string, number>()
+  /** Money of each bot as the engine last wrote it, and the bot's fees since this start when its UTC day began,
+   *  lamports. */
+  readonly #days = new Map<string, { readonly money: BotMoney; readonly feesBefore: number }>()
+  readonly #trades = new Map<string, Trades>()
+  /** Fee of the last input, and the bot that paid it. */
+  #late = { fee: 0, bot: '' }
+
+  /** Positions that are not closed. */
+  get open(): Map<string, Position> {
+    return this.#sums.open
+  }
+
+  /** Positions of a bot that are not closed. */
+  heldBy(bot: string): Position[] {
+    return [...this.open.values()].filter((position) => position.bot === bot)
+  }
+
+  /** Time of the first start that the journal recorded; null if this is the first one. */
+  get since(): Millis | null {
+    return this.#past.since
+  }
+
+  /** Restores what earlier processes left. `worthOf`: values at the end of the tape before this start. */
+  restore(money: Pick<RecoveredMoney, 'positions' | 'bots'>, past: PastResults, worthOf: WorthOf): void {
+    this.#sums.restore(money)
+    this.#past = past
+    for (const { account, bot, trades, won } of past.bots) this.#trades.set(keyOf(account, bot), { all: trades, won })
+    for (const one of money.bots) {
+      const feesBefore = -(this.#pastOf(one.account, one.bot)?.dayFees ?? 0)
+      this.#days.set(keyOf(one.account, one.bot), { money: one, feesBefore })
+    }
+    for (const bot of new Set([...this.open.values()].map((position) => position.bot)))
+      this.#before.set(bot, { ...this.#sums.resultOf(bot), unrealized: this.#unrealized(bot, worthOf) })
+  }
+
+  /** Result of a bot since the start of this process. */
+  sinceStart(bot: string, worthOf: WorthOf): Result {
+    return resultOf(this.#sinceStart(bot, worthOf))
+  }
+
+  /** Sees every input before its outputs. A failed attempt may be reported after its position has closed. Its fee then
+   *  belongs to no position, so no position is an output of the report. */
+  hear(input: Input): void {
+    const { fee, bot } = this.#late
+    if (fee > 0 && bot !== '') this.#stray.set(bot, (this.#stray.get(bot) ?? 0) + fee)
+    this.#late = { fee: input.kind === 'report' ? (input.report.feeLamports ?? 0) : 0, bot: '' }
+  }
+
+  take(output: Output): void {
+    if (output.kind === 'bot') {
+      this.#late.bot = output.money.bot
+      this.#dayOf(output.money)
+    }
+    if (output.kind !== 'position') return
+    this.#late.fee = 0
+    this.#sums.note(output.position)
+    if (output.position.state === 'closed' && output.position.averagePrice > 0) this.#closed(output.position)
+  }
+
+  /** Result of a bot since the present UTC day began. The engine measures the day for the limits; here a position
+   *  without a price counts as worth its cost. */
+  today(bot: string, account: string, worthOf: WorthOf, now: Millis): Result {
+    const day = this.#days.get(keyOf(account, bot))
+    if (day === undefined || day.money.day !== dayOf(now)) return resultOf(NOTHING)
+    const { dayRealizedLamports, dayStartUnrealizedLamports } = day.money
+    const fees = this.#feesOf(bot) - day.feesBefore
+    const unrealized = this.#unrealized(bot, worthOf) - dayStartUnrealizedLamports
+    return resultOf({ realized: dayRealizedLamports + fees, fees, unrealized })
+  }
+
+  /** Number of positions that a bot closed since the beginning of the journal, and the share of those that earned more
+   *  than their network fees and rent, percent; null without one. */
+  trades(bot: string, account: string): { readonly trades: number; readonly winPercent: number | null } {
+    const { all, won } = this.#trades.get(keyOf(account, bot)) ?? NO_TRADES
+    return { trades: all, winPercent: all === 0 ? null : (won / all) * 100 }
+  }
+
+  #closed({ account, bot, realizedLamports, feeLamports }: Position): void {
+    const { all, won } = this.#trades.get(keyOf(account, bot)) ?? NO_TRADES
+    const isWon = realizedLamports > feeLamports
+    this.#trades.set(keyOf(account, bot), { all: all + 1, won: won + (isWon ? 1 : 0) })
+  }
+
+  #dayOf(money: BotMoney): void {
+    const key = keyOf(money.account, money.bot)
+    const before = this.#days.get(key)
+    const isSame = before !== undefined && before.money.day === money.day
+    this.#days.set(key, { money, feesBefore: isSame ? before.feesBefore : this.#feesOf(money.bot) })
+  }
+
+  /** Fees of a bot since this start, lamports. */
+  #feesOf(bot: string): number {
+    return this.#sums.resultOf(bot).fees + (this.#stray.get(bot) ?? 0) - (this.#before.get(bot) ?? NOTHING).fees
+  }
+
+  #pastOf(account: string, bot: string): PastResults['bots'][number] | undefined {
+    return this.#past.bots.find((one) => one.bot === bot && one.account === account)
+  }
+
+  /** Result of a bot in its account since the first start that the journal recorded. */
+  sinceBeginning(bot: string, account: string, worthOf: WorthOf): Result {
+    const past = this.#pastOf(account, bot)
+    const { realized, fees } = this.#sinceStart(bot, worthOf)
+    const sums = { realized: realized + (past?.realized ?? 0), fees: fees + (past?.fees ?? 0) }
+    return resultOf({ ...sums, unrealized: this.#unrealized(bot, worthOf) })
+  }
+
+  #sinceStart(bot: string, worthOf: WorthOf): Sums {
+    const before = this.#before.get(bot) ?? NOTHING
+    return {
+      realized: this.#sums.resultOf(bot).realized - before.realized,
+      fees: this.#feesOf(bot),
+      unrealized: this.#unrealized(bot, worthOf) - before.unrealized,
+    }
+  }
+
+  #unrealized(bot: string, worthOf: WorthOf): number {
+    let sum = 0
+    for (const position of this.open.values()) {
+      const value = position.bot === bot ? worthOf(position) : undefined
+      if (value !== undefined) sum += value - position.costLamports
+    }
+    return sum
+  }
+}
+
+function resultOf({ realized, fees, unrealized }: Sums): Result {
+  return {
+    realizedSol: lamportsToSol(realized),
+    feesSol: lamportsToSol(fees),
+    unrealizedSol: lamportsToSol(unrealized),
+    netSol: lamportsToSol(realized - fees + unrealized),
+  }
+}
+
+/** Sum of several results, rounded to the lamport. */
+export function totalOf(results: readonly Result[]): Result {
+  const sumOf = (key: keyof Result): number => Math.round(results.reduce((all, one) => all + one[key] * 1e9, 0))
+  return resultOf({ realized: sumOf('realizedSol'), fees: sumOf('feesSol'), unrealized: sumOf('unrealizedSol') })
+}
+
+function keyOf(account: string, bot: string): string {
+  return `${account}|${bot}`
+}

@@ -1,0 +1,83 @@
+import { keyOf, type Owner } from '../../engine/accounting/by-mint.ts'
+import type { PositionState } from '../../engine/accounting/position.ts'
+import type { Output } from '../../engine/messages.ts'
+import { isOpen, type OrderState } from '../../engine/order.ts'
+import type { RecordedBuy } from '../../journal/reader/position-buys.ts'
+
+/** The buy that opened a position. */
+export interface Entry {
+  readonly orderId: string
+  readonly reason: string
+}
+
+interface Buy extends Entry {
+  state: OrderState
+}
+
+interface Buys {
+  /** Buys since the position opened, oldest first. */
+  readonly list: Buy[]
+  isClosed: boolean
+}
+
+/** Number of closed positions whose buys are kept, because a fork may reopen them. */
+const MOST_CLOSED = 1_000
+
+/** Tracks why each position was opened: by its first buy that is filled or open. */
+export class PositionEntries {
+  /** Buys by account and mint. */
+  readonly #byKey = new Map<string, Buys>()
+  readonly #byOrder = new Map<string, Buy>()
+  /** Keys of closed positions, in the order of closing. */
+  readonly #closed = new Set<string>()
+
+  restore(buys: readonly RecordedBuy[]): void {
+    for (const buy of buys) this.#add(keyOf(buy), buy)
+  }
+
+  take(output: Output): void {
+    if (output.kind === 'order' && output.order.side === 'buy') {
+      const { id, reason } = output.order
+      this.#add(keyOf(output.order), { orderId: id, reason, state: 'accepted' })
+    } else if (output.kind === 'orderState') {
+      const buy = this.#byOrder.get(output.orderId)
+      if (buy !== undefined) buy.state = output.state
+    } else if (output.kind === 'position') this.#note(keyOf(output.position), output.position.state)
+  }
+
+  /** The buy that opened a position; undefined if none did, as after `sluice adopt`. */
+  of(position: Owner): Entry | undefined {
+    return this.#byKey.get(keyOf(position))?.list.find(({ state }) => state === 'filled' || isOpen(state))
+  }
+
+  #add(key: string, { orderId, reason, state }: Omit<RecordedBuy, keyof Owner>): void {
+    const buys = this.#byKey.get(key) ?? { list: [], isClosed: false }
+    const buy = { orderId, reason, state }
+    buys.list.push(buy)
+    this.#byKey.set(key, buys)
+    this.#byOrder.set(orderId, buy)
+  }
+
+  /** A position that opens after the last one in its mint has closed is a new one, and its buys follow. A position that
+   *  a fork reopened holds tokens, and keeps its buys. */
+  #note(key: string, state: PositionState): void {
+    const buys = this.#byKey.get(key)
+    const isClosed = state === 'closed'
+    if (buys === undefined || buys.isClosed === isClosed) return
+    if (buys.isClosed && state === 'opening') {
+      this.#drop(key)
+      return
+    }
+    buys.isClosed = isClosed
+    if (isClosed) this.#closed.add(key)
+    else this.#closed.delete(key)
+    if (this.#closed.size > MOST_CLOSED) this.#drop(this.#closed.keys().next().value as string)
+  }
+
+  #drop(key: string): void {
+    const buys = this.#byKey.get(key)
+    for (const { orderId } of buys?.list ?? []) this.#byOrder.delete(orderId)
+    this.#closed.delete(key)
+    this.#byKey.delete(key)
+  }
+}

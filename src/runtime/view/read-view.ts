@@ -1,0 +1,175 @@
+import { lamportsToSol, type Millis, wholeTokens } from '../../base/units.ts'
+import { isUnsellable, type Position, sellingText } from '../../engine/accounting/position.ts'
+import { exitLevels, type PositionReading } from '../../engine/exits/exit-levels.ts'
+import type { BotSettings, Plan } from '../../engine/settings.ts'
+import type { Budget } from '../../orders/budget-status.ts'
+import type { WorthOf } from './bot-results.ts'
+import type {
+  BotStatus,
+  EntryStop,
+  ExitStatus,
+  FillStatus,
+  Health,
+  PositionStatus,
+  View,
+  WalletStatus,
+} from './view.ts'
+import type { ViewModel } from './view-model.ts'
+
+const LAST_FILLS = 6
+
+/** The parts of a LiveWorld from which a view is read. */
+export interface WatchedWorld {
+  readonly feed: { readonly state: string; readonly counts: { readonly losses: number } }
+  readonly limiter: { status(): Budget }
+  readonly planNotice: string
+  readonly decisionTime: { p50(): number; p99(): number }
+  readonly lists: { readonly broken: ReadonlyMap<string, string> }
+  readonly sources: { readonly broken: readonly string[] }
+  plan(): Plan
+}
+
+export interface ViewParts {
+  readonly title: string
+  readonly bots: readonly BotSettings[]
+  readonly model: ViewModel
+  readonly world: WatchedWorld
+  readonly journalPath: string
+  /** What the engine has seen of a position's token; undefined if the engine does not know the position yet. */
+  readonly readingOf: (position: Position) => PositionReading | undefined
+  readonly startedAt: Millis
+}
+
+/** Reads the view of running bots. Prices are read now, and everything else is what the model has heard. `n`: number of
+ *  changes that were announced. */
+export function readView(parts: ViewParts, time: Millis, n = 0): View {
+  const { bots, model, world, journalPath, readingOf, startedAt, title } = parts
+  const { segment, seq, rows, orders, filled } = model
+  const worthOf = worthsOf(readingOf)
+  const stops = [...model.stops.of(bots, time), ...model.undecided.stops(bots, model.positions.values(), time)]
+  return {
+    ...{ id: `${segment}-${n}`, title, source: 'running' },
+    ...{ startedAt, time, seq, rows, orders, fills: filled, stops },
+    ...{ feedLagMs: model.feedLagMs, gaps: model.gaps, gapSeconds: model.gapMs / 1000 },
+    journal: { path: journalPath, ...model.disk, waitingMs: model.waitingMs },
+    undecided: model.undecided.of(time, (orderId) => model.openOrders.botOf(orderId)),
+    ...healthOf(world),
+    bots: bots.map((bot) => botStatus(bot, model, { worthOf, stops, time })),
+    beganAt: model.results.since ?? startedAt,
+    wallets: walletsOf(bots, model, worthOf),
+    positions: positionsOf(model, readingOf, time),
+    openOrders: model.openOrders.list((attemptId) => model.undecided.proofOf(attemptId)),
+    lastFills: lastFillsOf(model),
+  }
+}
+
+/** Returns a function that values positions. Each position is read once, because a view needs its value several
+ *  times. */
+function worthsOf(readingOf: ViewParts['readingOf']): WorthOf {
+  const worths = new Map<Position, ReturnType<WorthOf>>()
+  return (position) => {
+    if (!worths.has(position)) worths.set(position, readingOf(position)?.lamports)
+    return worths.get(position)
+  }
+}
+
+function healthOf(world: WatchedWorld): Health {
+  const { feed, limiter, decisionTime, lists, sources } = world
+  return {
+    ...{ feed: feed.state, reconnects: feed.counts.losses, plan: world.plan(), requests: limiter.status() },
+    planNotice: world.planNotice,
+    ...{ brokenLists: [...lists.broken.values()], brokenSources: sources.broken },
+    decisionUs: { p50: decisionTime.p50(), p99: decisionTime.p99() },
+  }
+}
+
+interface Moment {
+  readonly worthOf: WorthOf
+  readonly stops: readonly EntryStop[]
+  readonly time: Millis
+}
+
+function botStatus(settings: BotSettings, model: ViewModel, { worthOf, stops, time }: Moment): BotStatus {
+  const { name, account, executor, strategy, params } = settings
+  const sinceStart = model.results.sinceStart(name, worthOf)
+  const { realizedSol, feesSol } = sinceStart
+  return {
+    ...{ name, mode: account.mode, executor, strategy, params },
+    positions: model.results.heldBy(name).length,
+    openOrders: model.openOrders.countOf(name),
+    ...{ realizedSol, feesSol, sinceStart },
+    sinceBeginning: model.results.sinceBeginning(name, account.id, worthOf),
+    today: model.results.today(name, account.id, worthOf, time),
+    ...model.results.trades(name, account.id),
+    refusals: Object.fromEntries(model.refusals.get(name) ?? []),
+    ownStops: stops.filter((stop) => stop.bots.includes(name)).map(({ code }) => code),
+    last: model.acts.get(name) ?? null,
+  }
+}
+
+function walletsOf(bots: readonly BotSettings[], model: ViewModel, worthOf: WorthOf): WalletStatus[] {
+  return [...Map.groupBy(bots, ({ account }) => account.id)].map(([id, own]) => {
+    const held = [...model.positions.values()].filter(({ account }) => account === id)
+    const value = held.reduce((sum, position) => sum + (worthOf(position) ?? position.costLamports), 0)
+    const balance = model.balances.get(id) ?? null
+    return {
+      mode: own[0]?.account.mode ?? '',
+      bots: own.map(({ name }) => name),
+      solBalance: balance === null ? null : lamportsToSol(balance),
+      positionsSol: lamportsToSol(value),
+    }
+  })
+}
+
+function positionsOf(model: ViewModel, readingOf: ViewParts['readingOf'], now: Millis): PositionStatus[] {
+  const held = [...model.positions.values()].sort((one, other) => one.openedAt - other.openedAt)
+  return held.map((position) => {
+    const { bot, mint, state, tokens, decimals, costLamports, averagePrice, openedAt } = position
+    const reading = readingOf(position)
+    const { lamports, price } = reading ?? {}
+    const entry = model.entries.of(position)
+    return {
+      ...{ id: idOf(position), bot, mint, symbol: '', state, tokens: wholeTokens(tokens, decimals) },
+      ...{ costSol: lamportsToSol(costLamports), valueSol: lamports === undefined ? null : lamportsToSol(lamports) },
+      ...{ openedAt, selling: sellingText(position), unsellable: isUnsellable(position) },
+      price: price ?? null,
+      changePercent: price === undefined || averagePrice === 0 ? null : (price / averagePrice - 1) * 100,
+      ...{ entryReason: entry?.reason ?? '', orderId: entry?.orderId ?? '' },
+      exits: exitsOf(model, position, reading, now),
+    }
+  })
+}
+
+function idOf({ account, mint }: Position): string {
+  return `${account}/${mint}`
+}
+
+function exitsOf(
+  { sales }: ViewModel,
+  position: Position,
+  reading: PositionReading | undefined,
+  now: Millis,
+): ExitStatus[] {
+  const { account, mint, highPrice, openedAt } = position
+  const seen = reading ?? { highPrice, printedAt: openedAt, pricedAt: openedAt }
+  const distance = (price: number): number | null =>
+    reading?.price === undefined ? null : (price / reading.price - 1) * 100
+  const own = exitLevels(position, seen, now).map(({ kind, price, at }) =>
+    price === undefined
+      ? { kind, price: null, distancePercent: null, at: at ?? null }
+      : { kind, price, distancePercent: distance(price), at: null },
+  )
+  const conditional = [...sales.values()].flatMap(({ when, ...sale }) =>
+    when.kind === 'every' || sale.account !== account || sale.mint !== mint
+      ? []
+      : [{ kind: 'conditional', price: when.price, distancePercent: distance(when.price), at: null }],
+  )
+  return [...own, ...conditional]
+}
+
+function lastFillsOf({ fills }: ViewModel): FillStatus[] {
+  const latest = [...fills.values()].sort((one, other) => other.time - one.time).slice(0, LAST_FILLS)
+  return latest.map(({ time, bot, side, mint, tradeLamports, final, signature }) => ({
+    ...{ time, bot, side, mint, sol: lamportsToSol(tradeLamports), final, signature },
+  }))
+}

@@ -1,0 +1,284 @@
+import type { ErrorCode } from '../../base/errors.ts'
+import type { Json } from '../../base/json.ts'
+import type { Millis, Seq } from '../../base/units.ts'
+import type { GateCode } from '../../engine/messages.ts'
+import type { OrderState } from '../../engine/order.ts'
+import type { Plan } from '../../engine/settings.ts'
+import type { PositionRow } from '../../journal/reader/reader.ts'
+import type { TradeSide } from '../../market/block.ts'
+import type { AttemptState } from '../../orders/attempt.ts'
+import type { Budget } from '../../orders/budget-status.ts'
+
+// The view of the bots, as plain JSON. The live table, `sluice status --json` and the desk show it.
+
+/** State of bots at one moment. */
+export interface View extends Health, FeedStatus {
+  /** `SEGMENT-N`. N counts the changes that this process has announced. */
+  readonly id: string
+  /** Name of the run, for people. */
+  readonly title: string
+  /** `recorded`: the view of a journal that no process writes, so no command is possible. */
+  readonly source: 'running' | 'recorded'
+  readonly startedAt: Millis
+  readonly time: Millis
+  /** Number of the last row or input that the view contains. */
+  readonly seq: Seq
+  /** Number of market rows since this start; the counts of orders, fills and gaps also begin at this start. */
+  readonly rows: number
+  readonly orders: number
+  readonly fills: number
+  readonly journal: JournalStatus
+  /** Reasons for which bots open no positions; empty if entries are allowed. */
+  readonly stops: readonly EntryStop[]
+  /** Orders in doubt for more than a minute. */
+  readonly undecided: readonly UndecidedStatus[]
+  readonly bots: readonly BotStatus[]
+  /** Time of the first start that the journal recorded; `startedAt` if this is the first one. */
+  readonly beganAt: Millis
+  readonly wallets: readonly WalletStatus[]
+  /** Positions that are not closed, oldest first. */
+  readonly positions: readonly PositionStatus[]
+  /** Open orders, oldest first. */
+  readonly openOrders: readonly OrderStatus[]
+  /** The last fills, newest first. */
+  readonly lastFills: readonly FillStatus[]
+}
+
+/** State of the process that concerns all bots. */
+export interface Health {
+  /** State of the feed's connection; `recorded` for a recorded journal. */
+  readonly feed: string
+  readonly reconnects: number
+  readonly plan: Plan
+  /** Reason for which the limits of the plan are unknown; '' if they are known. */
+  readonly planNotice: string
+  readonly requests: Budget
+  /** Problems of the files with filter lists. The last valid list stays in use. */
+  readonly brokenLists: readonly string[]
+  /** Problems of sources whose last answer was not valid. The strategies keep the last valid data. */
+  readonly brokenSources: readonly string[]
+  /** Decision time per market row, microseconds. */
+  readonly decisionUs: { readonly p50: number; readonly p99: number }
+}
+
+/** What the feed missed, and how late it is. */
+export interface FeedStatus {
+  /** How much older than usual the last row was when it arrived, ms; null before the usual delay is known. */
+  readonly feedLagMs: number | null
+  /** Number of gaps of the feed that ended since this start, and their sum. */
+  readonly gaps: number
+  readonly gapSeconds: number
+}
+
+export interface JournalStatus {
+  readonly path: string
+  /** Size of the journal's files. */
+  readonly bytes: number
+  /** Free space on the disk of the journal. */
+  readonly freeBytes: number
+  /** Age of the oldest commit that is not durable yet; 0 if there is none. */
+  readonly waitingMs: number
+}
+
+/** A reason for which bots open no positions at present, apart from the decisions of their strategies. Exits
+ *  continue. */
+export interface EntryStop {
+  readonly code:
+    | 'HALTED'
+    | 'FOREIGN_TX'
+    | 'UNEXPECTED_FILL'
+    | 'QUARANTINED'
+    | 'EXITS_ONLY'
+    | 'LOSING_STREAK'
+    | 'POSITIONS_LIMIT'
+    | GateCode
+  /** Names of the bots that open no positions for this reason. */
+  readonly bots: readonly string[]
+  /** Time at which the stop began; null if it began before this process started. */
+  readonly since: Millis | null
+  /** Time at which the reason ends by itself; null if it does not. */
+  readonly until: Millis | null
+  /** The reason, and the way to end it. */
+  readonly text: string
+}
+
+/** A live order that may have executed or not. */
+export interface UndecidedStatus {
+  readonly orderId: string
+  readonly bot: string
+  readonly mint: string
+  readonly side: TradeSide
+  /** Time at which the order was sent. */
+  readonly since: Millis
+  /** The event for which the proof of its outcome waits. */
+  readonly text: string
+}
+
+/** Result of a bot over a time, in SOL: `netSol = realizedSol - feesSol + unrealizedSol`. */
+export interface Result {
+  /** Proceeds of the sales minus the average cost of the tokens sold, fees of venue and service included. */
+  readonly realizedSol: number
+  /** Network fees and rent that was not returned. */
+  readonly feesSol: number
+  /** Change of the liquidation value of the open positions minus their cost. A position without a price counts as
+   *  worth its cost. */
+  readonly unrealizedSol: number
+  readonly netSol: number
+}
+
+export interface BotStatus {
+  readonly name: string
+  readonly mode: string
+  readonly executor: string
+  /** Name or path of the strategy, and its parameters. */
+  readonly strategy: string
+  readonly params: Json
+  readonly positions: number
+  readonly openOrders: number
+  /** The same numbers as in `sinceStart`. */
+  readonly realizedSol: number
+  readonly feesSol: number
+  readonly sinceStart: Result
+  readonly sinceBeginning: Result
+  /** Result since the present UTC day began. */
+  readonly today: Result
+  /** Number of positions that were closed since the first start of the journal. */
+  readonly trades: number
+  /** Share of these positions that earned more than their network fees and rent; null without one. */
+  readonly winPercent: number | null
+  /** Number of refused requests since this start, by code. */
+  readonly refusals: Readonly<Record<string, number>>
+  /** Codes of the reasons for which the bot opens no positions. */
+  readonly ownStops: readonly string[]
+  /** The last action of the bot, which may contain text of a third party; null if there was none. */
+  readonly last: { readonly time: Millis; readonly text: string } | null
+}
+
+/** An account of the bots. A live wallet may serve several bots. */
+export interface WalletStatus {
+  readonly mode: string
+  readonly bots: readonly string[]
+  /** Balance as last read (live) or computed (paper); null before the first reading. */
+  readonly solBalance: number | null
+  /** Liquidation value of the positions. A position without a price counts as worth its cost. */
+  readonly positionsSol: number
+}
+
+export interface PositionStatus extends PositionRow {
+  /** `ACCOUNT/MINT`. */
+  readonly id: string
+  /** Symbol that the creator gave to the token; '' if the tape does not contain it. */
+  readonly symbol: string
+  readonly openedAt: Millis
+  /** Whether the position seems to be unsellable. */
+  readonly unsellable: boolean
+  /** Price that the exits use, SOL per token; null before the first print. */
+  readonly price: number | null
+  /** Distance of `price` from the average price paid, percent; null without either. */
+  readonly changePercent: number | null
+  /** Reason and id of the buy that opened the position; '' for a position without such a buy. */
+  readonly entryReason: string
+  readonly orderId: string
+  /** Exits of the position that can act, in the order in which they decide. */
+  readonly exits: readonly ExitStatus[]
+}
+
+/** An exit of a position. It acts at a price or at a time. */
+export interface ExitStatus {
+  /** Key of the exit in the configuration; `conditional` for a conditional order. */
+  readonly kind: string
+  /** Price at which the exit acts, SOL per token; null if it acts at a time. */
+  readonly price: number | null
+  /** Distance from the position's price to `price`, percent of the position's price; null without either. */
+  readonly distancePercent: number | null
+  /** Time at which the exit acts; null if it acts at a price. */
+  readonly at: Millis | null
+}
+
+/** Stage of an open order: the state of its last attempt, or one of these. `queued`: it waits for a request.
+ *  `retrying`: an attempt has ended, and the next one follows. `held`: contradictory evidence keeps it undecided. */
+export type OrderStage = AttemptState | 'queued' | 'retrying' | 'held'
+
+export interface OrderStatus {
+  readonly id: string
+  readonly bot: string
+  readonly mint: string
+  /** Symbol that the creator gave to the token; '' if the tape does not contain it. */
+  readonly symbol: string
+  readonly side: TradeSide
+  readonly kind: 'entry' | 'exit'
+  /** Size of a buy; null for a sale. */
+  readonly sol: number | null
+  /** Share of the position that is sold; null for a buy, and for a sale of an amount of tokens. */
+  readonly percent: number | null
+  readonly state: OrderState
+  readonly stage: OrderStage
+  /** Time at which the stage began. */
+  readonly stageSince: Millis
+  /** Number of attempts so far. */
+  readonly attempts: number
+  /** Reason of the decision. */
+  readonly reason: string
+  /** Code that explains the state; '' if none is needed. */
+  readonly code: ErrorCode | ''
+  /** Progress of the proof of an attempt whose outcome is unknown; null for every other order. */
+  readonly proof: ProofStatus | null
+}
+
+export interface ProofStatus {
+  /** The event for which the proof waits. */
+  readonly text: string
+  /** Number of blocks that have passed, of those that the proof needs; null while the bound is unknown. */
+  readonly block: number | null
+  readonly of: number | null
+}
+
+export interface FillStatus {
+  readonly time: Millis
+  readonly bot: string
+  readonly side: TradeSide
+  readonly mint: string
+  readonly sol: number
+  readonly final: boolean
+  readonly signature: string
+}
+
+/** A line of the log: a decision or an event that the journal records and that a person may want to read. */
+export interface LogLine {
+  readonly time: Millis
+  readonly seq: Seq
+  /** Number of the line among the outputs of its seq. */
+  readonly n: number
+  readonly level: 'info' | 'warn' | 'error'
+  /** Name of the bot; '' for a line that concerns every bot. */
+  readonly bot: string
+  readonly mint: string
+  readonly code: string
+  readonly text: string
+}
+
+/** Lists of a view whose members have a key. A change contains only the members that changed. */
+type Keyed = 'positions' | 'openOrders' | 'bots'
+
+/** What changed from one view to the next. */
+export interface Change {
+  /** Id of the view that the change leads to. */
+  readonly id: string
+  /** Id of the view that the change starts from. */
+  readonly from: string
+  readonly set: Partial<Omit<View, Keyed | 'id'>>
+  /** Changed positions and orders by their id; null for one that is gone. Absent if there is none. */
+  readonly positions?: Readonly<Record<string, PositionStatus | null>>
+  readonly openOrders?: Readonly<Record<string, OrderStatus | null>>
+  /** Changed bots by their name. */
+  readonly bots?: Readonly<Record<string, BotStatus>>
+  /** Lines of the log since the view before. */
+  readonly log?: readonly LogLine[]
+}
+
+/** A view that changes. */
+export interface ViewSource {
+  readonly view: View
+  /** Calls `run` with every later change, after `view` contains it. Returns a function that ends this. */
+  listen(run: (change: Change) => void): () => void
+}
