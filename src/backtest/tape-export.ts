@@ -16,10 +16,17 @@ export interface Exported {
 
 type Message = Readonly<Record<string, unknown>>
 
+export interface ExportOptions {
+  /** Tokens whose rows are written; undefined for all. */
+  readonly mints?: ReadonlySet<string> | undefined
+  /** Called with the number of rows that were read. */
+  readonly progress?: (rows: number) => void
+}
+
 /** Writes a tape to a new file, as messages of the service, one per line, in the format that `import` reads. A file
- *  name that ends in .csv gives CSV. Throws SluiceError: exit 2 if the file exists, otherwise exit 1; a partial file is
- *  deleted. `progress` is called with the number of rows that are written. */
-export function exportTape(market: Market, path: string, progress: (rows: number) => void = () => {}): Exported {
+ *  name that ends in .csv gives CSV. Throws SluiceError: exit 2 if the file exists or if the tape has no row of
+ *  these tokens, otherwise exit 1; a partial file is deleted. */
+export function exportTape(market: Market, path: string, { mints, progress = () => {} }: ExportOptions = {}): Exported {
   if (existsSync(path)) throw new SluiceError(`${path} already exists; choose a new file`, ExitCode.usage)
   const file = created(path)
   const count = { rows: 0, gaps: 0 }
@@ -33,15 +40,20 @@ export function exportTape(market: Market, path: string, progress: (rows: number
       chunk = []
       length = 0
     }
+    let read = 0
     for (const { kind, message } of messagesOf(market)) {
+      if (kind === 'rows') read++
+      if (kind === 'rows' && mints?.has(message['mint'] as string) === false) continue
       count[kind]++
       const line = writer.line(message)
       chunk.push(line, '\n')
       length += line.length
       if (length < CHUNK_CHARACTERS) continue
       flush()
-      progress(count.rows)
+      progress(read)
     }
+    if (count.rows === 0 && mints !== undefined)
+      throw new SluiceError(`the tape has no row of ${[...mints].join(', ')}`, ExitCode.usage)
     flush()
     isWhole = true
   } catch (error) {

@@ -35,6 +35,12 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
       about: 'run a strategy while you edit it: reload on save, compare with the version before, show errors',
       load: () => import('./develop/dev.ts'),
     },
+    {
+      name: 'test',
+      arguments: '[file...]',
+      about: "run the tests of your strategies, in node:test or the project's vitest; --update writes golden replays",
+      load: () => import('./develop/test.ts'),
+    },
   ],
   'Trade:': [
     {

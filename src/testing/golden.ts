@@ -19,43 +19,55 @@ import { type LoneBotOptions, loneBot } from '../config/bots.ts'
 import type { Indicators } from '../engine/indicators/indicator.ts'
 import type { Strategy } from '../engine/strategy.ts'
 import { openTape } from '../journal/tape-files.ts'
-import { RunLog } from './run-log.ts'
+import { decisionText, RunLog } from './run-log.ts'
 
 /** Environment variable. If it is 1, golden files are written instead of compared. */
-const UPDATE = 'SLUICE_UPDATE_GOLDEN'
+export const UPDATE = 'SLUICE_UPDATE_GOLDEN'
 
 /** Options of `matchGolden`. */
 export interface GoldenOptions extends RecordingOptions {
   /** Path of the golden file, which has one decision a line. */
   readonly golden: string
-  /** Whether to write the file instead of comparing it. Default: whether SLUICE_UPDATE_GOLDEN is 1. */
+  /** Whether to write the file instead of comparing it. Default: whether SLUICE_UPDATE_GOLDEN is 1, which `sluice test
+   *  --update` sets. */
   readonly update?: boolean
 }
 
 /** Compares the decisions of a strategy on a recording with its golden file. Returns the number of decisions. Throws an
- *  error with the first line that differs, or SluiceError if the golden file is missing. */
+ *  error that describes the first decision that differs, or SluiceError if the golden file is missing. */
 export async function matchGolden<P, S, I extends Indicators>(
   strategy: Strategy<P, S, I>,
   { golden, update = process.env[UPDATE] === '1', ...options }: GoldenOptions,
 ): Promise<number> {
   const decisions = await decisionsOf(strategy, options)
+  const expected = existsSync(golden) ? readFileSync(golden, 'utf8').split('\n').filter(Boolean) : undefined
   if (update) {
     mkdirSync(dirname(golden), { recursive: true })
     writeFileSync(golden, decisions.map((line) => `${line}\n`).join(''))
-    return decisions.length
-  }
-  if (!existsSync(golden))
+    console.error(`wrote ${golden}: ${decisions.length} decisions${expected ? `, ${expected.length} before` : ''}`)
+  } else if (expected === undefined)
     throw new SluiceError(
-      `${golden} does not exist: run the test with ${UPDATE}=1 to write it, and review the file`,
+      `${golden} does not exist: \`sluice test --update\` writes it (or ${UPDATE}=1 with another test runner); then review it`,
       ExitCode.usage,
     )
-  const expected = readFileSync(golden, 'utf8').split('\n').filter(Boolean)
-  const line = firstDifference(expected, decisions)
-  if (line === undefined) return decisions.length
-  const [was, is] = [expected[line] ?? 'nothing more', decisions[line] ?? 'nothing more']
-  throw new Error(
-    `${golden}:${line + 1}: the decision has changed\n  was ${was}\n  is  ${is}\nrun the test with ${UPDATE}=1 to accept it`,
-  )
+  else {
+    const line = firstDifference(expected, decisions)
+    if (line !== undefined) throw new Error(differenceText(golden, line, expected, decisions))
+  }
+  return decisions.length
+}
+
+function differenceText(golden: string, line: number, expected: readonly string[], found: readonly string[]): string {
+  const textAt = (decisions: readonly string[]): string => {
+    const decision = decisions[line]
+    return decision === undefined ? 'no further decision' : decisionText(decision)
+  }
+  return [
+    `${golden}:${line + 1}: decision ${line + 1} differs from the golden file`,
+    `  golden: ${textAt(expected)}`,
+    `  now:    ${textAt(found)}`,
+    `the golden file has ${expected.length} decisions, the strategy now makes ${found.length}; to accept them, run \`sluice test --update\` (or ${UPDATE}=1 with another test runner)`,
+  ].join('\n')
 }
 
 function firstDifference(expected: readonly string[], found: readonly string[]): number | undefined {

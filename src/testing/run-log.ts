@@ -176,6 +176,29 @@ function decisionLine(time: Millis, output: Output): string | undefined {
   return decision && JSON.stringify({ time: new Date(time).toISOString(), ...decision })
 }
 
+/** A line of a golden file in words; the line itself if it is not one that Sluice writes. */
+export function decisionText(line: string): string {
+  const read = parsedLine(line)
+  if (read === undefined) return line
+  const { time, what, mint, sol, tokens, percent, all, order, code, reason, tag, ...unknown } = read
+  if (Object.keys(unknown).length > 0) return line
+  const words = [
+    ...[time, what, sol !== undefined && `${sol} SOL`, tokens !== undefined && `${tokens} tokens`],
+    ...[percent !== undefined && `${percent} %`, all === true && 'all', mint && `of ${mint}`],
+    ...[order && `order ${order}`, code, tag && `(${tag})`],
+  ]
+  return `${words.filter(Boolean).join(' ')}${reason ? `: ${reason}` : ''}`
+}
+
+function parsedLine(line: string): Readonly<Record<string, Json>> | undefined {
+  try {
+    const read: unknown = JSON.parse(line)
+    return typeof read === 'object' && read !== null ? (read as Record<string, Json>) : undefined
+  } catch {
+    return undefined
+  }
+}
+
 function decided(output: Output): object | undefined {
   switch (output.kind) {
     case 'order': {

@@ -24,10 +24,9 @@ export function blocksIn(name: string): Block[] {
   })
 }
 
-/** A line of shell: its variables, command and arguments. */
+/** A line of shell: its command and arguments. */
 export interface Line {
   readonly text: string
-  readonly env: Readonly<Record<string, string>>
   readonly words: readonly string[]
 }
 
@@ -36,12 +35,7 @@ export function linesOf({ text }: Block): Line[] {
     .split('\n')
     .map((line) => line.replace(/(^|\s)#.*/, '').trim())
     .filter(Boolean)
-    .map((line) => {
-      const words = line.split(/\s+/)
-      const first = words.findIndex((word) => !/^[A-Z_]+=/.test(word))
-      const env = Object.fromEntries(words.slice(0, first).map((word) => word.split('=') as [string, string]))
-      return { text: line, env, words: words.slice(first) }
-    })
+    .map((line) => ({ text: line, words: line.split(/\s+/) }))
 }
 
 /** File name in the first line of a code block. */

@@ -63,7 +63,7 @@ describe('init', () => {
     const made = await new Project(join(parent.path, 'other')).sluice('init')
     expect(made).toMatchObject({ code: 0, stderr: 'sluice: package.json already exists, kept unchanged\n' })
     expect(readFileSync(join(parent.path, 'other/package.json'), 'utf8')).toBe(mine)
-    expect(made.stdout).toContain('Next:\n  node --test "strategies/**/*.test.ts"\n  npx sluice run bots.yaml\n')
+    expect(made.stdout).toContain('Next:\n  npx sluice test\n  npx sluice run bots.yaml\n')
     expect(await new Project(join(DOCS, '..')).sluice('init')).toMatchObject({ code: 2 })
     expect(await project.sluice('init', 'bots.yaml')).toMatchObject({
       code: 2,
@@ -128,7 +128,9 @@ describe('new strategy', () => {
     expect(test).toContain("import { test } from 'vitest'")
     parent.write('own/package.json', '{"name":"sluice"}')
     const own = new Project(join(parent.path, 'own'))
-    expect((await own.sluice('new', 'strategy', 'a')).stdout).toContain('Next: npm test -- test/strategies/a.test.ts')
+    expect((await own.sluice('new', 'strategy', 'a')).stdout).toContain(
+      'Next: npx sluice test test/strategies/a.test.ts',
+    )
     expect(readFileSync(join(own.folder, 'test/strategies/a.test.ts'), 'utf8')).toContain("'../../strategies/a.ts'")
   })
 
@@ -176,10 +178,10 @@ async function carryOut(block: Block): Promise<void> {
   }
 }
 
-async function call({ words: [program = '', ...words], env, text }: Line): Promise<Ended> {
-  if (program === 'npm' && words.join(' ') === 'test') return project.test(env)
+async function call({ words: [program = '', ...words], text }: Line): Promise<Ended> {
   const [first, ...args] = words
   if (program !== 'npx' || first !== 'sluice') throw new Error(`no test runs ${text}`)
+  if (args[0] === 'test') return project.test(args)
   return args[0] === 'run' ? recorded(args) : project.sluice(...args)
 }
 

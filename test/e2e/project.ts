@@ -8,8 +8,6 @@ const ROOT = join(import.meta.dirname, '../..')
 const SLUICE = join(ROOT, 'bin/sluice.js')
 const ENV = { ...process.env, NODE_OPTIONS: '', VITEST: '', NODE_TEST_CONTEXT: '', NO_COLOR: '1' }
 
-type Env = Readonly<Record<string, string>>
-
 /** A folder of a user. */
 export class Project {
   readonly folder: string
@@ -23,15 +21,14 @@ export class Project {
     return called(args, this.folder)
   }
 
-  /** Runs its tests without npm. */
-  test(env: Env = {}): Ended {
-    const run = ['--conditions', 'development', '--test-isolation=none', '--test', 'strategies/**/*.test.ts']
-    return this.#node(run, env)
+  /** Runs `sluice test ...`, all files in one process, because each further process loads the sources again. */
+  test(args: readonly string[]): Ended {
+    return this.#run(args, { ...ENV, NODE_OPTIONS: '--test-isolation=none' })
   }
 
   /** Runs a process to its end. */
   process(...args: string[]): Ended {
-    return this.#node([SLUICE, ...args])
+    return this.#run(args, ENV)
   }
 
   /** Starts a process that runs until it is stopped. */
@@ -45,9 +42,9 @@ export class Project {
     symlinkSync(ROOT, join(this.folder, 'node_modules/sluice'))
   }
 
-  #node(args: readonly string[], env: Env = {}): Ended {
-    const options = { cwd: this.folder, encoding: 'utf8', env: { ...ENV, ...env } } as const
-    const { status, stdout, stderr } = spawnSync(process.execPath, args, options)
+  #run(args: readonly string[], env: NodeJS.ProcessEnv): Ended {
+    const options = { cwd: this.folder, encoding: 'utf8', env } as const
+    const { status, stdout, stderr } = spawnSync(process.execPath, [SLUICE, ...args], options)
     return { code: status, stdout, stderr }
   }
 }

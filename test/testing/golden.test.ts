@@ -32,7 +32,7 @@ test('decisions on a capture are compared with a golden file, which is written o
     exits: { takeProfitPercent: 50, windowPrints: 21 as const },
   }
   await expect(matchGolden(dipBuyer, options)).rejects.toThrow(
-    /dips.jsonl does not exist: run the test with SLUICE_UPDATE_GOLDEN=1/,
+    /dips.jsonl does not exist: `sluice test --update` writes it/,
   )
   expect(await matchGolden(dipBuyer, { ...options, update: true })).toBe(2)
   expect(await matchGolden(dipBuyer, options)).toBe(2)
@@ -43,10 +43,17 @@ test('decisions on a capture are compared with a golden file, which is written o
   expect(JSON.parse(sold as string)).toMatchObject({ what: 'sell', mint: OTHER_MINT, all: true })
 
   await expect(matchGolden(dipBuyer, { ...options, params: { dropPercent: 60 } })).rejects.toThrow(
-    /dips\.jsonl:1: the decision has changed\n {2}was .*"fell 50\.0 %".*\n {2}is {2}nothing more/,
+    `:1: decision 1 differs from the golden file
+  golden: ${new Date(T0 + 32_000).toISOString()} buy 0.05 SOL of ${OTHER_MINT}: fell 50.0 %
+  now:    no further decision
+the golden file has 2 decisions, the strategy now makes 0; to accept them, run \`sluice test --update\``,
   )
   writeFileSync(golden, `${bought}\n`)
-  await expect(matchGolden(dipBuyer, options)).rejects.toThrow(/dips\.jsonl:2: .*\n {2}was nothing more\n {2}is .*sell/)
+  await expect(matchGolden(dipBuyer, options)).rejects.toThrow(
+    /:2: decision 2 differs .*\n {2}golden: no further decision\n {2}now: {4}2026-\S+ sell all of Test\w+: take-profit/,
+  )
+  writeFileSync(golden, `${bought}\nedited by hand\n`)
+  await expect(matchGolden(dipBuyer, options)).rejects.toThrow(/:2: .*\n {2}golden: edited by hand\n {2}now: {4}2026-/)
 })
 
 test('decisions on a journal are the same every time', async () => {

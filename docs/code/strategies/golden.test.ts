@@ -5,5 +5,5 @@ import strategy from './my-strategy.ts'
 
 test('the decisions equal the golden file', async () => {
   const params = { risePercent: 10 }
-  await matchGolden(strategy, { tape: 'data/sluice.db', golden: 'golden/my-strategy.jsonl', params })
+  await matchGolden(strategy, { tape: 'strategies/first.ndjson', golden: 'strategies/first.golden.jsonl', params })
 })

@@ -24,10 +24,10 @@ export const command = defineCommand({
     for (const name of kept) console.error(`sluice: ${name} already exists, kept unchanged`)
     if (written.length === 0) throw usageError('all files of a project already exist; nothing was written')
     const where = relative('', folder)
-    // An existing package.json stays unchanged, so it may lack the project's dependencies and scripts.
+    // An existing package.json stays unchanged, so it may lack the project's dependencies.
     const isKept = files.kept.includes('package.json')
-    const test = isKept ? ['node --test "strategies/**/*.test.ts"'] : ['npm install', 'npm test']
-    const steps = [isKept ? '' : first, where && `cd ${where}`, ...test, 'npx sluice run bots.yaml'].filter(Boolean)
+    const install = isKept ? ['', where && `cd ${where}`] : [first, where && `cd ${where}`, 'npm install']
+    const steps = [...install, 'npx sluice test', 'npx sluice run bots.yaml'].filter(Boolean)
     if (json) console.log(JSON.stringify({ written, kept }))
     else console.log(`${written.join('\n')}\n\nNext:\n${steps.map((step) => `  ${step}\n`).join('')}`)
     return ExitCode.done

@@ -13,11 +13,10 @@ export const command = defineCommand({
     const files = strategyFiles(name, process.cwd(), strategyNames(process.cwd()))
     const { written, kept } = writeNew(process.cwd(), files)
     const [strategy = '', test = ''] = Object.keys(files)
-    const one = test.startsWith('test/') ? ` -- ${test}` : ''
     if (json) console.log(JSON.stringify({ written, kept }))
     else
       console.log(
-        `${strategy}\n${test}\n\nNext: npm test${one}\nThen use it in your configuration: \`strategy: ${name}\``,
+        `${strategy}\n${test}\n\nNext: npx sluice test ${test}\nThen use it in your configuration: \`strategy: ${name}\``,
       )
     return ExitCode.done
   },

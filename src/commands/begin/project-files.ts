@@ -44,7 +44,7 @@ function manifest(folder: string, sluice: string, versions: Readonly<Record<stri
     private: true,
     type: 'module',
     scripts: {
-      test: 'node --test "strategies/**/*.test.ts"',
+      test: 'sluice test',
       types: 'tsc',
       check: `sluice check ${CONFIG}`,
       start: `sluice run ${CONFIG}`,
@@ -102,7 +102,7 @@ Bots for [Sluice](node_modules/sluice/README.md); its guides are [here](node_mod
 \`npm install\` installs Sluice and a suitable version of Node. Then:
 
 \`\`\`sh
-npm test                                                  # the strategy's test
+npx sluice test                                           # the tests in strategies/
 npx sluice check ${CONFIG}                              # errors, or the worst case
 npx sluice run ${CONFIG}                                # trade on paper on the embedded sandbox, until Ctrl-C
 npx sluice fills                                          # also: orders, positions

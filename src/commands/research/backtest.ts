@@ -8,18 +8,19 @@ import { runIntoFolder, writeReport } from '../../backtest/results-folder.ts'
 import { reporting } from '../../backtest/rows-read.ts'
 import { type Backtest, runBacktest } from '../../backtest/run.ts'
 import { seenBy, TapeUnit } from '../../backtest/tape-units.ts'
-import { ExitCode, SluiceError } from '../../base/errors.ts'
+import { ExitCode } from '../../base/errors.ts'
 import { printable } from '../../base/text.ts'
-import { lamportsToSol, type Millis } from '../../base/units.ts'
+import { lamportsToSol } from '../../base/units.ts'
 import type { Config } from '../../config/config.ts'
 import { overriddenNote } from '../../config/effective-exits.ts'
 import type { FillModel } from '../../engine/accounting/fill-assumptions.ts'
-import { type Market, windowOf } from '../../journal/tape/market-tape.ts'
+import type { Market } from '../../journal/tape/market-tape.ts'
 import { openTape } from '../../journal/tape-files.ts'
 import { dateTimeOf } from '../../runtime/time-text.ts'
 import { configOf } from '../configuration.ts'
 import { levelOf, linePrinter } from '../log-level.ts'
 import { defineCommand, flag, JSON_LINE, number, PARTIAL, SEED, TAPES, tapesOf, text, type Values } from '../options.ts'
+import { marketBetween } from '../tape-window.ts'
 import { withProgress, withRowsProgress } from '../terminal.ts'
 import { backtestText } from './backtest-text.ts'
 
@@ -163,34 +164,4 @@ function textOf({ cuts, compared, divergence, outside }: Causality, rows: number
     `  ${cause === 'memory' ? 'again' : 'cut  '}  ${describe(cutOff)}`,
     ...outsideLines,
   ].join('\n')
-}
-
-const TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?Z?$/
-
-/** Returns the part of the tape between --from and --to. Throws SluiceError (exit 2) for an invalid time. */
-function marketBetween(market: Market, { from, to }: Options): Market {
-  if (from === undefined && to === undefined) return market
-  const [first, last] = [
-    timeOf('--from', from) ?? Number.NEGATIVE_INFINITY,
-    timeOf('--to', to) ?? Number.POSITIVE_INFINITY,
-  ]
-  if (first > last) throw new SluiceError(`--from ${from} is after --to ${to}`, ExitCode.usage)
-  const window = windowOf(market, first, last)
-  if (window.rows > 0 || market.rows === 0) return window
-  throw new SluiceError('the tape has no market row between --from and --to', ExitCode.usage)
-}
-
-function timeOf(option: string, text: string | undefined): Millis | undefined {
-  if (text === undefined) return undefined
-  const time = TIME.test(text) ? Date.parse(withZone(text.replace(' ', 'T'))) : Number.NaN
-  if (Number.isFinite(time)) return time
-  throw new SluiceError(
-    `${option} ${text}: expected a UTC time such as 2026-11-22 or 2026-11-22T09:30:00`,
-    ExitCode.usage,
-  )
-}
-
-/** Adds the zone UTC to a time without a zone. Date.parse already reads a date without a time as UTC. */
-function withZone(text: string): string {
-  return text.includes('T') && !text.endsWith('Z') ? `${text}Z` : text
 }
