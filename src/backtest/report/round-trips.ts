@@ -1,7 +1,7 @@
 import { lamportsToSol, type Millis } from '../../base/units.ts'
 import { foldMovements } from '../../engine/accounting/money.ts'
 import { netOf, type RoundTrip, returnOf } from '../../engine/accounting/round-trip.ts'
-import type { JournalReader } from '../../journal/reader/reader.ts'
+import type { ClosedMarks, JournalReader } from '../../journal/reader/reader.ts'
 import { movementsOf } from './bot-trades.ts'
 
 /** A closed position as `sluice round-trips --json` prints it. Amounts are in SOL. */
@@ -23,6 +23,12 @@ export interface ListedRoundTrip {
   /** proceedsSol - costSol - feesSol, also in percent of costSol. */
   readonly netSol: number
   readonly netPercent: number
+  /** Highest and lowest net result of a sale of the whole position at any time until its end, in SOL and in percent of
+   *  costSol; null if the journal has none. */
+  readonly bestSol: number | null
+  readonly bestPercent: number | null
+  readonly worstSol: number | null
+  readonly worstPercent: number | null
   readonly entryReason: string
   readonly exitReason: string
   /** Tags of the first buy and of the last sale; '' if they have none. */
@@ -33,13 +39,36 @@ export interface ListedRoundTrip {
 /** Closed positions of a journal, in the order of their last sales. */
 export function roundTripsOf(reader: JournalReader): ListedRoundTrip[] {
   const fold = foldMovements(movementsOf(reader, reader.report()))
-  const closed = fold.bots.flatMap(({ bot, trips }) =>
-    trips.flatMap((trip) => (trip.closedAt === null ? [] : [listed(bot, trip, trip.closedAt)])),
+  const marks = new Map(reader.closedMarks().map((one) => [keyOf(one.account, one), one]))
+  const closed = fold.bots.flatMap(({ bot, account, trips }) =>
+    trips.flatMap((trip) =>
+      trip.closedAt === null ? [] : [listed(bot, trip, trip.closedAt, marks.get(keyOf(account, trip)))],
+    ),
   )
   return closed.sort((one, other) => one.closedAt - other.closedAt)
 }
 
-function listed(bot: string, trip: RoundTrip, closedAt: Millis): ListedRoundTrip {
+function keyOf(account: string, { mint, openedAt }: Pick<RoundTrip, 'mint' | 'openedAt'>): string {
+  return `${openedAt} ${mint} ${account}`
+}
+
+type Marks = Pick<ListedRoundTrip, 'bestSol' | 'bestPercent' | 'worstSol' | 'worstPercent'>
+
+const NO_MARKS: Marks = { bestSol: null, bestPercent: null, worstSol: null, worstPercent: null }
+
+/** Marks that contain the net result. A repeated sale may fail after another one has closed the position, and its fee
+ *  is then missing in the recorded marks. */
+function marksOf(trip: RoundTrip, { bestLamports, bestPercent, worstLamports, worstPercent }: ClosedMarks): Marks {
+  const [lamports, percent] = [netOf(trip), returnOf(trip) * 100]
+  return {
+    bestSol: lamportsToSol(Math.max(bestLamports, lamports)),
+    bestPercent: Math.max(bestPercent, percent),
+    worstSol: lamportsToSol(Math.min(worstLamports, lamports)),
+    worstPercent: Math.min(worstPercent, percent),
+  }
+}
+
+function listed(bot: string, trip: RoundTrip, closedAt: Millis, marks: ClosedMarks | undefined): ListedRoundTrip {
   const { mint, openedAt, buys, sells, boughtLamports, soldLamports, feeLamports } = trip
   const { entryReason, exitReason, entryTag, exitTag } = trip
   return {
@@ -49,6 +78,7 @@ function listed(bot: string, trip: RoundTrip, closedAt: Millis): ListedRoundTrip
     feesSol: lamportsToSol(feeLamports),
     netSol: lamportsToSol(netOf(trip)),
     netPercent: returnOf(trip) * 100,
+    ...(marks === undefined ? NO_MARKS : marksOf(trip, marks)),
     ...{ entryReason, exitReason, entryTag, exitTag },
   }
 }

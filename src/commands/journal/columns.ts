@@ -73,7 +73,7 @@ export function positionColumns(now: Millis): readonly Column<Named<ListedPositi
     priceColumn(({ price }) => price || null, 7),
     solColumn('costSol', ({ costSol }) => costSol, 1),
     solColumn('valueSol', ({ valueSol }) => valueSol, 2),
-    { name: 'changePercent', of: changeOf, text: (row) => signed(changeOf(row), 1), rank: 3 },
+    percentColumn('changePercent', changeOf, 3),
     { name: 'selling', of: ({ selling }) => selling, rank: 6, isElastic: true },
   ]
 }
@@ -107,12 +107,11 @@ export function roundTripColumns(now: Millis): readonly Column<Named<ListedRound
       short: ({ netSol }) => signed(netSol, 4),
       rank: 1,
     },
-    {
-      name: 'netPercent',
-      of: ({ netPercent }) => netPercent,
-      text: ({ netPercent }) => signed(netPercent, 1),
-      rank: 2,
-    },
+    percentColumn('netPercent', ({ netPercent }) => netPercent, 2),
+    percentColumn('bestPercent', ({ bestPercent }) => bestPercent, 9),
+    percentColumn('worstPercent', ({ worstPercent }) => worstPercent, 9),
+    solColumn('bestSol', ({ bestSol }) => bestSol, 15),
+    solColumn('worstSol', ({ worstSol }) => worstSol, 15),
     { name: 'entryTag', of: ({ entryTag }) => entryTag, rank: 12, isOptional: true },
     { name: 'exitTag', of: ({ exitTag }) => exitTag, rank: 13, isOptional: true },
     { name: 'entryReason', of: ({ entryReason }) => entryReason, rank: 14, isElastic: true },
@@ -157,6 +156,10 @@ function solColumn<Row>(name: string, of: (row: Row) => number | string | null, 
     return typeof sol === 'number' ? fixed(sol, decimals) : (sol ?? '')
   }
   return { name, of, text: (row) => text(row, 9), short: (row) => text(row, 4), rank }
+}
+
+function percentColumn<Row>(name: string, of: (row: Row) => number | null, rank: number): Column<Row> {
+  return { name, of, text: (row) => signed(of(row), 1), rank }
 }
 
 /** A number with the same number of decimals in every row, so that the digits are below each other. */

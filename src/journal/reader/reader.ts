@@ -72,6 +72,18 @@ export interface ListedPosition extends PositionRow {
   readonly price: number
 }
 
+/** Best and worst profit of a closed position, had it been sold at a moment while it was held. */
+export interface ClosedMarks {
+  readonly account: string
+  readonly mint: string
+  readonly openedAt: Millis
+  /** Profit in lamports, and in percent of the amount paid for tokens. */
+  readonly bestLamports: number
+  readonly bestPercent: number
+  readonly worstLamports: number
+  readonly worstPercent: number
+}
+
 /** Results of each bot in each account, without the value of open positions. */
 export interface PastResults {
   /** Time of the first start; null without one. */
@@ -320,6 +332,18 @@ export class JournalReader {
       const [costSol, whole] = [lamportsToSol(costLamports), wholeTokens(tokens, decimals)]
       return { bot, mint, state, tokens: whole, costSol, valueSol, selling: sellingText(position), time, price }
     })
+  }
+
+  /** Best and worst profit of each closed position, in the order of closing. A position that a fork reopened is listed
+   *  again when it closes again. Positions of older versions have none. */
+  closedMarks(): ClosedMarks[] {
+    return this.#all<ClosedMarks>(
+      `SELECT account, mint, opened_at AS openedAt,
+         json_extract(json, '$.best.lamports') AS bestLamports, json_extract(json, '$.best.percent') AS bestPercent,
+         json_extract(json, '$.worst.lamports') AS worstLamports, json_extract(json, '$.worst.percent') AS worstPercent
+       FROM past_position WHERE json_type(json, '$.best') IS NOT NULL AND json_type(json, '$.worst') IS NOT NULL
+       ORDER BY rowid`,
+    )
   }
 
   /** Results of all bots so far. `now`: a time in the present UTC day. */

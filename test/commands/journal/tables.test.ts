@@ -77,6 +77,13 @@ beforeAll(async () => {
     kind: 'position',
     position: position(3, { account: LIVE.id, exiting: 'held' }),
   })
+  // A fork reopened the position, and it closed again.
+  const closed = { account: LIVE.id, bot: 'dips', mint: keyOf(1), openedAt: timeOf(1_000), state: 'closed' } as const
+  for (const [seq, best, worst] of [
+    [22, { lamports: 5_000_000, percent: 10 }, { lamports: -10_000_000, percent: -20 }],
+    [23, { lamports: 10_000_000, percent: 20 }, { lamports: -15_000_000, percent: -30 }],
+  ] as const)
+    journal.output(seq, timeOf(6_000), 0, { kind: 'position', position: position(1, { ...closed, best, worst }) })
   await journal.close()
 })
 
@@ -121,8 +128,24 @@ test('a round trip has all buys, sales and fees of a closed position', async () 
       ...{ costSol: 0.05, proceedsSol: 0.04, feesSol: 0.00235428, exitReason: 'stop-loss: -20.5 %' },
       ...{ entryTag: '', exitTag: '' },
       ...{ netSol: -0.01235428, netPercent: expect.closeTo(-24.70856, 9) },
+      ...{ bestSol: 0.01, bestPercent: 20, worstSol: -0.015, worstPercent: -30 },
     },
   ])
+})
+
+test('a position that an earlier version recorded has no best and worst mark', async () => {
+  const old = journalPath()
+  const journal = openJournal(old, JOURNAL_OPTIONS)
+  journal.input(1, timeOf(0), start(1, { bots: [bot('dips')] }))
+  const about = { account: LIVE.id, bot: 'dips', mint: keyOf(1) }
+  const bought = fill(1, { ...about, time: timeOf(1_000), tokens: 1_000_000n, decimals: 6, final: true })
+  journal.write({ kind: 'fill', fill: bought })
+  journal.write({ kind: 'fill', fill: sale(2, { ...about, time: timeOf(2_000), tradeLamports: bought.tradeLamports }) })
+  const closed = { ...position(1, { ...about, openedAt: timeOf(1_000) }), state: 'closed' } as const
+  journal.output(2, timeOf(2_000), 0, { kind: 'position', position: closed })
+  await journal.close()
+  const [trip] = JSON.parse((await called(['round-trips', '--json', '--journal', old])).stdout).roundTrips
+  expect(trip).toMatchObject({ bestSol: null, bestPercent: null, worstSol: null, worstPercent: null })
 })
 
 test('the net results of all round trips are those of the report', () => {
