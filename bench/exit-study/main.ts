@@ -1,10 +1,14 @@
 // `npm run exit-study -- RECORDING.ndjson ...`: chooses the price of the exits by the method of
 // docs/decisions/0010-exit-price-by-method.md. Each file holds `trade` messages of the service, one per line.
+// `npm run exit-study -- --shipped`: measures only the price that the engine uses, on one round of seeds; exits with 1
+// if too many exits are false on a data set.
 import { parseArgs } from 'node:util'
+import { ExitPrice } from '../../src/engine/exits/exit-price.ts'
+import { DEFAULT_EXIT_WINDOW } from '../../src/engine/exits/exit-settings.ts'
 import { CANDIDATES, type Candidate, nameOf, PLAIN, pricesOf, robustPrices } from './candidates.ts'
 import { lossOn, type Summary, summarize } from './loss.ts'
 import { type Block, generatedBlocks, NOISES, poolBlocks, recorded, sandboxBlocks } from './markets.ts'
-import { readPrints, reversedInstants } from './prints.ts'
+import { type Print, readPrints, reversedInstants } from './prints.ts'
 
 /** Blocks of one kind. Data sets with the same `source` are left out together. */
 interface DataSet {
@@ -92,7 +96,32 @@ function printSummaries(sets: readonly DataSet[], summaries: readonly Summary[])
   })
 }
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { all: { type: 'boolean' } } })
+/** Largest share of false exits on any data set. */
+const MOST_FALSE = 0.05
+
+/** Prices after each print, as the engine computes them. */
+function shippedPrices(prints: readonly Print[]): Float64Array {
+  const exitPrice = new ExitPrice()
+  const robust = robustPrices(prints)
+  return Float64Array.from(prints, ({ price, time }, at) => {
+    exitPrice.fold(price, robust[at] as number, time)
+    return exitPrice.of(DEFAULT_EXIT_WINDOW, robust[at] as number, time)
+  })
+}
+
+/** Prints the summary of the shipped price. Returns whether its false exits are few enough on every data set. */
+async function isShippedGood(paths: readonly string[]): Promise<boolean> {
+  const sets = await dataSets(paths, FRESH_ROUNDS.slice(0, 1))
+  const summaries = sets.map(({ blocks, step }) =>
+    summarize(blocks.map((block) => lossOn(block, shippedPrices(block.prints), step))),
+  )
+  printSummaries(sets, summaries)
+  return summaries.every(({ exits, falseShare }) => exits > 0 && falseShare <= MOST_FALSE)
+}
+
+const options = { all: { type: 'boolean' }, shipped: { type: 'boolean' } } as const
+const { values, positionals } = parseArgs({ allowPositionals: true, options })
+if (values.shipped === true) process.exit((await isShippedGood(positionals)) ? 0 : 1)
 const sets = await dataSets(positionals, CHOICE_ROUNDS)
 const table = study(sets)
 if (values.all === true)
