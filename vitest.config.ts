@@ -7,6 +7,7 @@ const APART = [
   'test/simulate/**',
   'test/model/**',
   'test/live/**',
+  'test/desk/**',
   'test/runtime/{restore,segment}.test.ts',
   'test/backtest/{tape-*,replay/**}',
   'test/*.test.ts',

@@ -19,9 +19,9 @@ const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 
  *  are optional: @solana/web3.js brings them, and no code of ours opens the socket that would load them. */
 const RUNTIME_WITH_BINARY = ['better-sqlite3', 'bufferutil', 'utf-8-validate']
 /** Most packages of a user's installation, including @solana/web3.js and its dependencies. */
-const MOST_PACKAGES = 76
+const MOST_PACKAGES = 77
 /** Packages that every run may load. */
-const MOST_WITHOUT_WEB3 = 24
+const MOST_WITHOUT_WEB3 = 25
 
 const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall']
 

@@ -72,6 +72,7 @@ function rangeText(one: Schema, unit: string): string {
   if (one.type === 'array')
     return one.items === undefined ? 'a list' : `a list: ${rangeText(one.items as Schema, unit)}`
   if (one.type === 'number' || one.type === 'integer') return `${numberText(one)}${unit}`
+  if (one.type === 'boolean') return '`true`, `false`'
   return one.type === 'object' ? 'a map' : 'text'
 }
 

@@ -198,6 +198,12 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
       load: () => import('./trade/status.ts'),
     },
     {
+      name: 'desk',
+      arguments: '[link]',
+      about: 'open the page of a recorded journal in the browser; `desk link` makes a login link of a running process',
+      load: () => import('./desk/desk.ts'),
+    },
+    {
       name: 'halt',
       about: 'stop all entries until `resume`, even across restarts',
       load: async () => ({ command: (await import('./trade/control.ts')).halt }),

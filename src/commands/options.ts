@@ -96,6 +96,7 @@ export const RUNNING = {
   speed: number('<x>', "run the sandbox's market at this multiple of real time", { min: 0.001 }),
   json: JSON_LINE,
 }
+export const NO_DESK = flag('serve no page in the browser')
 export const WRITE_JOURNAL = text('<db>', 'write this journal (default: journal.path of the file)')
 /** Options of every command to a running process: they select the process. */
 export const PROCESS = {

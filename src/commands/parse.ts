@@ -46,8 +46,14 @@ function sentence(about: string): string {
 function valuesOf(declared: Program, { options }: Command): never {
   const given = declared.opts<Record<string, unknown>>()
   return Object.fromEntries(
-    Object.entries(options).map(([name, { fallback }]) => [name, given[name] ?? fallback]),
+    Object.entries(options).map(([name, { fallback }]) => [name, givenOf(given, name) ?? fallback]),
   ) as never
+}
+
+/** Value that the parser has stored for an option. It stores `--no-desk` as `desk: false`. */
+function givenOf(given: Record<string, unknown>, name: string): unknown {
+  const positive = /^no([A-Z].*)$/.exec(name)?.[1]
+  return positive === undefined ? given[name] : given[positive.charAt(0).toLowerCase() + positive.slice(1)] === false
 }
 
 function optionOf(name: string, { placeholder, about, fallback, read }: Option<unknown>): CommandOption {

@@ -25,6 +25,13 @@ export function openAddressProblem(text: string, scheme: SecureScheme): string |
     : undefined
 }
 
+/** Problem of an address at which browsers reach a page of ours; undefined if it is valid. */
+export function originProblem(text: string): string | undefined {
+  const problem = openAddressProblem(text, 'https')
+  if (problem) return problem
+  return new URL(text).pathname === '/' ? undefined : 'expected an address without a path, as in https://example.com'
+}
+
 /** Matches the name of a query parameter that probably carries a secret. */
 const SECRET_PARAMETER = /key|token|secret|auth|pass|sign/i
 

@@ -7,6 +7,7 @@ import type { BotConfig, Config } from './config.ts'
 import { BOT_DEFAULTS } from './default-values.ts'
 import {
   chainFrom,
+  deskFrom,
   exitOrdersFrom,
   filtersFrom,
   journalFrom,
@@ -212,6 +213,7 @@ export function loneBot(strategy: Strategy, { params = {}, paper, ...options }: 
     chain: chainFrom(undefined, ''),
     wallet: walletFrom(undefined, ''),
     journal: journalFrom(undefined, ''),
+    desk: deskFrom(undefined, ''),
     lists: new Map(),
     bots: [botConfig(input, loaded, value, file, { file: '', line: 1, column: 1 }, '')],
   }

@@ -21,6 +21,7 @@ export interface Config {
   readonly wallet: WalletConfig
   readonly journal: JournalConfig
   readonly alerts?: AlertsConfig
+  readonly desk: DeskConfig
   readonly bots: readonly BotConfig[]
   /** Entries of each filter list, by the path of its file as written in the configuration. A running process reads a
    *  changed file again. */
@@ -113,6 +114,21 @@ export interface AlertsConfig {
   /** Reference to the address; `read()` returns a valid address. */
   readonly url: Secret
   readonly shape: 'generic' | 'slack' | 'discord'
+}
+
+/** Where the desk is served, and who may reach it. */
+export interface DeskConfig {
+  readonly port: number
+  /** Whether a file names the port. If not, the next free port is used. */
+  readonly isPortFixed: boolean
+  readonly bind: string
+  readonly readOnly: boolean
+  /** Origin at which browsers reach the desk, besides loopback. */
+  readonly origin?: string
+  /** Absolute paths. */
+  readonly tls?: { readonly certificate: string; readonly key: string }
+  /** Addresses of the proxies that end TLS. */
+  readonly proxy?: readonly string[]
 }
 
 export interface BotConfig extends EffectiveExits {

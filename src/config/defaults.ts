@@ -9,10 +9,19 @@ import type { ExitOrderSettings, OrderSettings, QuoteFees } from '../engine/sett
 import type { BuilderPolicy } from '../orders/builder-policy.ts'
 import { MINT_TRAITS } from '../solana/mint.ts'
 import { isOpenLoopback, rpcAddressProblem } from './address.ts'
-import type { AlertsConfig, ChainConfig, JournalConfig, PaperConfig, ServiceConfig, WalletConfig } from './config.ts'
+import type {
+  AlertsConfig,
+  ChainConfig,
+  DeskConfig,
+  JournalConfig,
+  PaperConfig,
+  ServiceConfig,
+  WalletConfig,
+} from './config.ts'
 import {
   ALERT_DEFAULTS,
   CHAIN_DEFAULTS,
+  DESK_DEFAULTS,
   EXIT_ORDER_DEFAULTS,
   JOURNAL_DEFAULTS,
   ORDER_DEFAULTS,
@@ -95,6 +104,17 @@ export function journalFrom(input: FileInput['journal'], cwd: string): JournalCo
 
 export function alertsFrom(input: FileInput['alerts'], cwd: string): AlertsConfig | undefined {
   return input && { url: rpcUrl(input.url, cwd), shape: input.shape ?? ALERT_DEFAULTS.shape }
+}
+
+export function deskFrom(input: FileInput['desk'], cwd: string): DeskConfig {
+  const { tls, proxy, origin, ...given } = input ?? {}
+  return {
+    ...{ ...DESK_DEFAULTS, ...given },
+    isPortFixed: given.port !== undefined,
+    ...(origin !== undefined && { origin: new URL(origin).origin }),
+    ...(tls !== undefined && { tls: { certificate: expandPath(tls.certificate, cwd), key: expandPath(tls.key, cwd) } }),
+    ...(proxy !== undefined && { proxy }),
+  }
 }
 
 /** `own`: the assumptions of the bot itself. */

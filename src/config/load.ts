@@ -4,7 +4,7 @@ import { botsOf, type CheckedBot } from './bots.ts'
 import { loadPolicy, type PolicyResult } from './builder-policy-file.ts'
 import type { AlertsConfig, Config } from './config.ts'
 import { botProblems, serviceWarnings, walletErrors } from './consistency.ts'
-import { alertsFrom, chainFrom, journalFrom, serviceFrom, walletFrom } from './defaults.ts'
+import { alertsFrom, chainFrom, deskFrom, journalFrom, serviceFrom, walletFrom } from './defaults.ts'
 import { configHash } from './hashes.ts'
 import { type BotEntry, readConfigFile, readText } from './read.ts'
 import { type Agreed, agree, missingService } from './shared-sections.ts'
@@ -55,6 +55,7 @@ export async function loadConfig(
     wallet: walletFrom(agreed.wallet, cwd),
     journal: journalFrom(agreed.journal, cwd),
     ...(agreed.alerts && { alerts: alertsFrom(agreed.alerts, cwd) as AlertsConfig }),
+    desk: deskFrom(agreed.desk, cwd),
     bots: bots.map(({ config }) => config),
     lists,
   }

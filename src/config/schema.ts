@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { z } from 'zod'
 import { EXIT_SCHEMAS, EXIT_TEXTS, exitProblems } from '../engine/exits/exit-rules.ts'
 import { described, type KeyText, key } from '../engine/key-text.ts'
@@ -16,11 +17,12 @@ import {
 } from '../engine/setting-bounds.ts'
 import { isPublicKey } from '../solana/base58.ts'
 import { MINT_TRAITS, type MintTrait } from '../solana/mint.ts'
-import { openAddressProblem, type SecureScheme } from './address.ts'
+import { openAddressProblem, originProblem, type SecureScheme } from './address.ts'
 import {
   ALERT_DEFAULTS,
   BOT_DEFAULTS,
   CHAIN_DEFAULTS,
+  DESK_DEFAULTS,
   EXIT_ORDER_DEFAULTS,
   JOURNAL_DEFAULTS,
   ORDER_DEFAULTS,
@@ -318,6 +320,52 @@ const alerts = z.strictObject({
   shape: key(z.enum(['generic', 'slack', 'discord']), 'Format of the messages.', { default: ALERT_DEFAULTS.shape }),
 })
 
+const ipAddress = z.string().refine((text) => isIP(text) !== 0, {
+  error: 'expected an IP address of this machine, as in 127.0.0.1, ::1 or 0.0.0.0',
+})
+
+/** Who may reach the desk, and how. */
+const desk = z
+  .strictObject({
+    port: key(z.int().min(0).max(65_535), 'Port of the desk; 0: any free port.', {
+      unit: 'unitless',
+      default: DESK_DEFAULTS.port,
+    }),
+    bind: key(ipAddress, 'Address that the desk listens on. Beyond this machine, `origin` and TLS are required.', {
+      default: DESK_DEFAULTS.bind,
+    }),
+    readOnly: key(z.boolean(), 'Whether every session of the desk can only look.', { default: DESK_DEFAULTS.readOnly }),
+    origin: key(
+      z.string().check(({ value, issues }) => {
+        const problem = originProblem(value)
+        if (problem) issues.push({ code: 'custom', input: value, message: problem })
+      }),
+      'Address at which browsers reach the desk, as in `https://desk.example.com`. No other name is answered.',
+      { absent: 'only loopback' },
+    ),
+    tls: key(
+      z.strictObject({
+        certificate: described(z.string().min(1), { about: 'File of the certificate chain (PEM).' }),
+        key: described(z.string().min(1), { about: 'File of its private key (PEM), with mode 0600.' }),
+      }),
+      'TLS of the desk itself.',
+      { absent: 'plain HTTP, on loopback or behind `proxy` only' },
+    ),
+    proxy: key(
+      z.array(ipAddress).min(1),
+      'Addresses of the proxies that end TLS in front of the desk. Only they may set `X-Forwarded-For` and `X-Forwarded-Proto`.',
+      { absent: 'no proxy' },
+    ),
+  })
+  .refine(({ tls, proxy, origin }) => origin !== undefined || (tls === undefined && proxy === undefined), {
+    path: ['origin'],
+    error: 'missing; with tls or proxy, the address at which browsers reach the desk is required',
+  })
+  .refine(({ tls, proxy }) => tls === undefined || proxy === undefined, {
+    path: ['proxy'],
+    error: 'expected either tls or proxy: a proxy ends TLS in front of the desk',
+  })
+
 const paper = assumptions.extend({
   balanceSol: key(z.number().min(LEAST_SOL).max(MOST_PAPER_SOL), 'Balance of each paper wallet at its first start.', {
     unit: 'SOL',
@@ -384,6 +432,7 @@ export const fileSchema = z.strictObject({
   wallet: key(wallet, 'The wallet of the live bots.'),
   journal: key(journal, 'The record of the run.'),
   alerts: key(alerts, 'Webhook for alerts.', { absent: 'no alerts are sent' }),
+  desk: key(desk, 'The page in the browser: where it is served, and who may reach it.'),
   paper: key(paper, 'Paper trading and backtests: the wallet, and the assumptions of the fill model.'),
   defaults: key(defaults, 'Settings of every bot that does not set them itself.'),
   bots: key(z.array(botSchema), 'The bots. Each runs one strategy.'),

@@ -30,6 +30,7 @@ export type AlertKind =
   | 'strategy-asks'
   | 'unit-contradicted'
   | 'ledger'
+  | 'desk'
   | 'message'
 
 export interface Alert {

@@ -24,7 +24,7 @@ import type { View } from '../runtime/view/view.ts'
 import { type PastOfModel, ViewModel } from '../runtime/view/view-model.ts'
 import { raiseAlarms } from './alerts.ts'
 import type { ControlCommand } from './control/command.ts'
-import { Operator } from './control/operator.ts'
+import { type DeskLink, Operator } from './control/operator.ts'
 import { serveControl } from './control/server.ts'
 import { watchDisk } from './disk-alerts.ts'
 import { hostEngine, type Isolation, type StartOf } from './isolation/engine-host.ts'
@@ -55,6 +55,8 @@ export interface BotsOptions extends Isolation {
   readonly logLevel?: Level
   /** Observes orders and answers to learn facts that the service's document leaves open. */
   readonly probe?: Probe
+  /** Makes a login link of the desk. Absent if there is none. */
+  readonly deskLink?: DeskLink | undefined
 }
 
 /** Bots that run until `stop` is called or until they end by themselves. */
@@ -144,6 +146,7 @@ class Start {
       chain: world.chain,
       priceOf: (mint) => world.priceOf(mint),
       now: () => context.machine.clock.now(),
+      deskLink: this.#options.deskLink,
     })
     const handle: RunningBots['handle'] = (command) => operator.carryOut(command)
     await this.#serve(segment, context, handle)

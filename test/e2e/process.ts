@@ -20,14 +20,15 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** Starts Node itself, so that the process id is that of the bots. `logTo`: descriptor that receives stderr. */
+/** Starts Node itself, so that the process id is that of the bots. `logTo`: descriptor that receives stderr. The bots
+ *  serve no desk, which would take time in each of many tests; `--desk` in `args` stands for one. */
 export function launch(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   program = PROGRAM,
   logTo: 'pipe' | number = 'pipe',
 ): Sluice {
-  const child = spawn(process.execPath, program === '' ? args : [program, ...args], {
+  const child = spawn(process.execPath, program === '' ? args : [program, ...withoutDesk(args)], {
     stdio: ['ignore', 'pipe', logTo],
     env: { ...process.env, NODE_OPTIONS: '', VITEST: '', ...env },
   })
@@ -41,6 +42,11 @@ export function launch(
   child.stdout?.setEncoding('utf8').on('data', (text: string) => (one.stdout += text))
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (one.stderr += text))
   return one
+}
+
+function withoutDesk(args: readonly string[]): readonly string[] {
+  if (args.includes('--desk')) return args.filter((one) => one !== '--desk')
+  return ['run', 'demo'].includes(args[0] ?? '') ? [...args, '--no-desk'] : args
 }
 
 /** Runs a command to its end. */

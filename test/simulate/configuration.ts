@@ -1,5 +1,6 @@
 import { lamports, solToLamports } from '../../src/base/units.ts'
 import type { BotConfig, Config } from '../../src/config/config.ts'
+import { deskFrom } from '../../src/config/defaults.ts'
 import { DEFAULT_FILL_MODEL } from '../../src/engine/accounting/fill-assumptions.ts'
 import { NO_FILTERS } from '../../src/engine/limits/entry-filters.ts'
 import { NO_LIMITS } from '../../src/engine/limits/limits.ts'
@@ -63,6 +64,7 @@ export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | '
       limits: { ...NO_LIMITS, minBalanceLamports: lamports(0) },
     },
     journal: { path: '', keepTapeDays: 1 },
+    desk: deskFrom(undefined, ''),
     bots,
     lists: new Map(),
     warnings: [],

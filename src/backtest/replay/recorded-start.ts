@@ -1,5 +1,6 @@
 import { lamports, type Seq } from '../../base/units.ts'
 import type { BotConfig, Config } from '../../config/config.ts'
+import { deskFrom } from '../../config/defaults.ts'
 import { loadStrategy } from '../../config/strategies.ts'
 import type { FillModel, ModelOf } from '../../engine/accounting/fill-assumptions.ts'
 import { NO_FILTERS } from '../../engine/limits/entry-filters.ts'
@@ -93,6 +94,7 @@ export async function configOf({ config, bots, plan, units, lists }: StartInput,
       limits: bots[0]?.walletLimits ?? NO_LIMITS, // absent in older journals
     },
     journal: { path: '', keepTapeDays: 1 },
+    desk: deskFrom(undefined, ''),
     bots: await Promise.all(bots.map((bot) => botOf(bot, modelOf(bot.name)))),
     lists: new Map(Object.entries(lists ?? {})),
     warnings: [],

@@ -4,7 +4,7 @@ import { counted } from '../../base/text.ts'
 import { formatSol } from '../../base/units.ts'
 import type { Counters } from '../../journal/reader/reader.ts'
 import { configOf, withJournal } from '../configuration.ts'
-import { defineCommand, ISOLATE, RUNNING, text } from '../options.ts'
+import { defineCommand, ISOLATE, NO_DESK, RUNNING, text } from '../options.ts'
 import { runBots } from './run-bots.ts'
 
 /** Speed of the sandbox's market: twice real time, so that a newcomer sees trades within seconds. */
@@ -16,13 +16,14 @@ export const command = defineCommand({
     ...RUNNING,
     journal: text('<db>', 'write this journal (default: a new file in data/)'),
     isolate: ISOLATE,
+    noDesk: NO_DESK,
   },
-  async run(_args, { seconds, speed = SPEED, journal, isolate, json }) {
+  async run(_args, { seconds, speed = SPEED, journal, isolate, noDesk, json }) {
     const file = fileURLToPath(new URL('../../../config/demo.yaml', import.meta.url))
     const path = resolve(journal ?? newJournal())
     const config = await configOf([file])
     const title = `demo on an embedded sandbox, journal ${relative('', path)}`
-    const options = { allow: 'paper', title, seconds, json, speed, isolate } as const
+    const options = { allow: 'paper', title, seconds, json, speed, isolate, desk: !noDesk } as const
     const { counters, exitCode } = await runBots(withJournal(config, path), options)
     if (json) console.log(JSON.stringify({ ...counters, journal: path }))
     else console.log(summary(counters, relative('', path)))

@@ -4,6 +4,7 @@ import type { Config } from '../../config/config.ts'
 import { type Counters, openReader } from '../../journal/reader/reader.ts'
 import { type BotsOptions, type Ending, type RunningBots, startBots } from '../../live/start-bots.ts'
 import { totalOf } from '../../runtime/view/bot-results.ts'
+import type { DeskOfRun } from '../desk/desk-of-run.ts'
 import { signedShortSol } from '../terminal.ts'
 import { liveTable, Screen, stopName } from './live-table.ts'
 
@@ -17,6 +18,8 @@ export interface WatchOptions extends Pick<BotsOptions, 'allow' | 'record' | 'is
   readonly seconds?: number | undefined
   /** Whether stdout receives only JSON. */
   readonly json?: boolean | undefined
+  /** Whether the page in the browser is served. */
+  readonly desk?: boolean
 }
 
 /** Runs bots until Ctrl-C, until they end by themselves, or until their time is over. Shows a live table on a terminal
@@ -27,11 +30,14 @@ export async function runBots(
 ): Promise<{ counters: Counters; exitCode: number }> {
   if (options.speed !== undefined && config.service.kind !== 'sandbox')
     throw new SluiceError('--speed needs `service: sandbox`: the market of a real service has no speed', ExitCode.usage)
+  const desk = options.desk === true ? await deskOf(config) : undefined
   const onTerminal = process.stdout.isTTY === true && process.env.TERM !== 'dumb' && options.json !== true
   let running: RunningBots | undefined
   const rate = new Rate()
   const screen = new Screen((columns) =>
-    running === undefined ? ['starting'] : liveTable(running.view(), rate.of(running.model.rows), columns),
+    running === undefined
+      ? ['starting']
+      : withDesk(desk, liveTable(running.view(), rate.of(running.model.rows), columns)),
   )
   const interrupted = untilInterrupted()
   try {
@@ -43,7 +49,11 @@ export async function runBots(
       ...(options.logLevel !== undefined && { logLevel: options.logLevel }),
       ...(options.speed !== undefined && { speed: options.speed }),
       ...(onTerminal && { writeLog: screen.log }),
+      deskLink: desk?.link,
     })
+    const opened = desk?.open(running)
+    if (!onTerminal && process.stdout.isTTY === true && options.json !== true)
+      void opened?.then(() => console.log(desk?.line()))
     if (onTerminal) screen.start()
     const plain =
       onTerminal || options.json === true
@@ -51,6 +61,7 @@ export async function runBots(
         : setInterval(() => console.log(plainLine(running as RunningBots)), PLAIN_EVERY_MS)
     const cause = await Promise.race([running.ended, interrupted.promise, after(options.seconds)])
     clearInterval(plain)
+    await desk?.close()
     await running.stop()
     // Read only now, because the last commit of the journal may have failed during the stop.
     const ending = await Promise.race([running.ended, cause])
@@ -60,7 +71,19 @@ export async function runBots(
   } finally {
     screen.stop()
     interrupted.release()
+    await desk?.close()
   }
+}
+
+/** Loads the desk: a run without a desk loads nothing of it. Throws a SluiceError if its configuration is unsafe. */
+async function deskOf(config: Config): Promise<DeskOfRun> {
+  const { DeskOfRun } = await import('../desk/desk-of-run.ts')
+  return new DeskOfRun(config)
+}
+
+/** Adds the line of the desk below the title. */
+function withDesk(desk: DeskOfRun | undefined, [title = '', ...lines]: string[]): string[] {
+  return desk === undefined ? [title, ...lines] : [title, desk.line(), ...lines]
 }
 
 function plainLine(running: RunningBots): string {

@@ -4,7 +4,7 @@ import { counted } from '../../base/text.ts'
 import type { Config } from '../../config/config.ts'
 import { configOf, withJournal } from '../configuration.ts'
 import { LOG_LEVEL, levelOf } from '../log-level.ts'
-import { defineCommand, flag, ISOLATE, RUNNING, WRITE_JOURNAL } from '../options.ts'
+import { defineCommand, flag, ISOLATE, NO_DESK, RUNNING, WRITE_JOURNAL } from '../options.ts'
 import { confirm } from '../terminal.ts'
 import { checkText } from './check-text.ts'
 import { runBots } from './run-bots.ts'
@@ -17,9 +17,10 @@ export const command = defineCommand({
     isolate: ISOLATE,
     journal: WRITE_JOURNAL,
     logLevel: LOG_LEVEL,
+    noDesk: NO_DESK,
     ...RUNNING,
   },
-  async run(files, { live, yes, isolate, journal, logLevel: level, seconds, speed, json }) {
+  async run(files, { live, yes, isolate, journal, logLevel: level, noDesk, seconds, speed, json }) {
     const logLevel = levelOf('--log-level', level)
     const config = withJournal(await configOf(files), journal)
     if (config.bots.length === 0)
@@ -32,7 +33,7 @@ export const command = defineCommand({
     const { counters, exitCode } = await runBots(config, {
       allow: live ? 'live' : 'paper',
       isolate: live || isolate,
-      ...{ logLevel, title, seconds, speed, json },
+      ...{ logLevel, title, seconds, speed, json, desk: !noDesk },
     })
     const { events, orders, fills } = counters
     if (json) console.log(JSON.stringify({ ...counters, journal: config.journal.path }))

@@ -18,15 +18,17 @@ export type ControlCommand =
   /** Shows the evidence about an undecided order, or applies a person's verdict. */
   | { readonly command: 'resolve'; readonly order: string; readonly verdict: Verdict }
   | { readonly command: 'adopt'; readonly mint: string; readonly bot: string }
+  /** Makes a login link of the desk. `name`: name of the session in the journal; '' for a usual one. */
+  | { readonly command: 'desk-link'; readonly readOnly: boolean; readonly name: string }
 
 export type Verdict = 'show' | 'not-executed' | { readonly executed: string }
 
 const LONGEST_SIGNAL = 100
-const COMMANDS = 'halt, resume, accept, flatten, sell, resolve, adopt, signal, status'
+const COMMANDS = 'halt, resume, accept, flatten, sell, resolve, adopt, signal, desk-link, status'
 
 /** Parses one line that a client sent. Throws a SluiceError that names the problem. */
 export function readCommand(line: string): ControlCommand {
-  const { command, mint, signal, data = null, signature, order, verdict, bot } = fieldsOf(line)
+  const { command, mint, signal, data = null, signature, order, verdict, bot, readOnly, name } = fieldsOf(line)
   switch (command) {
     case 'halt':
     case 'resume':
@@ -50,6 +52,9 @@ export function readCommand(line: string): ControlCommand {
     case 'adopt':
       if (isPublicKey(mint) && typeof bot === 'string' && bot !== '') return { command, mint, bot }
       throw new SluiceError('adopt needs a mint and the name of a bot', ExitCode.usage)
+    case 'desk-link':
+      if (isSessionName(name)) return { command, readOnly: readOnly === true, name }
+      throw new SluiceError(SESSION_NAME, ExitCode.usage)
     default:
       throw new SluiceError(`unknown command: expected ${COMMANDS}`, ExitCode.usage)
   }
@@ -57,6 +62,13 @@ export function readCommand(line: string): ControlCommand {
 
 export function isOrderId(value: unknown): value is string {
   return typeof value === 'string' && /^o\d{1,15}$/.test(value)
+}
+
+export const SESSION_NAME = 'the name of a session has at most 40 letters, digits, dots, dashes, underscores and spaces'
+
+/** Whether the value is the name of a session of the desk, or '' for a usual name. */
+export function isSessionName(value: unknown): value is string {
+  return typeof value === 'string' && /^([A-Za-z0-9][\w. -]{0,39})?$/.test(value)
 }
 
 function verdictOf(value: unknown): Verdict {

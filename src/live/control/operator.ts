@@ -19,8 +19,13 @@ export interface OperatorParts {
   /** Robust price of a mint, SOL per token; undefined if there is none yet. */
   readonly priceOf: (mint: string) => number | undefined
   readonly view: () => View
+  /** Makes a login link of the desk; undefined if this process serves none. */
+  readonly deskLink?: DeskLink | undefined
   readonly now: () => Millis
 }
+
+/** Makes a link that begins one session of the desk. `name`: name of the session; '' for a usual one. */
+export type DeskLink = (readOnly: boolean, name: string) => Promise<string>
 
 type Of<K extends ControlCommand['command']> = Extract<ControlCommand, { command: K }>
 
@@ -60,6 +65,8 @@ export class Operator {
       case 'signal':
         post({ name: 'signal', signal: command.signal, data: command.data })
         return { text: `signal ${command.signal} given to every bot` }
+      case 'desk-link':
+        return this.#deskLink(command)
       case 'status':
         return this.#parts.view()
     }
@@ -117,6 +124,13 @@ export class Operator {
     chain.adopt(bot, mint, holding)
     const tokens = wholeTokens(holding.tokens, holding.decimals)
     return { text: `${bot} now holds ${tokens} of ${mint} at ${formatSol(cost)} SOL; its exits are active` }
+  }
+
+  async #deskLink({ readOnly, name }: Of<'desk-link'>): Promise<object> {
+    const { deskLink } = this.#parts
+    if (deskLink === undefined) throw new SluiceError('this process serves no desk')
+    const url = await deskLink(readOnly, name)
+    return { text: url, url }
   }
 
   get #chain(): LiveChain {

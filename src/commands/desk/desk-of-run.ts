@@ -1,0 +1,59 @@
+import type { Config } from '../../config/config.ts'
+import { Desk, requireSafeDesk } from '../../desk/host.ts'
+import type { DeskLink } from '../../live/control/operator.ts'
+import type { RunningBots } from '../../live/start-bots.ts'
+import { dim } from '../terminal.ts'
+
+/** Time for which the first link works and is shown. */
+const SHOWN_MS = 5 * 60_000
+
+/** The desk of running bots, and its line on the terminal. */
+export class DeskOfRun {
+  readonly #config: Config
+  #desk: Desk | undefined
+  readonly #started = Promise.withResolvers<Desk>()
+  #link: string | undefined
+
+  /** Throws a SluiceError (exit 4) if the desk would be open to other machines without TLS. */
+  constructor(config: Config) {
+    requireSafeDesk(config.desk)
+    this.#config = config
+  }
+
+  /** Starts the desk and, if stdout is a terminal, makes a link for it. Never rejects. */
+  async open({ log, world }: RunningBots): Promise<void> {
+    const { desk: config, journal } = this.#config
+    const desk = new Desk({
+      ...{ config, journal: journal.path, log },
+      alert: (text) => world.alert({ kind: 'desk', bot: '', text, time: Date.now() }),
+    })
+    this.#desk = desk
+    this.#started.resolve(desk)
+    if ((await desk.ready) === undefined || process.stdout.isTTY !== true) return
+    this.#link = await desk.link(false).catch(() => undefined)
+    setTimeout(() => {
+      this.#link = undefined
+    }, SHOWN_MS).unref()
+  }
+
+  readonly link: DeskLink = async (readOnly, name) => {
+    const desk = await this.#started.promise
+    await desk.ready
+    return desk.link(readOnly, name)
+  }
+
+  /** The address of the desk, with a login link until it is used. */
+  line(): string {
+    const origin = this.#desk?.origin
+    if (origin === undefined) return `desk  ${dim('is not served at present: see the log')}`
+    if (this.#link === undefined || this.#desk?.hasSessions === true)
+      return `desk  ${origin}  ${dim('`sluice desk link` makes a login link')}`
+    return `desk  ${this.#link}  ${dim('logs in once, within 5 minutes')}`
+  }
+
+  async close(): Promise<void> {
+    const desk = this.#desk
+    this.#desk = undefined
+    await desk?.close()
+  }
+}

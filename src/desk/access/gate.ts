@@ -1,0 +1,181 @@
+import { isIP } from 'node:net'
+import type { Millis } from '../../base/units.ts'
+import { Refusal } from '../refusal.ts'
+import type { Logins, Session } from './logins.ts'
+import { Rate } from './rate.ts'
+
+/** How the desk is reached. */
+export interface Reach {
+  readonly port: number
+  /** Whether the desk itself ends TLS. */
+  readonly isTls: boolean
+  /** Origin at which browsers reach the desk through TLS or a proxy. */
+  readonly origin?: string | undefined
+  readonly proxy?: readonly string[] | undefined
+}
+
+/** The part of a request that is checked before anything else of it is read. */
+export interface RequestHead {
+  readonly method: string
+  /** Path and query, as sent. */
+  readonly target: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly headerCount: number
+  /** Address of the peer. */
+  readonly peer: string
+}
+
+/** A request that passed every check. */
+export interface Admitted {
+  readonly path: string
+  readonly session: Session | undefined
+  /** Address of the client; behind a proxy, the one that the proxy names. */
+  readonly address: string
+  readonly isSecure: boolean
+  /** Name of the session's cookie. */
+  readonly cookieName: string
+}
+
+interface Route {
+  readonly origin: string
+  readonly address: string
+  readonly isSecure: boolean
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'DELETE']
+/** Pages that another site may link to. */
+const LINKABLE = ['/', '/login']
+/** Paths that are answered without a session. `/` then leads to the login. */
+const OPEN = ['/', '/login', '/login.css']
+const MOST_HEADERS = 60
+const LONGEST_TARGET = 2_000
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip']
+const MOST_OF_SESSION = { burst: 400, perSecond: 60 }
+const MOST_OF_STRANGER = { burst: 40, perSecond: 5 }
+
+/** Decides which requests are answered: by address, name, origin, path, session and rate. */
+export class Gate {
+  readonly #reach: Reach
+  readonly #logins: Logins
+  readonly #ofSession: Rate
+  readonly #ofStranger: Rate
+
+  constructor(reach: Reach, logins: Logins, now: () => Millis) {
+    this.#reach = reach
+    this.#logins = logins
+    this.#ofSession = new Rate(MOST_OF_SESSION, now)
+    this.#ofStranger = new Rate(MOST_OF_STRANGER, now)
+  }
+
+  /** Throws a Refusal if the request is not admitted. */
+  admit(head: RequestHead): Admitted {
+    const { method, headers } = head
+    const route = this.#route(head)
+    const { address, isSecure } = route
+    const cookieName = isSecure ? '__Host-sluice' : `sluice-${this.#reach.port}`
+    const cookie = cookieOf(one(headers, 'cookie') ?? '', cookieName)
+    const session = cookie === undefined ? undefined : this.#logins.find(cookie)
+    const isAllowed = session === undefined ? this.#ofStranger.take(address) : this.#ofSession.take(session.id)
+    if (!isAllowed) throw new Refusal(429, 'TOO_MANY', 'too many requests: wait a moment')
+    if (!METHODS.includes(method)) throw new Refusal(405, 'METHOD_REFUSED', `expected ${METHODS.join(', ')}`)
+    if (head.headerCount > MOST_HEADERS) throw new Refusal(431, 'TOO_LARGE', 'the request has too many headers')
+    const path = pathOf(head.target)
+    checkSite(head, path, route.origin)
+    if (session === undefined && !OPEN.includes(path))
+      throw new Refusal(401, 'LOGIN_REQUIRED', 'log in first: run `sluice desk link` and open the link')
+    return { path, session, address, isSecure, cookieName }
+  }
+
+  /** Finds out by which name and from which address the request comes, and checks both. */
+  #route({ headers, peer }: RequestHead): Route {
+    const { origin, proxy, isTls, port } = this.#reach
+    const host = one(headers, 'host')?.toLowerCase()
+    const isForwarded = FORWARDED.some((name) => headers[name] !== undefined)
+    const isProxy = proxy?.includes(plainAddress(peer)) === true
+    if (isForwarded && !isProxy)
+      throw new Refusal(403, 'PROXY_REFUSED', 'only a proxy of desk.proxy may forward requests')
+    if (isTls || (isProxy && (isForwarded || !isLoopback(peer)))) {
+      if (origin === undefined || host !== new URL(origin).host) throw hostRefused()
+      return { origin, isSecure: true, address: isTls ? plainAddress(peer) : forwardedAddress(headers) }
+    }
+    if (!isLoopback(peer)) throw new Refusal(403, 'PROXY_REFUSED', 'the desk is reached through its proxy only')
+    if (host === undefined || !loopbackHosts(port).includes(host)) throw hostRefused()
+    return { origin: `http://${host}`, address: plainAddress(peer), isSecure: false }
+  }
+}
+
+function hostRefused(): Refusal {
+  return new Refusal(403, 'HOST_REFUSED', 'the desk does not answer to this name: see desk.origin')
+}
+
+function loopbackHosts(port: number): string[] {
+  return ['127.0.0.1', 'localhost', '[::1]'].flatMap((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])])
+}
+
+/** Address of the client behind a proxy. Only the last entry counts: the proxy has written it. */
+function forwardedAddress(headers: RequestHead['headers']): string {
+  const address = one(headers, 'x-forwarded-for')?.split(',').at(-1)?.trim() ?? ''
+  if (one(headers, 'x-forwarded-proto') !== 'https' || isIP(address) === 0)
+    throw new Refusal(403, 'PROXY_REFUSED', 'the proxy must set X-Forwarded-For, and X-Forwarded-Proto to https')
+  return address
+}
+
+/** Refuses requests that a page of another site may have caused. */
+function checkSite({ method, headers }: RequestHead, path: string, own: string): void {
+  const origin = one(headers, 'origin')
+  const site = one(headers, 'sec-fetch-site')
+  const crossSite = new Refusal(403, 'CROSS_SITE', 'the request comes from another site')
+  if (origin !== undefined && origin !== own) throw crossSite
+  const changes = method !== 'GET' && method !== 'HEAD'
+  if (changes && origin === undefined && site !== 'same-origin') throw crossSite
+  if (site === undefined || site === 'same-origin' || (site === 'none' && !changes)) return
+  const isLink = one(headers, 'sec-fetch-mode') === 'navigate' && one(headers, 'sec-fetch-dest') === 'document'
+  if (changes || !isLink || !LINKABLE.includes(path)) throw crossSite
+}
+
+/** Returns the decoded path. Throws a Refusal if a part of it could leave its folder or hide its meaning. */
+function pathOf(target: string): string {
+  const invalid = new Refusal(400, 'REQUEST_INVALID', 'the path or the query is invalid')
+  if (target.length > LONGEST_TARGET) throw new Refusal(414, 'TOO_LARGE', 'the path and the query are too long')
+  if (!/^\/[\x21-\x7e]*$/.test(target)) throw invalid
+  const [path = '', query = ''] = target.split(/\?(.*)/s)
+  const parts = path.split('/').map((part) => decoded(part))
+  const isSafe = (part: string | undefined): boolean =>
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression refuses control characters
+    part !== undefined && part !== '.' && part !== '..' && !/[\u0000-\u001f\u007f-\u009f/\\#]/.test(part)
+  if (!parts.every(isSafe) || path.includes('//') || decoded(query) === undefined) throw invalid
+  return parts.join('/')
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Value of a cookie; undefined if it is missing or given twice, because it is then unclear which one is ours. */
+function cookieOf(header: string, name: string): string | undefined {
+  const values = header.split(';').flatMap((part) => {
+    const at = part.indexOf('=')
+    return part.slice(0, at).trim() === name ? [part.slice(at + 1).trim()] : []
+  })
+  return values.length === 1 ? values[0] : undefined
+}
+
+/** The only value of a header. */
+function one(headers: RequestHead['headers'], name: string): string | undefined {
+  const value = headers[name]
+  return Array.isArray(value) ? undefined : value
+}
+
+/** The address without the form in which a socket of IPv6 shows an address of IPv4. */
+function plainAddress(peer: string): string {
+  return peer.replace(/^::ffff:(?=\d+\.)/, '')
+}
+
+export function isLoopback(address: string): boolean {
+  const plain = plainAddress(address)
+  return plain === '::1' || /^127(\.\d{1,3}){3}$/.test(plain)
+}

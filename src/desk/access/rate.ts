@@ -1,0 +1,46 @@
+import type { Millis } from '../../base/units.ts'
+
+const MOST_KEYS = 1_000
+
+export interface RateLimits {
+  /** Number of events that may come at once. */
+  readonly burst: number
+  readonly perSecond: number
+}
+
+/** Limits the rate of events of each key, such as an address. */
+export class Rate {
+  readonly #limits: RateLimits
+  readonly #now: () => Millis
+  readonly #levels = new Map<string, { left: number; at: Millis }>()
+
+  constructor(limits: RateLimits, now: () => Millis) {
+    this.#limits = limits
+    this.#now = now
+  }
+
+  /** Counts an event. Returns false if there were too many. */
+  take(key = ''): boolean {
+    const level = this.#level(key)
+    if (level.left < 1) return false
+    level.left -= 1
+    return true
+  }
+
+  /** Whether a further event would be allowed. */
+  allows(key = ''): boolean {
+    return this.#level(key).left >= 1
+  }
+
+  #level(key: string): { left: number; at: Millis } {
+    const { burst, perSecond } = this.#limits
+    const now = this.#now()
+    const { left, at } = this.#levels.get(key) ?? { left: burst, at: now }
+    const level = { left: Math.min(burst, left + (Math.max(0, now - at) / 1000) * perSecond), at: now }
+    // The map is in the order of use, so that an attacker with many addresses only displaces old ones.
+    this.#levels.delete(key)
+    this.#levels.set(key, level)
+    if (this.#levels.size > MOST_KEYS) this.#levels.delete(this.#levels.keys().next().value as string)
+    return level
+  }
+}

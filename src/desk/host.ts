@@ -1,0 +1,156 @@
+import { Worker } from 'node:worker_threads'
+import { ExitCode, SluiceError } from '../base/errors.ts'
+import type { DeskConfig } from '../config/config.ts'
+import type { Log } from '../runtime/log.ts'
+import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
+
+/** Memory of the desk's thread. A desk that needs more is ended, and trading goes on. */
+const MEMORY = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 }
+const ANSWER_MS = 5_000
+/** A desk that failed is started again after these times; after the last one it stays down. A desk that has run for
+ *  `SETTLED_MS` begins with the first of them again. */
+const AGAIN_MS = [1_000, 10_000, 60_000, 60_000, 60_000]
+const SETTLED_MS = 600_000
+const CLOSE_MS = 2_000
+
+export interface DeskParts {
+  readonly config: DeskConfig
+  /** Path of the journal that the desk shows. */
+  readonly journal: string
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>
+  /** Alerts the operator that the desk is down. */
+  readonly alert: (text: string) => void
+}
+
+/** The main thread's side of the desk: starts its thread, and starts it again if it ends. Nothing that happens to the
+ *  thread reaches the caller. */
+export class Desk {
+  readonly #parts: DeskParts
+  #worker: Worker | undefined
+  #sessions: DeskStart['sessions'] = []
+  #failures = 0
+  #startedAt = 0
+  #again: NodeJS.Timeout | undefined
+  #isClosed = false
+  #nextLink = 1
+  readonly #links = new Map<number, (url: string) => void>()
+  readonly #ready = Promise.withResolvers<string | undefined>()
+  #origin: string | undefined
+
+  constructor(parts: DeskParts) {
+    this.#parts = parts
+    this.#start()
+  }
+
+  /** Address of the page; undefined while the desk is down. */
+  get origin(): string | undefined {
+    return this.#origin
+  }
+
+  /** Whether a browser is logged in. */
+  get hasSessions(): boolean {
+    return this.#sessions.length > 0
+  }
+
+  /** Resolves with the address of the page once the desk is served, or with undefined if the first start failed. */
+  get ready(): Promise<string | undefined> {
+    return this.#ready.promise
+  }
+
+  /** Makes a link that begins one session within 5 minutes. */
+  async link(readOnly: boolean, name?: string): Promise<string> {
+    if (this.#origin === undefined) throw new SluiceError('the desk is down at present: the log has the reason')
+    const id = this.#nextLink++
+    const made = Promise.withResolvers<string>()
+    this.#links.set(id, made.resolve)
+    const late = setTimeout(() => made.reject(new SluiceError('the desk does not answer')), ANSWER_MS)
+    this.#post({ kind: 'link', id, readOnly, name })
+    try {
+      return await made.promise
+    } finally {
+      clearTimeout(late)
+      this.#links.delete(id)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#again)
+    const worker = this.#worker
+    if (worker === undefined) return
+    const ended = new Promise((resolve) => worker.once('exit', resolve))
+    this.#post({ kind: 'close' })
+    const late = setTimeout(() => void worker.terminate(), CLOSE_MS)
+    await ended
+    clearTimeout(late)
+  }
+
+  #start(): void {
+    const { config, journal } = this.#parts
+    const workerData: DeskStart = { config, journal, sessions: this.#sessions }
+    this.#startedAt = performance.now()
+    // Without `env`, the thread would receive the variables of this process, which may hold keys.
+    const worker = new Worker(new URL('./thread-main.ts', import.meta.url), {
+      ...{ workerData, env: {}, argv: [], resourceLimits: MEMORY, name: 'desk' },
+    })
+    this.#worker = worker
+    worker.on('message', (message: FromDesk) => this.#receive(message))
+    worker.on('error', (error: unknown) => this.#down(worker, error instanceof Error ? error.message : String(error)))
+    worker.on('exit', (code) => this.#down(worker, `its thread ended (exit code ${code})`))
+  }
+
+  #post(message: ToDesk): void {
+    this.#worker?.postMessage(message)
+  }
+
+  #receive(message: FromDesk): void {
+    const { log, config } = this.#parts
+    switch (message.kind) {
+      case 'ready':
+        this.#origin = message.origin
+        if (message.isOtherPort)
+          log.warn({ desk: message.origin }, `port ${config.port} is in use; the desk uses the next free one`)
+        else log.info({ desk: message.origin }, 'the desk is served')
+        this.#ready.resolve(message.origin)
+        break
+      case 'link':
+        this.#links.get(message.id)?.(message.url)
+        break
+      case 'sessions':
+        this.#sessions = message.sessions
+        break
+      case 'log':
+        log[message.level]({ ...message.fields }, message.text)
+        break
+      case 'failed':
+        this.#down(this.#worker, message.reason)
+    }
+  }
+
+  #down(worker: Worker | undefined, reason: string): void {
+    if (worker === undefined || worker !== this.#worker) return
+    this.#worker = undefined
+    this.#origin = undefined
+    void worker.terminate()
+    this.#ready.resolve(undefined)
+    if (this.#isClosed) return
+    if (performance.now() - this.#startedAt > SETTLED_MS) this.#failures = 0
+    const wait = AGAIN_MS[this.#failures++]
+    const next =
+      wait === undefined ? 'it stays down; trading goes on' : `it is started again in ${wait / 1000} s; trading goes on`
+    const text = `the desk is down: ${reason}; ${next}`
+    this.#parts.log.error(text)
+    this.#parts.alert(text)
+    if (wait !== undefined) this.#again = setTimeout(() => this.#start(), wait).unref()
+  }
+}
+
+/** Throws a SluiceError (exit 4) if the desk would be reachable from other machines without TLS. */
+export function requireSafeDesk({ bind, tls, proxy, origin }: DeskConfig): void {
+  if (['127.0.0.1', '::1'].includes(bind) || (origin !== undefined && (tls !== undefined || proxy !== undefined)))
+    return
+  throw new SluiceError(
+    `desk.bind ${bind} would open the desk to other machines without encryption: set desk.origin with desk.tls or desk.proxy, or bind it to 127.0.0.1`,
+    ExitCode.unsafe,
+  )
+}

@@ -1,0 +1,32 @@
+import type { Millis } from '../base/units.ts'
+import { Rate } from './access/rate.ts'
+import type { DeskLevel, LogFields } from './messages.ts'
+
+const BUDGET = { burst: 50, perSecond: 5 }
+
+export type WriteLog = (level: DeskLevel, text: string, fields: LogFields) => void
+
+/** Writes at most a few lines a second, because a client could otherwise fill the log and busy the main thread. Counts
+ *  the dropped lines. */
+export class LogBudget {
+  readonly #write: WriteLog
+  readonly #rate: Rate
+  #dropped = 0
+
+  constructor(write: WriteLog, now: () => Millis) {
+    this.#write = write
+    this.#rate = new Rate(BUDGET, now)
+  }
+
+  write(level: DeskLevel, text: string, fields: LogFields): void {
+    if (this.#rate.take()) this.#write(level, text, fields)
+    else this.#dropped++
+  }
+
+  /** Writes one line about the dropped lines; called regularly. */
+  flush(): void {
+    if (this.#dropped === 0) return
+    this.#write('warn', 'desk: more requests were refused than the log shows', { dropped: this.#dropped })
+    this.#dropped = 0
+  }
+}

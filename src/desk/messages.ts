@@ -1,0 +1,31 @@
+import type { DeskConfig } from '../config/config.ts'
+import type { SessionRecord } from './access/logins.ts'
+import type { Hashed } from './access/secrets.ts'
+
+// Messages between the main thread and the thread of the desk. Everything that the desk's thread knows comes through
+// them: it receives no configuration except its own, no key and no environment.
+
+/** Start parameters of the thread. */
+export interface DeskStart {
+  readonly config: DeskConfig
+  /** Path of the journal that the desk shows. */
+  readonly journal: string
+  /** Sessions of an earlier thread. */
+  readonly sessions: readonly Hashed<SessionRecord>[]
+}
+
+export type ToDesk =
+  | { readonly kind: 'link'; readonly id: number; readonly readOnly: boolean; readonly name?: string | undefined }
+  | { readonly kind: 'close' }
+
+export type FromDesk =
+  /** The desk is served. `origin`: address of the page, without a path. */
+  | { readonly kind: 'ready'; readonly origin: string; readonly isOtherPort: boolean }
+  | { readonly kind: 'link'; readonly id: number; readonly url: string }
+  | { readonly kind: 'sessions'; readonly sessions: readonly Hashed<SessionRecord>[] }
+  | { readonly kind: 'log'; readonly level: DeskLevel; readonly text: string; readonly fields: LogFields }
+  /** The desk cannot be served. */
+  | { readonly kind: 'failed'; readonly reason: string }
+
+export type DeskLevel = 'info' | 'warn' | 'error'
+export type LogFields = Readonly<Record<string, unknown>>

@@ -1,0 +1,35 @@
+/** Reasons for which the desk answers a request with an error. docs/desk.md lists them. */
+export type RefusalCode =
+  | 'REQUEST_INVALID'
+  | 'HOST_REFUSED'
+  | 'PROXY_REFUSED'
+  | 'CROSS_SITE'
+  | 'LOGIN_REQUIRED'
+  | 'LINK_INVALID'
+  | 'TOO_MANY'
+  | 'READ_ONLY'
+  | 'NO_ACTIONS'
+  | 'NONCE_INVALID'
+  | 'ACTION_REFUSED'
+  | 'NOT_FOUND'
+  | 'METHOD_REFUSED'
+  | 'TOO_LARGE'
+  | 'TOO_SLOW'
+  | 'FAILED'
+
+/** An error that a client receives as `{ error, code }`. */
+export class Refusal extends Error {
+  readonly status: number
+  readonly code: RefusalCode
+
+  /** `text`: one sentence, without anything that the client sent. */
+  constructor(status: number, code: RefusalCode, text: string) {
+    super(text)
+    this.status = status
+    this.code = code
+  }
+
+  toResponse(): Response {
+    return Response.json({ error: this.message, code: this.code }, { status: this.status })
+  }
+}

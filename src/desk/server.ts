@@ -1,0 +1,141 @@
+import { type Context, Hono } from 'hono'
+import type { Admitted } from './access/gate.ts'
+import type { Logins, Session } from './access/logins.ts'
+import { Rate } from './access/rate.ts'
+import { LOGIN_CSS, loginPage } from './login-page.ts'
+import { Refusal } from './refusal.ts'
+
+/** What a handler knows about the client. */
+export type DeskEnv = { Bindings: Admitted & { readonly session: Session | undefined } }
+
+/** A file of the page. */
+export interface PageFile {
+  readonly type: string
+  readonly body: Buffer
+  readonly gzip: Buffer
+  readonly etag: string
+}
+
+export interface DeskParts {
+  readonly logins: Logins
+  /** Files of the page by their path, `/` for the page itself. */
+  readonly page: () => ReadonlyMap<string, PageFile>
+  readonly now: () => number
+  /** Tells the operator who has logged in, and who has tried to. */
+  readonly told: (event: 'login' | 'logout' | 'login refused', fields: Readonly<Record<string, unknown>>) => void
+}
+
+const WRONG_LOGINS = { burst: 5, perSecond: 1 / 12 }
+const LINK = /^[\w-]{32}$/
+
+/** The desk as a function from requests to answers. Every request has passed the gate. */
+export function deskApp(parts: DeskParts): Hono<DeskEnv> {
+  const app = new Hono<DeskEnv>()
+  login(app, parts)
+  sessions(app, parts)
+  app.get('/', async ({ env }, next) => (env.session === undefined ? redirect('/login') : next()))
+  app.get('*', (context) => pageFile(context, parts.page()))
+  app.notFound(() => new Refusal(404, 'NOT_FOUND', 'there is nothing at this path').toResponse())
+  app.onError((error) => {
+    if (error instanceof Refusal) return error.toResponse()
+    throw error
+  })
+  return app
+}
+
+function login(app: Hono<DeskEnv>, { logins, now, told }: DeskParts): void {
+  const wrong = new Rate(WRONG_LOGINS, now)
+  app.get('/login.css', () => new Response(LOGIN_CSS, { headers: { 'content-type': 'text/css; charset=utf-8' } }))
+  app.get('/login', ({ req }) => {
+    const link = req.query('link')
+    return html(loginPage(link !== undefined && LINK.test(link) ? link : undefined))
+  })
+  app.post('/login', async ({ req, env }) => {
+    const { address, cookieName, isSecure } = env
+    if (!wrong.allows(address)) throw new Refusal(429, 'TOO_MANY', 'too many wrong links: wait a minute')
+    requireType(req.header('content-type'), 'application/x-www-form-urlencoded')
+    const link = new URLSearchParams(await req.text()).get('link') ?? ''
+    const browser = (req.header('user-agent') ?? '').slice(0, 200)
+    try {
+      const { session, cookie } = logins.begin(link, address, browser)
+      // The session that this browser had, or that someone has planted in it, ends here.
+      if (env.session !== undefined) logins.end(env.session)
+      told('login', { session: session.name, from: address, readOnly: session.readOnly })
+      return redirect('/', cookieText(cookieName, cookie, isSecure))
+    } catch (error) {
+      wrong.take(address)
+      told('login refused', { from: address })
+      throw error
+    }
+  })
+}
+
+function sessions(app: Hono<DeskEnv>, { logins, told }: DeskParts): void {
+  app.get('/api/me', ({ env }) => {
+    const { id, name, readOnly } = sessionOf(env)
+    return Response.json({ id, name, readOnly })
+  })
+  app.get('/api/sessions', ({ env }) => {
+    const own = sessionOf(env)
+    const list = logins.list().map(({ end: _, streams: _streams, ...session }) => ({
+      ...session,
+      isOwn: session.id === own.id,
+    }))
+    return Response.json({ sessions: list })
+  })
+  app.delete('/api/sessions/:id', ({ req, env }) => {
+    const own = sessionOf(env)
+    const session = logins.list().find(({ id }) => id === req.param('id'))
+    if (session === undefined) throw new Refusal(404, 'NOT_FOUND', 'there is no such session')
+    if (own.readOnly && session !== own)
+      throw new Refusal(403, 'READ_ONLY', 'this session can only look, and end itself')
+    logins.end(session)
+    told('logout', { session: session.name, by: own.name })
+    return Response.json({ text: `the session ${session.name} has ended` })
+  })
+  app.post('/logout', ({ env }) => {
+    const own = sessionOf(env)
+    logins.end(own)
+    told('logout', { session: own.name, by: own.name })
+    return redirect('/login', cookieText(env.cookieName, '', env.isSecure))
+  })
+}
+
+function sessionOf({ session }: Admitted): Session {
+  if (session === undefined) throw new Refusal(401, 'LOGIN_REQUIRED', 'log in first')
+  return session
+}
+
+function requireType(given: string | undefined, wanted: string): void {
+  if (given?.split(';')[0]?.trim().toLowerCase() !== wanted)
+    throw new Refusal(415, 'REQUEST_INVALID', `expected a body of type ${wanted}`)
+}
+
+/** Files of the page may be kept by the browser, which asks each time whether they have changed. */
+function pageFile({ req }: Context<DeskEnv>, page: ReadonlyMap<string, PageFile>): Response {
+  const file = page.get(req.path)
+  if (file === undefined) throw new Refusal(404, 'NOT_FOUND', 'there is nothing at this path')
+  const headers = { 'content-type': file.type, etag: file.etag, 'cache-control': 'no-cache', vary: 'accept-encoding' }
+  if (req.header('if-none-match') === file.etag) return new Response(null, { status: 304, headers })
+  const isZipped = /\bgzip\b/.test(req.header('accept-encoding') ?? '')
+  const body = isZipped ? file.gzip : file.body
+  return new Response(new Uint8Array(body), {
+    headers: { ...headers, ...(isZipped && { 'content-encoding': 'gzip' }) },
+  })
+}
+
+function html(text: string): Response {
+  return new Response(text, { headers: { 'content-type': 'text/html; charset=utf-8' } })
+}
+
+function redirect(location: '/' | '/login', cookie?: string): Response {
+  return new Response(null, {
+    status: 303,
+    headers: { location, ...(cookie !== undefined && { 'set-cookie': cookie }) },
+  })
+}
+
+function cookieText(name: string, value: string, isSecure: boolean): string {
+  const end = value === '' ? '; Max-Age=0' : ''
+  return `${name}=${value}; Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}${end}`
+}

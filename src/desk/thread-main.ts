@@ -1,0 +1,28 @@
+// Entry of the desk's thread.
+import { parentPort, workerData } from 'node:worker_threads'
+import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
+import { type ServedDesk, serveDesk } from './thread.ts'
+
+function say(message: FromDesk): void {
+  parentPort?.postMessage(message)
+}
+
+async function serve(): Promise<ServedDesk | undefined> {
+  try {
+    return await serveDesk(workerData as DeskStart, say)
+  } catch (error) {
+    say({ kind: 'failed', reason: (error as Error).message })
+    return undefined
+  }
+}
+
+const served = serve()
+parentPort?.on('message', (message: ToDesk) => {
+  void served.then(async (desk) => {
+    if (message.kind !== 'close') desk?.take(message)
+    else {
+      await desk?.close()
+      parentPort?.close()
+    }
+  })
+})

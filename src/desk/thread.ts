@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Millis } from '../base/units.ts'
+import { Gate, isLoopback } from './access/gate.ts'
+import { Logins } from './access/logins.ts'
+import { createHttp, type RefusedRequest } from './http.ts'
+import { LogBudget } from './log-budget.ts'
+import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
+import { deskApp, type PageFile } from './server.ts'
+
+/** Number of ports that are tried after a taken one that no file names. */
+const PORTS_TRIED = 20
+const SWEEP_MS = 10_000
+const PAGE: ReadonlyMap<string, PageFile> = new Map()
+
+/** A desk that is served. */
+export interface ServedDesk {
+  readonly origin: string
+  readonly port: number
+  take(message: ToDesk): void
+  close(): Promise<void>
+}
+
+/** Serves the desk. `say` receives its messages to the main thread; its first message is `ready`. Rejects if the desk
+ *  cannot be served. */
+export async function serveDesk(
+  { config, sessions }: DeskStart,
+  say: (message: FromDesk) => void,
+  now: () => Millis = Date.now,
+): Promise<ServedDesk> {
+  const log = new LogBudget((level, text, fields) => say({ kind: 'log', level, text, fields }), now)
+  const logins = new Logins({
+    ...{ now, sessions, readOnly: config.readOnly },
+    changed: (sessions) => say({ kind: 'sessions', sessions }),
+  })
+  const app = deskApp({
+    ...{ logins, now, page: () => PAGE },
+    told: (event, fields) => log.write(event === 'login refused' ? 'warn' : 'info', `desk: ${event}`, fields),
+  })
+  let gate: Gate | undefined
+  const server = createHttp({
+    tls: config.tls && {
+      cert: readFileSync(config.tls.certificate, 'utf8'),
+      key: readFileSync(config.tls.key, 'utf8'),
+    },
+    admit: (head) => (gate as Gate).admit(head),
+    answer: (request, admitted) => app.fetch(request, admitted),
+    isNear: (peer) => isLoopback(peer) || config.proxy?.includes(peer) === true,
+    refused: ({ ...fields }: RefusedRequest) => log.write('info', 'desk: refused a request', fields),
+    failed: (error) => log.write('error', `desk: ${textOf(error)}`, {}),
+  })
+  const port = await listen(server, config.port, config.isPortFixed ? 1 : PORTS_TRIED, config.bind)
+  const { origin, proxy, tls } = config
+  gate = new Gate({ port, isTls: tls !== undefined, origin, proxy }, logins, now)
+  const sweep = setInterval(() => {
+    logins.sweep()
+    log.flush()
+  }, SWEEP_MS)
+  const shown =
+    origin !== undefined && (tls !== undefined || proxy !== undefined) ? origin : nearOrigin(config.bind, port)
+  say({ kind: 'ready', origin: shown, isOtherPort: config.port !== 0 && port !== config.port })
+  return {
+    ...{ origin: shown, port },
+    take: (message) => {
+      if (message.kind !== 'link') return
+      const url = `${shown}/login?link=${logins.link(message)}`
+      say({ kind: 'link', id: message.id, url })
+    },
+    close: async () => {
+      clearInterval(sweep)
+      server.closeAllConnections()
+      await new Promise((closed) => server.close(closed))
+    },
+  }
+}
+
+/** Listens on the first free port. Returns the port. */
+async function listen(server: Server, first: number, tries: number, bind: string): Promise<number> {
+  for (let port = first; ; port++) {
+    try {
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', reject)
+        server.listen({ port, host: bind, exclusive: true }, () => {
+          server.off('error', reject)
+          resolve()
+        })
+      })
+      return (server.address() as AddressInfo).port
+    } catch (error) {
+      const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
+      if (!isTaken || port + 1 >= first + tries || port === 65_535) throw error
+    }
+  }
+}
+
+function nearOrigin(bind: string, port: number): string {
+  return `http://${bind === '::1' ? '[::1]' : '127.0.0.1'}:${port}`
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

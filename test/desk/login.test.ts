@@ -1,0 +1,113 @@
+import { afterEach, expect, test } from 'vitest'
+import { type Asked, DeskRig } from '../support/desk-rig.ts'
+
+let rig: DeskRig
+afterEach(() => rig.close())
+
+const me = (cookie: string): Asked => ({ path: '/api/me', headers: { cookie } })
+
+test('a link begins one session and works once; opening its page does not use it up', async () => {
+  rig = await DeskRig.start()
+  const link = rig.link(false, 'phone')
+  const page = await rig.ask({ path: `/login?link=${link}` })
+  expect(page.body).toContain(`value="${link}"`)
+  const first = await rig.postLogin(link)
+  expect(first).toMatchObject({ status: 303, headers: { location: '/' } })
+  const [set = ''] = [first.headers['set-cookie']].flat()
+  expect(set).toMatch(/^sluice-\d+=[\w-]{32}; Path=\/; HttpOnly; SameSite=Strict$/)
+  expect(JSON.parse((await rig.ask(me(set.split(';')[0] as string))).body)).toEqual({
+    ...{ id: 's1', name: 'phone', readOnly: false },
+  })
+  expect(await rig.postLogin(link)).toMatchObject({ status: 403, body: expect.stringContaining('LINK_INVALID') })
+  expect(rig.logged.filter((line) => line.startsWith('desk: login'))).toEqual([
+    'desk: login {"session":"phone","from":"127.0.0.1","readOnly":false}',
+    'desk: login refused {"from":"127.0.0.1"}',
+  ])
+})
+
+test('a link expires after 5 minutes', async () => {
+  rig = await DeskRig.start()
+  const link = rig.link()
+  rig.now += 5 * 60_000
+  expect(await rig.postLogin(link)).toMatchObject({ status: 403, body: expect.stringContaining('LINK_INVALID') })
+})
+
+test.each([
+  ['24 hours without a request', [24 * 3_600_000]],
+  ['7 days in use', Array.from({ length: 8 }, () => 23.9 * 3_600_000)],
+])('a session ends after %s', async (_name, steps) => {
+  rig = await DeskRig.start()
+  const cookie = await rig.login()
+  const statuses: number[] = []
+  for (const step of steps) {
+    rig.now += step
+    statuses.push((await rig.ask(me(cookie))).status)
+  }
+  expect(statuses.at(-1)).toBe(401)
+  expect(statuses.slice(0, -1).every((status) => status === 200)).toBe(true)
+})
+
+test('a login gives a new cookie, even to a browser that has one, and ends the session before', async () => {
+  rig = await DeskRig.start()
+  const planted = `sluice-${rig.port}=${'A'.repeat(32)}`
+  const first = await rig.postLogin(rig.link(), { cookie: planted })
+  const cookie = ([first.headers['set-cookie']].flat()[0] ?? '').split(';')[0] as string
+  expect(cookie).not.toBe(planted)
+  expect((await rig.ask(me(planted))).status).toBe(401)
+  expect((await rig.postLogin(rig.link(), { cookie })).status).toBe(303)
+  expect((await rig.ask(me(cookie))).status).toBe(401)
+})
+
+test('sessions are listed and revoked, and a session that only looks revokes only itself', async () => {
+  rig = await DeskRig.start()
+  const [full, looking] = [await rig.login(false, 'full'), await rig.login(true, 'looking')]
+  const list = JSON.parse((await rig.ask({ path: '/api/sessions', headers: { cookie: full } })).body)
+  expect(list.sessions).toMatchObject([
+    { id: 's1', name: 'full', readOnly: false, isOwn: true, address: '127.0.0.1' },
+    { id: 's2', name: 'looking', readOnly: true, isOwn: false },
+  ])
+  const end = (cookie: string, id: string) =>
+    rig.ask({ method: 'DELETE', path: `/api/sessions/${id}`, headers: { cookie, origin: rig.origin } })
+  expect((await end(looking, 's1')).status).toBe(403)
+  expect((await end(full, 's2')).status).toBe(200)
+  expect((await rig.ask(me(looking))).status).toBe(401)
+  expect((await end(full, 's2')).status).toBe(404)
+  await rig.ask({ method: 'POST', path: '/logout', headers: { cookie: full, origin: rig.origin } })
+  expect((await rig.ask(me(full))).status).toBe(401)
+})
+
+test('a desk that starts again keeps the sessions of its process', async () => {
+  rig = await DeskRig.start()
+  const cookie = await rig.login(false, 'phone')
+  const kept = rig.said.findLast((one) => one.kind === 'sessions')
+  if (kept?.kind !== 'sessions') throw new Error('the sessions were not told')
+  expect(JSON.stringify(kept)).not.toContain(cookie.split('=')[1])
+  const { port } = rig
+  await rig.close()
+  rig = await DeskRig.start({ port }, { sessions: kept.sessions })
+  expect(JSON.parse((await rig.ask(me(cookie))).body)).toMatchObject({ id: 's1', name: 'phone' })
+})
+
+test('wrong links are refused for a minute after five of them', async () => {
+  rig = await DeskRig.start()
+  const statuses: number[] = []
+  for (let tries = 0; tries < 7; tries++) statuses.push((await rig.postLogin('B'.repeat(32))).status)
+  expect(statuses).toEqual([403, 403, 403, 403, 403, 429, 429])
+  const link = rig.link()
+  rig.now += 15_000
+  expect((await rig.postLogin(link)).status).toBe(303)
+})
+
+test('a taken port that no file names is replaced by the next free one', async () => {
+  rig = await DeskRig.start()
+  const { deskFrom } = await import('../../src/config/defaults.ts')
+  const { serveDesk } = await import('../../src/desk/thread.ts')
+  const config = { ...deskFrom({}, ''), port: rig.port }
+  const said: unknown[] = []
+  const other = await serveDesk({ config, journal: '', sessions: [] }, (message) => said.push(message))
+  expect(other.port).toBeGreaterThan(rig.port)
+  expect(said).toMatchObject([{ kind: 'ready', isOtherPort: true }])
+  await other.close()
+  const fixed = serveDesk({ config: { ...config, isPortFixed: true }, journal: '', sessions: [] }, () => {})
+  await expect(fixed).rejects.toThrow('EADDRINUSE')
+})
