@@ -71,8 +71,9 @@ export interface Handlers<S, I extends Indicators = NoIndicators, X extends Sour
    *  fork, arrives as `onOrder`. */
   onFill?(fill: FillView, token: Token<S, I>): void
   /** Called when a bar of a held token closes, after `onBar`. Returns the exits that the position has from now on, or
-   *  undefined to leave its exits. They are stored as by `setExits`. Rules that equal the present ones write nothing.
-   *  Invalid rules are refused (REQUEST_INVALID), and the exits stay. */
+   *  undefined to leave its exits. Rules that equal the present ones write nothing. Take-profit steps that stay the
+   *  same go on; others begin again, as with `setExits`. Invalid rules are refused (REQUEST_INVALID), and the exits
+   *  stay. */
   exitsFor?(position: PositionView, bar: Bar, token: Token<S, I>): ExitRules | undefined
   /** Called before a limit order, a bracket with a price or a step of a DCA places its buy. Returns true, or the reason
    *  why the buy must not be placed (VETOED). A limit order then stays armed and asks again after a second at the

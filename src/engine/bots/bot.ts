@@ -145,24 +145,28 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   }
 
   setExits(token: Token | string, exits: ExitRules): Answer {
+    return this.#changeExits(mintOf(token), exits, 'begin again')
+  }
+
+  #changeExits(mint: string, exits: unknown, steps: 'begin again' | 'go on'): Answer {
     this.#charge(COST.setExits)
-    const mint = mintOf(token)
     if (this.#state.warming) return WARMING
     const rules = readExits(exits)
     if (typeof rules === 'string') return this.#refuse(mint, 'REQUEST_INVALID', rules)
     if (
       this.position(mint) !== undefined &&
-      this.#guardBooks(() => this.#context.exits.change(this.#host.settings, mint, rules))
+      this.#guardBooks(() => this.#context.exits.change(this.#host.settings, mint, rules, steps))
     )
       return { ok: true }
     return this.#refuse(mint, 'NO_POSITION', `${this.name} holds no tokens of this mint`)
   }
 
-  /** Applies the result of `exitsFor`, which may hold any value, unless the position has these exits already. */
+  /** Applies the result of `exitsFor`, which may hold any value, unless the position has these exits already. A stop
+   *  that moves at each bar must not repeat the take-profit steps that have sold their share. */
   followExits(position: PositionView, rules: unknown): void {
     const read = readExits(rules)
     if (typeof read !== 'string' && sameExits(read, position.exits)) return
-    this.setExits(position.mint, rules as ExitRules)
+    this.#changeExits(position.mint, rules, 'go on')
   }
 
   every(name: string, seconds: number): Answer {

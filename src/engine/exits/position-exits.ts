@@ -17,7 +17,7 @@ import type { BotSettings } from '../settings.ts'
 import type { Cause } from '../strategy-requests.ts'
 import { type ExitTimer, exitTimerOf } from '../timers.ts'
 import { holdEnds, millis } from './exit-levels.ts'
-import { type ExitRules, flattenSeconds, pollSeconds, quietLimits } from './exit-settings.ts'
+import { type ExitRules, flattenSeconds, pollSeconds, quietLimits, sameExits } from './exit-settings.ts'
 import type { ExitWatch } from './exit-watch.ts'
 import type { PoolPolls } from './pool-polls.ts'
 
@@ -179,13 +179,14 @@ export class Exits {
     }
   }
 
-  /** Replaces the exits of a position, at the request of its strategy. Returns false if the bot has no such
-   *  position. */
-  change(settings: BotSettings, mint: string, exits: ExitRules): boolean {
+  /** Replaces the exits of a position, at the request of its strategy. `steps`: whether take-profit steps that stay the
+   *  same begin again or go on. Returns false if the bot has no such position. */
+  change(settings: BotSettings, mint: string, exits: ExitRules, steps: 'begin again' | 'go on'): boolean {
     const position = this.#state.book.positions.get({ account: settings.account.id, mint })
     if (position === undefined || position.bot !== settings.name) return false
+    const goOn = steps === 'go on' && sameExits(position.exits.takeProfitSteps, exits.takeProfitSteps)
     position.exits = exits
-    restartSteps(position)
+    if (!goOn) restartSteps(position)
     this.#clear('hold', position)
     this.#clear('quiet', position)
     this.#clear('poll', position)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Bot, BuyTrigger, ExitRules, Handlers } from '../../../src/index.ts'
-import { botSettings, EngineRig, MINT, orders } from '../../support/engine-rig.ts'
+import { botSettings, EngineRig, fillOf, MINT, orders } from '../../support/engine-rig.ts'
 
 /** A bot that buys at its first print with a price. `more`: its other handlers. */
 function held(more: Handlers<unknown>, wish: (bot: Bot) => unknown = buys): EngineRig {
@@ -45,6 +45,20 @@ function seconds(rig: EngineRig, count: number): string[] {
 test('exitsFor sets the exits of a held position once; equal rules write nothing', () => {
   const rig = opened({ exitsFor: () => ({ trailingPercent: 10, stopLossPercent: 20 }) })
   expect(seconds(rig, 4)).toEqual(['{"trailingPercent":10,"stopLossPercent":20}'])
+})
+
+test('a stop that exitsFor moves at each bar does not repeat the take-profit steps', () => {
+  const takeProfitSteps = [{ atPercent: 50, sellPercent: 25 }]
+  let bars = 0
+  const rig = opened({ exitsFor: () => ({ takeProfitSteps, stopLossPercent: 50 - ++bars, windowPrints: 5 }) })
+  const sold: unknown[] = []
+  for (let print = 0; print < 40; print++)
+    for (const order of orders(rig.trade(2e-6, { ms: 500 }))) {
+      sold.push(order.size)
+      rig.report(order, 'filled', { fill: fillOf(order, 2e-6, rig.now, { tokens: 250_000_000_000n }) })
+    }
+  expect(bars).toBeGreaterThan(10)
+  expect(sold).toEqual([{ kind: 'percent', percent: 25 }])
 })
 
 test('undefined leaves the exits, and exitsFor sees the position and the bar', () => {
