@@ -97,7 +97,7 @@ function hasNumber(type: Type): boolean {
   return partsOf(type).some((part) => part.type === 'intrinsic' && (part.name === 'number' || part.name === 'bigint'))
 }
 
-/** The types of which a union, an intersection or a list is made; otherwise the type itself. */
+/** The types inside a union, an intersection or a list; otherwise the type itself. */
 function partsOf(type: Type): readonly Type[] {
   switch (type.type) {
     case 'union':
