@@ -9,7 +9,7 @@ import { botSettings, startInput } from '../test/support/engine-rig.ts'
 export const TOKENS = 2_000
 const START = 1_780_012_800_000
 
-/** Rows in memory with realistic sizes and noise: the tokens in random order, with prices that vary by a few percent. */
+/** Rows in memory with realistic sizes and noise: tokens in random order, with prices that vary by a few percent. */
 export function randomMarket(mints: Mints, blocks: number, stepMs: number): LiveBlock[] {
   const random = seededRandom(7)
   const prices = Float64Array.from({ length: TOKENS }, () => 1e-7 * (1 + random.next()))
