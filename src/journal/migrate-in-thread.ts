@@ -3,12 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { errorOf } from '../base/errors.ts'
 import { backupPath, partialBackup } from './backup.ts'
 import { bringUpToDate, type Migration, migratesFrom } from './migrate.ts'
-import type { FromMigrationThread } from './migrate-thread.ts'
-
-export interface MigrationStart {
-  readonly path: string
-  readonly backup: boolean
-}
+import type { FromMigrationThread, MigrationStart } from './migrate-thread.ts'
 
 /** Functions that receive the progress of a migration. */
 export interface MigrationReport {

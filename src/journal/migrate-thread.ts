@@ -2,7 +2,11 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Failed, failedOf } from '../base/errors.ts'
 import { bringUpToDate, type Migration } from './migrate.ts'
-import type { MigrationStart } from './migrate-in-thread.ts'
+
+export interface MigrationStart {
+  readonly path: string
+  readonly backup: boolean
+}
 
 export type FromMigrationThread =
   | { readonly kind: 'sealed'; readonly rows: number; readonly of: number }
