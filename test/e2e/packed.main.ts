@@ -1,7 +1,7 @@
 // `npm run packed`: does in an empty folder what a new user does, with the archive that would be published and the
 // machine's own Node. Needs npm's registry, so it is not part of `npm test`.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 
@@ -31,6 +31,24 @@ function step(cwd: string, line: string, expected?: RegExp): string {
   return stdout
 }
 
+/** A golden replay of the rows that the run has recorded: cut out, written, compared, and changed. */
+function golden(bots: string): void {
+  step(bots, 'npx --no sluice export --from 2026-01-01 --out strategies/first.ndjson', /exported [1-9]/)
+  const test = (risePercent: number): string => `import { test } from 'node:test'
+import { matchGolden } from 'sluice/testing'
+import strategy from './my-strategy.ts'
+test('golden', async () => {
+  const files = { tape: 'strategies/first.ndjson', golden: 'strategies/first.golden.jsonl' }
+  await matchGolden(strategy, { ...files, params: { risePercent: ${risePercent} } })
+})
+`
+  writeFileSync(join(bots, 'strategies/golden.test.ts'), test(2))
+  step(bots, 'npx --no sluice test strategies/golden.test.ts --update', /first\.golden\.jsonl: [1-9]\d* decisions/)
+  step(bots, 'npx --no sluice test strategies/golden.test.ts', /pass 1\b/)
+  writeFileSync(join(bots, 'strategies/golden.test.ts'), test(400))
+  step(bots, '! npx --no sluice test strategies/golden.test.ts', /decision 1 differs from the golden file/)
+}
+
 const archive = step(ROOT, `npm pack --silent --pack-destination ${folder}`).trim().split('\n').at(-1) as string
 step(folder, `npm install --silent --prefix first ./${archive}`)
 const own = join(ROOT, 'node_modules/.bin/node')
@@ -43,7 +61,7 @@ const bots = join(folder, 'bots')
 step(bots, 'npm install --silent')
 step(bots, 'npx --no sluice --version')
 step(bots, 'cat node_modules/sluice/docs/README.md', /first-run\.md/)
-step(bots, 'npm test', /pass 3\b/)
+step(bots, 'npm test', /pass 4\b/)
 step(bots, 'npm run types')
 step(bots, 'npx --no sluice check bots.yaml', /No errors/)
 step(bots, 'npx --no sluice run bots.yaml --seconds 15', /[1-9]\d* market rows/)
@@ -51,5 +69,7 @@ step(bots, 'npx --no sluice replay --verify', /equal|identical|same/i)
 step(bots, 'npx --no sluice backtest bots.yaml --json', /"events":[1-9]/)
 step(bots, 'npx --no sluice demo --seconds 10 --journal data/demo.db', /[1-9]\d* orders/)
 step(bots, 'npx --no sluice new strategy second')
-step(bots, 'npm test', /pass 6\b/)
+step(bots, 'npx --no sluice test', /pass 8\b/)
+step(bots, 'npx --no sluice test strategies/second.test.ts --json', /{"files":1,"passed":true}/)
+golden(bots)
 rmSync(folder, { recursive: true, force: true })

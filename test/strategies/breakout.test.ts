@@ -1,5 +1,6 @@
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type StrategyRig, testStrategy } from '../../src/testing.ts'
+import { matchGolden, type StrategyRig, testStrategy } from '../../src/testing.ts'
 import breakout from '../../strategies/breakout.ts'
 import { addBars, asked, bars, type ShortBar } from './bars.ts'
 
@@ -37,4 +38,15 @@ test('a bar that the feed interrupted starts no buy', () => {
   }
   expect(asksAfter((rig) => rig.advance(2))).toEqual([expect.stringMatching(/^buy 0\.1: closed above 5 bars/)])
   expect(asksAfter((rig) => rig.gap(2))).toEqual([])
+})
+
+/** An hour of two tokens of the market of the sandbox: `rig.randomMarket({ seed: 18, seconds: 3600, launchesPerSecond:
+ *  0.05 })`, `rig.saveJournal`, and `sluice export --mint`. */
+const HOUR = join(import.meta.dirname, 'golden/hour.csv')
+
+test('the decisions in a recorded hour equal the golden file', async () => {
+  const golden = join(import.meta.dirname, 'golden/breakout.jsonl')
+  expect(await matchGolden(breakout, { tape: HOUR, golden })).toBeGreaterThan(1)
+  const other = { tape: HOUR, golden, params: { volumeFactor: 4 }, update: false }
+  await expect(matchGolden(breakout, other)).rejects.toThrow('decision 1 differs from the golden file')
 })

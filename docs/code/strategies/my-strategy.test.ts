@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testStrategy } from 'sluice/testing'
+import { holdsAtMost, inRandomMarkets, isOutWithin, testStrategy } from 'sluice/testing'
 import strategy from './my-strategy.ts'
 
 const params = { risePercent: 25, sizeSol: 0.1 }
@@ -34,4 +34,14 @@ test('a single outlier does not change the robust price', () => {
   rig.trade({ price: 9e-7 })
   rig.trade({ price: 1e-7 })
   assert.deepEqual(rig.orders, [])
+})
+
+// A strategy that declares `bars` is also tested with `rig.bar('1m', { close: 1.3e-7, volumeSol: 20 })`.
+
+test('in random markets the bot keeps its limits', () => {
+  const options = { seeds: 5, seconds: 60, params, limits: { maxOpenPositions: 2 }, exits: { maxHoldSeconds: 30 } }
+  inRandomMarkets(strategy, options, (rig) => {
+    rig.always(holdsAtMost({ tokens: 2, sol: 0.25 }))
+    rig.always(isOutWithin(60))
+  })
 })

@@ -87,7 +87,7 @@ export function strategyTestText(file: string, runner: 'node:test' | 'vitest'): 
   const imports = [
     "import assert from 'node:assert/strict'",
     runner === 'node:test' && "import { test } from 'node:test'",
-    "import { testStrategy } from 'sluice/testing'",
+    "import { holdsAtMost, inRandomMarkets, isOutWithin, testStrategy } from 'sluice/testing'",
     runner === 'vitest' && "import { test } from 'vitest'",
     `import strategy from '${file}'`,
   ]
@@ -124,6 +124,16 @@ test('a single outlier does not change the robust price', () => {
   rig.trade({ price: 9e-7 })
   rig.trade({ price: 1e-7 })
   assert.deepEqual(rig.orders, [])
+})
+
+// A strategy that declares \`bars\` is also tested with \`rig.bar('1m', { close: 1.3e-7, volumeSol: 20 })\`.
+
+test('in random markets the bot keeps its limits', () => {
+  const options = { seeds: 5, seconds: 60, params, limits: { maxOpenPositions: 2 }, exits: { maxHoldSeconds: 30 } }
+  inRandomMarkets(strategy, options, (rig) => {
+    rig.always(holdsAtMost({ tokens: 2, sol: 0.25 }))
+    rig.always(isOutWithin(60))
+  })
 })
 `
 }
