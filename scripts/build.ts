@@ -1,9 +1,10 @@
 // Builds dist/ for the published package: the sources, then the shipped strategies against the types just built.
 import { spawnSync } from 'node:child_process'
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { packedName, pageFiles } from '../src/desk/page-files.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
@@ -34,3 +35,10 @@ cpSync(join(root, 'src', programs), join(dist, programs), {
   recursive: true,
   filter: (path) => !/\.[ch]$/.test(path),
 })
+
+// The page of the desk with its libraries, as the desk serves it: an installation needs none of their packages.
+for (const [url, { body }] of pageFiles()) {
+  const path = join(dist, 'desk', 'page', packedName(url))
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, body)
+}

@@ -4,6 +4,7 @@ import {
   cycles,
   determinismBans,
   leftForLater,
+  pageRule,
   ROWS,
   readSources,
   rowRule,
@@ -16,6 +17,7 @@ const everything = [...product, ...readSources(...['test', 'bench'].filter((fold
 
 test.each([
   ['every folder imports only from the rows below it', rowRule(product)],
+  ['the page of the desk and the process share only types and pure modules', pageRule(product)],
   ['imports form no cycle', cycles(product)],
   ['pure rows and strategies do not depend on time, chance or the machine', determinismBans(product)],
   ['every function fits on a screen', tooLong(product)],
@@ -69,6 +71,28 @@ test.each([
   ['a type', "type B = import('../chain/b.ts').B"],
 ])('the rule of rows detects %s', (_name, text) => {
   expect(rowRule([source('src/journal/a.ts', text)])).toHaveLength(1)
+})
+
+test.each([
+  ['a module of the process', 'src/desk/page/a.ts', "import { View } from '../../runtime/view/view.ts'", 'import type'],
+  [
+    'types of another folder',
+    'src/desk/page/a.ts',
+    "import type { Bot } from '../../engine/strategy.ts'",
+    'imports only',
+  ],
+  ['a package of Node', 'src/desk/page/a.ts', imports('node:fs'), 'imports only'],
+  ['the page, loaded by the process', 'src/desk/server.ts', imports('./page/app.ts'), 'runs in a browser'],
+])('the rule of the page refuses %s', (_name, path, text, because) => {
+  expect(pageRule([source(path, text)])).toEqual([expect.stringContaining(because)])
+})
+
+test('the page may import itself, its libraries, pure modules, and types of the view', () => {
+  const types = "import type { View } from '../../runtime/view/view.ts'"
+  const text = `${imports('./b.ts', 'preact/hooks', '../../base/text.ts')}\n${types}`
+  expect(pageRule([source('src/desk/page/a.ts', text), source('src/desk/page-files.ts', imports('node:fs'))])).toEqual(
+    [],
+  )
 })
 
 test('a cycle is reported as a path; a diamond is not a cycle', () => {

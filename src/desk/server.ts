@@ -3,18 +3,11 @@ import type { Admitted } from './access/gate.ts'
 import type { Logins, Session } from './access/logins.ts'
 import { Rate } from './access/rate.ts'
 import { LOGIN_CSS, loginPage } from './login-page.ts'
+import type { PageFile } from './page-files.ts'
 import { Refusal } from './refusal.ts'
 
 /** What a handler knows about the client. */
 export type DeskEnv = { Bindings: Admitted & { readonly session: Session | undefined } }
-
-/** A file of the page. */
-export interface PageFile {
-  readonly type: string
-  readonly body: Buffer
-  readonly gzip: Buffer
-  readonly etag: string
-}
 
 export interface DeskParts {
   readonly logins: Logins

@@ -7,12 +7,12 @@ import { Logins } from './access/logins.ts'
 import { createHttp, type RefusedRequest } from './http.ts'
 import { LogBudget } from './log-budget.ts'
 import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
-import { deskApp, type PageFile } from './server.ts'
+import { pageFiles } from './page-files.ts'
+import { deskApp } from './server.ts'
 
 /** Number of ports that are tried after a taken one that no file names. */
 const PORTS_TRIED = 20
 const SWEEP_MS = 10_000
-const PAGE: ReadonlyMap<string, PageFile> = new Map()
 
 /** A desk that is served. */
 export interface ServedDesk {
@@ -35,7 +35,7 @@ export async function serveDesk(
     changed: (sessions) => say({ kind: 'sessions', sessions }),
   })
   const app = deskApp({
-    ...{ logins, now, page: () => PAGE },
+    ...{ logins, now, page: pageFiles },
     told: (event, fields) => log.write(event === 'login refused' ? 'warn' : 'info', `desk: ${event}`, fields),
   })
   let gate: Gate | undefined

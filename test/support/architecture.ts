@@ -136,6 +136,39 @@ function packageImport(path: string, specifier: string): string | undefined {
   return `${from}/ uses ${allowed.length === 0 ? 'no package' : `only ${allowed.join(', ')}`}: ${noWorld}`
 }
 
+/** The page of the desk runs in a browser: it is served the modules that it imports, and these libraries. */
+const PAGE = 'src/desk/page/'
+const PACKAGES_OF_PAGE = ['preact', 'preact/hooks', 'uplot', 'lightweight-charts']
+/** Pure modules that the page may load. From other folders it imports types. */
+const MODULES_OF_PAGE = ['src/base/text.ts', 'src/market/bar-width.ts', 'src/runtime/time-text.ts']
+const TYPES_OF_PAGE = ['src/base/units.ts', 'src/desk/api/types.ts', 'src/runtime/view/view.ts']
+
+/** The page loads no module of the process, and the process loads no module of the page. */
+export function pageRule(sources: Source[]): string[] {
+  return sources.flatMap(({ path, imports, tree }) => {
+    const typesOnly = new Set(
+      tree.statements
+        .filter((one) => ts.isImportDeclaration(one) && one.importClause?.isTypeOnly === true)
+        .map((one) => lineOf(tree, (one as ts.ImportDeclaration).moduleSpecifier)),
+    )
+    return imports.flatMap(({ specifier, line }) => {
+      const target = specifier.startsWith('.') ? resolve(path, specifier) : specifier
+      const complaint = path.startsWith(PAGE) ? fromPage(target, typesOnly.has(line)) : intoPage(target)
+      return complaint === undefined ? [] : [`${path}:${line} imports '${specifier}': ${complaint}`]
+    })
+  })
+}
+
+function fromPage(target: string, isType: boolean): string | undefined {
+  if (target.startsWith(PAGE) || MODULES_OF_PAGE.includes(target) || PACKAGES_OF_PAGE.includes(target)) return undefined
+  if (!TYPES_OF_PAGE.includes(target)) return `the page of the desk imports only ${TYPES_OF_PAGE.join(', ')} as types`
+  return isType ? undefined : 'the page of the desk imports only types from there: write `import type`'
+}
+
+function intoPage(target: string): string | undefined {
+  return target.startsWith(PAGE) ? 'the page of the desk runs in a browser: move what both need below it' : undefined
+}
+
 /** Every import cycle once, as a path that ends where it began. Type-only imports count, too. */
 export function cycles(sources: Source[]): string[] {
   const byPath = new Map(sources.map((one) => [one.path, one]))

@@ -1,0 +1,172 @@
+// The data of the charts, without a browser.
+import { parseWidth } from '../../market/bar-width.ts'
+import type { TokenAnswer } from '../api/types.ts'
+import { priceText, printable, solText, timeText, wordsOf } from './format.ts'
+
+const MOST_CELLS = 4_000
+const SECOND_MS = 1_000
+const STEPS_S = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400]
+
+/** Cells of equal length. The chart's axis is a row of cells, so that equal times have equal widths. */
+export interface Grid {
+  readonly from: number
+  readonly stepMs: number
+  readonly cells: number
+}
+
+/** `barMs`: width of a bar of time, which is then the length of a cell. */
+export function gridOf(from: number, to: number, barMs = 0): Grid {
+  const span = Math.max(SECOND_MS, to - from)
+  const fitting =
+    STEPS_S.find((step) => span / (step * SECOND_MS) <= MOST_CELLS) ?? Math.ceil(span / MOST_CELLS / SECOND_MS)
+  const stepMs = Math.max(fitting * SECOND_MS, barMs)
+  const start = Math.floor(from / stepMs) * stepMs
+  return { from: start, stepMs, cells: Math.min(MOST_CELLS * 2, Math.floor((to - start) / stepMs) + 1) }
+}
+
+/** Place of a time on the axis, in cells. */
+export function cellOf({ from, stepMs }: Grid, time: number): number {
+  return (time - from) / stepMs
+}
+
+export interface Point {
+  /** Seconds since 1970, as the chart counts. */
+  readonly time: number
+  readonly value?: number
+}
+
+/** The last price of each cell; a cell without one has the price before it, because a price holds until the next. */
+export function priceCells({ price: [times, prices] }: Pick<TokenAnswer, 'price'>, grid: Grid): Point[] {
+  const points: Point[] = []
+  let next = 0
+  for (let cell = 0; cell < grid.cells; cell++) {
+    const end = grid.from + (cell + 1) * grid.stepMs
+    while (next < times.length && times[next]! < end) next++
+    const time = (grid.from + cell * grid.stepMs) / SECOND_MS
+    points.push(next === 0 ? { time } : { time, value: prices[next - 1]! })
+  }
+  return points
+}
+
+export interface Candle {
+  readonly time: number
+  readonly open: number
+  readonly high: number
+  readonly low: number
+  readonly close: number
+}
+
+/** Bars by the cell in which each ends. Several bars in one cell, such as bars of ticks, become one. */
+export function candles(bars: NonNullable<TokenAnswer['bars']>, grid: Grid): Candle[] {
+  const byCell = new Map<number, Candle>()
+  for (const { t, o, h, l, c } of bars) {
+    const cell = Math.ceil(cellOf(grid, t)) - 1
+    if (cell < 0 || cell >= grid.cells) continue
+    const before = byCell.get(cell)
+    const time = (grid.from + cell * grid.stepMs) / SECOND_MS
+    byCell.set(cell, {
+      ...{ time, open: before?.open ?? o, close: c },
+      ...{ high: Math.max(before?.high ?? h, h), low: Math.min(before?.low ?? l, l) },
+    })
+  }
+  return [...byCell.values()].sort((one, other) => one.time - other.time)
+}
+
+/** Robust price at a time; undefined before the first one. */
+export function priceAt([times, prices]: TokenAnswer['price'], time: number): number | undefined {
+  let [low, high] = [0, times.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (times[middle]! <= time) low = middle + 1
+    else high = middle
+  }
+  return low === 0 ? prices[0] : prices[low - 1]
+}
+
+/** Something of ours on the chart, which can be opened. */
+export interface Mark {
+  readonly id: string
+  readonly kind: 'buy' | 'sell' | 'refusal' | 'note'
+  readonly time: number
+  readonly price: number
+  readonly bot: string
+  /** Order that `why` explains; '' for what belongs to the token. */
+  readonly orderId: string
+  readonly text: string
+}
+
+export function marksOf({ fills, refusals, notes, price }: TokenAnswer): Mark[] {
+  const at = (time: number): number => priceAt(price, time) ?? 0
+  const words = (kind: 'refusal' | 'note', list: TokenAnswer['refusals']): Mark[] =>
+    list.map(({ t, bot, code, text, count }, index) => ({
+      ...{ id: `${kind}${index}`, kind, time: t, price: at(t), bot, orderId: '' },
+      text: `${wordsOf(code)}${count > 1 ? ` (${count} times)` : ''}: ${printable(text)}`,
+    }))
+  const trades = fills.map(({ t, p, sol, side, orderId, bot }): Mark => {
+    const text = `${side === 'buy' ? 'bought for' : 'sold for'} ${solText(sol)} SOL at ${priceText(p)}`
+    return { id: `fill${orderId}-${t}`, kind: side, time: t, price: p ?? at(t), bot, orderId, text }
+  })
+  return [...trades, ...words('refusal', refusals), ...words('note', notes)].sort((one, other) => one.time - other.time)
+}
+
+/** A line about a mark, for the list below the chart and for screen readers. */
+export function markText({ time, bot, text }: Mark, now: number): string {
+  return `${timeText(time, now)} ${printable(bot)} ${text}`
+}
+
+/** Lowest and highest value; undefined without values. */
+export function rangeOf(values: readonly number[]): { min: number; max: number } | undefined {
+  if (values.length === 0) return undefined
+  let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (const value of values) {
+    if (value < min) min = value
+    if (value > max) max = value
+  }
+  return { min, max }
+}
+
+export interface Step {
+  readonly label: string
+  readonly sol: number
+  /** Left edge and width of its bar, percent of the whole. */
+  readonly left: number
+  readonly width: number
+  readonly isTotal: boolean
+}
+
+/** Bars of a waterfall: the first and the last row begin at zero, the others where the row before ended. */
+export function waterfallSteps(rows: readonly { readonly label: string; readonly sol: number }[]): Step[] {
+  const edges = rows.map((_row, index) => {
+    const isTotal = index === 0 || index === rows.length - 1
+    const start = isTotal ? 0 : rows.slice(0, index).reduce((sum, { sol }) => sum + sol, 0)
+    return { isTotal, start, end: start + rows[index]!.sol }
+  })
+  const { min, max } = rangeOf([0, ...edges.flatMap(({ start, end }) => [start, end])])!
+  const whole = max - min || 1
+  return rows.map(({ label, sol }, index) => {
+    const { isTotal, start, end } = edges[index]!
+    const left = ((Math.min(start, end) - min) / whole) * 100
+    return { label, sol, left, width: (Math.abs(end - start) / whole) * 100, isTotal }
+  })
+}
+
+/** Length of a bar of time; 0 for a bar of trades or of volume. */
+export function barMsOf(width: string): number {
+  const everyMs = parseWidth(width)?.everyMs ?? 0
+  return Number.isFinite(everyMs) ? everyMs : 0
+}
+
+/** Widths of bars that appear in the parameters of a bot. */
+export function declaredWidths(params: unknown): string[] {
+  const found = new Set<string>()
+  const walk = (value: unknown, depth: number): void => {
+    if (typeof value === 'string' && parseWidth(value) !== undefined) found.add(value)
+    else if (typeof value === 'object' && value !== null && depth < 6)
+      for (const [key, part] of Object.entries(value)) {
+        walk(key, depth + 1)
+        walk(part, depth + 1)
+      }
+  }
+  walk(params, 0)
+  return [...found]
+}

@@ -1,0 +1,101 @@
+import type { Change, View } from '../../runtime/view/view.ts'
+import type { LogLine } from '../api/types.ts'
+import { applyChange } from './apply-change.ts'
+import type { Desk, Store } from './store.ts'
+
+/** The browser, as far as the connection needs it. */
+export interface Outside {
+  /** Opens the stream of events. `failed`: the stream broke; `isOver` if the browser does not open it again. */
+  open(heard: (kind: 'view' | 'change' | 'log', data: string) => void, failed: (isOver: boolean) => void): () => void
+  /** Asks for the whole view. `ended`: the session is over; `lost`: no answer, or an error. */
+  ask(): Promise<View | 'ended' | 'lost'>
+  now(): number
+  every(ms: number, run: () => void): void
+}
+
+/** A stream without any event for this long is asked for its view, because a phone tells no page that a network is
+ *  gone. */
+const SILENT_MS = 20_000
+const AGAIN_MS = 3_000
+const CHECK_MS = 1_000
+const MOST_NEWS = 200
+
+/** Keeps the view of the store equal to the view of the running process. */
+export class Connection {
+  readonly #store: Store<Desk>
+  readonly #outside: Outside
+  #close = (): void => {}
+  #asked = false
+  /** Time of the next attempt to open the stream; 0 while the browser opens it by itself. */
+  #openAt = 0
+
+  constructor(store: Store<Desk>, outside: Outside) {
+    this.#store = store
+    this.#outside = outside
+  }
+
+  start(): void {
+    this.#open()
+    this.#outside.every(CHECK_MS, () => this.#check())
+  }
+
+  #open(): void {
+    this.#close()
+    this.#openAt = 0
+    this.#close = this.#outside.open(
+      (kind, data) => this.#take(kind, JSON.parse(data)),
+      (isOver) => this.#failed(isOver),
+    )
+  }
+
+  #take(kind: 'view' | 'change' | 'log', data: unknown): void {
+    const { view, news } = this.#store.get()
+    const link = { state: 'live', heardAt: this.#outside.now() } as const
+    if (kind === 'view') this.#store.set({ link, view: data as View })
+    else if (kind === 'log')
+      this.#store.set({ link, news: [...newest(data as LogLine[]), ...news].slice(0, MOST_NEWS) })
+    else if (view !== null) this.#store.set({ link, view: applyChange(view, data as Change) })
+  }
+
+  #failed(isOver: boolean): void {
+    this.#lose()
+    if (isOver) void this.#ask()
+  }
+
+  #lose(): void {
+    const { link } = this.#store.get()
+    if (link.state !== 'ended') this.#store.set({ link: { ...link, state: 'lost' } })
+  }
+
+  #check(): void {
+    const { link } = this.#store.get()
+    const now = this.#outside.now()
+    if (link.state === 'ended') return
+    if (this.#openAt > 0 && now >= this.#openAt) this.#open()
+    else if (link.state === 'live' && now - link.heardAt >= SILENT_MS) void this.#ask()
+  }
+
+  /** Asks for the whole view. An answer shows that the process can be reached, and is newer than the page. */
+  async #ask(): Promise<void> {
+    if (this.#asked) return
+    this.#asked = true
+    const isStreaming = this.#store.get().link.state === 'live'
+    const answer = await this.#outside.ask()
+    this.#asked = false
+    if (answer === 'ended') {
+      this.#close()
+      this.#store.set({ link: { ...this.#store.get().link, state: 'ended' } })
+      return
+    }
+    if (answer !== 'lost' && isStreaming) {
+      this.#store.set({ link: { state: 'live', heardAt: this.#outside.now() }, view: answer })
+      return
+    }
+    this.#lose()
+    this.#openAt = this.#outside.now() + AGAIN_MS
+  }
+}
+
+function newest(lines: readonly LogLine[]): LogLine[] {
+  return [...lines].sort((one, other) => other.seq - one.seq)
+}

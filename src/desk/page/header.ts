@@ -1,0 +1,170 @@
+import { type ComponentChild, type ComponentChildren, h } from 'preact'
+import type { View } from '../../runtime/view/view.ts'
+import { Amount, Foreign } from './elements.ts'
+import { ageText, bytesText, printable, solText, spanText, timeText, wordsOf } from './format.ts'
+import type { Shown } from './shown.ts'
+
+/** Lag of the feed, and age of a write that is not durable, from which on the page marks them. */
+const LAG_MS = 2_000
+const WRITE_MS = 1_000
+const LITTLE_SPACE = 1e9
+
+export type Mark = '' | 'good' | 'warn' | 'bad'
+
+interface Vital {
+  readonly name: string
+  readonly value: ComponentChildren
+  readonly detail: ComponentChildren
+  readonly mark: Mark
+}
+
+/** The state of the process in eight values. */
+export function Vitals({ shown: { view, now } }: { shown: Shown }): ComponentChild {
+  const vitals = [
+    wallet(view),
+    today(view),
+    entries(view, now),
+    requests(view),
+    feed(view),
+    unknown(view),
+    journal(view),
+    plan(view),
+  ]
+  return h(
+    'dl',
+    { class: 'vitals', 'aria-label': 'State of the process' },
+    vitals.map(({ name, value, detail, mark }) =>
+      h(
+        'div',
+        { key: name, class: mark },
+        h('dt', {}, name),
+        h('dd', { class: 'value' }, value),
+        h('dd', { class: 'detail' }, detail),
+      ),
+    ),
+  )
+}
+
+function wallet({ wallets }: View): Vital {
+  const read = wallets.filter(({ solBalance }) => solBalance !== null)
+  const balance = read.reduce((sum, { solBalance }) => sum + (solBalance ?? 0), 0)
+  const positions = wallets.reduce((sum, { positionsSol }) => sum + positionsSol, 0)
+  const isRead = read.length === wallets.length
+  return {
+    name: wallets.length === 1 ? 'Wallet' : `${wallets.length} wallets`,
+    value: isRead ? `${solText(balance + positions)} SOL` : 'not read yet',
+    detail: `${isRead ? solText(balance) : '?'} free + ${solText(positions)} held`,
+    mark: isRead ? '' : 'warn',
+  }
+}
+
+function today({ bots }: View): Vital {
+  const sum = (of: (bot: View['bots'][number]) => number): number => bots.reduce((all, bot) => all + of(bot), 0)
+  return {
+    name: 'Net today',
+    value: [h(Amount, { sol: sum((bot) => bot.today.netSol) }), ' SOL'],
+    detail: ['in all ', h(Amount, { sol: sum((bot) => bot.sinceBeginning.netSol) })],
+    mark: '',
+  }
+}
+
+function entries({ stops, bots }: View, now: number): Vital {
+  const [first] = stops
+  if (first === undefined) return { name: 'Entries', value: 'allowed', detail: `${bots.length} bots`, mark: 'good' }
+  const all = stops.some((stop) => stop.bots.length === bots.length)
+  const until = first.until === null ? 'until it is ended' : `until ${timeText(first.until, now)}`
+  const more = stops.length > 1 ? `, ${stops.length - 1} more` : ''
+  return {
+    name: 'Entries',
+    value: all ? 'stopped' : 'stopped in part',
+    detail: `${wordsOf(first.code)} ${until}${more}`,
+    mark: 'bad',
+  }
+}
+
+function requests({ requests: { held, allowed, perMinute, waiting, holds } }: View): Vital {
+  const left = Math.max(0, allowed - held)
+  const hold = holds[0] === undefined ? '' : `, ${wordsOf(holds[0].code)}`
+  return {
+    name: 'Requests left',
+    value: `${left} of ${perMinute} /min`,
+    detail: `${held} in use, ${waiting} wait${hold}`,
+    mark: left === 0 || holds.length > 0 ? 'warn' : '',
+  }
+}
+
+function feed({ feed, feedLagMs, gaps, gapSeconds, reconnects, source }: View): Vital {
+  const isGood = feed === 'live' || source === 'recorded'
+  const missing = gaps === 0 ? 'no gaps' : `${gaps} gaps ${spanText(gapSeconds * 1000)}`
+  return {
+    name: 'Feed',
+    value: feedLagMs === null ? printable(feed) : `${printable(feed)}, ${spanText(feedLagMs)} behind`,
+    detail: reconnects === 0 ? missing : `${missing}, lost ${reconnects} times`,
+    mark: !isGood ? 'bad' : (feedLagMs ?? 0) > LAG_MS ? 'warn' : '',
+  }
+}
+
+function unknown({ openOrders }: View): Vital {
+  const count = openOrders.filter(({ proof }) => proof !== null).length
+  return {
+    name: 'Unknown orders',
+    value: String(count),
+    detail: `${openOrders.length} open in all`,
+    mark: count > 0 ? 'warn' : '',
+  }
+}
+
+function journal({ journal: { bytes, freeBytes, waitingMs } }: View): Vital {
+  const isLate = waitingMs > WRITE_MS
+  return {
+    name: 'Journal',
+    value: isLate ? `waits ${spanText(waitingMs)}` : `${bytesText(bytes)}`,
+    detail: `${bytesText(freeBytes)} free`,
+    mark: isLate || freeBytes < LITTLE_SPACE ? 'warn' : '',
+  }
+}
+
+function plan({ plan, planNotice, decisionUs }: View): Vital {
+  return {
+    name: 'Plan',
+    value: printable(plan.name),
+    detail:
+      planNotice === ''
+        ? `decides in ${decisionUs.p50.toFixed(1)} µs, p99 ${decisionUs.p99.toFixed(0)} µs`
+        : printable(planNotice),
+    mark: planNotice === '' ? '' : 'warn',
+  }
+}
+
+/** Lines about everything that needs attention, as the terminal shows them. */
+export function Notices({ shown: { view, now } }: { shown: Shown }): ComponentChild {
+  const { stops, bots, requests, brokenLists, brokenSources } = view
+  const lines = [
+    ...stops.map(({ code, bots: of, since, until, text }) => ({
+      mark: 'bad',
+      head: `${wordsOf(code)}${of.length === bots.length ? '' : `: ${of.join(', ')}`}`,
+      text: `${since === null ? 'since before this start' : `since ${timeText(since, now)}`}${until === null ? '' : ` until ${timeText(until, now)} (${ageText(until - now)})`}: ${text}`,
+    })),
+    ...requests.holds.map(({ code, until, text }) => ({
+      mark: 'warn',
+      head: wordsOf(code),
+      text: until === null ? text : `until ${timeText(until, now)}: ${text}`,
+    })),
+    ...[...brokenLists, ...brokenSources].map((text) => ({ mark: 'warn', head: 'not read', text })),
+  ]
+  if (lines.length === 0) return null
+  return h(
+    'ul',
+    { class: 'notices', 'aria-label': 'Needs attention' },
+    lines.map(({ mark, head, text }) =>
+      h('li', { key: head + text, class: mark }, h('b', {}, printable(head)), ' ', h(Foreign, { text })),
+    ),
+  )
+}
+
+/** Mode of the bots, with the executor for real money. */
+export function modeText({ bots, source }: View): string {
+  if (source === 'recorded') return 'recorded'
+  const modes = new Set(bots.map(({ mode, executor }) => (mode === 'live' ? `live, ${executor}` : mode)))
+  return [...modes].join(' and ')
+}

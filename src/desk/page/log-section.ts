@@ -1,0 +1,68 @@
+import { type ComponentChild, h } from 'preact'
+import { useState } from 'preact/hooks'
+import type { LogAnswer, LogLevel, LogLine } from '../api/types.ts'
+import { Choice, Empty, Foreign, Section, TokenLink, Waiting } from './elements.ts'
+import { printable, timeText } from './format.ts'
+import { BotFilter } from './orders-section.ts'
+import { useList } from './paged-list.ts'
+import type { Shown } from './shown.ts'
+
+const LEVELS: readonly LogLevel[] = ['error', 'warn', 'info', 'debug']
+const LEVEL_NAMES: Readonly<Record<LogLevel, string>> = {
+  ...{ error: 'errors', warn: 'warnings', info: 'info', debug: 'all' },
+}
+const MOST_LINES = 5_000
+
+/** `news`: lines that arrived since the page was opened. */
+export function Log({ shown, news }: { shown: Shown; news: readonly LogLine[] }): ComponentChild {
+  const [level, setLevel] = useState<LogLevel>('info')
+  const [bot, setBot] = useState('')
+  const { rows, asked, more } = useList<LogAnswer, LogLine>('/api/log', { level, bot }, ({ lines }) => lines)
+  const newest = rows[0]?.seq ?? 0
+  const wanted = new Set(LEVELS.slice(0, LEVELS.indexOf(level) + 1))
+  const fresh = news.filter((line) => line.seq > newest && wanted.has(line.level) && (bot === '' || line.bot === bot))
+  const lines = asked.answer === undefined ? [] : [...fresh, ...rows].slice(0, MOST_LINES)
+  return h(
+    Section,
+    { title: 'Log', about: h(BotFilter, { shown, bot, choose: setBot }) },
+    h(Choice<LogLevel>, {
+      label: 'Least level',
+      options: LEVELS.map((value) => ({ value, text: LEVEL_NAMES[value] })),
+      value: level,
+      choose: setLevel,
+    }),
+    h(Waiting, { asked }),
+    asked.answer !== undefined && lines.length === 0 ? h(Empty, {}, 'No line of this level.') : null,
+    h(
+      'ol',
+      { class: 'log', 'aria-label': 'Log, newest first' },
+      lines.map((line, index) => h(Line, { key: `${line.seq}-${line.code}-${index}`, line, shown })),
+    ),
+    more === null ? null : h('button', { type: 'button', class: 'more', onClick: more }, 'Older lines'),
+  )
+}
+
+function Line({
+  line: { time, level, bot, mint, code, text },
+  shown,
+}: {
+  line: LogLine
+  shown: Shown
+}): ComponentChild {
+  return h(
+    'li',
+    { class: level },
+    h('time', {}, timeText(time, shown.now)),
+    h('span', { class: 'level' }, level),
+    h('span', { class: 'bot' }, printable(bot)),
+    h(
+      'span',
+      {},
+      h('code', {}, printable(code)),
+      ' ',
+      h(Foreign, { text }),
+      mint === '' ? '' : ' ',
+      mint === '' ? '' : h(TokenLink, { mint, symbol: '' }),
+    ),
+  )
+}

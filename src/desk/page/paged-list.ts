@@ -1,0 +1,43 @@
+import { useState } from 'preact/hooks'
+import { type Asked, useAnswer } from './elements.ts'
+import { get } from './server.ts'
+
+const PAGE_ROWS = 100
+const EVERY_MS = 15_000
+/** Most rows that the page holds; a longer list is for `sluice orders --csv`. */
+const MOST_ROWS = 5_000
+
+interface Listed {
+  readonly next: string | null
+}
+
+interface PagedList<Row, Answer> {
+  readonly rows: readonly Row[]
+  readonly asked: Asked<Answer>
+  /** Reads the next older rows; null if there are none. */
+  readonly more: (() => void) | null
+}
+
+/** A list of the journal, newest first: the first page is read again while it is shown, older pages when asked for. */
+export function useList<Answer extends Listed, Row>(
+  path: string,
+  query: Readonly<Record<string, string>>,
+  rowsOf: (answer: Answer) => readonly Row[],
+): PagedList<Row, Answer> {
+  const search = new URLSearchParams(
+    Object.entries({ ...query, limit: String(PAGE_ROWS) }).filter(([, value]) => value !== ''),
+  )
+  const key = `${path}?${search}`
+  const [older, setOlder] = useState<{ key: string; rows: readonly Row[]; next: string | null } | null>(null)
+  const isOlder = older !== null && older.key === key
+  // The first page stands still once older rows follow it, so that no row is missing between the two.
+  const asked = useAnswer<Answer>(key, isOlder ? 0 : EVERY_MS)
+  const first = asked.answer === undefined ? [] : rowsOf(asked.answer)
+  const rows = isOlder ? [...first, ...older.rows] : first
+  const next = isOlder ? older.next : (asked.answer?.next ?? null)
+  const read = async (): Promise<void> => {
+    const answer = await get<Answer>(`${key}&before=${encodeURIComponent(next ?? '')}`)
+    setOlder({ key, rows: [...(isOlder ? older.rows : []), ...rowsOf(answer)], next: answer.next })
+  }
+  return { rows, asked, more: next === null || rows.length >= MOST_ROWS ? null : () => void read().catch(() => {}) }
+}

@@ -1,0 +1,39 @@
+/** The pages of the desk, in the order of their tabs and keys. */
+export const PAGES = [
+  { key: 'overview', name: 'Overview' },
+  { key: 'bots', name: 'Bots' },
+  { key: 'positions', name: 'Positions' },
+  { key: 'orders', name: 'Orders' },
+  { key: 'token', name: 'Token' },
+  { key: 'money', name: 'Money' },
+  { key: 'log', name: 'Log' },
+  { key: 'results', name: 'Results' },
+  { key: 'about', name: 'Access' },
+] as const
+
+export type PageKey = (typeof PAGES)[number]['key']
+
+/** A place of the desk: a page and the name, mint or order that it shows. */
+export interface Route {
+  readonly page: PageKey
+  readonly subject: string
+}
+
+/** Reads the part of the address after `#`, which anyone can write: an unknown page is the overview. */
+export function routeOf(hash: string): Route {
+  const [, page = '', subject = ''] = hash.replace(/^#/, '').split('/')
+  const known = PAGES.find(({ key }) => key === page)
+  return known === undefined ? { page: 'overview', subject: '' } : { page: known.key, subject: decoded(subject) }
+}
+
+export function addressOf(page: PageKey, subject = ''): string {
+  return subject === '' ? `#/${page}` : `#/${page}/${encodeURIComponent(subject)}`
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,85 @@
+// Requests to the process that serves this page. No request goes to another host.
+import type { View } from '../../runtime/view/view.ts'
+import type { Outside } from './connection.ts'
+import type { Me } from './store.ts'
+
+/** An answer with an error, as one sentence of the server. */
+class Refused extends Error {
+  readonly status: number
+
+  constructor(status: number, sentence: string) {
+    super(sentence)
+    this.status = status
+  }
+}
+
+const WAIT_MS = 10_000
+
+export async function get<Answer>(
+  path: string,
+  query: Readonly<Record<string, string | undefined>> = {},
+): Promise<Answer> {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => (entry[1] ?? '') !== '')
+  const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`
+  return request(`${path}${search}`, { method: 'GET' })
+}
+
+export async function post<Answer>(path: string, body: object): Promise<Answer> {
+  const headers = { 'content-type': 'application/json' }
+  return request(path, { method: 'POST', headers, body: JSON.stringify(body) })
+}
+
+export async function remove(path: string): Promise<void> {
+  await request(path, { method: 'DELETE' })
+}
+
+async function request<Answer>(path: string, init: RequestInit): Promise<Answer> {
+  const signal = AbortSignal.timeout(WAIT_MS)
+  const response = await fetch(path, { ...init, signal, credentials: 'same-origin', redirect: 'error' }).catch(() => {
+    throw new Refused(0, 'The desk does not answer.')
+  })
+  const text = await response.text()
+  const answer = parsed(text) as { error?: unknown } | undefined
+  if (!response.ok) {
+    const sentence =
+      typeof answer?.error === 'string' ? answer.error : `The desk answered with status ${response.status}.`
+    throw new Refused(response.status, sentence)
+  }
+  return answer as Answer
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export function sentenceOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+export async function readMe(): Promise<Me | 'ended' | 'lost'> {
+  return get<Me>('/api/me').catch(endOf)
+}
+
+function endOf(error: unknown): 'ended' | 'lost' {
+  return error instanceof Refused && error.status === 401 ? 'ended' : 'lost'
+}
+
+export const browser: Outside = {
+  open(heard, failed) {
+    const stream = new EventSource('/events')
+    for (const kind of ['view', 'change', 'log'] as const) {
+      stream.addEventListener(kind, (event) => heard(kind, (event as MessageEvent<string>).data))
+    }
+    stream.addEventListener('error', () => failed(stream.readyState === EventSource.CLOSED))
+    return () => stream.close()
+  },
+  ask: () => get<View>('/api/view').catch(endOf),
+  now: () => Date.now(),
+  every: (ms, run) => {
+    setInterval(run, ms)
+  },
+}

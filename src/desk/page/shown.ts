@@ -1,0 +1,23 @@
+import type { View } from '../../runtime/view/view.ts'
+
+/** An action as the desk asks for it: the server answers with its effect. */
+export interface ActionRequest {
+  readonly action: 'halt' | 'resume' | 'flatten' | 'sell' | 'cancel' | 'buy'
+  readonly bot?: string
+  readonly mint?: string
+  readonly order?: string
+  readonly sol?: number
+}
+
+/** What every section gets. */
+export interface Shown {
+  readonly view: View
+  /** Time of the running process now; it stands still while the connection is lost. */
+  readonly now: number
+  /** False for a read-only session, for a recorded journal, and while the connection is lost. */
+  readonly canAct: boolean
+  /** Asks the server what an action would do, and the reader whether to do it. */
+  readonly act: (request: ActionRequest) => void
+  /** Explains an order, or the state of a token. */
+  readonly explain: (subject: string, bot?: string) => void
+}

@@ -1,0 +1,54 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { View } from '../../runtime/view/view.ts'
+import type { LogLine } from '../api/types.ts'
+
+/** What the page knows about its connection to the running process. */
+export interface Link {
+  /** `ended`: the session is over, so that only a new login helps. */
+  readonly state: 'connecting' | 'live' | 'lost' | 'ended'
+  /** Time of the browser's clock at which the last message arrived; 0 before the first one. */
+  readonly heardAt: number
+}
+
+export interface Me {
+  readonly name: string
+  readonly readOnly: boolean
+}
+
+export interface Desk {
+  readonly view: View | null
+  readonly link: Link
+  readonly me: Me | null
+  /** The latest lines of the log that arrived since the page was opened, newest first. */
+  readonly news: readonly LogLine[]
+}
+
+/** A value that components follow. */
+export class Store<Value> {
+  #value: Value
+  readonly #listeners = new Set<() => void>()
+
+  constructor(value: Value) {
+    this.#value = value
+  }
+
+  get(): Value {
+    return this.#value
+  }
+
+  set(part: Partial<Value>): void {
+    this.#value = { ...this.#value, ...part }
+    for (const listener of [...this.#listeners]) listener()
+  }
+
+  listen(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+}
+
+export function useStore<Value>(store: Store<Value>): Value {
+  const [, redraw] = useState(0)
+  useEffect(() => store.listen(() => redraw((count) => count + 1)), [store])
+  return store.get()
+}

@@ -1,0 +1,76 @@
+import { type ComponentChild, type ComponentChildren, h } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import type { WhyAnswer } from '../api/types.ts'
+import { Foreign, Key, TokenLink, useAnswer, Waiting } from './elements.ts'
+import { printable, timeText } from './format.ts'
+
+/** What the reader asked to be explained: an order, or a token, with the bot if it matters. */
+export interface Question {
+  readonly subject: string
+  readonly bot: string
+}
+
+/** The explanation of `sluice why`, in a dialog. */
+export function WhyPanel({
+  question,
+  now,
+  close,
+}: {
+  question: Question
+  now: number
+  close: () => void
+}): ComponentChild {
+  const { subject, bot } = question
+  const asked = useAnswer<WhyAnswer>(
+    `/api/why/${encodeURIComponent(subject)}${bot === '' ? '' : `?bot=${encodeURIComponent(bot)}`}`,
+  )
+  const { answer } = asked
+  return h(
+    Dialog,
+    { label: `Why ${subject}`, close },
+    h('h2', {}, answer === undefined ? `Why ${printable(subject)}` : h(Foreign, { text: answer.title })),
+    h(Waiting, { asked }),
+    answer === undefined
+      ? null
+      : h(
+          'p',
+          { class: 'line' },
+          h(TokenLink, { mint: answer.mint, symbol: answer.symbol }),
+          h(Foreign, { text: answer.name }),
+          h(Key, { text: answer.mint }),
+        ),
+    answer === undefined
+      ? null
+      : h(
+          'ol',
+          { class: 'why' },
+          answer.lines.map(({ time, what, text, level }, index) =>
+            h(
+              'li',
+              { key: index, class: level },
+              h('time', {}, time === null ? 'now' : timeText(time, now)),
+              h('b', {}, printable(what)),
+              h('span', {}, level === 'info' ? '' : `${level}: `, h(Foreign, { text })),
+            ),
+          ),
+        ),
+    h('div', { class: 'buttons' }, h('button', { type: 'button', onClick: close }, 'Close')),
+  )
+}
+
+/** A modal dialog of the browser: it holds the focus, and Escape closes it. */
+export function Dialog(props: { label: string; close: () => void; children?: ComponentChildren }): ComponentChild {
+  const { label, close, children } = props
+  const dialog = useRef<HTMLDialogElement>(null)
+  const isGone = useRef(false)
+  useEffect(() => {
+    const element = dialog.current
+    element?.showModal()
+    return () => {
+      // Closing gives the focus back to the element that had it.
+      isGone.current = true
+      element?.close()
+    }
+  }, [])
+  return h('dialog', { ref: dialog, 'aria-label': label, onClose: () => isGone.current || close() }, children)
+}

@@ -1,0 +1,104 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import {
+  barMsOf,
+  candles,
+  cellOf,
+  declaredWidths,
+  gridOf,
+  marksOf,
+  priceAt,
+  priceCells,
+  waterfallSteps,
+} from '../../../src/desk/page/chart-data.ts'
+import { mintOf, NOW, recordedToken, SMALL } from './recorded-desk.ts'
+
+const HOUR = 3_600_000
+
+test('the cells of a grid cover the time from the first to the last millisecond, and are few', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 2e12 }), fc.integer({ min: 0, max: 1e10 }), (from, span) => {
+      const grid = gridOf(from, from + span)
+      expect(grid.from).toBeLessThanOrEqual(from)
+      expect(cellOf(grid, from + span)).toBeLessThan(grid.cells)
+      expect(grid.cells).toBeLessThanOrEqual(4_002)
+    }),
+    { seed: 17 },
+  )
+})
+
+test('a cell has its last price, and a price holds until the next one', () => {
+  const grid = gridOf(0, 4_000)
+  const price = [
+    [1_000, 1_500, 3_200],
+    [1, 2, 3],
+  ] as const
+  expect(priceCells({ price }, grid)).toEqual([
+    { time: 0 },
+    { time: 1, value: 2 },
+    { time: 2, value: 2 },
+    { time: 3, value: 3 },
+    { time: 4, value: 3 },
+  ])
+})
+
+test('a bar stands in the cell in which it ends, and bars of trades share a cell', () => {
+  const bar = (t: number, o: number, h: number, l: number, c: number) => ({ t, o, h, l, c, v: 1 })
+  const grid = gridOf(0, 180_000, 60_000)
+  expect(candles([bar(60_000, 1, 2, 1, 2), bar(120_000, 2, 3, 2, 3)], grid)).toEqual([
+    { time: 0, open: 1, high: 2, low: 1, close: 2 },
+    { time: 60, open: 2, high: 3, low: 2, close: 3 },
+  ])
+  expect(candles([bar(61_000, 1, 2, 1, 2), bar(62_000, 2, 5, 0.5, 3)], grid)).toEqual([
+    { time: 60, open: 1, high: 5, low: 0.5, close: 3 },
+  ])
+})
+
+test('the price at a time is the last one before it', () => {
+  const price = [
+    [10, 20],
+    [1, 2],
+  ] as const
+  expect([5, 10, 19, 20, 99].map((time) => priceAt(price, time))).toEqual([1, 1, 1, 2, 2])
+  expect(priceAt([[], []], 5)).toBeUndefined()
+})
+
+test('fills, refusals and notes become marks in the order of time, with what opens their explanation', () => {
+  const marks = marksOf(recordedToken(SMALL, mintOf(0), ''))
+  expect(marks.map(({ kind, orderId }) => [kind, orderId])).toEqual([
+    ['buy', 'o100'],
+    ['sell', 'o103'],
+    ['note', ''],
+    ['refusal', ''],
+    ['buy', 'o110'],
+  ])
+  expect(marks[3]?.text).toBe('positions limit (12 times): the bot holds 5 positions, and its limit is 5')
+  expect(marks.every(({ price, time }) => price > 0 && time > NOW - HOUR)).toBe(true)
+})
+
+test('the bars of a waterfall begin where the bar before ended', () => {
+  const rows = [
+    { label: 'Gross', sol: 10 },
+    { label: 'Fees', sol: -4 },
+    { label: 'Rent', sol: -8 },
+    { label: 'Net', sol: -2 },
+  ]
+  // From -2 to 10: 12 SOL are 100 percent.
+  const steps = waterfallSteps(rows).map(({ left, width }) => [Math.round(left), Math.round(width)])
+  expect(steps).toEqual([
+    [17, 83],
+    [67, 33],
+    [0, 67],
+    [0, 17],
+  ])
+  expect(waterfallSteps([])).toEqual([])
+})
+
+test('declared widths of bars are found in parameters', () => {
+  expect(declaredWidths({ bars: { '1m': 200, '500 trades': 20 }, fast: { every: '15s' }, size: '3 apples' })).toEqual([
+    '1m',
+    '500 trades',
+    '15s',
+  ])
+  expect(['15s', '5m', '500 trades', ''].map(barMsOf)).toEqual([15_000, 300_000, 0, 0])
+})

@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest'
+import { Connection, type Outside } from '../../../src/desk/page/connection.ts'
+import { type Desk, Store } from '../../../src/desk/page/store.ts'
+import type { View } from '../../../src/runtime/view/view.ts'
+import { recordedView } from './recorded-desk.ts'
+
+const view = recordedView()
+
+/** A browser with a clock of its own. */
+class TestBrowser implements Outside {
+  time = 1_000
+  opened = 0
+  closed = 0
+  asked = 0
+  answer: View | 'ended' | 'lost' = 'lost'
+  heard: Parameters<Outside['open']>[0] = () => {}
+  failed: Parameters<Outside['open']>[1] = () => {}
+  #tick = (): void => {}
+
+  open(heard: Parameters<Outside['open']>[0], failed: Parameters<Outside['open']>[1]): () => void {
+    this.opened++
+    this.heard = heard
+    this.failed = failed
+    return () => {
+      this.closed++
+    }
+  }
+
+  async ask(): Promise<View | 'ended' | 'lost'> {
+    this.asked++
+    return this.answer
+  }
+
+  now(): number {
+    return this.time
+  }
+
+  every(_ms: number, run: () => void): void {
+    this.#tick = run
+  }
+
+  async wait(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 1_000) {
+      this.time += 1_000
+      this.#tick()
+      await Promise.resolve()
+      await Promise.resolve()
+    }
+  }
+}
+
+function connected(): { browser: TestBrowser; store: Store<Desk> } {
+  const store = new Store<Desk>({ view: null, link: { state: 'connecting', heardAt: 0 }, me: null, news: [] })
+  const browser = new TestBrowser()
+  new Connection(store, browser).start()
+  browser.heard('view', JSON.stringify(view))
+  return { browser, store }
+}
+
+test('the first view and the changes after it arrive in the store', () => {
+  const { browser, store } = connected()
+  browser.heard('change', JSON.stringify({ id: '7-1', from: '7-0', set: { fills: 999 } }))
+  expect(store.get().view?.fills).toBe(999)
+  expect(store.get().link).toEqual({ state: 'live', heardAt: 1_000 })
+})
+
+test('a change before the first view is dropped', () => {
+  const store = new Store<Desk>({ view: null, link: { state: 'connecting', heardAt: 0 }, me: null, news: [] })
+  const browser = new TestBrowser()
+  new Connection(store, browser).start()
+  browser.heard('change', JSON.stringify({ id: '7-1', from: '7-0', set: { fills: 999 } }))
+  expect(store.get().view).toBeNull()
+})
+
+test('the page shows a broken stream at once, and keeps the age of the view', () => {
+  const { browser, store } = connected()
+  browser.failed(false)
+  expect(store.get().link).toEqual({ state: 'lost', heardAt: 1_000 })
+  expect(store.get().view).not.toBeNull()
+  browser.heard('view', JSON.stringify(view))
+  expect(store.get().link.state).toBe('live')
+})
+
+test('a stream that the browser gives up is opened again every 3 seconds', async () => {
+  const { browser, store } = connected()
+  browser.failed(true)
+  await browser.wait(4_000)
+  expect(browser.opened).toBe(2)
+  browser.failed(true)
+  await browser.wait(4_000)
+  expect([browser.opened, store.get().link.state]).toEqual([3, 'lost'])
+})
+
+test('the page shows an ended session, and does not open the stream again', async () => {
+  const { browser, store } = connected()
+  browser.answer = 'ended'
+  browser.failed(true)
+  await browser.wait(60_000)
+  expect([browser.opened, store.get().link.state]).toEqual([1, 'ended'])
+})
+
+test('a silent stream is asked for its view, and is lost if the answer is', async () => {
+  const { browser, store } = connected()
+  browser.answer = { ...view, fills: 1_000 }
+  await browser.wait(21_000)
+  expect([browser.asked, store.get().view?.fills, store.get().link.state]).toEqual([1, 1_000, 'live'])
+  browser.answer = 'lost'
+  await browser.wait(24_000)
+  expect(store.get().link.state).toBe('lost')
+  expect(browser.opened).toBeGreaterThan(1)
+})
+
+test('new lines of the log come first, and at most 200 are kept', () => {
+  const { browser, store } = connected()
+  const line = (seq: number) => ({ seq, time: seq, level: 'info', bot: '', mint: '', code: '', text: '' })
+  for (let seq = 0; seq < 300; seq += 2) browser.heard('log', JSON.stringify([line(seq), line(seq + 1)]))
+  expect(store.get().news).toHaveLength(200)
+  expect(
+    store
+      .get()
+      .news.slice(0, 3)
+      .map(({ seq }) => seq),
+  ).toEqual([299, 298, 297])
+})

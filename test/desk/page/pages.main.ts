@@ -1,0 +1,347 @@
+// Opens every page of the desk and carries out every action in Chromium, at two widths, light and dark. `--pictures
+// FOLDER` writes pictures of the pages, too.
+import { strict as assert } from 'node:assert'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Browser, Page } from 'playwright-core'
+import { CHROMIUM, launch, NO_CHROMIUM, WatchedPage } from './browser.ts'
+import { FixtureDesk } from './fixture-server.ts'
+import { mintOf, NOW, SMALL } from './recorded-desk.ts'
+
+const WIDTHS = [380, 1400]
+const SCHEMES = ['light', 'dark'] as const
+const ROUTES: readonly (readonly [route: string, awaited: string])[] = [
+  ['overview', 'table[aria-label="Positions"]'],
+  ['bots', 'table[aria-label="Bots"]'],
+  ['bots/momentum', '.chart[data-drawn] canvas'],
+  ['positions', 'table[aria-label="Positions"]'],
+  ['orders', 'table[aria-label="Past orders"]'],
+  [`token/${mintOf(0)}`, '.chart.price[data-drawn] canvas'],
+  ['money', '.chart[data-drawn] canvas'],
+  ['log', '.log li'],
+  ['results', 'table[aria-label="Backtests and sweeps"]'],
+  ['results/momentum-2026-11-20', 'iframe'],
+  ['about', 'table[aria-label="Sessions"]'],
+]
+
+interface Trial {
+  readonly browser: Browser
+  readonly desk: FixtureDesk
+  readonly url: string
+}
+
+async function open(
+  { browser, url }: Trial,
+  width: number,
+  colorScheme: 'light' | 'dark' = 'light',
+): Promise<WatchedPage> {
+  return WatchedPage.open(browser, url, { viewport: { width, height: 900 }, colorScheme })
+}
+
+/** What a page must never show or lack; every complaint names its element. */
+function inspect(): string[] {
+  const found: string[] = []
+  const named = (element: Element): string => `${element.tagName.toLowerCase()} ${element.outerHTML.slice(0, 120)}`
+  if (document.documentElement.scrollWidth > innerWidth)
+    found.push(`the page is ${document.documentElement.scrollWidth} px wide`)
+  for (const word of ['undefined', 'NaN', '[object', 'null'])
+    if (document.body.innerText.includes(word)) found.push(`the text has "${word}"`)
+  for (const element of document.querySelectorAll('a[href], button, input, select, iframe, [role=img]')) {
+    const label =
+      element.getAttribute('aria-label') ?? element.getAttribute('title') ?? element.closest('label')?.textContent
+    if (`${label ?? ''}${element.textContent ?? ''}`.trim() === '') found.push(`no name: ${named(element)}`)
+  }
+  const ids = [...document.querySelectorAll('[id]')].map(({ id }) => id)
+  if (new Set(ids).size !== ids.length) found.push(`an id occurs twice: ${ids.join()}`)
+  const rgb = (color: string): number[] => (color.match(/[\d.]+/g) ?? []).map(Number)
+  const light = (color: number[]): number => {
+    const [r, g, b] = color.map((part) =>
+      part / 255 <= 0.03928 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4,
+    )
+    return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!
+  }
+  const groundOf = (element: Element): number[] => {
+    for (let at: Element | null = element; at !== null; at = at.parentElement) {
+      const color = rgb(getComputedStyle(at).backgroundColor)
+      if ((color[3] ?? 1) === 1) return color.slice(0, 3)
+    }
+    return [255, 255, 255]
+  }
+  for (const element of document.querySelectorAll('body *')) {
+    const isText = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent?.trim() !== '')
+    if (!isText || element.closest('[disabled], .hidden, .skip, .chart') !== null || element.tagName === 'OPTION')
+      continue
+    const [one, other] = [light(rgb(getComputedStyle(element).color).slice(0, 3)), light(groundOf(element))]
+    const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05)
+    if (contrast < 4.5) found.push(`contrast ${contrast.toFixed(2)}: ${named(element)}`)
+  }
+  return found
+}
+
+async function everyPage(trial: Trial, pictures: string | undefined): Promise<void> {
+  for (const width of WIDTHS)
+    for (const scheme of SCHEMES) {
+      const watched = await open(trial, width, scheme)
+      for (const [route, awaited] of ROUTES) {
+        await watched.go(route)
+        await watched.page.waitForSelector(awaited)
+        assert.deepEqual(await watched.page.evaluate(inspect), [], `${route} at ${width} px, ${scheme}`)
+        if (pictures === undefined) continue
+        const name = route.startsWith('token') ? 'token' : route.replaceAll('/', '-')
+        await watched.page.waitForTimeout(500)
+        await watched.page.screenshot({ path: join(pictures, `${name}-${width}-${scheme}.png`) })
+      }
+      assert.deepEqual(watched.problems, [])
+      await watched.close()
+    }
+}
+
+async function everyAction(trial: Trial): Promise<void> {
+  const { desk } = trial
+  const token = `token/${mintOf(0)}`
+  const buttons: readonly (readonly [route: string, button: string, asked: object])[] = [
+    ['overview', 'Halt', { action: 'halt' }],
+    ['overview', 'Resume', { action: 'resume' }],
+    ['overview', 'Flatten', { action: 'flatten' }],
+    ['positions', 'Sell MOONCAT of dips', { action: 'sell', mint: mintOf(0), bot: 'dips' }],
+    ['orders', 'Cancel o299', { action: 'cancel', order: 'o299' }],
+    [token, 'Sell MOONCAT of dips', { action: 'sell', mint: mintOf(0), bot: 'dips' }],
+    [token, 'Buy', { action: 'buy', mint: mintOf(0), bot: 'momentum', sol: 0.1 }],
+  ]
+  for (const width of WIDTHS) {
+    const watched = await open(trial, width)
+    const { page } = watched
+    for (const [route, button, asked] of buttons) {
+      await watched.go(route)
+      const { action } = asked as { action: string }
+      if (button === 'Buy') await page.getByRole('spinbutton', { name: 'SOL' }).fill('0.1')
+      for (const isConfirmed of [false, true]) {
+        desk.posts.length = 0
+        await page.getByRole('button', { name: button, exact: true }).first().click()
+        await page.getByText(`${action}: this is what would happen`).waitFor()
+        assert.deepEqual(desk.posts, [{ path: '/api/actions/preview', body: asked }])
+        if (action === 'flatten') await page.getByText('Warning: 6 positions').waitFor()
+        if (isConfirmed) {
+          await page.locator('dialog button.strong').click()
+          await page.getByText('done with nonce-1').waitFor()
+          assert.deepEqual(desk.posts[1], { path: '/api/actions/confirm', body: { nonce: 'nonce-1' } })
+          await page.getByRole('button', { name: 'Close' }).click()
+        } else await page.getByRole('button', { name: 'Do nothing' }).click()
+        await page.locator('dialog').waitFor({ state: 'detached' })
+        assert.equal(desk.posts.length, isConfirmed ? 2 : 1, `${button}: posts`)
+      }
+    }
+    assert.deepEqual(watched.problems, [])
+    await watched.close()
+  }
+}
+
+async function refusedAndExpired(trial: Trial): Promise<void> {
+  const { desk } = trial
+  const watched = await open(trial, 380)
+  const { page } = watched
+  watched.expect(422)
+  await watched.go(`token/${mintOf(0)}`)
+  await page.getByRole('spinbutton', { name: 'SOL' }).fill('9')
+  await page.getByRole('button', { name: 'Buy', exact: true }).click()
+  await page.getByText('the plan allows buys of at most 5 SOL').waitFor()
+  await page.getByRole('button', { name: 'Close' }).click()
+  desk.nonceMs = 1_500
+  desk.posts.length = 0
+  await page.getByRole('button', { name: 'Halt' }).click()
+  await page.getByRole('button', { name: 'Time is over: ask again' }).click()
+  await page.locator('dialog button.strong').waitFor()
+  assert.deepEqual(
+    desk.posts.map(({ path }) => path),
+    ['/api/actions/preview', '/api/actions/preview'],
+  )
+  desk.nonceMs = 60_000
+  assert.deepEqual(watched.problems, [])
+  await watched.close()
+}
+
+async function keyboard(trial: Trial): Promise<void> {
+  const { desk } = trial
+  const watched = await open(trial, 1400)
+  const { page } = watched
+  await watched.go('overview')
+  await page.keyboard.press('Tab')
+  assert.equal(await focused(page), 'Skip to the content')
+  await page.keyboard.press('Enter')
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'content')
+  for (const [key, title] of [
+    ['2', 'Bots'],
+    ['3', 'Positions'],
+    ['4', 'Open orders'],
+    ['6', 'Equity'],
+    ['7', 'Log'],
+    ['8', 'Backtests and sweeps'],
+    ['9', 'Sessions'],
+  ]) {
+    await page.keyboard.press(key as string)
+    await page.getByRole('heading', { name: title as string, exact: true }).waitFor()
+  }
+  await page.keyboard.press('t')
+  await page.waitForFunction(() => document.activeElement?.id === 'mint')
+  await page.keyboard.type(`h2${mintOf(1)}`)
+  assert.equal(await page.locator('dialog').count(), 0, 'a key in a field is text')
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type(mintOf(1))
+  await page.keyboard.press('Enter')
+  await page.waitForFunction((mint) => location.hash === `#/token/${mint}`, mintOf(1))
+  await page.locator('main').focus()
+  await page.keyboard.press('?')
+  await page.getByText('halt: stop entries (asks first)').waitFor()
+  await page.keyboard.press('Escape')
+  await page.locator('dialog').waitFor({ state: 'detached' })
+  desk.posts.length = 0
+  await page.keyboard.press('h')
+  await page.locator('dialog button.strong').waitFor()
+  assert.equal(await focused(page), 'Do nothing', 'a question is not confirmed by the next Enter')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.getByText('done with nonce-1').waitFor()
+  await page.keyboard.press('Escape')
+  await page.locator('dialog').waitFor({ state: 'detached' })
+  await page.keyboard.press('d')
+  await page.waitForFunction(() => document.documentElement.dataset.theme === 'light')
+  await page.keyboard.press('d')
+  await page.waitForFunction(() => getComputedStyle(document.documentElement).backgroundColor === 'rgb(19, 21, 23)')
+  assert.deepEqual(watched.problems, [])
+  await watched.close()
+}
+
+function focused(page: Page): Promise<string | undefined> {
+  return page.evaluate(() => document.activeElement?.textContent?.trim())
+}
+
+async function explained(trial: Trial): Promise<void> {
+  const watched = await open(trial, 1400)
+  const { page } = watched
+  await watched.go(`token/${mintOf(0)}`)
+  const chart = page.locator('.chart.price[data-drawn]')
+  await chart.waitFor()
+  const box = await chart.boundingBox()
+  assert(box !== null)
+  // The newest fill, by the list, then by the chart: every 4 px of its column until a mark answers.
+  await page
+    .getByRole('button', { name: /bought for 0.0500 SOL/ })
+    .first()
+    .click()
+  await page.getByText('decided', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Close' }).click()
+  const isOpen = async (): Promise<boolean> => (await page.locator('dialog').count()) > 0
+  let x = box.x + 20
+  for (; x < box.x + box.width - 80 && !(await isOpen()); x += 10)
+    for (let y = box.y + 20; y < box.y + box.height - 40 && !(await isOpen()); y += 22) await page.mouse.click(x, y)
+  assert(await isOpen(), 'a click on a mark of the chart opens its explanation')
+  assert.deepEqual(watched.problems, [])
+  await watched.close()
+}
+
+async function hostileNames(trial: Trial): Promise<void> {
+  const { desk } = trial
+  desk.size = { ...SMALL, isHostile: true }
+  for (const width of WIDTHS) {
+    const watched = await open(trial, width)
+    for (const [route, awaited] of ROUTES) {
+      await watched.go(route)
+      await watched.page.waitForSelector(awaited)
+      assert.equal(await watched.page.title(), 'Sluice', route)
+      assert.equal(await watched.page.locator('img, script:not([src])').count(), 0, route)
+      assert.deepEqual(await watched.page.evaluate(inspect), [], `${route} at ${width} px with hostile names`)
+      const text = await watched.page.evaluate(() => document.body.innerText)
+      assert.match(text, /<img src=x/, `${route}: the name is shown as text`)
+      assert(!text.includes('\u202e') && !text.includes('\u0000'), `${route}: hidden characters are escaped`)
+    }
+    assert.deepEqual(watched.problems, [])
+    await watched.close()
+  }
+  desk.size = SMALL
+}
+
+async function lostConnection(trial: Trial): Promise<void> {
+  const { desk } = trial
+  const watched = await open(trial, 380)
+  const { page } = watched
+  watched.expect(0, 401)
+  await watched.go('positions')
+  desk.isUp = false
+  desk.cut()
+  await page.getByText(/The connection is lost; the page tries again. This page shows the state of \d+ s ago/).waitFor()
+  assert.equal(await page.locator('.desk.stale').count(), 1, 'the page is grey')
+  assert.equal(await page.getByRole('button', { name: 'Halt' }).isDisabled(), true)
+  desk.isUp = true
+  await page.locator('.desk:not(.stale)').waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Halt' }).isDisabled(), false)
+  desk.isLoggedOut = true
+  desk.cut()
+  await page.getByText(/The session has ended/).waitFor()
+  desk.isLoggedOut = false
+  assert.deepEqual(watched.problems, [])
+  await watched.close()
+}
+
+async function onlyReading(trial: Trial): Promise<void> {
+  const { desk } = trial
+  for (const name of ['readOnly', 'isRecorded'] as const) {
+    desk[name] = true
+    const watched = await open(trial, 1400)
+    await watched.go('positions')
+    await watched.page.getByText('read-only').waitFor()
+    assert.equal(await watched.page.getByRole('button', { name: 'Sell MOONCAT of dips' }).isDisabled(), true)
+    assert.equal(await watched.page.getByRole('button', { name: 'Halt' }).count(), 0)
+    await watched.page.keyboard.press('h')
+    assert.equal(await watched.page.locator('dialog').count(), 0)
+    await watched.close()
+    desk[name] = false
+  }
+}
+
+async function followsChanges(trial: Trial): Promise<void> {
+  const { desk } = trial
+  const watched = await open(trial, 1400)
+  const { page } = watched
+  await watched.go('log')
+  await page.waitForSelector('.log li')
+  const line = { time: NOW, seq: 9_999_999, n: 0, level: 'error', bot: 'dips', mint: '', code: 'DISK_FULL' } as const
+  desk.log([{ ...line, text: 'the disk is full' }])
+  await page.getByText('the disk is full').waitFor()
+  desk.push({ set: {}, openOrders: { o301: null } })
+  await watched.go('orders')
+  await page.getByText('block 61 of 151').waitFor()
+  assert.deepEqual(watched.problems, [])
+  await watched.close()
+}
+
+const { values } = parseArgs({ options: { pictures: { type: 'string' } } })
+if (CHROMIUM === undefined) console.error(NO_CHROMIUM)
+else {
+  if (values.pictures !== undefined) mkdirSync(values.pictures, { recursive: true })
+  const desk = new FixtureDesk()
+  const url = await desk.listen()
+  const browser = await launch()
+  const trial = { browser, desk, url }
+  try {
+    const parts: readonly (readonly [name: string, run: () => Promise<void>])[] = [
+      ['every page at 380 and 1,400 px, light and dark', () => everyPage(trial, values.pictures)],
+      ['every action asks once', () => everyAction(trial)],
+      ['refused and expired actions', () => refusedAndExpired(trial)],
+      ['the keyboard', () => keyboard(trial)],
+      ['fills open their explanation', () => explained(trial)],
+      ['hostile names', () => hostileNames(trial)],
+      ['a lost connection and an ended session', () => lostConnection(trial)],
+      ['read-only sessions and recorded journals', () => onlyReading(trial)],
+      ['changes and log lines', () => followsChanges(trial)],
+    ]
+    for (const [name, run] of parts) {
+      const start = Date.now()
+      await run()
+      console.log(`ok: ${name} (${((Date.now() - start) / 1000).toFixed(1)} s)`)
+    }
+  } finally {
+    await browser.close()
+    await desk.close()
+  }
+}
