@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { BotLog } from '../../src/backtest/bot-log.ts'
 import { BotResult } from '../../src/backtest/bot-result.ts'
 import { Equity } from '../../src/backtest/equity.ts'
 import { botReport } from '../../src/backtest/report/bot-report.ts'
-import { chart } from '../../src/backtest/report/chart.ts'
+import { CHART_SCRIPT, chart } from '../../src/backtest/report/chart.ts'
 import { escapeHtml, html } from '../../src/backtest/report/html.ts'
 import { reportPage } from '../../src/backtest/report/page.ts'
 import type { Report } from '../../src/backtest/report/report.ts'
@@ -104,8 +105,13 @@ const PAGES = [
   ['sweep', () => sweepPage(hostileSweep())],
 ] as const
 
+/** The page without its own script. */
+function markupOf(page: string): string {
+  return page.replace(`<script>${CHART_SCRIPT}</script>`, '')
+}
+
 test.each(PAGES)('hostile texts stay text in the page of a %s', (_name, pageOf) => {
-  const page = pageOf()
+  const page = markupOf(pageOf())
   expect(page).not.toMatch(/<script|<img|<iframe|<object|<embed|<link|<base|<form/i)
   expect(page.replace(/"[^"]*"/g, '""')).not.toMatch(/<[^>]*\son\w+=/i)
   expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
@@ -124,9 +130,18 @@ test.each(PAGES)('hostile texts stay text in the page of a %s', (_name, pageOf) 
 })
 
 test.each(PAGES)('the page of a %s has no external resources, and its policy forbids them', (_name, pageOf) => {
-  const page = pageOf()
-  expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`)
+  const page = markupOf(pageOf())
+  expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'`)
   expect(page).not.toMatch(/https?:|\/\/\w|url\(|@import|\ssrc="|\shref="/)
+})
+
+test('the page of a report runs its own script only, by the hash in its policy; that of a sweep runs none', () => {
+  const [report, sweep] = PAGES.map(([, pageOf]) => pageOf()) as [string, string]
+  const [, script = ''] = /<script>([\s\S]*?)<\/script>/.exec(report) ?? []
+  const hash = createHash('sha256').update(script).digest('base64')
+  expect(report).toContain(`style-src 'unsafe-inline'; script-src 'sha256-${hash}'">`)
+  expect(script).not.toMatch(/<\/script|<!--|https?:|fetch|import|eval|Function\(/)
+  expect(sweep).toContain(`style-src 'unsafe-inline'">`)
 })
 
 test('a sweep page shows each set in and out of the sample, and sets that threw without a result', () => {
@@ -154,16 +169,16 @@ test('a chart keeps its peaks, and its coordinates are numbers', () => {
   fc.assert(
     fc.property(fc.array(value, { minLength: 2, maxLength: 50 }), fc.boolean(), (values, area) => {
       const points = values.map((one, at) => [T0 + at, one] as const)
-      const { text } = chart(points, { title: 'x', area, label: String })
+      const { text } = chart(points, { title: 'x', area, unit: 'SOL' })
       expect(text).not.toMatch(/NaN|Infinity|undefined/)
     }),
   )
   const level = [1e6, 1e6 + 2e-10].map((one, at) => [T0 + at, one] as const)
-  expect(chart(level, { title: 'x', label: String }).text.match(/class="tick"/g)?.length).toBeLessThan(20)
+  expect(chart(level, { title: 'x', unit: 'SOL' }).text.match(/class="tick"/g)?.length).toBeLessThan(20)
   const long = Array.from({ length: 20_000 }, (_, at) => [T0 + at, at === 12_345 ? 100 : 0] as const)
-  const { text } = chart(long, { title: 'x', label: String })
+  const { text } = chart(long, { title: 'x', unit: 'SOL' })
   const heights = [...text.matchAll(/L[\d.]+ ([\d.]+)/g)].map(([, y]) => Number(y))
   expect(heights.length).toBeLessThan(1_200)
   expect(new Set(heights).size).toBe(2)
-  expect(chart([], { title: 'x', label: String }).text).toContain('Too few points for a chart')
+  expect(chart([], { title: 'x', unit: 'SOL' }).text).toContain('Too few points for a chart')
 })

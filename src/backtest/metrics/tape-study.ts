@@ -55,6 +55,7 @@ export class TapeStudy {
       const token = tokens[row] as number
       if (kind[row] === RowKind.newToken) this.#name(block, row, token)
       if ((kind[row] as number) > RowKind.sell) continue
+      this.#chartOf(token)?.traded(time[row] as number, amount[row] as number, kind[row] === RowKind.buy)
       const before = this.#prices.at(token)
       if (!this.#prices.fold(block, row, token)) continue
       const price = (amount[row] as number) / (size[row] as number)
@@ -91,6 +92,14 @@ export class TapeStudy {
     return found
   }
 
+  /** Volume of each chart: time of a step, SOL of its buys, and SOL of its sales. */
+  volumes(): Map<string, [Millis, number, number][]> {
+    const found = new Map<string, [Millis, number, number][]>()
+    for (const [token, chart] of this.#charts)
+      if (chart !== undefined) found.set(this.#mints.list[token] as string, chart.volume)
+    return found
+  }
+
   #priced(token: TokenId, time: Millis, robust: number, print: number): void {
     this.#firstPrices[token] ??= robust
     this.#ghosts.price(token, time, robust, print)
@@ -114,9 +123,10 @@ export class TapeStudy {
   }
 }
 
-/** Chart of a price: the last price of each of POINTS equal steps. */
+/** Chart of a price: the last price of each of POINTS equal steps, and the volume of each step. */
 class Chart {
   readonly points: [Millis, number][] = []
+  readonly volume: [Millis, number, number][] = []
   readonly #window: Window
   #step = -1
 
@@ -124,13 +134,31 @@ class Chart {
     this.#window = window
   }
 
-  add(time: Millis, price: number | undefined): void {
+  /** Adds a trade of any size. */
+  traded(time: Millis, sol: number, isBuy: boolean): void {
+    const step = this.#stepOf(time)
+    if (step === undefined) return
     const { from, to } = this.#window
-    if (price === undefined || time < from || time > to) return
-    const step = Math.floor(((time - from) / Math.max(1, to - from)) * POINTS)
+    const begin = Math.round(from + (step * (to - from)) / POINTS)
+    let last = this.volume.at(-1)
+    if (last?.[0] !== begin) {
+      last = [begin, 0, 0]
+      this.volume.push(last)
+    }
+    last[isBuy ? 1 : 2] += sol
+  }
+
+  add(time: Millis, price: number | undefined): void {
+    const step = this.#stepOf(time)
+    if (price === undefined || step === undefined) return
     if (step === this.#step) this.points.pop()
     this.#step = step
     this.points.push([time, price])
+  }
+
+  #stepOf(time: Millis): number | undefined {
+    const { from, to } = this.#window
+    return time < from || time > to ? undefined : Math.floor(((time - from) / Math.max(1, to - from)) * POINTS)
   }
 }
 

@@ -3,7 +3,8 @@ import type { BotExtras } from '../metrics/extras.ts'
 import type { Group } from '../metrics/groups.ts'
 import type { Metric } from '../metrics/metrics.ts'
 import type { BotReport, TripRow } from './bot-report.ts'
-import { chart, type Mark, type Points } from './chart.ts'
+import { chart, type Points } from './chart.ts'
+import type { ChartMark } from './chart-script.ts'
 import {
   type Column,
   metricText,
@@ -50,7 +51,7 @@ ${tokenCharts(bot, report)}
 ${periods(bot)}
 <details><summary>All trades (${bot.trips.length})</summary>${trades(bot.trips, report)}</details>`
 }
-<details><summary>All figures (formulas: docs/metrics.md)</summary>${figures(bot.metrics)}</details>
+<details><summary>All figures (formulas: docs/metrics.md)</summary>${figures(bot.metrics, report)}</details>
 </section>`
 }
 
@@ -68,11 +69,10 @@ ${tile('won', value('winRate'))}${tile('SOL, median trade', value('medianTrade')
 }
 
 function curves(bot: BotReport): Html {
-  const label = (value: number): string => plain(value, 3)
   return html`<h3>Equity, SOL; open positions at their liquidation value</h3>
-${chart(bot.equity, { title: `Equity of ${bot.name}`, label })}
+${chart(bot.equity, { title: `Equity of ${bot.name}`, unit: 'SOL' })}
 <h3>Below its high, %</h3>
-${chart(fallOf(bot.equity), { title: `Drawdown of ${bot.name}`, label: (value) => plain(value, 2), area: true, height: 150 })}`
+${chart(fallOf(bot.equity), { title: `Drawdown of ${bot.name}`, unit: '%', area: true, height: 150 })}`
 }
 
 function fallOf(points: Points): Points {
@@ -235,20 +235,20 @@ function tokenName(mint: string, { names }: Report): Html {
 }
 
 function tokenCharts(bot: BotReport, report: Report): Html {
-  const marks = new Map<string, Mark[]>()
+  const marks = new Map<string, ChartMark[]>()
   for (const { mint, side, time, price, sol: amount, reason } of bot.fills) {
     const text = `${dateTimeOf(time)}  ${side} for ${plain(amount, 4)} SOL at ${price.toExponential(3)}: ${reason}`
     marks.set(mint, [...(marks.get(mint) ?? []), { side, time, value: price, text }])
   }
   const drawn = bot.byToken.filter(({ name }) => marks.has(name) && Object.hasOwn(report.prices, name))
-  const label = (value: number): string => (value === 0 ? '0' : value.toExponential(2))
+  const volumes = report.volumes ?? {}
   return html`${drawn.map(
     (
       { name, netSol },
       at,
     ) => html`<details${at === 0 ? ' open' : ''}><summary>Price and fills of ${tokenName(name, report)}: ${sol(netSol)} SOL</summary>
-${chart(report.prices[name] ?? [], { title: `Price of ${name}`, marks: marks.get(name) ?? [], label })}
-<p class="quiet">Robust price, SOL a token. ▲ bought, ▼ sold, at the price of the fill, including its fees; reasons on hovering, and in the table of all trades.</p></details>
+${chart(report.prices[name] ?? [], { title: `Price of ${name}`, unit: 'price', marks: marks.get(name) ?? [], volume: (Object.hasOwn(volumes, name) ? volumes[name] : undefined) ?? [] })}
+<p class="quiet">Robust price, SOL a token. ▲ bought, ▼ sold, at the price of the fill, including its fees; reasons on hovering, and in the table of all trades. Bars: SOL that all traders bought and, above, sold.</p></details>
 `,
   )}
 ${drawn.length < bot.byToken.length ? html`<p class="quiet">The charts show the ${drawn.length} tokens with the largest effect on the result.</p>` : ''}`
@@ -277,11 +277,16 @@ function trades(trips: readonly TripRow[], report: Report): Html {
   return html`${trips.length > MOST_ROWS ? html`<p class="quiet">The last ${MOST_ROWS} trades; all trades are in report.json and results.db.</p>` : ''}${table(columns, rows)}`
 }
 
-function figures(metrics: readonly Metric[]): Html {
+/** A text is the mint of a token. */
+function figureOf(metric: Metric, report: Report): Part {
+  return typeof metric.value === 'string' ? tokenName(metric.value, report) : metricText(metric)
+}
+
+function figures(metrics: readonly Metric[], report: Report): Html {
   return html`<div class="columns">${[0, 1].map((half) => {
     const from = Math.ceil(metrics.length / 2) * half
     const some = metrics.slice(from, from + Math.ceil(metrics.length / 2))
-    return pairs(some.map((metric): [Part, Part] => [html`${metric.label}${unitOf(metric)}`, metricText(metric)]))
+    return pairs(some.map((metric): [Part, Part] => [html`${metric.label}${unitOf(metric)}`, figureOf(metric, report)]))
   })}</div>`
 }
 

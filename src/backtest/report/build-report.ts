@@ -79,6 +79,7 @@ export function reportOf(config: Config, market: Market, backtest: Backtest, { e
     extras: Object.fromEntries(extras),
     missedSol: Object.fromEntries([...ghosts.end(to)].map(([bot, lamports]) => [bot, lamports / 1e9])),
     prices: Object.fromEntries(study.charts()),
+    volumes: Object.fromEntries(study.volumes()),
     names: Object.fromEntries(study.names),
     alarms,
   }

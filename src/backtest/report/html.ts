@@ -35,13 +35,20 @@ function textOf(part: Part): string {
   return typeof part === 'number' ? String(part) : part.map(textOf).join('')
 }
 
-/** A page in one file, without scripts and external resources. Its content security policy forbids both. */
-export function document(title: string, body: Html): string {
+/** A script that a page contains, and its source in the policy of the page. */
+export interface PageScript {
+  readonly text: string
+  readonly source: string
+}
+
+/** A page in one file, without external resources. Its content security policy forbids these, and every script but
+ *  `script`. */
+export function document(title: string, body: Html, script?: PageScript): string {
   return html`${new Html('<!doctype html>')}
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'${script === undefined ? '' : new Html(`; script-src ${script.source}`)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <style>${STYLE}</style>
@@ -49,7 +56,7 @@ export function document(title: string, body: Html): string {
 <body><main>
 <h1>${title}</h1>
 ${body}
-</main></body>
+</main>${script === undefined ? '' : new Html(`<script>${script.text}</script>`)}</body>
 </html>
 `.text
 }
@@ -72,7 +79,9 @@ p { margin: 6px 0; max-width: 80ch; } .quiet { color: var(--quiet); } .warn { bo
 th, td { padding: 4px 10px 4px 0; border-bottom: 1px solid var(--rule); text-align: left; vertical-align: top; } thead th { color: var(--quiet); font-weight: 500; white-space: nowrap; } tbody th { font-weight: 400; color: var(--quiet); } .number { text-align: right; white-space: nowrap; } td:last-child, th:last-child { padding-right: 0; } td.text { overflow-wrap: anywhere; min-width: 7em; }
 svg { display: block; width: 100%; height: auto; background: var(--card); border: 1px solid var(--rule); border-radius: 8px; margin: 6px 0; }
 .grid { stroke: var(--rule); } .tick { fill: var(--quiet); font: 12px system-ui, sans-serif; font-variant-numeric: tabular-nums; } .line { fill: none; stroke: var(--accent); stroke-width: 1.6; stroke-linejoin: round; } .line.fall { stroke: var(--loss); } .area { fill: var(--wash); } .buy { fill: var(--gain); stroke: var(--card); } .sell { fill: var(--loss); stroke: var(--card); }
-details { margin: 8px 0; } summary { cursor: pointer; padding: 4px 0; overflow-wrap: anywhere; } td code { white-space: nowrap; } code { font: 13px ui-monospace, Menlo, Consolas, monospace; overflow-wrap: anywhere; } ul { padding-left: 20px; max-width: 90ch; } li { margin: 3px 0; }
+details { margin: 8px 0; } summary { cursor: pointer; padding: 4px 0; overflow-wrap: anywhere; } td code { white-space: nowrap; } code { font: 13px ui-monospace, Menlo, Consolas, monospace; overflow-wrap: anywhere; } ul { padding-left: 20px; max-width: 90ch; } li { margin: 3px 0; overflow-wrap: anywhere; }
+.chart svg { touch-action: pan-y; cursor: crosshair; } .bought { fill: var(--gain); opacity: .55; } .sold { fill: var(--loss); opacity: .55; } .zoomed { fill: var(--accent); opacity: .18; }
+.tools { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; margin-top: 8px; } .tools button { font: 13px system-ui, sans-serif; min-width: 34px; padding: 4px 9px; color: var(--ink); background: var(--card); border: 1px solid var(--rule); border-radius: 6px; cursor: pointer; } .tools button[aria-pressed="true"] { background: var(--accent); color: var(--ground); } .tools span { color: var(--quiet); font-size: 13px; font-variant-numeric: tabular-nums; }
 .heat rect.gain { fill: var(--gain); } .heat rect.loss { fill: var(--loss); } .heat rect.none { fill: none; stroke: var(--rule); } .heat { padding: 8px; } .cell { fill: var(--ink); font: 12px system-ui, sans-serif; font-variant-numeric: tabular-nums; }
-@media print { .card, svg { break-inside: avoid; } }
+@media print { .tools { display: none; } .card, svg { break-inside: avoid; } }
 `)

@@ -1,5 +1,6 @@
 import { dateTimeOf } from '../../runtime/time-text.ts'
 import { botSection } from './bot-section.ts'
+import { CHART_SCRIPT, CHART_SCRIPT_SOURCE } from './chart.ts'
 import { metricText, pairs, percentText, plain, seconds, sol, table } from './format.ts'
 import { document, type Html, html, type Part } from './html.ts'
 import type { CalibrationReport, Report, TapeReport } from './report.ts'
@@ -17,6 +18,7 @@ ${warnings(report)}
 ${bots.length > 1 ? summary(report) : ''}
 ${bots.map((bot) => botSection(bot, report))}
 ${ground(report)}`,
+    { text: CHART_SCRIPT, source: CHART_SCRIPT_SOURCE },
   )
 }
 

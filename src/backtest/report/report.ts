@@ -43,6 +43,9 @@ export interface Report {
   readonly missedSol: Readonly<Record<string, number>>
   /** Robust prices of the traded tokens: time, and SOL per token. */
   readonly prices: Readonly<Record<string, readonly (readonly [Millis, number])[]>>
+  /** SOL of the buys and of the sales in the steps of each of these prices: time of the step, buys, sales. Absent in
+   *  reports of earlier versions. */
+  readonly volumes?: Readonly<Record<string, readonly (readonly [Millis, number, number])[]>>
   /** Names that the creators gave to the tokens, not escaped. */
   readonly names: Readonly<Record<string, { readonly symbol: string; readonly name: string }>>
   readonly alarms: readonly string[]
