@@ -67,6 +67,12 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
       load: () => import('./trade/doctor.ts'),
     },
     {
+      name: 'watch',
+      arguments: '<url...>',
+      about: 'watch running processes from another machine by their desks, and raise an alarm when one stops answering',
+      load: () => import('./desk/watch.ts'),
+    },
+    {
       name: 'verify-tx',
       about: 'verify that a built transaction does what its order says and nothing else',
       load: () => import('./builder/verify-tx.ts'),

@@ -1,5 +1,5 @@
 import type { Json } from '../base/json.ts'
-import type { Lamports } from '../base/units.ts'
+import type { Lamports, Millis } from '../base/units.ts'
 import type { FillModel } from '../engine/accounting/fill-assumptions.ts'
 import type { EntryFilters } from '../engine/limits/entry-filters.ts'
 import type { Limits, WalletLimits } from '../engine/limits/limits.ts'
@@ -21,6 +21,7 @@ export interface Config {
   readonly wallet: WalletConfig
   readonly journal: JournalConfig
   readonly alerts?: AlertsConfig
+  readonly heartbeat?: HeartbeatConfig
   readonly desk: DeskConfig
   readonly bots: readonly BotConfig[]
   /** Entries of each filter list, by the path of its file as written in the configuration. A running process reads a
@@ -114,6 +115,13 @@ export interface AlertsConfig {
   /** Reference to the address; `read()` returns a valid address. */
   readonly url: Secret
   readonly shape: 'generic' | 'slack' | 'discord'
+}
+
+/** Receiver that learns from each beat that the process runs. */
+export interface HeartbeatConfig {
+  /** Reference to the address; `read()` returns a valid address. */
+  readonly url: Secret
+  readonly everyMs: Millis
 }
 
 /** Where the desk is served, and who may reach it. */

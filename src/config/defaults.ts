@@ -13,6 +13,7 @@ import type {
   AlertsConfig,
   ChainConfig,
   DeskConfig,
+  HeartbeatConfig,
   JournalConfig,
   PaperConfig,
   ServiceConfig,
@@ -23,6 +24,7 @@ import {
   CHAIN_DEFAULTS,
   DESK_DEFAULTS,
   EXIT_ORDER_DEFAULTS,
+  HEARTBEAT_DEFAULTS,
   JOURNAL_DEFAULTS,
   ORDER_DEFAULTS,
   PAPER_DEFAULTS,
@@ -104,6 +106,12 @@ export function journalFrom(input: FileInput['journal'], cwd: string): JournalCo
 
 export function alertsFrom(input: FileInput['alerts'], cwd: string): AlertsConfig | undefined {
   return input && { url: rpcUrl(input.url, cwd), shape: input.shape ?? ALERT_DEFAULTS.shape }
+}
+
+export function heartbeatFrom(input: FileInput['heartbeat'], cwd: string): HeartbeatConfig | undefined {
+  return (
+    input && { url: rpcUrl(input.url, cwd), everyMs: millis(input.everySeconds ?? HEARTBEAT_DEFAULTS.everySeconds) }
+  )
 }
 
 export function deskFrom(input: FileInput['desk'], cwd: string): DeskConfig {

@@ -24,6 +24,7 @@ import {
   CHAIN_DEFAULTS,
   DESK_DEFAULTS,
   EXIT_ORDER_DEFAULTS,
+  HEARTBEAT_DEFAULTS,
   JOURNAL_DEFAULTS,
   ORDER_DEFAULTS,
   PAPER_DEFAULTS,
@@ -320,6 +321,17 @@ const alerts = z.strictObject({
   shape: key(z.enum(['generic', 'slack', 'discord']), 'Format of the messages.', { default: ALERT_DEFAULTS.shape }),
 })
 
+/** Receiver of the heartbeat. Its address grants access to it, so the address is a secret. */
+const heartbeat = z.strictObject({
+  url: described(rpcReference(), {
+    about: 'Where the address of the receiver is stored: `env:NAME` or `file:PATH`, or a loopback address.',
+  }),
+  everySeconds: key(z.number().min(1).max(3_600), 'Time from one beat to the next.', {
+    unit: 'seconds',
+    default: HEARTBEAT_DEFAULTS.everySeconds,
+  }),
+})
+
 const ipAddress = z.string().refine((text) => isIP(text) !== 0, {
   error: 'expected an IP address of this machine, as in 127.0.0.1, ::1 or 0.0.0.0',
 })
@@ -432,6 +444,9 @@ export const fileSchema = z.strictObject({
   wallet: key(wallet, 'The wallet of the live bots.'),
   journal: key(journal, 'The record of the run.'),
   alerts: key(alerts, 'Webhook for alerts.', { absent: 'no alerts are sent' }),
+  heartbeat: key(heartbeat, 'Beats to a receiver on another machine, which raises an alarm when they stop.', {
+    absent: 'no beats are sent',
+  }),
   desk: key(desk, 'The page in the browser: where it is served, and who may reach it.'),
   paper: key(paper, 'Paper trading and backtests: the wallet, and the assumptions of the fill model.'),
   defaults: key(defaults, 'Settings of every bot that does not set them itself.'),

@@ -1,11 +1,20 @@
 import type { Limits } from '../engine/limits/limits.ts'
-import { alertsFrom, chainFrom, deskFrom, journalFrom, limitsFrom, serviceFrom, walletFrom } from './defaults.ts'
+import {
+  alertsFrom,
+  chainFrom,
+  deskFrom,
+  heartbeatFrom,
+  journalFrom,
+  limitsFrom,
+  serviceFrom,
+  walletFrom,
+} from './defaults.ts'
 import { canonicalJson } from './hashes.ts'
 import { type ConfigFile, isMap } from './read.ts'
 import type { FileInput } from './schema.ts'
 import type { ConfigError } from './yaml/errors.ts'
 
-const SHARED = ['service', 'chain', 'wallet', 'journal', 'alerts', 'desk'] as const
+const SHARED = ['service', 'chain', 'wallet', 'journal', 'alerts', 'heartbeat', 'desk'] as const
 type Shared = (typeof SHARED)[number]
 
 /** Sections that the whole process shares. A file may omit a section that another file has, but two files must not give
@@ -57,6 +66,8 @@ function meaning(name: Shared, sections: ConfigFile['sections'], cwd: string): s
       return canonicalJson(walletFrom(sections.wallet, cwd))
     case 'alerts':
       return canonicalJson(alertsFrom(sections.alerts, cwd))
+    case 'heartbeat':
+      return canonicalJson(heartbeatFrom(sections.heartbeat, cwd))
     case 'desk':
       return canonicalJson(deskFrom(sections.desk, cwd))
     case 'journal':

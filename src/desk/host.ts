@@ -12,11 +12,14 @@ const ANSWER_MS = 5_000
 const AGAIN_MS = [1_000, 10_000, 60_000, 60_000, 60_000]
 const SETTLED_MS = 600_000
 const CLOSE_MS = 2_000
+const ALIVE_EVERY_MS = 1_000
 
 export interface DeskParts {
   readonly config: DeskConfig
   /** Path of the journal that the desk shows. */
   readonly journal: string
+  /** Whether bots run in this process. */
+  readonly isRun: boolean
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
   /** Alerts the operator that the desk is down. */
   readonly alert: (text: string) => void
@@ -31,6 +34,7 @@ export class Desk {
   #failures = 0
   #startedAt = 0
   #again: NodeJS.Timeout | undefined
+  readonly #alive: NodeJS.Timeout
   #isClosed = false
   #nextLink = 1
   readonly #links = new Map<number, (url: string) => void>()
@@ -39,6 +43,7 @@ export class Desk {
 
   constructor(parts: DeskParts) {
     this.#parts = parts
+    this.#alive = setInterval(() => this.#post({ kind: 'alive' }), ALIVE_EVERY_MS).unref()
     this.#start()
   }
 
@@ -76,6 +81,7 @@ export class Desk {
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#again)
+    clearInterval(this.#alive)
     const worker = this.#worker
     if (worker === undefined) return
     const ended = new Promise((resolve) => worker.once('exit', resolve))
@@ -86,8 +92,8 @@ export class Desk {
   }
 
   #start(): void {
-    const { config, journal } = this.#parts
-    const workerData: DeskStart = { config, journal, sessions: this.#sessions }
+    const { config, journal, isRun } = this.#parts
+    const workerData: DeskStart = { config, journal, sessions: this.#sessions, isRun }
     this.#startedAt = performance.now()
     // Without `env`, the thread would receive the variables of this process, which may hold keys.
     const worker = new Worker(new URL('./thread-main.ts', import.meta.url), {

@@ -12,10 +12,14 @@ export interface DeskStart {
   readonly journal: string
   /** Sessions of an earlier thread. */
   readonly sessions: readonly Hashed<SessionRecord>[]
+  /** Whether bots run in this process, so that it says regularly that it is alive. */
+  readonly isRun: boolean
 }
 
 export type ToDesk =
   | { readonly kind: 'link'; readonly id: number; readonly readOnly: boolean; readonly name?: string | undefined }
+  /** The main thread runs. */
+  | { readonly kind: 'alive' }
   | { readonly kind: 'close' }
 
 export type FromDesk =

@@ -15,6 +15,8 @@ export type RefusalCode =
   | 'METHOD_REFUSED'
   | 'TOO_LARGE'
   | 'TOO_SLOW'
+  | 'STALLED'
+  | 'NOT_RUNNING'
   | 'FAILED'
 
 /** An error that a client receives as `{ error, code }`. */

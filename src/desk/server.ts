@@ -14,6 +14,8 @@ export interface DeskParts {
   /** Files of the page by their path, `/` for the page itself. */
   readonly page: () => ReadonlyMap<string, PageFile>
   readonly now: () => number
+  /** `stalled`: the main thread does not respond. `recorded`: the desk shows a journal, and no bots run. */
+  readonly health: () => 'running' | 'stalled' | 'recorded'
   /** Tells the operator who has logged in, and who has tried to. */
   readonly told: (event: 'login' | 'logout' | 'login refused', fields: Readonly<Record<string, unknown>>) => void
 }
@@ -24,6 +26,7 @@ const LINK = /^[\w-]{32}$/
 /** The desk as a function from requests to answers. Every request has passed the gate. */
 export function deskApp(parts: DeskParts): Hono<DeskEnv> {
   const app = new Hono<DeskEnv>()
+  app.get('/health', () => healthAnswer(parts.health()))
   login(app, parts)
   sessions(app, parts)
   app.get('/', async ({ env }, next) => (env.session === undefined ? redirect('/login') : next()))
@@ -34,6 +37,13 @@ export function deskApp(parts: DeskParts): Hono<DeskEnv> {
     throw error
   })
   return app
+}
+
+/** The health of the process, for a watcher without a session. It says nothing else. */
+function healthAnswer(health: ReturnType<DeskParts['health']>): Response {
+  if (health === 'stalled') throw new Refusal(503, 'STALLED', 'the thread that trades does not respond')
+  if (health === 'recorded') throw new Refusal(503, 'NOT_RUNNING', 'this desk shows a journal, and no bots run')
+  return Response.json({ ok: true })
 }
 
 function login(app: Hono<DeskEnv>, { logins, now, told }: DeskParts): void {

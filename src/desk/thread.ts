@@ -13,6 +13,8 @@ import { deskApp } from './server.ts'
 /** Number of ports that are tried after a taken one that no file names. */
 const PORTS_TRIED = 20
 const SWEEP_MS = 10_000
+/** Time without a word of the main thread after which it counts as stalled. */
+const STALLED_MS = 10_000
 
 /** A desk that is served. */
 export interface ServedDesk {
@@ -25,7 +27,7 @@ export interface ServedDesk {
 /** Serves the desk. `say` receives its messages to the main thread; its first message is `ready`. Rejects if the desk
  *  cannot be served. */
 export async function serveDesk(
-  { config, sessions }: DeskStart,
+  { config, sessions, isRun }: DeskStart,
   say: (message: FromDesk) => void,
   now: () => Millis = Date.now,
 ): Promise<ServedDesk> {
@@ -34,8 +36,10 @@ export async function serveDesk(
     ...{ now, sessions, readOnly: config.readOnly },
     changed: (sessions) => say({ kind: 'sessions', sessions }),
   })
+  let aliveAt = now()
   const app = deskApp({
     ...{ logins, now, page: pageFiles },
+    health: () => (isRun ? (now() - aliveAt < STALLED_MS ? 'running' : 'stalled') : 'recorded'),
     told: (event, fields) => log.write(event === 'login refused' ? 'warn' : 'info', `desk: ${event}`, fields),
   })
   let gate: Gate | undefined
@@ -63,6 +67,7 @@ export async function serveDesk(
   return {
     ...{ origin: shown, port },
     take: (message) => {
+      if (message.kind === 'alive') aliveAt = now()
       if (message.kind !== 'link') return
       const url = `${shown}/login?link=${logins.link(message)}`
       say({ kind: 'link', id: message.id, url })

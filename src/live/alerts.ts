@@ -1,4 +1,4 @@
-import type { Clock, Machine } from '../base/machine.ts'
+import type { Clock, Http, Machine } from '../base/machine.ts'
 import { printable } from '../base/text.ts'
 import type { Millis } from '../base/units.ts'
 import { alarmText } from '../engine/bots/thrown-value.ts'
@@ -31,6 +31,7 @@ export type AlertKind =
   | 'unit-contradicted'
   | 'ledger'
   | 'desk'
+  | 'watch'
   | 'message'
 
 export interface Alert {
@@ -96,6 +97,14 @@ export class Alerts {
       else if (accepted || tries === 1) clock.after(GATHER_MS, () => this.#deliver(TRIES))
       else clock.after(GATHER_MS * 2 ** (TRIES - tries), () => this.#deliver(tries - 1))
     })
+  }
+}
+
+/** Returns a function that posts a body to a webhook. Any 2xx status counts as accepted. */
+export function webhook(http: Http, url: string): (body: string) => Promise<boolean> {
+  return async (body) => {
+    const result = await http({ method: 'POST', url, headers: { 'content-type': 'application/json' }, body })
+    return result.kind === 'answered' && result.status >= 200 && result.status < 300
   }
 }
 

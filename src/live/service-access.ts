@@ -94,7 +94,6 @@ async function openRemote(config: Config, service: RemoteService, live: boolean)
   readKey()
   const rpc = config.chain.rpc.map(({ url, ...rates }) => ({ url: keep(url.read()), ...rates }))
   if (live && rpc.length === 0) throw new SluiceError('chain.rpc is required: a live bot needs it', ExitCode.usage)
-  if (config.alerts) keep(config.alerts.url.read())
   for (const address of secretAddresses(config)) keep(address)
   return {
     venue: venueOf(service),

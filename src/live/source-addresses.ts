@@ -14,9 +14,10 @@ export interface LiveSource extends Pick<SourceConfig, 'everyMs'> {
   readonly schema: Sources[string]['schema']
 }
 
-/** Secret addresses of sources. Throws SluiceError if one cannot be read. */
-export function secretAddresses({ bots }: Bots): string[] {
-  const addresses = bots.flatMap(({ sources = {} }) => Object.values(sources).flatMap(({ url }) => url ?? []))
+/** Secret addresses of sources, webhook and heartbeat. Throws SluiceError if one cannot be read. */
+export function secretAddresses({ bots, alerts, heartbeat }: Bots & Pick<Config, 'alerts' | 'heartbeat'>): string[] {
+  const sources = bots.flatMap(({ sources = {} }) => Object.values(sources).flatMap(({ url }) => url ?? []))
+  const addresses = [...sources, ...[alerts, heartbeat].flatMap((one) => one?.url ?? [])]
   return addresses.filter((url) => SECRET_REFERENCE.test(url.describe())).map((url) => url.read())
 }
 

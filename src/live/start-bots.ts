@@ -27,6 +27,7 @@ import type { ControlCommand } from './control/command.ts'
 import { type DeskLink, Operator } from './control/operator.ts'
 import { serveControl } from './control/server.ts'
 import { watchDisk } from './disk-alerts.ts'
+import { startHeartbeat } from './heartbeat.ts'
 import { hostEngine, type Isolation, type StartOf } from './isolation/engine-host.ts'
 import { openSigning, type Signing, withoutLocal } from './local-trading.ts'
 import { openRecoveredJournal, type RecoveredJournal } from './recovered-journal.ts'
@@ -150,6 +151,8 @@ class Start {
     })
     const handle: RunningBots['handle'] = (command) => operator.carryOut(command)
     await this.#serve(segment, context, handle)
+    const { heartbeat } = this.#config
+    if (heartbeat !== undefined) this.closers.add(startHeartbeat(heartbeat, context.machine.clock, this.#log))
     this.#log.info({ bots: settings.map(({ name, account }) => `${name} (${account.mode})`) }, 'running')
     const overridden = overriddenNote(this.#config.bots)
     if (overridden !== undefined) this.#log.info(overridden)

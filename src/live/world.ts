@@ -22,7 +22,7 @@ import { openHttp } from '../venues/http.ts'
 import { busier, loopLoad } from '../venues/overload.ts'
 import type { VenueFeed } from '../venues/venue.ts'
 import { dialWebSocket } from '../venues/web-socket.ts'
-import { type Alert, Alerts } from './alerts.ts'
+import { type Alert, Alerts, webhook } from './alerts.ts'
 import { DecisionTime } from './decision-time.ts'
 import { FilterLists } from './filter-lists.ts'
 import { type LiveChain, openPools, reachChain } from './live-chain.ts'
@@ -107,7 +107,7 @@ export class LiveWorld {
       new Alerts({
         shape: alerts.shape,
         clock,
-        post: postTo(http.http, alerts.url.read()),
+        post: webhook(http.http, alerts.url.read()),
         warn: (text) => log.warn(text),
       })
     this.feed = service.venue.openFeed({
@@ -284,13 +284,5 @@ export async function buildWorld(parts: WorldParts): Promise<LiveWorld> {
   } catch (error) {
     await http.close()
     throw error
-  }
-}
-
-/** Returns a function that posts a body to a webhook. Any 2xx status counts as accepted. */
-function postTo(http: Http, url: string): (body: string) => Promise<boolean> {
-  return async (body) => {
-    const result = await http({ method: 'POST', url, headers: { 'content-type': 'application/json' }, body })
-    return result.kind === 'answered' && result.status >= 200 && result.status < 300
   }
 }

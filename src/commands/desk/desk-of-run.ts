@@ -24,7 +24,7 @@ export class DeskOfRun {
   async open({ log, world }: RunningBots): Promise<void> {
     const { desk: config, journal } = this.#config
     const desk = new Desk({
-      ...{ config, journal: journal.path, log },
+      ...{ config, journal: journal.path, isRun: true, log },
       alert: (text) => world.alert({ kind: 'desk', bot: '', text, time: Date.now() }),
     })
     this.#desk = desk

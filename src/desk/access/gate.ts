@@ -46,7 +46,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'DELETE']
 /** Pages that another site may link to. */
 const LINKABLE = ['/', '/login']
 /** Paths that are answered without a session. `/` then leads to the login. */
-const OPEN = ['/', '/login', '/login.css']
+const OPEN = ['/', '/login', '/login.css', '/health']
 const MOST_HEADERS = 60
 const LONGEST_TARGET = 2_000
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip']

@@ -16,13 +16,14 @@ import { type Check, fail, ok, warn } from './check.ts'
 
 /** Reads each secret of the configuration once, and returns the problems of those that cannot be read. */
 export function readSecrets(config: Config): SecretFinding[] {
-  const { service, chain, alerts } = config
+  const { service, chain, alerts, heartbeat } = config
   const named: [string, Secret | undefined][] = [
     ['service.apiKey', service.kind === 'remote' ? service.apiKey : undefined],
     ...(service.kind === 'remote'
       ? chain.rpc.map(({ url }, index): [string, Secret] => [`chain.rpc ${index + 1}`, url])
       : []),
     ['alerts.url', alerts?.url],
+    ['heartbeat.url', heartbeat?.url],
     ...config.bots.flatMap(({ name: bot, sources = {} }) =>
       Object.entries(sources).map(([name, { url }]): [string, Secret | undefined] => [
         `sources.${name} of ${bot}`,

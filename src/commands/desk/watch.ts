@@ -1,0 +1,99 @@
+import { ExitCode, SluiceError } from '../../base/errors.ts'
+import type { Clock, Http } from '../../base/machine.ts'
+import { printable } from '../../base/text.ts'
+import { rpcAddressProblem } from '../../config/address.ts'
+import { alertsFrom } from '../../config/defaults.ts'
+import { readConfigFile } from '../../config/read.ts'
+import { formatErrors } from '../../config/yaml/errors.ts'
+import { Alerts, webhook } from '../../live/alerts.ts'
+import { HealthWatch } from '../../live/health-watch.ts'
+import { SystemClock } from '../../runtime/system-clock.ts'
+import { stampOf } from '../../runtime/time-text.ts'
+import { openHttp } from '../../venues/http.ts'
+import { defineCommand, flag, JSON_LINE, number, text } from '../options.ts'
+import { untilInterrupted } from '../trade/run-bots.ts'
+
+const TIMEOUT_MS = 10_000
+
+/** Watches running processes from another machine, by their desks. Exits 1 if one of them was down at last. */
+export const command = defineCommand({
+  options: {
+    alerts: text('<file>', 'send alerts as the sections `alerts` of this YAML file say'),
+    every: number('<n>', 'seconds from one question to the next', { min: 1, max: 3_600 }, 30),
+    misses: number('<n>', 'questions in a row without an answer before the alarm', { integer: true, min: 1 }, 3),
+    once: flag('ask once and exit: 0 if every process runs, 1 if not'),
+    json: JSON_LINE,
+  },
+  async run(urls, { alerts: file, every, misses, once, json }) {
+    const addresses = urls.map(healthAddress)
+    const { http, close } = openHttp({ timeoutMs: TIMEOUT_MS, longestBody: 65_536 })
+    const clock = new SystemClock()
+    const alerts = file === undefined ? undefined : alertsOf(file, http, clock)
+    if (alerts === undefined && !once)
+      console.error('sluice: no --alerts: problems are only printed here, and sent nowhere')
+    const tell = (line: string): void => {
+      console.error(printable(`${stampOf(clock.now())}  ${line}`))
+      alerts?.raise({ kind: 'watch', bot: '', text: line, time: clock.now() })
+    }
+    const watches = addresses.map(
+      (url) => new HealthWatch({ url, http, misses: once ? 1 : misses, now: () => clock.now(), tell }),
+    )
+    try {
+      await (once ? lookAt(watches) : keepLooking(watches, every * 1_000))
+      const states = watches.map(({ state }) => state)
+      if (json) console.log(JSON.stringify({ watched: states }))
+      return states.every(({ isUp }) => isUp) ? ExitCode.done : ExitCode.failed
+    } finally {
+      clock.stop()
+      await close()
+    }
+  },
+})
+
+async function lookAt(watches: readonly HealthWatch[]): Promise<void> {
+  await Promise.all(watches.map((watch) => watch.look()))
+}
+
+/** Looks until Ctrl-C. */
+async function keepLooking(watches: readonly HealthWatch[], everyMs: number): Promise<void> {
+  const interrupted = untilInterrupted()
+  let isOver = false
+  void interrupted.promise.then(() => {
+    isOver = true
+  })
+  try {
+    while (!isOver) {
+      await Promise.race([lookAt(watches), interrupted.promise])
+      const pause = Promise.withResolvers<void>()
+      const timer = setTimeout(pause.resolve, everyMs)
+      await Promise.race([pause.promise, interrupted.promise])
+      clearTimeout(timer)
+    }
+  } finally {
+    interrupted.release()
+  }
+}
+
+/** Address of the health of a desk; an address with a path stays unchanged. Throws a SluiceError (exit 2) if it is
+ *  not an address of HTTPS or of this machine. */
+function healthAddress(text: string): string {
+  const problem = rpcAddressProblem(text)
+  if (problem) throw new SluiceError(problem, ExitCode.usage)
+  const url = new URL(text)
+  if (url.pathname === '/') url.pathname = '/health'
+  return url.href
+}
+
+/** The webhook of a configuration file. Its other sections are not needed, so a watcher needs no strategy and no
+ *  key. */
+function alertsOf(file: string, http: Http, clock: Clock): Alerts {
+  const cwd = process.cwd()
+  const { file: read, errors } = readConfigFile(file, cwd)
+  if (errors.length > 0) throw new SluiceError(`the configuration is invalid\n${formatErrors(errors)}`, ExitCode.usage)
+  const alerts = alertsFrom(read?.sections.alerts, cwd)
+  if (alerts === undefined) throw new SluiceError(`${file} has no section alerts`, ExitCode.usage)
+  return new Alerts({
+    ...{ shape: alerts.shape, clock, post: webhook(http, alerts.url.read()) },
+    warn: (text) => console.error(`sluice: ${text}`),
+  })
+}

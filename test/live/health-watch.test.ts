@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import type { HttpResult } from '../../src/base/machine.ts'
+import { HealthWatch } from '../../src/live/health-watch.ts'
+
+const answered = (status: number): HttpResult => ({ kind: 'answered', status, headers: {}, body: '' })
+const refused: HttpResult = { kind: 'unsent', reason: 'connect ECONNREFUSED' }
+
+async function watched(answers: readonly HttpResult[], misses = 3): Promise<{ told: string[]; isUp: boolean[] }> {
+  let now = 0
+  const told: string[] = []
+  const isUp: boolean[] = []
+  const left = [...answers]
+  const watch = new HealthWatch({
+    ...{ url: 'https://desk.example/health', misses, now: () => now },
+    http: async () => left.shift() as HttpResult,
+    tell: (text) => told.push(text),
+  })
+  for (; left.length > 0; now += 30_000) {
+    await watch.look()
+    isUp.push(watch.state.isUp)
+  }
+  return { told, isUp }
+}
+
+test('three questions in a row without an answer raise one alarm, and the return of the process one more', async () => {
+  const { told, isUp } = await watched([
+    answered(200),
+    refused,
+    refused,
+    refused,
+    refused,
+    answered(200),
+    answered(200),
+  ])
+  expect(told).toEqual([
+    'desk.example is down: connect ECONNREFUSED, 3 times in a row. Its positions may be without exits: sign in there and run `sluice status`',
+    'desk.example answers again, after 2m00s',
+  ])
+  expect(isUp).toEqual([true, true, true, false, false, true, true])
+})
+
+test('a lost question between answers raises no alarm', async () => {
+  const { told } = await watched([answered(200), refused, refused, answered(200), refused, refused, answered(200)])
+  expect(told).toEqual([])
+})
+
+test.each([
+  [503, 'it answers, but its bots do not run (503)'],
+  [302, 'it answers with 302'],
+  [404, 'it answers with 404'],
+])('an answer with %i counts as a miss', async (status, reason) => {
+  const { told } = await watched([answered(status)], 1)
+  expect(told).toEqual([expect.stringContaining(`desk.example is down: ${reason}`)])
+})
