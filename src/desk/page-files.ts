@@ -70,8 +70,8 @@ function fromSources(): Map<string, string> {
   const preload = eager.map((path) => `<link rel="modulepreload" href="${path}">`).join('\n')
   return new Map([
     ['/', read('index.html').replace('<!--modules-->', preload)],
-    ['/app/desk/page/desk.css', read('desk.css')],
-    ['/vendor/uplot.css', readFileSync(inPackage('uplot', 'dist/uPlot.min.css'), 'utf8')],
+    // One style sheet: the first paint waits for each.
+    ['/app/desk/page/desk.css', read('desk.css') + readFileSync(inPackage('uplot', 'dist/uPlot.min.css'), 'utf8')],
     ['/vendor/licences.txt', licences()],
     ...texts,
   ])

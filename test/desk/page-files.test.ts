@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import { expect, test } from 'vitest'
+import { addressOf, PAGES } from '../../src/desk/page/route.ts'
 import { packedName, pageFiles } from '../../src/desk/page-files.ts'
 
 const MOST_BYTES = 150_000
@@ -27,6 +28,11 @@ test('the first picture loads no library of charts', () => {
 
 test('the page has no inline code or style, which its policy would refuse', () => {
   expect(textOf('/')).not.toMatch(/<style|\sstyle=|\son[a-z]+=|<script(?![^>]*\ssrc=)/)
+})
+
+test('the shell is in the HTML, with the tabs of the page', () => {
+  const tabs = [...textOf('/').matchAll(/<a href="([^"]*)">([^<]*)</g)].map(([, href, name]) => [href, name])
+  expect(tabs).toEqual(PAGES.map(({ key, name }) => [addressOf(key), name]))
 })
 
 test('no module turns text into HTML or code', () => {

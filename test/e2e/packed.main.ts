@@ -68,6 +68,11 @@ step(bots, 'npx --no sluice run bots.yaml --seconds 15', /[1-9]\d* market rows/)
 step(bots, 'npx --no sluice replay --verify', /equal|identical|same/i)
 step(bots, 'npx --no sluice backtest bots.yaml --json', /"events":[1-9]/)
 step(bots, 'npx --no sluice demo --seconds 10 --journal data/demo.db', /[1-9]\d* orders/)
+// The package carries the page of the desk with its libraries, which the installation does not have.
+const page =
+  "const { pageFiles } = await import('./node_modules/sluice/dist/desk/page-files.js'); console.log([...pageFiles().keys()].join(' '))"
+step(bots, `node --input-type=module -e "${page}"`, /^\/ .*\/vendor\/lightweight-charts\.js/)
+step(bots, 'test ! -e node_modules/preact && test ! -e node_modules/lightweight-charts')
 step(bots, 'npx --no sluice new strategy second')
 step(bots, 'npx --no sluice test', /pass 8\b/)
 step(bots, 'npx --no sluice test strategies/second.test.ts --json', /{"files":1,"passed":true}/)

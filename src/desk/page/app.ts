@@ -20,6 +20,7 @@ import { Dialog, type Question, WhyPanel } from './why-panel.ts'
 
 const THEMES: readonly Theme[] = ['auto', 'light', 'dark']
 const TICK_MS = 1_000
+const FRAMES_AWAITED = 120
 
 type Opened =
   | { readonly is: 'action'; readonly request: ActionRequest }
@@ -255,5 +256,12 @@ function useKeys(use: KeyUse): void {
 
 function toMintField(): void {
   location.hash = addressOf('token')
-  setTimeout(() => document.getElementById('mint')?.focus(), 50)
+  focusOnce('mint', FRAMES_AWAITED)
+}
+
+/** Gives the focus to an element that one of the next frames draws. */
+function focusOnce(id: string, frames: number): void {
+  const element = document.getElementById(id)
+  if (element !== null) element.focus()
+  else if (frames > 0) requestAnimationFrame(() => focusOnce(id, frames - 1))
 }

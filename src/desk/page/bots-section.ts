@@ -4,6 +4,7 @@ import type { OrdersAnswer, RoundTripsAnswer } from '../api/types.ts'
 import { Amount, BotLink, Empty, Foreign, Pairs, Percent, Section, TokenLink, useAnswer, Waiting } from './elements.ts'
 import { EquityChart } from './equity-chart.ts'
 import { ageText, NONE, percentText, printable, solText, timeText, wordsOf } from './format.ts'
+import { useList } from './paged-list.ts'
 import { addressOf } from './route.ts'
 import type { Shown } from './shown.ts'
 import { type Column, Table } from './table.ts'
@@ -146,15 +147,15 @@ function printableLines(value: unknown): string {
 }
 
 function RoundTrips({ shown, name }: { shown: Shown; name: string }): ComponentChild {
-  const asked = useAnswer<RoundTripsAnswer>(
-    `/api/round-trips?bot=${encodeURIComponent(name)}&limit=${TRADES_SHOWN}`,
-    TRADES_EVERY_MS,
+  type Trip = RoundTripsAnswer['roundTrips'][number]
+  const { rows, asked, more } = useList<RoundTripsAnswer, Trip>(
+    '/api/round-trips',
+    { bot: name },
+    ({ roundTrips }) => roundTrips,
   )
-  const rows = asked.answer?.roundTrips ?? []
-  type Trip = (typeof rows)[number]
   return h(
     Section,
-    { title: 'Round trips', about: `the last ${TRADES_SHOWN} that closed; amounts in SOL` },
+    { title: 'Round trips', about: 'newest first; amounts in SOL' },
     h(Waiting, { asked }),
     asked.answer === undefined
       ? null
@@ -195,6 +196,7 @@ function RoundTrips({ shown, name }: { shown: Shown; name: string }): ComponentC
               { head: 'Exit', isWide: true, cell: ({ exitReason }) => h(Foreign, { text: exitReason }) },
             ],
           }),
+    more === null ? null : h('button', { type: 'button', class: 'more', onClick: more }, 'Older round trips'),
   )
 }
 

@@ -45,27 +45,40 @@ export function Vitals({ shown: { view, now } }: { shown: Shown }): ComponentChi
   )
 }
 
-function wallet({ wallets }: View): Vital {
-  const read = wallets.filter(({ solBalance }) => solBalance !== null)
-  const balance = read.reduce((sum, { solBalance }) => sum + (solBalance ?? 0), 0)
-  const positions = wallets.reduce((sum, { positionsSol }) => sum + positionsSol, 0)
-  const isRead = read.length === wallets.length
+/** Mode whose money the head shows: that of real money if a bot has it. Money of two modes is never added up. */
+function shownMode({ bots }: View): { mode: string; name: string } {
+  const modes = new Set(bots.map(({ mode }) => mode))
+  const mode = modes.has('live') ? 'live' : ([...modes][0] ?? '')
+  return { mode, name: modes.size > 1 ? `, ${mode}` : '' }
+}
+
+function wallet(view: View): Vital {
+  const { mode, name } = shownMode(view)
+  const wallets = view.wallets.filter((one) => one.mode === mode)
+  const balance = sumOf(wallets, ({ solBalance }) => solBalance ?? 0)
+  const held = sumOf(wallets, ({ positionsSol }) => positionsSol)
+  const isRead = wallets.every(({ solBalance }) => solBalance !== null)
   return {
-    name: wallets.length === 1 ? 'Wallet' : `${wallets.length} wallets`,
-    value: isRead ? `${solText(balance + positions)} SOL` : 'not read yet',
-    detail: `${isRead ? solText(balance) : '?'} free + ${solText(positions)} held`,
+    name: `${wallets.length > 1 ? `${wallets.length} wallets` : 'Wallet'}${name}`,
+    value: isRead ? `${solText(balance + held)} SOL` : 'not read yet',
+    detail: `${isRead ? solText(balance) : '?'} free + ${solText(held)} held`,
     mark: isRead ? '' : 'warn',
   }
 }
 
-function today({ bots }: View): Vital {
-  const sum = (of: (bot: View['bots'][number]) => number): number => bots.reduce((all, bot) => all + of(bot), 0)
+function today(view: View): Vital {
+  const { mode, name } = shownMode(view)
+  const bots = view.bots.filter((bot) => bot.mode === mode)
   return {
-    name: 'Net today',
-    value: [h(Amount, { sol: sum((bot) => bot.today.netSol) }), ' SOL'],
-    detail: ['in all ', h(Amount, { sol: sum((bot) => bot.sinceBeginning.netSol) })],
+    name: `Net today (UTC)${name}`,
+    value: [h(Amount, { sol: sumOf(bots, (bot) => bot.today.netSol) }), ' SOL'],
+    detail: ['in all ', h(Amount, { sol: sumOf(bots, (bot) => bot.sinceBeginning.netSol) })],
     mark: '',
   }
+}
+
+function sumOf<Row>(rows: readonly Row[], of: (row: Row) => number): number {
+  return rows.reduce((sum, row) => sum + of(row), 0)
 }
 
 function entries({ stops, bots }: View, now: number): Vital {

@@ -2,7 +2,7 @@ import { type ComponentChild, h } from 'preact'
 import { useState } from 'preact/hooks'
 import type { LogAnswer, LogLevel, LogLine } from '../api/types.ts'
 import { Choice, Empty, Foreign, Section, TokenLink, Waiting } from './elements.ts'
-import { printable, timeText } from './format.ts'
+import { printable, shortKey, timeText } from './format.ts'
 import { BotFilter } from './orders-section.ts'
 import { useList } from './paged-list.ts'
 import type { Shown } from './shown.ts'
@@ -61,8 +61,16 @@ function Line({
       h('code', {}, printable(code)),
       ' ',
       h(Foreign, { text }),
-      mint === '' ? '' : ' ',
-      mint === '' ? '' : h(TokenLink, { mint, symbol: '' }),
+      ...(mint === '' ? [] : [' ', h(TokenLink, { mint, symbol: '' }), ' ', h(Why, { mint, bot, shown })]),
     ),
+  )
+}
+
+function Why({ mint, bot, shown }: { mint: string; bot: string; shown: Shown }): ComponentChild {
+  const label = `Why ${shortKey(mint)} at ${printable(bot)}`
+  return h(
+    'button',
+    { type: 'button', class: 'link', 'aria-label': label, onClick: () => shown.explain(mint, bot) },
+    'why',
   )
 }

@@ -41,7 +41,12 @@ export function Money({ shown, theme }: { shown: Shown; theme: string }): Compon
           h(
             'div',
             { class: 'columns', key: 'money' },
-            h(Section, { title: 'From gross to net', about: 'SOL' }, h(Waterfall, { rows: answer.waterfall })),
+            h(
+              Section,
+              { title: 'From gross to net', about: 'SOL' },
+              h(Waterfall, { rows: answer.waterfall }),
+              h(Rest, { answer }),
+            ),
             h(
               Section,
               { title: 'Each day', about: 'net SOL of the round trips that closed, UTC' },
@@ -80,6 +85,19 @@ function Waterfall({ rows }: { rows: MoneyAnswer['waterfall'] }): ComponentChild
         ),
       ),
     ),
+  )
+}
+
+/** The parts of the net result that belong to no day. */
+function Rest({ answer: { openSol, straySol } }: { answer: MoneyAnswer }): ComponentChild {
+  return h(
+    'p',
+    { class: 'quiet' },
+    'Of the net result, open positions have ',
+    h(Amount, { sol: openSol }),
+    ' SOL (if sold now), and fees of failed transactions ',
+    h(Amount, { sol: straySol }),
+    ' SOL. The rest is the sum of the days.',
   )
 }
 

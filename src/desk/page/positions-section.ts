@@ -6,13 +6,13 @@ import type { Shown } from './shown.ts'
 import { type Column, Table } from './table.ts'
 
 export function Positions({ shown }: { shown: Shown }): ComponentChild {
-  const { positions } = shown.view
+  const { positions, bots } = shown.view
   const worth = positions.reduce((sum, { valueSol, costSol }) => sum + (valueSol ?? costSol), 0)
   const cost = positions.reduce((sum, { costSol }) => sum + costSol, 0)
-  const about =
-    positions.length === 0
-      ? ''
-      : `${positions.length} open: cost ${solText(cost)} SOL, worth ${solText(worth)} SOL if sold now`
+  // Money of two modes is never added up.
+  const isOneMode = new Set(bots.map(({ mode }) => mode)).size === 1
+  const sums = isOneMode ? `: cost ${solText(cost)} SOL, worth ${solText(worth)} SOL if sold now` : ''
+  const about = positions.length === 0 ? '' : `${positions.length} open${sums}`
   return h(
     Section,
     { title: 'Positions', about },
