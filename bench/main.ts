@@ -4,6 +4,7 @@ import { benchBacktest } from './backtest.ts'
 import { benchBars } from './bars.ts'
 import { benchConditionals } from './conditionals.ts'
 import { benchDecision } from './decision.ts'
+import { benchDesk } from './desk.ts'
 import { benchDev } from './dev.ts'
 import { benchEngine } from './engine.ts'
 import { benchExit } from './exit.ts'
@@ -49,6 +50,7 @@ const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   memory: benchMemory,
   start: benchStart,
   dev: benchDev,
+  desk: (smoke) => benchDesk(smoke),
   gateway: benchGateway,
   pool: benchPool,
   signer: benchSigner,

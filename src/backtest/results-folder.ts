@@ -8,9 +8,11 @@ import type { Journal } from '../orders/ports.ts'
 import { reportPage } from './report/page.ts'
 import type { Report } from './report/report.ts'
 
-const RESULTS = 'results.db'
+/** Names of the files of a backtest. */
+export const RESULTS = 'results.db'
+export const REPORT_PAGE = 'report.html'
 /** The report is written last. If it exists, the run is complete. */
-const REPORT = 'report.json'
+export const REPORT = 'report.json'
 /** Space limits of 0. Results can be computed again, so no disk space is reserved for them. */
 const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
 
@@ -35,7 +37,7 @@ export async function runIntoFolder<T>(folder: string | undefined, run: (journal
 
 export function writeReport(folder: string, report: Report): void {
   const mode = 0o600
-  writeFileSync(join(folder, 'report.html'), reportPage(report), { mode })
+  writeFileSync(join(folder, REPORT_PAGE), reportPage(report), { mode })
   writeFileSync(join(folder, REPORT), `${JSON.stringify(report)}\n`, { mode })
 }
 

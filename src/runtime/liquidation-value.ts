@@ -1,9 +1,9 @@
 import type { Millis } from '../base/units.ts'
 import { DEFAULT_FILL_MODEL } from '../engine/accounting/fill-assumptions.ts'
 import type { Worth } from '../engine/accounting/money.ts'
+import type { Position } from '../engine/accounting/position.ts'
 import { ExitPrice } from '../engine/exits/exit-price.ts'
 import { DEFAULT_EXIT_WINDOW, type ExitRules, type ExitWindow } from '../engine/exits/exit-settings.ts'
-import type { RecoveredMoney } from '../engine/recovered-money.ts'
 import type { JournalReader } from '../journal/reader/reader.ts'
 import { type Block, RowKind } from '../market/block.ts'
 import { Mints } from '../market/mints.ts'
@@ -18,9 +18,9 @@ import { SimulatedClock } from '../simulation/simulated-clock.ts'
  *  without a tape or while the unit of the price is unverified. Reads enough of the tape that a token without prints in
  *  that part is dead. */
 export function liquidationOf(reader: JournalReader): Worth {
-  const start = reader.segments().at(-1)?.start
+  const start = reader.lastStart()
   if (start === undefined) return () => undefined
-  const end = new TapeEnd(reader.recover().money.positions, start.units)
+  const end = new TapeEnd(reader.heldPositions(), start.units)
   for (const block of reader.blocks(end.mints, reader.warmupRange(DEFAULT_FILL_MODEL.deadAfterMs / 1000)))
     end.take(block)
   return end.worth()
@@ -33,7 +33,7 @@ class TapeEnd {
   readonly #exits: ReadonlyMap<string, ExitPriceAtEnd>
   #now: Millis = 0
 
-  constructor(positions: RecoveredMoney['positions'], units: UnitSettings) {
+  constructor(positions: readonly Position[], units: UnitSettings) {
     this.#market = new PaperMarket(this.mints, units)
     this.#exits = new Map(positions.map(({ mint, exits }) => [mint, new ExitPriceAtEnd(exits)]))
   }

@@ -3,13 +3,13 @@ import { journalPath } from './journal-samples.ts'
 import { trader } from './trading-bot.ts'
 
 /** A name that a page must show as text. */
-const HOSTILE = '<img src=x onerror=alert(1)>\u001b[31m\u202e'
+export const HOSTILE = '<img src=x onerror=alert(1)>\u001b[31m\u202e'
 
 /** A bot that trades in a random market, with a token of a hostile name, gaps of the feed and failed transactions. */
-function tradedRig({ seed = 7, seconds = 90 } = {}): StrategyRig {
+export function tradedRig({ seed = 7, seconds = 90 } = {}): StrategyRig {
   const rig = testStrategy(trader, {
     lostPercent: 15,
-    exits: { stopLossPercent: 25, takeProfitPercent: 20, maxHoldSeconds: 25 },
+    exits: { stopLossPercent: 25, takeProfitPercent: 30, maxHoldSeconds: 25 },
     limits: { maxOpenPositions: 8, maxSolPerHour: 1000, maxSolPerOrder: 0.1 },
   })
   rig.newToken({ symbol: HOSTILE, name: HOSTILE })

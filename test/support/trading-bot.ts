@@ -1,4 +1,9 @@
-import { defineStrategy, z } from '../../src/index.ts'
+import { type Bar, defineStrategy, z } from '../../src/index.ts'
+
+/** A bar in the form of the desk's API. */
+function barOf({ closeTime: t, open: o, high: h, low: l, close: c, volumeSol: v }: Bar) {
+  return { t, o, h, l, c, v }
+}
 
 /** Buys some of the new tokens of a market, sells them by exits or after a while, and says why it does not. */
 export const trader = defineStrategy({
@@ -16,6 +21,9 @@ export const trader = defineStrategy({
       if (amount > 0.4 && token.price !== undefined && bot.position(token.mint) === undefined)
         bot.buy(token, { sol: 0.05, reason: 'a large print', tag: amount > 1 ? 'large' : '' })
       if (amount > 2) bot.limitBuy(token, { sol: 0.02, atPrice: (token.price ?? 1) / 2, reason: 'cheaper' })
+    },
+    onBar(bar, token) {
+      if (!bar.gap) bot.log.info('bar', { mint: token.mint, ...barOf(bar) })
     },
     onFill: ({ side, mint }) => bot.message(`${side} ${mint}`),
   }),

@@ -77,11 +77,7 @@ function startsOf({ segments }: ReportRows): Starts[] {
 type Money = Omit<BotTrades, keyof Starts | keyof ReturnType<typeof ordersOf>>
 
 function moneyOf({ trips, totals, strayFeeLamports }: BotMoney, held: readonly Position[], worth: Worth): Money {
-  const values = new Map(
-    held.map((one) => [one.mint, isUnsellable(one) ? 0 : worth(one.mint, one.tokens, one.decimals)]),
-  )
-  const unsold = new Map(held.map(({ mint, exiting }) => [mint, exiting]))
-  markTrips(trips, (mint) => ({ lamports: values.get(mint) ?? 0, unsold: unsold.get(mint) ?? '' }))
+  const values = markHeld(trips, held, worth)
   const sol = <T>(all: readonly T[], of: (one: T) => number): number =>
     lamportsToSol(all.reduce((sum, one) => sum + of(one), 0))
   const priced = [...values.values()]
@@ -105,6 +101,20 @@ function moneyOf({ trips, totals, strayFeeLamports }: BotMoney, held: readonly P
     ...tagGroupsOf(trips),
     byToken: groupsOf(trips, ({ mint }) => mint),
   }
+}
+
+/** Values the open trips of a bot at the proceeds of selling its positions. Returns these values by mint. */
+export function markHeld(
+  trips: readonly RoundTrip[],
+  held: readonly Position[],
+  worth: Worth,
+): ReadonlyMap<string, number | undefined> {
+  const values = new Map(
+    held.map((one) => [one.mint, isUnsellable(one) ? 0 : worth(one.mint, one.tokens, one.decimals)]),
+  )
+  const unsold = new Map(held.map(({ mint, exiting }) => [mint, exiting]))
+  markTrips(trips, (mint) => ({ lamports: values.get(mint) ?? 0, unsold: unsold.get(mint) ?? '' }))
+  return values
 }
 
 function exitOf({ exitReason, closedAt }: RoundTrip): string {

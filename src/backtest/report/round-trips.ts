@@ -1,5 +1,5 @@
 import { lamportsToSol, type Millis } from '../../base/units.ts'
-import { foldMovements } from '../../engine/accounting/money.ts'
+import { type BotMoney, foldMovements } from '../../engine/accounting/money.ts'
 import { netOf, type RoundTrip, returnOf } from '../../engine/accounting/round-trip.ts'
 import type { ClosedMarks, JournalReader } from '../../journal/reader/reader.ts'
 import { movementsOf } from './bot-trades.ts'
@@ -39,13 +39,21 @@ export interface ListedRoundTrip {
 /** Closed positions of a journal, in the order of their last sales. */
 export function roundTripsOf(reader: JournalReader): ListedRoundTrip[] {
   const fold = foldMovements(movementsOf(reader, reader.report()))
-  const marks = new Map(reader.closedMarks().map((one) => [keyOf(one.account, one), one]))
-  const closed = fold.bots.flatMap(({ bot, account, trips }) =>
+  return listedTrips(fold.bots, reader.closedMarks())
+}
+
+/** Closed trips of these bots, in the order of their last sales. */
+export function listedTrips(
+  bots: readonly Pick<BotMoney, 'account' | 'bot' | 'trips'>[],
+  closed: readonly ClosedMarks[],
+): ListedRoundTrip[] {
+  const marks = new Map(closed.map((one) => [keyOf(one.account, one), one]))
+  const trips = bots.flatMap(({ bot, account, trips }) =>
     trips.flatMap((trip) =>
       trip.closedAt === null ? [] : [listed(bot, trip, trip.closedAt, marks.get(keyOf(account, trip)))],
     ),
   )
-  return closed.sort((one, other) => one.closedAt - other.closedAt)
+  return trips.sort((one, other) => one.closedAt - other.closedAt)
 }
 
 function keyOf(account: string, { mint, openedAt }: Pick<RoundTrip, 'mint' | 'openedAt'>): string {

@@ -5,6 +5,10 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 import type { Json } from '../../base/json.ts'
 import type { SetResult } from './sweep.ts'
 
+/** Names of the files of a sweep. */
+export const SWEEP_STORE = 'sweep.db'
+export const SWEEP_PAGE = 'sweep.html'
+
 /** Application id in the file's header: "slsw". */
 const APPLICATION_ID = 0x736c_7377
 const FORMAT = 1
@@ -111,6 +115,20 @@ export class SweepStore {
   close(): void {
     this.#db.close()
   }
+}
+
+/** Net result of the best set of a sweep in the sample, lamports; null if no set traded. Throws SluiceError (exit 2) if
+ *  the file is not that of a sweep. */
+export function bestNetOf(path: string): number | null {
+  return readable(path, () => {
+    const db = new Database(path, { readonly: true, fileMustExist: true })
+    try {
+      const sql = `SELECT net_lamports FROM result WHERE threw = '' AND buys + sells > 0 ORDER BY sample_lamports DESC LIMIT 1`
+      return (db.prepare<[], number>(sql).pluck().get() ?? null) as number | null
+    } finally {
+      db.close()
+    }
+  })
 }
 
 function readable<T>(path: string, run: () => T): T {

@@ -9,6 +9,7 @@ import {
   type RunFacts,
 } from '../../backtest/report/comparison.ts'
 import { readReport } from '../../backtest/report/report.ts'
+import { REPORT, RESULTS } from '../../backtest/results-folder.ts'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { counted, printable } from '../../base/text.ts'
 import type { Decision } from '../../engine/replay/compare-decisions.ts'
@@ -16,9 +17,6 @@ import { type JournalReader, openReader } from '../../journal/reader/reader.ts'
 import { dateTimeOf } from '../../runtime/time-text.ts'
 import { defineCommand, JSON_LINE } from '../options.ts'
 import { type Progress, table, withProgress } from '../terminal.ts'
-
-const REPORT = 'report.json'
-const RESULTS = 'results.db'
 
 type Decisions = ReturnType<typeof firstDifference> | null
 

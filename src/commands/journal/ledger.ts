@@ -2,7 +2,7 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { counted, printable } from '../../base/text.ts'
 import { formatSol } from '../../base/units.ts'
 import { foldMovements, type Profit, profitsOf } from '../../engine/accounting/money.ts'
-import type { AccountLedger, LedgerAudit, LedgerEntry } from '../../journal/reader/ledger.ts'
+import { type AccountLedger, LEDGER_LABELS, type LedgerAudit, type LedgerEntry } from '../../journal/reader/ledger.ts'
 import { openReader } from '../../journal/reader/reader.ts'
 import { liquidationOf } from '../../runtime/liquidation-value.ts'
 import { defineCommand, JOURNAL, JSON_LINE } from '../options.ts'
@@ -48,37 +48,19 @@ function showEntries(journal: string, order: string, json: boolean): number {
   }
 }
 
-/** Labels of the ledger's lines by the name of the line, in display order. A line without a label is shown by its
- *  name. */
-const LABELS: Readonly<Record<string, string>> = {
-  opening: 'opening balance',
-  inflow: 'received from elsewhere',
-  foreign: 'foreign transactions signed by the wallet',
-  housekeeping: 'own transactions without an order (fees)',
-  opaque: 'transactions that cannot be read',
-  trade: 'tokens at the decision price',
-  impact: 'delay and price impact',
-  venue_fee: 'venue fees',
-  service_fee: 'service fees',
-  base_fee: 'base fees',
-  priority_fee: 'priority fees',
-  tip: 'tips',
-  rent_paid: 'rent paid into accounts',
-  rent_returned: 'rent returned',
-  wrapped: 'wrapped SOL, still in the wallet',
-  remainder: 'unexplained part of trades',
-}
-
 const WIDTH = 48
 
 /** Text lines of an account's ledger. Amounts that left the wallet are negative. */
 export function ledgerText(ledger: AccountLedger, profits: readonly Profit[]): string[] {
   const { account, lines, walletLamports, failedLamports, audit } = ledger
-  const names = [...Object.keys(LABELS), ...Object.keys(lines).filter((name) => !Object.hasOwn(LABELS, name))]
+  const names = [
+    ...Object.keys(LEDGER_LABELS),
+    ...Object.keys(lines).filter((name) => !Object.hasOwn(LEDGER_LABELS, name)),
+  ]
   const shown = names.filter((name) => Object.hasOwn(lines, name))
   return [
     printable(account),
-    ...shown.map((name) => row(LABELS[name] ?? name, 0 - (lines[name] as number))),
+    ...shown.map((name) => row(LEDGER_LABELS[name] ?? name, 0 - (lines[name] as number))),
     row('= wallet', walletLamports),
     ...(failedLamports === 0 ? [] : [row('  including failed transactions', 0 - failedLamports)]),
     ...auditText(audit),

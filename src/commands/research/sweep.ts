@@ -6,7 +6,7 @@ import { sweepPage } from '../../backtest/sweep/page.ts'
 import type { SweepGround } from '../../backtest/sweep/run-sets.ts'
 import { runSweep, setsOf, sweepIdentity } from '../../backtest/sweep/run-sweep.ts'
 import { drawnFrom, gridOf, rangesOf } from '../../backtest/sweep/space.ts'
-import { SweepStore } from '../../backtest/sweep/store.ts'
+import { SWEEP_PAGE, SWEEP_STORE, SweepStore } from '../../backtest/sweep/store.ts'
 import { paramOf, rankCorrelation, type SetResult, type Sweep } from '../../backtest/sweep/sweep.ts'
 import { sweepVerdict } from '../../backtest/sweep/verdict.ts'
 import { seenBy, TapeUnit } from '../../backtest/tape-units.ts'
@@ -20,9 +20,6 @@ import { openTape } from '../../journal/tape-files.ts'
 import { configOf } from '../configuration.ts'
 import { defineCommand, JSON_LINE, number, PARTIAL, SEED, TAPES, tapesOf, text, texts } from '../options.ts'
 import { Progress, signedSol, table } from '../terminal.ts'
-
-const STORE = 'sweep.db'
-const REPORT = 'sweep.html'
 
 /** Backtests one bot with many values of its params. Exits 2 if the tape does not cover the bot's needs (without
  *  --partial) or if there is nothing to sweep, and 1 if the strategy throws in every set. */
@@ -58,7 +55,7 @@ export const command = defineCommand({
       const splitRow = holdOutPercent > 0 ? Math.floor(market.rows * (1 - holdOutPercent / 100)) : undefined
       const ground: SweepGround = { config, bot, splitRow }
       const store =
-        out === undefined ? undefined : new SweepStore(join(out, STORE), sweepIdentity(ground, sets, market))
+        out === undefined ? undefined : new SweepStore(join(out, SWEEP_STORE), sweepIdentity(ground, sets, market))
       try {
         const results = await runSweep(
           ground,
@@ -79,7 +76,7 @@ export const command = defineCommand({
           lacks,
           results,
         }
-        if (out !== undefined) writeFileSync(join(out, REPORT), sweepPage(sweep), { mode: 0o600 })
+        if (out !== undefined) writeFileSync(join(out, SWEEP_PAGE), sweepPage(sweep), { mode: 0o600 })
         for (const lack of json ? lacks : []) console.error(`sluice: the tape lacks ${lack}`)
         console.log(json ? JSON.stringify(jsonOf(sweep)) : sweepText(sweep))
         return results.every(({ threw }) => threw !== '') ? ExitCode.failed : ExitCode.done
@@ -131,7 +128,7 @@ function rejectOnInterrupt(message: () => string): { promise: Promise<never>; re
 function interruptedText(sets: number, kept: number | undefined, out: string | undefined): string {
   if (kept === undefined || out === undefined)
     return 'interrupted; the results are lost. With --out FOLDER the same command continues an interrupted sweep'
-  return `interrupted; ${kept} of ${sets} sets are kept in ${join(out, STORE)}, and the same command computes the others`
+  return `interrupted; ${kept} of ${sets} sets are kept in ${join(out, SWEEP_STORE)}, and the same command computes the others`
 }
 
 function jsonOf({ bot, strategy, refused, rows, unit, holdOutPercent, results }: Sweep): object {

@@ -3,8 +3,8 @@ import { printable } from '../../base/text.ts'
 import type { Millis } from '../../base/units.ts'
 import type { FoundToken } from '../../journal/tape/tape-search.ts'
 import { clockOf, localDateOf, spanOf } from '../../runtime/time-text.ts'
+import type { Step } from '../../runtime/why/format.ts'
 import { wrapped } from '../terminal.ts'
-import type { Step } from './format.ts'
 
 const NARROWEST = 80
 const WIDEST = 122

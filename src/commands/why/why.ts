@@ -1,12 +1,15 @@
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { printable } from '../../base/text.ts'
 import { type JournalReader, openReader } from '../../journal/reader/reader.ts'
+import { conditionalStory } from '../../runtime/why/conditional.ts'
+import { mintStory } from '../../runtime/why/mint.ts'
+import { orderStory } from '../../runtime/why/order.ts'
 import { isPublicKey } from '../../solana/base58.ts'
 import { defineCommand, JOURNAL, JSON_LINE, text, type Values } from '../options.ts'
-import { conditionalJson, conditionalLines, conditionalStory } from './conditional.ts'
-import { mintJson, mintLines, mintStory } from './mint.ts'
+import { conditionalJson, conditionalLines } from './conditional.ts'
+import { mintJson, mintLines } from './mint.ts'
 import { momentJson, momentLines, momentOf } from './moment.ts'
-import { orderJson, orderLines, orderStory } from './order.ts'
+import { orderJson, orderLines } from './order.ts'
 import { pageColumns } from './step-lines.ts'
 
 /** An answer in two forms: as lines of a given width, and as JSON. */

@@ -1,28 +1,25 @@
-import type { LogKind, LogRow } from '../../journal/reader/pages.ts'
-import type { JournalReader } from '../../journal/reader/reader.ts'
+import type { LogKind } from '../../journal/reader/pages.ts'
+import { logLineOf } from '../../runtime/view/log-lines.ts'
+import type { DeskJournal } from './desk-journal.ts'
 import type { Parameters } from './parameters.ts'
-import type { Answers, LogLevel, LogLine } from './types.ts'
+import type { Answers } from './types.ts'
 
-const LEVELS: Readonly<Record<LogKind, LogLevel>> = {
-  alarm: 'error',
-  log: 'warn',
-  message: 'info',
-  refused: 'info',
-  note: 'debug',
+/** Kinds of the outputs of each level and of the more important ones. */
+const KINDS: Readonly<Record<'error' | 'warn' | 'info', readonly LogKind[]>> = {
+  error: ['alarm'],
+  warn: ['alarm', 'log'],
+  info: ['alarm', 'log', 'message', 'refused', 'note'],
 }
-const KINDS = Object.keys(LEVELS) as LogKind[]
-const ORDER: readonly LogLevel[] = ['error', 'warn', 'info', 'debug']
 
-/** Lines of the log, newest first. `level`: the least important one that is wanted. */
-export function logAnswer(journal: JournalReader, parameters: Parameters): Answers['log'] {
-  const level = parameters.word('level', ORDER) ?? 'debug'
-  const kinds = KINDS.filter((kind) => ORDER.indexOf(LEVELS[kind]) <= ORDER.indexOf(level))
-  const [seq, n] = parameters.before(2) ?? [Number.MAX_SAFE_INTEGER, 0]
+/** Lines of the log, newest first. */
+export function logAnswer({ reader }: DeskJournal, parameters: Parameters): Answers['log'] {
+  const kinds = KINDS[parameters.word('level', ['error', 'warn', 'info']) ?? 'info']
+  const [seq = 0, n = 0] = parameters.before(2) ?? [Number.MAX_SAFE_INTEGER, 0]
   const filter = { kinds, bot: parameters.bot(), mint: parameters.mint() }
-  const { rows, end } = journal.pages((pages) => pages.log(filter, [seq as number, n as number], parameters.limit()))
-  return { lines: rows.map(lineOf), next: end === undefined ? null : end.join('.') }
-}
-
-function lineOf({ time, seq, kind, bot, mint, code, reason }: LogRow): LogLine {
-  return { time, seq, level: LEVELS[kind], bot, mint, code, text: reason }
+  const { rows, end } = reader.pages((pages) => pages.log(filter, [seq, n], parameters.limit()))
+  const lines = rows.flatMap(({ seq, time, n, mint, output }) => {
+    const line = logLineOf(seq, time, n, output)
+    return line === undefined ? [] : [{ ...line, mint }]
+  })
+  return { lines, next: end?.join('.') ?? null }
 }

@@ -1,39 +1,26 @@
-import { printable } from '../../base/text.ts'
 import type { Millis } from '../../base/units.ts'
 import { isPublicKey } from '../../solana/base58.ts'
-import type { ApiError } from './types.ts'
-
-/** Refusal of a request. The message is one sentence, which the answer contains. */
-export class ApiRefusal extends Error {
-  readonly status: 400 | 404 | 503
-  readonly code: ApiError['code']
-
-  constructor(status: 400 | 404 | 503, code: ApiError['code'], message: string) {
-    super(printable(message))
-    this.status = status
-    this.code = code
-  }
-}
+import { Refusal } from '../refusal.ts'
 
 /** Most rows of one page, and the number without `limit`. */
 const MOST_ROWS = 500
 const ROWS = 100
-/** Most characters of a parameter that a message repeats. */
-const SHOWN = 60
+/** Most characters of a name. */
+const MOST_CHARACTERS = 200
 /** Last time that a date can have. */
 const LAST_TIME: Millis = 8.64e15
 
-/** The query of a request. Each method reads one parameter and throws ApiRefusal (400) if its value is invalid. */
+/** The query of a request. Each method reads one parameter and throws Refusal (400) if its value is invalid. */
 export class Parameters {
   readonly #given: ReadonlyMap<string, string>
 
-  /** Throws ApiRefusal (400) for a parameter that is not in `known`, and for one that is given twice. */
+  /** Throws Refusal (400) for a parameter that is not in `known`, and for one that is given twice. */
   constructor(given: Iterable<readonly [string, string]>, known: readonly string[]) {
     const read = new Map<string, string>()
     for (const [name, value] of given) {
       if (!known.includes(name))
-        throw invalid(`parameter ${shown(name)} is unknown; the parameters are ${known.join(', ') || 'none'}`)
-      if (read.has(name)) throw invalid(`parameter ${name} is given twice`)
+        throw invalid(`a parameter is unknown; the parameters are ${known.join(', ') || 'none'}`)
+      if (read.has(name)) throw invalid(`${name} is given twice`)
       read.set(name, value)
     }
     this.#given = read
@@ -53,7 +40,7 @@ export class Parameters {
 
   mint(): string | undefined {
     const mint = this.#given.get('mint')
-    return mint === undefined ? undefined : checkedMint(mint, 'mint')
+    return mint === undefined ? undefined : checkedMint(mint)
   }
 
   /** Name of a bot; an unknown name matches no row. */
@@ -65,14 +52,14 @@ export class Parameters {
   word<Word extends string>(name: string, words: readonly Word[]): Word | undefined {
     const value = this.#given.get(name)
     if (value === undefined || words.includes(value as Word)) return value as Word | undefined
-    throw invalid(`${name}=${shown(value)} is invalid; expected ${words.join(', ')}`)
+    throw invalid(`${name} is invalid; expected ${words.join(', ')}`)
   }
 
   /** A short text; undefined if the parameter is absent. */
   text(name: string): string | undefined {
     const value = this.#given.get(name)
-    if (value === undefined || (value !== '' && value.length <= 200)) return value
-    throw invalid(`${name} has ${value.length} characters; expected 1 to 200`)
+    if (value === undefined || (value !== '' && value.length <= MOST_CHARACTERS)) return value
+    throw invalid(`${name} is invalid; expected 1 to ${MOST_CHARACTERS} characters`)
   }
 
   /** Numbers of a cursor that an earlier answer gave as `next`; undefined for the first page. */
@@ -81,7 +68,7 @@ export class Parameters {
     if (value === undefined) return undefined
     const numbers = /^\d{1,16}(\.\d{1,16})*$/.test(value) ? value.split('.').map(Number) : []
     if (numbers.length === count && numbers.every(Number.isSafeInteger)) return numbers
-    throw invalid(`before=${shown(value)} is invalid; expected the value of next in the answer with the previous page`)
+    throw invalid('before is invalid; expected the value of next in the answer with the page before')
   }
 
   #integer(name: string, least: number, most: number): number | undefined {
@@ -89,22 +76,17 @@ export class Parameters {
     if (value === undefined) return undefined
     const number = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN
     if (number >= least && number <= most) return number
-    throw invalid(`${name}=${shown(value)} is invalid; expected a whole number from ${least} to ${most}`)
+    throw invalid(`${name} is invalid; expected a whole number from ${least} to ${most}`)
   }
 }
 
-/** Returns a mint. Throws ApiRefusal (400) if the text is not an address. */
-function checkedMint(text: string, name: string): string {
+/** Returns a mint. Throws Refusal (400) if the text is not an address. */
+export function checkedMint(text: string): string {
   if (isPublicKey(text)) return text
-  throw invalid(`${name}=${shown(text)} is invalid; expected the address of a mint`)
+  throw invalid('the mint is invalid; expected the address of a token')
 }
 
-/** A refusal because of the parameters. */
-function invalid(message: string): ApiRefusal {
-  return new ApiRefusal(400, 'BAD_PARAMETER', message)
-}
-
-/** Beginning of a value that a client sent. */
-export function shown(value: string): string {
-  return value.length > SHOWN ? `${value.slice(0, SHOWN)}...` : value
+/** The refusal of a parameter. */
+export function invalid(text: string): Refusal {
+  return new Refusal(400, 'REQUEST_INVALID', text)
 }

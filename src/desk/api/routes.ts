@@ -1,36 +1,87 @@
 import { SluiceError } from '../../base/errors.ts'
 import type { JournalReader } from '../../journal/reader/reader.ts'
+import { Refusal, type RefusalCode } from '../refusal.ts'
+import { DeskJournal } from './desk-journal.ts'
+import { fillsAnswer, ordersAnswer, positionsAnswer, roundTripsAnswer } from './lists.ts'
 import { logAnswer } from './log.ts'
-import { ApiRefusal, Parameters, shown } from './parameters.ts'
-import type { Answers, ApiError } from './types.ts'
+import { equityAnswer, moneyAnswer } from './money.ts'
+import { checkedMint, Parameters } from './parameters.ts'
+import { Results } from './results.ts'
+import { tokenAnswer } from './token.ts'
+import type { Answers } from './types.ts'
+import { whyAnswer } from './why.ts'
 
 interface Route<Answer> {
   /** Names of the parameters of the query. */
   readonly parameters: readonly string[]
-  readonly answer: (journal: JournalReader, parameters: Parameters) => Answer
+  /** `about`: the part of the path after the name of the endpoint; undefined if the endpoint has none. */
+  readonly answer: (api: Api, parameters: Parameters, about: string) => Answer
+  readonly hasAbout?: true
 }
 
 const LIST = ['bot', 'mint', 'before', 'limit']
 
 /** The endpoints, by their path below `/api/`. */
-const ROUTES: { readonly [Path in keyof Answers]?: Route<Answers[Path]> } = {
-  log: { parameters: ['level', ...LIST], answer: logAnswer },
+const ROUTES: { readonly [Path in keyof Answers]: Route<Answers[Path]> } = {
+  orders: { parameters: LIST, answer: ({ journal }, parameters) => ordersAnswer(journal, parameters) },
+  fills: { parameters: LIST, answer: ({ journal }, parameters) => fillsAnswer(journal, parameters) },
+  'round-trips': { parameters: LIST, answer: ({ journal }, parameters) => roundTripsAnswer(journal, parameters) },
+  positions: { parameters: LIST, answer: ({ journal }, parameters) => positionsAnswer(journal, parameters) },
+  token: {
+    parameters: ['from', 'to', 'bars'],
+    hasAbout: true,
+    answer: ({ journal }, parameters, about) => tokenAnswer(journal, parameters, checkedMint(about)),
+  },
+  why: {
+    parameters: ['bot'],
+    hasAbout: true,
+    answer: ({ journal }, parameters, about) => whyAnswer(journal, parameters, about),
+  },
+  equity: {
+    parameters: ['bot', 'mode', 'points'],
+    answer: ({ journal }, parameters) => equityAnswer(journal, parameters),
+  },
+  money: { parameters: ['bot', 'mode'], answer: ({ journal }, parameters) => moneyAnswer(journal, parameters) },
+  log: { parameters: ['level', ...LIST], answer: ({ journal }, parameters) => logAnswer(journal, parameters) },
+  results: { parameters: [], answer: ({ results }) => results.answer() },
+  compare: { parameters: ['run'], answer: ({ journal, results }, parameters) => results.compare(journal, parameters) },
+}
+
+/** `error` is one sentence. */
+export interface ApiError {
+  readonly error: string
+  readonly code: RefusalCode
 }
 
 export interface ApiAnswer {
-  readonly status: 200 | ApiRefusal['status']
+  readonly status: number
   readonly body: Answers[keyof Answers] | ApiError
 }
 
-/** Answers a GET request. `path`: the part of the path after `/api/`, decoded. */
-export function apiAnswer(journal: JournalReader, path: string, query: Iterable<readonly [string, string]>): ApiAnswer {
-  try {
-    const route = Object.hasOwn(ROUTES, path) ? ROUTES[path as keyof Answers] : undefined
-    if (route === undefined) throw new ApiRefusal(404, 'NOT_FOUND', `there is no endpoint ${shown(path)}`)
-    return { status: 200, body: route.answer(journal, new Parameters(query, route.parameters)) }
-  } catch (error) {
-    if (error instanceof ApiRefusal) return { status: error.status, body: { error: error.message, code: error.code } }
-    if (error instanceof SluiceError) return { status: 503, body: { error: error.message, code: 'JOURNAL_UNREADABLE' } }
-    throw error
+/** Answers the page's questions about a journal. It keeps rows of earlier requests in memory, so make one for a
+ *  process. */
+export class Api {
+  readonly journal: DeskJournal
+  readonly results: Results
+
+  /** `folders`: folders of results, or folders that contain such folders. */
+  constructor(reader: JournalReader, folders: readonly string[]) {
+    this.journal = new DeskJournal(reader)
+    this.results = new Results(folders)
+  }
+
+  /** Answers a GET request. `path`: the part of the path after `/api/`, decoded. */
+  answer(path: string, query: Iterable<readonly [string, string]>): ApiAnswer {
+    try {
+      const [name = '', ...rest] = path.split('/')
+      const route = Object.hasOwn(ROUTES, name) ? ROUTES[name as keyof Answers] : undefined
+      if (route === undefined || rest.length !== (route.hasAbout === true ? 1 : 0))
+        throw new Refusal(404, 'NOT_FOUND', 'there is no such endpoint')
+      return { status: 200, body: route.answer(this, new Parameters(query, route.parameters), rest[0] ?? '') }
+    } catch (error) {
+      if (error instanceof Refusal) return { status: error.status, body: { error: error.message, code: error.code } }
+      if (error instanceof SluiceError) return { status: 503, body: { error: error.message, code: 'FAILED' } }
+      throw error
+    }
   }
 }

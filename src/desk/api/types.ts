@@ -3,9 +3,10 @@
 // shows them as text only.
 
 import type { ListedRoundTrip } from '../../backtest/report/round-trips.ts'
-import type { Millis, Seq } from '../../base/units.ts'
+import type { Millis } from '../../base/units.ts'
 import type { OrderRow } from '../../journal/reader/reader.ts'
 import type { FillRow } from '../../journal/schema/fills.ts'
+import type { LogLine } from '../../runtime/view/view.ts'
 
 /** The answer of each endpoint, by its path below `/api/`. */
 export interface Answers {
@@ -20,12 +21,6 @@ export interface Answers {
   readonly log: LogAnswer
   readonly results: ResultsAnswer
   readonly compare: CompareAnswer
-}
-
-/** Body of every answer with a status of 4xx. `error` is one sentence. */
-export interface ApiError {
-  readonly error: string
-  readonly code: 'BAD_PARAMETER' | 'NOT_FOUND' | 'JOURNAL_UNREADABLE'
 }
 
 /** A row with the symbol of its token; '' if the tape does not announce the token. */
@@ -75,8 +70,8 @@ export interface ClosedPosition {
 }
 
 /** GET /api/token/MINT?from=&to=&bars= Without `from` and `to`: the last hour of the token's prints. `bars` is a width
- *  such as 1m, 30 trades or 5 SOL. A series has at most 5,000 points; if there are more, the lowest and the highest of each
- *  part of the time remain, so that no spike is lost. */
+ *  such as 1m, 30 trades or 5 SOL. A series has at most 5,000 points; if there are more, the lowest and the
+ *  highest of each part of the time remain, so that no spike is lost. */
 export interface TokenAnswer {
   readonly mint: string
   readonly symbol: string
@@ -163,22 +158,27 @@ export interface WhyLine {
   readonly time: Millis | null
   readonly what: string
   readonly text: string
-  readonly level: 'info' | 'warn' | 'error'
+  readonly level: 'info' | 'warn'
 }
 
-/** GET /api/equity?bot=&points= Booked profit of each bot since its first start: sales, fees and rent at their times,
- *  held tokens at cost. The last point values held tokens as if they were sold now, and equals the result of the bot in
+/** GET /api/equity?bot=&mode=&points= Profit of each bot in one mode: each round trip counts when it closes. The last
+ *  point also contains the open positions as if they were sold now, and equals the result of the bot in
  *  `sluice report`. */
 export interface EquityAnswer {
+  readonly mode: MoneyMode
+  readonly modes: readonly MoneyMode[]
   readonly times: readonly Millis[]
   readonly bots: Readonly<Record<string, readonly number[]>>
 }
 
-/** GET /api/money?bot=&mode= Without `mode`: the mode of real money, if a bot of the last start has it. */
+/** `sandbox`: live on a sandbox that Sluice started, without real money. */
+export type MoneyMode = 'live' | 'sandbox' | 'paper' | 'backtest'
+
+/** GET /api/money?bot=&mode= */
 export interface MoneyAnswer {
-  readonly mode: string
-  /** Modes for which the journal has money. */
-  readonly modes: readonly string[]
+  readonly mode: MoneyMode
+  /** Modes in which the journal has money, the most real one first. Without `mode`, the first one is answered. */
+  readonly modes: readonly MoneyMode[]
   readonly bots: readonly string[]
   /** From gross to net. The first row is the gross result, the last one the net result of `sluice report`; the rows
    *  between are costs with their sign, and all rows before the last add up to it. */
@@ -210,24 +210,15 @@ export interface LedgerRow {
   readonly auditedAt: Millis | null
 }
 
-/** GET /api/log?level=&bot=&mint=&before=&limit= Newest first. A page may have fewer lines than `limit` although
- *  `next` is not null, because one request reads a bounded part of the journal. */
+/** GET /api/log?level=&bot=&mint=&before=&limit= Newest first; `level`: the least important level that is wanted. A
+ *  page may have fewer lines than `limit` although `next` is not null, because one request reads a bounded part of the
+ *  journal. */
 export interface LogAnswer extends ListPage {
   readonly lines: readonly LogLine[]
 }
 
-/** `error`: an alarm. `warn`: a warning of a strategy. `info`: a refusal or a message. `debug`: a note. */
-export type LogLevel = 'error' | 'warn' | 'info' | 'debug'
-
-export interface LogLine {
-  readonly time: Millis
-  readonly seq: Seq
-  readonly level: LogLevel
-  readonly bot: string
-  readonly mint: string
-  readonly code: string
-  readonly text: string
-}
+export type { LogLine }
+export type LogLevel = LogLine['level']
 
 /** GET /api/results The newest first. */
 export interface ResultsAnswer {

@@ -7,9 +7,9 @@ import { BotFilter } from './orders-section.ts'
 import { useList } from './paged-list.ts'
 import type { Shown } from './shown.ts'
 
-const LEVELS: readonly LogLevel[] = ['error', 'warn', 'info', 'debug']
+const LEVELS: readonly LogLevel[] = ['error', 'warn', 'info']
 const LEVEL_NAMES: Readonly<Record<LogLevel, string>> = {
-  ...{ error: 'errors', warn: 'warnings', info: 'info', debug: 'all' },
+  ...{ error: 'errors', warn: 'warnings', info: 'all' },
 }
 const MOST_LINES = 5_000
 

@@ -7,6 +7,7 @@ import type { Input } from '../../engine/messages.ts'
 import type { ExecutionReport, Fill, Order, OrderState } from '../../engine/order.ts'
 import type { Attempt } from '../../orders/attempt.ts'
 import { type FillTableRow, fillOf } from '../schema/fills.ts'
+import { type DecisionIndex, UNNAMED } from './decision-index.ts'
 import { attemptsOf } from './recovery.ts'
 
 /** An order and its state. */
@@ -85,16 +86,29 @@ interface InputTableRow {
 const ORDER = 'SELECT json, state, code, outcome FROM "order"'
 const INPUT = 'SELECT seq, time, json FROM input'
 
-const WORD = `SELECT seq, time, kind, bot, code, reason FROM output
-WHERE kind IN ('refused', 'note') AND mint = ? AND time >= ? AND time <= ?`
-
-/** Looks up orders and mints in the tables. These queries have no index of their own, because an index would add a page
- *  to the commit of every order. So a query may scan a whole table. */
+/** Looks up orders and mints in the tables. The journal has no index for these queries, because an index would add a
+ *  page to the commit of every order. So a query may scan a whole table, unless the reader keeps a `DecisionIndex`. */
 export class History {
   readonly #db: Database
+  /** SQL of the outputs with a key of the index, and of the reports of an order. Both have one parameter, and contain
+   *  at least the rows that name it. */
+  readonly #outputs: string
+  readonly #reports: string
 
-  constructor(db: Database) {
+  constructor(db: Database, index?: DecisionIndex) {
     this.#db = db
+    index?.refresh()
+    const placed = (table: string, at: string): string =>
+      `(SELECT t.* FROM temp.place p CROSS JOIN ${table} t ON ${at} WHERE p.key = ?)`
+    this.#outputs = index
+      ? placed('output', 't.seq = p.seq AND t.n = p.n')
+      : '(SELECT * FROM output WHERE ? IS NOT NULL)'
+    this.#reports = index ? placed('input', 't.seq = p.seq') : '(SELECT * FROM input WHERE ? IS NOT NULL)'
+  }
+
+  get #words(): string {
+    return `SELECT seq, time, kind, bot, code, reason FROM ${this.#outputs}
+      WHERE kind IN ('refused', 'note') AND mint = ? AND time >= ? AND time <= ?`
   }
 
   order(id: string): RecordedOrder | undefined {
@@ -114,12 +128,12 @@ export class History {
    *  that became the order `orderId`. */
   conditionals(of: { mint: string } | { id: string } | { orderId: string }): RecordedConditional[] {
     const [[name, value] = ['', '']] = Object.entries(of)
-    const where = name === 'mint' ? 'mint = ?' : 'instr(json, ?) > 0'
+    const [where, key] = name === 'mint' ? ['mint = ?', value] : ['instr(json, ?) > 0', UNNAMED]
     const rows = this.#db
-      .prepare<[string], InputTableRow>(
-        `SELECT seq, time, json FROM output WHERE kind = 'conditional' AND ${where} ORDER BY seq, n`,
+      .prepare<[string, string], InputTableRow>(
+        `SELECT seq, time, json FROM ${this.#outputs} WHERE kind = 'conditional' AND ${where} ORDER BY seq, n`,
       )
-      .all(name === 'mint' ? value : `"${name}":"${value}"`)
+      .all(key, name === 'mint' ? value : `"${name}":"${value}"`)
     return rows.map(({ seq, time, json }) => ({
       seq,
       time,
@@ -134,10 +148,11 @@ export class History {
 
   reportsOf({ id, seq }: Pick<Order, 'id' | 'seq'>): RecordedReport[] {
     const rows = this.#db
-      .prepare<[Seq, string], InputTableRow>(
-        `${INPUT} WHERE seq > ? AND kind = 'report' AND instr(json, ?) > 0 ORDER BY seq`,
+      .prepare<[string, Seq, string], InputTableRow>(
+        `SELECT seq, time, json FROM ${this.#reports}
+         WHERE seq > ? AND kind = 'report' AND instr(json, ?) > 0 ORDER BY seq`,
       )
-      .all(seq, `"orderId":"${id}"`)
+      .all(id, seq, `"orderId":"${id}"`)
     return rows.flatMap(({ seq: at, time, json }) => {
       const input = decodeJson<Input>(json)
       return input.kind === 'report' && input.report.orderId === id ? [{ seq: at, time, report: input.report }] : []
@@ -160,8 +175,9 @@ export class History {
 
   /** Time and code of the engine's cancellation of an order; undefined if it was not cancelled. */
   cancelOf({ id, seq }: Pick<Order, 'id' | 'seq'>): { time: Millis; code: string } | undefined {
-    const sql = `SELECT time, code FROM output WHERE seq >= ? AND kind = 'cancel' AND reason = ? ORDER BY seq LIMIT 1`
-    return this.#db.prepare<[Seq, string], { time: Millis; code: string }>(sql).get(seq, id)
+    const sql = `SELECT time, code FROM ${this.#outputs}
+      WHERE seq >= ? AND kind = 'cancel' AND reason = ? ORDER BY seq LIMIT 1`
+    return this.#db.prepare<[string, Seq, string], { time: Millis; code: string }>(sql).get(id, seq, id)
   }
 
   /** Positions of a mint, oldest first; open positions are last. */
@@ -186,11 +202,12 @@ export class History {
   positionAt(mint: string, account: string, upTo: { seq: Seq } | { time: Millis }): Position | undefined {
     const [column, bound] = 'seq' in upTo ? ['seq', upTo.seq] : ['time', upTo.time]
     const rows = this.#db
-      .prepare<[number, string], string>(
-        `SELECT json FROM output WHERE ${column} <= ? AND kind = 'position' AND mint = ? ORDER BY seq DESC, n DESC`,
+      .prepare<[string, number, string], string>(
+        `SELECT json FROM ${this.#outputs} WHERE ${column} <= ? AND kind = 'position' AND mint = ?
+         ORDER BY seq DESC, n DESC`,
       )
       .pluck()
-      .iterate(bound, mint)
+      .iterate(mint, bound, mint)
     for (const json of rows) {
       const { position } = decodeJson<{ position: Position }>(json)
       if (position.account === account) return position
@@ -200,23 +217,28 @@ export class History {
 
   /** Refusals and notes about a mint between two times, inclusive, oldest first. */
   words(mint: string, from: Millis, to: Millis): Word[] {
-    return this.#db.prepare<[string, Millis, Millis], Word>(`${WORD} ORDER BY seq, n`).all(mint, from, to)
+    return this.#db
+      .prepare<[string, string, Millis, Millis], Word>(`${this.#words} ORDER BY seq, n`)
+      .all(mint, mint, from, to)
   }
 
   /** Warnings and messages of strategies that name a mint, oldest first. */
   warnings(mint: string): Warning[] {
     return this.#db
-      .prepare<[string, string], Warning>(
-        'SELECT time, bot, kind, text FROM warnings WHERE mint = ? OR instr(text, ?) > 0 ORDER BY seq, n',
+      .prepare<[string, string, string], Warning>(
+        `SELECT time, bot, CASE kind WHEN 'log' THEN 'warning' ELSE 'message' END AS kind, reason AS text
+         FROM ${this.#outputs} WHERE kind IN ('log', 'message') AND (mint = ? OR instr(reason, ?) > 0) ORDER BY seq, n`,
       )
-      .all(mint, mint)
+      .all(UNNAMED, mint, mint)
   }
 
   /** Last refusal or note of a bot about a mint, up to a time; undefined if there is none. */
   lastWord(mint: string, bot: string, to: Millis): Word | undefined {
     return this.#db
-      .prepare<[string, number, Millis, string], Word>(`${WORD} AND bot = ? ORDER BY seq DESC, n DESC LIMIT 1`)
-      .get(mint, 0, to, bot)
+      .prepare<[string, string, number, Millis, string], Word>(
+        `${this.#words} AND bot = ? ORDER BY seq DESC, n DESC LIMIT 1`,
+      )
+      .get(mint, mint, 0, to, bot)
   }
 
   /** First alarm between a seq and a time that says that the bot's strategy threw or was stopped; undefined if there is

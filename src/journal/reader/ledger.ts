@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { decodeJson } from '../../base/json.ts'
-import type { Lamports, Millis } from '../../base/units.ts'
-import type { TokenMovement } from '../../engine/accounting/movement.ts'
+import type { Lamports, Millis, Seq } from '../../base/units.ts'
+import type { Movement, TokenMovement } from '../../engine/accounting/movement.ts'
 import type { Input } from '../../engine/messages.ts'
 import { type FillTableRow, fillOf } from '../schema/fills.ts'
 import { LINES } from '../schema/ledger.ts'
@@ -9,6 +9,27 @@ import { LINES } from '../schema/ledger.ts'
 /** SOL that a wallet gave or received, by line of the ledger, in lamports. A positive amount left the wallet, a
  *  negative one entered it. The keys are lines of the view `ledger`. */
 export type LedgerLines = Readonly<Record<string, Lamports>>
+
+/** Labels of the ledger's lines by the name of the line, in display order. A line without a label is shown by its
+ *  name. */
+export const LEDGER_LABELS: Readonly<Record<string, string>> = {
+  opening: 'opening balance',
+  inflow: 'received from elsewhere',
+  foreign: 'foreign transactions signed by the wallet',
+  housekeeping: 'own transactions without an order (fees)',
+  opaque: 'transactions that cannot be read',
+  trade: 'tokens at the decision price',
+  impact: 'delay and price impact',
+  venue_fee: 'venue fees',
+  service_fee: 'service fees',
+  base_fee: 'base fees',
+  priority_fee: 'priority fees',
+  tip: 'tips',
+  rent_paid: 'rent paid into accounts',
+  rent_returned: 'rent returned',
+  wrapped: 'wrapped SOL, still in the wallet',
+  remainder: 'unexplained part of trades',
+}
 
 /** The ledger of one account. */
 export interface AccountLedger {
@@ -128,19 +149,105 @@ export function movementsOf(db: Database): TokenMovement[] {
   return [...fills.map((fill) => ({ kind: 'fill', fill }) as const), ...foreignMovements(db)]
 }
 
-/** Adoptions and deficits that the engine has processed. It answered each of them with a new position in the first
- *  output. Later outputs, and positions of other mints, are not movements. */
-function foreignMovements(db: Database): TokenMovement[] {
+/** A point in the record of movements: the last posting and the last input. */
+export interface MovementCursor {
+  readonly posting: number
+  readonly seq: Seq
+}
+
+/** What changed in the movements since a cursor. A movement replaces the earlier one with its key. */
+export interface MovementNews {
+  readonly changed: readonly { readonly key: string; readonly movement: Movement }[]
+  /** Keys of movements that no longer stand. */
+  readonly gone: readonly string[]
+  readonly upTo: MovementCursor
+}
+
+type ReasonedRow = FillTableRow & { readonly reversed: number; readonly reason: string | null }
+type FailedPosting = Omit<Extract<Movement, { kind: 'failed' }>, 'kind'> & {
+  readonly id: number
+  readonly standing: number
+  readonly reverses: number | null
+}
+
+/** Fills with the reasons of their orders, fees of failed transactions, and movements without an order. Each change of
+ *  a fill's amounts makes a posting, so the postings since the cursor name the fills that changed. */
+export function movementNews(db: Database, since: MovementCursor): MovementNews {
+  const last = (sql: string): number => (db.prepare(sql).pluck().get() as number | null) ?? 0
+  const upTo = { posting: last('SELECT max(id) FROM posting'), seq: last('SELECT max(seq) FROM input') }
+  const named = `SELECT *, (SELECT o.reason FROM "order" o
+    WHERE o.open IN (0, 1) AND o.number = CAST(substr(order_id, 2) AS INTEGER)) AS reason FROM fill`
+  const changed = '(signature, order_id) IN (SELECT signature, order_id FROM posting WHERE id > ? AND id <= ?)'
+  const fills = (
+    since.posting === 0
+      ? db.prepare(named).all()
+      : db.prepare(`${named} WHERE ${changed}`).all(since.posting, upTo.posting)
+  ) as ReasonedRow[]
+  const failed = db
+    .prepare(
+      `SELECT ${FAILED_COLUMNS}, id, standing, reverses FROM posting WHERE kind = 'failed' AND id > ? AND id <= ? ORDER BY id`,
+    )
+    .all(since.posting, upTo.posting) as FailedPosting[]
+  const keyOf = ({ signature, order_id }: FillTableRow): string => `fill ${signature} ${order_id}`
+  return {
+    changed: [
+      ...fills
+        .filter(({ reversed }) => reversed === 0)
+        .map((row) => ({
+          key: keyOf(row),
+          movement: { kind: 'fill', fill: fillOf(row), reason: row.reason ?? '' } as const,
+        })),
+      ...failed
+        .filter(({ standing }) => standing === 1)
+        .map(({ id, standing: _standing, reverses: _reverses, ...one }) => ({
+          key: `failed ${id}`,
+          movement: { kind: 'failed', ...one } as const,
+        })),
+      ...foreignMovements(db, since.seq).map((movement) => ({
+        key: `${movement.kind} ${movement.time} ${movement.mint}`,
+        movement,
+      })),
+    ],
+    gone: [
+      ...fills.filter(({ reversed }) => reversed === 1).map(keyOf),
+      ...failed.flatMap(({ reverses }) => (reverses === null ? [] : [`failed ${reverses}`])),
+    ],
+    upTo,
+  }
+}
+
+/** Columns of a failed transaction's posting. If its time is not known, it is later than that of every trade. */
+export const FAILED_COLUMNS = `account, bot, mint, order_id AS orderId, side, coalesce(time, 9007199254740991) AS time,
+  -wallet AS feeLamports`
+
+/** Sums of the ledger's lines over the fills and failed transactions of a bot in an account, lamports. */
+export interface BotLines {
+  readonly account: string
+  readonly bot: string
+  readonly lines: LedgerLines
+}
+
+export function botLines(db: Database): BotLines[] {
+  const sums = LINES.map((line) => `sum(${line}) AS ${line}`).join(', ')
+  const rows = db
+    .prepare(`SELECT account, bot, ${sums} FROM posting WHERE kind IN ('fill', 'failed') GROUP BY account, bot`)
+    .all() as ({ account: string; bot: string } & Record<string, Lamports>)[]
+  return rows.map(({ account, bot, ...lines }) => ({ account, bot, lines }))
+}
+
+/** Adoptions and deficits that the engine has processed since a seq. It answered each of them with a new position in
+ *  the first output. Later outputs, and positions of other mints, are not movements. */
+function foreignMovements(db: Database, since: Seq = 0): Exclude<TokenMovement, { kind: 'fill' }>[] {
   const rows = db
     .prepare(
       `SELECT i.time, i.json, json_extract(o.json, '$.position.bot') AS bot,
          json_extract(o.json, '$.position.costLamports') AS cost
        FROM input i JOIN output o ON o.seq = i.seq
-       WHERE i.kind IN ('adopt', 'deficit') AND o.n = (SELECT min(p.n) FROM output p
+       WHERE i.seq > ? AND i.kind IN ('adopt', 'deficit') AND o.n = (SELECT min(p.n) FROM output p
          WHERE p.seq = i.seq AND p.kind = 'position' AND p.mint = json_extract(i.json, '$.mint'))
        ORDER BY i.seq`,
     )
-    .all() as { time: Millis; json: string; bot: string; cost: Lamports }[]
+    .all(since) as { time: Millis; json: string; bot: string; cost: Lamports }[]
   return rows.map(({ time, json, bot, cost }) => {
     const input = decodeJson<Extract<Input, { kind: 'adopt' | 'deficit' }>>(json)
     const { account, mint, tokens } = input

@@ -1,16 +1,15 @@
 import type { Database } from 'better-sqlite3'
-import { type ErrorCode, SluiceError } from '../../base/errors.ts'
+import { SluiceError } from '../../base/errors.ts'
 import { decodeJson } from '../../base/json.ts'
 import { lamportsToSol, type Millis, type Seq, startOfDay, wholeTokens } from '../../base/units.ts'
 import type { Worth } from '../../engine/accounting/money.ts'
 import type { TokenMovement } from '../../engine/accounting/movement.ts'
 import { isUnsellable, type Position, type PositionState, sellingText } from '../../engine/accounting/position.ts'
-import type { ConditionalState } from '../../engine/exits/conditional-order.ts'
-import type { WarmGap } from '../../engine/messages.ts'
-import type { Fill, OrderState } from '../../engine/order.ts'
+import type { StartInput, WarmGap } from '../../engine/messages.ts'
+import type { Fill } from '../../engine/order.ts'
 import type { Decision } from '../../engine/replay/compare-decisions.ts'
 import type { SourceValue } from '../../engine/sources.ts'
-import type { Block, TradeSide } from '../../market/block.ts'
+import type { Block } from '../../market/block.ts'
 import { Mints } from '../../market/mints.ts'
 import type { Attempt } from '../../orders/attempt.ts'
 import { damageOf, guarded, openForReading, refusalOf } from '../database.ts'
@@ -21,35 +20,30 @@ import { type FillRow, type FillTableRow, fillOf, fillRow } from '../schema/fill
 import { MappedScan } from '../tape/block-row.ts'
 import { LAST_SOURCES, type Market, type MarketItem, MarketTape, rowsOf, type SourceNews } from '../tape/market-tape.ts'
 import { type Segment, type SegmentItem, SegmentReplay, segmentsOf } from '../tape/recorded-segments.ts'
+import { TapeIndex } from '../tape/tape-index.ts'
 import { type SeqRange, TapeReader } from '../tape/tape-reader.ts'
 import { TapeSearch } from '../tape/tape-search.ts'
+import { DecisionIndex } from './decision-index.ts'
 import { History } from './history.ts'
-import { type AccountLedger, accountLedgers, type LedgerEntry, ledgerEntries, movementsOf } from './ledger.ts'
-import { Pages } from './pages.ts'
+import {
+  type AccountLedger,
+  accountLedgers,
+  type BotLines,
+  botLines,
+  type LedgerEntry,
+  ledgerEntries,
+  type MovementCursor,
+  type MovementNews,
+  movementNews,
+  movementsOf,
+} from './ledger.ts'
+import { CONDITIONAL_COLUMNS, ORDER_COLUMNS, type OrderRow, Pages } from './pages.ts'
 import { buysOf, type RecordedBuy } from './position-buys.ts'
-import { type Recovered, recover } from './recovery.ts'
+import { heldPositions, type Recovered, recover } from './recovery.ts'
 import { type ReportRows, reportRows } from './report-rows.ts'
 
 // The interfaces below are rows as commands print them with --json, in SOL and whole tokens. Rows of fills are in
-// schema/fills.ts.
-
-export interface OrderRow {
-  readonly id: string
-  readonly bot: string
-  readonly mint: string
-  readonly side: TradeSide
-  /** State of the order. `waiting` and `done` occur only in conditional orders. */
-  readonly state: OrderState | ConditionalState
-  readonly code: ErrorCode | ''
-  /** Reason of the order; while its outcome is being proved, the progress of the proof. */
-  readonly reason: string
-  readonly time: Millis
-  /** Robust price at the decision, SOL per token; of a conditional order, the price that it waits for. null if there
-   *  is none. */
-  readonly price: number | null
-  /** Tag that the strategy gave; '' if there is none. */
-  readonly tag: string
-}
+// schema/fills.ts, those of orders in pages.ts.
 
 export interface PositionRow {
   readonly bot: string
@@ -119,7 +113,7 @@ export interface Counters {
   readonly reconnects: number
 }
 
-export type { MarketItem }
+export type { MarketItem, OrderRow }
 
 const PAST_RESULTS = `
   SELECT account, bot, sum(realized) AS realized, sum(fees) AS fees, sum(iif(time >= ?, fees, 0)) AS dayFees,
@@ -150,6 +144,7 @@ export class JournalReader {
   readonly #db: Database
   readonly #tape: TapeReader
   readonly #replay: SegmentReplay
+  #index: DecisionIndex | undefined
 
   constructor(path: string, db: Database, scan?: MappedScan) {
     this.path = path
@@ -227,8 +222,8 @@ export class JournalReader {
 
   /** Runs lookups of orders and mints on one snapshot. */
   look<T>(run: (history: History, tape: TapeSearch) => T): T {
-    const [history, tape] = [new History(this.#db), new TapeSearch(this.#db, this.#tape)]
-    return this.#read(() => this.#db.transaction(() => run(history, tape))())
+    const tape = new TapeSearch(this.#db, this.#tape)
+    return this.#read(() => this.#db.transaction(() => run(new History(this.#db, this.#index), tape))())
   }
 
   /** Reads pages of lists on one snapshot. */
@@ -265,20 +260,13 @@ export class JournalReader {
 
   /** All orders, oldest first. While the outcome of an order is being proved, `reason` is the progress of the proof. */
   orders(): OrderRow[] {
-    const orders = this.#all<OrderRow>(
-      `SELECT 'o' || number AS id, bot, mint, side, state, code, coalesce((SELECT progress FROM watch
-         WHERE order_id = 'o' || number AND progress <> '' AND state IN ('working', 'held')), reason) AS reason,
-         time, json_extract(json, '$.price') AS price, coalesce(json_extract(json, '$.tag'), '') AS tag
-       FROM "order" ORDER BY seq, number`,
-    )
+    const orders = this.#all<OrderRow>(`SELECT ${ORDER_COLUMNS} FROM "order" ORDER BY seq, number`)
     return orders.concat(this.#conditionalOrders())
   }
 
   /** All conditional orders, oldest first. */
   #conditionalOrders(): OrderRow[] {
-    return this.#all(
-      'SELECT id, bot, mint, side, state, code, reason, time, price, tag FROM conditional_orders ORDER BY time, id',
-    )
+    return this.#all(`SELECT ${CONDITIONAL_COLUMNS} FROM conditional_orders ORDER BY time, id`)
   }
 
   /** The last data of each source, oldest first. */
@@ -336,14 +324,13 @@ export class JournalReader {
 
   /** Best and worst profit of each closed position, in the order of closing. A position that a fork reopened is listed
    *  again when it closes again. Positions of older versions have none. */
-  closedMarks(): ClosedMarks[] {
-    return this.#all<ClosedMarks>(
-      `SELECT account, mint, opened_at AS openedAt,
+  closedMarks(after = 0): (ClosedMarks & { readonly row: number })[] {
+    const sql = `SELECT rowid AS row, account, mint, opened_at AS openedAt,
          json_extract(json, '$.best.lamports') AS bestLamports, json_extract(json, '$.best.percent') AS bestPercent,
          json_extract(json, '$.worst.lamports') AS worstLamports, json_extract(json, '$.worst.percent') AS worstPercent
-       FROM past_position WHERE json_type(json, '$.best') IS NOT NULL AND json_type(json, '$.worst') IS NOT NULL
-       ORDER BY rowid`,
-    )
+       FROM past_position WHERE rowid > ? AND json_type(json, '$.best') IS NOT NULL
+         AND json_type(json, '$.worst') IS NOT NULL ORDER BY rowid`
+    return this.#read(() => this.#db.prepare<[number], ClosedMarks & { readonly row: number }>(sql).all(after))
   }
 
   /** Results of all bots so far. `now`: a time in the present UTC day. */
@@ -373,6 +360,39 @@ export class JournalReader {
   /** Every change of the wallets' tokens. */
   movements(): TokenMovement[] {
     return this.#read(() => this.#db.transaction(() => movementsOf(this.#db))())
+  }
+
+  /** What changed in these movements, and in the fees of failed transactions, since a cursor. */
+  movementsSince(cursor: MovementCursor): MovementNews {
+    return this.#read(() => this.#db.transaction(() => movementNews(this.#db, cursor))())
+  }
+
+  /** The ledger's lines of each bot. */
+  botLines(): BotLines[] {
+    return this.#read(() => botLines(this.#db))
+  }
+
+  /** Open positions with their marks, oldest first. */
+  heldPositions(): Position[] {
+    return this.#read(() => heldPositions(this.#db))
+  }
+
+  /** Start of the last segment; undefined if no process has run. */
+  lastStart(): StartInput | undefined {
+    const [last] = this.#all<{ json: string }>('SELECT json FROM segment ORDER BY number DESC LIMIT 1')
+    return last && decodeJson<StartInput>(last.json)
+  }
+
+  /** Keeps an index of decisions for `look` from now on, for a reader that looks up many of them. */
+  indexDecisions(): void {
+    this.#read(() => {
+      this.#index ??= new DecisionIndex(this.#db)
+    })
+  }
+
+  /** An index of the tape's tokens, for a reader that looks up many of them while the tape grows. */
+  tapeIndex(): TapeIndex {
+    return new TapeIndex(this.#db, (run) => this.#read(run))
   }
 
   /** Rows for the report on all segments, without the movements of tokens. */

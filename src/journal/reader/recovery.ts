@@ -151,7 +151,7 @@ type MarkedRow = { readonly json: string; readonly high: number | null } & (
 )
 
 /** Open positions, each with the highest price and the marks that were recorded since its row was last written. */
-function heldPositions(db: Database): Position[] {
+export function heldPositions(db: Database): Position[] {
   const rows = db
     .prepare(
       `SELECT p.json, m.high_price AS high, t.best_lamports, t.best_percent, t.worst_lamports, t.worst_percent

@@ -6,6 +6,7 @@ import type { Position } from '../../engine/accounting/position.ts'
 import type { OrderState } from '../../engine/order.ts'
 import type { TradeSide } from '../../market/block.ts'
 import { type Segment, segmentsOf } from '../tape/recorded-segments.ts'
+import { FAILED_COLUMNS } from './ledger.ts'
 
 /** Rows for the report on all segments. `movementsOf` returns the fills. */
 export interface ReportRows {
@@ -55,10 +56,7 @@ export function reportRows(db: Database): ReportRows {
     segments,
     orders: all<OrderOutcome>('SELECT id, account, bot, side, state, code, reason FROM orders ORDER BY seq, id'),
     refusals: segments.flatMap((segment) => refusalsOf(db, segment)),
-    failed: all<FailedRow>(
-      `SELECT account, bot, mint, order_id AS orderId, side, coalesce(time, 9007199254740991) AS time, -wallet AS feeLamports
-       FROM posting WHERE kind = 'failed' AND standing = 1 ORDER BY id`,
-    ),
+    failed: all<FailedRow>(`SELECT ${FAILED_COLUMNS} FROM posting WHERE kind = 'failed' AND standing = 1 ORDER BY id`),
     positions: all<{ json: string }>('SELECT json FROM position ORDER BY opened_at, mint').map(({ json }) =>
       decodeJson<Position>(json),
     ),

@@ -1,51 +1,29 @@
-import { afterAll, expect, test } from 'vitest'
-import { apiAnswer } from '../../../src/desk/api/routes.ts'
-import type { ApiError, LogAnswer, LogLine } from '../../../src/desk/api/types.ts'
-import { openReader } from '../../../src/journal/reader/reader.ts'
+import { expect, test } from 'vitest'
+import type { LogLine } from '../../../src/runtime/view/view.ts'
+import { ApiRig } from '../../support/desk-api.ts'
 import { tradedJournal } from '../../support/traded-journal.ts'
 
-const reader = openReader(tradedJournal())
-afterAll(() => reader.close())
+const api = new ApiRig(tradedJournal())
 
-function logOf(query: Record<string, string> = {}): LogAnswer {
-  const { status, body } = apiAnswer(reader, 'log', Object.entries(query))
-  expect(status).toBe(200)
-  return body as LogAnswer
-}
-
-function everyPage(query: Record<string, string>): LogLine[] {
-  const lines: LogLine[] = []
-  for (let next: string | null = ''; next !== null; ) {
-    const page = logOf(next === '' ? query : { ...query, before: next })
-    lines.push(...page.lines)
-    next = page.next
-  }
-  return lines
-}
+const everyLine = (query: Record<string, string>): LogLine[] => api.pages('log', 'lines', query)
 
 test('the pages together return each alarm, warning, message, refusal and note once, newest first', () => {
-  const expected = [...reader.decisions()].filter(({ kind }) => ['refused', 'note', 'alarm'].includes(kind)).reverse()
-  const lines = everyPage({ limit: '7' })
-  const decided = lines.filter(({ level, code }) => level === 'debug' || level === 'error' || code !== '')
-  expect(decided.map(({ time, text }) => ({ time, text }))).toEqual(
-    expected.map(({ time, reason }) => ({ time, text: reason })),
-  )
-  expect(lines.length).toBeGreaterThan(expected.length)
+  const decisions = [...api.reader.decisions()].filter(({ kind }) => ['refused', 'note', 'alarm'].includes(kind))
+  const lines = everyLine({ limit: '7' })
+  const places = lines.map(({ seq, n }) => seq * 1000 + n)
+  expect(places).toEqual([...new Set(places)].sort((one, other) => other - one))
+  expect(lines.length).toBeGreaterThan(decisions.length)
+  const texts = new Set(lines.map(({ time, text }) => `${time} ${text}`))
+  expect(decisions.filter(({ time, reason }) => !texts.has(`${time} ${reason}`))).toEqual([])
 })
 
 test('a level omits the lines that are less important', () => {
-  const levels = (level: string): string[] => [...new Set(everyPage({ level }).map((line) => line.level))].sort()
-  expect([levels('error'), levels('warn'), levels('debug')]).toEqual([[], ['warn'], ['debug', 'info', 'warn']])
+  const levels = (level: string): string[] => [...new Set(everyLine({ level }).map((line) => line.level))].sort()
+  expect([levels('error'), levels('warn'), levels('info')]).toEqual([[], ['warn'], ['info', 'warn']])
 })
 
-test.each([
-  [{ level: 'loud' }, 'level=loud is invalid; expected error, warn, info, debug'],
-  [{ limit: '0' }, 'limit=0 is invalid; expected a whole number from 1 to 500'],
-  [{ mint: 'abc' }, 'mint=abc is invalid; expected the address of a mint'],
-  [{ before: '1' }, 'before=1 is invalid; expected the value of next in the answer with the previous page'],
-])('%j is refused with one sentence', (query, error) => {
-  expect(apiAnswer(reader, 'log', Object.entries(query))).toEqual({
-    status: 400,
-    body: { error, code: 'BAD_PARAMETER' } satisfies ApiError,
-  })
+test('a page of lines of one token has only lines of this token', () => {
+  const mint = everyLine({}).find((line) => line.mint !== '')?.mint ?? ''
+  const lines = everyLine({ mint })
+  expect(new Set(lines.map((line) => line.mint))).toEqual(new Set([mint]))
 })

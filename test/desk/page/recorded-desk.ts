@@ -267,7 +267,7 @@ function equity(points: number): EquityAnswer {
       return sum
     })
   }
-  return { times, bots: { momentum: line(1.3), dips: line(-0.4) } }
+  return { mode: 'paper', modes: ['paper'], times, bots: { momentum: line(1.3), dips: line(-0.4) } }
 }
 
 const money: MoneyAnswer = {

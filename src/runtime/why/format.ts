@@ -2,11 +2,11 @@ import { ERRORS, type ErrorCode } from '../../base/errors.ts'
 import { formatSol, type Millis, wholeTokens } from '../../base/units.ts'
 import type { ExitRules } from '../../engine/exits/exit-settings.ts'
 import type { Input } from '../../engine/messages.ts'
-import type { Size } from '../../engine/order.ts'
+import type { Order, Size } from '../../engine/order.ts'
 import type { RecordedOrder } from '../../journal/reader/history.ts'
 import type { MarketEvent } from '../../market/block.ts'
 import { type PoolAnswer, poolPrice } from '../../market/pool-price.ts'
-import { durationOf } from '../../runtime/time-text.ts'
+import { durationOf } from '../time-text.ts'
 
 const DIGITS = 6
 
@@ -107,6 +107,11 @@ export function codeText(code: string, reason: string): string {
   const meaning = Object.hasOwn(ERRORS, code) ? ERRORS[code as ErrorCode] : ''
   const specific = reason === meaning ? '' : reason
   return [code, specific, meaning].filter((part) => part !== '').join(': ')
+}
+
+/** Text of an order's decision: `buys for 0.05 SOL`. */
+export function decisionText({ side, size }: Pick<Order, 'side' | 'size'>): string {
+  return `${side === 'buy' ? 'buys' : 'sells'} ${sizeText(size)}`
 }
 
 /** Text of an order on one line. */

@@ -1,0 +1,22 @@
+import { defineStrategy, z } from '../src/index.ts'
+
+/** Buys nine in ten of the tokens with a price at a large print, again after each sale, and notes why it does not buy
+ *  the others. */
+export const trader = defineStrategy({
+  name: 'trader',
+  about: '',
+  params: z.object({}),
+  keys: ['trades', 'newTokens'],
+  token: () => ({ asked: false }),
+  start: (_params, bot) => ({
+    onTrade({ amount }, token) {
+      if (token.state.asked || amount < 0.3 || token.price === undefined) return
+      token.state.asked = true
+      if (bot.random() < 0.9) bot.buy(token, { sol: 0.001, reason: 'a large print with a price' })
+      else bot.note(token.mint, 'the draw was against it')
+    },
+    onFill({ side }, token) {
+      if (side === 'sell') token.state.asked = false
+    },
+  }),
+})

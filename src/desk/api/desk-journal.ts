@@ -1,0 +1,46 @@
+import type { JournalReader } from '../../journal/reader/reader.ts'
+import type { TapeIndex } from '../../journal/tape/tape-index.ts'
+import { MoneyBooks } from './money-books.ts'
+import { TokenPrints } from './token-prints.ts'
+import type { Named } from './types.ts'
+
+/** A journal that another process may be writing, with the parts that the API keeps in memory. Each request reads only
+ *  the rows that were written since the last one. */
+export class DeskJournal {
+  readonly reader: JournalReader
+  readonly #tape: TapeIndex
+  readonly #money: MoneyBooks
+  readonly #prints: TokenPrints
+
+  constructor(reader: JournalReader) {
+    this.reader = reader
+    reader.indexDecisions()
+    this.#tape = reader.tapeIndex()
+    this.#money = new MoneyBooks(reader)
+    this.#prints = new TokenPrints(reader, this.#tape)
+  }
+
+  /** Tokens of the tape, up to date. */
+  get tape(): TapeIndex {
+    this.#tape.refresh()
+    return this.#tape
+  }
+
+  /** Results of the bots, up to date. */
+  get money(): MoneyBooks {
+    this.#money.refresh()
+    return this.#money
+  }
+
+  /** Prints of tokens, up to date. */
+  get prints(): TokenPrints {
+    this.#tape.refresh()
+    return this.#prints
+  }
+
+  /** Rows with the symbols of their tokens. */
+  named<Row extends { readonly mint: string }>(rows: readonly Row[]): Named<Row>[] {
+    const { tape } = this
+    return rows.map((row) => ({ ...row, symbol: tape.nameOf(row.mint).symbol }))
+  }
+}

@@ -1,0 +1,121 @@
+import { markHeld } from '../../backtest/report/bot-trades.ts'
+import { type ListedRoundTrip, listedTrips } from '../../backtest/report/round-trips.ts'
+import { type BotMoney, foldMovements, type Worth } from '../../engine/accounting/money.ts'
+import { holderOf, type Movement } from '../../engine/accounting/movement.ts'
+import { netOf, type RoundTrip } from '../../engine/accounting/round-trip.ts'
+import type { MovementCursor } from '../../journal/reader/ledger.ts'
+import type { JournalReader } from '../../journal/reader/reader.ts'
+
+const BEGINNING: MovementCursor = { posting: 0, seq: 0 }
+
+/** The movements of one token in one account, and their results. */
+interface TokenBook {
+  readonly movements: Map<string, Movement>
+  money: readonly BotMoney[]
+}
+
+/** Results of one bot in one account, lamports. */
+export interface BotBook {
+  readonly account: string
+  readonly bot: string
+  /** Round trips in the order in which they began. */
+  readonly trips: RoundTrip[]
+  /** Fees of failed transactions that belong to no trip. */
+  strayLamports: number
+  /** Value of adopted tokens when they were adopted. It counts as paid, although no SOL moved. */
+  adoptedLamports: number
+}
+
+/** Folds the movements of a journal as `sluice report` does, and follows the journal: each refresh folds only the
+ *  tokens that moved since the last one. */
+export class MoneyBooks {
+  readonly #reader: JournalReader
+  readonly #books = new Map<string, TokenBook>()
+  #upTo = BEGINNING
+  #bots: readonly BotBook[] = []
+  #closed: readonly ListedRoundTrip[] | undefined
+  readonly #marks: ReturnType<JournalReader['closedMarks']> = []
+
+  constructor(reader: JournalReader) {
+    this.#reader = reader
+  }
+
+  /** Each bot with each of its accounts. */
+  get bots(): readonly BotBook[] {
+    return this.#bots
+  }
+
+  /** Closed trips in the order of their last sales. */
+  closedTrips(): readonly ListedRoundTrip[] {
+    for (const marks of this.#reader.closedMarks(this.#marks.at(-1)?.row)) this.#marks.push(marks)
+    this.#closed ??= listedTrips(this.#bots, this.#marks)
+    return this.#closed
+  }
+
+  refresh(): void {
+    const { changed, gone, upTo } = this.#reader.movementsSince(this.#upTo)
+    this.#upTo = upTo
+    if (changed.length === 0 && gone.length === 0) return
+    const touched = new Set<TokenBook>()
+    const removed = new Set(gone)
+    if (removed.size > 0)
+      for (const book of this.#books.values())
+        for (const key of removed) if (book.movements.delete(key)) touched.add(book)
+    for (const { key, movement } of changed) {
+      const book = this.#bookOf(movement)
+      book.movements.set(key, movement)
+      touched.add(book)
+    }
+    for (const book of touched) book.money = foldMovements([...book.movements.values()]).bots
+    this.#bots = this.#sums()
+    this.#closed = undefined
+  }
+
+  #bookOf(movement: Movement): TokenBook {
+    const { account, mint } = holderOf(movement)
+    const key = `${account}|${mint}`
+    const known = this.#books.get(key)
+    if (known !== undefined) return known
+    const book: TokenBook = { movements: new Map(), money: [] }
+    this.#books.set(key, book)
+    return book
+  }
+
+  #sums(): readonly BotBook[] {
+    const bots = new Map<string, BotBook>()
+    const botOf = ({ account, bot }: { readonly account: string; readonly bot: string }): BotBook => {
+      const key = `${account}\n${bot}`
+      const known = bots.get(key)
+      if (known !== undefined) return known
+      const book = { account, bot, trips: [], strayLamports: 0, adoptedLamports: 0 }
+      bots.set(key, book)
+      return book
+    }
+    for (const { money, movements } of this.#books.values()) {
+      for (const one of money) {
+        const book = botOf(one)
+        for (const trip of one.trips) book.trips.push(trip)
+        book.strayLamports += one.strayFeeLamports
+      }
+      for (const one of movements.values()) if (one.kind === 'adopted') botOf(one).adoptedLamports += one.costLamports
+    }
+    for (const { trips } of bots.values()) trips.sort((one, other) => one.openedAt - other.openedAt)
+    return [...bots.values()].sort((one, other) => (one.account + one.bot < other.account + other.bot ? -1 : 1))
+  }
+}
+
+/** Values the open trips of these bots as if the positions were sold now. */
+export function markOpenTrips(bots: readonly BotBook[], reader: JournalReader, worth: Worth): void {
+  const held = reader.heldPositions().filter(({ tokens }) => tokens > 0n)
+  for (const { account, bot, trips } of bots)
+    markHeld(
+      trips,
+      held.filter((one) => one.account === account && one.bot === bot),
+      worth,
+    )
+}
+
+/** Net result of a bot, lamports; its open trips must be valued. Equals that of `sluice report`. */
+export function netOfBot({ trips, strayLamports }: BotBook): number {
+  return trips.reduce((sum, trip) => sum + netOf(trip), -strayLamports)
+}

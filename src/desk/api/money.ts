@@ -1,0 +1,156 @@
+import { lamportsToSol, type Millis } from '../../base/units.ts'
+import { isReal, type Mode } from '../../engine/account.ts'
+import { netOf } from '../../engine/accounting/round-trip.ts'
+import { LEDGER_LABELS } from '../../journal/reader/ledger.ts'
+import { liquidationOf } from '../../runtime/liquidation-value.ts'
+import { utcDateOf } from '../../runtime/time-text.ts'
+import type { DeskJournal } from './desk-journal.ts'
+import { type BotBook, markOpenTrips, netOfBot } from './money-books.ts'
+import type { Parameters } from './parameters.ts'
+import { sampled } from './samples.ts'
+import type { Answers, LedgerRow, MoneyAnswer, MoneyMode, MoneyRow } from './types.ts'
+
+const MODES: readonly MoneyMode[] = ['live', 'sandbox', 'paper', 'backtest']
+const MOST_POINTS = 5_000
+
+/** Costs between the gross and the net result, in the order of the waterfall. The two lines of rent are one row. */
+const COSTS = ['impact', 'venue_fee', 'service_fee', 'base_fee', 'priority_fee', 'tip', 'rent', 'remainder'] as const
+
+/** The results of the bots that the parameters select: one mode, because money of two modes is never added up. */
+interface Selection {
+  readonly mode: MoneyMode
+  readonly modes: readonly MoneyMode[]
+  readonly books: readonly BotBook[]
+}
+
+function selected(journal: DeskJournal, parameters: Parameters): Selection {
+  const { bots } = journal.money
+  const modes = MODES.filter((mode) => bots.some(({ account }) => modeOf(account) === mode))
+  const mode = parameters.word('mode', MODES) ?? modes[0] ?? 'paper'
+  const bot = parameters.bot()
+  const books = bots.filter((book) => modeOf(book.account) === mode && (bot === undefined || book.bot === bot))
+  markOpenTrips(books, journal.reader, liquidationOf(journal.reader))
+  return { mode, modes, books }
+}
+
+function modeOf(account: string): MoneyMode {
+  const [mode = 'paper'] = account.split('|') as Mode[]
+  return mode === 'live' && !isReal(account) ? 'sandbox' : mode
+}
+
+/** How the gross result of the bots becomes their net result, their results by day, and the ledger. */
+export function moneyAnswer(journal: DeskJournal, parameters: Parameters): Answers['money'] {
+  const { mode, modes, books } = selected(journal, parameters)
+  const trips = books.flatMap((book) => book.trips)
+  const open = trips.filter(({ closedAt }) => closedAt === null)
+  const straySum = books.reduce((sum, { strayLamports }) => sum - strayLamports, 0)
+  return {
+    ...{ mode, modes, bots: [...new Set(books.map(({ bot }) => bot))] },
+    waterfall: waterfallOf(journal, books),
+    daily: dailyOf(trips.flatMap((trip) => (trip.closedAt === null ? [] : [[trip.closedAt, netOf(trip)] as const]))),
+    openSol: lamportsToSol(open.reduce((sum, trip) => sum + netOf(trip), 0)),
+    straySol: lamportsToSol(straySum),
+    ledger: ledgerOf(journal, mode),
+  }
+}
+
+/** Rows from gross to net. The gross result is computed from the trades at the prices of the decisions, the costs are
+ *  lines of the ledger, and the net result is that of `sluice report`. */
+function waterfallOf({ reader }: DeskJournal, books: readonly BotBook[]): MoneyRow[] {
+  const isOwn = (one: { readonly account: string; readonly bot: string }): boolean =>
+    books.some(({ account, bot }) => account === one.account && bot === one.bot)
+  const lines = reader.botLines().filter(isOwn)
+  const sum = (line: string): number => lines.reduce((all, one) => all + (one.lines[line] ?? 0), 0)
+  const costOf = (cost: string): number => (cost === 'rent' ? sum('rent_paid') + sum('rent_returned') : sum(cost))
+  const held = books.reduce((all, { trips }) => all + trips.reduce((value, trip) => value + trip.valueLamports, 0), 0)
+  const adopted = books.reduce((all, { adoptedLamports }) => all + adoptedLamports, 0)
+  const gross = held - adopted - sum('trade')
+  const costs = COSTS.map((cost) => rowOf(cost, cost === 'rent' ? 'rent' : labelOf(cost), 0 - costOf(cost)))
+  const net = books.reduce((all, book) => all + netOfBot(book), 0)
+  return [rowOf('gross', 'tokens at the prices of the decisions', gross), ...costs, rowOf('net', 'net result', net)]
+}
+
+function labelOf(line: string): string {
+  return LEDGER_LABELS[line] ?? line
+}
+
+function rowOf(key: string, label: string, lamports: number): MoneyRow {
+  return { key, label, lamports, sol: lamportsToSol(lamports) }
+}
+
+function dailyOf(closed: readonly (readonly [Millis, number])[]): MoneyAnswer['daily'] {
+  const days = Map.groupBy(closed, ([time]) => utcDateOf(time))
+  return [...days]
+    .map(([day, own]) => ({
+      ...{ day, trades: own.length },
+      netSol: lamportsToSol(own.reduce((sum, [, lamports]) => sum + lamports, 0)),
+    }))
+    .sort((one, other) => (one.day < other.day ? -1 : 1))
+}
+
+function ledgerOf({ reader }: DeskJournal, mode: MoneyMode): LedgerRow[] {
+  const accounts = reader.ledger().filter(({ account }) => modeOf(account) === mode)
+  return accounts.map(({ account, walletLamports, audit }) => ({
+    ...{ account, ledgerLamports: walletLamports, remainderLamports: audit?.remainderLamports ?? null },
+    ...{ worstLamports: audit?.worstLamports ?? null, auditedAt: audit?.time ?? null },
+  }))
+}
+
+/** Profit of each bot after each closed round trip. Every bot has a value at every time of `times`. */
+export function equityAnswer(journal: DeskJournal, parameters: Parameters): Answers['equity'] {
+  const points = parameters.points(MOST_POINTS)
+  const { mode, modes, books } = selected(journal, parameters)
+  const bots = [...Map.groupBy(books, ({ bot }) => bot)]
+  const now = lastTimeOf(journal)
+  const curves = bots.map(([name, own]) => [name, curveOf(own, now)] as const)
+  const most = Math.max(2, Math.floor(points / Math.max(1, curves.length)))
+  const kept = curves.flatMap(([, { times, profits }]) =>
+    sampled(times, profits, most).map((at) => times[at] as Millis),
+  )
+  const times = [...new Set(kept)].sort((one, other) => one - other)
+  return {
+    ...{ mode, modes, times },
+    bots: Object.fromEntries(curves.map(([name, curve]) => [name, valuesAt(curve, times)])),
+  }
+}
+
+interface Curve {
+  readonly times: readonly Millis[]
+  readonly profits: readonly number[]
+}
+
+/** The profit of a bot from its first trip on, lamports. The last point contains everything. */
+function curveOf(books: readonly BotBook[], now: Millis): Curve {
+  const trips = books.flatMap((book) => book.trips)
+  const closed = trips.flatMap((trip) => (trip.closedAt === null ? [] : [{ time: trip.closedAt, net: netOf(trip) }]))
+  closed.sort((one, other) => one.time - other.time)
+  const begin = trips.reduce((first, { openedAt }) => Math.min(first, openedAt), now)
+  const times = [begin]
+  const profits = [0]
+  let profit = 0
+  for (const { time, net } of closed) {
+    profit += net
+    // Trips that close at the same time are one point.
+    if (time === times.at(-1) && times.length > 1) profits[profits.length - 1] = profit
+    else {
+      times.push(Math.max(time, begin))
+      profits.push(profit)
+    }
+  }
+  times.push(Math.max(now, times.at(-1) as Millis) + 1)
+  profits.push(books.reduce((all, book) => all + netOfBot(book), 0))
+  return { times, profits }
+}
+
+function valuesAt({ times, profits }: Curve, wanted: readonly Millis[]): number[] {
+  let at = 0
+  return wanted.map((time) => {
+    while (at + 1 < times.length && (times[at + 1] as Millis) <= time) at++
+    return lamportsToSol(time < (times[0] as Millis) ? 0 : (profits[at] as number))
+  })
+}
+
+/** Time of the last row or input of the journal. */
+function lastTimeOf({ reader }: DeskJournal): Millis {
+  return reader.look((history) => history.timeUpTo(Number.MAX_SAFE_INTEGER))
+}

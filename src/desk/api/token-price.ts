@@ -1,0 +1,61 @@
+import type { Millis } from '../../base/units.ts'
+import type { MarketGap } from '../../journal/reader/pages.ts'
+import type { BarWidth } from '../../market/bar-width.ts'
+import { Bars } from '../../market/bars.ts'
+import { FeedGaps } from '../../market/feed-gaps.ts'
+import { isSized, ROBUST_WINDOW, robustPrice } from '../../market/price.ts'
+import type { PrintColumns } from './token-prints.ts'
+import type { TokenBar } from './types.ts'
+
+/** Number of the only token in the bars of this file. */
+const TOKEN = 0
+
+/** Robust price after each print, as the engine computes it: 0 if there is none, and after a print that does not count.
+ *  A gap of the feed ends the window. */
+export function robustPrices({ times, prices, sol }: PrintColumns, gaps: readonly MarketGap[]): Float64Array {
+  const priced = new Float64Array(times.length)
+  const ring = new Float64Array(ROBUST_WINDOW)
+  const ends = gaps.flatMap(({ cause, to }) => (cause === 'feed' ? [to] : []))
+  let [count, gap] = [0, 0]
+  for (let print = 0; print < times.length; print++) {
+    for (; gap < ends.length && (ends[gap] as Millis) <= (times[print] as Millis); gap++) count = 0
+    const price = prices[print] as number
+    if (!isSized(sol[print] as number, price)) continue
+    ring[count % ROBUST_WINDOW] = price
+    count++
+    priced[print] = robustPrice(ring, Math.min(count, ROBUST_WINDOW)) ?? 0
+  }
+  return priced
+}
+
+/** Closed bars of a token that end after `from`, oldest first. */
+export function barsOf(
+  width: BarWidth,
+  { times, prices, sol, sells }: PrintColumns,
+  priced: Float64Array,
+  { from, to }: { readonly from: Millis; readonly to: Millis },
+): TokenBar[] {
+  const bars = new Bars(width, new FeedGaps())
+  bars.keep = Number.MAX_SAFE_INTEGER
+  const closed: TokenBar[] = []
+  const close = (): void => {
+    if (!bars.close(TOKEN)) return
+    const { closeTime, open, high, low, close, volumeSol } = bars.newest(TOKEN)
+    if (closeTime > from) closed.push({ t: closeTime, o: open, h: high, l: low, c: close, v: volumeSol })
+  }
+  const advance = (now: Millis): void => {
+    while (bars.hasPrints && bars.closesAt <= now) {
+      const printed = bars.nextInterval(bars.closesAt)
+      if (printed.length > 0) close()
+    }
+    if (bars.closesAt <= now) bars.nextInterval(now)
+  }
+  for (let print = 0; print < times.length; print++) {
+    const now = times[print] as Millis
+    advance(now)
+    if (!isSized(sol[print] as number, prices[print] as number)) continue
+    if (bars.print(TOKEN, sells[print] === 1, sol[print] as number, priced[print] as number, now)) close()
+  }
+  advance(to)
+  return closed
+}

@@ -1,0 +1,53 @@
+import { conditionalStory } from '../../runtime/why/conditional.ts'
+import { codeText, decisionText, type Step } from '../../runtime/why/format.ts'
+import { mintStory } from '../../runtime/why/mint.ts'
+import { orderStory } from '../../runtime/why/order.ts'
+import { Refusal } from '../refusal.ts'
+import type { DeskJournal } from './desk-journal.ts'
+import { checkedMint, type Parameters } from './parameters.ts'
+import type { Answers, WhyAnswer, WhyLine } from './types.ts'
+
+/** Most lines of an explanation: the last ones. */
+const MOST_LINES = 500
+/** Kinds of steps that a person should look at. */
+const WARNINGS: readonly string[] = ['refused', 'warning', 'order', 'call off', 'waits']
+
+/** Explains an order, a conditional order or a token, as `sluice why` does. */
+export function whyAnswer(journal: DeskJournal, parameters: Parameters, about: string): Answers['why'] {
+  const bot = parameters.bot()
+  if (/^o\d{1,15}$/.test(about)) return orderWhy(journal, about)
+  if (/^c\d{1,15}$/.test(about)) return conditionalWhy(journal, about)
+  const mint = checkedMint(about)
+  const { token, steps } = mintStory(journal.reader, mint, bot)
+  const { symbol, name } = token.symbol === '' ? journal.tape.nameOf(mint) : token
+  const title = symbol === '' ? mint : symbol
+  return { kind: 'token', title, mint, symbol, name, lines: linesOf(steps) }
+}
+
+function orderWhy({ reader }: DeskJournal, id: string): WhyAnswer {
+  const story = orderStory(reader, id)
+  if (story === undefined) throw unknown()
+  const { order, state, code, outcome } = story.recorded
+  const end = `${state}${code === '' ? '' : `: ${codeText(code, outcome)}`}`
+  const title = `${id}: ${order.bot} ${decisionText(order)}: ${end}`
+  return { kind: 'order', title, ...story.token, lines: linesOf(story.steps) }
+}
+
+function conditionalWhy({ reader }: DeskJournal, id: string): WhyAnswer {
+  const story = conditionalStory(reader, id)
+  if (story === undefined) throw unknown()
+  const { bot, action, state, code } = story.order
+  const end = `${state}${code === '' ? '' : `: ${codeText(code, '')}`}`
+  const title = `${id}: conditional ${action.side} by ${bot}: ${end}`
+  return { kind: 'conditional', title, ...story.token, lines: linesOf(story.steps) }
+}
+
+function linesOf(steps: readonly Step[]): WhyLine[] {
+  return steps
+    .slice(-MOST_LINES)
+    .map(({ at, what, text }) => ({ time: at, what, text, level: WARNINGS.includes(what) ? 'warn' : 'info' }))
+}
+
+function unknown(): Refusal {
+  return new Refusal(404, 'NOT_FOUND', 'the journal has no such order')
+}

@@ -1,0 +1,55 @@
+import type { Database } from 'better-sqlite3'
+import type { Seq } from '../../base/units.ts'
+
+/** Most outputs that the index contains: the last ones. */
+const MOST_OUTPUTS = 500_000
+
+/** Key of the outputs that may name an order or a mint in their text: remarks of strategies, and conditional orders. */
+export const UNNAMED = ''
+
+const ORDER_ID = `substr(json, instr(json, '"orderId":"') + 11,
+  instr(substr(json, instr(json, '"orderId":"') + 11, 40), '"') - 1)`
+
+/** Places of the outputs and reports that explain a token or an order, in a temporary table of the reader. The journal
+ *  itself has no such index, because an index would add a page to the commit of every order. Each use adds the
+ *  rows that were written since the last one. Outputs older than the last half million are not in the index. */
+export class DecisionIndex {
+  readonly #db: Database
+  #upTo: Seq | undefined
+
+  constructor(db: Database) {
+    this.#db = db
+    db.pragma('temp_store = MEMORY')
+    db.exec('CREATE TEMP TABLE place (key TEXT, seq INTEGER, n INTEGER, PRIMARY KEY (key, seq, n)) WITHOUT ROWID')
+  }
+
+  /** Call it on the snapshot on which the index is used. */
+  refresh(): void {
+    const last =
+      this.#db
+        .prepare<[], Seq>(
+          'SELECT max(seq) FROM (SELECT max(seq) AS seq FROM output UNION ALL SELECT max(seq) FROM input)',
+        )
+        .pluck()
+        .get() ?? 0
+    const from = this.#upTo ?? this.#begin()
+    if (last <= from) return
+    const add = (rows: string): void => {
+      this.#db.prepare<[Seq, Seq]>(`INSERT OR IGNORE INTO temp.place (key, seq, n) ${rows}`).run(from, last)
+    }
+    add(`SELECT mint, seq, n FROM output WHERE seq > ? AND seq <= ? AND mint <> ''
+      AND kind IN ('refused', 'note', 'position', 'conditional')`)
+    add(
+      `SELECT '${UNNAMED}', seq, n FROM output WHERE seq > ? AND seq <= ? AND kind IN ('log', 'message', 'conditional')`,
+    )
+    add(`SELECT reason, seq, n FROM output WHERE seq > ? AND seq <= ? AND kind = 'cancel'`)
+    add(`SELECT ${ORDER_ID}, seq, 0 FROM input WHERE seq > ? AND seq <= ? AND kind = 'report'`)
+    this.#upTo = last
+  }
+
+  /** Seq before which the index has no rows. */
+  #begin(): Seq {
+    const sql = `SELECT seq FROM output ORDER BY seq DESC, n DESC LIMIT 1 OFFSET ${MOST_OUTPUTS}`
+    return this.#db.prepare<[], Seq>(sql).pluck().get() ?? 0
+  }
+}

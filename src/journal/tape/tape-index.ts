@@ -1,0 +1,143 @@
+import type { Database, Statement } from 'better-sqlite3'
+import type { Millis, Seq } from '../../base/units.ts'
+import { decodeIndex } from './column.ts'
+import type { SeqRange } from './tape-reader.ts'
+
+/** Most blocks in the index. They are the last ones of the tape, about a week of a busy market. */
+const MOST_BLOCKS = 4_000
+/** Number of blocks that the first use reads, about a day, and that each later use adds, back in time. */
+const FIRST_BLOCKS = 600
+const BLOCKS_A_USE = 20
+/** Number of blocks at the end of the tape that a writer may still merge. They are looked up again at each use. */
+const UNSETTLED = 256
+
+interface BlockPlace {
+  readonly first: Seq
+  readonly last: Seq
+  readonly from: Millis
+  readonly to: Millis
+}
+
+interface IndexedRow extends BlockPlace {
+  readonly mint_count: number
+  readonly token_index: Uint8Array | null
+  readonly mints: string
+  readonly details: string | null
+}
+
+interface IndexedBlock extends BlockPlace {
+  readonly mints: readonly string[]
+}
+
+/** Name and symbol that its creator gave to a token. */
+interface TokenName {
+  readonly symbol: string
+  readonly name: string
+}
+
+const NAMELESS: TokenName = { symbol: '', name: '' }
+const PLACE = 'first_seq AS first, last_seq AS last, first_time AS "from", last_time AS "to"'
+const READ = `SELECT ${PLACE}, mint_count, token_index, mints, details FROM block`
+
+/** Index of the blocks and names of tokens, in memory. It follows a tape that grows: each use reads only new blocks. A
+ *  token whose blocks are older than the index has neither blocks nor a name. */
+export class TapeIndex {
+  readonly #read: <T>(run: () => T) => T
+  readonly #places: Statement<[Seq, number], BlockPlace>
+  readonly #block: Statement<[Seq], IndexedRow>
+  readonly #older: Statement<[Seq, number], IndexedRow>
+  readonly #names = new Map<string, TokenName>()
+  /** Settled blocks by mint, newest first within `older`, oldest first within `newer`. */
+  readonly #blocks = new Map<string, { readonly older: BlockPlace[]; readonly newer: BlockPlace[] }>()
+  /** Blocks that a writer may still merge, oldest first. */
+  #unsettled: readonly IndexedBlock[] = []
+  /** Range of the seqs of the settled blocks. */
+  #settledFrom: Seq | undefined
+  #settledTo: Seq | undefined
+  #count = 0
+
+  constructor(db: Database, read: <T>(run: () => T) => T) {
+    this.#read = read
+    this.#places =
+      db.prepare(`SELECT * FROM (SELECT ${PLACE} FROM block WHERE last_seq > ? ORDER BY last_seq DESC LIMIT ?)
+      ORDER BY last`)
+    this.#block = db.prepare(`${READ} WHERE last_seq = ?`)
+    this.#older = db.prepare(`${READ} WHERE last_seq < ? ORDER BY last_seq DESC LIMIT ?`)
+  }
+
+  /** Symbol and name of a token; '' if the index does not contain its announcement. */
+  nameOf(mint: string): TokenName {
+    return this.#names.get(mint) ?? NAMELESS
+  }
+
+  /** Seqs of the blocks that have rows of a token and touch a time, oldest first. */
+  blocksOf(mint: string, from: Millis = 0, to: Millis = Number.MAX_SAFE_INTEGER): SeqRange[] {
+    const { older = [], newer = [] } = this.#blocks.get(mint) ?? {}
+    const recent = this.#unsettled.filter(({ mints }) => mints.includes(mint))
+    const places = [...older.toReversed(), ...newer, ...recent].filter((place) => place.to >= from && place.from <= to)
+    const ranges: { from: Seq; to: Seq }[] = []
+    for (const { first, last } of places) {
+      const before = ranges.at(-1)
+      // A block that was merged after it had been indexed contains rows of earlier places.
+      const from = Math.max(first, (before?.to ?? 0) + 1)
+      if (from <= last) ranges.push({ from, to: last })
+    }
+    return ranges
+  }
+
+  /** Reads the blocks that were written since the last use. */
+  refresh(): void {
+    this.#read(() => {
+      this.#readNew()
+      this.#readOlder(this.#count === 0 ? FIRST_BLOCKS : BLOCKS_A_USE)
+    })
+  }
+
+  #readNew(): void {
+    const known = new Map(this.#unsettled.map((block) => [block.last, block]))
+    const isFirst = this.#settledTo === undefined
+    const places = this.#places.all(this.#settledTo ?? 0, isFirst ? UNSETTLED : MOST_BLOCKS)
+    const blocks = places.flatMap((place) => {
+      const block = known.get(place.last)
+      if (block !== undefined && block.first === place.first) return [block]
+      const row = this.#block.get(place.last)
+      return row === undefined ? [] : [this.#blockOf(row)]
+    })
+    const [oldest] = blocks
+    if (oldest === undefined) return
+    this.#settledFrom ??= oldest.first
+    this.#settledTo ??= oldest.first - 1
+    const settled = blocks.slice(0, -UNSETTLED)
+    for (const block of settled) this.#settle(block, 'newer')
+    this.#settledTo = settled.at(-1)?.last ?? this.#settledTo
+    this.#unsettled = blocks.slice(-UNSETTLED)
+  }
+
+  #readOlder(count: number): void {
+    const wanted = Math.min(count, MOST_BLOCKS - this.#count)
+    if (this.#settledFrom === undefined || wanted <= 0) return
+    for (const row of this.#older.iterate(this.#settledFrom, wanted)) {
+      this.#settle(this.#blockOf(row), 'older')
+      this.#settledFrom = row.first
+    }
+  }
+
+  #settle({ mints, ...place }: IndexedBlock, side: 'older' | 'newer'): void {
+    this.#count++
+    for (const mint of mints) {
+      const known = this.#blocks.get(mint)
+      if (known !== undefined) known[side].push(place)
+      else this.#blocks.set(mint, { older: [], newer: [], [side]: [place] })
+    }
+  }
+
+  #blockOf({ mint_count, token_index, mints, details, ...place }: IndexedRow): IndexedBlock {
+    const listed = JSON.parse(mints) as string[]
+    if (details !== null) {
+      const tokens = token_index === null ? undefined : decodeIndex(token_index, mint_count)
+      for (const [row, { symbol, name }] of Object.entries(JSON.parse(details) as Record<string, TokenName>))
+        this.#names.set(listed[tokens?.[Number(row)] ?? 0] as string, { symbol, name })
+    }
+    return { ...place, mints: listed }
+  }
+}

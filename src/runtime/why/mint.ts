@@ -1,0 +1,112 @@
+import { formatSol, lamportsToSol, type Millis, wholeTokens } from '../../base/units.ts'
+import { isOpen } from '../../engine/order.ts'
+import type { History, RecordedFill, RecordedOrder, Warning, Word } from '../../journal/reader/history.ts'
+import type { JournalReader } from '../../journal/reader/reader.ts'
+import type { FoundToken } from '../../journal/tape/tape-search.ts'
+import { clockOf } from '../time-text.ts'
+import { conditionalSteps } from './conditional.ts'
+import { codeText, inOrder, priceText, type Step, signedSol, sizeText } from './format.ts'
+import { positionStep, reportedAt, waitingText } from './order.ts'
+
+/** The decisions about a token, and their outcomes. */
+export interface MintStory {
+  readonly token: FoundToken
+  readonly steps: readonly Step[]
+  readonly counts: { readonly orders: number; readonly fills: number; readonly refused: number; readonly notes: number }
+}
+
+/** Collects the story of a token from the journal. `bot` restricts the story to one bot. */
+export function mintStory(reader: JournalReader, mint: string, bot: string | undefined): MintStory {
+  return reader.look((history, tape) => {
+    const isMine = (one: { readonly bot: string }): boolean => bot === undefined || one.bot === bot
+    const orders = history.ordersOf(mint).filter(({ order }) => isMine(order))
+    const words = history.words(mint, 0, Number.MAX_SAFE_INTEGER).filter(isMine)
+    const positions = history.positionsOf(mint).filter(({ position }) => isMine(position))
+    const fills = orders.flatMap(({ order }) => {
+      const reports = history.reportsOf(order)
+      return history.fillsOf(order.id).map((fill) => ({ ...fill, at: reportedAt(fill, reports) }))
+    })
+    const steps = inOrder([
+      ...orders.flatMap((recorded) => orderSteps(recorded, history)),
+      ...fills.map(fillStep),
+      ...wordGroups(words).map(wordStep),
+      ...history.warnings(mint).filter(isMine).map(warningStep),
+      ...conditionalSteps(history.conditionals({ mint }).filter(({ order }) => isMine(order))),
+      ...positions.map((position) => botStep(positionStep(position), position.position.bot)),
+    ])
+    const refused = words.filter(({ kind }) => kind === 'refused').length
+    return {
+      token: tape.nameOf(mint),
+      steps,
+      counts: { orders: orders.length, fills: fills.length, refused, notes: words.length - refused },
+    }
+  })
+}
+
+function warningStep({ time, bot, kind, text }: Warning): Step {
+  return { at: time, what: kind, text: `${bot}: ${text}` }
+}
+
+function botStep({ at, what, text }: Step, bot: string): Step {
+  return { at, what, text: `${bot}: ${text}` }
+}
+
+/** Steps about an order: the decision, then its end or the event for which it waits. */
+function orderSteps(recorded: RecordedOrder, history: History): Step[] {
+  const { order, state, code, outcome } = recorded
+  const made: Step = {
+    at: order.time,
+    what: order.id,
+    text: `${order.bot} ${order.side}s ${sizeText(order.size)}: ${order.reason}`,
+  }
+  if (state === 'filled') return [made]
+  if (isOpen(state)) {
+    const waits = waitingText(recorded, history.attemptsOf(order.id), history.progressOf(order.id))
+    return [made, { at: null, what: order.id, text: `${state}; waiting ${waits}` }]
+  }
+  const end = history.reportsOf(order).findLast(({ report }) => report.state === state)
+  const text = `${state}${code === '' ? '' : `: ${codeText(code, outcome)}`}`
+  return [made, { at: end?.time ?? order.time, what: order.id, text }]
+}
+
+function fillStep({ fill, reversed, at }: RecordedFill & { readonly at: Millis }): Step {
+  const { orderId, side, tokens, decimals, tradeLamports, walletLamports } = fill
+  const whole = wholeTokens(tokens, decimals)
+  const paid = priceText(lamportsToSol(tradeLamports) / whole)
+  const verb = side === 'buy' ? 'bought' : 'sold'
+  const text = `${verb} ${whole} tokens for ${formatSol(tradeLamports)} SOL, ${paid}; wallet ${signedSol(walletLamports)}`
+  return { at, what: orderId, text: reversed ? `${text}; reversed by a fork` : text }
+}
+
+/** Consecutive equal decisions, which are shown as one line. */
+export interface WordGroup {
+  readonly first: Word
+  readonly last: Millis
+  readonly count: number
+}
+
+export function wordGroups(words: readonly Word[]): WordGroup[] {
+  const groups: WordGroup[] = []
+  const lastOf = new Map<string, number>()
+  for (const word of words) {
+    const at = lastOf.get(word.bot)
+    const group = at === undefined ? undefined : groups[at]
+    const isSame = group !== undefined && word.kind === group.first.kind && word.code === group.first.code
+    if (
+      at !== undefined &&
+      group !== undefined &&
+      isSame &&
+      (word.kind === 'refused' || word.reason === group.first.reason)
+    )
+      groups[at] = { first: group.first, last: word.time, count: group.count + 1 }
+    else lastOf.set(word.bot, groups.push({ first: word, last: word.time, count: 1 }) - 1)
+  }
+  return groups
+}
+
+function wordStep({ first, last, count }: WordGroup): Step {
+  const { kind, bot, code, reason, time } = first
+  const again = count === 1 ? '' : ` (${count} times until ${clockOf(last)})`
+  const decision = kind === 'note' ? reason : `${code}: ${reason}`
+  return { at: time, what: kind, text: `${bot}: ${decision}${again}` }
+}
