@@ -50,7 +50,7 @@ export class ExitTriggers implements PoolReader {
       held.exitPrice.fold((block.amount[row] as number) / (block.size[row] as number), price, now)
       const window = held.position.exits.windowPrints ?? this.#state.exitWindow
       held.price = held.exitPrice.of(window, price, now)
-      if (this.#state.hasMarks) this.#mark(held.position, Math.min(price, held.price))
+      if (this.#state.hasMarks) this.#mark(held, Math.min(price, held.price))
       this.#checkPosition(held.position, held.price)
     }
     if (price !== undefined && watched.orders.length > 0) this.#checkOrders(watched.orders, watched.held, price)
@@ -67,7 +67,7 @@ export class ExitTriggers implements PoolReader {
     if (isNew) {
       held.price = middle
       held.exitPrice.restart(middle, this.#state.now)
-      if (this.#state.hasMarks) this.#mark(position, middle)
+      if (this.#state.hasMarks) this.#mark(held, middle)
       this.#checkPosition(position, middle)
       const { account, mint } = position
       const sells = this.#watch
@@ -88,8 +88,8 @@ export class ExitTriggers implements PoolReader {
   }
 
   /** Compares the profit at a price with the best and the worst one so far. */
-  #mark(position: Position, price: number): void {
-    if (position.tokens === 0n) return
+  #mark({ position, marked }: Held, price: number): void {
+    if (position.tokens === 0n || marked.covers(position, price)) return
     const value = this.#liquidation.at(position, price)
     if (value !== undefined && mark(position, value)) this.#watch.mark(position)
   }

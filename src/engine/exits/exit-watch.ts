@@ -3,6 +3,7 @@ import type { TokenId } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
 import { PoolPrice } from '../../market/pool-price.ts'
 import type { Owner } from '../accounting/by-mint.ts'
+import { MarkedPrices } from '../accounting/marked-prices.ts'
 import { type Mark, markOf, type Position } from '../accounting/position.ts'
 import type { EngineState } from '../engine-state.ts'
 import type { Order } from '../order.ts'
@@ -36,7 +37,8 @@ export class ExitWatch {
     const { now } = this.#state
     const since = { printedAt: now, pricedAt: now, heardAt: now }
     const exitPrice = new ExitPrice()
-    const held: Held = { position, exitPrice, price: Number.NaN, pool: undefined, ...since }
+    const marked = new MarkedPrices()
+    const held: Held = { position, exitPrice, marked, price: Number.NaN, pool: undefined, ...since }
     watched.held = watched.held.length === 0 ? [held] : [...watched.held, held]
     this.#state.wants.add(position.mint)
   }
@@ -205,6 +207,7 @@ export interface Watched {
 export interface Held {
   readonly position: Position
   readonly exitPrice: ExitPrice
+  readonly marked: MarkedPrices
   /** Price of the exits as of the last print or pool reading; NaN before the first. It is always a number, so that a
    *  print allocates nothing. */
   price: number

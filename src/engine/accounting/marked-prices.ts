@@ -1,0 +1,35 @@
+import { GRADUATION_PRICE } from '../../solana/pool-depth.ts'
+import type { Position } from './position.ts'
+import type { TripSums } from './trip-sums.ts'
+
+/** The range of prices at which the marks of a position were compared. While the position stays the same, its value
+ *  rises with the price, so a price within the range cannot change a mark. Most prints of a held token are within. */
+export class MarkedPrices {
+  #low = Number.NaN
+  #high = Number.NaN
+  #trip: TripSums | undefined
+  #tokens = 0n
+  #exitTries = 0
+  #hasGraduated = false
+
+  /** Whether the price is within the range; the range is extended to it otherwise. */
+  covers(position: Position, price: number): boolean {
+    const { trip, tokens, exitTries } = position
+    // The value of a token that has left the curve follows another depth.
+    const hasGraduated = position.highPrice >= GRADUATION_PRICE
+    const isSame =
+      trip !== undefined &&
+      trip === this.#trip &&
+      exitTries === this.#exitTries &&
+      hasGraduated === this.#hasGraduated &&
+      tokens === this.#tokens
+    if (isSame && price >= this.#low && price <= this.#high) return true
+    this.#low = isSame ? Math.min(this.#low, price) : price
+    this.#high = isSame ? Math.max(this.#high, price) : price
+    this.#trip = trip
+    this.#tokens = tokens
+    this.#exitTries = exitTries
+    this.#hasGraduated = hasGraduated
+    return false
+  }
+}

@@ -1,0 +1,96 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { lamports, solToLamports } from '../../../src/base/units.ts'
+import { liquidationSol } from '../../../src/engine/accounting/liquidation.ts'
+import { MarkedPrices } from '../../../src/engine/accounting/marked-prices.ts'
+import { newPosition, type Position } from '../../../src/engine/accounting/position.ts'
+import { mark, type TripSums, tripOf, withFailed } from '../../../src/engine/accounting/trip-sums.ts'
+import { GRADUATION_PRICE } from '../../../src/solana/pool-depth.ts'
+
+const FEES = { venuePercent: 1, servicePercent: 1 }
+const TOKENS = 500_000_000_000n
+
+function opened(trip?: TripSums): Position {
+  const position = newPosition({ account: 'a', bot: 'b', mint: 'm' }, 0, {})
+  Object.assign(position, { tokens: TOKENS, costLamports: lamports(50_000_000) })
+  return Object.assign(position, { trip: trip ?? tripOf(position) })
+}
+
+type Step = (position: Position) => number | undefined
+
+/** Applies steps, and compares the marks at each price that a step returns. */
+function marksAfter(steps: readonly Step[], isKnown: (position: Position, price: number) => boolean) {
+  const position = opened()
+  let compared = 0
+  for (const step of steps) {
+    const price = step(position)
+    if (price === undefined || isKnown(position, price)) continue
+    compared++
+    mark(position, solToLamports(liquidationSol(position, price, FEES) ?? 0))
+    // The engine raises the highest price after it has compared the marks.
+    position.highPrice = Math.max(position.highPrice, price)
+  }
+  return { best: position.best, worst: position.worst, compared }
+}
+
+const price = fc.double({ min: GRADUATION_PRICE / 4, max: GRADUATION_PRICE * 2, noNaN: true })
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: price.map(
+      (at): Step =>
+        () =>
+          at,
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: price.map(
+      (at): Step =>
+        (position) =>
+          void (position.highPrice = Math.max(position.highPrice, at)),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constant<Step>((position) => {
+      position.trip = withFailed(tripOf(position), 5_000_000)
+      return undefined
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant<Step>((position) => void (position.tokens = (position.tokens * 2n) / 3n)) },
+  {
+    weight: 1,
+    arbitrary: fc.integer({ min: 0, max: 6 }).map(
+      (tries): Step =>
+        (position) =>
+          void (position.exitTries = tries),
+    ),
+  },
+)
+
+test('marks are those of a comparison at every price, although prices within the range are left out', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const marked = new MarkedPrices()
+      const { compared: all, ...every } = marksAfter(steps, () => false)
+      const { compared, ...some } = marksAfter(steps, (position, at) => marked.covers(position, at))
+      expect(some).toEqual(every)
+      expect(compared).toBeLessThanOrEqual(all)
+    }),
+  )
+})
+
+test('a price between two known prices is left out, until the position changes', () => {
+  const [position, marked] = [opened(), new MarkedPrices()]
+  const asked = [2e-7, 1e-7, 1.5e-7, 2.1e-7, 2.05e-7].map((at) => marked.covers(position, at))
+  expect(asked).toEqual([false, false, true, false, true])
+  position.trip = withFailed(tripOf(position), 5_000)
+  expect(marked.covers(position, 1.5e-7)).toBe(false)
+})
+
+test('the prices of a position without sums are never left out', () => {
+  const [position, marked] = [opened(), new MarkedPrices()]
+  delete position.trip
+  expect([1e-7, 1e-7].map((at) => marked.covers(position, at))).toEqual([false, false])
+})
