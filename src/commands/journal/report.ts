@@ -1,7 +1,7 @@
 import type { Group } from '../../backtest/metrics/groups.ts'
 import { type BotTrades, tradesOf } from '../../backtest/report/bot-trades.ts'
 import { counted, printable } from '../../base/text.ts'
-import { openReader } from '../../journal/reader/reader.ts'
+import { type JournalReader, openReader } from '../../journal/reader/reader.ts'
 import { dateTimeOf } from '../../runtime/time-text.ts'
 import { defineCommand, JOURNAL, JSON_LINE } from '../options.ts'
 import { tagLines } from '../tag-lines.ts'
@@ -15,7 +15,7 @@ export const command = defineCommand({
     try {
       const bots = tradesOf(reader)
       if (json) console.log(JSON.stringify({ bots }))
-      else for (const line of reportText(bots, journal)) console.log(line)
+      else for (const line of reportText(bots, journal, symbolsOf(reader, bots))) console.log(line)
       return 0
     } finally {
       reader.close()
@@ -27,18 +27,28 @@ export const command = defineCommand({
 const REASONS = 5
 const TOKENS = 3
 
-export function reportText(bots: readonly BotTrades[], journal: string): string[] {
-  if (bots.length === 0) return [`no bot ran in ${journal}`]
-  return bots.flatMap((bot, index) => [...(index === 0 ? [] : ['']), ...botLines(bot)])
+/** Symbols of the tokens that are shown, by mint; '' for a token that the tape does not announce. */
+function symbolsOf(reader: JournalReader, bots: readonly BotTrades[]): ReadonlyMap<string, string> {
+  const mints = new Set(bots.flatMap(({ byToken }) => largest(byToken, TOKENS).map(({ name }) => name)))
+  return mints.size === 0 ? new Map() : reader.look((_history, tape) => tape.symbolsOf(mints))
 }
 
-function botLines(one: BotTrades): string[] {
+export function reportText(
+  bots: readonly BotTrades[],
+  journal: string,
+  symbols: ReadonlyMap<string, string> = new Map(),
+): string[] {
+  if (bots.length === 0) return [`no bot ran in ${journal}`]
+  return bots.flatMap((bot, index) => [...(index === 0 ? [] : ['']), ...botLines(bot, symbols)])
+}
+
+function botLines(one: BotTrades, symbols: ReadonlyMap<string, string>): string[] {
   const { bot, mode, netSol, since, starts, orders, buys, sales, notFilled, refused, feeSol, failedSol } = one
   const ended = listed(Object.entries(notFilled))
   return [
     `${printable(bot)}, ${mode}: ${signedShortSol(netSol)} SOL net since ${dateTimeOf(since)} UTC, ${counted(starts, 'start')}`,
     ...heldLine(one),
-    ...tradeLines(one),
+    ...tradeLines(one, symbols),
     `  costs     ${sol(feeSol)} SOL fees and rent${failedSol === 0 ? '' : `, including ${sol(failedSol)} for failed transactions`}; prices include the fees of venue and service`,
     `  orders    ${orders}; filled ${counted(buys, 'buy')} and ${counted(sales, 'sale')}${ended === '' ? '' : `; not filled: ${ended}`}`,
     `  refused   ${listed(Object.entries(refused)) || 'no request'}`,
@@ -52,7 +62,10 @@ function heldLine({ held: { count, costSol, valueSol, unpriced } }: BotTrades): 
   return [`  held      ${count}, bought for ${sol(costSol)} SOL, worth ${sol(valueSol)} SOL if sold now${blind}`]
 }
 
-function tradeLines({ trades, withoutBest, byEntry, byExit, byToken }: BotTrades): string[] {
+function tradeLines(
+  { trades, withoutBest, byEntry, byExit, byToken }: BotTrades,
+  symbols: ReadonlyMap<string, string>,
+): string[] {
   if (trades === null) return ['  trades    none']
   const { winPercent, medianSol, profitFactor, holdingSeconds } = trades
   const without = withoutBest.map(({ tokens, netSol }) => `${tokens} ${signedShortSol(netSol)} SOL`)
@@ -61,15 +74,22 @@ function tradeLines({ trades, withoutBest, byEntry, byExit, byToken }: BotTrades
     `  trades    ${trades.trades}, ${figure(winPercent, 1)} % won, median ${figure(medianSol, 4)} SOL, profit factor ${figure(profitFactor, 2)}${held}`,
     `  entries   ${groups(byEntry, REASONS)}`,
     `  exits     ${groups(byExit, REASONS)}`,
-    `  tokens    ${groups(byToken, TOKENS)}`,
+    `  tokens    ${groups(byToken, TOKENS, (mint) => `${symbols.get(mint) ?? ''} ${mint}`.trim())}`,
     `  without   the best 1, 3, 5 tokens: ${without.join(', ')}`,
   ]
 }
 
+/** The `count` groups with the largest profit or loss. */
+function largest(all: readonly Group[], count: number): Group[] {
+  return all.toSorted((one, other) => Math.abs(other.netSol) - Math.abs(one.netSol)).slice(0, count)
+}
+
 /** Text of the `count` groups with the largest profit or loss. */
-function groups(all: readonly Group[], count: number): string {
-  const most = all.toSorted((one, other) => Math.abs(other.netSol) - Math.abs(one.netSol)).slice(0, count)
-  const shown = most.map(({ name, trades, netSol }) => `${printable(name)} ${signedShortSol(netSol)} SOL (${trades})`)
+function groups(all: readonly Group[], count: number, textOf = (name: string): string => name): string {
+  const most = largest(all, count)
+  const shown = most.map(
+    ({ name, trades, netSol }) => `${printable(textOf(name))} ${signedShortSol(netSol)} SOL (${trades})`,
+  )
   return [...shown, ...(all.length > count ? [`and ${all.length - count} more`] : [])].join('; ')
 }
 

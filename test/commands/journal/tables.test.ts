@@ -157,6 +157,12 @@ test('the net results of all round trips are those of the report', () => {
   expect(trips.reduce((sum, { netSol }) => sum + netSol, 0)).toBeCloseTo(closed?.netSol ?? Number.NaN, 9)
 })
 
+test('the report shows the symbol of a token before its mint', async () => {
+  const { stdout } = await list('report')
+  expect(stdout).toContain(`狗 ${keyOf(1)} `)
+  for (const control of ['\u001b', '\u202e']) expect(stdout).not.toContain(control)
+})
+
 describe('options', () => {
   const idsOf = async (...args: string[]) =>
     (await jsonOf('orders', ...args)).orders.map(({ id }: { id: string }) => id).join(' ')
