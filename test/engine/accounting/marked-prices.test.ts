@@ -34,6 +34,12 @@ function marksAfter(steps: readonly Step[], isKnown: (position: Position, price:
 }
 
 const price = fc.double({ min: GRADUATION_PRICE / 4, max: GRADUATION_PRICE * 2, noNaN: true })
+const change = (part: Partial<Position>): Step => {
+  return (position) => {
+    Object.assign(position, part)
+    return undefined
+  }
+}
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 12,
@@ -43,29 +49,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
           at,
     ),
   },
-  {
-    weight: 1,
-    arbitrary: price.map(
-      (at): Step =>
-        (position) =>
-          void (position.highPrice = Math.max(position.highPrice, at)),
-    ),
-  },
+  { weight: 1, arbitrary: price.map((highPrice) => change({ highPrice })) },
+  { weight: 1, arbitrary: fc.bigInt({ min: 1n, max: TOKENS }).map((tokens) => change({ tokens })) },
+  { weight: 1, arbitrary: fc.integer({ min: 0, max: 6 }).map((exitTries) => change({ exitTries })) },
   {
     weight: 1,
     arbitrary: fc.constant<Step>((position) => {
       position.trip = withFailed(tripOf(position), 5_000_000)
       return undefined
     }),
-  },
-  { weight: 1, arbitrary: fc.constant<Step>((position) => void (position.tokens = (position.tokens * 2n) / 3n)) },
-  {
-    weight: 1,
-    arbitrary: fc.integer({ min: 0, max: 6 }).map(
-      (tries): Step =>
-        (position) =>
-          void (position.exitTries = tries),
-    ),
   },
 )
 
