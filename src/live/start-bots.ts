@@ -20,8 +20,9 @@ import { recoveredStart, unattended } from '../runtime/start-input.ts'
 import { bootId, monotonicMs, SystemClock } from '../runtime/system-clock.ts'
 import type { WorthOf } from '../runtime/view/bot-results.ts'
 import { readView } from '../runtime/view/read-view.ts'
-import type { View } from '../runtime/view/view.ts'
+import type { LogLine, View, ViewSource } from '../runtime/view/view.ts'
 import { type PastOfModel, ViewModel } from '../runtime/view/view-model.ts'
+import { ViewUpdates } from '../runtime/view/view-updates.ts'
 import { raiseAlarms } from './alerts.ts'
 import type { ControlCommand } from './control/command.ts'
 import { type DeskLink, Operator } from './control/operator.ts'
@@ -72,6 +73,8 @@ export interface RunningBots {
   readonly ended: Promise<Ending>
   /** The state of the bots now. */
   view(): View
+  /** The state of the bots, with its changes. */
+  readonly updates: ViewSource
   handle(command: ControlCommand): object | Promise<object>
   stop(): Promise<void>
 }
@@ -140,7 +143,12 @@ class Start {
       ...{ ...watched, title: this.#options.title ?? '', journalPath: this.#config.journal.path },
       readingOf: (position: Position) => segment.readingOf(position),
     }
-    const view = (): View => readView(parts, context.machine.clock.now())
+    const { clock } = context.machine
+    const view = (n?: number): View => readView(parts, clock.now(), n)
+    const updates = new ViewUpdates({
+      ...{ clock, read: view, onLog: (run: (line: LogLine) => void) => model.onLog(run) },
+      failed: (error) => this.#log.error({ error: (error as Error).stack }, 'the view of the desk cannot be read'),
+    })
     const operator = new Operator({
       ...{ post: postTo(segment), model, view },
       bots: settings,
@@ -159,7 +167,7 @@ class Start {
     for (const { code, bots, text } of model.stops.of(settings, watched.startedAt))
       this.#log.warn({ bots }, `${code}: ${text}`)
     return {
-      ...{ ...watched, view, log: this.#log, ended: this.#ending.promise, handle },
+      ...{ ...watched, view, updates, log: this.#log, ended: this.#ending.promise, handle },
       stop: () => this.#stop(context, segment, stopFeed),
     }
   }

@@ -1,7 +1,9 @@
-import type { Millis } from '../base/units.ts'
+import { type Millis, ZERO } from '../base/units.ts'
+import { keyOf } from '../engine/accounting/by-mint.ts'
 import { DEFAULT_FILL_MODEL } from '../engine/accounting/fill-assumptions.ts'
 import type { Worth } from '../engine/accounting/money.ts'
-import type { Position } from '../engine/accounting/position.ts'
+import { isUnsellable, type Position } from '../engine/accounting/position.ts'
+import type { PositionReading } from '../engine/exits/exit-levels.ts'
 import { ExitPrice } from '../engine/exits/exit-price.ts'
 import { DEFAULT_EXIT_WINDOW, type ExitRules, type ExitWindow } from '../engine/exits/exit-settings.ts'
 import type { JournalReader } from '../journal/reader/reader.ts'
@@ -13,36 +15,56 @@ import { PaperExecutor } from '../simulation/paper-executor.ts'
 import { PaperMarket } from '../simulation/paper-market.ts'
 import { SimulatedClock } from '../simulation/simulated-clock.ts'
 
+/** Returns a function that reads positions at the end of a journal's tape, as the engine did; see `liquidationOf`. */
+export function readingsOf(reader: JournalReader): (position: Position) => PositionReading | undefined {
+  const highs = new Map(reader.heldPositions().map((position) => [keyOf(position), position.highPrice]))
+  const end = TapeEnd.of(reader)
+  const worth = end?.worth() ?? (() => undefined)
+  return (position) => {
+    const { mint, tokens, decimals, openedAt } = position
+    const highPrice = highs.get(keyOf(position)) ?? position.highPrice
+    const lamports = isUnsellable(position) ? ZERO : worth(mint, tokens, decimals)
+    const seen = end?.exits.get(mint)
+    const printedAt = Math.max(openedAt, seen?.printedAt ?? 0)
+    return { lamports, price: seen?.price, highPrice, printedAt, pricedAt: Math.max(openedAt, seen?.pricedAt ?? 0) }
+  }
+}
+
 /** Returns a function that values positions at the end of a journal's tape, before network fee and rent, at the lower
  *  one of the robust price and the price of the exits. The value is 0 for dead and unsellable tokens, and undefined
  *  without a tape or while the unit of the price is unverified. Reads enough of the tape that a token without prints in
  *  that part is dead. */
 export function liquidationOf(reader: JournalReader): Worth {
-  const start = reader.lastStart()
-  if (start === undefined) return () => undefined
-  const end = new TapeEnd(reader.heldPositions(), start.units)
-  for (const block of reader.blocks(end.mints, reader.warmupRange(DEFAULT_FILL_MODEL.deadAfterMs / 1000)))
-    end.take(block)
-  return end.worth()
+  return TapeEnd.of(reader)?.worth() ?? (() => undefined)
 }
 
 /** The prices at the end of a tape. */
 class TapeEnd {
   readonly mints = new Mints()
   readonly #market: PaperMarket
-  readonly #exits: ReadonlyMap<string, ExitPriceAtEnd>
+  readonly exits: ReadonlyMap<string, ExitPriceAtEnd>
   #now: Millis = 0
 
-  constructor(positions: readonly Position[], units: UnitSettings) {
+  /** Returns undefined for a journal without a segment. */
+  static of(reader: JournalReader): TapeEnd | undefined {
+    const start = reader.lastStart()
+    if (start === undefined) return undefined
+    const end = new TapeEnd(reader.heldPositions(), start.units)
+    for (const block of reader.blocks(end.mints, reader.warmupRange(DEFAULT_FILL_MODEL.deadAfterMs / 1000)))
+      end.take(block)
+    return end
+  }
+
+  private constructor(positions: readonly Position[], units: UnitSettings) {
     this.#market = new PaperMarket(this.mints, units)
-    this.#exits = new Map(positions.map(({ mint, exits }) => [mint, new ExitPriceAtEnd(exits)]))
+    this.exits = new Map(positions.map(({ mint, exits }) => [mint, new ExitPriceAtEnd(exits)]))
   }
 
   take(block: Block): void {
     const { length, token, time, mints } = block
     let from = 0
     for (let row = 0; row < length; row++) {
-      const ofExits = this.#exits.get(mints[token[row] as number] as string)
+      const ofExits = this.exits.get(mints[token[row] as number] as string)
       if (ofExits === undefined) continue
       this.#market.observe(block, from, row + 1)
       from = row + 1
@@ -56,7 +78,7 @@ class TapeEnd {
   worth(): Worth {
     if (!this.mints.list.some((mint) => this.#market.price(mint) !== undefined)) return () => undefined
     const executor = new PaperExecutor(new SimulatedClock(this.#now), this.#market, DEFAULT_FILL_MODEL, 0)
-    return (mint, tokens, decimals) => executor.valueOf({ mint, tokens, decimals }, this.#exits.get(mint)?.price)
+    return (mint, tokens, decimals) => executor.valueOf({ mint, tokens, decimals }, this.exits.get(mint)?.price)
   }
 }
 
@@ -65,6 +87,9 @@ class ExitPriceAtEnd {
   readonly #prints = new ExitPrice()
   readonly #window: ExitWindow
   price: number | undefined
+  /** Time of the last sized print, and of the last one that gave a price; 0 before the first. */
+  printedAt: Millis = 0
+  pricedAt: Millis = 0
 
   constructor({ windowPrints = DEFAULT_EXIT_WINDOW }: ExitRules) {
     this.#window = windowPrints
@@ -73,7 +98,10 @@ class ExitPriceAtEnd {
   take({ kind, amount, size, time }: Block, row: number, robust: number | undefined): void {
     const print = (amount[row] as number) / (size[row] as number)
     const isPrint = (kind[row] as number) <= RowKind.sell && isSized(amount[row] as number, print)
-    if (!isPrint || robust === undefined) return
+    if (!isPrint) return
+    this.printedAt = time[row] as number
+    if (robust === undefined) return
+    this.pricedAt = this.printedAt
     this.#prints.fold(print, robust, time[row] as number)
     this.price = this.#prints.of(this.#window, robust, time[row] as number)
   }

@@ -5,7 +5,7 @@ import { Mints } from '../../src/market/mints.ts'
 /** A market row in the notation of tests. */
 export type MarketRow = TradeRow | NewTokenRow
 
-interface TradeRow {
+export interface TradeRow {
   kind?: 'buy' | 'sell'
   time: number
   stamp?: number

@@ -2,12 +2,16 @@ import Database from 'better-sqlite3'
 import { botSettings } from '../../src/config/accounts.ts'
 import { codeHash } from '../../src/config/hashes.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import type { Input } from '../../src/engine/messages.ts'
-import { openReader } from '../../src/journal/reader/reader.ts'
+import type { Position } from '../../src/engine/accounting/position.ts'
+import type { PositionReading } from '../../src/engine/exits/exit-levels.ts'
+import type { Input, StartInput } from '../../src/engine/messages.ts'
+import { type JournalReader, openReader } from '../../src/journal/reader/reader.ts'
+import type { Recovered } from '../../src/journal/reader/recovery.ts'
 import { openJournal } from '../../src/journal/writer/journal.ts'
 import type { Block } from '../../src/market/block.ts'
 import { Mints } from '../../src/market/mints.ts'
 import { Limiter } from '../../src/orders/limiter.ts'
+import type { Journal } from '../../src/orders/ports.ts'
 import { PaperWorld } from '../../src/runtime/paper-world.ts'
 import { Segment } from '../../src/runtime/segment.ts'
 import { recoveredStart } from '../../src/runtime/start-input.ts'
@@ -23,14 +27,26 @@ const KEYS = ['trades', 'newTokens', 'priceUpdates']
 /** Events in the order of time: rows of the market, and other inputs. */
 export type Happening = MarketRow | { readonly time: number; readonly input: Input }
 
+/** A run as it begins, for an observer of its journal. */
+export interface WatchedRun {
+  readonly journal: Journal
+  readonly clock: SimulatedClock
+  readonly reader: JournalReader
+  readonly start: StartInput
+  readonly past: Recovered
+  readonly readingOf: (position: Position) => PositionReading | undefined
+}
+
 /** Runs the bots of a configuration on paper, on virtual time and from the state of the journal, as one process does,
  *  and records everything. The resulting journal is the same every time. `drain`: open orders end first. `stop`: ends
- *  as if killed, with all writes done. `kill -9`: kills the current process. */
+ *  as if killed, with all writes done. `kill -9`: kills the current process. `cut`: as `stop`,
+ *  but open orders do not end. `watch`: returns the journal to which the run writes. */
 export async function recordPaperRun(
   journalPath: string,
   configFile: string,
   happenings: readonly Happening[],
-  ending: 'drain' | 'stop' | 'kill -9' = 'drain',
+  ending: 'drain' | 'stop' | 'cut' | 'kill -9' = 'drain',
+  watch: (run: WatchedRun) => Journal = ({ journal }) => journal,
 ): Promise<void> {
   const loaded = await loadConfig([configFile])
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
@@ -41,7 +57,8 @@ export async function recordPaperRun(
   const failed = (error: Error): never => {
     throw error
   }
-  const journal = openJournal(journalPath, { space: NO_LIMITS, onFailure: failed })
+  // Only a process that is killed needs its records on the disk at each commit.
+  const opened = openJournal(journalPath, { space: NO_LIMITS, onFailure: failed, durable: ending === 'kill -9' })
   const reader = openReader(journalPath)
   const past = reader.recover()
   const { settings } = botSettings(config, { service: 's.example', cluster: '', wallet: '', allow: 'paper' })
@@ -51,10 +68,12 @@ export async function recordPaperRun(
     code: codeHash(config.bots.map((one) => one.strategy)),
   })
   const paper = new PaperWorld(config, clock, mints)
+  const readingOf: WatchedRun['readingOf'] = (position) => segment.readingOf(position)
+  const journal = watch({ journal: opened, clock, reader, start, past, readingOf })
   const limiterOf = (key: string): Limiter =>
     new Limiter({ ...machine, key, past: 'fresh', write: () => {}, requestsPerMinute: plan.requestsPerMinute })
   paper.restore(settings, start.money, limiterOf)
-  const segment = new Segment({
+  const segment: Segment = new Segment({
     ...{ machine, journal, mints, past, want: () => {}, alarm: () => {} },
     strategies: new Map(config.bots.map(({ strategy }) => [strategy.name, strategy.strategy])),
     route: ({ account }) => paper.route(account) as NonNullable<ReturnType<PaperWorld['route']>>,
@@ -73,13 +92,14 @@ export async function recordPaperRun(
       if ('input' in happening) yield { kind: 'input', ...happening }
       else yield { kind: 'rows', block: blockOf([happening], mints), from: 0, to: 1 }
     }
-    if (ending === 'stop') void stop()
+    if (ending === 'stop' || ending === 'cut') void stop()
+    if (ending === 'cut') yield { kind: 'input', time: clock.now(), input: feed('live', KEYS) }
     if (ending === 'kill -9') process.kill(process.pid, 'SIGKILL')
   }
   tape.run()
   segment.runner.stop()
   reader.close()
-  await journal.close()
+  await opened.close()
   if (ending === 'drain') return
   const db = new Database(journalPath)
   // A killed process does not record its end.

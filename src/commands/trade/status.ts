@@ -4,9 +4,10 @@ import { SluiceError } from '../../base/errors.ts'
 import { counted } from '../../base/text.ts'
 import { isOpen } from '../../engine/order.ts'
 import { neighbourHint } from '../../journal/database.ts'
-import { openReader } from '../../journal/reader/reader.ts'
+import { type JournalReader, openReader } from '../../journal/reader/reader.ts'
 import { NothingRuns, sendCommand } from '../../live/control/client.ts'
 import { stampOf } from '../../runtime/time-text.ts'
+import { mintsOf, symbolsIn, withSymbols } from '../../runtime/view/token-symbols.ts'
 import type { View } from '../../runtime/view/view.ts'
 import { defineCommand, PROCESS } from '../options.ts'
 import { DEFAULT_COLUMNS } from '../terminal.ts'
@@ -20,7 +21,7 @@ export const command = defineCommand({
   async run(_args, { json, ...process }) {
     const journal = await runningJournal(process)
     try {
-      const status = (await sendCommand(resolve(journal), { command: 'status' })) as View
+      const status = named(journal, (await sendCommand(resolve(journal), { command: 'status' })) as View)
       if (json) console.log(JSON.stringify({ running: true, ...status }))
       else showTable(status, journal)
       return 0
@@ -33,6 +34,22 @@ export const command = defineCommand({
     }
   },
 })
+
+/** Adds the symbols of tokens, which the process does not know. The status of a running process must also be readable
+ *  if its journal is not, and if the process is of an earlier version. */
+function named(journal: string, status: View): View {
+  if (!('openOrders' in status && existsSync(journal))) return status
+  let reader: JournalReader | undefined
+  try {
+    reader = openReader(journal)
+    return withSymbols(status, symbolsIn(reader, mintsOf(status)))
+  } catch (error) {
+    if (error instanceof SluiceError) return status
+    throw error
+  } finally {
+    reader?.close()
+  }
+}
 
 function showTable(status: View, journal: string): void {
   if (!('planNotice' in status && 'undecided' in status && 'openOrders' in status))

@@ -52,6 +52,16 @@ export function holdEnds({
   return maxHoldSeconds === undefined ? undefined : openedAt + millis(maxHoldSeconds)
 }
 
+/** Time at which a position counts as idle if its token has no further print; Infinity without such an exit. */
+export function idleEnds(printedAt: Millis, { idleSeconds = Number.POSITIVE_INFINITY }: ExitRules): Millis {
+  return printedAt + millis(idleSeconds)
+}
+
+/** Time at which a position is sold if its token has no further price; Infinity without such an exit. */
+export function staleEnds(pricedAt: Millis, exits: ExitRules): Millis {
+  return pricedAt + millis(flattenSeconds(exits) ?? Number.POSITIVE_INFINITY)
+}
+
 export function millis(seconds: number): Millis {
   return Math.round(seconds * 1000)
 }
@@ -100,15 +110,11 @@ export function exitLevels(
   at('takeProfitPrice', takeProfitPriceLevel(exits))
   const step = exits.takeProfitSteps?.[steps?.taken ?? 0]
   if (step !== undefined && averagePrice > 0) at('takeProfitSteps', priceAbove(averagePrice, step.atPercent))
-  const due = (kind: keyof ExitRules, time: Millis | undefined): void => {
-    if (time !== undefined) levels.push({ kind, at: time })
+  const due = (kind: keyof ExitRules, time = Number.POSITIVE_INFINITY): void => {
+    if (time !== Number.POSITIVE_INFINITY) levels.push({ kind, at: time })
   }
   due('maxHoldSeconds', holdEnds(position))
-  due('idleSeconds', after(printedAt, exits.idleSeconds))
-  due('whenStale', after(pricedAt, flattenSeconds(exits)))
+  due('idleSeconds', idleEnds(printedAt, exits))
+  due('whenStale', staleEnds(pricedAt, exits))
   return levels
-}
-
-function after(since: Millis, seconds: number | undefined): Millis | undefined {
-  return seconds === undefined ? undefined : since + millis(seconds)
 }

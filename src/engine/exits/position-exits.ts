@@ -16,7 +16,7 @@ import type { Timer } from '../recovered-money.ts'
 import type { BotSettings } from '../settings.ts'
 import type { Cause } from '../strategy-requests.ts'
 import { type ExitTimer, exitTimerOf } from '../timers.ts'
-import { holdEnds, millis } from './exit-levels.ts'
+import { holdEnds, idleEnds, millis, staleEnds } from './exit-levels.ts'
 import { type ExitRules, flattenSeconds, pollSeconds, quietLimits, sameExits } from './exit-settings.ts'
 import type { ExitWatch } from './exit-watch.ts'
 import type { PoolPolls } from './pool-polls.ts'
@@ -242,11 +242,9 @@ export class Exits {
     if (position.tokens === 0n || position.exiting !== '') return
     const { now, feed } = this.#state
     const { exits } = position
-    const isOver = (since: Millis, seconds: number | undefined): boolean =>
-      seconds !== undefined && now - since >= millis(seconds)
-    if (feed === 'live' && isOver(this.#watch.printedAt(position), exits.idleSeconds))
+    if (feed === 'live' && now >= idleEnds(this.#watch.printedAt(position), exits))
       this.sell(position, `idle: no trades for ${exits.idleSeconds} s`)
-    else if (isOver(this.#watch.pricedAt(position), flattenSeconds(exits)))
+    else if (now >= staleEnds(this.#watch.pricedAt(position), exits))
       this.sell(position, `no price for ${flattenSeconds(exits)} s`)
     else {
       const dueAt = this.#quietEnds(position)
@@ -258,12 +256,10 @@ export class Exits {
    *  because the feed was not live, is repeated after the same time. */
   #quietEnds(position: Position): Millis | undefined {
     const { now } = this.#state
-    const dueAt = (since: Millis, seconds = Number.POSITIVE_INFINITY): Millis => {
-      const time = since + millis(seconds)
-      return time > now ? time : now + millis(seconds)
-    }
-    const idleAt = dueAt(this.#watch.printedAt(position), position.exits.idleSeconds)
-    const at = Math.min(idleAt, dueAt(this.#watch.pricedAt(position), flattenSeconds(position.exits)))
+    const { exits } = position
+    const next = (at: Millis, seconds = 0): Millis => (at > now ? at : now + millis(seconds))
+    const idleAt = next(idleEnds(this.#watch.printedAt(position), exits), exits.idleSeconds)
+    const at = Math.min(idleAt, next(staleEnds(this.#watch.pricedAt(position), exits), flattenSeconds(exits)))
     return at === Number.POSITIVE_INFINITY ? undefined : at
   }
 

@@ -41,6 +41,7 @@ import { CONDITIONAL_COLUMNS, ORDER_COLUMNS, type OrderRow, Pages } from './page
 import { buysOf, type RecordedBuy } from './position-buys.ts'
 import { heldPositions, type Recovered, recover } from './recovery.ts'
 import { type ReportRows, reportRows } from './report-rows.ts'
+import { fillsFrom, messagesFrom, type SegmentMessage } from './segment-messages.ts'
 
 // The interfaces below are rows as commands print them with --json, in SOL and whole tokens. Rows of fills are in
 // schema/fills.ts, those of orders in pages.ts.
@@ -234,6 +235,16 @@ export class JournalReader {
   /** Yields everything that happened in a segment, in order. */
   replay(segment: Segment, mints: Mints): Generator<SegmentItem, void, undefined> {
     return this.#readEach(this.#replay.items(segment, mints))
+  }
+
+  /** Yields the inputs and outputs from a seq on, in order. */
+  messagesFrom(seq: Seq): Generator<SegmentMessage, void, undefined> {
+    return this.#readEach(messagesFrom(this.#db, seq))
+  }
+
+  /** Fills that the engine processed from a seq on, in order. */
+  fillsFrom(seq: Seq): Fill[] {
+    return this.#read(() => fillsFrom(this.#db, seq))
   }
 
   /** Opens a snapshot that lasts until `close`. Later reads see the journal as of now, although a process may be

@@ -69,6 +69,20 @@ export class BotResults {
       this.#before.set(bot, { ...this.#sums.resultOf(bot), unrealized: this.#unrealized(bot, worthOf) })
   }
 
+  /** Takes over the results of a recorded journal, which include those since the start of its last segment. */
+  endWith(past: PastResults): void {
+    const bots = past.bots.map((one) => {
+      const { realized, fees } = this.#sinceStart(one.bot, () => undefined)
+      return { ...one, realized: one.realized - realized, fees: one.fees - fees }
+    })
+    this.#past = { ...past, bots }
+    for (const { account, bot, trades, won, dayFees } of past.bots) {
+      this.#trades.set(keyOf(account, bot), { all: trades, won })
+      const day = this.#days.get(keyOf(account, bot))
+      if (day) this.#days.set(keyOf(account, bot), { ...day, feesBefore: this.#feesOf(bot) - dayFees })
+    }
+  }
+
   /** Result of a bot since the start of this process. */
   sinceStart(bot: string, worthOf: WorthOf): Result {
     return resultOf(this.#sinceStart(bot, worthOf))
@@ -84,8 +98,8 @@ export class BotResults {
 
   take(output: Output): void {
     if (output.kind === 'bot') {
-      this.#late.bot = output.money.bot
       this.#dayOf(output.money)
+      this.#late.bot = output.money.bot
     }
     if (output.kind !== 'position') return
     this.#late.fee = 0
@@ -126,7 +140,9 @@ export class BotResults {
 
   /** Fees of a bot since this start, lamports. */
   #feesOf(bot: string): number {
-    return this.#sums.resultOf(bot).fees + (this.#stray.get(bot) ?? 0) - (this.#before.get(bot) ?? NOTHING).fees
+    const late = this.#late.bot === bot ? this.#late.fee : 0
+    const stray = (this.#stray.get(bot) ?? 0) + late
+    return this.#sums.resultOf(bot).fees + stray - (this.#before.get(bot) ?? NOTHING).fees
   }
 
   #pastOf(account: string, bot: string): PastResults['bots'][number] | undefined {

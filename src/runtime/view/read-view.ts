@@ -31,6 +31,8 @@ export interface WatchedWorld {
 
 export interface ViewParts {
   readonly title: string
+  /** Default: `running`. */
+  readonly source?: View['source']
   readonly bots: readonly BotSettings[]
   readonly model: ViewModel
   readonly world: WatchedWorld
@@ -48,7 +50,7 @@ export function readView(parts: ViewParts, time: Millis, n = 0): View {
   const worthOf = worthsOf(readingOf)
   const stops = [...model.stops.of(bots, time), ...model.undecided.stops(bots, model.positions.values(), time)]
   return {
-    ...{ id: `${segment}-${n}`, title, source: 'running' },
+    ...{ id: `${segment}-${n}`, title, source: parts.source ?? 'running' },
     ...{ startedAt, time, seq, rows, orders, fills: filled, stops },
     ...{ feedLagMs: model.feedLagMs, gaps: model.gaps, gapSeconds: model.gapMs / 1000 },
     journal: { path: journalPath, ...model.disk, waitingMs: model.waitingMs },

@@ -22,7 +22,8 @@ import { PositionEntries } from './position-entries.ts'
 import { UndecidedOrders } from './undecided.ts'
 import type { LogLine } from './view.ts'
 
-const FILLS_SHOWN = 100
+/** Number of fills that are kept, so that a later report of one of them does not count again. */
+const FILLS_KEPT = 500
 
 /** The last action of a bot, described in words. */
 export interface Act {
@@ -56,7 +57,7 @@ export class ViewModel {
   rows = 0
   decisions = 0
   orders = 0
-  /** Number of executions; each counts once, however often it is reported. */
+  /** Number of executions since this start; each counts once, however often it is reported. */
   filled = 0
   gaps = 0
   gapMs = 0
@@ -67,7 +68,7 @@ export class ViewModel {
   readonly undecided = new UndecidedOrders()
   /** Ids of the live accounts, as in the engine. */
   readonly liveAccounts = new Set<string>()
-  /** The most recent fills by signature, oldest first. */
+  /** The most recent fills by signature, oldest first; also those of earlier processes. */
   readonly fills = new Map<string, Fill>()
   readonly results = new BotResults()
   /** Balance of each account in lamports; null before the first reading. */
@@ -122,12 +123,13 @@ export class ViewModel {
 
   /** Restores the open positions and orders that the previous process left, and the results up to this start. */
   restore(
-    money: Pick<RecoveredMoney, 'positions' | 'orders' | 'accounts' | 'bots' | 'conditionals'>,
+    money: Pick<RecoveredMoney, 'positions' | 'orders' | 'accounts' | 'bots' | 'conditionals' | 'fills'>,
     past: PastOfModel = {},
   ): void {
     const { results = NO_PAST, attempts = [], watches = [], buys = [], worthOf = () => undefined } = past
     this.results.restore(money, results, worthOf)
     for (const { account, lamports } of money.accounts) this.balances.set(account, lamports)
+    for (const fill of money.fills.slice(-FILLS_KEPT)) this.fills.set(fill.signature, fill)
     this.openOrders.restore({ orders: money.orders, attempts })
     this.undecided.restore({ attempts, watches })
     this.entries.restore(buys)
@@ -284,6 +286,6 @@ export class ViewModel {
   #fill(fill: Fill): void {
     if (!this.fills.delete(fill.signature)) this.filled++
     this.fills.set(fill.signature, fill)
-    if (this.fills.size > FILLS_SHOWN) this.fills.delete(this.fills.keys().next().value as string)
+    if (this.fills.size > FILLS_KEPT) this.fills.delete(this.fills.keys().next().value as string)
   }
 }

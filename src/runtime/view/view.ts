@@ -278,7 +278,8 @@ export interface Change {
 
 /** A view that changes. */
 export interface ViewSource {
+  /** While someone listens, the view that the next change starts from. */
   readonly view: View
-  /** Calls `run` with every later change, after `view` contains it. Returns a function that ends this. */
+  /** Calls `run` with every change of `view` from now on. Returns a function that ends this. */
   listen(run: (change: Change) => void): () => void
 }

@@ -1,0 +1,147 @@
+import type { Change, View, ViewSource } from '../runtime/view/view.ts'
+
+/** Most clients at the same time. */
+const MOST_CLIENTS = 128
+/** A client for which more than this waits is dropped. After its reconnect it receives the changes that it missed, or a
+ *  new view if they are too many. */
+const MOST_WAITING_BYTES = 1 << 20
+/** Changes that a client can miss without needing a new view, and their most bytes. */
+const MOST_KEPT = 300
+const MOST_KEPT_BYTES = 4 << 20
+/** Time after which a client hears a comment, so that proxies do not end a silent stream. */
+const SILENT_MS = 15_000
+/** Time after which a browser connects again. */
+const RETRY_MS = 2_000
+
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no',
+}
+
+type Client = ReadableStreamDefaultController<Uint8Array>
+
+/** A change as bytes of the stream. */
+interface Kept {
+  readonly from: string
+  readonly id: string
+  readonly bytes: Uint8Array
+}
+
+/** Sends the view and its changes to browsers as server-sent events. Each change is encoded once for all clients. */
+export class EventStreams {
+  readonly #source: ViewSource
+  readonly #clients = new Set<Client>()
+  /** The last changes, oldest first. */
+  #kept: Kept[] = []
+  #keptBytes = 0
+  /** The encoded view of an id. */
+  #snapshot: { readonly id: string; readonly bytes: Uint8Array } | undefined
+  readonly #unlisten: () => void
+  readonly #timer: NodeJS.Timeout
+
+  constructor(source: ViewSource) {
+    this.#source = source
+    this.#unlisten = source.listen((change) => this.#changed(change))
+    this.#timer = setInterval(() => this.#comment(), SILENT_MS).unref()
+  }
+
+  get clients(): number {
+    return this.#clients.size
+  }
+
+  /** Answers GET /events. The stream ends when the signal of the request is aborted. */
+  answer({ headers, signal }: Pick<Request, 'headers' | 'signal'>): Response {
+    if (this.#clients.size >= MOST_CLIENTS) return tooMany()
+    const beginning = this.#beginning(headers.get('last-event-id'))
+    const highWaterMark = MOST_WAITING_BYTES + beginning.reduce((sum, { length }) => sum + length, 0)
+    let client: Client | undefined
+    const leave = (): void => client && this.#end(client)
+    const stream = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          client = controller
+          for (const bytes of beginning) controller.enqueue(bytes)
+          this.#clients.add(controller)
+        },
+        cancel: leave,
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark }),
+    )
+    if (signal.aborted) leave()
+    else signal.addEventListener('abort', leave, { once: true })
+    return new Response(stream, { headers: HEADERS })
+  }
+
+  /** Ends every stream. */
+  close(): void {
+    clearInterval(this.#timer)
+    this.#unlisten()
+    for (const client of this.#clients) this.#end(client)
+  }
+
+  /** The first bytes for a client that has received everything up to this id; null for a new one. */
+  #beginning(lastId: string | null): readonly Uint8Array[] {
+    const hello = encoded(`retry: ${RETRY_MS}\n\n`)
+    const { view } = this.#source
+    if (lastId === view.id) return [hello]
+    const at = lastId === null ? -1 : this.#kept.findIndex(({ from }) => from === lastId)
+    if (at >= 0) return [hello, ...this.#kept.slice(at).map(({ bytes }) => bytes)]
+    return [hello, this.#snapshotOf(view)]
+  }
+
+  #snapshotOf(view: View): Uint8Array {
+    if (this.#snapshot?.id !== view.id) this.#snapshot = { id: view.id, bytes: encoded(event('view', view, view.id)) }
+    return this.#snapshot.bytes
+  }
+
+  #changed(change: Change): void {
+    const { log, ...rest } = change
+    const lines = log === undefined ? '' : event('log', log)
+    const bytes = encoded(`${lines}${event('change', rest, change.id)}`)
+    this.#keep({ from: change.from, id: change.id, bytes })
+    for (const client of this.#clients) this.#send(client, bytes)
+  }
+
+  #keep(kept: Kept): void {
+    // A change that does not follow the last one makes the earlier ones useless.
+    if (this.#kept.at(-1)?.id !== kept.from) this.#kept = []
+    if (this.#kept.length === 0) this.#keptBytes = 0
+    this.#kept.push(kept)
+    this.#keptBytes += kept.bytes.length
+    while (this.#kept.length > MOST_KEPT || this.#keptBytes > MOST_KEPT_BYTES)
+      this.#keptBytes -= this.#kept.shift()?.bytes.length ?? 0
+  }
+
+  /** Sends bytes to a client, or ends its stream if it does not read. */
+  #send(client: Client, bytes: Uint8Array): void {
+    if ((client.desiredSize ?? 0) >= bytes.length) client.enqueue(bytes)
+    else this.#end(client)
+  }
+
+  #end(client: Client): void {
+    if (!this.#clients.delete(client)) return
+    try {
+      client.close()
+    } catch {} // the reader has already ended the stream
+  }
+
+  #comment(): void {
+    const bytes = encoded(':\n\n')
+    for (const client of this.#clients) this.#send(client, bytes)
+  }
+}
+
+function encoded(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
+}
+
+/** JSON contains no line break, so an event has one line of data. */
+function event(kind: 'view' | 'change' | 'log', data: unknown, id?: string): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${kind}\ndata: ${JSON.stringify(data)}\n\n`
+}
+
+function tooMany(): Response {
+  const body = { error: `${MOST_CLIENTS} pages are open already: close one of them`, code: 'TOO_MANY' }
+  return Response.json(body, { status: 503, headers: { 'retry-after': '10' } })
+}

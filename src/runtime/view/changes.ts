@@ -1,0 +1,75 @@
+import type { Change, LogLine, View } from './view.ts'
+
+/** Keys of a view that a change does not list among the changed ones. The time changes with every reading, so it is no
+ *  reason for a change. */
+const OWN_KEYS: ReadonlySet<string> = new Set([
+  'id',
+  'time',
+  'positions',
+  'openOrders',
+  'bots',
+] satisfies (keyof View)[])
+
+/** Returns what changed from one view to a later one of the same process; undefined if nothing did. `log`: lines of the
+ *  log since the first view. */
+export function changeBetween(before: View, after: View, log: readonly LogLine[] = []): Change | undefined {
+  const set: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(after))
+    if (!OWN_KEYS.has(key) && !same(value, before[key as keyof View])) set[key] = value
+  const lists = {
+    ...listed(
+      'positions',
+      changedRows(before.positions, after.positions, ({ id }) => id),
+    ),
+    ...listed(
+      'openOrders',
+      changedRows(before.openOrders, after.openOrders, ({ id }) => id),
+    ),
+    ...listed(
+      'bots',
+      changedRows(before.bots, after.bots, ({ name }) => name),
+    ),
+  }
+  if (Object.keys(set).length + Object.keys(lists).length + log.length === 0) return undefined
+  set.time = after.time
+  return { id: after.id, from: before.id, set: set as Change['set'], ...lists, ...(log.length > 0 && { log }) }
+}
+
+function listed<Rows>(key: 'positions' | 'openOrders' | 'bots', rows: Rows | undefined): { [key: string]: Rows } {
+  return rows === undefined ? {} : { [key]: rows }
+}
+
+/** Returns the rows that are new or changed, by key, and null for each row that is gone; undefined without any. */
+function changedRows<Row>(
+  before: readonly Row[],
+  after: readonly Row[],
+  keyOf: (row: Row) => string,
+): Record<string, Row | null> | undefined {
+  const known = new Map(before.map((row) => [keyOf(row), row]))
+  const changed: [string, Row | null][] = []
+  for (const row of after) {
+    const key = keyOf(row)
+    const old = known.get(key)
+    known.delete(key)
+    if (old === undefined || !same(row, old)) changed.push([key, row])
+  }
+  for (const key of known.keys()) changed.push([key, null])
+  return changed.length === 0 ? undefined : Object.fromEntries(changed)
+}
+
+/** Whether two values of plain JSON are equal. */
+function same(one: unknown, other: unknown): boolean {
+  if (one === other) return true
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
+  if (Array.isArray(one)) {
+    if (!Array.isArray(other) || one.length !== other.length) return false
+    return one.every((item, index) => same(item, other[index]))
+  }
+  let count = 0
+  for (const key in one) {
+    if (!same(one[key as never], other[key as never])) return false
+    count++
+  }
+  for (const _ in other) count--
+  return count === 0
+}

@@ -1,0 +1,26 @@
+import type { JournalReader } from '../../journal/reader/reader.ts'
+import type { View } from './view.ts'
+
+/** Up to this number of mints, a search for each of them is faster than one pass over all announcements. */
+const FEW = 8
+
+/** Returns the symbols of mints, as far as the tape of a journal contains them. */
+export function symbolsIn(reader: JournalReader, mints: ReadonlySet<string>): ReadonlyMap<string, string> {
+  return reader.look((_history, tape) =>
+    mints.size > FEW ? tape.symbolsOf(mints) : new Map([...mints].map((mint) => [mint, tape.nameOf(mint).symbol])),
+  )
+}
+
+/** Mints of the rows of a view that show a symbol. */
+export function mintsOf({ positions, openOrders }: Pick<View, 'positions' | 'openOrders'>): Set<string> {
+  return new Set([...positions, ...openOrders].map(({ mint }) => mint))
+}
+
+/** Returns a view with these symbols. */
+export function withSymbols(view: View, symbols: ReadonlyMap<string, string>): View {
+  const named = <Row extends { readonly mint: string }>(row: Row): Row => ({
+    ...row,
+    symbol: symbols.get(row.mint) ?? '',
+  })
+  return { ...view, positions: view.positions.map(named), openOrders: view.openOrders.map(named) }
+}
