@@ -3,6 +3,7 @@ import { isUnsellable, type Position, sellingText } from '../../engine/accountin
 import { exitLevels, type PositionReading } from '../../engine/exits/exit-levels.ts'
 import type { BotSettings, Plan } from '../../engine/settings.ts'
 import type { Budget } from '../../orders/budget-status.ts'
+import { inOrderOfOpening } from './apply-change.ts'
 import type { WorthOf } from './bot-results.ts'
 import type {
   BotStatus,
@@ -124,8 +125,7 @@ function walletsOf(bots: readonly BotSettings[], model: ViewModel, worthOf: Wort
 }
 
 function positionsOf(model: ViewModel, readingOf: ViewParts['readingOf'], now: Millis): PositionStatus[] {
-  const held = [...model.positions.values()].sort((one, other) => one.openedAt - other.openedAt)
-  return held.map((position) => {
+  const shown = [...model.positions.values()].map((position) => {
     const { bot, mint, state, tokens, decimals, costLamports, averagePrice, openedAt } = position
     const reading = readingOf(position)
     const { lamports, price } = reading ?? {}
@@ -140,6 +140,7 @@ function positionsOf(model: ViewModel, readingOf: ViewParts['readingOf'], now: M
       exits: exitsOf(model, position, reading, now),
     }
   })
+  return shown.sort(inOrderOfOpening)
 }
 
 function idOf({ account, mint }: Position): string {

@@ -7,7 +7,7 @@ import type { Budget } from '../../orders/budget-status.ts'
 import { readingsOf } from '../liquidation-value.ts'
 import { readView, type WatchedWorld } from './read-view.ts'
 import { mintsOf, symbolsIn, withSymbols } from './token-symbols.ts'
-import type { View, ViewSource } from './view.ts'
+import type { View } from './view.ts'
 import { ViewModel } from './view-model.ts'
 
 /** The view of a journal that no process writes: the state at its end. `Since the start` is the start of its last
@@ -39,11 +39,6 @@ export function recordedView(reader: JournalReader, title: string): View {
   }
   const view = readView(parts, lastTime)
   return withSymbols(view, symbolsIn(reader, mintsOf(view)))
-}
-
-/** A view that does not change. */
-export function constantView(view: View): ViewSource {
-  return { view, listen: () => () => {} }
 }
 
 /** The world of a process that has ended. */

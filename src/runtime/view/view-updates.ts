@@ -4,7 +4,7 @@ import type { Change, LogLine, View, ViewSource } from './view.ts'
 
 /** Time between two readings of the view. A change must reach the desk within 250 ms, so this leaves time for its way
  *  to the desk's thread. */
-export const UPDATE_EVERY_MS = 200
+const UPDATE_EVERY_MS = 200
 /** Most lines of the log in one change. The log of the journal has the others. */
 const MOST_LINES = 200
 
