@@ -160,6 +160,12 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
       load: () => import('./journal/migrate.ts'),
     },
     {
+      name: 'backup',
+      arguments: '<db> <to>',
+      about: 'copy a journal, also while a process writes it, and check the copy; restores a backup too',
+      load: () => import('./journal/backup.ts'),
+    },
+    {
       name: 'orders',
       about: 'list the orders and their outcomes',
       load: async () => ({ command: (await import('./journal/tables.ts')).orders }),

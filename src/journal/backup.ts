@@ -55,7 +55,8 @@ function backupsOf(path: string): string[] {
     .map((name) => join(folder, name))
 }
 
-function flush(path: string): void {
+/** Waits until a file, or the entries of a folder, are on the disk. */
+export function flush(path: string): void {
   const file = openSync(path, 'r')
   try {
     fsyncSync(file)
@@ -64,6 +65,6 @@ function flush(path: string): void {
   }
 }
 
-function inMebibytes(bytes: number): number {
+export function inMebibytes(bytes: number): number {
   return Math.ceil(bytes / MEBIBYTE)
 }

@@ -91,8 +91,8 @@ export function topUpLog(db: Database.Database): boolean {
 export class OlderJournal extends SluiceError {}
 
 /** Opens a journal that another process may be writing. Throws SluiceError as `openForWriting` does, and if there is no
- *  journal. Throws OlderJournal if the journal has an older schema. */
-export function openForReading(path: string): Database.Database {
+ *  journal. Throws OlderJournal if the journal has an older schema, unless `older` allows one. */
+export function openForReading(path: string, { older = false } = {}): Database.Database {
   if (!existsSync(path)) throw noJournalAt(path)
   guarded(path, () => {
     refuseStranger(path)
@@ -101,7 +101,7 @@ export function openForReading(path: string): Database.Database {
   return opened(path, new Database(path, { readonly: true, fileMustExist: true }), (db) => {
     refuseOther(path, db)
     const version = versionOf(db)
-    if (version < SCHEMA_VERSION)
+    if (version < SCHEMA_VERSION && !older)
       throw new OlderJournal(
         `${path} was written by an older version of Sluice (schema ${version}, this version reads ${SCHEMA_VERSION}): \`sluice migrate --journal ${path}\` migrates it, and so does starting a bot on it`,
       )

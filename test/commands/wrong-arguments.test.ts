@@ -27,6 +27,7 @@ const READING: Readonly<Record<string, (path: string) => string[]>> = {
   import: (path) => [path, '--journal', join(folder.path, 'new.db')],
   export: (path) => ['--journal', path, '--out', `${out}.ndjson`],
   migrate: (path) => ['--journal', path],
+  backup: (path) => [path, join(folder.path, 'copy.db')],
   orders: (path) => ['--journal', path],
   fills: (path) => ['--journal', path],
   why: (path) => ['o1', '--journal', path],

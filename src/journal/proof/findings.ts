@@ -12,19 +12,28 @@ import { unlikeImplied } from './unlike-implied.ts'
  *  Does not check whether the engine would decide again as recorded, which only a replay shows. Call it on a
  *  snapshot. */
 export function* findingsOf(db: Database, tape: TapeReader): Generator<Finding, void, undefined> {
+  yield* changedRows(db, tape)
+  for (const step of [contradictions(db), brokenSums(db)]) yield* readable(step)
+}
+
+/** Yields the rows and blocks whose checksum does not match, and the seqs and numbers without a row. */
+export function* changedRows(db: Database, tape: TapeReader): Generator<Finding, void, undefined> {
   yield* brokenSeals(db)
-  for (const step of [missingRows(db), damagedBlocks(db, tape), contradictions(db), brokenSums(db)])
-    try {
-      yield* step
-    } catch (error) {
-      // The checksum of this row does not match either, so another finding names the row.
-      if (!(error instanceof SqliteError) || !error.message.includes('malformed JSON')) throw error
-      yield {
-        table: 'any',
-        row: 'with a changed record',
-        problem: 'the record is not valid JSON, so the rows that depend on it were not compared',
-      }
+  for (const step of [missingRows(db), damagedBlocks(db, tape)]) yield* readable(step)
+}
+
+function* readable(step: Generator<Finding, void, undefined>): Generator<Finding, void, undefined> {
+  try {
+    yield* step
+  } catch (error) {
+    // The checksum of this row does not match either, so another finding names the row.
+    if (!(error instanceof SqliteError) || !error.message.includes('malformed JSON')) throw error
+    yield {
+      table: 'any',
+      row: 'with a changed record',
+      problem: 'the record is not valid JSON, so the rows that depend on it were not compared',
     }
+  }
 }
 
 function* contradictions(db: Database): Generator<Finding, void, undefined> {

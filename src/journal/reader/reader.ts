@@ -14,7 +14,7 @@ import { Mints } from '../../market/mints.ts'
 import type { Attempt } from '../../orders/attempt.ts'
 import { damageOf, guarded, openForReading, refusalOf } from '../database.ts'
 import type { Finding } from '../proof/finding.ts'
-import { findingsOf } from '../proof/findings.ts'
+import { changedRows, findingsOf } from '../proof/findings.ts'
 import { lackOf } from '../proof/missing-rows.ts'
 import { type FillRow, type FillTableRow, fillOf, fillRow } from '../schema/fills.ts'
 import { MappedScan } from '../tape/block-row.ts'
@@ -261,6 +261,12 @@ export class JournalReader {
   /** Yields the rows that contradict the journal's own record. */
   findings(): Generator<Finding, void, undefined> {
     return this.#readEach(findingsOf(this.#db, this.#tape))
+  }
+
+  /** Yields the rows that were changed after they were written, or are missing. A part of `findings` that takes seconds
+   *  where `findings` takes minutes, because no decision is repeated. */
+  changedRows(): Generator<Finding, void, undefined> {
+    return this.#readEach(changedRows(this.#db, this.#tape))
   }
 
   /** Throws SluiceError if a table that a restart reads is damaged. */

@@ -43,7 +43,7 @@ export const SPACE_LIMITS: SpaceLimits = {
 }
 
 /** A state ends only when the free space is this many times the limit below which the state began. */
-const COMES_BACK_ABOVE = 1.25
+export const COMES_BACK_ABOVE = 1.25
 
 /** Decides what may be written with the free disk space. */
 export class DiskSpace {

@@ -1,0 +1,41 @@
+import { ExitCode } from '../../base/errors.ts'
+import { counted } from '../../base/text.ts'
+import { backUpOnline, type OnlineBackup } from '../../journal/online-backup.ts'
+import { stampOf } from '../../runtime/time-text.ts'
+import { defineCommand, flag, JSON_LINE } from '../options.ts'
+import { withSteps } from '../terminal.ts'
+
+/** Copies a journal, also while a process writes it, and checks the copy. Restores a backup too. Exits 1 if rows of the
+ *  journal were changed after they were written; the copy is kept then. */
+export const command = defineCommand({
+  options: {
+    replace: flag('replace an existing backup of that name once the new one is checked'),
+    json: JSON_LINE,
+  },
+  async run([from = '', to = ''], { replace, json }) {
+    const backup = await withSteps((step) =>
+      backUpOnline(from, to, {
+        replace,
+        copied: (bytes, of) => step('copy', 'bytes').at(bytes, of),
+        checking: () => step('copy', 'bytes').note('checking the copy'),
+      }),
+    )
+    const findings = backup.state?.findings ?? 0
+    if (json) console.log(JSON.stringify({ from, to, ...backup }))
+    else console.log(textOf(from, to, backup))
+    if (findings > 0)
+      console.error(
+        `sluice: ${counted(findings, 'row')} of ${from} changed after it was written, or missing, and the copy is the same: \`sluice replay --journal ${to}\` lists them`,
+      )
+    return findings > 0 ? ExitCode.failed : ExitCode.done
+  },
+})
+
+function textOf(from: string, to: string, { bytes, schema, state }: OnlineBackup): string {
+  const copy = `${to} is a copy of ${from} (${(bytes / 1e6).toFixed(1)} MB)`
+  if (state === null) return `${copy}, checked for damage; its schema ${schema} is older, so its rows were not checked`
+  const { lastSeq, lastTime, positions, openOrders, findings } = state
+  const end = lastTime === 0 ? 'without rows' : `up to row ${lastSeq} of ${stampOf(lastTime)}`
+  const open = `${counted(positions, 'open position')}, ${counted(openOrders, 'open order')}`
+  return `${copy} ${end}, with ${open}; ${findings === 0 ? 'no damage, all checksums match' : 'no damage'}`
+}

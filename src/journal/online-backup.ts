@@ -1,0 +1,195 @@
+import { closeSync, existsSync, openSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
+import { ExitCode, SluiceError } from '../base/errors.ts'
+import type { Millis, Seq } from '../base/units.ts'
+import { isOpen } from '../engine/order.ts'
+import { flush, inMebibytes } from './backup.ts'
+import { guarded, noJournalAt, openForReading, refuseStranger } from './database.ts'
+import { type Lock, lockJournal } from './lock.ts'
+import { openReader } from './reader/reader.ts'
+import { SCHEMA_VERSION, versionOf } from './schema/schema.ts'
+import { COMES_BACK_ABOVE, freeBytesOf, SPACE_LIMITS, usageOf } from './writer/space.ts'
+
+/** Pages of one step of the copy, 16 MiB. */
+const PAGES = 2048
+
+/** Open state that a start on the copy would restore. */
+export interface CopiedState {
+  /** Last row of the copy; rows that the process writes during the copy are not in it. */
+  readonly lastSeq: Seq
+  readonly lastTime: Millis
+  readonly positions: number
+  readonly openOrders: number
+  /** Number of rows whose checksum does not match, or that are missing. The copy has them from the journal. */
+  readonly findings: number
+}
+
+export interface OnlineBackup {
+  readonly bytes: number
+  readonly schema: number
+  /** null for a journal of an older schema: this version cannot read its rows before a migration. */
+  readonly state: CopiedState | null
+}
+
+export interface OnlineBackupOptions {
+  /** Whether an existing journal at the target is replaced. */
+  readonly replace?: boolean
+  /** Receives the bytes that are copied, and all bytes. */
+  readonly copied?: (bytes: number, of: number) => void
+  /** Called when the copy is complete and its check begins. */
+  readonly checking?: () => void
+  /** Free bytes at the target; for tests. */
+  readonly freeBytes?: number
+}
+
+/** Copies a journal while a process may be writing it, checks the copy, and then gives the copy its name. The target is
+ *  either untouched or a complete copy of mode 0600 in a single file.
+ *
+ *  SQLite's online backup restarts at each commit of another process, and a trading process commits five times a
+ *  second. So the copy reads from one snapshot. Throws SluiceError: exit 2 for a target that exists, exit 4 for a
+ *  target that a process writes, exit 1 if the space does not suffice or the journal is corrupt. */
+export async function backUpOnline(from: string, to: string, options: OnlineBackupOptions = {}): Promise<OnlineBackup> {
+  if (!existsSync(from)) throw noJournalAt(from)
+  const db = openForReading(from, { older: true })
+  let lock: Lock | undefined
+  try {
+    lock = lockTarget(from, to, options.replace === true)
+    removeLeftovers(to)
+    refuseWithoutSpace(from, to, options.freeBytes ?? freeBytesOf(dirname(to)))
+    const partial = `${to}.partial-${process.pid}`
+    try {
+      await copy(db, partial, options)
+      options.checking?.()
+      const result = checked(from, partial)
+      flush(partial)
+      // A process may have created a journal there since the first look.
+      if (options.replace !== true && existsSync(to)) throw existing(to)
+      renameSync(partial, to)
+      flush(dirname(to))
+      return result
+    } finally {
+      for (const file of [partial, `${partial}-journal`]) rmSync(file, { force: true })
+    }
+  } finally {
+    lock?.release()
+    db.close()
+  }
+}
+
+/** Checks that the target may be written. Locks a target at which a process may run. */
+function lockTarget(from: string, to: string, replace: boolean): Lock | undefined {
+  const folder = dirname(to)
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new SluiceError(`${folder} is not a folder; create it, or mount its disk, before the backup`, ExitCode.usage)
+  const lock = existsSync(`${to}.lock`) ? lockJournal(to) : undefined
+  try {
+    const log = `${to}-wal`
+    if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 0)
+      throw new SluiceError(
+        `${log} is the log of another journal, and SQLite would apply it to the copy: move it away together with ${to}`,
+        ExitCode.usage,
+      )
+    if (!existsSync(to)) return lock
+    guarded(to, () => refuseStranger(to))
+    if (realpathSync(from) === realpathSync(to))
+      throw new SluiceError(`${to} is the journal itself; name another file for the backup`, ExitCode.usage)
+    if (!replace) throw existing(to)
+    return lock
+  } catch (error) {
+    lock?.release()
+    throw error
+  }
+}
+
+function existing(to: string): SluiceError {
+  return new SluiceError(`${to} already exists; --replace replaces it once the new copy is checked`, ExitCode.usage)
+}
+
+/** Deletes copies to this target whose process was killed. */
+function removeLeftovers(to: string): void {
+  const start = `${basename(to)}.partial-`
+  for (const name of readdirSync(dirname(to))) {
+    const pid = /^(\d+)(-journal)?$/.exec(name.startsWith(start) ? name.slice(start.length) : '')?.[1]
+    if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(dirname(to), name), { force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** Refuses a copy that does not fit, or that would leave so little space that the running process stops recording. */
+function refuseWithoutSpace(from: string, to: string, freeBytes: number): void {
+  const sameDisk = statSync(from).dev === statSync(dirname(to)).dev
+  const size = usageOf(from, { freeBytes }).bytes
+  const kept = sameDisk ? SPACE_LIMITS.tapeBytes * COMES_BACK_ABOVE : 0
+  if (freeBytes >= size + kept) return
+  const why = sameDisk
+    ? `, ${inMebibytes(kept)} MiB of them so that a process can go on recording on the same disk`
+    : ''
+  throw new SluiceError(
+    `a backup of ${from} to ${dirname(to)} needs ${inMebibytes(size + kept)} MiB of free disk space${why}, but ${inMebibytes(freeBytes)} MiB are free: free some space, or name a file on another disk`,
+  )
+}
+
+async function copy(db: Database.Database, partial: string, { copied }: OnlineBackupOptions): Promise<void> {
+  // The file exists beforehand, because SQLite would create it with a mode that others can read.
+  closeSync(openSync(partial, 'wx', 0o600))
+  const pageBytes = db.pragma('page_size', { simple: true }) as number
+  try {
+    db.exec('BEGIN; SELECT 1 FROM sqlite_master LIMIT 1')
+    await db.backup(partial, {
+      progress: ({ totalPages, remainingPages }) => {
+        copied?.((totalPages - remainingPages) * pageBytes, totalPages * pageBytes)
+        return PAGES
+      },
+    })
+  } catch (error) {
+    if (error instanceof Database.SqliteError)
+      throw new SluiceError(`the backup of ${db.name} to ${dirname(partial)} failed: ${error.message}`)
+    throw error
+  } finally {
+    if (db.inTransaction) db.exec('COMMIT')
+  }
+}
+
+function checked(from: string, partial: string): OnlineBackup {
+  const copy = new Database(partial)
+  let schema = 0
+  try {
+    // The copy is one file without a log, so it can also be read on a read-only medium.
+    copy.pragma('journal_mode = DELETE')
+    schema = versionOf(copy)
+    const damage = guarded(partial, () => copy.pragma('integrity_check(1)', { simple: true }))
+    if (damage !== 'ok')
+      throw new SluiceError(
+        `${from} is corrupt, so nothing was written (${damage}); keep your last backup. To keep the damaged journal too, stop the process and copy the file together with ${from}-wal`,
+      )
+  } finally {
+    copy.close()
+  }
+  return { bytes: statSync(partial).size, schema, state: schema === SCHEMA_VERSION ? stateOf(partial) : null }
+}
+
+function stateOf(partial: string): CopiedState {
+  const reader = openReader(partial)
+  try {
+    const { nextSeq, lastTime, money, orders } = reader.recover()
+    let findings = 0
+    for (const _finding of reader.changedRows()) findings++
+    return {
+      lastSeq: nextSeq - 1,
+      lastTime,
+      positions: money.positions.filter(({ tokens, state }) => state !== 'closed' && tokens > 0n).length,
+      openOrders: orders.filter(({ state }) => isOpen(state)).length,
+      findings,
+    }
+  } finally {
+    reader.close()
+  }
+}
