@@ -55,6 +55,12 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
       load: () => import('./trade/run.ts'),
     },
     {
+      name: 'service',
+      arguments: '<what> <file...>',
+      about: 'write a hardened systemd unit that runs bots: `service install FILE...`; it starts nothing',
+      load: () => import('./deploy/service.ts'),
+    },
+    {
       name: 'check',
       arguments: '<file...>',
       about: 'list the errors of a configuration, or show its bots and the worst case that it allows',

@@ -89,7 +89,7 @@ describe('every command has the flags of its kind', () => {
   })
 
   test('--yes: all that may ask a person', () => {
-    expect(namesWith('yes')).toEqual(['run', 'doctor', 'close-accounts', 'resolve'])
+    expect(namesWith('yes')).toEqual(['run', 'service', 'doctor', 'close-accounts', 'resolve'])
   })
 })
 

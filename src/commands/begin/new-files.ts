@@ -11,12 +11,12 @@ export interface Written {
   readonly kept: readonly string[]
 }
 
-/** Writes the files that do not exist yet. Throws SluiceError if a file cannot be written. */
-export function writeNew(folder: string, files: NewFiles): Written {
+/** Writes the files that do not exist yet, with this mode. Throws SluiceError if a file cannot be written. */
+export function writeNew(folder: string, files: NewFiles, mode = 0o666): Written {
   const written: string[] = []
   const kept: string[] = []
   for (const [name, text] of Object.entries(files)) {
-    const list = writing(name, () => writeIfNew(join(folder, name), text)) ? written : kept
+    const list = writing(name, () => writeIfNew(join(folder, name), text, mode)) ? written : kept
     list.push(name)
   }
   return { written, kept }
@@ -33,10 +33,10 @@ export function writeGenerated(path: string, text: string, mark: string): void {
 
 /** Writes the file unless it exists, and returns whether it was written. The exclusive flag makes the check and the
  *  write one step, so a file that another process creates at the same time is not overwritten. */
-function writeIfNew(path: string, text: string): boolean {
+function writeIfNew(path: string, text: string, mode: number): boolean {
   mkdirSync(dirname(path), { recursive: true })
   try {
-    writeFileSync(path, text, { flag: 'wx' })
+    writeFileSync(path, text, { flag: 'wx', mode })
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error

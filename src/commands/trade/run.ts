@@ -46,7 +46,7 @@ export const command = defineCommand({
 })
 
 /** Shows the worst case of the live bots, and asks a person to confirm it. */
-async function confirmLive(config: Config, yes: boolean): Promise<void> {
+export async function confirmLive(config: Config, yes: boolean): Promise<void> {
   if (!config.bots.some(({ mode }) => mode === 'live'))
     throw new SluiceError('--live is given, but no bot has mode: live', ExitCode.usage)
   if (config.service.kind === 'sandbox') return

@@ -1,0 +1,112 @@
+import { ExitCode, SluiceError } from '../../base/errors.ts'
+
+/** The first line of a unit that Sluice writes; a file without it is never replaced. */
+export const MARK = '# Written by `sluice service install`, which replaces this file.'
+
+export interface UnitSettings {
+  /** Account of a system service; undefined for a service of the user who installs it. */
+  readonly user?: string
+  /** Command with its arguments; paths are absolute. */
+  readonly command: readonly string[]
+  readonly workingFolder: string
+  readonly environmentFile: string
+  /** Folders that the process writes; everything else is read-only for it. */
+  readonly writable: readonly string[]
+  /** What the service runs, for lists of units. */
+  readonly about: string
+}
+
+/** Restrictions that both kinds of services support. */
+const RESTRICTIONS = `NoNewPrivileges=yes
+ProtectSystem=strict
+PrivateTmp=yes
+ProtectKernelTunables=yes
+ProtectControlGroups=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service @pkey
+SystemCallErrorNumber=EPERM
+UMask=0077
+LimitCORE=0
+# MemoryDenyWriteExecute= is absent: V8 writes machine code at run time and cannot start with it.`
+
+/** Restrictions that need the rights of the system's manager; a user's manager would refuse to start the service. */
+const OF_THE_SYSTEM = `CapabilityBoundingSet=
+AmbientCapabilities=
+PrivateDevices=yes
+ProtectKernelModules=yes
+ProtectKernelLogs=yes
+ProtectClock=yes
+ProtectHostname=yes
+ProtectProc=invisible
+RemoveIPC=yes
+KeyringMode=private`
+
+/** Without PrivateUsers=, a user's manager cannot set up the read-only file system. */
+const OF_A_USER = 'PrivateUsers=yes'
+
+/** Text of a systemd unit that runs bots. An error of the configuration, a refused key and a safety refusal (exit codes
+ *  2, 3, 4) need a person, so the service is not restarted after them. */
+export function unitFile({ user, command, workingFolder, environmentFile, writable, about }: UnitSettings): string {
+  const isSystem = user !== undefined
+  // Runtime directory of the user, with the registry by which commands find the process.
+  const folders = [...writable.map(quoted), ...(isSystem ? [] : ['%t'])]
+  const read = [...command.filter((word) => word.startsWith('/')), workingFolder, ...writable]
+  return `${MARK}
+[Unit]
+Description=${plain(about)}
+Wants=network-online.target
+After=network-online.target
+StartLimitIntervalSec=600
+StartLimitBurst=5
+
+[Service]
+Type=exec
+${isSystem ? `User=${plain(user)}\n` : ''}WorkingDirectory=${plain(workingFolder)}
+EnvironmentFile=${plain(environmentFile)}
+ExecStart=${command.map(argument).join(' ')}
+Restart=on-failure
+RestartSec=10
+RestartPreventExitStatus=2 3 4
+# An orderly stop takes a few seconds. Only the main process gets the signal, because the signer must outlive its orders.
+KillSignal=SIGTERM
+KillMode=mixed
+TimeoutStopSec=60
+${RESTRICTIONS}
+ProtectHome=${read.some(isInHome) ? 'read-only' : 'yes'}
+ReadWritePaths=${folders.join(' ')}
+${isSystem ? OF_THE_SYSTEM : OF_A_USER}
+
+[Install]
+WantedBy=${isSystem ? 'multi-user.target' : 'default.target'}
+`
+}
+
+function isInHome(path: string): boolean {
+  return ['/home', '/root', '/run/user'].some((home) => path === home || path.startsWith(`${home}/`))
+}
+
+/** A value in which systemd expands only `%`. */
+function plain(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a line break would begin another setting of the unit
+  if (/[\u0000-\u001f\u007f]/.test(text) || text !== text.trim())
+    throw new SluiceError(
+      `${JSON.stringify(text)} cannot be written into a unit file: it has control characters, or spaces at its ends`,
+      ExitCode.usage,
+    )
+  return text.replaceAll('%', '%%')
+}
+
+/** A word of a list, in which systemd unquotes. */
+function quoted(text: string): string {
+  return `"${plain(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
+}
+
+/** An argument of a command, in which systemd also expands `$`. */
+function argument(text: string): string {
+  return /^[\w./:=@,+-]+$/.test(text) ? text : quoted(text).replaceAll('$', '$$$$')
+}
