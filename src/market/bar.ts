@@ -48,10 +48,14 @@ export const A_GAP = 2 ** 52
 
 /** Number of prints in the counts of a bar. */
 export function tradesIn(counts: number): number {
-  return (counts % A_SELL) + sellsIn(counts)
+  return buysIn(counts) + sellsIn(counts)
 }
 
-function sellsIn(counts: number): number {
+export function buysIn(counts: number): number {
+  return counts % A_SELL
+}
+
+export function sellsIn(counts: number): number {
   return Math.floor((counts % A_GAP) / A_SELL)
 }
 
@@ -65,7 +69,6 @@ export class ClosedBar implements Bar {
     this.#width = width
     this.#doubles = doubles
     this.#at = at
-    Object.preventExtensions(this)
   }
 
   get width(): Width {
@@ -93,13 +96,13 @@ export class ClosedBar implements Bar {
     return this.#doubles[this.#at + VOLUME] as number
   }
   get buys(): number {
-    return (this.#doubles[this.#at + COUNTS] as number) % A_SELL
+    return buysIn(this.#doubles[this.#at + COUNTS] as number)
   }
   get sells(): number {
     return sellsIn(this.#doubles[this.#at + COUNTS] as number)
   }
   get trades(): number {
-    return tradesIn((this.#doubles[this.#at + COUNTS] as number) % A_GAP)
+    return tradesIn(this.#doubles[this.#at + COUNTS] as number)
   }
   get gap(): boolean {
     return (this.#doubles[this.#at + COUNTS] as number) >= A_GAP
@@ -113,8 +116,17 @@ export class ClosedBar implements Bar {
 
 Object.freeze(ClosedBar.prototype)
 
-/** Returns the bar of an interval without a print: flat at the last price. */
-export function silentBar(width: Width, price: number, openTime: Millis, closeTime: Millis, gap: boolean): Bar {
-  const counts = gap ? A_GAP : 0
-  return new ClosedBar(width, Float64Array.of(price, price, price, price, 0, counts, openTime, closeTime), 0)
+/** Writes the bar of an interval without a print: flat at the last price. */
+export function writeSilentBar(
+  to: Float64Array,
+  price: number,
+  openTime: Millis,
+  closeTime: Millis,
+  gap: boolean,
+): void {
+  to[OPEN] = to[HIGH] = to[LOW] = to[CLOSE] = price
+  to[VOLUME] = 0
+  to[COUNTS] = gap ? A_GAP : 0
+  to[OPENED] = openTime
+  to[CLOSED] = closeTime
 }

@@ -1,5 +1,5 @@
 import type { Millis } from '../../base/units.ts'
-import { type Bar, silentBar } from '../../market/bar.ts'
+import { BAR_DOUBLES, CLOSE, CLOSED, OPENED, writeSilentBar } from '../../market/bar.ts'
 import type { Bars } from '../../market/bars.ts'
 import type { TokenId } from '../../market/block.ts'
 import type { FeedGaps } from '../../market/feed-gaps.ts'
@@ -13,64 +13,104 @@ export interface CursorOptions {
   readonly mostSilent: number
 }
 
-/** A place in the bars of a token, up to which they were passed on. */
-export class BarCursor {
-  readonly #options: CursorOptions
-  readonly #token: TokenId
-  /** Number of the next bar with prints. */
-  #number = 0
-  /** Begin of the next interval; NaN before the first bar. */
-  #openTime: Millis = Number.NaN
-  #close = Number.NaN
-  /** Number of silent bars since the last bar with prints. */
-  #silent = 0
+/** Receives the bar at `at` in `doubles`. The memory of a silent bar is written again for the next one. */
+export type TakeBar = (doubles: Float64Array, at: number, isSilent: boolean) => void
 
-  constructor(options: CursorOptions, token: TokenId) {
+/** Number of doubles of a cursor. The constants are their places. A cursor of zeros is before the first bar. */
+export const CURSOR_DOUBLES = 4
+/** Number of the next bar with prints. */
+const NUMBER = 0
+/** Begin of the next interval. */
+const OPEN_TIME = 1
+/** Close of the last bar with prints; 0 before the first. */
+const LAST_CLOSE = 2
+/** Number of silent bars since the last bar with prints. */
+const SILENT = 3
+
+const silentBar = new Float64Array(BAR_DOUBLES)
+
+/** Passes on the bars of tokens. The place up to which the bars of a token were passed on is a cursor: numbers in an
+ *  array of the caller. */
+export class BarPasser {
+  readonly #options: CursorOptions
+
+  constructor(options: CursorOptions) {
     this.#options = options
-    this.#token = token
   }
 
   /** Whether every bar was passed on. */
-  get isAtEnd(): boolean {
+  isAtEnd(token: TokenId, cursors: Float64Array, at: number): boolean {
     const { bars, isFilled } = this.#options
-    const count = bars.of(this.#token)?.count ?? 0
-    return this.#number === count && (!isFilled || !(this.#openTime < bars.closedTo))
+    if (cursors[at + NUMBER] !== bars.countOf(token)) return false
+    return !isFilled || cursors[at + LAST_CLOSE] === 0 || !((cursors[at + OPEN_TIME] as number) < bars.closedTo)
   }
 
   /** Passes on the bars since the last call. Silent bars before `notBefore` are left out, and so are silent bars from
    *  `until` on, after the last bar with prints. */
-  advance(
-    take: (bar: Bar) => void,
+  pass(
+    token: TokenId,
+    cursors: Float64Array,
+    at: number,
+    take: TakeBar,
     notBefore = Number.NEGATIVE_INFINITY,
     until: Millis = this.#options.bars.closedTo,
   ): void {
     const { bars, isFilled } = this.#options
-    const history = bars.of(this.#token)
+    const history = bars.of(token)
     if (history === undefined) return
-    if (this.#number < history.first) {
-      this.#number = history.first
-      this.#openTime = Number.NaN
+    if ((cursors[at + NUMBER] as number) < history.first) {
+      cursors[at + NUMBER] = history.first
+      cursors[at + LAST_CLOSE] = 0
     }
-    for (; this.#number < history.count; this.#number++) {
-      const bar = history.at(this.#number)
-      if (isFilled) this.#fill(bar.openTime, notBefore, take)
-      take(bar)
-      this.#silent = 0
-      this.#close = bar.close
-      this.#openTime = bar.closeTime
+    for (let number = cursors[at + NUMBER] as number; number < history.count; number++) {
+      const memory = history.memoryOf(number)
+      const place = history.placeOf(number)
+      if (isFilled) this.#fill(token, cursors, at, memory[place + OPENED] as number, notBefore, take)
+      take(memory, place, false)
+      this.#passed(cursors, at, number, memory, place)
     }
-    if (isFilled) this.#fill(until, notBefore, take)
+    if (isFilled) this.#fill(token, cursors, at, until, notBefore, take)
   }
 
-  #fill(until: Millis, notBefore: Millis, take: (bar: Bar) => void): void {
+  /** Passes on a bar that is about to close, if those before it were passed on and there was at least one. */
+  passNext(
+    token: TokenId,
+    cursors: Float64Array,
+    at: number,
+    take: TakeBar,
+    doubles: Float64Array,
+    place: number,
+  ): void {
+    const { bars, isFilled } = this.#options
+    const number = cursors[at + NUMBER] as number
+    if (number === 0 || number !== bars.countOf(token)) return
+    const openTime = doubles[place + OPENED] as number
+    if (isFilled && (cursors[at + OPEN_TIME] as number) < openTime)
+      this.#fill(token, cursors, at, openTime, Number.NEGATIVE_INFINITY, take)
+    take(doubles, place, false)
+    this.#passed(cursors, at, number, doubles, place)
+  }
+
+  #passed(cursors: Float64Array, at: number, number: number, doubles: Float64Array, place: number): void {
+    cursors[at + NUMBER] = number + 1
+    cursors[at + SILENT] = 0
+    cursors[at + LAST_CLOSE] = doubles[place + CLOSE] as number
+    cursors[at + OPEN_TIME] = doubles[place + CLOSED] as number
+  }
+
+  #fill(token: TokenId, cursors: Float64Array, at: number, until: Millis, notBefore: Millis, take: TakeBar): void {
     const { bars, gaps, mostSilent } = this.#options
-    const { name, everyMs } = bars.width
-    if (!(this.#openTime < until)) return
-    let at = Math.max(this.#openTime, notBefore)
-    for (; at < until && this.#silent < mostSilent; at += everyMs) {
-      take(silentBar(name, this.#close, at, at + everyMs, gaps.covers(this.#token, at, at + everyMs)))
-      this.#silent++
+    const { everyMs } = bars.width
+    const openTime = cursors[at + OPEN_TIME] as number
+    const close = cursors[at + LAST_CLOSE] as number
+    if (close === 0 || !(openTime < until)) return
+    let silent = cursors[at + SILENT] as number
+    for (let from = Math.max(openTime, notBefore); from < until && silent < mostSilent; from += everyMs) {
+      writeSilentBar(silentBar, close, from, from + everyMs, gaps.covers(token, from, from + everyMs))
+      take(silentBar, 0, true)
+      silent++
     }
-    this.#openTime = until
+    cursors[at + SILENT] = silent
+    cursors[at + OPEN_TIME] = until
   }
 }

@@ -1,48 +1,70 @@
-import type { TokenSeries } from './token-series.ts'
+import type { TokenId } from '../../market/block.ts'
 
-/** Place of an indicator: its name, the place of its series among those of the bot, and its place among the indicators
- *  of that series. */
-export interface IndicatorPlace {
-  readonly name: string
-  readonly series: number
-  readonly place: number
+/** Reads the values of a bot's indicators. */
+export interface ValueSource {
+  /** Value of an indicator of a token, by its place among the bot's indicators. */
+  valueOf(index: number, token: TokenId): unknown
 }
 
-/** The series of a token. */
-interface SeriesOwner {
-  readonly series: readonly TokenSeries[]
+/** The values of a token's indicators as a strategy sees them: each property reads the current value. */
+class Values {
+  readonly #source: ValueSource
+  /** -1 for a token without bars. */
+  #token: TokenId
+
+  constructor(source: ValueSource, token: TokenId) {
+    this.#source = source
+    this.#token = token
+    Object.preventExtensions(this)
+  }
+
+  static read(values: Values, index: number): unknown {
+    const token = values.#token
+    return token < 0 ? undefined : values.#source.valueOf(index, token)
+  }
+
+  /** Detaches the values from the token, whose number may then belong to another one. */
+  static forget(values: Values): void {
+    values.#token = -1
+  }
 }
 
-export type ValuesClass = new (owner: SeriesOwner | undefined) => object
+export type ValuesClass = new (source: ValueSource, token: TokenId) => Values
+
+/** Detaches the values of a token from its number. */
+export const forgetValues: (values: Values) => void = Values.forget
+export type { Values }
+
+/** Classes by the names of their properties. Bots with the same names share a class, because V8 reads the objects of
+ *  many classes in the same place several times as slowly. */
+const classes = new Map<string, ValuesClass>()
 
 /** Returns a class whose objects have the values of these indicators as properties. The properties stand in the
- *  prototype, so that an object takes little memory; each read returns the current value. */
-export function valuesClass(indicators: readonly IndicatorPlace[]): ValuesClass {
-  class Values {
-    readonly #owner: SeriesOwner | undefined
+ *  prototype, so that an object takes little memory. */
+export function valuesClass(names: readonly string[]): ValuesClass {
+  const key = JSON.stringify(names)
+  const known = classes.get(key) ?? newClass(names)
+  classes.set(key, known)
+  return known
+}
 
-    constructor(owner: SeriesOwner | undefined) {
-      this.#owner = owner
-      Object.preventExtensions(this)
-    }
-
-    static read(values: Values, { series, place }: IndicatorPlace): unknown {
-      return values.#owner?.series[series]?.valueOf(place)
-    }
+function newClass(names: readonly string[]): ValuesClass {
+  class NamedValues extends Values {}
+  const { prototype } = NamedValues
+  const toJSON = function (this: NamedValues): object {
+    return Object.fromEntries(names.map((name, index) => [name, Values.read(this, index)]))
   }
-  const { read } = Values
-  const toJSON = function (this: Values): object {
-    return Object.fromEntries(indicators.map((one) => [one.name, read(this, one)]))
-  }
-  Object.defineProperty(Values.prototype, 'toJSON', { value: toJSON, configurable: true })
-  for (const one of indicators)
-    Object.defineProperty(Values.prototype, one.name, {
-      get(this: Values): unknown {
-        return read(this, one)
+  Object.defineProperty(prototype, 'toJSON', { value: toJSON, configurable: true })
+  for (const [index, name] of names.entries())
+    Object.defineProperty(prototype, name, {
+      get(this: NamedValues): unknown {
+        return Values.read(this, index)
       },
       enumerable: true,
       configurable: true,
     })
-  Object.freeze(Values.prototype)
-  return Values
+  Object.freeze(prototype)
+  return NamedValues
 }
+
+Object.freeze(Values.prototype)

@@ -9,6 +9,8 @@ import type { FeedStatus, WarmGap } from '../messages.ts'
 
 /** A bot that uses bars of a width. */
 export interface BarReader {
+  /** Whether `closed` does anything. */
+  readonly listens: boolean
   /** Called before the oldest bars of a token are dropped. */
   dropping(bars: Bars, token: TokenId): void
   /** Called when a bar has closed. */
@@ -87,7 +89,7 @@ export class TokenBars {
   advance(now: Millis): void {
     if (this.#state.prices.contradicted) for (const bars of this.#all) bars.dropOpen()
     for (let at = this.#nextEnd(now); at !== undefined; at = this.#nextEnd(now)) this.#closeAt(at)
-    for (const bars of this.#all) if (bars.closesAt <= now) bars.nextInterval(now)
+    for (const bars of this.#all) if (bars.closesAt <= now) this.#endInterval(bars, now)
     this.#setDue()
   }
 
@@ -100,13 +102,26 @@ export class TokenBars {
   }
 
   #closeAt(at: Millis): void {
-    const closed: { readonly bars: Bars; readonly tokens: readonly TokenId[] }[] = []
-    for (const bars of this.#all) {
-      if (bars.closesAt > at) continue
-      const printed = bars.nextInterval(at)
-      closed.push({ bars, tokens: printed.filter((token) => this.#close(bars, token)) })
+    const closed = this.#all
+      .filter((bars) => bars.closesAt <= at)
+      .map((bars) => ({ bars, tokens: this.#endInterval(bars, at) }))
+    for (const { bars, tokens } of closed) {
+      const listeners = this.#listenersOf(bars)
+      if (listeners.length === 0) continue
+      for (let index = 0; index < tokens.length; index++) show(bars, tokens[index] as TokenId, listeners)
     }
-    for (const { bars, tokens } of closed) for (const token of tokens) this.#show(bars, token)
+  }
+
+  /** Closes the bars of all tokens with a print in the current interval. Returns the tokens. */
+  #endInterval(bars: Bars, now: Millis): Uint32Array {
+    const readers = this.#readers.get(bars) ?? []
+    return bars.endInterval(now, (token) => {
+      for (const reader of readers) reader.dropping(bars, token)
+    })
+  }
+
+  #listenersOf(bars: Bars): BarReader[] {
+    return (this.#readers.get(bars) ?? []).filter(({ listens }) => listens)
   }
 
   #setDue(): void {
@@ -130,17 +145,12 @@ export class TokenBars {
 
   #completed(token: TokenId): void {
     const closed = this.#complete.splice(0).filter((bars) => this.#close(bars, token))
-    for (const bars of closed) this.#show(bars, token)
+    for (const bars of closed) show(bars, token, this.#listenersOf(bars))
   }
 
   #close(bars: Bars, token: TokenId): boolean {
     if (bars.drops(token)) for (const reader of this.#readers.get(bars) ?? []) reader.dropping(bars, token)
     return bars.close(token)
-  }
-
-  #show(bars: Bars, token: TokenId): void {
-    const bar = bars.newest(token)
-    for (const reader of this.#readers.get(bars) ?? []) reader.closed(bar, token)
   }
 
   /** Closes the bars that have ended before a row of the warm-up. The rows of a warm-up are older than the start. */
@@ -187,4 +197,11 @@ export class TokenBars {
       for (const reader of readers) reader.forget(token)
     }
   }
+}
+
+/** Shows the newest bar of a token to bots. */
+function show(bars: Bars, token: TokenId, listeners: readonly BarReader[]): void {
+  if (listeners.length === 0) return
+  const bar = bars.newest(token)
+  for (let index = 0; index < listeners.length; index++) (listeners[index] as BarReader).closed(bar, token)
 }

@@ -32,6 +32,10 @@ export class DurableStates {
       if (record.bot === name && record.account === account.id) this.#put(record, JSON.stringify(record.value))
   }
 
+  get isEmpty(): boolean {
+    return this.#byMint.size === 0
+  }
+
   records(): TokenState[] {
     return [...this.#byMint.values()].map(({ record }) => record)
   }

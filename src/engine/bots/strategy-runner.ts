@@ -136,17 +136,20 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     activity.leave(before)
   }
 
+  get hasBarHandler(): boolean {
+    return this.handlers.onBar !== undefined || this.handlers.exitsFor !== undefined
+  }
+
   /** Shows a bar that has closed to the strategy: to `onBar` if its keys cover the token, to `exitsFor` if it holds the
    *  token. */
   closed(bar: Bar, token: number): void {
     const { onBar, exitsFor } = this.handlers
     if (onBar === undefined && exitsFor === undefined) return
-    const mint = this.state.mints.list[token] as string
-    const isCovered = this.keys.has('trades') || this.keys.has(mint)
-    if (!isCovered && (exitsFor === undefined || this.#positionIn(mint) === undefined)) return
+    const isCovered = this.keys.has('trades') || this.keys.has(this.state.mints.list[token] as string)
+    if (!isCovered && (exitsFor === undefined || this.#positionIn(this.state.mints.list[token] as string) === undefined)) return
     const view = this.viewOf(token)
     if (isCovered) this.guard(() => this.handlers.onBar?.(bar, view))
-    this.guard(() => this.#followExits(bar, view))
+    if (exitsFor !== undefined) this.guard(() => this.#followExits(bar, view))
   }
 
   #followExits(bar: Bar, view: TokenView): void {
@@ -272,7 +275,7 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     // The previous process has seen the rows of the warm-up, so they are not the first of their day.
     if (this.state.warming) return known
     setByToken(this.#tokens, token, known)
-    this.durable.seen(known.mint)
+    if (!this.durable.isEmpty) this.durable.seen(known.mint)
     return known
   }
 

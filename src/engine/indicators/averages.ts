@@ -1,32 +1,77 @@
-import type { Bar } from '../../market/bar.ts'
+import { CLOSE, HIGH, LOW, VOLUME } from '../../market/bar.ts'
 import type { Width } from '../../market/bar-width.ts'
-import { type BarFigure, figureOf, type Indicator, type IndicatorState, readBars } from './indicator.ts'
-import { LastValues } from './last-values.ts'
+import { type BarFigure, figureAt, type Indicator, readBars, readFigure } from './indicator.ts'
+import { NumberIndicator } from './number-indicator.ts'
+import { deviationOf, highestOf, lowestOf, meanOf, sumOf, weightedMeanOf } from './window.ts'
 
 /** Simple moving average of the last `bars` bars (a number of 1 to 10,000). `of`: the figure of the bar; default
  *  `close`. Throws RangeError for another number. */
 export function sma(width: Width, bars: number, of: BarFigure = 'close'): Indicator<number> {
-  readBars(bars, 'sma')
-  return { width, create: () => new WindowState(bars, of, ({ mean }) => mean) }
+  return new WindowFunction({ width, bars: readBars(bars, 'sma'), figure: readFigure(of, 'sma') }, meanOf)
 }
 
 /** Average of the last `bars` bars (a number of 1 to 10,000), with weights that rise linearly to the newest bar. Throws
  *  RangeError for another number. */
 export function wma(width: Width, bars: number, of: BarFigure = 'close'): Indicator<number> {
-  readBars(bars, 'wma')
-  return { width, create: () => new WindowState(bars, of, ({ weightedMean }) => weightedMean) }
+  return new WindowFunction({ width, bars: readBars(bars, 'wma'), figure: readFigure(of, 'wma') }, weightedMeanOf)
 }
 
 /** Highest high of the last `bars` bars (a number of 1 to 10,000). Throws RangeError for another number. */
 export function highest(width: Width, bars: number, of: BarFigure = 'high'): Indicator<number> {
-  readBars(bars, 'highest')
-  return { width, create: () => new WindowState(bars, of, (values) => values.highest) }
+  return new WindowFunction({ width, bars: readBars(bars, 'highest'), figure: readFigure(of, 'highest') }, highestOf)
 }
 
 /** Lowest low of the last `bars` bars (a number of 1 to 10,000). Throws RangeError for another number. */
 export function lowest(width: Width, bars: number, of: BarFigure = 'low'): Indicator<number> {
-  readBars(bars, 'lowest')
-  return { width, create: () => new WindowState(bars, of, (values) => values.lowest) }
+  return new WindowFunction({ width, bars: readBars(bars, 'lowest'), figure: readFigure(of, 'lowest') }, lowestOf)
+}
+
+/** What an indicator over a window of one figure reads. */
+interface WindowOptions {
+  readonly width: Width
+  readonly bars: number
+  readonly figure: number
+}
+
+/** An indicator of the last values of a figure. The first of its `numbers` tells whether the others are those of the
+ *  last bar: 1, or 0 after each bar. */
+abstract class WindowIndicator<V> extends NumberIndicator<V> {
+  protected readonly bars: number
+  readonly #figure: number
+
+  constructor({ width, bars, figure }: WindowOptions, numbers: number) {
+    super(width, numbers, [bars])
+    this.bars = bars
+    this.#figure = figure
+  }
+
+  add(memory: Float64Array, at: number, _room: number, count: number, bars: Float64Array, from: number): void {
+    memory[at + this.numbers + (count % this.bars)] = figureAt(bars, from, this.#figure)
+    memory[at] = 0
+  }
+}
+
+/** A function of a window. `oldest`: place of the oldest value in the window. */
+type OfWindow = (memory: Float64Array, at: number, length: number, oldest: number) => number
+
+/** A function of the last values. It is computed when it is read, and then kept until the next bar. */
+class WindowFunction extends WindowIndicator<number> {
+  readonly #compute: OfWindow
+
+  constructor(options: WindowOptions, compute: OfWindow) {
+    super(options, 2)
+    this.#compute = compute
+  }
+
+  valueOf(memory: Float64Array, at: number, _room: number, count: number): number | undefined {
+    const { bars } = this
+    if (count < bars) return undefined
+    if (memory[at] === 0) {
+      memory[at] = 1
+      memory[at + 1] = this.#compute(memory, at + 2, bars, count % bars)
+    }
+    return memory[at + 1]
+  }
 }
 
 /** Bollinger bands, in the unit of the figure: `lower`, `middle` and `upper`. For prices: SOL a token. */
@@ -39,136 +84,102 @@ export interface Bands {
 /** Bollinger bands: the average of the last `bars` bars (a number of 1 to 10,000), and `deviations` standard deviations
  *  (above 0) on both sides of it. Throws RangeError for other numbers. */
 export function bollinger(width: Width, bars: number, deviations = 2, of: BarFigure = 'close'): Indicator<Bands> {
-  readBars(bars, 'bollinger')
+  const options = { width, bars: readBars(bars, 'bollinger'), figure: readFigure(of, 'bollinger') }
   if (!(deviations > 0)) throw new RangeError(`bollinger: expected deviations above 0, got ${String(deviations)}`)
-  const read = ({ mean: middle, deviation }: LastValues): Bands => {
-    const half = deviation * deviations
-    return Object.freeze({ lower: middle - half, middle, upper: middle + half })
-  }
-  return { width, create: () => new WindowState(bars, of, read) }
+  return new BollingerBands(options, deviations)
 }
 
-/** A function of the last values. It is computed when it is read, and then kept until the next bar. */
-class WindowState<V> implements IndicatorState<V> {
-  readonly #values: LastValues
-  readonly #of: BarFigure
-  readonly #read: (values: LastValues) => V
-  #value: V | undefined
+class BollingerBands extends WindowIndicator<Bands> {
+  readonly #deviations: number
 
-  constructor(bars: number, of: BarFigure, read: (values: LastValues) => V) {
-    this.#values = new LastValues(bars)
-    this.#of = of
-    this.#read = read
+  constructor(options: WindowOptions, deviations: number) {
+    super(options, 3)
+    this.#deviations = deviations
   }
 
-  add(bar: Bar): void {
-    this.#values.add(figureOf(bar, this.#of))
-    this.#value = undefined
-  }
-
-  get value(): V | undefined {
-    if (this.#value === undefined && this.#values.isFull) this.#value = this.#read(this.#values)
-    return this.#value
+  valueOf(memory: Float64Array, at: number, _room: number, count: number): Bands | undefined {
+    const { bars } = this
+    if (count < bars) return undefined
+    if (memory[at] === 0) {
+      memory[at] = 1
+      const mean = meanOf(memory, at + 3, bars)
+      memory[at + 1] = mean
+      memory[at + 2] = deviationOf(memory, at + 3, bars, mean) * this.#deviations
+    }
+    const middle = memory[at + 1] as number
+    const half = memory[at + 2] as number
+    return { lower: middle - half, middle, upper: middle + half }
   }
 }
 
 /** Exponential moving average with the factor 2 / (`bars` + 1); `bars` is a number of 1 to 10,000. It begins with the
  *  first bar, and has a value once there were `bars` bars. Throws RangeError for another number. */
 export function ema(width: Width, bars: number, of: BarFigure = 'close'): Indicator<number> {
-  readBars(bars, 'ema')
-  return { width, create: () => new EmaState(bars, of) }
+  return new Ema(width, readBars(bars, 'ema'), readFigure(of, 'ema'))
 }
 
-class EmaState implements IndicatorState<number> {
-  readonly #average: ExponentialAverage
-  readonly #of: BarFigure
+class Ema extends NumberIndicator<number> {
+  readonly #bars: number
+  readonly #figure: number
 
-  constructor(bars: number, of: BarFigure) {
-    this.#average = new ExponentialAverage(bars)
-    this.#of = of
+  constructor(width: Width, bars: number, figure: number) {
+    super(width, 1, [])
+    this.#bars = bars
+    this.#figure = figure
   }
 
-  add(bar: Bar): void {
-    this.#average.add(figureOf(bar, this.#of))
+  add(memory: Float64Array, at: number, _room: number, count: number, bars: Float64Array, from: number): void {
+    addToExponential(memory, at, count, this.#bars, figureAt(bars, from, this.#figure))
   }
 
-  get value(): number | undefined {
-    return this.#average.value
-  }
-}
-
-/** Exponential moving average of numbers. */
-export class ExponentialAverage {
-  readonly #needed: number
-  readonly #factor: number
-  #count = 0
-  /** Average so far, also before there were enough numbers. */
-  early = Number.NaN
-
-  constructor(needed: number) {
-    this.#needed = needed
-    this.#factor = 2 / (needed + 1)
-  }
-
-  add(value: number): void {
-    this.early = this.#count === 0 ? value : value * this.#factor + this.early * (1 - this.#factor)
-    this.#count++
-  }
-
-  get value(): number | undefined {
-    return this.#count >= this.#needed ? this.early : undefined
+  valueOf(memory: Float64Array, at: number, _room: number, count: number): number | undefined {
+    return count < this.#bars ? undefined : memory[at]
   }
 }
 
-/** Average by Wilder: the mean of the first numbers, then moved by 1 / `needed` of the distance to each number. */
-export class WilderAverage {
-  readonly #needed: number
-  #count = 0
-  #average = 0
+/** Adds a value to the exponential average at `at`, which begins with the first value. `count`: number of values before
+ *  it. */
+export function addToExponential(memory: Float64Array, at: number, count: number, bars: number, value: number): void {
+  const factor = 2 / (bars + 1)
+  memory[at] = count === 0 ? value : value * factor + (memory[at] as number) * (1 - factor)
+}
 
-  constructor(needed: number) {
-    this.#needed = needed
-  }
-
-  add(value: number): void {
-    this.#count++
-    if (this.#count > this.#needed) this.#average += (value - this.#average) / this.#needed
-    else {
-      this.#average += value
-      if (this.#count === this.#needed) this.#average /= this.#needed
-    }
-  }
-
-  get value(): number | undefined {
-    return this.#count >= this.#needed ? this.#average : undefined
-  }
+/** Adds a value to the average by Wilder at `at`: the mean of the first `bars` values, then moved by 1 / `bars` of the
+ *  distance to each value. `count`: number of values before it. */
+export function addToWilder(memory: Float64Array, at: number, count: number, bars: number, value: number): void {
+  const average = memory[at] as number
+  if (count >= bars) memory[at] = average + (value - average) / bars
+  else memory[at] = count + 1 === bars ? (average + value) / bars : average + value
 }
 
 /** Average price of the last `bars` bars (a number of 1 to 10,000), weighted by volume, SOL a token. The price of a bar
  *  is the mean of its high, its low and its close. undefined while all these bars are without volume. Throws RangeError
  *  for another number. */
 export function vwap(width: Width, bars: number): Indicator<number> {
-  readBars(bars, 'vwap')
-  return { width, create: () => new VwapState(bars) }
+  return new Vwap(width, readBars(bars, 'vwap'))
 }
 
-class VwapState implements IndicatorState<number> {
-  readonly #turnovers: LastValues
-  readonly #volumes: LastValues
+/** Its windows: turnovers, volumes. */
+class Vwap extends NumberIndicator<number> {
+  readonly #bars: number
 
-  constructor(bars: number) {
-    this.#turnovers = new LastValues(bars)
-    this.#volumes = new LastValues(bars)
+  constructor(width: Width, bars: number) {
+    super(width, 0, [bars, bars])
+    this.#bars = bars
   }
 
-  add({ high, low, close, volumeSol }: Bar): void {
-    this.#turnovers.add(((high + low + close) / 3) * volumeSol)
-    this.#volumes.add(volumeSol)
+  add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void {
+    const volume = bars[from + VOLUME] as number
+    const sum = (bars[from + HIGH] as number) + (bars[from + LOW] as number) + (bars[from + CLOSE] as number)
+    const place = at + (count % this.#bars)
+    memory[place] = (sum / 3) * volume
+    memory[place + Math.min(this.#bars, room)] = volume
   }
 
-  get value(): number | undefined {
-    if (!this.#volumes.isFull) return undefined
-    const volume = this.#volumes.sum
-    return volume > 0 ? this.#turnovers.sum / volume : undefined
+  valueOf(memory: Float64Array, at: number, _room: number, count: number): number | undefined {
+    const length = this.#bars
+    if (count < length) return undefined
+    const volume = sumOf(memory, at + length, length)
+    return volume > 0 ? sumOf(memory, at, length) / volume : undefined
   }
 }

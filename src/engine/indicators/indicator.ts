@@ -1,4 +1,4 @@
-import type { Bar } from '../../market/bar.ts'
+import { type Bar, buysIn, CLOSE, COUNTS, HIGH, LOW, OPEN, sellsIn, tradesIn, VOLUME } from '../../market/bar.ts'
 import type { Width } from '../../market/bar-width.ts'
 
 /** An indicator over the closed bars of one width. Sluice creates one state for each token, when the indicator is
@@ -52,6 +52,29 @@ export function figureOf(bar: Bar, figure: BarFigure): number {
     case 'sells':
       return bar.sells
   }
+}
+
+/** Places of the figures of a bar in memory; the numbers of prints share a place, and have numbers of their own. */
+const FIGURES: Readonly<Record<BarFigure, number>> = {
+  ...{ open: OPEN, high: HIGH, low: LOW, close: CLOSE, volumeSol: VOLUME },
+  ...{ buys: 5, sells: 6, trades: 7 },
+}
+
+/** Returns the number of a figure for `figureAt`. Throws RangeError for another text. */
+export function readFigure(figure: BarFigure, name: string): number {
+  const number = FIGURES[figure]
+  if (number !== undefined) return number
+  throw new RangeError(
+    `${name}: expected a figure of a bar (${Object.keys(FIGURES).join(', ')}), got ${String(figure)}`,
+  )
+}
+
+/** Reads a figure of the bar at `at` in `bars`, by the number of the figure. */
+export function figureAt(bars: Float64Array, at: number, figure: number): number {
+  if (figure <= VOLUME) return bars[at + figure] as number
+  const counts = bars[at + COUNTS] as number
+  if (figure === FIGURES.buys) return buysIn(counts)
+  return figure === FIGURES.sells ? sellsIn(counts) : tradesIn(counts)
 }
 
 /** Returns a number of bars. Throws RangeError if it is not a whole number in the range. */

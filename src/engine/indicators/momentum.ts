@@ -1,42 +1,40 @@
-import type { Bar } from '../../market/bar.ts'
+import { CLOSE, HIGH, LOW } from '../../market/bar.ts'
 import type { Width } from '../../market/bar-width.ts'
-import { ExponentialAverage, WilderAverage } from './averages.ts'
-import { type BarFigure, figureOf, type Indicator, type IndicatorState, readBars } from './indicator.ts'
-import { LastValues } from './last-values.ts'
+import { addToExponential, addToWilder } from './averages.ts'
+import { type BarFigure, figureAt, type Indicator, readBars, readFigure } from './indicator.ts'
+import { NumberIndicator } from './number-indicator.ts'
+import { highestOf, lowestOf, meanOf } from './window.ts'
 
 /** Relative strength index by Wilder, 0 to 100 percent; 100 if no bar fell. `bars`: number of bars, 2 to 10,000. It
  *  needs one bar more. Throws RangeError for another number. */
 export function rsi(width: Width, bars = 14, of: BarFigure = 'close'): Indicator<number> {
-  readBars(bars, 'rsi', 2)
-  return { width, create: () => new RsiState(bars, of) }
+  return new Rsi(width, readBars(bars, 'rsi', 2), readFigure(of, 'rsi'))
 }
 
-class RsiState implements IndicatorState<number> {
-  readonly #gains: WilderAverage
-  readonly #losses: WilderAverage
-  readonly #of: BarFigure
-  #last = Number.NaN
+/** Its numbers: the last value, the averages of gains and of losses. */
+class Rsi extends NumberIndicator<number> {
+  readonly #bars: number
+  readonly #figure: number
 
-  constructor(bars: number, of: BarFigure) {
-    this.#gains = new WilderAverage(bars)
-    this.#losses = new WilderAverage(bars)
-    this.#of = of
+  constructor(width: Width, bars: number, figure: number) {
+    super(width, 3, [])
+    this.#bars = bars
+    this.#figure = figure
   }
 
-  add(bar: Bar): void {
-    const price = figureOf(bar, this.#of)
-    const change = price - this.#last
-    this.#last = price
-    if (Number.isNaN(change)) return
-    this.#gains.add(Math.max(change, 0))
-    this.#losses.add(Math.max(-change, 0))
+  add(memory: Float64Array, at: number, _room: number, count: number, bars: Float64Array, from: number): void {
+    const value = figureAt(bars, from, this.#figure)
+    const change = value - (memory[at] as number)
+    memory[at] = value
+    if (count === 0) return
+    addToWilder(memory, at + 1, count - 1, this.#bars, Math.max(change, 0))
+    addToWilder(memory, at + 2, count - 1, this.#bars, Math.max(-change, 0))
   }
 
-  get value(): number | undefined {
-    const gain = this.#gains.value
-    const loss = this.#losses.value
-    if (gain === undefined || loss === undefined) return undefined
-    return loss === 0 ? 100 : 100 - 100 / (gain / loss + 1)
+  valueOf(memory: Float64Array, at: number, _room: number, count: number): number | undefined {
+    if (count <= this.#bars) return undefined
+    const loss = memory[at + 2] as number
+    return loss === 0 ? 100 : 100 - 100 / ((memory[at + 1] as number) / loss + 1)
   }
 }
 
@@ -54,36 +52,40 @@ export interface Macd {
 export function macd(width: Width, fast = 12, slow = 26, signal = 9, of: BarFigure = 'close'): Indicator<Macd> {
   readBars(fast, 'macd')
   readBars(slow, 'macd', fast + 1)
-  readBars(signal, 'macd')
-  return { width, create: () => new MacdState(fast, slow, signal, of) }
+  return new MacdIndicator(width, { fast, slow, signal: readBars(signal, 'macd') }, readFigure(of, 'macd'))
 }
 
-class MacdState implements IndicatorState<Macd> {
-  readonly #fast: ExponentialAverage
-  readonly #slow: ExponentialAverage
-  readonly #signal: ExponentialAverage
-  readonly #of: BarFigure
+/** Its numbers: the fast average, the slow one, the signal. */
+class MacdIndicator extends NumberIndicator<Macd> {
+  readonly #bars: { readonly fast: number; readonly slow: number; readonly signal: number }
+  readonly #figure: number
 
-  constructor(fast: number, slow: number, signal: number, of: BarFigure) {
-    this.#fast = new ExponentialAverage(fast)
-    this.#slow = new ExponentialAverage(slow)
-    this.#signal = new ExponentialAverage(signal)
-    this.#of = of
+  constructor(width: Width, bars: { fast: number; slow: number; signal: number }, figure: number) {
+    super(width, 3, [])
+    this.#bars = bars
+    this.#figure = figure
   }
 
-  add(bar: Bar): void {
-    const price = figureOf(bar, this.#of)
-    this.#fast.add(price)
-    this.#slow.add(price)
-    if (this.#slow.value !== undefined) this.#signal.add(this.#fast.early - this.#slow.early)
+  add(memory: Float64Array, at: number, _room: number, count: number, bars: Float64Array, from: number): void {
+    const { fast, slow, signal } = this.#bars
+    const value = figureAt(bars, from, this.#figure)
+    addToExponential(memory, at, count, fast, value)
+    addToExponential(memory, at + 1, count, slow, value)
+    const signals = count + 1 - slow
+    if (signals >= 0) addToExponential(memory, at + 2, signals, signal, macdAt(memory, at))
   }
 
-  get value(): Macd | undefined {
-    const signal = this.#signal.value
-    if (signal === undefined) return undefined
-    const macd = this.#fast.early - this.#slow.early
-    return Object.freeze({ macd, signal, histogram: macd - signal })
+  valueOf(memory: Float64Array, at: number, _room: number, count: number): Macd | undefined {
+    const { slow, signal } = this.#bars
+    if (count < slow + signal - 1) return undefined
+    const macd = macdAt(memory, at)
+    const average = memory[at + 2] as number
+    return { macd, signal: average, histogram: macd - average }
   }
+}
+
+function macdAt(memory: Float64Array, at: number): number {
+  return (memory[at] as number) - (memory[at + 1] as number)
 }
 
 /** Values of `stochastic`. */
@@ -97,88 +99,93 @@ export interface Stochastic {
 /** Stochastic oscillator over `bars` bars. `smooth`: number of bars of the average `d`. Both are 1 to 10,000. It needs
  *  `bars` + `smooth` - 1 bars. `k` is 0 while the range is empty. Throws RangeError for other numbers. */
 export function stochastic(width: Width, bars = 14, smooth = 3): Indicator<Stochastic> {
-  readBars(bars, 'stochastic')
-  readBars(smooth, 'stochastic')
-  return { width, create: () => new StochasticState(bars, smooth) }
+  return new StochasticIndicator(width, readBars(bars, 'stochastic'), readBars(smooth, 'stochastic'))
 }
 
-class StochasticState implements IndicatorState<Stochastic> {
-  readonly #highs: LastValues
-  readonly #lows: LastValues
-  readonly #ks: LastValues
-  #k = Number.NaN
+/** Its number: the last `k`. Its windows: highs, lows, the last values of `k`. */
+class StochasticIndicator extends NumberIndicator<Stochastic> {
+  readonly #bars: number
+  readonly #smooth: number
 
-  constructor(bars: number, smooth: number) {
-    this.#highs = new LastValues(bars)
-    this.#lows = new LastValues(bars)
-    this.#ks = new LastValues(smooth)
+  constructor(width: Width, bars: number, smooth: number) {
+    super(width, 1, [bars, bars, smooth])
+    this.#bars = bars
+    this.#smooth = smooth
   }
 
-  add({ high, low, close }: Bar): void {
-    this.#highs.add(high)
-    this.#lows.add(low)
-    if (!this.#highs.isFull) return
-    const { lowest } = this.#lows
-    const range = this.#highs.highest - lowest
-    this.#k = range === 0 ? 0 : ((close - lowest) * 100) / range
-    this.#ks.add(this.#k)
+  add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void {
+    const length = this.#bars
+    const highs = at + 1
+    const lows = highs + Math.min(length, room)
+    memory[highs + (count % length)] = bars[from + HIGH] as number
+    memory[lows + (count % length)] = bars[from + LOW] as number
+    const ks = count + 1 - length
+    if (ks < 0) return
+    const lowest = lowestOf(memory, lows, length)
+    const range = highestOf(memory, highs, length) - lowest
+    memory[at] = range === 0 ? 0 : (((bars[from + CLOSE] as number) - lowest) * 100) / range
+    memory[lows + length + (ks % this.#smooth)] = memory[at] as number
   }
 
-  get value(): Stochastic | undefined {
-    return this.#ks.isFull ? Object.freeze({ k: this.#k, d: this.#ks.mean }) : undefined
+  valueOf(memory: Float64Array, at: number, _room: number, count: number): Stochastic | undefined {
+    const length = this.#bars
+    if (count < length + this.#smooth - 1) return undefined
+    return { k: memory[at] as number, d: meanOf(memory, at + 1 + 2 * length, this.#smooth) }
   }
 }
 
 /** Rate of change over `bars` bars (a number of 1 to 10,000), percent. It needs `bars` + 1 bars. Throws RangeError for
  *  another number. */
 export function roc(width: Width, bars: number, of: BarFigure = 'close'): Indicator<number> {
-  readBars(bars, 'roc')
-  return { width, create: () => new RocState(bars, of) }
+  return new Roc(width, readBars(bars, 'roc'), readFigure(of, 'roc'))
 }
 
-class RocState implements IndicatorState<number> {
-  readonly #values: LastValues
-  readonly #of: BarFigure
-  #last = Number.NaN
+class Roc extends NumberIndicator<number> {
+  readonly #length: number
+  readonly #figure: number
 
-  constructor(bars: number, of: BarFigure) {
-    this.#values = new LastValues(bars + 1)
-    this.#of = of
+  constructor(width: Width, bars: number, figure: number) {
+    super(width, 0, [bars + 1])
+    this.#length = bars + 1
+    this.#figure = figure
   }
 
-  add(bar: Bar): void {
-    this.#last = figureOf(bar, this.#of)
-    this.#values.add(this.#last)
+  add(memory: Float64Array, at: number, _room: number, count: number, bars: Float64Array, from: number): void {
+    memory[at + (count % this.#length)] = figureAt(bars, from, this.#figure)
   }
 
-  get value(): number | undefined {
-    const { oldest, isFull } = this.#values
-    return isFull && oldest !== undefined && oldest !== 0 ? (this.#last / oldest - 1) * 100 : undefined
+  valueOf(memory: Float64Array, at: number, _room: number, count: number): number | undefined {
+    if (count < this.#length) return undefined
+    const oldest = memory[at + (count % this.#length)] as number
+    const newest = memory[at + ((count - 1) % this.#length)] as number
+    return oldest === 0 ? undefined : (newest / oldest - 1) * 100
   }
 }
 
 /** Average true range by Wilder, SOL a token. `bars`: number of bars, 1 to 10,000. The range of a bar includes the
  *  distance from the close before it. Throws RangeError for another number. */
 export function atr(width: Width, bars = 14): Indicator<number> {
-  readBars(bars, 'atr')
-  return { width, create: () => new AtrState(bars) }
+  return new Atr(width, readBars(bars, 'atr'))
 }
 
-class AtrState implements IndicatorState<number> {
-  readonly #ranges: WilderAverage
-  #last = Number.NaN
+/** Its numbers: the last close, the average. */
+class Atr extends NumberIndicator<number> {
+  readonly #bars: number
 
-  constructor(bars: number) {
-    this.#ranges = new WilderAverage(bars)
+  constructor(width: Width, bars: number) {
+    super(width, 2, [])
+    this.#bars = bars
   }
 
-  add({ high, low, close }: Bar): void {
-    const last = Number.isNaN(this.#last) ? close : this.#last
-    this.#ranges.add(Math.max(high, last) - Math.min(low, last))
-    this.#last = close
+  add(memory: Float64Array, at: number, _room: number, count: number, bars: Float64Array, from: number): void {
+    const close = bars[from + CLOSE] as number
+    const last = count === 0 ? close : (memory[at] as number)
+    memory[at] = close
+    const range = Math.max(bars[from + HIGH] as number, last) - Math.min(bars[from + LOW] as number, last)
+    addToWilder(memory, at + 1, count, this.#bars, range)
   }
 
-  get value(): number | undefined {
-    return this.#ranges.value
+  valueOf(memory: Float64Array, at: number, _room: number, count: number): number | undefined {
+    return count < this.#bars ? undefined : memory[at + 1]
   }
 }

@@ -13,7 +13,7 @@ const market = fc
       down: fc.double({ min: 0, max: 0.2, noNaN: true }),
       volumeSol: fc.oneof(fc.constant(0), fc.double({ min: 0.01, max: 50, noNaN: true })),
     }),
-    { minLength: 1, maxLength: 80 },
+    { minLength: 1, maxLength: 150 },
   )
   .map((steps) => {
     let close = 3e-8
@@ -27,20 +27,29 @@ const market = fc
     })
   })
 
-const bars = fc.integer({ min: 1, max: 20 })
+/** Lengths on both sides of those at which the state of a token moves to a place with more room: 16 and 64 bars. */
+const bars = fc.integer({ min: 1, max: 70 })
+
+const RUNS = 60
 
 /** Expects two indicators to have the same values after each bar. Values of the order of a price are compared relative
- *  to the price. */
-function expectSame<V>(all: readonly Bar[], ours: sluice.Indicator<V>, theirs: sluice.Indicator<unknown>): void {
+ *  to the price, and percentages to 100. */
+function expectSame<V>(
+  all: readonly Bar[],
+  ours: sluice.Indicator<V>,
+  theirs: sluice.Indicator<unknown>,
+  isPercent = false,
+): void {
   const [one, other] = [ours.create(), theirs.create()]
   for (const bar of all) {
     one.add(bar)
     other.add(bar)
     const [value, expected] = [numbersOf(one.value), numbersOf(other.value)]
-    expect(value.length).toBe(expected.length)
+    if (value.length !== expected.length) expect(value).toEqual(expected)
     for (const [index, number] of value.entries()) {
       const distance = Math.abs(number - (expected[index] as number))
-      expect(distance).toBeLessThanOrEqual(1e-9 * Math.max(bar.high, Math.abs(number)) + 1e-18)
+      const most = 1e-9 * Math.max(isPercent ? 100 : bar.high, Math.abs(number)) + 1e-18
+      if (!(distance <= most)) expect(value).toEqual(expected)
     }
   }
 }
@@ -64,6 +73,126 @@ test.each<[string, (n: number) => sluice.Indicator<unknown>, (n: number) => slui
 ])('%s is that of trading-signals', (_name, ours, theirs) => {
   fc.assert(
     fc.property(market, bars, (all, n) => expectSame(all, ours(n), theirs(n))),
-    { numRuns: 100 },
+    { numRuns: RUNS },
   )
+})
+
+type Reference = readonly [string, (n: number) => sluice.Indicator<unknown>, (n: number) => sluice.Indicator<unknown>]
+
+/** An indicator that computes its value from all bars so far. */
+function naive<V>(compute: (all: readonly Bar[]) => V | undefined): sluice.Indicator<V> {
+  return {
+    width: '1m',
+    create: () => {
+      const all: Bar[] = []
+      return {
+        add: (bar) => void all.push(bar),
+        get value() {
+          return compute(all)
+        },
+      }
+    },
+  }
+}
+
+/** An indicator of trading-signals whose result counts from the bar `least` on, with our names. */
+function theirs<V>(
+  least: number,
+  create: () => { add(candle: sluice.Candle): unknown },
+  named: (result: never) => V,
+): sluice.Indicator<V> {
+  return {
+    width: '1m',
+    create: () => {
+      const inner = create()
+      let count = 0
+      let value: V | undefined
+      return {
+        add: (bar) => {
+          const result = inner.add({ ...bar, volume: bar.volumeSol })
+          if (++count >= least) value = named(result as never)
+        },
+        get value() {
+          return value
+        },
+      }
+    },
+  }
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
+
+test.each<Reference>([
+  [
+    'macd is that of trading-signals, once the signal has enough values',
+    (n) => sluice.macd('1m', n, n + 7, 5),
+    (n) => {
+      const { EMA, MACD } = signals
+      const create = () => {
+        const macd = new MACD(new EMA(n), new EMA(n + 7), new EMA(5))
+        return { add: ({ close }: sluice.Candle) => macd.add(close) }
+      }
+      return theirs(n + 7 + 5 - 1, create, ({ macd, signal, histogram }: sluice.Macd) => ({ macd, signal, histogram }))
+    },
+  ],
+  [
+    'stochastic is that of trading-signals without slowing, in percent',
+    (n) => sluice.stochastic('1m', n, 3),
+    (n) => {
+      const create = () => new signals.StochasticOscillator({ kPeriod: n, kSlowingPeriod: 1, dPeriod: 3 })
+      const named = ({ stochK, stochD }: { stochK: number; stochD: number }) => ({ k: stochK, d: stochD })
+      return theirs(n + 2, create, named)
+    },
+  ],
+  [
+    'roc is that of trading-signals in percent',
+    (n) => sluice.roc('1m', n),
+    (n) => {
+      const create = () => {
+        const roc = new signals.ROC(n)
+        return { add: ({ close }: sluice.Candle) => roc.add(close) }
+      }
+      return theirs(n + 1, create, (fraction: number) => fraction * 100)
+    },
+  ],
+  [
+    'vwap is the turnover of the last bars over their volume',
+    (n) => sluice.vwap('1m', n),
+    (n) =>
+      naive((all) => {
+        const last = all.slice(-n)
+        const volume = sum(last.map(({ volumeSol }) => volumeSol))
+        if (last.length < n || volume === 0) return undefined
+        return sum(last.map(({ high, low, close, volumeSol }) => ((high + low + close) / 3) * volumeSol)) / volume
+      }),
+  ],
+  [
+    'highest is the highest high of the last bars',
+    (n) => sluice.highest('1m', n),
+    (n) => naive((all) => (all.length < n ? undefined : Math.max(...all.slice(-n).map(({ high }) => high)))),
+  ],
+  [
+    'lowest is the lowest low of the last bars',
+    (n) => sluice.lowest('1m', n),
+    (n) => naive((all) => (all.length < n ? undefined : Math.min(...all.slice(-n).map(({ low }) => low)))),
+  ],
+])('%s', (fact, ours, reference) => {
+  fc.assert(
+    fc.property(market, bars, (all, n) => expectSame(all, ours(n), reference(n), fact.includes('percent'))),
+    { numRuns: RUNS },
+  )
+})
+
+test.each(['open', 'high', 'low', 'close', 'volumeSol', 'buys', 'sells', 'trades'] as const)(
+  'an indicator reads the figure %s of the bar that it names',
+  (figure) => {
+    const state = sluice.sma('1m', 1, figure).create()
+    const bar = { open: 2, high: 4, low: 1, close: 3, volumeSol: 7, buys: 5, sells: 6, trades: 11 }
+    state.add({ ...bar, width: '1m', openTime: 0, closeTime: 60_000, gap: true })
+    expect(state.value).toBe(bar[figure])
+  },
+)
+
+test('an indicator of a figure that bars do not have is refused', () => {
+  expect(() => sluice.ema('1m', 3, 'volume' as never)).toThrow(/ema: expected a figure of a bar \(open, high, .*volume/)
 })

@@ -1,0 +1,151 @@
+import type { Millis } from '../../base/units.ts'
+import { type Bar, ClosedBar } from '../../market/bar.ts'
+import type { BarFollower } from '../../market/bars.ts'
+import type { TokenId } from '../../market/block.ts'
+import { type ByToken, setByToken } from '../../market/mints.ts'
+import type { Indicator, IndicatorState } from '../indicators/indicator.ts'
+import { IndicatorMemory } from '../indicators/indicator-memory.ts'
+import { NumberIndicator } from '../indicators/number-indicator.ts'
+import { BarPasser, CURSOR_DOUBLES, type CursorOptions } from './bar-cursor.ts'
+
+/** Number of silent bars in a row that count for an indicator. More would hardly change it, but take time. */
+const MOST_SILENT = 1_000
+
+/** Bars of one width as one bot sees them, and the bot's indicators over them. */
+export interface SeriesOptions extends Omit<CursorOptions, 'mostSilent'> {
+  readonly keep: number
+  readonly indicators: readonly Indicator<unknown>[]
+}
+
+const NO_BARS: readonly Bar[] = Object.freeze([])
+
+/** The list of a token's bars, and the place up to which it was made. */
+interface KeptList {
+  readonly cursor: Float64Array
+  bars: readonly Bar[]
+}
+
+/** The states of an author's indicators for a token, and the place up to which they have the bars. */
+interface OwnStates {
+  readonly cursor: Float64Array
+  readonly states: readonly IndicatorState<unknown>[]
+}
+
+/** The bars of one width of all tokens as one bot sees them. Lists and indicators are made when they are first read,
+ *  because most tokens are never read. An indicator that is read late has the value that it would have if it had been
+ *  read with each bar. */
+export class BotSeries implements BarFollower {
+  readonly #options: SeriesOptions
+  readonly #lists: ByToken<KeptList> = []
+  readonly #listPasser: BarPasser
+  readonly #passer: BarPasser
+  /** Indicators of numbers, which stand in the memory. A token's line begins with its cursor. */
+  readonly #inMemory: readonly NumberIndicator<unknown>[]
+  readonly #memory: IndicatorMemory
+  /** The author's own indicators. */
+  readonly #own: readonly Indicator<unknown>[]
+  readonly #ownStates: ByToken<OwnStates> = []
+  #token: TokenId = 0
+  readonly #addToMemory = (bars: Float64Array, at: number): void => this.#memory.add(this.#token, bars, at)
+
+  constructor(options: SeriesOptions) {
+    const { indicators } = options
+    this.#options = options
+    this.#listPasser = new BarPasser({ ...options, mostSilent: Number.POSITIVE_INFINITY })
+    this.#passer = new BarPasser({ ...options, mostSilent: MOST_SILENT })
+    this.#inMemory = indicators.filter((indicator) => indicator instanceof NumberIndicator)
+    this.#memory = new IndicatorMemory(this.#inMemory)
+    this.#own = indicators.filter((indicator) => !(indicator instanceof NumberIndicator))
+    if (this.#inMemory.length > 0) options.bars.addFollower(this)
+  }
+
+  get bars(): SeriesOptions['bars'] {
+    return this.#options.bars
+  }
+
+  get hasIndicators(): boolean {
+    return this.#options.indicators.length > 0
+  }
+
+  /** The last closed bars of a token, oldest first. The list is made once for all calls between two bars. */
+  listOf(token: TokenId): readonly Bar[] {
+    const { keep, bars } = this.#options
+    const { name, everyMs } = bars.width
+    if (bars.countOf(token) === 0) return NO_BARS
+    const kept = this.#lists[token] ?? { cursor: new Float64Array(CURSOR_DOUBLES), bars: NO_BARS }
+    if (this.#listPasser.isAtEnd(token, kept.cursor, 0)) return kept.bars
+    const list = kept.bars.slice()
+    const add = (doubles: Float64Array, at: number, isSilent: boolean): void => {
+      list.push(keptBar(name, doubles, at, isSilent))
+    }
+    this.#listPasser.pass(token, kept.cursor, 0, add, bars.closedTo - keep * everyMs)
+    kept.bars = Object.freeze(list.slice(-keep))
+    setByToken(this.#lists, token, kept)
+    return kept.bars
+  }
+
+  /** Place of an indicator for `valueOf`: those in memory first. */
+  placeOf(indicator: Indicator<unknown>): number {
+    const own = this.#own.indexOf(indicator)
+    return own < 0 ? this.#inMemory.indexOf(indicator as NumberIndicator<unknown>) : this.#inMemory.length + own
+  }
+
+  /** Current value of an indicator of a token. */
+  valueOf(place: number, token: TokenId): unknown {
+    if (place >= this.#inMemory.length) return this.#ownValueOf(place - this.#inMemory.length, token)
+    this.#countInMemory(token)
+    return this.#memory.valueOf(token, place)
+  }
+
+  #ownValueOf(index: number, token: TokenId): unknown {
+    this.#countOwn(token)
+    return this.#ownStates[token]?.states[index]?.value
+  }
+
+  /** Adds the bars that are about to be dropped to the indicators. The interval that ends now does not count as silent:
+   *  its bar, which is not there yet, is the reason for the drop. */
+  countBeforeDrop(token: TokenId): void {
+    if (this.#inMemory.length > 0) this.#countInMemory(token, Number.NEGATIVE_INFINITY)
+    if (this.#own.length > 0) this.#countOwn(token, Number.NEGATIVE_INFINITY)
+  }
+
+  closing(token: TokenId, doubles: Float64Array, at: number): void {
+    const line = this.#memory.lineOf(token)
+    this.#token = token
+    this.#passer.passNext(token, this.#memory.lines, line, this.#addToMemory, doubles, at)
+  }
+
+  /** Frees the lists and indicators of a token. */
+  forget(token: TokenId): void {
+    this.#memory.forget(token)
+    if (token < this.#lists.length) this.#lists[token] = undefined
+    if (token < this.#ownStates.length) this.#ownStates[token] = undefined
+  }
+
+  #countInMemory(token: TokenId, until?: Millis): void {
+    const line = this.#memory.lineOf(token)
+    const { lines } = this.#memory
+    if (this.#passer.isAtEnd(token, lines, line)) return
+    this.#token = token
+    this.#passer.pass(token, lines, line, this.#addToMemory, Number.NEGATIVE_INFINITY, until)
+  }
+
+  #countOwn(token: TokenId, until?: Millis): void {
+    const known = this.#ownStates[token]
+    const { cursor } = known ?? { cursor: new Float64Array(CURSOR_DOUBLES) }
+    if (this.#passer.isAtEnd(token, cursor, 0)) return
+    const { states } = known ?? { states: this.#own.map((indicator) => indicator.create()) }
+    if (known === undefined) setByToken(this.#ownStates, token, { cursor, states })
+    const { name } = this.#options.bars.width
+    const add = (doubles: Float64Array, at: number, isSilent: boolean): void => {
+      const bar = keptBar(name, doubles, at, isSilent)
+      for (let index = 0; index < states.length; index++) (states[index] as IndicatorState<unknown>).add(bar)
+    }
+    this.#passer.pass(token, cursor, 0, add, Number.NEGATIVE_INFINITY, until)
+  }
+}
+
+/** A bar that may be kept. The memory of a silent bar is copied, because it is written again. */
+function keptBar(name: Bar['width'], doubles: Float64Array, at: number, isSilent: boolean): Bar {
+  return isSilent ? new ClosedBar(name, doubles.slice(), 0) : new ClosedBar(name, doubles, at)
+}

@@ -1,0 +1,176 @@
+import type { TokenId } from '../../market/block.ts'
+
+/** An indicator whose state is only numbers. The state of a token is its numbers, which begin with 0, and then its
+ *  windows of last values. A window that is longer than `room` has room for `room` values, which are enough for the
+ *  bars so far. */
+export interface StateInMemory {
+  /** Number of numbers of a state. */
+  readonly numbers: number
+  /** Lengths of the windows of a state. */
+  readonly windows: readonly number[]
+  /** Adds the bar at `from` in `bars` to the state at `at`. `count`: number of bars before it. */
+  add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void
+  /** Returns the value after `count` bars; undefined if they are not enough. */
+  valueOf(memory: Float64Array, at: number, room: number, count: number): unknown
+}
+
+/** Number of doubles of a token's line, which is one cache line. The first ones belong to the owner of the memory. */
+const LINE_DOUBLES = 8
+/** Places in a line: the number of bars so far, the place of the token's pool (counted from 1; 0: none), and the place
+ *  of its states in the pool. */
+const COUNT = 4
+const POOL = 5
+const AT = 6
+
+/** Numbers of values for which the windows of a token have room at first, and how much more they then get. Most tokens
+ *  have few bars. */
+const LEAST_ROOM = 16
+const ROOM_FACTOR = 4
+
+/** The states of some indicators for all tokens. The states of one token stand together. They move to a pool with more
+ *  room when its bars fill the windows. */
+export class IndicatorMemory {
+  /** A line for each token, by token number. */
+  lines = new Float64Array(0)
+  /** Pools by their room, ascending, from 1 on. */
+  readonly #pools: readonly (StatePool | undefined)[]
+
+  constructor(indicators: readonly StateInMemory[]) {
+    const longest = Math.max(0, ...indicators.flatMap(({ windows }) => windows))
+    const rooms = [LEAST_ROOM]
+    while ((rooms.at(-1) as number) < longest) rooms.push((rooms.at(-1) as number) * ROOM_FACTOR)
+    this.#pools = [undefined, ...rooms.map((room) => new StatePool(indicators, room, room >= longest))]
+  }
+
+  /** Returns the place of a token's line. */
+  lineOf(token: TokenId): number {
+    const line = token * LINE_DOUBLES
+    if (line >= this.lines.length) {
+      const grown = new Float64Array(2 ** Math.ceil(Math.log2(token + 1)) * LINE_DOUBLES)
+      grown.set(this.lines)
+      this.lines = grown
+    }
+    return line
+  }
+
+  /** Adds the bar at `from` in `bars` to the states of a token. */
+  add(token: TokenId, bars: Float64Array, from: number): void {
+    const line = this.lineOf(token)
+    const count = this.lines[line + COUNT] as number
+    let pool = this.#pools[this.lines[line + POOL] as number]
+    if (pool === undefined || (count >= pool.room && !pool.isLast)) pool = this.#move(line, pool)
+    this.lines[line + COUNT] = count + 1
+    pool.add(this.lines[line + AT] as number, count, bars, from)
+  }
+
+  /** Current value of an indicator of a token, by its place in the list of indicators; undefined until there were
+   *  enough bars. */
+  valueOf(token: TokenId, index: number): unknown {
+    const line = token * LINE_DOUBLES
+    const pool = this.#pools[this.lines[line + POOL] as number]
+    if (pool === undefined) return undefined
+    return pool.valueOf(index, this.lines[line + AT] as number, this.lines[line + COUNT] as number)
+  }
+
+  /** Frees the states of a token and clears its line. */
+  forget(token: TokenId): void {
+    const line = token * LINE_DOUBLES
+    if (line >= this.lines.length) return
+    this.#pools[this.lines[line + POOL] as number]?.free(this.lines[line + AT] as number)
+    this.lines.fill(0, line, line + LINE_DOUBLES)
+  }
+
+  /** Moves the states of a token to the next pool. */
+  #move(line: number, from: StatePool | undefined): StatePool {
+    const { lines } = this
+    const place = (lines[line + POOL] as number) + 1
+    const pool = this.#pools[place] as StatePool
+    const at = pool.take()
+    if (from !== undefined) pool.fill(at, from, lines[line + AT] as number)
+    lines[line + POOL] = place
+    lines[line + AT] = at
+    return pool
+  }
+}
+
+/** States of tokens whose windows have the same room. */
+class StatePool {
+  readonly room: number
+  /** Whether the room is enough for any number of bars. */
+  readonly isLast: boolean
+  readonly #indicators: readonly StateInMemory[]
+  /** Places of the indicators in the states of a token, and the number of doubles that the states take. */
+  readonly #places: readonly number[]
+  readonly #size: number
+  #doubles = new Float64Array(0)
+  #used = 0
+  /** Freed places. */
+  readonly #free: number[] = []
+
+  constructor(indicators: readonly StateInMemory[], room: number, isLast: boolean) {
+    this.#indicators = indicators
+    this.room = room
+    this.isLast = isLast
+    let size = 0
+    this.#places = indicators.map((indicator) => {
+      size += sizeOf(indicator, room)
+      return size - sizeOf(indicator, room)
+    })
+    this.#size = size
+  }
+
+  /** Takes a place for the states of a token, which are zeros. */
+  take(): number {
+    const freed = this.#free.pop()
+    if (freed !== undefined) return freed
+    const at = this.#used
+    this.#used += this.#size
+    if (this.#used > this.#doubles.length) {
+      const grown = new Float64Array(Math.max(this.#used, 2 * this.#doubles.length))
+      grown.set(this.#doubles)
+      this.#doubles = grown
+    }
+    return at
+  }
+
+  /** Moves the states at `fromAt` in a smaller pool to the place `at` of this one. */
+  fill(at: number, from: StatePool, fromAt: number): void {
+    for (const [index, { numbers, windows }] of this.#indicators.entries()) {
+      let to = at + (this.#places[index] as number)
+      let source = fromAt + (from.#places[index] as number)
+      const copy = (size: number, next: number): void => {
+        this.#doubles.set(from.#doubles.subarray(source, source + size), to)
+        source += size
+        to += next
+      }
+      copy(numbers, numbers)
+      for (const length of windows) copy(Math.min(length, from.room), Math.min(length, this.room))
+    }
+    from.free(fromAt)
+  }
+
+  free(at: number): void {
+    this.#doubles.fill(0, at, at + this.#size)
+    this.#free.push(at)
+  }
+
+  add(at: number, count: number, bars: Float64Array, from: number): void {
+    const indicators = this.#indicators
+    const places = this.#places
+    const doubles = this.#doubles
+    for (let index = 0; index < indicators.length; index++) {
+      const indicator = indicators[index] as StateInMemory
+      indicator.add(doubles, at + (places[index] as number), this.room, count, bars, from)
+    }
+  }
+
+  valueOf(index: number, at: number, count: number): unknown {
+    const indicator = this.#indicators[index] as StateInMemory
+    return indicator.valueOf(this.#doubles, at + (this.#places[index] as number), this.room, count)
+  }
+}
+
+/** Number of doubles that a state takes. */
+function sizeOf({ numbers, windows }: StateInMemory, room: number): number {
+  return windows.reduce((size, length) => size + Math.min(length, room), numbers)
+}

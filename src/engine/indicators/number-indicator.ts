@@ -1,0 +1,44 @@
+import { A_SELL, BAR_DOUBLES, type Bar } from '../../market/bar.ts'
+import type { Width } from '../../market/bar-width.ts'
+import type { Indicator, IndicatorState } from './indicator.ts'
+import { IndicatorMemory, type StateInMemory } from './indicator-memory.ts'
+
+/** An indicator whose state is only numbers, so that the states of all tokens are one array. */
+export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory {
+  readonly width: Width
+  readonly numbers: number
+  readonly windows: readonly number[]
+
+  constructor(width: Width, numbers: number, windows: readonly number[]) {
+    this.width = width
+    this.numbers = numbers
+    this.windows = windows
+  }
+
+  abstract add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void
+
+  abstract valueOf(memory: Float64Array, at: number, room: number, count: number): V | undefined
+
+  create(): IndicatorState<V> {
+    return new SingleState(this)
+  }
+}
+
+/** A state on its own, for an author's indicator that is made of others. */
+class SingleState<V> implements IndicatorState<V> {
+  readonly #memory: IndicatorMemory
+  readonly #bar = new Float64Array(BAR_DOUBLES)
+
+  constructor(indicator: NumberIndicator<V>) {
+    this.#memory = new IndicatorMemory([indicator])
+  }
+
+  add({ open, high, low, close, volumeSol, buys, sells }: Bar): void {
+    this.#bar.set([open, high, low, close, volumeSol, buys + sells * A_SELL])
+    this.#memory.add(0, this.#bar, 0)
+  }
+
+  get value(): V | undefined {
+    return this.#memory.valueOf(0, 0) as V | undefined
+  }
+}

@@ -1,0 +1,41 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { IndicatorMemory, type StateInMemory } from '../../../src/engine/indicators/indicator-memory.ts'
+import { ema, macd, sma, stochastic, vwap } from '../../../src/index.ts'
+
+const indicators = [ema('1m', 3), sma('1m', 70), vwap('1m', 20), stochastic('1m', 18, 5), macd('1m', 2, 4, 3)]
+const tokens = 5
+
+/** Numbers of bars that are added to a token in a row; 0 frees the token. */
+const steps = fc.array(
+  fc.record({ token: fc.nat(tokens - 1), bars: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 90 })) }),
+  { minLength: 1, maxLength: 12 },
+)
+
+test('the states of tokens in one memory are those of single states, also after a token was freed', () => {
+  fc.assert(
+    fc.property(steps, (all) => {
+      const memory = new IndicatorMemory(indicators as unknown as StateInMemory[])
+      const singles = Array.from({ length: tokens }, () => indicators.map((one) => one.create()))
+      let price = 1
+      for (const { token, bars } of all) {
+        if (bars === 0) {
+          memory.forget(token)
+          singles[token] = indicators.map((one) => one.create())
+        }
+        for (let bar = 0; bar < bars; bar++) {
+          price = ((price * 7.3) % 5) + 1
+          const [open, high, low, close, volumeSol] = [price, price + 1, price / 2, price + 0.5, price * 3]
+          memory.add(token, Float64Array.of(open, high, low, close, volumeSol, 1, 0, 60_000), 0)
+          const times = { openTime: 0, closeTime: 60_000 }
+          const counts = { buys: 1, sells: 0, trades: 1, gap: false }
+          for (const single of singles[token] ?? [])
+            single.add({ width: '1m', ...times, open, high, low, close, volumeSol, ...counts })
+        }
+        for (const [index, single] of (singles[token] ?? []).entries())
+          expect(memory.valueOf(token, index)).toEqual(single.value)
+      }
+    }),
+    { numRuns: 60 },
+  )
+})
