@@ -8,11 +8,14 @@ import { Mints } from '../src/market/mints.ts'
 import { type Figure, isMain, pairs, printFigures, threadMs } from './figure.ts'
 import { played, randomMarket, TOKENS } from './random-market.ts'
 
-/** Prints of a token within a minute, on average. */
-const DENSITIES = [3, 12, 30]
+/** Prints of a token within a minute, on average. The last is that of recorded tokens in the minutes in which they
+ *  print. */
+const DENSITIES = [3, 12, 30, 100]
+/** The density at which the strategy that reads its indicators at every trade is measured too. */
+const USUAL = 12
 const BLOCKS = 64
 const ROUNDS = 3
-const RUNS = 9
+const RUNS = 7
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
@@ -39,10 +42,8 @@ const without = defineStrategy({
   }),
 })
 
-/** The same strategy, which reads five indicators at each bar. */
-const withBars = defineStrategy({
+const declared = {
   ...plain,
-  name: 'with',
   bars: { '1m': 200 },
   indicators: () => ({
     fast: ema('1m', 9),
@@ -51,6 +52,12 @@ const withBars = defineStrategy({
     bands: bollinger('1m', 20, 2),
     range: atr('1m', 14),
   }),
+} as const
+
+/** The same strategy, which reads five indicators at each bar. */
+const withBars = defineStrategy({
+  ...declared,
+  name: 'with',
   start: (params, bot) => ({
     ...without.start(params, bot as never),
     onBar({ close }, token) {
@@ -60,6 +67,25 @@ const withBars = defineStrategy({
       token.state.seen++
     },
   }),
+})
+
+/** The same strategy, which reads five indicators at each trade. */
+const atTrades = defineStrategy({
+  ...declared,
+  name: 'at-trades',
+  start: (params, bot) => {
+    const { onTrade } = without.start(params, bot as never)
+    return {
+      onTrade(trade, token) {
+        onTrade?.(trade, token as never)
+        const { price = 0, indicators } = token
+        const { fast, slow, strength, bands, range } = indicators
+        if (fast === undefined || slow === undefined || strength === undefined || bands === undefined) return
+        if (range === undefined || !(fast > slow && strength < 40 && price < bands.lower - range)) return
+        token.state.seen++
+      },
+    }
+  },
 })
 
 function nsPerRow(strategy: Strategy, blocks: readonly LiveBlock[], mints: Mints): number {
@@ -101,8 +127,12 @@ export async function benchBars(smoke = false): Promise<Figure[]> {
     const what = `${density} prints a token and minute`
     figures.push({ name: `no bars, ${what}`, unit: 'ns/row', ...bare })
     figures.push({ name: `bars and 5 indicators, ${what}`, unit: 'ns/row', ...ours })
-    const goal = density === 12 ? { goal: 1.5, atMost: true } : {}
+    const goal = density === USUAL ? { goal: 1.5, atMost: true } : {}
     figures.push({ name: `bars and 5 indicators, ${what}`, unit: 'x no bars', ...goal, ...ratio })
+    if (density === USUAL) {
+      const read = await pairs(smoke ? 1 : RUNS, of(atTrades), of(without))
+      figures.push({ name: `the same, read at each trade, ${what}`, unit: 'x no bars', ...read.ratio })
+    }
     const bytes = await bytesPerToken(blocks, mints)
     const minutes = Math.floor((BLOCKS * (blocks[0]?.length ?? 0)) / (TOKENS * density))
     figures.push({

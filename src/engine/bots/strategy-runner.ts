@@ -145,8 +145,9 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
   closed(bar: Bar, token: number): void {
     const { onBar, exitsFor } = this.handlers
     if (onBar === undefined && exitsFor === undefined) return
-    const isCovered = this.keys.has('trades') || this.keys.has(this.state.mints.list[token] as string)
-    if (!isCovered && (exitsFor === undefined || this.#positionIn(this.state.mints.list[token] as string) === undefined)) return
+    const mint = this.state.mints.list[token] as string
+    const isCovered = this.keys.has('trades') || this.keys.has(mint)
+    if (!isCovered && (exitsFor === undefined || this.#positionIn(mint) === undefined)) return
     const view = this.viewOf(token)
     if (isCovered) this.guard(() => this.handlers.onBar?.(bar, view))
     if (exitsFor !== undefined) this.guard(() => this.#followExits(bar, view))
