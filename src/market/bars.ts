@@ -38,7 +38,7 @@ export class Bars {
   /** Begin of the current interval of time bars: all earlier ones are closed. NaN for other bars. */
   closedTo: Millis = Number.NaN
   readonly isTimed: boolean
-  readonly #followers: BarFollower[] = []
+  #followers: readonly BarFollower[] = []
   readonly #gaps: FeedGaps
   #open = new Float64Array(0)
   /** Number of closed bars of each token so far. */
@@ -58,7 +58,11 @@ export class Bars {
   }
 
   addFollower(follower: BarFollower): void {
-    this.#followers.push(follower)
+    this.#followers = [...this.#followers, follower]
+  }
+
+  removeFollower(follower: BarFollower): void {
+    this.#followers = this.#followers.filter((one) => one !== follower)
   }
 
   /** Adds a print. `price`: the robust price after it, 0 if there is none. Returns true if the print completes a bar of

@@ -93,7 +93,8 @@ export class BotBars implements BarReader, ValueSource {
   /** Ends the use of bars, because the strategy has ended. */
   release(): void {
     this.#all.release(this)
-    this.#tokens.length = 0
+    for (const series of this.#series) series.release()
+    this.#values.length = 0
   }
 
   forget(token: TokenId): void {

@@ -41,7 +41,7 @@ export class BotSeries implements BarFollower {
   readonly #passer: BarPasser
   /** Indicators of numbers, which stand in the memory. A token's line begins with its cursor. */
   readonly #inMemory: readonly NumberIndicator<unknown>[]
-  readonly #memory: IndicatorMemory
+  #memory: IndicatorMemory
   /** The author's own indicators. */
   readonly #own: readonly Indicator<unknown>[]
   readonly #ownStates: ByToken<OwnStates> = []
@@ -113,6 +113,14 @@ export class BotSeries implements BarFollower {
     const line = this.#memory.lineOf(token)
     this.#token = token
     this.#passer.passNext(token, this.#memory.lines, line, this.#addToMemory, doubles, at)
+  }
+
+  /** Frees the lists and indicators of all tokens. */
+  release(): void {
+    this.#options.bars.removeFollower(this)
+    this.#memory = new IndicatorMemory(this.#inMemory)
+    this.#lists.length = 0
+    this.#ownStates.length = 0
   }
 
   /** Frees the lists and indicators of a token. */
