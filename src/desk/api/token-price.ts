@@ -38,23 +38,20 @@ export function barsOf(
   const bars = new Bars(width, new FeedGaps())
   bars.keep = Number.MAX_SAFE_INTEGER
   const closed: TokenBar[] = []
-  const close = (): void => {
-    if (!bars.close(TOKEN)) return
+  const add = (): void => {
     const { closeTime, open, high, low, close, volumeSol } = bars.newest(TOKEN)
     if (closeTime > from) closed.push({ t: closeTime, o: open, h: high, l: low, c: close, v: volumeSol })
   }
   const advance = (now: Millis): void => {
-    while (bars.hasPrints && bars.closesAt <= now) {
-      const printed = bars.nextInterval(bars.closesAt)
-      if (printed.length > 0) close()
-    }
-    if (bars.closesAt <= now) bars.nextInterval(now)
+    while (bars.hasPrints && bars.closesAt <= now) if (bars.endInterval(bars.closesAt, () => {}).length > 0) add()
+    if (bars.closesAt <= now) bars.endInterval(now, () => {})
   }
   for (let print = 0; print < times.length; print++) {
     const now = times[print] as Millis
     advance(now)
     if (!isSized(sol[print] as number, prices[print] as number)) continue
-    if (bars.print(TOKEN, sells[print] === 1, sol[print] as number, priced[print] as number, now)) close()
+    const isComplete = bars.print(TOKEN, sells[print] === 1, sol[print] as number, priced[print] as number, now)
+    if (isComplete && bars.close(TOKEN)) add()
   }
   advance(to)
   return closed
