@@ -3,10 +3,13 @@ import type { LogLine } from '../api/types.ts'
 import { applyChange } from './apply-change.ts'
 import type { Desk, Store } from './store.ts'
 
+/** Called when the stream opens again, and with each event. */
+type Heard = (kind: 'open' | 'view' | 'change' | 'log', data: string) => void
+
 /** The browser, as far as the connection needs it. */
 export interface Outside {
   /** Opens the stream of events. `failed`: the stream broke; `isOver` if the browser does not open it again. */
-  open(heard: (kind: 'view' | 'change' | 'log', data: string) => void, failed: (isOver: boolean) => void): () => void
+  open(heard: Heard, failed: (isOver: boolean) => void): () => void
   /** Asks for the whole view. `ended`: the session is over; `lost`: no answer, or an error. */
   ask(): Promise<View | 'ended' | 'lost'>
   now(): number
@@ -43,7 +46,7 @@ export class Connection {
     this.#close()
     this.#openAt = 0
     this.#close = this.#outside.open(
-      (kind, data) => this.#take(kind, JSON.parse(data)),
+      (kind, data) => (kind === 'open' ? this.#opened() : this.#take(kind, JSON.parse(data))),
       (isOver) => this.#failed(isOver),
     )
   }
@@ -55,6 +58,12 @@ export class Connection {
     else if (kind === 'log')
       this.#store.set({ link, news: [...newest(data as LogLine[]), ...news].slice(0, MOST_NEWS) })
     else if (view !== null) this.#store.set({ link, view: applyChange(view, data as Change) })
+  }
+
+  /** A stream that resumes sends only what the page has missed, which may be nothing. */
+  #opened(): void {
+    const { view, link } = this.#store.get()
+    if (view !== null && link.state === 'lost') this.#store.set({ link: { ...link, state: 'live' } })
   }
 
   #failed(isOver: boolean): void {

@@ -74,6 +74,7 @@ export const browser: Outside = {
     for (const kind of ['view', 'change', 'log'] as const) {
       stream.addEventListener(kind, (event) => heard(kind, (event as MessageEvent<string>).data))
     }
+    stream.addEventListener('open', () => heard('open', ''))
     stream.addEventListener('error', () => failed(stream.readyState === EventSource.CLOSED))
     return () => stream.close()
   },

@@ -81,6 +81,14 @@ test('the page shows a broken stream at once, and keeps the age of the view', ()
   expect(store.get().link.state).toBe('live')
 })
 
+test('a stream that resumes without any change is live again, and the state keeps its age', () => {
+  const { browser, store } = connected()
+  browser.failed(false)
+  browser.time += 5_000
+  browser.heard('open', '')
+  expect(store.get().link).toEqual({ state: 'live', heardAt: 1_000 })
+})
+
 test('a stream that the browser gives up is opened again every 3 seconds', async () => {
   const { browser, store } = connected()
   browser.failed(true)
