@@ -1,5 +1,5 @@
 import { type ComponentChild, h } from 'preact'
-import type { BotStatus, View } from '../../runtime/view/view.ts'
+import type { BotStatus } from '../../runtime/view/view.ts'
 import type { OrdersAnswer, RoundTripsAnswer } from '../api/types.ts'
 import { Amount, BotLink, Empty, Foreign, Pairs, Percent, Section, TokenLink, useAnswer, Waiting } from './elements.ts'
 import { EquityChart } from './equity-chart.ts'
@@ -19,7 +19,7 @@ export function Bots({ shown }: { shown: Shown }): ComponentChild {
     { title: 'Bots', about: `results in SOL, after all costs` },
     h(Table<BotStatus>, {
       label: 'Bots',
-      columns: columnsAt(shown.now, shown.view),
+      columns: columnsAt(shown.now),
       rows: bots,
       keyOf: ({ name }) => name,
       stampOf: ({ last }) => (last === null ? '' : ageText(shown.now - last.time)),
@@ -27,8 +27,7 @@ export function Bots({ shown }: { shown: Shown }): ComponentChild {
   )
 }
 
-function columnsAt(now: number, { wallets }: View): readonly Column<BotStatus>[] {
-  const several = wallets.length > 1
+function columnsAt(now: number): readonly Column<BotStatus>[] {
   return [
     { head: 'Bot', sort: ({ name }) => name, cell: ({ name }) => h(BotLink, { bot: name }) },
     { head: 'Mode', cell: ({ mode, executor }) => (mode === 'live' ? `live, ${executor}` : mode) },
@@ -65,7 +64,7 @@ function columnsAt(now: number, { wallets }: View): readonly Column<BotStatus>[]
       cell: ({ openOrders }) => String(openOrders),
     },
     {
-      head: several ? 'Last decision of the bot' : 'Last decision',
+      head: 'Last decision',
       isWide: true,
       cell: ({ last }) =>
         last === null

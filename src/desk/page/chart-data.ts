@@ -24,6 +24,11 @@ export function gridOf(from: number, to: number, barMs = 0): Grid {
   return { from: start, stepMs, cells: Math.min(MOST_CELLS * 2, Math.floor((to - start) / stepMs) + 1) }
 }
 
+/** Grid of a token. It begins with the first price, so that a young token fills the chart. */
+export function gridOfToken({ from, to, price: [times] }: TokenAnswer, barMs: number): Grid {
+  return gridOf(Math.max(from, times[0] ?? from), to, barMs)
+}
+
 /** Place of a time on the axis, in cells. */
 export function cellOf({ from, stepMs }: Grid, time: number): number {
   return (time - from) / stepMs

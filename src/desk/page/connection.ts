@@ -1,5 +1,4 @@
-import type { Change, View } from '../../runtime/view/view.ts'
-import type { LogLine } from '../api/types.ts'
+import type { Change, LogLine, View } from '../../runtime/view/view.ts'
 import { applyChange } from './apply-change.ts'
 import type { Desk, Store } from './store.ts'
 

@@ -14,11 +14,10 @@ const AXIS_WIDTH = 64
 const DAY_S = 86_400
 
 /** Equity of all bots, or of one. */
-export function EquityChart({ bot }: { bot: string }): ComponentChild {
-  const asked = useAnswer<EquityAnswer>(
-    `/api/equity?points=${POINTS}${bot === '' ? '' : `&bot=${encodeURIComponent(bot)}`}`,
-    EVERY_MS,
-  )
+export function EquityChart({ bot, mode = '' }: { bot: string; mode?: string }): ComponentChild {
+  const given = Object.entries({ points: String(POINTS), bot, mode }).filter(([, value]) => value !== '')
+  const query = new URLSearchParams(given)
+  const asked = useAnswer<EquityAnswer>(`/api/equity?${query}`, EVERY_MS)
   const { answer } = asked
   if (answer === undefined) return h(Waiting, { asked })
   const names = Object.keys(answer.bots)
@@ -134,6 +133,7 @@ function optionsOf({ quiet, line }: Colors, { series, scales }: Look): Omit<uPlo
 
 /** A time of the axis: the time of the day, and the date at midnight or if the ticks are days. */
 function tickText(time: number, stepSeconds: number): string {
+  if (stepSeconds < 60) return clockOf(time).slice(0, 8)
   const clock = clockOf(time).slice(0, 5)
   return stepSeconds >= DAY_S || clock === '00:00' ? localDateOf(time).slice(5) : clock
 }

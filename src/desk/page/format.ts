@@ -1,6 +1,6 @@
 // Numbers, times and texts of third parties as the page shows them. Every number has its unit here or in the head of
 // its column; a gain or a loss has a sign, so that colour is never the only difference.
-import { printable } from '../../base/text.ts'
+import { counted, printable } from '../../base/text.ts'
 import type { Millis } from '../../base/units.ts'
 import { clockOf, durationOf, localDateOf } from '../../runtime/time-text.ts'
 
@@ -105,4 +105,9 @@ export function wordsOf(code: string): string {
     .toLowerCase()
 }
 
-export { printable }
+/** Name of an exit by its key, for example `stop loss` for stopLossPercent. */
+export function exitName(kind: string): string {
+  return printable(wordsOf(kind.replace(/(Percent|Seconds)$/, '')))
+}
+
+export { counted, printable }

@@ -1,7 +1,7 @@
 import { type ComponentChild, type ComponentChildren, h } from 'preact'
 import type { View } from '../../runtime/view/view.ts'
 import { Amount, Foreign } from './elements.ts'
-import { ageText, bytesText, printable, solText, spanText, timeText, wordsOf } from './format.ts'
+import { ageText, bytesText, counted, printable, solText, spanText, timeText, wordsOf } from './format.ts'
 import type { Shown } from './shown.ts'
 
 /** Lag of the feed, and age of a write that is not durable, from which on the page marks them. */
@@ -108,11 +108,11 @@ function requests({ requests: { held, allowed, perMinute, waiting, holds } }: Vi
 
 function feed({ feed, feedLagMs, gaps, gapSeconds, reconnects, source }: View): Vital {
   const isGood = feed === 'live' || source === 'recorded'
-  const missing = gaps === 0 ? 'no gaps' : `${gaps} gaps ${spanText(gapSeconds * 1000)}`
+  const missing = gaps === 0 ? 'no gaps' : `${counted(gaps, 'gap')} ${spanText(gapSeconds * 1000)}`
   return {
     name: 'Feed',
     value: feedLagMs === null ? printable(feed) : `${printable(feed)}, ${spanText(feedLagMs)} behind`,
-    detail: reconnects === 0 ? missing : `${missing}, lost ${reconnects} times`,
+    detail: reconnects === 0 ? missing : `${missing}, ${counted(reconnects, 'reconnect')}`,
     mark: !isGood ? 'bad' : (feedLagMs ?? 0) > LAG_MS ? 'warn' : '',
   }
 }
@@ -127,24 +127,23 @@ function unknown({ openOrders }: View): Vital {
   }
 }
 
-function journal({ journal: { bytes, freeBytes, waitingMs } }: View): Vital {
+function journal({ journal: { bytes, freeBytes, waitingMs }, source }: View): Vital {
+  if (source === 'recorded') return { name: 'Journal', value: bytesText(bytes), detail: 'recorded', mark: '' }
   const isLate = waitingMs > WRITE_MS
   return {
     name: 'Journal',
-    value: isLate ? `waits ${spanText(waitingMs)}` : `${bytesText(bytes)}`,
+    value: isLate ? `waits ${spanText(waitingMs)}` : bytesText(bytes),
     detail: `${bytesText(freeBytes)} free`,
     mark: isLate || freeBytes < LITTLE_SPACE ? 'warn' : '',
   }
 }
 
-function plan({ plan, planNotice, decisionUs }: View): Vital {
+function plan({ plan, planNotice, decisionUs: { p50, p99 }, source }: View): Vital {
+  const speed = source === 'recorded' ? '' : `decides in ${p50.toFixed(1)} µs, p99 ${p99.toFixed(0)} µs`
   return {
     name: 'Plan',
     value: printable(plan.name),
-    detail:
-      planNotice === ''
-        ? `decides in ${decisionUs.p50.toFixed(1)} µs, p99 ${decisionUs.p99.toFixed(0)} µs`
-        : printable(planNotice),
+    detail: planNotice === '' ? speed : printable(planNotice),
     mark: planNotice === '' ? '' : 'warn',
   }
 }

@@ -1,33 +1,42 @@
 import { type ComponentChild, h } from 'preact'
 import { useState } from 'preact/hooks'
-import type { LogAnswer, LogLevel, LogLine } from '../api/types.ts'
+import type { LogLine } from '../../runtime/view/view.ts'
+import type { LogAnswer } from '../api/types.ts'
 import { Choice, Empty, Foreign, Section, TokenLink, Waiting } from './elements.ts'
 import { printable, shortKey, timeText } from './format.ts'
 import { BotFilter } from './orders-section.ts'
 import { useList } from './paged-list.ts'
 import type { Shown } from './shown.ts'
 
-const LEVELS: readonly LogLevel[] = ['error', 'warn', 'info']
-const LEVEL_NAMES: Readonly<Record<LogLevel, string>> = {
-  ...{ error: 'errors', warn: 'warnings', info: 'all' },
-}
+type Level = LogLine['level']
+
+const LEVELS: readonly { value: Level; text: string }[] = [
+  { value: 'error', text: 'errors' },
+  { value: 'warn', text: 'warnings' },
+  { value: 'info', text: 'all' },
+]
 const MOST_LINES = 5_000
 
 /** `news`: lines that arrived since the page was opened. */
 export function Log({ shown, news }: { shown: Shown; news: readonly LogLine[] }): ComponentChild {
-  const [level, setLevel] = useState<LogLevel>('info')
+  const [level, setLevel] = useState<Level>('info')
   const [bot, setBot] = useState('')
-  const { rows, asked, more } = useList<LogAnswer, LogLine>('/api/log', { level, bot }, ({ lines }) => lines)
+  const { rows, asked, more } = useList<LogAnswer, LogLine>(
+    '/api/log',
+    { level, bot },
+    ({ lines }) => lines as readonly LogLine[],
+  )
   const newest = rows[0]?.seq ?? 0
-  const wanted = new Set(LEVELS.slice(0, LEVELS.indexOf(level) + 1))
+  const least = LEVELS.findIndex(({ value }) => value === level)
+  const wanted = new Set(LEVELS.slice(0, least + 1).map(({ value }) => value))
   const fresh = news.filter((line) => line.seq > newest && wanted.has(line.level) && (bot === '' || line.bot === bot))
   const lines = asked.answer === undefined ? [] : [...fresh, ...rows].slice(0, MOST_LINES)
   return h(
     Section,
     { title: 'Log', about: h(BotFilter, { shown, bot, choose: setBot }) },
-    h(Choice<LogLevel>, {
+    h(Choice<Level>, {
       label: 'Least level',
-      options: LEVELS.map((value) => ({ value, text: LEVEL_NAMES[value] })),
+      options: LEVELS,
       value: level,
       choose: setLevel,
     }),

@@ -1,7 +1,7 @@
 import { type ComponentChild, h } from 'preact'
 import type { ExitStatus, PositionStatus } from '../../runtime/view/view.ts'
 import { BotLink, Empty, Foreign, Percent, Section, TokenLink } from './elements.ts'
-import { ageText, NONE, priceText, printable, signedPercent, solText, tokenText, wordsOf } from './format.ts'
+import { ageText, exitName, NONE, priceText, signedPercent, solText, tokenText, wordsOf } from './format.ts'
 import type { Shown } from './shown.ts'
 import { type Column, Table } from './table.ts'
 
@@ -97,7 +97,7 @@ export function Exits({ position, now }: { position: PositionStatus; now: number
 
 /** An exit with its price and how far it is, or with the time at which it fires. */
 function exitText({ kind, price, distancePercent, at }: ExitStatus, now: number): string {
-  const name = printable(wordsOf(kind))
+  const name = exitName(kind)
   if (price !== null) return `${name} ${priceText(price)} (${signedPercent(distancePercent)})`
   return at === null ? name : `${name} in ${ageText(at - now)}`
 }

@@ -13,9 +13,9 @@ import {
 } from 'lightweight-charts'
 import { clockOf, localDateOf } from '../../runtime/time-text.ts'
 import type { TokenAnswer } from '../api/types.ts'
-import { barMsOf, candles, type Grid, gridOf, type Mark, marksOf, priceCells } from './chart-data.ts'
+import { barMsOf, candles, type Grid, gridOfToken, type Mark, marksOf, priceCells } from './chart-data.ts'
 import { type Colors, wantsLittleMotion } from './colors.ts'
-import { priceText, printable, wordsOf } from './format.ts'
+import { exitName, priceText, printable } from './format.ts'
 import { TradeLayer } from './trade-layer.ts'
 
 /** The chart of a token: robust price or bars, all prints, interruptions, our marks, and the prices of the exits. */
@@ -33,7 +33,7 @@ export class PriceChart {
     this.#bars = bars
     this.#chart = createChart(element, optionsOf(colors))
     this.#series = this.#chart.addSeries(...seriesOf(bars, colors)) as ISeriesApi<SeriesType>
-    this.#layer = new TradeLayer(token, gridOfToken(token, bars), [], colors)
+    this.#layer = new TradeLayer(token, gridOfToken(token, barMsOf(bars)), [], colors)
     this.#series.attachPrimitive(this.#layer)
     this.#chart.subscribeClick(({ point }) => {
       const mark = point === undefined ? undefined : this.#layer.markAt(point.x, point.y)
@@ -44,14 +44,14 @@ export class PriceChart {
   }
 
   show(token: TokenAnswer): void {
-    const grid = gridOfToken(token, this.#bars)
+    const grid = gridOfToken(token, barMsOf(this.#bars))
     const points = token.bars === null ? priceCells(token, grid) : withEmptyCells(candles(token.bars, grid), grid)
     this.#series.setData(points.map((point) => ({ ...point, time: point.time as UTCTimestamp })))
     this.#layer.show(token, grid, marksOf(token))
     for (const line of this.#lines) this.#series.removePriceLine(line)
     this.#lines = token.exits.flatMap(({ kind, price, bot }) => {
       if (price === null) return []
-      const title = `${printable(wordsOf(kind))} ${printable(bot)}`.slice(0, 28)
+      const title = `${exitName(kind)} ${printable(bot)}`.slice(0, 28)
       const look = {
         color: this.#colors.quiet,
         lineWidth: 1,
@@ -65,10 +65,6 @@ export class PriceChart {
   remove(): void {
     this.#chart.remove()
   }
-}
-
-function gridOfToken({ from, to }: TokenAnswer, bars: string): Grid {
-  return gridOf(from, to, barMsOf(bars))
 }
 
 function withEmptyCells(bars: ReturnType<typeof candles>, { from, stepMs, cells }: Grid) {

@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { View } from '../../runtime/view/view.ts'
-import type { LogLine } from '../api/types.ts'
+import type { LogLine, View } from '../../runtime/view/view.ts'
 
 /** What the page knows about its connection to the running process. */
 export interface Link {

@@ -6,6 +6,7 @@ import {
   cellOf,
   declaredWidths,
   gridOf,
+  gridOfToken,
   marksOf,
   priceAt,
   priceCells,
@@ -25,6 +26,13 @@ test('the cells of a grid cover the time from the first to the last millisecond,
     }),
     { seed: 17 },
   )
+})
+
+test('the grid of a young token begins with its first price', () => {
+  const token = recordedToken(SMALL, mintOf(0), '')
+  const young = { ...token, price: [[NOW - 60_000], [1]] as const }
+  expect(gridOfToken(young, 0).from).toBe(NOW - 60_000)
+  expect(gridOfToken({ ...token, price: [[], []] }, 0).from).toBe(token.from)
 })
 
 test('a cell has its last price, and a price holds until the next one', () => {

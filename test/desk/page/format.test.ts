@@ -3,6 +3,7 @@ import {
   ageText,
   bytesText,
   countText,
+  exitName,
   percentText,
   priceText,
   shortKey,
@@ -41,6 +42,8 @@ test.each([
   [ageText(185_000), '3m'],
   [ageText(3_725_000), '1h02m'],
   [wordsOf('LOSING_STREAK'), 'losing streak'],
+  [exitName('stopLossPercent'), 'stop loss'],
+  [exitName('maxHoldSeconds'), 'max hold'],
   [wordsOf('takeProfitByAge'), 'take profit by age'],
 ])('%s', (text, expected) => {
   expect(text).toBe(expected)
