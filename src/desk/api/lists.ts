@@ -11,7 +11,7 @@ export function ordersAnswer(journal: DeskJournal, parameters: Parameters): Answ
 }
 
 export function fillsAnswer(journal: DeskJournal, parameters: Parameters): Answers['fills'] {
-  const { rows, next } = listed(journal, parameters, [FIRST, FIRST, 0], (pages, ...page) => pages.fills(...page))
+  const { rows, next } = listed(journal, parameters, [FIRST], (pages, ...page) => pages.fills(...page))
   return { fills: rows, next }
 }
 

@@ -3,7 +3,7 @@ import { type ListedRoundTrip, listedTrips } from '../../backtest/report/round-t
 import { type BotMoney, foldMovements, type Worth } from '../../engine/accounting/money.ts'
 import { holderOf, type Movement } from '../../engine/accounting/movement.ts'
 import { netOf, type RoundTrip } from '../../engine/accounting/round-trip.ts'
-import type { MovementCursor } from '../../journal/reader/ledger.ts'
+import type { BotLines, MovementCursor } from '../../journal/reader/ledger.ts'
 import type { JournalReader } from '../../journal/reader/reader.ts'
 
 const BEGINNING: MovementCursor = { posting: 0, seq: 0 }
@@ -20,6 +20,8 @@ export interface BotBook {
   readonly bot: string
   /** Round trips in the order in which they began. */
   readonly trips: RoundTrip[]
+  /** Sums of the ledger's lines over the fills and failed transactions. */
+  readonly lines: Readonly<Record<string, number>>
   /** Fees of failed transactions that belong to no trip. */
   strayLamports: number
   /** Value of adopted tokens when they were adopted. It counts as paid, although no SOL moved. */
@@ -31,6 +33,7 @@ export interface BotBook {
 export class MoneyBooks {
   readonly #reader: JournalReader
   readonly #books = new Map<string, TokenBook>()
+  readonly #lines = new Map<string, Readonly<Record<string, number>>>()
   #upTo = BEGINNING
   #bots: readonly BotBook[] = []
   #closed: readonly ListedRoundTrip[] | undefined
@@ -54,6 +57,7 @@ export class MoneyBooks {
 
   refresh(): void {
     const { changed, gone, upTo } = this.#reader.movementsSince(this.#upTo)
+    for (const one of this.#reader.botLines(this.#upTo.posting, upTo.posting)) this.#addLines(one)
     this.#upTo = upTo
     if (changed.length === 0 && gone.length === 0) return
     const touched = new Set<TokenBook>()
@@ -69,6 +73,13 @@ export class MoneyBooks {
     for (const book of touched) book.money = foldMovements([...book.movements.values()]).bots
     this.#bots = this.#sums()
     this.#closed = undefined
+  }
+
+  #addLines({ account, bot, lines }: BotLines): void {
+    const key = `${account}\n${bot}`
+    const known = this.#lines.get(key) ?? {}
+    const sums = Object.entries(lines).map(([line, lamports]) => [line, (known[line] ?? 0) + lamports])
+    this.#lines.set(key, Object.fromEntries(sums))
   }
 
   #bookOf(movement: Movement): TokenBook {
@@ -87,7 +98,7 @@ export class MoneyBooks {
       const key = `${account}\n${bot}`
       const known = bots.get(key)
       if (known !== undefined) return known
-      const book = { account, bot, trips: [], strayLamports: 0, adoptedLamports: 0 }
+      const book = { account, bot, trips: [], strayLamports: 0, adoptedLamports: 0, lines: this.#lines.get(key) ?? {} }
       bots.set(key, book)
       return book
     }

@@ -46,7 +46,7 @@ export function moneyAnswer(journal: DeskJournal, parameters: Parameters): Answe
   const straySum = books.reduce((sum, { strayLamports }) => sum - strayLamports, 0)
   return {
     ...{ mode, modes, bots: [...new Set(books.map(({ bot }) => bot))] },
-    waterfall: waterfallOf(journal, books),
+    waterfall: waterfallOf(books),
     daily: dailyOf(trips.flatMap((trip) => (trip.closedAt === null ? [] : [[trip.closedAt, netOf(trip)] as const]))),
     openSol: lamportsToSol(open.reduce((sum, trip) => sum + netOf(trip), 0)),
     straySol: lamportsToSol(straySum),
@@ -56,11 +56,8 @@ export function moneyAnswer(journal: DeskJournal, parameters: Parameters): Answe
 
 /** Rows from gross to net. The gross result is computed from the trades at the prices of the decisions, the costs are
  *  lines of the ledger, and the net result is that of `sluice report`. */
-function waterfallOf({ reader }: DeskJournal, books: readonly BotBook[]): MoneyRow[] {
-  const isOwn = (one: { readonly account: string; readonly bot: string }): boolean =>
-    books.some(({ account, bot }) => account === one.account && bot === one.bot)
-  const lines = reader.botLines().filter(isOwn)
-  const sum = (line: string): number => lines.reduce((all, one) => all + (one.lines[line] ?? 0), 0)
+function waterfallOf(books: readonly BotBook[]): MoneyRow[] {
+  const sum = (line: string): number => books.reduce((all, { lines }) => all + (lines[line] ?? 0), 0)
   const costOf = (cost: string): number => (cost === 'rent' ? sum('rent_paid') + sum('rent_returned') : sum(cost))
   const held = books.reduce((all, { trips }) => all + trips.reduce((value, trip) => value + trip.valueLamports, 0), 0)
   const adopted = books.reduce((all, { adoptedLamports }) => all + adoptedLamports, 0)

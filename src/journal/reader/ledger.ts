@@ -227,11 +227,13 @@ export interface BotLines {
   readonly lines: LedgerLines
 }
 
-export function botLines(db: Database): BotLines[] {
+/** Sums over the postings after one and up to another. Postings are only added, so sums of ranges add up. */
+export function botLines(db: Database, after: number, upTo: number): BotLines[] {
   const sums = LINES.map((line) => `sum(${line}) AS ${line}`).join(', ')
   const rows = db
-    .prepare(`SELECT account, bot, ${sums} FROM posting WHERE kind IN ('fill', 'failed') GROUP BY account, bot`)
-    .all() as ({ account: string; bot: string } & Record<string, Lamports>)[]
+    .prepare(`SELECT account, bot, ${sums} FROM posting WHERE id > ? AND id <= ? AND kind IN ('fill', 'failed')
+       GROUP BY account, bot`)
+    .all(after, upTo) as ({ account: string; bot: string } & Record<string, Lamports>)[]
   return rows.map(({ account, bot, ...lines }) => ({ account, bot, lines }))
 }
 

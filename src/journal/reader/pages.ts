@@ -151,23 +151,17 @@ export class Pages {
       .all(mint, limit)
   }
 
-  /** Fills that no fork has reversed, by time. Cursor: time and order number of the last row, and the number of rows
-   *  with these two that were shown. */
-  fills(filter: ListFilter, [time = 0, order = 0, shown = 0]: readonly number[], limit: number): Page<FillRow> {
-    const number = 'CAST(substr(order_id, 2) AS INTEGER)'
+  /** Fills that no fork has reversed, in the order in which they were recorded. The ledger has a posting for each, and
+   *  its numbers are the only order that the journal has an index for. */
+  fills(filter: ListFilter, [before]: readonly number[], limit: number): Page<FillRow> {
     const found = this.#db
-      .prepare<[object], FillTableRow>(
-        `SELECT * FROM fill WHERE (time, ${number}) <= (@time, @order) AND reversed = 0 ${where(filter)}
-         ORDER BY time DESC, ${number} DESC, signature DESC LIMIT @limit OFFSET @shown`,
+      .prepare<[object], FillTableRow & { readonly rowid: number }>(
+        `SELECT f.*, p.id AS rowid FROM posting p CROSS JOIN fill f ON f.signature = p.signature AND f.order_id = p.order_id
+         WHERE p.id < @before AND p.kind = 'fill' AND p.standing = 1 AND f.reversed = 0 ${where(filter, 'p.')}
+         ORDER BY p.id DESC LIMIT @limit`,
       )
-      .all({ ...filter, time, order, shown, limit: limit + 1 })
-    const rows = found.slice(0, limit).map((row) => fillRow(fillOf(row)))
-    const last = rows.at(-1)
-    if (found.length <= limit || last === undefined) return { rows, before: undefined }
-    const cursor = [last.time, Number(last.orderId.slice(1))]
-    const equal = rows.filter((row) => row.time === last.time && row.orderId === last.orderId).length
-    const isSame = cursor[0] === time && cursor[1] === order
-    return { rows, before: [...cursor, isSame ? shown + equal : equal] }
+      .all({ ...filter, before, limit: limit + 1 })
+    return pageOf(found, limit, (row) => fillRow(fillOf(row)))
   }
 
   /** The last fills of a token in a range of time, oldest first. */
@@ -212,8 +206,8 @@ interface ClosedRow extends Pick<PastPosition, 'account' | 'bot' | 'mint' | 'ope
   readonly fees: number
 }
 
-function where({ bot, mint }: ListFilter): string {
-  return `${bot === undefined ? '' : 'AND bot = @bot '}${mint === undefined ? '' : 'AND mint = @mint'}`
+function where({ bot, mint }: ListFilter, table = ''): string {
+  return `${bot === undefined ? '' : `AND ${table}bot = @bot `}${mint === undefined ? '' : `AND ${table}mint = @mint`}`
 }
 
 /** Later rows first. Orders of one time are in the order of their numbers. */

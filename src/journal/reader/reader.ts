@@ -384,9 +384,9 @@ export class JournalReader {
     return this.#read(() => this.#db.transaction(() => movementNews(this.#db, cursor))())
   }
 
-  /** The ledger's lines of each bot. */
-  botLines(): BotLines[] {
-    return this.#read(() => botLines(this.#db))
+  /** The ledger's lines of each bot, summed over the postings after one and up to another. */
+  botLines(after: number, upTo: number): BotLines[] {
+    return this.#read(() => botLines(this.#db, after, upTo))
   }
 
   /** Open positions with their marks, oldest first. */
