@@ -20,8 +20,8 @@ function journalWith(prices: readonly number[], exits: ExitRules): JournalReader
     for (const mint of [MINT, MINT_2])
       rows.push({ kind: at % 2 === 0 ? 'buy' : 'sell', time: T0 + at * 100, mint, price, sol: 0.1 } as MarketRow)
   return {
-    segments: () => [{ start: { units: { tradePrice: 'sol', tradeAmount: 'sol' } } }],
-    recover: () => ({ money: { positions: [{ mint: MINT, exits }] } }),
+    lastStart: () => ({ units: { tradePrice: 'sol', tradeAmount: 'sol' } }),
+    heldPositions: () => [{ mint: MINT, exits }],
     warmupRange: () => ({ from: 0, to: rows.length }),
     blocks: (mints: Mints) => [blockOf(rows, mints)],
   } as unknown as JournalReader
