@@ -7,6 +7,7 @@ import type { TokenChecks } from '../engine/limits/token-checks.ts'
 import type { ExitOrderSettings, OrderSettings, Plan, QuoteFees } from '../engine/settings.ts'
 import type { UnitSettings } from '../market/unit-proof.ts'
 import type { BuilderPolicy } from '../orders/builder-policy.ts'
+import type { Loudness, TelegramKind } from './alert-kinds.ts'
 import type { EffectiveExits } from './effective-exits.ts'
 import type { Secret } from './secret.ts'
 import type { SourceConfig } from './source-config.ts'
@@ -21,6 +22,7 @@ export interface Config {
   readonly wallet: WalletConfig
   readonly journal: JournalConfig
   readonly alerts?: AlertsConfig
+  readonly telegram?: TelegramConfig
   readonly heartbeat?: HeartbeatConfig
   readonly desk: DeskConfig
   readonly bots: readonly BotConfig[]
@@ -115,6 +117,16 @@ export interface AlertsConfig {
   /** Reference to the address; `read()` returns a valid address. */
   readonly url: Secret
   readonly shape: 'generic' | 'slack' | 'discord'
+}
+
+/** A bot of Telegram that answers questions and sends events. */
+export interface TelegramConfig {
+  readonly token: Secret
+  /** Ids of the users who may ask, and who receive the events. */
+  readonly viewers: readonly number[]
+  readonly events: Readonly<Record<TelegramKind, Loudness>>
+  /** Address of the Bot API, without a slash at the end. */
+  readonly api: string
 }
 
 /** Receiver that learns from each beat that the process runs. */

@@ -8,6 +8,7 @@ export const SOURCE_DEFAULTS = { everySeconds: 60 } as const
 export const BOT_DEFAULTS = { mode: 'paper', executor: 'cloud' } as const
 export const DESK_DEFAULTS = { port: 7420, bind: '127.0.0.1', readOnly: false } as const
 export const ALERT_DEFAULTS = { shape: 'generic' } as const
+export const TELEGRAM_DEFAULTS = { api: 'https://api.telegram.org', trade: 'silent', summary: 'silent' } as const
 export const HEARTBEAT_DEFAULTS = { everySeconds: 60 } as const
 export const EXIT_ORDER_DEFAULTS = { slippageLadder: [5, 15, 30, 50], retrySeconds: 3 } as const
 export const ORDER_DEFAULTS = {

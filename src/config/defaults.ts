@@ -9,6 +9,7 @@ import type { ExitOrderSettings, OrderSettings, QuoteFees } from '../engine/sett
 import type { BuilderPolicy } from '../orders/builder-policy.ts'
 import { MINT_TRAITS } from '../solana/mint.ts'
 import { isOpenLoopback, rpcAddressProblem } from './address.ts'
+import { type Loudness, TELEGRAM_KINDS, type TelegramKind } from './alert-kinds.ts'
 import type {
   AlertsConfig,
   ChainConfig,
@@ -17,6 +18,7 @@ import type {
   JournalConfig,
   PaperConfig,
   ServiceConfig,
+  TelegramConfig,
   WalletConfig,
 } from './config.ts'
 import {
@@ -29,6 +31,7 @@ import {
   ORDER_DEFAULTS,
   PAPER_DEFAULTS,
   SERVICE_DEFAULTS,
+  TELEGRAM_DEFAULTS,
 } from './default-values.ts'
 import { expandPath } from './files.ts'
 import { fillModelFrom } from './fill-assumptions.ts'
@@ -106,6 +109,24 @@ export function journalFrom(input: FileInput['journal'], cwd: string): JournalCo
 
 export function alertsFrom(input: FileInput['alerts'], cwd: string): AlertsConfig | undefined {
   return input && { url: rpcUrl(input.url, cwd), shape: input.shape ?? ALERT_DEFAULTS.shape }
+}
+
+export function telegramFrom(input: FileInput['telegram'], cwd: string): TelegramConfig | undefined {
+  if (input === undefined) return undefined
+  const { token, viewers, events, api = TELEGRAM_DEFAULTS.api } = input
+  const kinds = TELEGRAM_KINDS.map((kind) => [kind, events?.[kind] ?? loudnessOf(kind)])
+  return {
+    ...{ token: secretFrom(token, cwd, botTokenProblem), viewers, api: api.replace(/\/+$/, '') },
+    events: Object.fromEntries(kinds) as TelegramConfig['events'],
+  }
+}
+
+export function loudnessOf(kind: TelegramKind): Loudness {
+  return kind === 'trade' || kind === 'summary' ? TELEGRAM_DEFAULTS[kind] : 'on'
+}
+
+function botTokenProblem(token: string): string | undefined {
+  return /^\d{1,20}:[\w-]{20,100}$/.test(token) ? undefined : 'expected the token of a bot, as @BotFather gives it'
 }
 
 export function heartbeatFrom(input: FileInput['heartbeat'], cwd: string): HeartbeatConfig | undefined {

@@ -2,9 +2,18 @@ import { LIST_FILTERS } from '../engine/limits/entry-filters.ts'
 import { isPublicKey, readList } from '../solana/base58.ts'
 import { botsOf, type CheckedBot } from './bots.ts'
 import { loadPolicy, type PolicyResult } from './builder-policy-file.ts'
-import type { AlertsConfig, Config, HeartbeatConfig } from './config.ts'
+import type { AlertsConfig, Config, HeartbeatConfig, TelegramConfig } from './config.ts'
 import { botProblems, serviceWarnings, walletErrors } from './consistency.ts'
-import { alertsFrom, chainFrom, deskFrom, heartbeatFrom, journalFrom, serviceFrom, walletFrom } from './defaults.ts'
+import {
+  alertsFrom,
+  chainFrom,
+  deskFrom,
+  heartbeatFrom,
+  journalFrom,
+  serviceFrom,
+  telegramFrom,
+  walletFrom,
+} from './defaults.ts'
 import { configHash } from './hashes.ts'
 import { type BotEntry, readConfigFile, readText } from './read.ts'
 import { type Agreed, agree, missingService } from './shared-sections.ts'
@@ -55,6 +64,7 @@ export async function loadConfig(
     wallet: walletFrom(agreed.wallet, cwd),
     journal: journalFrom(agreed.journal, cwd),
     ...(agreed.alerts && { alerts: alertsFrom(agreed.alerts, cwd) as AlertsConfig }),
+    ...(agreed.telegram && { telegram: telegramFrom(agreed.telegram, cwd) as TelegramConfig }),
     ...(agreed.heartbeat && { heartbeat: heartbeatFrom(agreed.heartbeat, cwd) as HeartbeatConfig }),
     desk: deskFrom(agreed.desk, cwd),
     bots: bots.map(({ config }) => config),

@@ -18,6 +18,7 @@ import {
 import { isPublicKey } from '../solana/base58.ts'
 import { MINT_TRAITS, type MintTrait } from '../solana/mint.ts'
 import { openAddressProblem, originProblem, type SecureScheme } from './address.ts'
+import { TELEGRAM_KINDS, type TelegramKind } from './alert-kinds.ts'
 import {
   ALERT_DEFAULTS,
   BOT_DEFAULTS,
@@ -29,6 +30,7 @@ import {
   ORDER_DEFAULTS,
   PAPER_DEFAULTS,
   SERVICE_DEFAULTS,
+  TELEGRAM_DEFAULTS,
 } from './default-values.ts'
 import { assumptions } from './fill-assumptions.ts'
 import { keypairReference, rpcReference, secretReference } from './secret.ts'
@@ -321,6 +323,39 @@ const alerts = z.strictObject({
   shape: key(z.enum(['generic', 'slack', 'discord']), 'Format of the messages.', { default: ALERT_DEFAULTS.shape }),
 })
 
+const loudness = z.enum(['on', 'silent', 'off'])
+const ABOUT_TRADES: Partial<Record<TelegramKind, string>> = {
+  trade: 'An order that executed.',
+  summary: 'The result of each bot, at the end of the UTC day.',
+}
+
+/** A bot of Telegram. Its token grants full access to it, so the token is a secret. */
+const telegram = z.strictObject({
+  token: described(secretReference('the token'), {
+    about: "Where the bot's token is stored: `env:NAME`, or `file:PATH` with mode 0600.",
+  }),
+  viewers: described(z.array(z.int().min(1)).min(1).max(20), {
+    about: 'Ids of the users who may ask, and who receive the events. An id belongs to a person, never to a group.',
+    unit: 'unitless',
+  }),
+  events: key(
+    z.strictObject(
+      Object.fromEntries(
+        TELEGRAM_KINDS.map((kind) => [
+          kind,
+          key(loudness, ABOUT_TRADES[kind] ?? `The alert \`${kind}\` ([operate.md](operate.md#alerts)).`, {
+            default: kind === 'trade' || kind === 'summary' ? TELEGRAM_DEFAULTS[kind] : 'on',
+          }),
+        ]),
+      ) as Record<TelegramKind, z.ZodExactOptional<typeof loudness>>,
+    ),
+    'Whether an event is sent with a sound, sent silently, or not sent.',
+  ),
+  api: key(address('https'), 'Address of the Bot API, for a Bot API server of your own, or for the sandbox.', {
+    default: TELEGRAM_DEFAULTS.api,
+  }),
+})
+
 /** Receiver of the heartbeat. Its address grants access to it, so the address is a secret. */
 const heartbeat = z.strictObject({
   url: described(rpcReference(), {
@@ -444,6 +479,9 @@ export const fileSchema = z.strictObject({
   wallet: key(wallet, 'The wallet of the live bots.'),
   journal: key(journal, 'The record of the run.'),
   alerts: key(alerts, 'Webhook for alerts.', { absent: 'no alerts are sent' }),
+  telegram: key(telegram, 'A bot of Telegram that answers questions and sends events.', {
+    absent: 'no bot of Telegram is used',
+  }),
   heartbeat: key(heartbeat, 'Beats to a receiver on another machine, which raises an alarm when they stop.', {
     absent: 'no beats are sent',
   }),

@@ -7,6 +7,7 @@ import {
   journalFrom,
   limitsFrom,
   serviceFrom,
+  telegramFrom,
   walletFrom,
 } from './defaults.ts'
 import { canonicalJson } from './hashes.ts'
@@ -14,7 +15,7 @@ import { type ConfigFile, isMap } from './read.ts'
 import type { FileInput } from './schema.ts'
 import type { ConfigError } from './yaml/errors.ts'
 
-const SHARED = ['service', 'chain', 'wallet', 'journal', 'alerts', 'heartbeat', 'desk'] as const
+const SHARED = ['service', 'chain', 'wallet', 'journal', 'alerts', 'telegram', 'heartbeat', 'desk'] as const
 type Shared = (typeof SHARED)[number]
 
 /** Sections that the whole process shares. A file may omit a section that another file has, but two files must not give
@@ -66,6 +67,8 @@ function meaning(name: Shared, sections: ConfigFile['sections'], cwd: string): s
       return canonicalJson(walletFrom(sections.wallet, cwd))
     case 'alerts':
       return canonicalJson(alertsFrom(sections.alerts, cwd))
+    case 'telegram':
+      return canonicalJson(telegramFrom(sections.telegram, cwd))
     case 'heartbeat':
       return canonicalJson(heartbeatFrom(sections.heartbeat, cwd))
     case 'desk':

@@ -14,10 +14,20 @@ export interface LiveSource extends Pick<SourceConfig, 'everyMs'> {
   readonly schema: Sources[string]['schema']
 }
 
-/** Secret addresses of sources, webhook and heartbeat. Throws SluiceError if one cannot be read. */
-export function secretAddresses({ bots, alerts, heartbeat }: Bots & Pick<Config, 'alerts' | 'heartbeat'>): string[] {
+/** Secret addresses of sources, webhook and heartbeat, and the token of Telegram. Throws SluiceError if one cannot be
+ *  read. */
+export function secretAddresses({
+  bots,
+  alerts,
+  heartbeat,
+  telegram,
+}: Bots & Pick<Config, 'alerts' | 'heartbeat' | 'telegram'>): string[] {
   const sources = bots.flatMap(({ sources = {} }) => Object.values(sources).flatMap(({ url }) => url ?? []))
-  const addresses = [...sources, ...[alerts, heartbeat].flatMap((one) => one?.url ?? [])]
+  const addresses = [
+    ...sources,
+    ...[alerts, heartbeat].flatMap((one) => one?.url ?? []),
+    ...(telegram ? [telegram.token] : []),
+  ]
   return addresses.filter((url) => SECRET_REFERENCE.test(url.describe())).map((url) => url.read())
 }
 

@@ -159,6 +159,7 @@ class Start {
     })
     const handle: RunningBots['handle'] = (command) => operator.carryOut(command)
     await this.#serve(segment, context, handle)
+    world.serveTelegram(view)
     const { heartbeat } = this.#config
     if (heartbeat !== undefined) this.closers.add(startHeartbeat(heartbeat, context.machine.clock, this.#log))
     this.#log.info({ bots: settings.map(({ name, account }) => `${name} (${account.mode})`) }, 'running')

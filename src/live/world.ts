@@ -17,6 +17,7 @@ import type { Route } from '../orders/working-order.ts'
 import type { Log } from '../runtime/log.ts'
 import { PaperWorld } from '../runtime/paper-world.ts'
 import type { AnySegment } from '../runtime/segment.ts'
+import type { View } from '../runtime/view/view.ts'
 import type { ViewModel } from '../runtime/view/view-model.ts'
 import { openHttp } from '../venues/http.ts'
 import { busier, loopLoad } from '../venues/overload.ts'
@@ -31,6 +32,8 @@ import { MessagePacer } from './request-pacing.ts'
 import { Routes } from './routes.ts'
 import type { KeyUse, ServiceAccess } from './service-access.ts'
 import { SourcePolls } from './source-polls.ts'
+import { openTelegram } from './telegram/telegram.ts'
+import { raiseTrades } from './telegram/trade-events.ts'
 import type { Probe } from './trading.ts'
 import { Trading } from './trading.ts'
 import { UnitWatch } from './unit-watch.ts'
@@ -71,6 +74,7 @@ export class LiveWorld {
   readonly #pools: ReturnType<typeof openPools>
   readonly #pacer: MessagePacer
   readonly #alerts: Alerts | undefined
+  readonly #telegram: ReturnType<typeof openTelegram> | undefined
   readonly lists = new FilterLists()
   readonly sources: SourcePolls
   /** Watches the unit of amounts; undefined if the unit is configured, or proved by a probe. */
@@ -101,7 +105,8 @@ export class LiveWorld {
     const isKnown = config.service.units.tradeAmount === 'sol' || chain?.proof?.tradeAmount === 'sol'
     const alert = (text: string): void => this.alert({ kind: 'unit-contradicted', bot: '', text, time: clock.now() })
     this.#units = isKnown ? undefined : new UnitWatch({ post, log, alert })
-    const { alerts } = config
+    const { alerts, telegram } = config
+    this.#telegram = telegram && openTelegram(telegram, { clock, log })
     this.#alerts =
       alerts &&
       new Alerts({
@@ -221,15 +226,26 @@ export class LiveWorld {
   /** Called with every input of an engine in another thread. */
   readonly heard = (input: Input): void => this.#paper.hear(input)
 
-  /** Sends an alert, if alerts are configured. */
+  /** Sends an alert to the webhook and to Telegram, if they are configured. */
   alert(alert: Alert): void {
-    this.#alerts?.raise({ ...alert, text: this.#parts.service.redact(alert.text) })
+    const shown = { ...alert, text: this.#parts.service.redact(alert.text) }
+    this.#alerts?.raise(shown)
+    this.#telegram?.telegram.raise(shown)
+  }
+
+  /** Begins to answer questions in Telegram and to send trades there, if it is configured. */
+  serveTelegram(view: () => View): void {
+    const telegram = this.#telegram?.telegram
+    if (telegram === undefined) return
+    const { model, service } = this.#parts
+    raiseTrades(model, (event) => telegram.raise({ ...event, text: service.redact(event.text) }))
+    telegram.serve(view)
   }
 
   async close(): Promise<void> {
     this.#pools.stop()
     this.chain?.stop()
-    await Promise.all([this.#http.close(), this.sources.close()])
+    await Promise.all([this.#http.close(), this.sources.close(), this.#telegram?.close()])
   }
 
   /** HTTP client that removes secrets from answers of the service before they are journaled, because an answer may

@@ -21,6 +21,10 @@ import { Frames } from './service/frames.ts'
 import { portOf, serve } from './service/http.ts'
 import { Stream } from './service/stream.ts'
 import { TradingDesk } from './service/trading-desk.ts'
+import { BotApi } from './telegram/bot-api.ts'
+
+/** The bot exists in the sandbox only, so its token is no secret. */
+const BOT_TOKEN = '1:sandbox-bot-sandbox-bot-sandbox-bot'
 
 export interface SandboxOptions {
   /** Port on 127.0.0.1; 0 (default) selects a free one. */
@@ -55,6 +59,8 @@ export interface Sandbox {
   baseUrl: string
   wsUrl: string
   rpcUrl: string
+  /** Telegram's Bot API, and its only bot. */
+  telegram: { api: string; token: string; bot: BotApi }
   /** One key for each plan, each belonging to a different customer. A fault may revoke and replace a key. */
   apiKeys: ApiKeys
   /** Public key of the wallet that the service holds. */
@@ -79,6 +85,7 @@ export interface Sandbox {
  *     POST /rpc           rpc ------------^                                     |
  *     WS   /api/data      stream <- frames <------------------------------- market
  *     POST /sandbox/*     control -> faults, which every part asks before it acts
+ *     POST /telegram/*    Telegram's Bot API, for one bot
  */
 export async function startSandbox(served: ServedInterface, options: SandboxOptions = {}): Promise<Sandbox> {
   const { clock = systemClock, seed = 1, speed = 1 } = options
@@ -103,10 +110,12 @@ export async function startSandbox(served: ServedInterface, options: SandboxOpti
   const desk = new TradingDesk({ ...shared, wallets: [wallet.address] })
   const builder = new Builder({ ...shared, answers, coSigner, ambush, table: SERVICE_TABLE })
   const api = new Api({ answers, builder, clock, customers, desk, faults, ledger, market, endpoints: served.endpoints })
+  const telegram = new BotApi({ token: BOT_TOKEN, clock })
   const server = await serve(options.port ?? 0, [
     ['/api', api.handle],
     ['/rpc', rpcEndpoint(ledger, faults)],
     ['/sandbox', controlEndpoint(faults)],
+    ['/telegram', telegram.handle],
   ]).catch((error: unknown) => {
     ledger.close()
     files.close()
@@ -128,6 +137,7 @@ export async function startSandbox(served: ServedInterface, options: SandboxOpti
     baseUrl: `http://${host}/api`,
     wsUrl: `ws://${host}${served.streamPath}`,
     rpcUrl: `http://${host}/rpc`,
+    telegram: { api: `http://${host}/telegram`, token: BOT_TOKEN, bot: telegram },
     apiKeys: customers.apiKeys,
     wallet: wallet.address,
     keypair: files.keypair,

@@ -639,7 +639,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     '__proto__',
     sandbox('__proto__: { polluted: 1 }\n'),
-    '2:1 __proto__: unknown key; expected one of service, chain, wallet, journal, alerts, heartbeat, desk, paper, defaults, bots',
+    '2:1 __proto__: unknown key; expected one of service, chain, wallet, journal, alerts, telegram, heartbeat, desk, paper, defaults, bots',
   ],
 ]
 

@@ -62,6 +62,7 @@ test('one JSON line has everything that a client needs, and the service trades a
     'chain',
     'keypair',
     'policy',
+    'telegram',
     'child',
   ])
   expect((await rpc(sandbox, 'getBalance', sandbox.wallet)).value).toBe(10_000_000_000)

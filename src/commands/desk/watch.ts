@@ -2,11 +2,13 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 import type { Clock, Http } from '../../base/machine.ts'
 import { printable } from '../../base/text.ts'
 import { rpcAddressProblem } from '../../config/address.ts'
-import { alertsFrom } from '../../config/defaults.ts'
+import { alertsFrom, telegramFrom } from '../../config/defaults.ts'
 import { readConfigFile } from '../../config/read.ts'
 import { formatErrors } from '../../config/yaml/errors.ts'
-import { Alerts, webhook } from '../../live/alerts.ts'
+import { type Alert, Alerts, webhook } from '../../live/alerts.ts'
 import { HealthWatch } from '../../live/health-watch.ts'
+import { openTelegram } from '../../live/telegram/telegram.ts'
+import { createLog, redactor } from '../../runtime/log.ts'
 import { SystemClock } from '../../runtime/system-clock.ts'
 import { stampOf } from '../../runtime/time-text.ts'
 import { openHttp } from '../../venues/http.ts'
@@ -18,7 +20,7 @@ const TIMEOUT_MS = 10_000
 /** Watches running processes from another machine, by their desks. Exits 1 if one of them was down at last. */
 export const command = defineCommand({
   options: {
-    alerts: text('<file>', 'send alerts as the sections `alerts` of this YAML file say'),
+    alerts: text('<file>', 'send alerts as the sections `alerts` and `telegram` of this YAML file say'),
     every: number('<n>', 'seconds from one question to the next', { min: 1, max: 3_600 }, 30),
     misses: number('<n>', 'questions in a row without an answer before the alarm', { integer: true, min: 1 }, 3),
     once: flag('ask once and exit: 0 if every process runs, 1 if not'),
@@ -45,7 +47,7 @@ export const command = defineCommand({
       return states.every(({ isUp }) => isUp) ? ExitCode.done : ExitCode.failed
     } finally {
       clock.stop()
-      await close()
+      await Promise.all([close(), alerts?.close()])
     }
   },
 })
@@ -84,16 +86,33 @@ function healthAddress(text: string): string {
   return url.href
 }
 
-/** The webhook of a configuration file. Its other sections are not needed, so a watcher needs no strategy and no
- *  key. */
-function alertsOf(file: string, http: Http, clock: Clock): Alerts {
+interface Told {
+  raise(alert: Alert): void
+  close(): Promise<void>
+}
+
+/** The webhook and the bot of Telegram of a configuration file. Its other sections are not needed, so a watcher needs
+ *  no strategy and no key. The bot only sends: the process answers questions. */
+function alertsOf(file: string, http: Http, clock: Clock): Told {
   const cwd = process.cwd()
   const { file: read, errors } = readConfigFile(file, cwd)
   if (errors.length > 0) throw new SluiceError(`the configuration is invalid\n${formatErrors(errors)}`, ExitCode.usage)
-  const alerts = alertsFrom(read?.sections.alerts, cwd)
-  if (alerts === undefined) throw new SluiceError(`${file} has no section alerts`, ExitCode.usage)
-  return new Alerts({
-    ...{ shape: alerts.shape, clock, post: webhook(http, alerts.url.read()) },
-    warn: (text) => console.error(`sluice: ${text}`),
-  })
+  const [alerts, telegram] = [alertsFrom(read?.sections.alerts, cwd), telegramFrom(read?.sections.telegram, cwd)]
+  if (alerts === undefined && telegram === undefined)
+    throw new SluiceError(`${file} has neither a section alerts nor a section telegram`, ExitCode.usage)
+  const log = createLog({ level: 'warn', format: 'text', redact: redactor(telegram ? [telegram.token.read()] : []) })
+  const hook =
+    alerts &&
+    new Alerts({
+      ...{ shape: alerts.shape, clock, post: webhook(http, alerts.url.read()) },
+      warn: (text) => log.warn(text),
+    })
+  const bot = telegram && openTelegram(telegram, { clock, log })
+  return {
+    raise: (alert) => {
+      hook?.raise(alert)
+      bot?.telegram.raise(alert)
+    },
+    close: async () => bot?.close(),
+  }
 }

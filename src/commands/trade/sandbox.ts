@@ -58,7 +58,8 @@ export const command = defineCommand({
 function contact(sandbox: Sandbox, plan: PlanName | undefined): object {
   const { baseUrl, wsUrl, rpcUrl, apiKeys, wallet, genesisHash, chain, keypair, policy } = sandbox
   const keys = plan ? { [plan]: apiKeys[plan] } : apiKeys
-  return { baseUrl, wsUrl, rpcUrl, apiKeys: keys, wallet, genesisHash, chain, keypair, policy }
+  const telegram = { api: sandbox.telegram.api, token: sandbox.telegram.token }
+  return { baseUrl, wsUrl, rpcUrl, apiKeys: keys, wallet, genesisHash, chain, keypair, policy, telegram }
 }
 
 function startProblem(error: unknown, port: number | undefined, state: string | undefined): string {

@@ -16,7 +16,7 @@ import { type Check, fail, ok, warn } from './check.ts'
 
 /** Reads each secret of the configuration once, and returns the problems of those that cannot be read. */
 export function readSecrets(config: Config): SecretFinding[] {
-  const { service, chain, alerts, heartbeat } = config
+  const { service, chain, alerts, heartbeat, telegram } = config
   const named: [string, Secret | undefined][] = [
     ['service.apiKey', service.kind === 'remote' ? service.apiKey : undefined],
     ...(service.kind === 'remote'
@@ -24,6 +24,7 @@ export function readSecrets(config: Config): SecretFinding[] {
       : []),
     ['alerts.url', alerts?.url],
     ['heartbeat.url', heartbeat?.url],
+    ['telegram.token', telegram?.token],
     ...config.bots.flatMap(({ name: bot, sources = {} }) =>
       Object.entries(sources).map(([name, { url }]): [string, Secret | undefined] => [
         `sources.${name} of ${bot}`,

@@ -46,7 +46,11 @@ test.each<[what: string, args: string[], text: string]>([
   ['no address', [], "missing required argument 'url'"],
   ['an address without encryption', ['http://desk.example.com'], 'expected https://, found http://'],
   ['no address at all', ['desk'], 'expected an address that begins with https://'],
-  ['a file without alerts', ['https://desk.example.com', '--alerts', 'empty.yaml'], 'empty.yaml has no section alerts'],
+  [
+    'a file without alerts',
+    ['https://desk.example.com', '--alerts', 'empty.yaml'],
+    'empty.yaml has neither a section alerts nor a section telegram',
+  ],
   ['a file with an error', ['https://desk.example.com', '--alerts', 'wrong.yaml'], 'wrong.yaml:1:'],
 ])('%s: exit 2', async (_what, args, text) => {
   folder.write('empty.yaml', 'journal: { path: x.db }\n')

@@ -1,0 +1,142 @@
+import { counted, printable } from '../../base/text.ts'
+import type { Millis } from '../../base/units.ts'
+import { dateTimeOf, durationOf, utcDateOf } from '../../runtime/time-text.ts'
+import { totalOf } from '../../runtime/view/bot-results.ts'
+import type { OrderStatus, PositionStatus, View } from '../../runtime/view/view.ts'
+
+/** Longest text of a message. Telegram accepts 4,096 UTF-16 units. */
+const LONGEST_TEXT = 4_000
+const HELP = [
+  '/status     feed, plan, and the reasons that stop entries',
+  '/positions  open positions and their value if sold now',
+  '/pnl        result of each bot',
+  '/orders     open orders and the last fills',
+  '/budget     requests left in the minute',
+]
+
+/** Returns the answer to the command of a viewer. An unknown command receives the list of commands. */
+export function answerTo(command: string, view: View): string {
+  switch (command) {
+    case '/status':
+      return textOf(statusLines(view))
+    case '/positions':
+      return textOf(positionLines(view))
+    case '/pnl':
+      return textOf(resultLines(view))
+    case '/orders':
+      return textOf(orderLines(view))
+    case '/budget':
+      return textOf(budgetLines(view))
+    default:
+      return textOf(HELP)
+  }
+}
+
+/** The result of the UTC day. */
+export function summaryOf(view: View): string {
+  return textOf([`summary of ${utcDateOf(view.time)} (UTC)`, ...resultLines(view), ...stopLines(view)])
+}
+
+/** Joins lines into one message. Each line is made safe, and lines that do not fit are only counted. */
+export function textOf(lines: readonly string[]): string {
+  const shown: string[] = []
+  let length = 0
+  for (const line of lines) {
+    const safe = printable(line).slice(0, 500)
+    length += safe.length + 1
+    if (length > LONGEST_TEXT) {
+      shown.push(`and ${counted(lines.length - shown.length, 'more line')}`)
+      break
+    }
+    shown.push(safe)
+  }
+  return shown.join('\n').slice(0, LONGEST_TEXT + 90)
+}
+
+function statusLines(view: View): string[] {
+  const { title, feed, time, startedAt, plan, bots, journal, gaps, feedLagMs } = view
+  const modes = [...new Set(bots.map(({ mode }) => mode))].join(', ')
+  const lag = feedLagMs === null ? '' : `, ${Math.round(feedLagMs)} ms behind`
+  return [
+    `${title === '' ? 'sluice' : title} (${modes}), for ${durationOf(time - startedAt)}`,
+    `feed ${feed}${lag}, ${counted(gaps, 'gap')}; plan ${plan.name}`,
+    `journal: ${(journal.freeBytes / 2 ** 30).toFixed(1)} GiB free`,
+    ...view.wallets.map(({ mode, solBalance, positionsSol }) => {
+      const balance = solBalance === null ? 'not read yet' : sol(solBalance)
+      return `wallet (${mode}): ${balance}, and positions worth ${sol(positionsSol)}`
+    }),
+    ...stopLines(view),
+    ...view.undecided.map(({ orderId, text }) => `in doubt: ${orderId}, ${text}`),
+  ]
+}
+
+function stopLines({ stops }: View): string[] {
+  if (stops.length === 0) return ['entries are allowed']
+  return stops.map(({ code, bots, text, until }) => {
+    const end = until === null ? '' : `, until ${dateTimeOf(until)} UTC`
+    return `entries stopped (${bots.join(', ')}): ${code}: ${text}${end}`
+  })
+}
+
+function positionLines({ positions, time }: View): string[] {
+  const held = positions.filter(({ tokens }) => tokens > 0)
+  if (held.length === 0) return ['no open positions']
+  return held.flatMap((position) => positionText(position, time))
+}
+
+function positionText(position: PositionStatus, time: Millis): string[] {
+  const { bot, mint, symbol, costSol, valueSol, openedAt, unsellable, selling } = position
+  const name = symbol === '' ? shortOf(mint) : `${symbol} ${shortOf(mint)}`
+  const value = valueSol === null ? 'no price' : `${sol(valueSol)} if sold now (${signed(valueSol - costSol)})`
+  const notes = [selling, unsellable ? 'unsellable' : ''].filter((note) => note !== '')
+  return [`${bot}: ${name}, cost ${sol(costSol)}, ${value}, ${[durationOf(time - openedAt), ...notes].join(', ')}`]
+}
+
+function resultLines({ bots }: View): string[] {
+  const all = [...bots.map((bot) => [bot.name, bot] as const)]
+  const lines = all.map(
+    ([name, { today, sinceBeginning, trades, winPercent }]) =>
+      `${name}: today ${signed(today.netSol)}, in all ${signed(sinceBeginning.netSol)}, ${counted(trades, 'trade')}${winPercent === null ? '' : `, ${Math.round(winPercent)} % won`}`,
+  )
+  if (bots.length < 2) return lines
+  const [today, inAll] = [totalOf(bots.map((bot) => bot.today)), totalOf(bots.map((bot) => bot.sinceBeginning))]
+  return [...lines, `all bots: today ${signed(today.netSol)}, in all ${signed(inAll.netSol)}`]
+}
+
+function orderLines({ openOrders, lastFills, time }: View): string[] {
+  const open = openOrders.map((order) => orderText(order, time))
+  const fills = lastFills.map((fill) => {
+    const done = fill.side === 'buy' ? 'bought for' : 'sold for'
+    return `${dateTimeOf(fill.time).slice(11)} ${fill.bot}: ${shortOf(fill.mint)} ${done} ${sol(fill.sol)}`
+  })
+  return [
+    ...(open.length === 0 ? ['no open orders'] : open),
+    ...(fills.length === 0 ? ['no fills since this start'] : ['last fills (UTC):', ...fills]),
+  ]
+}
+
+function orderText({ id, bot, side, sol: amount, percent, mint, stage, stageSince, proof }: OrderStatus, now: Millis) {
+  const size = amount !== null ? sol(amount) : percent !== null ? `${percent} %` : 'tokens'
+  const proved = proof === null ? '' : `; ${proof.text}`
+  return `${id} ${bot}: ${side} ${size} of ${shortOf(mint)}, ${stage} for ${durationOf(now - stageSince)}${proved}`
+}
+
+function budgetLines({ requests }: View): string[] {
+  const { held, allowed, perMinute, waiting, holds } = requests
+  return [
+    `${Math.max(0, allowed - held)} of ${perMinute} requests left in this minute, ${waiting} waiting`,
+    ...holds.map(({ text }) => text),
+  ]
+}
+
+function shortOf(mint: string): string {
+  return `${mint.slice(0, 6)}...`
+}
+
+function sol(amount: number): string {
+  return `${amount.toFixed(4)} SOL`
+}
+
+function signed(amount: number): string {
+  return `${amount < 0 ? '-' : '+'}${Math.abs(amount).toFixed(4)} SOL`
+}

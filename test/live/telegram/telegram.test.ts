@@ -1,0 +1,180 @@
+import { expect, test } from 'vitest'
+import type { View } from '../../../src/runtime/view/view.ts'
+import { TelegramRig, VIEWER } from '../../support/telegram-rig.ts'
+import { viewOf } from '../../support/view-sample.ts'
+
+const VIEW: View = viewOf()
+const REFUSED = { kind: 'unsent', reason: 'connect ECONNREFUSED' } as const
+
+test.each([
+  ['/status', 'feed live, 120 ms behind, 1 gap; plan standard'],
+  ['/status@sluice_bot', 'entries stopped (dips): HALTED: halted by hand'],
+  ['/positions', 'dips: WIF MintAA..., cost 0.0500 SOL, 0.0620 SOL if sold now (+0.0120 SOL), 90 s'],
+  ['/PNL', 'dips: today +0.0100 SOL, in all -0.2000 SOL, 12 trades, 42 % won'],
+  ['/orders', 'o7 dips: buy 0.0500 SOL of MintBB..., unknown for 5 s; waits for the block'],
+  ['/budget', '97 of 100 requests left in this minute, 1 waiting'],
+  ['/help', '/status     feed, plan'],
+  ['sell everything', '/status     feed, plan'],
+])('a viewer who writes %s is answered: %s', async (command, text) => {
+  const rig = new TelegramRig().serve(VIEW)
+  rig.api.write(VIEWER, command)
+  await rig.pass(5_000)
+  expect(rig.texts).toEqual([expect.stringContaining(text)])
+})
+
+const message = (fields: object, from: object = {}) => ({
+  message: {
+    ...{ message_id: 1, date: 1_795_435_200, text: '/status' },
+    from: { id: VIEWER, is_bot: false, ...from },
+    chat: { id: VIEWER, type: 'private' },
+    ...fields,
+  },
+})
+
+test.each<[what: string, update: object]>([
+  ['of a stranger', message({ chat: { id: 502, type: 'private' } }, { id: 502 })],
+  ['of a stranger in the chat of a viewer', message({}, { id: 502 })],
+  ['of a viewer in a group, whose members would see the answer', message({ chat: { id: -5, type: 'group' } })],
+  ['of another bot', message({}, { is_bot: true })],
+  ['without a sender', message({ from: undefined })],
+  ['with an id as text', message({}, { id: `${VIEWER}` })],
+  ['that is two minutes old', message({ date: Date.UTC(2026, 10, 23, 12) / 1_000 - 121 })],
+  ['without a text', message({ text: undefined })],
+  ['that is null', { message: null }],
+  ['of another kind', { edited_message: message({}).message }],
+])('a message %s is not answered, and later ones are', async (_what, update) => {
+  const rig = new TelegramRig().serve(VIEW)
+  rig.api.receive(update as Record<string, unknown>)
+  await rig.pass(3_000)
+  expect({ texts: rig.texts, pending: rig.api.pending }).toEqual({ texts: [], pending: 0 })
+  rig.api.write(VIEWER, '/pnl')
+  await rig.pass(3_000)
+  expect(rig.texts).toHaveLength(1)
+})
+
+test('strangers are logged at most once a minute, however much they write', async () => {
+  const rig = new TelegramRig().serve(VIEW)
+  for (let count = 0; count < 100; count++) rig.api.write(502, 'x'.repeat(4_000))
+  await rig.pass(59_000)
+  expect(rig.lines).toEqual(['telegram: ignored messages of a user who is not in telegram.viewers'])
+})
+
+test('events of two seconds are one message; off is not sent, and only silent ones make no sound', async () => {
+  const rig = new TelegramRig({ message: 'off', disk: 'silent' })
+  const raise = (kind: 'disk' | 'held' | 'message', text: string) => rig.telegram.raise({ kind, bot: 'dips', text })
+  raise('disk', 'nearly full')
+  raise('message', 'hello')
+  await rig.pass(3_000)
+  raise('disk', 'has space again')
+  raise('held', 'order o3')
+  await rig.pass(3_000)
+  expect(rig.api.sent).toEqual([
+    { chat: VIEWER, text: 'disk (dips): nearly full', silent: true, isBlock: true },
+    { chat: VIEWER, text: 'disk (dips): has space again\nheld (dips): order o3', silent: false, isBlock: true },
+  ])
+})
+
+test('hostile text is one preformatted block without control characters, and never too long', async () => {
+  const rig = new TelegramRig()
+  for (let count = 0; count < 150; count++)
+    rig.telegram.raise({
+      kind: 'message',
+      bot: '',
+      text: `<b>@you</b> \u202e\u0000\n/flatten ${'\ud83d\ude00'.repeat(300)}`,
+    })
+  await rig.pass(5_000)
+  const [text = ''] = rig.texts
+  expect(rig.texts).toHaveLength(1)
+  expect(text.split('\n')[0]).toMatch(/^message: <b>@you<\/b> \\u202e\\u0000\\u000a\/flatten /)
+  expect(text.split('\n').at(-1)).toMatch(/^and \d+ more lines$/)
+  expect(text.length).toBeLessThanOrEqual(4_096)
+  expect(rig.api.sent[0]?.isBlock).toBe(true)
+})
+
+test('an outage is waited out: logged once, events stay bounded, and the last message counts those that did not fit', async () => {
+  const rig = new TelegramRig().serve(VIEW)
+  rig.instead = () => REFUSED
+  for (let minute = 0; minute < 60; minute++) {
+    for (let count = 0; count < 5; count++) rig.telegram.raise({ kind: 'held', bot: '', text: `${minute}/${count}` })
+    await rig.pass(60_000)
+  }
+  expect(rig.lines.toSorted()).toEqual([
+    'telegram: messages are not delivered: connect ECONNREFUSED; they wait',
+    'telegram: no questions are answered: connect ECONNREFUSED; it is tried again. Trading continues',
+  ])
+  rig.instead = () => undefined
+  rig.api.write(VIEWER, '/pnl')
+  await rig.pass(120_000)
+  expect(rig.texts[0]).toContain('held: 0/0')
+  expect(rig.texts.join('\n')).toContain('and 195 more')
+  expect(rig.lines.slice(2).toSorted()).toEqual([
+    'telegram: messages are delivered again',
+    'telegram: questions are answered again',
+  ])
+})
+
+test('a 429 is waited out for as long as the API asks', async () => {
+  const rig = new TelegramRig()
+  rig.api.floods = 2
+  rig.telegram.raise({ kind: 'held', bot: '', text: 'one' })
+  await rig.pass(2_000 + 5_900)
+  expect(rig.texts).toEqual([])
+  await rig.pass(200)
+  expect(rig.texts).toEqual(['held: one'])
+})
+
+test.each([
+  [409, 'Conflict: terminated by other getUpdates request', 'another program answers for the same bot'],
+  [401, 'Unauthorized', 'check telegram.token'],
+  [502, 'Bad Gateway', 'it is tried again'],
+])(
+  'a poll that is refused with %i is logged once with its remedy, and repeated',
+  async (status, description, remedy) => {
+    const rig = new TelegramRig()
+    let polls = 0
+    const body = JSON.stringify({ ok: false, error_code: status, description })
+    rig.instead = () => {
+      polls++
+      return { kind: 'answered', status, headers: {}, body }
+    }
+    rig.serve(VIEW)
+    await rig.pass(600_000)
+    expect(rig.lines).toEqual([expect.stringContaining(remedy)])
+    expect(polls).toBeGreaterThanOrEqual(10)
+    expect(polls).toBeLessThanOrEqual(61)
+  },
+)
+
+test('a user who has blocked the bot is logged once and holds up no other message', async () => {
+  const rig = new TelegramRig()
+  rig.api.blockedBy.add(VIEWER)
+  for (const text of ['one', 'two']) {
+    rig.telegram.raise({ kind: 'held', bot: '', text })
+    await rig.pass(5_000)
+  }
+  expect(rig.lines).toEqual([
+    expect.stringContaining('a user cannot be reached (Forbidden: bot was blocked by the user)'),
+  ])
+  rig.api.blockedBy.clear()
+  rig.telegram.raise({ kind: 'held', bot: '', text: 'three' })
+  await rig.pass(5_000)
+  expect(rig.texts).toEqual(['held: three'])
+})
+
+test('the summary is sent at the end of each UTC day, while the results are still those of the day', async () => {
+  const rig = new TelegramRig().serve(VIEW)
+  await rig.pass(11.9 * 3_600_000)
+  expect(rig.texts).toEqual([])
+  await rig.pass(0.2 * 3_600_000)
+  expect(rig.texts).toEqual([expect.stringContaining('dips: today +0.0100 SOL')])
+  await rig.pass(24 * 3_600_000)
+  expect(rig.texts).toHaveLength(2)
+})
+
+test('after the stop nothing is asked', async () => {
+  const rig = new TelegramRig().serve(VIEW)
+  rig.telegram.stop()
+  rig.api.write(VIEWER, '/pnl')
+  await rig.pass(120_000)
+  expect(rig.texts).toEqual([])
+})

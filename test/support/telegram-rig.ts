@@ -1,0 +1,61 @@
+import type { Http, HttpResult } from '../../src/base/machine.ts'
+import { TELEGRAM_KINDS, type TelegramKind } from '../../src/config/alert-kinds.ts'
+import type { TelegramConfig } from '../../src/config/config.ts'
+import { loudnessOf } from '../../src/config/defaults.ts'
+import { botClient } from '../../src/live/telegram/bot-client.ts'
+import { Telegram } from '../../src/live/telegram/telegram.ts'
+import type { View } from '../../src/runtime/view/view.ts'
+import { BotApi } from '../../src/sandbox/telegram/bot-api.ts'
+import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
+
+export const TOKEN = '1:AAAAAAAAAAAAAAAAAAAAAAAA'
+export const VIEWER = 501
+
+/** A bot that serves one viewer through the sandbox's Bot API, on a simulated clock. */
+export class TelegramRig {
+  readonly clock = new SimulatedClock(Date.UTC(2026, 10, 23, 12))
+  readonly api = new BotApi({ token: TOKEN, clock: this.clock, users: [VIEWER] })
+  readonly lines: string[] = []
+  readonly telegram: Telegram
+  /** Replaces the answers of the API, for as long as it returns one. */
+  instead: () => HttpResult | undefined = () => undefined
+
+  constructor(events: Partial<TelegramConfig['events']> = {}, token = TOKEN) {
+    const kinds = TELEGRAM_KINDS.map((kind: TelegramKind) => [kind, events[kind] ?? loudnessOf(kind)])
+    const log = (fields: unknown, text?: string) => this.lines.push(text === undefined ? `${fields}` : text)
+    this.telegram = new Telegram({
+      ...{ viewers: [VIEWER], events: Object.fromEntries(kinds), clock: this.clock },
+      log: { info: log, warn: log } as never,
+      call: botClient(this.http, 'http://api', token),
+    })
+  }
+
+  serve(view: View): this {
+    this.telegram.serve(() => view)
+    return this
+  }
+
+  /** Texts that the viewer has received. */
+  get texts(): string[] {
+    return this.api.sent.map(({ text }) => text)
+  }
+
+  async pass(ms: number): Promise<void> {
+    const end = this.clock.now() + ms
+    for (await settled(); this.clock.nextAt() <= end; await settled()) this.clock.advanceTo(this.clock.nextAt())
+    this.clock.advanceTo(end)
+    await settled()
+  }
+
+  readonly http: Http = async ({ method, url, body = '' }) => {
+    const other = this.instead()
+    if (other !== undefined) return other
+    const answer = await this.api.handle({ method, path: new URL(url).pathname, headers: {}, body })
+    if (answer === undefined) return { kind: 'lost', reason: 'closed' }
+    return { kind: 'answered', status: answer.status, headers: {}, body: String(answer.body) }
+  }
+}
+
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+}

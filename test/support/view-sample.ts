@@ -1,0 +1,48 @@
+import type { View } from '../../src/runtime/view/view.ts'
+
+const NOW = Date.UTC(2026, 10, 23, 12)
+const result = (netSol: number) => ({ realizedSol: netSol, feesSol: 0, unrealizedSol: 0, netSol })
+
+/** A view of one bot with a position, an order in doubt and a halt. */
+export function viewOf(change: Partial<View> = {}): View {
+  return {
+    ...{ id: '1-1', title: 'bots.yaml', source: 'running', startedAt: NOW - 3_600_000, time: NOW, seq: 9 },
+    ...{ rows: 10, orders: 2, fills: 1, feedLagMs: 120, gaps: 1, gapSeconds: 2, feed: 'live', reconnects: 0 },
+    ...{ planNotice: '', brokenLists: [], brokenSources: [], undecided: [], lastFills: [], beganAt: NOW },
+    journal: { path: 'data/sluice.db', bytes: 1, freeBytes: 2 ** 33, waitingMs: 0 },
+    plan: {
+      name: 'standard',
+      requestsPerMinute: 100,
+      connections: 1,
+      messagesPerSecond: 10,
+      maxBuyLamports: 1 as never,
+    },
+    requests: { held: 3, allowed: 100, perMinute: 100, waiting: 1, holds: [] },
+    decisionUs: { p50: 1, p99: 2 },
+    stops: [{ code: 'HALTED', bots: ['dips'], since: NOW, until: null, text: 'halted by hand' }],
+    wallets: [{ mode: 'paper', bots: ['dips'], solBalance: 9.5, positionsSol: 0.062 }],
+    bots: [
+      {
+        ...{ name: 'dips', mode: 'paper', executor: 'cloud', strategy: 'dip-buyer', params: {} },
+        ...{ positions: 1, openOrders: 1, realizedSol: 0, feesSol: 0, trades: 12, winPercent: 41.7 },
+        ...{ sinceStart: result(0), sinceBeginning: result(-0.2), today: result(0.01) },
+        ...{ refusals: {}, ownStops: [], last: null },
+      },
+    ],
+    positions: [
+      {
+        ...{ id: 'a/MintAAAAAAAA', bot: 'dips', mint: 'MintAAAAAAAA', symbol: 'WIF', state: 'open', tokens: 5 },
+        ...{ costSol: 0.05, valueSol: 0.062, openedAt: NOW - 90_000, selling: '', unsellable: false, price: 1 },
+        ...{ changePercent: 24, entryReason: 'dip', orderId: 'o6', exits: [] },
+      },
+    ],
+    openOrders: [
+      {
+        ...{ id: 'o7', bot: 'dips', mint: 'MintBBBBBBBB', symbol: '', side: 'buy', kind: 'entry', sol: 0.05 },
+        ...{ percent: null, state: 'working', stage: 'unknown', stageSince: NOW - 5_000, attempts: 1, reason: 'dip' },
+        ...{ code: 'ANSWER_LOST', proof: { text: 'waits for the block', block: 1, of: 150 } },
+      },
+    ],
+    ...change,
+  } as View
+}
