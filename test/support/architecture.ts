@@ -140,7 +140,12 @@ function packageImport(path: string, specifier: string): string | undefined {
 const PAGE = 'src/desk/page/'
 const PACKAGES_OF_PAGE = ['preact', 'preact/hooks', 'uplot', 'lightweight-charts']
 /** Pure modules that the page may load. From other folders it imports types. */
-const MODULES_OF_PAGE = ['src/base/text.ts', 'src/market/bar-width.ts', 'src/runtime/time-text.ts']
+const MODULES_OF_PAGE = [
+  'src/base/text.ts',
+  'src/market/bar-width.ts',
+  'src/runtime/time-text.ts',
+  'src/runtime/view/apply-change.ts',
+]
 const TYPES_OF_PAGE = ['src/base/units.ts', 'src/desk/api/types.ts', 'src/runtime/view/view.ts']
 
 /** The page loads no module of the process, and the process loads no module of the page. */

@@ -1,5 +1,5 @@
+import { applyChange } from '../../runtime/view/apply-change.ts'
 import type { Change, LogLine, View } from '../../runtime/view/view.ts'
-import { applyChange } from './apply-change.ts'
 import type { Desk, Store } from './store.ts'
 
 /** Called when the stream opens again, and with each event. */
@@ -56,7 +56,11 @@ export class Connection {
     if (kind === 'view') this.#store.set({ link, view: data as View })
     else if (kind === 'log')
       this.#store.set({ link, news: [...newest(data as LogLine[]), ...news].slice(0, MOST_NEWS) })
-    else if (view !== null) this.#store.set({ link, view: applyChange(view, data as Change) })
+    else if (view !== null) {
+      // A new stream begins with the whole view.
+      if ((data as Change).from !== view.id) this.#open()
+      else this.#store.set({ link, view: applyChange(view, data as Change) })
+    }
   }
 
   /** A stream that resumes sends only what the page has missed, which may be nothing. */

@@ -1,16 +1,14 @@
 import { type ComponentChild, h } from 'preact'
 import { useState } from 'preact/hooks'
 import type { LogLine } from '../../runtime/view/view.ts'
-import type { LogAnswer } from '../api/types.ts'
+import type { LogAnswer, LogLevel } from '../api/types.ts'
 import { Choice, Empty, Foreign, Section, TokenLink, Waiting } from './elements.ts'
 import { printable, shortKey, timeText } from './format.ts'
 import { BotFilter } from './orders-section.ts'
 import { useList } from './paged-list.ts'
 import type { Shown } from './shown.ts'
 
-type Level = LogLine['level']
-
-const LEVELS: readonly { value: Level; text: string }[] = [
+const LEVELS: readonly { value: LogLevel; text: string }[] = [
   { value: 'error', text: 'errors' },
   { value: 'warn', text: 'warnings' },
   { value: 'info', text: 'all' },
@@ -19,13 +17,9 @@ const MOST_LINES = 5_000
 
 /** `news`: lines that arrived since the page was opened. */
 export function Log({ shown, news }: { shown: Shown; news: readonly LogLine[] }): ComponentChild {
-  const [level, setLevel] = useState<Level>('info')
+  const [level, setLevel] = useState<LogLevel>('info')
   const [bot, setBot] = useState('')
-  const { rows, asked, more } = useList<LogAnswer, LogLine>(
-    '/api/log',
-    { level, bot },
-    ({ lines }) => lines as readonly LogLine[],
-  )
+  const { rows, asked, more } = useList<LogAnswer, LogLine>('/api/log', { level, bot }, ({ lines }) => lines)
   const newest = rows[0]?.seq ?? 0
   const least = LEVELS.findIndex(({ value }) => value === level)
   const wanted = new Set(LEVELS.slice(0, least + 1).map(({ value }) => value))
@@ -34,7 +28,7 @@ export function Log({ shown, news }: { shown: Shown; news: readonly LogLine[] })
   return h(
     Section,
     { title: 'Log', about: h(BotFilter, { shown, bot, choose: setBot }) },
-    h(Choice<Level>, {
+    h(Choice<LogLevel>, {
       label: 'Least level',
       options: LEVELS,
       value: level,

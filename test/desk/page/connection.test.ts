@@ -64,6 +64,12 @@ test('the first view and the changes after it arrive in the store', () => {
   expect(store.get().link).toEqual({ state: 'live', heardAt: 1_000 })
 })
 
+test('a change that does not follow the view opens the stream again, which begins with the whole view', () => {
+  const { browser, store } = connected()
+  browser.heard('change', JSON.stringify({ id: '7-9', from: '7-8', set: { fills: 999 } }))
+  expect([browser.opened, browser.closed, store.get().view?.fills]).toEqual([2, 1, view.fills])
+})
+
 test('a change before the first view is dropped', () => {
   const store = new Store<Desk>({ view: null, link: { state: 'connecting', heardAt: 0 }, me: null, news: [] })
   const browser = new TestBrowser()
