@@ -99,12 +99,17 @@ export class EngineRun {
   }
 
   #warmBars(bars: TokenBars, state: EngineState): void {
+    this.#missWarmGaps(bars, state)
+    bars.warm(state.now)
+  }
+
+  /** Shows the gaps of the warm-up that have ended. */
+  #missWarmGaps(bars: TokenBars, state: EngineState): void {
     for (let gap = this.#warmGaps[0]; gap !== undefined && gap.to <= state.now; gap = this.#warmGaps[0]) {
       this.#warmGaps = this.#warmGaps.slice(1)
       this.#forgetPrices(state, gap.keys)
       bars.missed(gap)
     }
-    bars.warm(state.now)
   }
 
   input(seq: Seq, time: Millis, input: Input): void {
@@ -197,7 +202,10 @@ export class EngineRun {
    *  reason, bars that have ended by now still belong to the warm-up. */
   #endWarmup(state: EngineState): void {
     state.warming = true
-    this.#bars?.endWarmup(state.now)
+    if (this.#bars !== undefined) {
+      this.#missWarmGaps(this.#bars, state)
+      this.#bars.endWarmup(state.now)
+    }
     state.warming = state.warmed = false
     state.prices.forgetAll()
     for (const runner of this.#parts.bots.all()) runner.endWarmup()
@@ -264,12 +272,13 @@ export class EngineRun {
         this.#watch.await(order, bots.of(order.bot)?.settings.orders.maxChasePercent ?? 0)
     bots.start(start.stopped, state.wants, router)
     if (start.sources !== undefined) this.#showSources(state, start.sources)
-    if (bars.isUsed) this.#useBars(bars, start.warmGaps)
+    if (bars.isUsed) this.#useBars(bars, start)
   }
 
-  #useBars(bars: TokenBars, warmGaps: readonly WarmGap[] = []): void {
+  #useBars(bars: TokenBars, { warmGaps = [], warmTo }: Pick<StartInput, 'warmGaps' | 'warmTo'>): void {
     this.#bars = bars
     this.#warmGaps = warmGaps
+    bars.seenTo = warmTo
     this.#dueAt = Number.NEGATIVE_INFINITY
     for (const width of bars.timeWidths) this.#state.timers.setBars(width)
   }

@@ -74,6 +74,9 @@ export interface StartInput {
   warm: { from: Seq; to: Seq }
   /** Times within the warm-up in which the market was not seen. Absent if there are none, or if no bot uses bars. */
   warmGaps?: readonly WarmGap[]
+  /** Time up to which the market was seen before the start, which may be later than the last row of the warm-up. Absent
+   *  if no bot uses bars, and in older journals. */
+  warmTo?: Millis
   /** Bots whose strategy is not started, because it failed in an earlier engine. They only close positions. */
   stopped?: readonly StoppedBot[]
   /** Whether the strategies ran in a thread whose built-in objects were frozen. */

@@ -19,7 +19,7 @@ import type { ServiceProof } from '../orders/service-facts.ts'
 export interface Beginning
   extends Pick<
     StartInput,
-    'segment' | 'code' | 'bots' | 'plan' | 'money' | 'stopped' | 'sources' | 'warm' | 'warmGaps'
+    'segment' | 'code' | 'bots' | 'plan' | 'money' | 'stopped' | 'sources' | 'warm' | 'warmGaps' | 'warmTo'
   > {
   /** Units of this service that were proved. */
   readonly proof?: ServiceProof | undefined
@@ -30,7 +30,7 @@ export const NOT_WARM: StartInput['warm'] = { from: 1, to: 0 }
 
 /** Returns the start input of a segment: of a live run, of a backtest, or of a strategy's test. */
 export function startInput({ hash, service, lists }: Config, beginning: Beginning): StartInput {
-  const { segment, code, bots, plan, money, stopped, sources, warm, warmGaps = [], proof } = beginning
+  const { segment, code, bots, plan, money, stopped, sources, warm, warmGaps = [], warmTo, proof } = beginning
   const { tradePrice, tradeAmount } = service.units
   return {
     ...{ kind: 'start', segment, config: hash, code, seed: 1, bots, plan },
@@ -42,6 +42,7 @@ export function startInput({ hash, service, lists }: Config, beginning: Beginnin
     ...(sources !== undefined && sources.length > 0 && { sources }),
     warm,
     ...(warmGaps.length > 0 && { warmGaps }),
+    ...(warmTo !== undefined && { warmTo }),
   }
 }
 
@@ -118,8 +119,10 @@ export function recoveredStart({ config, bots, past, reader, ...more }: Recovery
   const warm = bots.length === 0 ? NOT_WARM : reader.warmupRange(warmupSeconds(config))
   const money = ownMoney(past.money, bots)
   const sources = declaredOnly(reader, config)
-  const warmGaps = config.bots.some(({ strategy }) => strategy.strategy.bars !== undefined) ? reader.gapsIn(warm) : []
-  return startInput(config, { ...more, segment: past.lastSegment + 1, bots, money, sources, warm, warmGaps })
+  const usesBars = config.bots.some(({ strategy }) => strategy.strategy.bars !== undefined)
+  const seen =
+    usesBars && warm.from <= warm.to ? { warmGaps: reader.gapsSince(warm.from), warmTo: reader.seenTo() } : {}
+  return startInput(config, { ...more, segment: past.lastSegment + 1, bots, money, sources, warm, ...seen })
 }
 
 /** The last value of each source that a bot of this start declares, as far as its schema still accepts the value. */

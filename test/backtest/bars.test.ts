@@ -43,7 +43,7 @@ const seed = fc.integer({ min: 1, max: 1e6 })
  *  feed only from its first row on. */
 function marketOf(seedOfIt: number, rows: number): MarketRow[] {
   const random = seededRandom(seedOfIt)
-  let time = T0 + 1
+  let time = T0
   return noisyMarket(rows, seedOfIt, T0).map((row) => {
     const at = time
     time += random.next() < 0.02 ? random.integer(40_000) : random.integer(400)
@@ -146,17 +146,19 @@ test('after a restart, the bars are those of a run without one, and the requests
       const random = seededRandom(seedOfIt)
       const market = interrupted(marketOf(seedOfIt, 400), random)
       const { time: stop } = market[market.length - 50 - random.integer(50)] as MarketRow
-      const again = stop + 1 + random.integer(60_000)
+      const end = stop + random.integer(20_000) // the recording may go on after its last row
+      const again = end + 1 + random.integer(60_000)
       const path = journalPath()
       const config = await configOf({ ...given, readsEvery: 1 })
       const part = (begin: number, end: number) => ({
         ...{ time: begin, config, durable: false },
         items: market.filter(({ time }) => time >= begin && time <= end),
       })
-      await simulateRun(path, part(T0, stop))
+      const first = part(T0, stop)
+      await simulateRun(path, { ...first, items: [...first.items, { time: end, input: feed('live', KEYS) }] })
       await simulateRun(path, part(again, Number.POSITIVE_INFINITY))
-      const seen = backtested(path, config).filter(({ time }) => time <= stop || time > again)
-      const notes = recorded(path).filter(({ time }) => time <= stop || time > again)
+      const seen = backtested(path, config).filter(({ time }) => time <= end || time > again)
+      const notes = recorded(path).filter(({ time }) => time <= end || time > again)
       expect(textsOf(notes)).toEqual(textsOf(seen))
       await expectReplayed(path)
     }),

@@ -28,6 +28,9 @@ export class TokenBars {
   /** Time at which the next time bar closes; Infinity without time bars. */
   dueAt: Millis = Number.POSITIVE_INFINITY
   readonly gaps = new FeedGaps()
+  /** Time up to which the market was seen before the start. Undefined in older journals: a gap then ends at the first
+   *  print of the warm-up, and the next one begins at its last row. */
+  seenTo: Millis | undefined
   readonly #state: EngineState
   /** Bars by width: time bars by their width, then the others in the order of their declaration. */
   #all: Bars[] = []
@@ -155,15 +158,18 @@ export class TokenBars {
 
   /** Closes the bars that have ended before a row of the warm-up. The rows of a warm-up are older than the start. */
   warm(now: Millis): void {
-    if (!this.#state.warmed) this.#rewind()
+    if (!this.#state.warmed) {
+      this.#rewind()
+      if (this.seenTo !== undefined) this.gaps.end(now)
+    }
     this.#warmedTo = now
     if (now >= this.dueAt) this.advance(now)
   }
 
-  /** Ends the warm-up and closes the bars that have ended since. The market between the last row of the warm-up and the
-   *  first one that follows was not seen. */
+  /** Ends the warm-up and closes the bars that have ended since. The market until the first row that follows was not
+   *  seen. */
   endWarmup(now: Millis): void {
-    this.gaps.begin(this.#warmedTo)
+    this.gaps.begin(Math.max(this.seenTo ?? 0, this.#warmedTo))
     if (this.#state.feed === 'live') this.gaps.end(now)
     this.advance(now)
   }

@@ -17,6 +17,7 @@ import type { Finding } from '../proof/finding.ts'
 import { changedRows, findingsOf } from '../proof/findings.ts'
 import { lackOf } from '../proof/missing-rows.ts'
 import { type FillRow, type FillTableRow, fillOf, fillRow } from '../schema/fills.ts'
+import { SEEN_TO } from '../schema/stretches.ts'
 import { MappedScan } from '../tape/block-row.ts'
 import { LAST_SOURCES, type Market, type MarketItem, MarketTape, rowsOf, type SourceNews } from '../tape/market-tape.ts'
 import { type Segment, type SegmentItem, SegmentReplay, segmentsOf } from '../tape/recorded-segments.ts'
@@ -168,19 +169,25 @@ export class JournalReader {
     return this.#read(() => this.#tape.lastSeconds(seconds, new Mints()))
   }
 
-  /** Times without market data that ended within a range, in order: interruptions of the feed and of the recording. */
-  gapsIn({ from, to }: SeqRange): WarmGap[] {
+  /** Times without market data that ended after a row, in order: interruptions of the feed and of the recording. */
+  gapsSince(seq: Seq): WarmGap[] {
     const rows = this.#read(() =>
       this.#db
-        .prepare<[Seq, Seq], { from: Millis; to: Millis; keys: string }>(
-          `SELECT "from", "to", keys FROM gaps WHERE seq > ? AND seq <= ? AND "to" > "from" ORDER BY seq`,
+        .prepare<[Seq], { from: Millis; to: Millis; keys: string }>(
+          `SELECT "from", "to", keys FROM gaps WHERE seq > ? AND "to" > "from" ORDER BY seq`,
         )
-        .all(from, to),
+        .all(seq),
     )
     return rows.map(({ from, to, keys }) => {
       const missed = JSON.parse(keys) as string[]
       return { from, to, keys: missed.length === 0 ? ['trades'] : missed }
     })
+  }
+
+  /** Time up to which the last recording saw the market: its end, or the begin of the interruption of the feed with
+   *  which the recording ended. 0 without a tape. */
+  seenTo(): Millis {
+    return this.#read(() => this.#db.prepare<[], Millis>(SEEN_TO).pluck().get() ?? 0)
   }
 
   /** Yields the rows of the tape, or of a range of it, block by block. `mints` numbers the tokens. */

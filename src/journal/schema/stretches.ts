@@ -43,3 +43,12 @@ FROM (SELECT first_seq, segment, "from", lag("to") OVER (ORDER BY first_seq) AS 
 `
 
 export const STRETCHES_AND_GAPS = `DROP VIEW gaps; ${STRETCHES} ${GAPS}`
+
+/** SQL of the time up to which the last stretch saw the market: its end, or the begin of the interruption of the feed
+ *  with which the stretch ends. A row ends an interruption, too. */
+export const SEEN_TO = `WITH last AS (SELECT first_seq, "from", "to" FROM stretches ORDER BY first_seq DESC LIMIT 1),
+seen (seq) AS (SELECT max(seq) FROM (SELECT max(last_seq) AS seq FROM block
+  UNION ALL SELECT max(seq) FROM input WHERE kind = 'feed' AND json_extract(json, '$.status') = 'live'))
+SELECT iif(seen.seq < last.first_seq, last."from", coalesce((SELECT time FROM input
+  WHERE kind = 'feed' AND json_extract(json, '$.status') NOT IN ('live', 'stale') AND seq > seen.seq ORDER BY seq LIMIT 1), last."to"))
+FROM last JOIN seen`
