@@ -8,7 +8,7 @@ import type { View } from '../../src/runtime/view/view.ts'
 import { BotApi } from '../../src/sandbox/telegram/bot-api.ts'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 
-export const TOKEN = '1:AAAAAAAAAAAAAAAAAAAAAAAA'
+const TOKEN = '1:AAAAAAAAAAAAAAAAAAAAAAAA'
 export const VIEWER = 501
 
 /** A bot that serves one viewer through the sandbox's Bot API, on a simulated clock. */

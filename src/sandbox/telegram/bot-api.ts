@@ -92,7 +92,7 @@ export class BotApi {
   }
 
   /** Handles `/PREFIX/botTOKEN/METHOD`, and `/PREFIX/user`, by which a user of the sandbox writes to the bot
-   *  and reads what the bot has sent. */
+   *  and reads its messages. */
   readonly handle: Handle = async ({ path, body }) => {
     try {
       const given = parametersOf(body)

@@ -100,7 +100,7 @@ test('a flood is refused with the time to wait, and accepted after it', async ()
   expect(api.sent).toHaveLength(6)
 })
 
-test('a user of the sandbox writes to the bot and reads what it has sent', async () => {
+test('a user of the sandbox writes to the bot and reads its messages', async () => {
   const { call, api } = served()
   const user = async (body: object) => {
     const answer = await api.handle({ method: 'POST', path: '/telegram/user', headers: {}, body: JSON.stringify(body) })
