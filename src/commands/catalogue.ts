@@ -243,6 +243,18 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
       load: async () => ({ command: (await import('./trade/control.ts')).sell }),
     },
     {
+      name: 'buy',
+      arguments: '<mint>',
+      about: 'buy a token for a bot, under its limits; the bot manages the position',
+      load: async () => ({ command: (await import('./trade/control.ts')).buy }),
+    },
+    {
+      name: 'cancel',
+      arguments: '<order>',
+      about: 'cancel an order that was not sent yet, or a conditional order',
+      load: async () => ({ command: (await import('./trade/control.ts')).cancel }),
+    },
+    {
       name: 'signal',
       arguments: '<name> [json]',
       about: 'send a signal to the onSignal callback of every strategy',

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import type { DeskConfig } from '../config/config.ts'
+import type { DeskCommand, Preview } from '../live/control/preview.ts'
 import type { Log } from '../runtime/log.ts'
 import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
 
@@ -20,9 +21,17 @@ export interface DeskParts {
   readonly journal: string
   /** Whether bots run in this process. */
   readonly isRun: boolean
+  /** Carries out the actions of the desk; absent if the desk can only look. */
+  readonly operator?: DeskOperator
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
   /** Alerts the operator that the desk is down. */
   readonly alert: (text: string) => void
+}
+
+/** Carries out actions in the main thread. Both may throw a SluiceError. */
+export interface DeskOperator {
+  preview(command: DeskCommand): Preview
+  handle(command: DeskCommand, by: string): object | Promise<object>
 }
 
 /** The main thread's side of the desk: starts its thread, and starts it again if it ends. Nothing that happens to the
@@ -92,8 +101,9 @@ export class Desk {
   }
 
   #start(): void {
-    const { config, journal, isRun } = this.#parts
-    const workerData: DeskStart = { config, journal, sessions: this.#sessions, isRun }
+    const { config, journal, isRun, operator } = this.#parts
+    const acts = operator !== undefined
+    const workerData: DeskStart = { config, journal, acts, sessions: this.#sessions, isRun }
     this.#startedAt = performance.now()
     // Without `env`, the thread would receive the variables of this process, which may hold keys.
     const worker = new Worker(new URL('./thread-main.ts', import.meta.url), {
@@ -122,6 +132,9 @@ export class Desk {
       case 'link':
         this.#links.get(message.id)?.(message.url)
         break
+      case 'call':
+        void this.#call(message)
+        break
       case 'sessions':
         this.#sessions = message.sessions
         break
@@ -130,6 +143,19 @@ export class Desk {
         break
       case 'failed':
         this.#down(this.#worker, message.reason)
+    }
+  }
+
+  async #call({ id, step, command, by }: Extract<FromDesk, { kind: 'call' }>): Promise<void> {
+    const { operator, log } = this.#parts
+    try {
+      if (operator === undefined) throw new SluiceError('this desk can only look')
+      const answer = step === 'preview' ? operator.preview(command) : await operator.handle(command, by)
+      const { text, warning } = answer as Preview
+      this.#post({ kind: 'answer', id, refused: false, text, warning })
+    } catch (error) {
+      if (!(error instanceof SluiceError)) log.error({ err: error }, `desk: ${step} ${command.command}`)
+      this.#post({ kind: 'answer', id, refused: true, text: (error as Error).message })
     }
   }
 

@@ -1,4 +1,5 @@
 import type { DeskConfig } from '../config/config.ts'
+import type { DeskCommand } from '../live/control/preview.ts'
 import type { SessionRecord } from './access/logins.ts'
 import type { Hashed } from './access/secrets.ts'
 
@@ -10,6 +11,8 @@ export interface DeskStart {
   readonly config: DeskConfig
   /** Path of the journal that the desk shows. */
   readonly journal: string
+  /** Whether the main thread carries out actions. */
+  readonly acts: boolean
   /** Sessions of an earlier thread. */
   readonly sessions: readonly Hashed<SessionRecord>[]
   /** Whether bots run in this process, so that it says regularly that it is alive. */
@@ -20,12 +23,28 @@ export type ToDesk =
   | { readonly kind: 'link'; readonly id: number; readonly readOnly: boolean; readonly name?: string | undefined }
   /** The main thread runs. */
   | { readonly kind: 'alive' }
+  /** Answer to a call. `refused`: `text` is the reason. */
+  | {
+      readonly kind: 'answer'
+      readonly id: number
+      readonly refused: boolean
+      readonly text: string
+      readonly warning?: string | undefined
+    }
   | { readonly kind: 'close' }
 
 export type FromDesk =
   /** The desk is served. `origin`: address of the page, without a path. */
   | { readonly kind: 'ready'; readonly origin: string; readonly isOtherPort: boolean }
   | { readonly kind: 'link'; readonly id: number; readonly url: string }
+  /** Asks what a command will do, or carries it out. `by`: name of the session. */
+  | {
+      readonly kind: 'call'
+      readonly id: number
+      readonly step: 'preview' | 'carry out'
+      readonly command: DeskCommand
+      readonly by: string
+    }
   | { readonly kind: 'sessions'; readonly sessions: readonly Hashed<SessionRecord>[] }
   | { readonly kind: 'log'; readonly level: DeskLevel; readonly text: string; readonly fields: LogFields }
   /** The desk cannot be served. */

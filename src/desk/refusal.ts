@@ -17,6 +17,7 @@ export type RefusalCode =
   | 'TOO_SLOW'
   | 'STALLED'
   | 'NOT_RUNNING'
+  | 'JOURNAL_UNREADABLE'
   | 'FAILED'
 
 /** An error that a client receives as `{ error, code }`. */

@@ -1,18 +1,23 @@
 import { type Context, Hono } from 'hono'
-import type { Admitted } from './access/gate.ts'
-import type { Logins, Session } from './access/logins.ts'
+import { SluiceError } from '../base/errors.ts'
+import type { Logins } from './access/logins.ts'
 import { Rate } from './access/rate.ts'
+import { type Actor, actionRoutes } from './actions.ts'
+import type { ApiAnswer } from './api/routes.ts'
+import { type DeskEnv, requireType, sessionOf } from './env.ts'
 import { LOGIN_CSS, loginPage } from './login-page.ts'
 import type { PageFile } from './page-files.ts'
 import { Refusal } from './refusal.ts'
 
-/** What a handler knows about the client. */
-export type DeskEnv = { Bindings: Admitted & { readonly session: Session | undefined } }
 
 export interface DeskParts {
   readonly logins: Logins
   /** Files of the page by their path, `/` for the page itself. */
   readonly page: () => ReadonlyMap<string, PageFile>
+  /** Answers a GET request of the API. `path`: the part after `/api/`. Throws a SluiceError if there is no journal. */
+  readonly api: (path: string, query: Iterable<readonly [string, string]>) => ApiAnswer
+  /** Carries out actions; undefined if the desk can only look. */
+  readonly actor: Actor | undefined
   readonly now: () => number
   /** `stalled`: the main thread does not respond. `recorded`: the desk shows a journal, and no bots run. */
   readonly health: () => 'running' | 'stalled' | 'recorded'
@@ -29,11 +34,20 @@ export function deskApp(parts: DeskParts): Hono<DeskEnv> {
   app.get('/health', () => healthAnswer(parts.health()))
   login(app, parts)
   sessions(app, parts)
+  app.route('/', actionRoutes(parts.actor, parts.now))
+  app.get('/api/*', ({ req }) => {
+    const { status, body } = parts.api(
+      decodeURIComponent(req.path.slice('/api/'.length)),
+      new URL(req.url).searchParams,
+    )
+    return Response.json(body, { status })
+  })
   app.get('/', async ({ env }, next) => (env.session === undefined ? redirect('/login') : next()))
   app.get('*', (context) => pageFile(context, parts.page()))
   app.notFound(() => new Refusal(404, 'NOT_FOUND', 'there is nothing at this path').toResponse())
   app.onError((error) => {
     if (error instanceof Refusal) return error.toResponse()
+    if (error instanceof SluiceError) return new Refusal(503, 'JOURNAL_UNREADABLE', error.message).toResponse()
     throw error
   })
   return app
@@ -102,16 +116,6 @@ function sessions(app: Hono<DeskEnv>, { logins, told }: DeskParts): void {
     told('logout', { session: own.name, by: own.name })
     return redirect('/login', cookieText(env.cookieName, '', env.isSecure))
   })
-}
-
-function sessionOf({ session }: Admitted): Session {
-  if (session === undefined) throw new Refusal(401, 'LOGIN_REQUIRED', 'log in first')
-  return session
-}
-
-function requireType(given: string | undefined, wanted: string): void {
-  if (given?.split(';')[0]?.trim().toLowerCase() !== wanted)
-    throw new Refusal(415, 'REQUEST_INVALID', `expected a body of type ${wanted}`)
 }
 
 /** Files of the page may be kept by the browser, which asks each time whether they have changed. */

@@ -2,8 +2,11 @@ import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Millis } from '../base/units.ts'
+import { type JournalReader, openReader } from '../journal/reader/reader.ts'
 import { Gate, isLoopback } from './access/gate.ts'
 import { Logins } from './access/logins.ts'
+import { apiAnswer } from './api/routes.ts'
+import { Calls } from './calls.ts'
 import { createHttp, type RefusedRequest } from './http.ts'
 import { LogBudget } from './log-budget.ts'
 import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
@@ -27,7 +30,7 @@ export interface ServedDesk {
 /** Serves the desk. `say` receives its messages to the main thread; its first message is `ready`. Rejects if the desk
  *  cannot be served. */
 export async function serveDesk(
-  { config, sessions, isRun }: DeskStart,
+  { config, journal, acts, sessions, isRun }: DeskStart,
   say: (message: FromDesk) => void,
   now: () => Millis = Date.now,
 ): Promise<ServedDesk> {
@@ -36,9 +39,12 @@ export async function serveDesk(
     ...{ now, sessions, readOnly: config.readOnly },
     changed: (sessions) => say({ kind: 'sessions', sessions }),
   })
+  const calls = new Calls(say)
+  const reader = new LazyReader(journal)
   let aliveAt = now()
   const app = deskApp({
-    ...{ logins, now, page: pageFiles },
+    ...{ logins, now, page: pageFiles, actor: acts && !config.readOnly ? calls : undefined },
+    api: (path, query) => apiAnswer(reader.get(), path, query),
     health: () => (isRun ? (now() - aliveAt < STALLED_MS ? 'running' : 'stalled') : 'recorded'),
     told: (event, fields) => log.write(event === 'login refused' ? 'warn' : 'info', `desk: ${event}`, fields),
   })
@@ -68,13 +74,14 @@ export async function serveDesk(
     ...{ origin: shown, port },
     take: (message) => {
       if (message.kind === 'alive') aliveAt = now()
-      if (message.kind !== 'link') return
-      const url = `${shown}/login?link=${logins.link(message)}`
-      say({ kind: 'link', id: message.id, url })
+      else if (message.kind === 'answer') calls.answered(message)
+      else if (message.kind === 'link')
+        say({ kind: 'link', id: message.id, url: `${shown}/login?link=${logins.link(message)}` })
     },
     close: async () => {
       clearInterval(sweep)
       server.closeAllConnections()
+      reader.close()
       await new Promise((closed) => server.close(closed))
     },
   }
@@ -96,6 +103,25 @@ async function listen(server: Server, first: number, tries: number, bind: string
       const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
       if (!isTaken || port + 1 >= first + tries || port === 65_535) throw error
     }
+  }
+}
+
+/** Reader of the journal, opened at its first use: the desk may start before the journal exists. */
+class LazyReader {
+  readonly #path: string
+  #reader: JournalReader | undefined
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  get(): JournalReader {
+    this.#reader ??= openReader(this.#path)
+    return this.#reader
+  }
+
+  close(): void {
+    this.#reader?.close()
   }
 }
 

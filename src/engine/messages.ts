@@ -45,7 +45,8 @@ export type Input =
   | { kind: 'plan'; plan: Plan }
   /** A source of a bot answered. `data`: the checked value; absent if it has not changed since the last answer. */
   | { kind: 'source'; bot: string; name: string; data?: Json }
-  | { kind: 'command'; command: Command }
+  /** `by`: who gave the command: `terminal`, or the name of a session of the desk. Absent in older journals. */
+  | { kind: 'command'; command: Command; by?: string }
 
 /** CHAIN_UNREAD: the state of the wallet is unknown. DISK_LOW: the disk that holds the journal is nearly full.
  *  UNIT_CONTRADICTED: the feed's amounts are not in SOL. */
@@ -102,11 +103,16 @@ export interface StoppedBot {
  *  connection. refused: the service refuses the API key. */
 export type FeedStatus = 'live' | 'stale' | 'down' | 'refused'
 
-/** A command of the operator, by its `name`: `sell` has the `mint`, `signal` has the name of the `signal` and its
- *  `data`, and `accept` has the `signature` of a foreign transaction. */
+/** A command of the operator, by its `name`: `sell` has the `mint`, `buy` also has the `bot` and the amount in SOL,
+ *  `cancel` has the id of the `order`, `signal` has the name of the `signal` and its `data`, and `accept` has the
+ *  `signature` of a foreign transaction. */
 export type Command =
   | { name: 'halt' | 'resume' | 'flatten' | 'stop' }
   | { name: 'sell'; mint: string }
+  /** Buys for a bot, under its limits. The bot manages the position from then on. */
+  | { name: 'buy'; bot: string; mint: string; sol: number }
+  /** Cancels an order that was not sent yet, or a conditional order. */
+  | { name: 'cancel'; order: string }
   /** Accepts a foreign transaction. */
   | { name: 'accept'; signature: string }
   | { name: 'signal'; signal: string; data: Json }

@@ -5,6 +5,11 @@ import type { EngineState } from './engine-state.ts'
 import type { Command } from './messages.ts'
 import type { WalletReconciler } from './wallet-reconciler.ts'
 
+/** Reason of a buy by an operator. */
+const BOUGHT_BY_HAND = 'bought by hand'
+
+type Of<Name extends Command['name']> = Extract<Command, { name: Name }>
+
 /** Carries out the commands of an operator. */
 export class OperatorCommands {
   readonly #state: EngineState
@@ -38,6 +43,12 @@ export class OperatorCommands {
       case 'sell':
         this.#sellAll('sold by hand', ({ mint }) => mint === command.mint)
         break
+      case 'buy':
+        this.#buy(command)
+        break
+      case 'cancel':
+        this.#cancel(command.order)
+        break
       case 'signal': {
         const data = plainJson(command.data, 'signal')
         for (const runner of runners) runner.guard(() => runner.handlers.onSignal?.(command.signal, data))
@@ -47,6 +58,23 @@ export class OperatorCommands {
         state.stopping = true
         for (const runner of runners) runner.guard(() => runner.handlers.onStop?.())
     }
+  }
+
+  /** Buys through the same checks as a buy of the strategy. */
+  #buy({ bot, mint, sol }: Of<'buy'>): void {
+    const runner = this.#parts.bots.of(bot)
+    if (runner === undefined) return // a replay with other bots
+    const placed = this.#parts.factory.buy(runner, mint, { sol, reason: BOUGHT_BY_HAND })
+    if (placed.ok) runner.refresh(mint)
+    else
+      this.#state.emit({ kind: 'refused', bot, mint, code: placed.code, reason: `${BOUGHT_BY_HAND}: ${placed.reason}` })
+  }
+
+  #cancel(id: string): void {
+    const { book } = this.#state
+    const open = book.orders.get(id)
+    if (open === undefined) this.#parts.conditionals.cancelByHand(id)
+    else if (book.mayCancel(open)) this.#state.emit({ kind: 'cancel', orderId: id, code: 'CANCELLED' })
   }
 
   /** Lifts everything that stopped entries: quarantines, breaches, pauses, and the drawdown so far. */

@@ -24,8 +24,9 @@ import type { LogLine, View, ViewSource } from '../runtime/view/view.ts'
 import { type PastOfModel, ViewModel } from '../runtime/view/view-model.ts'
 import { ViewUpdates } from '../runtime/view/view-updates.ts'
 import { raiseAlarms } from './alerts.ts'
-import type { ControlCommand } from './control/command.ts'
-import { type DeskLink, Operator } from './control/operator.ts'
+import { type ControlCommand, haltPath } from './control/command.ts'
+import { type DeskLink, Operator, type OperatorParts } from './control/operator.ts'
+import { type DeskCommand, type Preview, previewOf } from './control/preview.ts'
 import { serveControl } from './control/server.ts'
 import { watchDisk } from './disk-alerts.ts'
 import { startHeartbeat } from './heartbeat.ts'
@@ -75,7 +76,10 @@ export interface RunningBots {
   view(): View
   /** The state of the bots, with its changes. */
   readonly updates: ViewSource
-  handle(command: ControlCommand): object | Promise<object>
+  /** Carries out a command of an operator. `by`: who gave the command; default `terminal`. */
+  handle(command: ControlCommand, by?: string): object | Promise<object>
+  /** Says what a command of the desk will do. Throws a SluiceError if it would be refused. */
+  preview(command: DeskCommand): Preview
   stop(): Promise<void>
 }
 
@@ -149,15 +153,20 @@ class Start {
       ...{ clock, read: view, onLog: (run: (line: LogLine) => void) => model.onLog(run) },
       failed: (error) => this.#log.error({ error: (error as Error).stack }, 'the view of the desk cannot be read'),
     })
-    const operator = new Operator({
-      ...{ post: postTo(segment), model, view },
+    const operated: OperatorParts = {
+      ...{ post: (input) => segment.runner.post(input), model, view: () => view() },
+      haltPath: haltPath(this.#config.journal.path),
       bots: settings,
       chain: world.chain,
       priceOf: (mint) => world.priceOf(mint),
       now: () => context.machine.clock.now(),
       deskLink: this.#options.deskLink,
-    })
-    const handle: RunningBots['handle'] = (command) => operator.carryOut(command)
+    }
+    const operator = new Operator(operated)
+    const handle: RunningBots['handle'] = (command, by) => {
+      if (command.command !== 'status') this.#log.info({ by }, `operator: ${command.command}`)
+      return operator.carryOut(command, by)
+    }
     await this.#serve(segment, context, handle)
     world.serveTelegram(view)
     const { heartbeat } = this.#config
@@ -169,6 +178,7 @@ class Start {
       this.#log.warn({ bots }, `${code}: ${text}`)
     return {
       ...{ ...watched, view, updates, log: this.#log, ended: this.#ending.promise, handle },
+      preview: (command) => previewOf(command, operated),
       stop: () => this.#stop(context, segment, stopFeed),
     }
   }

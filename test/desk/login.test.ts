@@ -104,12 +104,13 @@ test('a taken port that no file names is replaced by the next free one', async (
   const { serveDesk } = await import('../../src/desk/thread.ts')
   const config = { ...deskFrom({}, ''), port: rig.port }
   const said: unknown[] = []
-  const other = await serveDesk({ config, journal: '', sessions: [], isRun: true }, (message) => said.push(message))
+  const start = { config, journal: '', acts: false, sessions: [], isRun: true }
+  const other = await serveDesk(start, (message) => said.push(message))
   expect(other.port).toBeGreaterThan(rig.port)
   expect(said).toMatchObject([{ kind: 'ready', isOtherPort: true }])
   await other.close()
   const fixed = serveDesk(
-    { config: { ...config, isPortFixed: true }, journal: '', sessions: [], isRun: true },
+    { ...start, config: { ...config, isPortFixed: true } },
     () => {},
   )
   await expect(fixed).rejects.toThrow('EADDRINUSE')

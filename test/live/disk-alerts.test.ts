@@ -70,7 +70,7 @@ test('the answer of resume names the causes that still stop entries', () => {
   const model = new ViewModel()
   const bots = [botSettings('eager')]
   const operator = new Operator({
-    ...{ post: () => {}, model, bots, chain: undefined, priceOf: () => undefined, now: () => 0 },
+    ...{ haltPath: '', post: () => {}, model, bots, chain: undefined, priceOf: () => undefined, now: () => 0 },
     view: () => {
       throw new Error('not asked')
     },

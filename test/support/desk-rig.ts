@@ -26,7 +26,7 @@ export class DeskRig {
   static async start(settings: FileInput['desk'] = {}, more: Partial<DeskStart> = {}): Promise<DeskRig> {
     const rig = new DeskRig()
     const config = deskFrom({ port: 0, ...settings }, '')
-    const start: DeskStart = { config, journal: '', sessions: [], isRun: true, ...more }
+    const start: DeskStart = { config, journal: '', acts: false, sessions: [], isRun: true, ...more }
     rig.#desk = await serveDesk(
       start,
       (message) => rig.said.push(message),

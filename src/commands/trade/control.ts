@@ -5,10 +5,10 @@ import { printable } from '../../base/text.ts'
 import { journalPathOf } from '../../config/journal-path.ts'
 import { neighbourHint } from '../../journal/database.ts'
 import { NothingRuns, sendCommand } from '../../live/control/client.ts'
-import type { ControlCommand } from '../../live/control/command.ts'
+import { type ControlCommand, isConditionalId, isOrderId } from '../../live/control/command.ts'
 import { running } from '../../live/control/running.ts'
 import { isPublicKey, isSignature } from '../../solana/base58.ts'
-import { DEFAULT_JOURNAL, defineCommand, PROCESS, text, type Values } from '../options.ts'
+import { DEFAULT_JOURNAL, defineCommand, number, PROCESS, text, type Values } from '../options.ts'
 
 export type ProcessOptions = Values<typeof PROCESS>
 /** The options that select a process. */
@@ -42,6 +42,30 @@ export const sell = defineCommand({
   async run([mint = ''], process) {
     requireMint('sell', mint)
     return control({ command: 'sell', mint }, process)
+  },
+})
+
+export const buy = defineCommand({
+  options: {
+    bot: text('<name>', 'buy for this bot, under its limits; it manages the position'),
+    sol: number('<n>', 'amount of the buy in SOL', { min: 0 }),
+    ...PROCESS,
+  },
+  async run([mint = ''], { bot, sol, ...process }) {
+    requireMint('buy', mint)
+    if (bot === undefined || bot === '')
+      throw new SluiceError('--bot NAME is required: the bot that buys and manages the position', ExitCode.usage)
+    if (sol === undefined || sol === 0) throw new SluiceError('--sol X is required: an amount above 0', ExitCode.usage)
+    return control({ command: 'buy', mint, bot, sol }, process)
+  },
+})
+
+export const cancel = defineCommand({
+  options: PROCESS,
+  async run([order = ''], process) {
+    if (!isOrderId(order) && !isConditionalId(order))
+      throw new SluiceError('cancel needs the id of an order, such as o12 or c3', ExitCode.usage)
+    return control({ command: 'cancel', order }, process)
   },
 })
 

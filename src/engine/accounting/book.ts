@@ -22,6 +22,7 @@ import {
   Positions,
   removeTokens,
   reopened,
+  stepTokensDue,
   undoBuy,
   undoSale,
 } from './position.ts'
@@ -76,6 +77,14 @@ export class Book {
     // Oversold amounts are forgotten first, so that a position without provisional fills is not emitted again because
     // of them.
     for (const position of money.positions) this.#forgetOversold(position)
+  }
+
+  /** Whether an order may be cancelled: it was not sent, and it does not carry out an exit that is due, which would be
+   *  ordered again at once. */
+  mayCancel({ order, state }: OpenOrder): boolean {
+    if (state !== 'accepted') return false
+    const isDue = (position: Position): boolean => position.exiting !== '' || stepTokensDue(position) > 0n
+    return order.side === 'buy' || !this.positions.ofMint(order.mint).some(isDue)
   }
 
   /** Returns the oldest open order of a lane. After a fork, or if one of the orders is a full exit, there may be

@@ -2,7 +2,6 @@ import type { ErrorCode, Refusal } from '../../base/errors.ts'
 import { type Json, plainJson, sizeOf } from '../../base/json.ts'
 import { type Random, seededRandom } from '../../base/random.ts'
 import { isPublicKey } from '../../solana/base58.ts'
-import { stepTokensDue } from '../accounting/position.ts'
 import type { EngineState } from '../engine-state.ts'
 import { readExits } from '../exits/exit-request.ts'
 import { type ExitRules, sameExits } from '../exits/exit-settings.ts'
@@ -130,16 +129,11 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
 
   cancel(orderId: string): boolean {
     this.#charge()
-    const { orders, positions } = this.#state.book
+    const { book } = this.#state
     if (!this.#state.warming && this.#guardBooks(() => this.#context.conditionals.cancel(this.#host, orderId)))
       return true
-    const open = orders.get(orderId)
-    if (this.#state.warming || open === undefined || open.order.bot !== this.name || open.state !== 'accepted')
-      return false
-    const isDue = positions
-      .ofMint(open.order.mint)
-      .some((position) => position.exiting !== '' || stepTokensDue(position) > 0n)
-    if (open.order.side === 'sell' && isDue) return false
+    const open = book.orders.get(orderId)
+    if (this.#state.warming || open === undefined || open.order.bot !== this.name || !book.mayCancel(open)) return false
     this.#state.emit({ kind: 'cancel', orderId, code: 'CANCELLED' })
     return true
   }

@@ -99,6 +99,17 @@ export class ConditionalBook {
     return this.#end(order, 'cancelled', 'CANCELLED')
   }
 
+  /** Cancels an order at the request of an operator, and the order that it became. Does nothing if that order was sent,
+   *  because it may execute. */
+  cancelByHand(id: string): void {
+    const order = this.#open.get(id)
+    if (order === undefined) return
+    const became = this.#state.book.orders.get(order.orderId)
+    if (order.state === 'working' && became !== undefined && isOpen(became.state) && became.state !== 'accepted') return
+    this.#cancelOrder(order)
+    this.#endAndReport(order, 'cancelled', 'CANCELLED')
+  }
+
   /** Cancels the conditional buys that `which` selects. Called when an operator sells positions, because such buys
    *  would open them again. */
   cancelBuys(which: (order: ConditionalOrder) => boolean): void {

@@ -10,8 +10,12 @@ import { isPublicKey, isSignature } from '../../solana/base58.ts'
 /** Commands of an operator to a running process. They are sent as JSON, such as `{"command": "sell", "mint":
  *  "..."}`. */
 export type ControlCommand =
-  | { readonly command: 'halt' | 'resume' | 'flatten' | 'status' }
+  | { readonly command: 'halt' | 'resume' | 'flatten' }
+  | { readonly command: 'status' }
   | { readonly command: 'sell'; readonly mint: string }
+  | { readonly command: 'buy'; readonly mint: string; readonly bot: string; readonly sol: number }
+  /** Cancels an order that was not sent yet, or a conditional order. */
+  | { readonly command: 'cancel'; readonly order: string }
   | { readonly command: 'signal'; readonly signal: string; readonly data: Json }
   /** Accepts a foreign transaction by signature, or `all` of them. */
   | { readonly command: 'accept'; readonly signature: string }
@@ -24,11 +28,16 @@ export type ControlCommand =
 export type Verdict = 'show' | 'not-executed' | { readonly executed: string }
 
 const LONGEST_SIGNAL = 100
-const COMMANDS = 'halt, resume, accept, flatten, sell, resolve, adopt, signal, desk-link, status'
+const COMMANDS = 'halt, resume, accept, flatten, sell, buy, cancel, resolve, adopt, signal, desk-link, status'
 
 /** Parses one line that a client sent. Throws a SluiceError that names the problem. */
 export function readCommand(line: string): ControlCommand {
-  const { command, mint, signal, data = null, signature, order, verdict, bot, readOnly, name } = fieldsOf(line)
+  return commandOf(fieldsOf(line))
+}
+
+/** Checks the fields of a command. Throws a SluiceError that names the problem. */
+export function commandOf(fields: Readonly<Record<string, unknown>>): ControlCommand {
+  const { command, mint, signal, data = null, signature, order, verdict, bot, readOnly, name, sol } = fields
   switch (command) {
     case 'halt':
     case 'resume':
@@ -38,6 +47,11 @@ export function readCommand(line: string): ControlCommand {
     case 'sell':
       if (isPublicKey(mint)) return { command, mint }
       throw new SluiceError('sell needs a mint: a base58 key of 32 bytes', ExitCode.usage)
+    case 'buy':
+      return buyOf(mint, bot, sol)
+    case 'cancel':
+      if (isOrderId(order) || isConditionalId(order)) return { command, order }
+      throw new SluiceError('cancel needs the id of an order, such as o12 or c3', ExitCode.usage)
     case 'signal':
       if (typeof signal === 'string' && signal !== '' && signal.length <= LONGEST_SIGNAL) {
         return { command, signal, data: data as Json }
@@ -64,11 +78,22 @@ export function isOrderId(value: unknown): value is string {
   return typeof value === 'string' && /^o\d{1,15}$/.test(value)
 }
 
+export function isConditionalId(value: unknown): value is string {
+  return typeof value === 'string' && /^c\d{1,15}$/.test(value)
+}
+
+function buyOf(mint: unknown, bot: unknown, sol: unknown): ControlCommand {
+  if (!isPublicKey(mint)) throw new SluiceError('buy needs a mint: a base58 key of 32 bytes', ExitCode.usage)
+  if (typeof bot !== 'string' || bot === '') throw new SluiceError('buy needs the name of a bot', ExitCode.usage)
+  if (typeof sol !== 'number' || !(sol > 0)) throw new SluiceError('buy needs an amount of SOL above 0', ExitCode.usage)
+  return { command: 'buy', mint, bot, sol }
+}
+
 export const SESSION_NAME = 'the name of a session has at most 40 letters, digits, dots, dashes, underscores and spaces'
 
 /** Whether the value is the name of a session of the desk, or '' for a usual name. */
 export function isSessionName(value: unknown): value is string {
-  return typeof value === 'string' && /^([A-Za-z0-9][\w. -]{0,39})?$/.test(value)
+  return typeof value === 'string' && /^(?!terminal$)([A-Za-z0-9][\w. -]{0,39})?$/.test(value)
 }
 
 function verdictOf(value: unknown): Verdict {

@@ -1,12 +1,18 @@
 import { lstatSync } from 'node:fs'
 import { userInfo } from 'node:os'
+import { ExitCode, SluiceError } from '../../base/errors.ts'
 import type { Cancel } from '../../base/machine.ts'
 
 const LOOK_EVERY_MS = 500
 
+/** Throws a SluiceError (exit 4) while the file exists, because entries would be halted again. */
+export function requireNoHaltFile(path: string): void {
+  if (isOurHaltFile(path)) throw new SluiceError(`the file ${path} exists: remove it first`, ExitCode.unsafe)
+}
+
 /** Whether the file is a regular file of this user. Another user's file in a shared folder must not stop the
  *  process. */
-export function isOurHaltFile(path: string): boolean {
+function isOurHaltFile(path: string): boolean {
   return ownerOf(path) === userInfo().uid
 }
 

@@ -1,17 +1,19 @@
 import { SluiceError } from '../../base/errors.ts'
+import { counted } from '../../base/text.ts'
 import { formatSol, type Millis, wholeTokens } from '../../base/units.ts'
 import { valueAt } from '../../engine/accounting/liquidation.ts'
 import type { Position } from '../../engine/accounting/position.ts'
-import type { Command } from '../../engine/messages.ts'
+import type { Command, Input, Output } from '../../engine/messages.ts'
 import type { BotSettings } from '../../engine/settings.ts'
 import { outlastsResume } from '../../runtime/view/entry-stops.ts'
 import type { View } from '../../runtime/view/view.ts'
 import type { ViewModel } from '../../runtime/view/view-model.ts'
 import type { LiveChain } from '../live-chain.ts'
 import type { ControlCommand } from './command.ts'
+import { requireNoHaltFile } from './halt-file.ts'
 
 export interface OperatorParts {
-  readonly post: (command: Command) => void
+  readonly post: (input: CommandInput) => void
   readonly model: ViewModel
   readonly bots: readonly BotSettings[]
   /** Chain of the live bots; undefined if no bot may trade real money. */
@@ -19,17 +21,26 @@ export interface OperatorParts {
   /** Robust price of a mint, SOL per token; undefined if there is none yet. */
   readonly priceOf: (mint: string) => number | undefined
   readonly view: () => View
+  /** Path of the file HALT. */
+  readonly haltPath: string
   /** Makes a login link of the desk; undefined if this process serves none. */
   readonly deskLink?: DeskLink | undefined
   readonly now: () => Millis
 }
+
+type CommandInput = Extract<Input, { kind: 'command' }>
 
 /** Makes a link that begins one session of the desk. `name`: name of the session; '' for a usual one. */
 export type DeskLink = (readOnly: boolean, name: string) => Promise<string>
 
 type Of<K extends ControlCommand['command']> = Extract<ControlCommand, { command: K }>
 
-/** Turns commands into inputs of the engine. The answer only confirms the command; its results are in the journal. */
+/** Who gives the commands that come through the socket. */
+export const TERMINAL = 'terminal'
+/** Longest wait for the engine's answer to a command. */
+const ANSWER_MS = 4_000
+
+/** Turns commands into inputs of the engine. The answer confirms the command; its results are in the journal. */
 export class Operator {
   readonly #parts: OperatorParts
 
@@ -37,27 +48,35 @@ export class Operator {
     this.#parts = parts
   }
 
-  /** Carries out a command and returns its answer. Throws a SluiceError with the reason if the command is refused. */
-  carryOut(command: ControlCommand): object | Promise<object> {
-    const { post, model } = this.#parts
-    const held = [...model.positions.values()].filter(({ tokens }) => tokens > 0n)
+  /** Carries out a command and returns its answer. `by`: who gave the command, for the journal. Throws a SluiceError
+   *  with the reason if the command is refused. */
+  carryOut(command: ControlCommand, by = TERMINAL): object | Promise<object> {
+    const held = [...this.#parts.model.positions.values()].filter(({ tokens }) => tokens > 0n)
+    const post = (command: Command): void => this.#parts.post({ kind: 'command', command, by })
     switch (command.command) {
       case 'halt':
         post({ name: 'halt' })
         return { text: 'entries are halted; exits continue; `sluice resume` allows entries again' }
       case 'resume':
+        requireNoHaltFile(this.#parts.haltPath)
         post({ name: 'resume' })
         return { text: `${this.#afterResume()}${this.#unpriced(held)}` }
       case 'accept':
         post({ name: 'accept', signature: command.signature })
         return { text: `${command.signature === 'all' ? 'every transaction' : command.signature} is accepted` }
-      case 'flatten': {
+      case 'flatten':
         post({ name: 'flatten' })
-        const text = `entries are halted; selling ${held.length} position${held.length === 1 ? '' : 's'}`
-        return { text, selling: held.length }
+        return { text: `entries are halted; selling ${counted(held.length, 'position')}`, selling: held.length }
+      case 'sell': {
+        const selling = heldOf(this.#parts.model, command.mint)
+        post({ name: 'sell', mint: command.mint })
+        const cost = selling.reduce((sum, { costLamports }) => sum + costLamports, 0)
+        return { text: `selling ${command.mint}, bought for ${formatSol(cost)} SOL`, selling: selling.length }
       }
-      case 'sell':
-        return this.#sell(command)
+      case 'buy':
+        return this.#buy(command, by)
+      case 'cancel':
+        return this.#cancel(command, by)
       case 'resolve':
         return this.#resolve(command)
       case 'adopt':
@@ -72,13 +91,46 @@ export class Operator {
     }
   }
 
-  #sell({ mint }: Of<'sell'>): object {
-    const { post, model } = this.#parts
-    const selling = [...model.positions.values()].filter((position) => position.tokens > 0n && position.mint === mint)
-    if (selling.length === 0) throw new SluiceError(`no bot holds ${mint}`)
-    post({ name: 'sell', mint })
-    const cost = selling.reduce((sum, { costLamports }) => sum + costLamports, 0)
-    return { text: `selling ${mint}, bought for ${formatSol(cost)} SOL`, selling: selling.length }
+  async #buy({ mint, bot, sol }: Of<'buy'>, by: string): Promise<object> {
+    botOf(this.#parts.bots, bot)
+    const outputs = await this.#ask({ name: 'buy', mint, bot, sol }, by)
+    for (const output of outputs) {
+      if (output.kind === 'refused') throw new SluiceError(`the buy is refused: ${output.code}, ${output.reason}`)
+      if (output.kind === 'order') {
+        const { id } = output.order
+        return { text: `${id}: ${bot} buys ${sol} SOL of ${mint}; \`sluice why ${id}\` shows its course`, order: id }
+      }
+    }
+    throw new SluiceError('the engine has neither bought nor refused: see the log')
+  }
+
+  async #cancel({ order }: Of<'cancel'>, by: string): Promise<object> {
+    const { model } = this.#parts
+    if (model.openOrders.botOf(order) === undefined && !model.conditionals.has(order))
+      throw new SluiceError(`${order} is not open: \`sluice orders\` lists the orders`)
+    const outputs = await this.#ask({ name: 'cancel', order }, by)
+    if (outputs.some((output) => output.kind === 'cancel' || output.kind === 'conditional'))
+      return { text: `${order} is cancelled` }
+    throw new SluiceError(
+      `${order} cannot be cancelled: it was sent already and may execute, or an exit needs it and would order it again`,
+    )
+  }
+
+  /** Posts a command and returns the engine's outputs. */
+  async #ask(command: Command, by: string): Promise<readonly Output[]> {
+    const input: CommandInput = { kind: 'command', command, by }
+    const answer = this.#parts.model.answerTo(input)
+    this.#parts.post(input)
+    const late = Promise.withResolvers<never>()
+    const timer = setTimeout(
+      () => late.reject(new SluiceError('the engine has not answered yet: `sluice orders` will show the outcome')),
+      ANSWER_MS,
+    )
+    try {
+      return await Promise.race([answer, late.promise])
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   #afterResume(): string {
@@ -107,9 +159,7 @@ export class Operator {
   async #adopt({ mint, bot }: Of<'adopt'>): Promise<object> {
     const { bots, model, priceOf } = this.#parts
     const chain = this.#chain
-    const settings = bots.find(({ name }) => name === bot)
-    if (settings === undefined)
-      throw new SluiceError(`no bot ${bot} runs here; running: ${bots.map(({ name }) => name).join(', ')}`)
+    const settings = botOf(bots, bot)
     if (settings.account.id !== chain.account) throw new SluiceError(`${bot} runs on paper and has no wallet`)
     const owner = [...model.positions.values()].find((one) => one.mint === mint && one.account === chain.account)
     if (owner !== undefined) throw new SluiceError(`${owner.bot} already has a position in it`)
@@ -138,4 +188,18 @@ export class Operator {
     if (chain === undefined) throw new SluiceError('no bot here trades with a wallet')
     return chain
   }
+}
+
+/** Returns the settings of a bot. Throws a SluiceError if no such bot runs. */
+export function botOf(bots: readonly BotSettings[], bot: string): BotSettings {
+  const settings = bots.find(({ name }) => name === bot)
+  if (settings !== undefined) return settings
+  throw new SluiceError(`no bot ${bot} runs here; running: ${bots.map(({ name }) => name).join(', ')}`)
+}
+
+/** Returns the positions in a mint that hold tokens. Throws a SluiceError if there is none. */
+export function heldOf({ positions }: ViewModel, mint: string): Position[] {
+  const held = [...positions.values()].filter((position) => position.tokens > 0n && position.mint === mint)
+  if (held.length === 0) throw new SluiceError(`no bot holds ${mint}`)
+  return held
 }

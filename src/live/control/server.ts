@@ -3,14 +3,16 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import type { Stop } from '../../base/machine.ts'
 import { type ControlCommand, controlPath, haltPath, readCommand, readLine } from './command.ts'
-import { isOurHaltFile, watchHaltFile } from './halt-file.ts'
+import { watchHaltFile } from './halt-file.ts'
+import { TERMINAL } from './operator.ts'
 import { announce } from './running.ts'
 
 const MOST_CLIENTS = 16
 const CLIENT_TIMEOUT_MS = 10_000
 
-/** Executes a command and returns its result. If it throws, the client receives the error as the answer. */
-export type ControlHandler = (command: ControlCommand) => object | Promise<object>
+/** Executes a command and returns its result. If it throws, the client receives the error as the answer. `by`: who gave
+ *  the command. */
+export type ControlHandler = (command: ControlCommand, by: string) => object | Promise<object>
 
 export interface ControlOptions {
   readonly journalPath: string
@@ -26,7 +28,7 @@ export async function serveControl({ journalPath, handle, warn }: ControlOptions
   const path = controlPath(journalPath)
   const halt = (why: string): void => {
     Promise.resolve({ command: 'halt' } as const)
-      .then(handle)
+      .then((command) => handle(command, why))
       .then(
         () => warn(`halted by ${why}`),
         (error: Error) => warn(`${why} could not halt: ${error.message}`),
@@ -34,7 +36,7 @@ export async function serveControl({ journalPath, handle, warn }: ControlOptions
   }
   const bySignal = (): void => halt('SIGUSR2')
   const server = createServer((socket) => {
-    answer(socket, journalPath, handle).catch(() => socket.destroy())
+    answer(socket, handle).catch(() => socket.destroy())
   })
   server.maxConnections = MOST_CLIENTS
   rmSync(path, { force: true })
@@ -66,21 +68,17 @@ async function listen(server: Server, path: string): Promise<void> {
   chmodSync(path, 0o600)
 }
 
-async function answer(socket: Socket, journalPath: string, handle: ControlHandler): Promise<void> {
+async function answer(socket: Socket, handle: ControlHandler): Promise<void> {
   socket.setTimeout(CLIENT_TIMEOUT_MS, () => socket.destroy())
   socket.on('error', () => socket.destroy())
   const line = await readLine(socket)
   socket.setTimeout(0)
-  socket.end(`${JSON.stringify(await resultOf(line, journalPath, handle))}\n`)
+  socket.end(`${JSON.stringify(await resultOf(line, handle))}\n`)
 }
 
-async function resultOf(line: string, journalPath: string, handle: ControlHandler): Promise<object> {
+async function resultOf(line: string, handle: ControlHandler): Promise<object> {
   try {
-    const command = readCommand(line)
-    if (command.command === 'resume' && isOurHaltFile(haltPath(journalPath))) {
-      throw new SluiceError(`the file ${haltPath(journalPath)} exists: remove it first`, ExitCode.unsafe)
-    }
-    return { ok: true, result: await handle(command) }
+    return { ok: true, result: await handle(readCommand(line), TERMINAL) }
   } catch (error) {
     const { message } = error as Error
     return { ok: false, error: message, exitCode: error instanceof SluiceError ? error.exitCode : ExitCode.failed }

@@ -117,7 +117,7 @@ export class ProbeOrders {
 
   async #signal(signal: string, data: { readonly [name: string]: string | number }): Promise<Placed> {
     const before = this.#watch.answers.length
-    await this.#running.handle({ command: 'signal', signal, data })
+    await this.#running.handle({ command: 'signal', signal, data }, 'doctor')
     await this.until('an answer of the engine', () => this.#watch.answers.length > before, ANSWER_WITHIN_MS)
     return JSON.parse(this.#watch.answers[before] as string) as Placed
   }

@@ -148,7 +148,7 @@ function idOf({ account, mint }: Position): string {
 }
 
 function exitsOf(
-  { sales }: ViewModel,
+  { conditionals }: ViewModel,
   position: Position,
   reading: PositionReading | undefined,
   now: Millis,
@@ -162,8 +162,8 @@ function exitsOf(
       ? { kind, price: null, distancePercent: null, at: at ?? null }
       : { kind, price, distancePercent: distance(price), at: null },
   )
-  const conditional = [...sales.values()].flatMap(({ when, ...sale }) =>
-    when.kind === 'every' || sale.account !== account || sale.mint !== mint
+  const conditional = [...conditionals.values()].flatMap(({ when, action, ...sale }) =>
+    action.side === 'buy' || when.kind === 'every' || sale.account !== account || sale.mint !== mint
       ? []
       : [{ kind: 'conditional', price: when.price, distancePercent: distance(when.price), at: null }],
   )

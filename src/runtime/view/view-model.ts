@@ -75,8 +75,8 @@ export class ViewModel {
   readonly balances = new Map<string, number | null>()
   /** Number of refused requests of each bot, by code. */
   readonly refusals = new Map<string, Map<string, number>>()
-  /** Conditional sales that wait, by id. */
-  readonly sales = new Map<string, ConditionalOrder>()
+  /** Conditional orders that have not ended, by id. */
+  readonly conditionals = new Map<string, ConditionalOrder>()
   /** Size of the journal's files and free space on their disk, as last measured. */
   disk: DiskUsage = { bytes: 0, freeBytes: 0 }
 
@@ -84,6 +84,10 @@ export class ViewModel {
   readonly #logListeners: ((line: LogLine) => void)[] = []
   readonly #spaceListeners: ((report: SpaceReport) => void)[] = []
   #space: SpaceReport | undefined
+  /** Who waits for the outputs of an input. */
+  readonly #asked = new Map<Input, (outputs: readonly Output[]) => void>()
+  /** Outputs of the input that was heard in this turn, if someone waits for them. */
+  #collected: Output[] | undefined
   /** Mints of the open live orders, by order id. */
   readonly #out = new Map<string, string>()
   readonly #age = new EventAge()
@@ -108,6 +112,14 @@ export class ViewModel {
   onLog(run: (line: LogLine) => void): () => void {
     this.#logListeners.push(run)
     return () => void this.#logListeners.splice(this.#logListeners.indexOf(run), 1)
+  }
+
+  /** Resolves with the outputs of an input once the engine has answered it. Must be called before the input is
+   *  posted. */
+  answerTo(input: Input): Promise<readonly Output[]> {
+    const { promise, resolve } = Promise.withResolvers<readonly Output[]>()
+    this.#asked.set(input, resolve)
+    return promise
   }
 
   /** Calls `run` with the last report about disk space, if there is one, and with every later one. */
@@ -235,11 +247,27 @@ export class ViewModel {
     }
     this.stops.hear(time, input)
     this.results.hear(input)
+    this.#collected = undefined
+    if (this.#asked.size > 0) this.#collect(input)
+  }
+
+  /** Collects the outputs of an input if someone waits for them. They follow in this turn of the event loop. */
+  #collect(input: Input): void {
+    const answer = this.#asked.get(input)
+    if (answer === undefined) return
+    this.#asked.delete(input)
+    const outputs: Output[] = []
+    this.#collected = outputs
+    queueMicrotask(() => {
+      this.#collected = undefined
+      answer(outputs)
+    })
   }
 
   hearOutput(seq: Seq, time: Millis, index: number, decided: Output): void {
     const output = decided.kind === 'alarm' ? { ...decided, reason: this.#redact(decided.reason) } : decided
     this.decisions++
+    this.#collected?.push(output)
     for (const listen of this.#listeners) listen(time, output)
     this.stops.take(time, output)
     this.results.take(output)
@@ -278,9 +306,8 @@ export class ViewModel {
   }
 
   #conditional(order: ConditionalOrder): void {
-    if (order.action.side === 'buy') return
-    if (isOver(order.state)) this.sales.delete(order.id)
-    else this.sales.set(order.id, order)
+    if (isOver(order.state)) this.conditionals.delete(order.id)
+    else this.conditionals.set(order.id, order)
   }
 
   #fill(fill: Fill): void {

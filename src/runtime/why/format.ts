@@ -73,7 +73,7 @@ export function inputText(input: Input): string {
     case 'report':
       return `report of ${input.report.orderId}: ${input.report.state}${input.report.code === '' ? '' : `, ${input.report.code}`}`
     case 'command':
-      return `operator command \`${input.command.name}\``
+      return `operator command \`${input.command.name}\`${input.by === undefined ? '' : ` by ${input.by}`}`
     case 'gap':
       return 'the end of a gap in the feed'
     case 'source':

@@ -7,6 +7,7 @@ import { ExitCode, SluiceError } from '../../../src/base/errors.ts'
 import { sendCommand } from '../../../src/live/control/client.ts'
 import type { ControlCommand } from '../../../src/live/control/command.ts'
 import { controlPath, haltPath } from '../../../src/live/control/command.ts'
+import { requireNoHaltFile } from '../../../src/live/control/halt-file.ts'
 import { type ControlHandler, serveControl } from '../../../src/live/control/server.ts'
 import { encodeBase58 } from '../../../src/solana/base58.ts'
 
@@ -52,6 +53,10 @@ test.each<ControlCommand>([
   { command: 'status' },
   { command: 'resume' },
   { command: 'sell', mint: MINT },
+  { command: 'buy', mint: MINT, bot: 'dips', sol: 0.05 },
+  { command: 'cancel', order: 'o12' },
+  { command: 'cancel', order: 'c3' },
+  { command: 'desk-link', readOnly: true, name: 'phone' },
   { command: 'signal', signal: 'moon', data: { strength: 3 } },
   { command: 'accept', signature: SIGNATURE },
   { command: 'resolve', order: 'o12', verdict: 'show' },
@@ -85,7 +90,7 @@ test('a command without a running process reports that nothing runs', async () =
 test.each([
   ['no JSON', 'halt\n', 'one line of JSON'],
   ['no object', '"halt"\n', 'one line of JSON'],
-  ['an unknown command', '{"command":"buy"}\n', 'unknown command'],
+  ['an unknown command', '{"command":"fly"}\n', 'unknown command'],
   ['a mint that is none', '{"command":"sell","mint":"x"}\n', 'needs a mint'],
   ['a signal without a name', '{"command":"signal"}\n', 'needs a name'],
   ['something that is not ours', '{"command":"__proto__"}\n', 'unknown command'],
@@ -151,14 +156,15 @@ test('SIGUSR2 halts', async () => {
 test('the file HALT halts, and resume is refused while it exists', async () => {
   const got = Promise.withResolvers<ControlCommand>()
   writeFileSync(haltPath(journalPath), '')
-  await serve((command) => {
+  await serve((command, by) => {
+    if (command.command === 'resume') requireNoHaltFile(haltPath(journalPath))
     got.resolve(command)
-    return {}
+    return { by }
   })
   expect(await got.promise).toEqual({ command: 'halt' })
   await expect(sendCommand(journalPath, { command: 'resume' })).rejects.toThrow('remove it first')
   rmSync(haltPath(journalPath))
-  expect(await sendCommand(journalPath, { command: 'resume' })).toEqual({})
+  expect(await sendCommand(journalPath, { command: 'resume' })).toEqual({ by: 'terminal' })
 })
 
 test('a HALT that is not a regular file of this user does not halt, and a warning names it', async () => {

@@ -1,0 +1,66 @@
+import { Hono } from 'hono'
+import { SluiceError } from '../base/errors.ts'
+import { commandOf } from '../live/control/command.ts'
+import { DESK_COMMANDS, type DeskCommand, type Preview } from '../live/control/preview.ts'
+import { Nonces } from './access/nonces.ts'
+import { type DeskEnv, requireType, sessionOf } from './env.ts'
+import { Refusal } from './refusal.ts'
+
+/** The main thread's side of actions. Both reject with a Refusal. */
+export interface Actor {
+  preview(command: DeskCommand): Promise<Preview>
+  /** `by`: name of the session, for the journal. */
+  carryOut(command: DeskCommand, by: string): Promise<string>
+}
+
+/** Routes of actions: a preview says what an action will do, and a confirmation with its nonce carries it out. `actor`:
+ *  undefined if the desk can only look. */
+export function actionRoutes(actor: Actor | undefined, now: () => number): Hono<DeskEnv> {
+  const nonces = new Nonces<DeskCommand>(now)
+  const routes = new Hono<DeskEnv>()
+  routes.post('/api/actions/preview', async ({ req, env }) => {
+    const { session, acts } = actingSession(env, actor)
+    const command = readAction(jsonOf(req.header('content-type'), await req.text()))
+    const preview = await acts.preview(command)
+    return Response.json({ ...preview, ...nonces.make(session.id, command) })
+  })
+  routes.post('/api/actions/confirm', async ({ req, env }) => {
+    const { session, acts } = actingSession(env, actor)
+    const { nonce } = jsonOf(req.header('content-type'), await req.text())
+    const command = nonces.take(session.id, typeof nonce === 'string' ? nonce : '')
+    return Response.json({ text: await acts.carryOut(command, session.name) })
+  })
+  return routes
+}
+
+function actingSession(env: DeskEnv['Bindings'], acts: Actor | undefined) {
+  const session = sessionOf(env)
+  if (acts === undefined) throw new Refusal(403, 'NO_ACTIONS', 'this desk can only look')
+  if (session.readOnly) throw new Refusal(403, 'READ_ONLY', 'this session can only look')
+  return { session, acts }
+}
+
+function jsonOf(type: string | undefined, body: string): Readonly<Record<string, unknown>> {
+  requireType(type, 'application/json')
+  try {
+    const value: unknown = JSON.parse(body)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  } catch {}
+  throw new Refusal(400, 'REQUEST_INVALID', 'expected a body with one JSON object')
+}
+
+const FIELDS = ['action', 'mint', 'order', 'bot', 'sol']
+
+function readAction(fields: Readonly<Record<string, unknown>>): DeskCommand {
+  const { action } = fields
+  if (typeof action !== 'string' || !DESK_COMMANDS.includes(action))
+    throw new Refusal(400, 'REQUEST_INVALID', `expected an action: ${DESK_COMMANDS.join(', ')}`)
+  if (Object.keys(fields).some((name) => !FIELDS.includes(name)))
+    throw new Refusal(400, 'REQUEST_INVALID', `expected only the fields ${FIELDS.join(', ')}`)
+  try {
+    return commandOf({ ...fields, command: action }) as DeskCommand
+  } catch (error) {
+    if (error instanceof SluiceError) throw new Refusal(400, 'REQUEST_INVALID', error.message)
+    throw error
+  }
+}

@@ -1,0 +1,52 @@
+import type { DeskCommand, Preview } from '../live/control/preview.ts'
+import type { Actor } from './actions.ts'
+import type { FromDesk, ToDesk } from './messages.ts'
+import { Refusal } from './refusal.ts'
+
+const ANSWER_MS = 10_000
+
+type Answer = Extract<ToDesk, { kind: 'answer' }>
+type Call = Extract<FromDesk, { kind: 'call' }>
+
+/** Calls of the desk's thread to the main thread. */
+export class Calls implements Actor {
+  readonly #say: (message: Call) => void
+  readonly #waiting = new Map<number, (answer: Answer) => void>()
+  #next = 1
+
+  constructor(say: (message: Call) => void) {
+    this.#say = say
+  }
+
+  preview(command: DeskCommand): Promise<Preview> {
+    return this.#call({ step: 'preview', command, by: '' })
+  }
+
+  async carryOut(command: DeskCommand, by: string): Promise<string> {
+    return (await this.#call({ step: 'carry out', command, by })).text
+  }
+
+  answered(answer: Answer): void {
+    this.#waiting.get(answer.id)?.(answer)
+  }
+
+  async #call(call: Omit<Call, 'kind' | 'id'>): Promise<Preview> {
+    const id = this.#next++
+    const answered = Promise.withResolvers<Answer>()
+    const late = setTimeout(
+      () =>
+        answered.reject(new Refusal(504, 'FAILED', 'the process has not answered yet: look at the log and the orders')),
+      ANSWER_MS,
+    )
+    this.#waiting.set(id, answered.resolve)
+    this.#say({ kind: 'call', id, ...call })
+    try {
+      const { refused, text, warning } = await answered.promise
+      if (refused) throw new Refusal(409, 'ACTION_REFUSED', text)
+      return { text, ...(warning !== undefined && { warning }) }
+    } finally {
+      clearTimeout(late)
+      this.#waiting.delete(id)
+    }
+  }
+}

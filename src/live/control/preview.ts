@@ -1,0 +1,148 @@
+import { SluiceError } from '../../base/errors.ts'
+import { counted } from '../../base/text.ts'
+import { formatSol } from '../../base/units.ts'
+import { exitSentences } from '../../engine/exits/exit-rules.ts'
+import { reserveOf } from '../../engine/limits/limit-check.ts'
+import { LIMITS, type Limits } from '../../engine/limits/limits.ts'
+import { checkRanges } from '../../engine/limits/order-bounds.ts'
+import { sentencesOf } from '../../engine/limits/setting-rows.ts'
+import type { BotSettings } from '../../engine/settings.ts'
+import { readBuy } from '../../engine/strategy-requests.ts'
+import { outlastsResume } from '../../runtime/view/entry-stops.ts'
+import type { PositionStatus, View } from '../../runtime/view/view.ts'
+import type { ControlCommand } from './command.ts'
+import { requireNoHaltFile } from './halt-file.ts'
+import { botOf, heldOf, type OperatorParts } from './operator.ts'
+
+/** Commands that the desk may give. All others stay in the terminal. */
+export const DESK_COMMANDS: readonly string[] = ['halt', 'resume', 'flatten', 'sell', 'cancel', 'buy']
+export type DeskCommand = Exclude<
+  ControlCommand,
+  { command: 'status' | 'signal' | 'accept' | 'resolve' | 'adopt' | 'desk-link' }
+>
+
+/** What a command will do, in words. */
+export interface Preview {
+  readonly text: string
+  /** What a person may not expect. */
+  readonly warning?: string
+}
+
+type PreviewParts = Pick<OperatorParts, 'bots' | 'model' | 'view' | 'haltPath' | 'priceOf' | 'now'>
+
+/** Says what a command will do if it is given now. Throws a SluiceError if it would be refused for a reason that is
+ *  known already. */
+export function previewOf(command: DeskCommand, parts: PreviewParts): Preview {
+  const view = parts.view()
+  switch (command.command) {
+    case 'resume':
+      requireNoHaltFile(parts.haltPath)
+      return resumePreview(parts)
+    case 'halt':
+      return { text: haltText(view) }
+    case 'flatten':
+      return salePreview(`${haltText(view)} Then every position is sold:`, heldIn(view), parts.bots)
+    case 'sell': {
+      heldOf(parts.model, command.mint)
+      const held = heldIn(view).filter(({ mint }) => mint === command.mint)
+      return salePreview(
+        `All tokens of ${command.mint} are sold, and its waiting buys are cancelled:`,
+        held,
+        parts.bots,
+      )
+    }
+    case 'cancel':
+      return { text: cancelText(command.order, view, parts) }
+    case 'buy':
+      return buyPreview(command, view, parts)
+  }
+}
+
+function haltText({ bots, openOrders }: View): string {
+  const queued = openOrders.filter(({ kind, stage }) => kind === 'entry' && stage === 'queued').length
+  const cancelled = queued === 0 ? '' : ` ${counted(queued, 'buy')} that waits to be sent is cancelled.`
+  return `No bot (${bots.map(({ name }) => name).join(', ')}) buys until \`resume\`, even after a restart. Exits continue.${cancelled}`
+}
+
+function resumePreview({ bots, model, now }: PreviewParts): Preview {
+  const text = `Bots may buy again: ${bots.map(({ name }) => name).join(', ')}. The drawdown so far and pauses after losses are forgiven.`
+  const lasting = model.stops.of(bots, now()).filter(outlastsResume)
+  if (lasting.length === 0) return { text }
+  const reasons = lasting.map((stop) => `${stop.code} (${stop.bots.join(', ')})`).join(', ')
+  return { text, warning: `These causes still stop entries afterwards: ${reasons}.` }
+}
+
+function heldIn({ positions }: View): PositionStatus[] {
+  return positions.filter(({ tokens }) => tokens > 0)
+}
+
+function salePreview(first: string, held: readonly PositionStatus[], bots: readonly BotSettings[]): Preview {
+  const cost = held.reduce((sum, { costSol }) => sum + costSol, 0)
+  const priced = held.filter(({ valueSol }) => valueSol !== null)
+  const value = priced.reduce((sum, { valueSol }) => sum + (valueSol ?? 0), 0)
+  const worth = priced.length === 0 ? '' : `, worth about ${sol(value)} SOL if sold now`
+  const owners = [...new Set(held.map(({ bot }) => bot))]
+  const text = `${first} ${counted(held.length, 'position')}${owners.length === 0 ? '' : ` of ${owners.join(', ')}`}, bought for ${sol(cost)} SOL${worth}.${ladderText(owners, bots)}`
+  const unpriced = held.length - priced.length
+  const unsellable = held.filter((position) => position.unsellable).length
+  const warnings = [
+    ...(unpriced > 0 ? [`${counted(unpriced, 'position')} without a price at present.`] : []),
+    ...(unsellable > 0 ? [`${counted(unsellable, 'position')} could not be sold so far.`] : []),
+  ]
+  return { text, ...(warnings.length > 0 && { warning: warnings.join(' ') }) }
+}
+
+/** How far below its price a sale may execute. */
+function ladderText(owners: readonly string[], bots: readonly BotSettings[]): string {
+  const ladders = bots.filter(({ name }) => owners.includes(name)).map(({ exitOrders }) => exitOrders.slippageLadder)
+  if (ladders.length === 0) return ''
+  const first = Math.max(...ladders.map((ladder) => ladder[0] ?? 0))
+  const last = Math.max(...ladders.map((ladder) => ladder.at(-1) ?? 0))
+  return ` A sale accepts a slippage of ${first} % at first, up to ${last} % when it is tried again.`
+}
+
+function cancelText(id: string, { openOrders }: View, { model }: PreviewParts): string {
+  const conditional = model.conditionals.get(id)
+  if (conditional !== undefined) {
+    const { bot, mint, action, reason } = conditional
+    return `The conditional order ${id} is cancelled: ${bot} would ${action.side} ${mint} (${reason}).`
+  }
+  const order = openOrders.find((one) => one.id === id)
+  if (order === undefined) throw new SluiceError(`${id} is not open`)
+  if (order.state !== 'accepted')
+    throw new SluiceError(`${id} was sent already and may execute, so it cannot be cancelled any more`)
+  const amount = order.sol === null ? '' : `${sol(order.sol)} SOL of `
+  return `The order ${id} is cancelled, if it is still not sent: ${order.bot} would ${order.side} ${amount}${order.mint} (${order.reason}).`
+}
+
+function buyPreview(
+  { bot, mint, sol: amount }: Extract<DeskCommand, { command: 'buy' }>,
+  { plan, stops }: View,
+  { bots, priceOf }: PreviewParts,
+): Preview {
+  const settings = botOf(bots, bot)
+  const request = readBuy({ sol: amount, reason: '' }, settings.orders, settings.exits)
+  const veto = 'code' in request ? request : checkRanges(request.amount, request.orders, plan)
+  if (veto !== undefined || 'code' in request) throw new SluiceError(`${veto?.code}: ${veto?.reason}`)
+  const { slippagePercent, priorityFeeLamports } = request.orders
+  const fee = priorityFeeLamports === null ? 'chosen by the service' : `${formatSol(priorityFeeLamports)} SOL`
+  const limits = sentencesOf<Limits>(LIMITS, settings.limits).join(', ') || 'none'
+  const exits = exitSentences(settings.exits).join(', ') || 'none'
+  const money = settings.account.mode === 'live' ? 'the wallet' : 'its paper wallet'
+  const own = stops.filter((stop) => stop.bots.includes(bot)).map(({ code }) => code)
+  const warnings = [
+    ...(own.length > 0 ? [`Entries of ${bot} are stopped (${own.join(', ')}), so the buy will be refused.`] : []),
+    ...(priceOf(mint) === undefined ? ['The token has no robust price yet, so the buy will be refused.'] : []),
+    ...(settings.exits.stopLossPercent === undefined && settings.exits.maxHoldSeconds === undefined
+      ? [`${bot} has neither a stop loss nor a longest holding time.`]
+      : []),
+  ]
+  return {
+    text: `${bot} buys ${mint} for ${formatSol(request.amount)} SOL. At most ${formatSol(reserveOf(request))} SOL leave ${money}: slippage up to ${slippagePercent} %, priority fee ${fee}, and rent. Limits of ${bot} that apply: ${limits}. From then on ${bot} manages the position: exits ${exits}.`,
+    ...(warnings.length > 0 && { warning: warnings.join(' ') }),
+  }
+}
+
+function sol(amount: number): string {
+  return formatSol(Math.round(amount * 1e9))
+}
