@@ -9,7 +9,6 @@ import { LOGIN_CSS, loginPage } from './login-page.ts'
 import type { PageFile } from './page-files.ts'
 import { Refusal } from './refusal.ts'
 
-
 export interface DeskParts {
   readonly logins: Logins
   /** Files of the page by their path, `/` for the page itself. */

@@ -109,9 +109,6 @@ test('a taken port that no file names is replaced by the next free one', async (
   expect(other.port).toBeGreaterThan(rig.port)
   expect(said).toMatchObject([{ kind: 'ready', isOtherPort: true }])
   await other.close()
-  const fixed = serveDesk(
-    { ...start, config: { ...config, isPortFixed: true } },
-    () => {},
-  )
+  const fixed = serveDesk({ ...start, config: { ...config, isPortFixed: true } }, () => {})
   await expect(fixed).rejects.toThrow('EADDRINUSE')
 })

@@ -74,15 +74,20 @@ export class DeskRig {
   /** Sends a request exactly as given; `fetch` would refuse or change some of its headers. */
   ask({ method = 'GET', path = '/', headers = {}, body }: Asked): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const sent = request({ host: '127.0.0.1', port: this.port, method, path, headers, agent: false }, (answer) => {
-        let text = ''
-        answer.setEncoding('utf8')
-        answer.on('data', (part: string) => {
-          text += part
-        })
-        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: text }))
-        answer.on('error', reject)
-      })
+      const length = body === undefined ? {} : { 'content-length': `${Buffer.byteLength(body)}` }
+      const all = { ...length, ...headers }
+      const sent = request(
+        { host: '127.0.0.1', port: this.port, method, path, headers: all, agent: false },
+        (answer) => {
+          let text = ''
+          answer.setEncoding('utf8')
+          answer.on('data', (part: string) => {
+            text += part
+          })
+          answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: text }))
+          answer.on('error', reject)
+        },
+      )
       sent.on('error', reject)
       sent.end(body)
     })
