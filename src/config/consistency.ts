@@ -1,7 +1,8 @@
 import { type Lamports, solToLamports } from '../base/units.ts'
 import { limitProblems } from '../engine/limits/limits.ts'
 import type { CheckedBot } from './bots.ts'
-import { limitsFrom, serviceFrom } from './defaults.ts'
+import type { DeskConfig } from './config.ts'
+import { deskFrom, limitsFrom, serviceFrom } from './defaults.ts'
 import { exitErrors, exitWarnings } from './exit-consistency.ts'
 import type { ConfigFile } from './read.ts'
 import { type Agreed, walletLimitsOf } from './shared-sections.ts'
@@ -137,4 +138,24 @@ export function serviceWarnings(files: readonly ConfigFile[], agreed: Agreed): C
     warnings.push(file.document.error(['service'], 'without apiKey only backtests are possible'))
   }
   return warnings
+}
+
+/** Why a desk may not be served: other machines could reach it without TLS. undefined if it may. */
+export function deskDanger({ bind, tls, proxy, origin }: DeskConfig): string | undefined {
+  if (bind === '::1' || bind.startsWith('127.')) return undefined
+  if (origin !== undefined && (tls !== undefined || proxy !== undefined)) return undefined
+  return `${bind} would open the desk to other machines without encryption: set desk.origin with desk.tls or desk.proxy, or bind it to 127.0.0.1`
+}
+
+/** Warns of a desk that a run refuses to serve, and of an origin without effect. */
+export function deskWarnings(files: readonly ConfigFile[]): ConfigError[] {
+  return files.flatMap(({ document, sections }) => {
+    if (sections.desk === undefined) return []
+    const desk = deskFrom(sections.desk, '')
+    const danger = deskDanger(desk)
+    if (danger !== undefined)
+      return [document.error(['desk', 'bind'], `${danger}; a run ends with exit code 4 unless --no-desk is given`)]
+    const hasNoEffect = desk.origin !== undefined && desk.tls === undefined && desk.proxy === undefined
+    return hasNoEffect ? [document.error(['desk', 'origin'], 'ignored without desk.tls or desk.proxy')] : []
+  })
 }

@@ -3,7 +3,7 @@ import { isPublicKey, readList } from '../solana/base58.ts'
 import { botsOf, type CheckedBot } from './bots.ts'
 import { loadPolicy, type PolicyResult } from './builder-policy-file.ts'
 import type { AlertsConfig, Config, HeartbeatConfig, TelegramConfig } from './config.ts'
-import { botProblems, serviceWarnings, walletErrors } from './consistency.ts'
+import { botProblems, deskWarnings, serviceWarnings, walletErrors } from './consistency.ts'
 import {
   alertsFrom,
   chainFrom,
@@ -55,6 +55,7 @@ export async function loadConfig(
 
   const warnings = [
     ...serviceWarnings(parts, agreed),
+    ...deskWarnings(parts),
     ...problems.filter(({ fatal }) => !fatal).map(({ error }) => error),
   ]
   const checked = {

@@ -1,6 +1,7 @@
-import { Worker } from 'node:worker_threads'
+import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import type { DeskConfig } from '../config/config.ts'
+import { deskDanger } from '../config/consistency.ts'
 import type { DeskCommand, Preview } from '../live/control/preview.ts'
 import type { Log } from '../runtime/log.ts'
 import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
@@ -105,10 +106,7 @@ export class Desk {
     const acts = operator !== undefined
     const workerData: DeskStart = { config, journal, acts, sessions: this.#sessions, isRun }
     this.#startedAt = performance.now()
-    // Without `env`, the thread would receive the variables of this process, which may hold keys.
-    const worker = new Worker(new URL('./thread-main.ts', import.meta.url), {
-      ...{ workerData, env: {}, argv: [], resourceLimits: MEMORY, name: 'desk' },
-    })
+    const worker = new Worker(new URL('./thread-main.ts', import.meta.url), threadOptions(workerData))
     this.#worker = worker
     worker.on('message', (message: FromDesk) => this.#receive(message))
     worker.on('error', (error: unknown) => this.#down(worker, error instanceof Error ? error.message : String(error)))
@@ -177,12 +175,13 @@ export class Desk {
   }
 }
 
+/** Options of the thread. Without `env`, it would receive the variables of this process, which may hold keys. */
+export function threadOptions(workerData: DeskStart): WorkerOptions {
+  return { workerData, env: {}, argv: [], resourceLimits: MEMORY, name: 'desk' }
+}
+
 /** Throws a SluiceError (exit 4) if the desk would be reachable from other machines without TLS. */
-export function requireSafeDesk({ bind, tls, proxy, origin }: DeskConfig): void {
-  if (['127.0.0.1', '::1'].includes(bind) || (origin !== undefined && (tls !== undefined || proxy !== undefined)))
-    return
-  throw new SluiceError(
-    `desk.bind ${bind} would open the desk to other machines without encryption: set desk.origin with desk.tls or desk.proxy, or bind it to 127.0.0.1`,
-    ExitCode.unsafe,
-  )
+export function requireSafeDesk(desk: DeskConfig): void {
+  const danger = deskDanger(desk)
+  if (danger !== undefined) throw new SluiceError(`desk.bind ${danger}`, ExitCode.unsafe)
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { type Context, Hono } from 'hono'
 import { SluiceError } from '../base/errors.ts'
 import type { Logins } from './access/logins.ts'
@@ -15,6 +16,8 @@ export interface DeskParts {
   readonly page: () => ReadonlyMap<string, PageFile>
   /** Answers a GET request of the API. `path`: the part after `/api/`. Throws a SluiceError if there is no journal. */
   readonly api: (path: string, query: Iterable<readonly [string, string]>) => ApiAnswer
+  /** Path of the page of a backtest or a sweep; undefined if there is none of this name. */
+  readonly resultPage: (name: string) => string | undefined
   /** Carries out actions; undefined if the desk can only look. */
   readonly actor: Actor | undefined
   readonly now: () => number
@@ -41,6 +44,7 @@ export function deskApp(parts: DeskParts): Hono<DeskEnv> {
     )
     return Response.json(body, { status })
   })
+  app.get('/results/:name/', ({ req }) => resultPage(parts.resultPage(req.param('name'))))
   app.get('/', async ({ env }, next) => (env.session === undefined ? redirect('/login') : next()))
   app.get('*', (context) => pageFile(context, parts.page()))
   app.notFound(() => new Refusal(404, 'NOT_FOUND', 'there is nothing at this path').toResponse())
@@ -50,6 +54,20 @@ export function deskApp(parts: DeskParts): Hono<DeskEnv> {
     throw error
   })
   return app
+}
+
+/** The page of a backtest contains its own script. In the sandbox it has another origin than the desk, so it cannot use
+ *  the session. */
+const RESULT_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy':
+    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'",
+  'x-frame-options': 'SAMEORIGIN',
+}
+
+function resultPage(path: string | undefined): Response {
+  if (path === undefined) throw new Refusal(404, 'NOT_FOUND', 'there is no result of this name')
+  return new Response(new Uint8Array(readFileSync(path)), { headers: RESULT_HEADERS })
 }
 
 /** The health of the process, for a watcher without a session. It says nothing else. */

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { dirname } from 'node:path'
 import type { Millis } from '../base/units.ts'
 import { type JournalReader, openReader } from '../journal/reader/reader.ts'
 import { Gate, isLoopback } from './access/gate.ts'
 import { Logins } from './access/logins.ts'
-import { apiAnswer } from './api/routes.ts'
+import { Api } from './api/routes.ts'
 import { Calls } from './calls.ts'
 import { createHttp, type RefusedRequest } from './http.ts'
 import { LogBudget } from './log-budget.ts'
@@ -40,11 +41,12 @@ export async function serveDesk(
     changed: (sessions) => say({ kind: 'sessions', sessions }),
   })
   const calls = new Calls(say)
-  const reader = new LazyReader(journal)
+  const api = new LazyApi(journal)
   let aliveAt = now()
   const app = deskApp({
     ...{ logins, now, page: pageFiles, actor: acts && !config.readOnly ? calls : undefined },
-    api: (path, query) => apiAnswer(reader.get(), path, query),
+    api: (path, query) => api.get().answer(path, query),
+    resultPage: (name) => api.get().results.pageOf(name),
     health: () => (isRun ? (now() - aliveAt < STALLED_MS ? 'running' : 'stalled') : 'recorded'),
     told: (event, fields) => log.write(event === 'login refused' ? 'warn' : 'info', `desk: ${event}`, fields),
   })
@@ -81,7 +83,7 @@ export async function serveDesk(
     close: async () => {
       clearInterval(sweep)
       server.closeAllConnections()
-      reader.close()
+      api.close()
       await new Promise((closed) => server.close(closed))
     },
   }
@@ -106,18 +108,20 @@ async function listen(server: Server, first: number, tries: number, bind: string
   }
 }
 
-/** Reader of the journal, opened at its first use: the desk may start before the journal exists. */
-class LazyReader {
+/** The API on the journal, opened at its first use: the desk may start before the journal exists. */
+class LazyApi {
   readonly #path: string
   #reader: JournalReader | undefined
+  #api: Api | undefined
 
   constructor(path: string) {
     this.#path = path
   }
 
-  get(): JournalReader {
+  get(): Api {
     this.#reader ??= openReader(this.#path)
-    return this.#reader
+    this.#api ??= new Api(this.#reader, [dirname(this.#path), 'results'])
+    return this.#api
   }
 
   close(): void {

@@ -1,0 +1,72 @@
+import { Worker } from 'node:worker_threads'
+import { afterEach, expect, test, vi } from 'vitest'
+import { ExitCode } from '../../src/base/errors.ts'
+import { deskFrom } from '../../src/config/defaults.ts'
+import { Desk, requireSafeDesk, threadOptions } from '../../src/desk/host.ts'
+
+const config = deskFrom({ port: 0 }, '')
+const start = { config, journal: '/data/sluice.db', acts: true, sessions: [], isRun: true }
+
+afterEach(() => vi.unstubAllEnvs())
+
+test('the thread of the desk receives no environment, so neither the API key nor the way to the keypair', async () => {
+  vi.stubEnv('SLUICE_API_KEY', 'the-key-of-the-service')
+  const code = `const { parentPort, workerData } = require('node:worker_threads')
+    parentPort.postMessage(JSON.stringify([process.env, process.argv, process.execArgv, workerData]))`
+  const worker = new Worker(code, { ...threadOptions(start), eval: true })
+  const seen = await new Promise<string>((resolve) => worker.once('message', resolve))
+  await worker.terminate()
+  const [env, , , data] = JSON.parse(seen)
+  expect(env).toEqual({})
+  expect(seen).not.toContain('the-key-of-the-service')
+  expect(Object.keys(data).sort()).toEqual(['acts', 'config', 'isRun', 'journal', 'sessions'])
+  expect(Object.keys(data.config).sort()).toEqual(['bind', 'isPortFixed', 'port', 'readOnly'])
+})
+
+test('the desk is served by its thread, makes links, and is started again with its sessions when it dies', async () => {
+  const logged: string[] = []
+  const alerts: string[] = []
+  const write = (...parts: unknown[]): void => void logged.push(JSON.stringify(parts))
+  const desk = new Desk({
+    ...{ config, journal: '/data/sluice.db', isRun: true, alert: (text: string) => void alerts.push(text) },
+    log: { info: write, warn: write, error: write } as never,
+  })
+  const origin = await desk.ready
+  expect(origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+  expect(await desk.link(false)).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/login\?link=[\w-]{32}$/)
+  await desk.close()
+  expect(desk.origin).toBeUndefined()
+  await expect(desk.link(false)).rejects.toThrow('the desk is down at present')
+  expect(alerts).toEqual([])
+})
+
+test('a port that a file names and another program uses leads to an alert, and trading goes on', async () => {
+  const { createServer } = await import('node:net')
+  const other = createServer()
+  const port = await new Promise<number>((resolve) =>
+    other.listen(0, '127.0.0.1', () => resolve((other.address() as { port: number }).port)),
+  )
+  const alerts: string[] = []
+  const log = { info: () => {}, warn: () => {}, error: () => {} } as never
+  const fixed = deskFrom({ port }, '')
+  const desk = new Desk({ config: fixed, journal: '', isRun: true, log, alert: (text) => void alerts.push(text) })
+  expect(await desk.ready).toBeUndefined()
+  expect(alerts).toEqual([
+    expect.stringMatching(/^the desk is down: .*EADDRINUSE.*; it is started again in 1 s; trading goes on$/),
+  ])
+  await desk.close()
+  other.close()
+})
+
+test.each<[string, Parameters<typeof deskFrom>[0], boolean]>([
+  ['loopback', {}, true],
+  ['another address of loopback', { bind: '::1' }, true],
+  ['every address', { bind: '0.0.0.0' }, false],
+  ['every address, with a name but no TLS', { bind: '::', origin: 'https://desk.example.com' }, false],
+  ['TLS', { bind: '0.0.0.0', origin: 'https://d.example', tls: { certificate: 'c', key: 'k' } }, true],
+  ['a proxy', { bind: '10.0.0.2', origin: 'https://d.example', proxy: ['10.0.0.5'] }, true],
+])('a desk on %s', (_name, settings, isAllowed) => {
+  const check = (): void => requireSafeDesk(deskFrom(settings, ''))
+  if (isAllowed) check()
+  else expect(check).toThrow(expect.objectContaining({ exitCode: ExitCode.unsafe }))
+})

@@ -1,0 +1,91 @@
+import { rmSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { sendCommand } from '../../src/live/control/client.ts'
+import type { View } from '../../src/runtime/view/view.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { launch, sluice } from './process.ts'
+import { until } from './until.ts'
+
+const { path } = temporaryFolder()
+const journal = join(path, 'desk.db')
+
+interface Answer {
+  readonly status: number
+  readonly body: string
+  readonly cookie: string
+}
+
+function ask(url: URL, method: string, headers: Record<string, string>, body?: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const own = { origin: url.origin, ...headers }
+    const sent = request(url, { method, headers: own }, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8').on('data', (part: string) => (text += part))
+      const [cookie = ''] = answer.headers['set-cookie']?.[0]?.split(';') ?? []
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: text, cookie }))
+    })
+    sent.on('error', reject).end(body)
+  })
+}
+
+test('a run that the desk steers replays equal, and its journal says who gave each command', async ({
+  onTestFinished,
+}) => {
+  const demo = launch(['demo', '--desk', '--journal', journal], { SLUICE_API_KEY: 'never-seen-by-the-desk' })
+  onTestFinished(async () => {
+    demo.child.kill('SIGKILL')
+    await demo.ended
+    rmSync(journal, { force: true })
+  })
+  await until('the desk', () => /the desk is served/.test(demo.stderr))
+  expect(demo.stdout + demo.stderr).not.toContain('login?link=')
+  const made = await sluice(['desk', 'link', '--name', 'phone', '--journal', journal])
+  const link = new URL(made.stdout.trim())
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const { cookie } = await ask(new URL('/login', link), 'POST', form, `link=${link.searchParams.get('link')}`)
+
+  const act = async (fields: object): Promise<string> => {
+    const json = { 'content-type': 'application/json', cookie }
+    const shown = await ask(new URL('/api/actions/preview', link), 'POST', json, JSON.stringify(fields))
+    const { nonce, error } = JSON.parse(shown.body)
+    if (error !== undefined) return `refused: ${error}`
+    const done = await ask(new URL('/api/actions/confirm', link), 'POST', json, JSON.stringify({ nonce }))
+    return JSON.parse(done.body).text ?? `refused: ${JSON.parse(done.body).error}`
+  }
+  const view = async () => (await sendCommand(journal, { command: 'status' })) as View
+  const held = await until('a position', async () => (await view()).positions.find(({ tokens }) => tokens > 0))
+  expect(await act({ action: 'buy', mint: held.mint, bot: held.bot, sol: 0.01 })).toMatch(
+    /^refused: the buy is refused: [A-Z_]+, bought by hand/,
+  )
+  expect(await act({ action: 'sell', mint: held.mint })).toMatch(/^selling /)
+  expect(await act({ action: 'halt' })).toMatch(/^entries are halted/)
+  expect(await act({ action: 'buy', mint: held.mint, bot: held.bot, sol: 0.01 })).toMatch(/^refused: .*HALTED/)
+  expect(await act({ action: 'resume' })).toMatch(/entries/)
+  expect(await act({ action: 'cancel', order: 'o999999' })).toMatch(/^refused: o999999 is not open/)
+  demo.child.kill('SIGINT')
+  await demo.ended
+
+  const db = new Database(journal, { readonly: true })
+  const given = db.prepare("SELECT json FROM input WHERE kind = 'command' ORDER BY seq").all() as { json: string }[]
+  db.close()
+  const commands = given.map(({ json }) => JSON.parse(json)).map(({ command, by }) => [command.name, by])
+  expect(commands).toEqual([
+    ...[
+      ['buy', 'phone'],
+      ['sell', 'phone'],
+      ['halt', 'phone'],
+      ['buy', 'phone'],
+      ['resume', 'phone'],
+    ],
+    ['stop', undefined],
+  ])
+  const replayed = await sluice(['replay', '--verify', '--json', '--journal', journal])
+  expect(JSON.parse(replayed.stdout.trim().split('\n').at(-1) as string)).toMatchObject({
+    segments: 1,
+    divergence: null,
+  })
+  expect(replayed.code).toBe(0)
+})
