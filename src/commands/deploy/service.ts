@@ -94,11 +94,13 @@ function accountOf(system: boolean, as: string | undefined): Account {
 }
 
 /** Creates the folders that the process writes: a unit with a missing folder does not start. */
-function prepareFolders({ journal }: Config, { uid, gid, stateFolder }: Account): void {
+function prepareFolders({ journal }: Config, { name, uid, gid, stateFolder }: Account): void {
   for (const folder of [dirname(journal.path), stateFolder]) {
     const first = mkdirSync(folder, { recursive: true, mode: 0o700 })
-    if (first === undefined || uid === userInfo().uid) continue
-    for (let made = folder; made.length >= first.length; made = dirname(made)) chownSync(made, uid, gid)
+    if (first !== undefined && uid !== userInfo().uid)
+      for (let made = folder; made.length >= first.length; made = dirname(made)) chownSync(made, uid, gid)
+    if (statSync(folder).uid !== uid)
+      throw new SluiceError(`${folder} does not belong to ${name}; run: chown -R ${name} '${folder}'`, ExitCode.unsafe)
   }
   if (controlPath(journal.path) !== `${resolve(journal.path)}.sock`)
     throw usageError(

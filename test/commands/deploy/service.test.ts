@@ -119,6 +119,21 @@ describe('refused', () => {
   })
 })
 
+test.skipIf(process.getuid?.() !== 0)(
+  'a journal folder of another account is refused (skipped unless root)',
+  async () => {
+    const account = readFileSync('/etc/passwd', 'utf8').match(/^(daemon|bin):/m)?.[1] ?? ''
+    const own = folder.write('own/bots.yaml', 'service: sandbox\nbots: [{ name: a, strategy: dip-buyer }]\n')
+    mkdirSync(join(folder.path, 'own/data'))
+    const refused = await called(
+      ['service', 'install', own, '--system', '--as', account, '--name', 'never'],
+      join(own, '..'),
+    )
+    expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining(`does not belong to ${account}`) })
+    expect(existsSync('/etc/systemd/system/never.service')).toBe(false)
+  },
+)
+
 describe('systemd', () => {
   const settings = {
     command: [process.execPath, '/opt/a b/sluice.js', 'run', '/opt/50% "$HOME"\\x/bots.yaml'],
