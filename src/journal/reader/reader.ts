@@ -93,6 +93,8 @@ export interface PastResults {
     readonly fees: number
     /** The part of `fees` since the present UTC day began. */
     readonly dayFees: number
+    /** The part of `dayFees` that is rent. */
+    readonly dayRent: number
     /** Number of positions that were bought and closed, and of those that earned more than their fees and rent. */
     readonly trades: number
     readonly won: number
@@ -118,14 +120,16 @@ export interface Counters {
 export type { MarketItem, OrderRow }
 
 const PAST_RESULTS = `
-  SELECT account, bot, sum(realized) AS realized, sum(fees) AS fees, sum(iif(time >= ?, fees, 0)) AS dayFees,
+  SELECT account, bot, sum(realized) AS realized, sum(fees) AS fees, sum(iif(time >= @day, fees, 0)) AS dayFees,
+    sum(iif(time >= @day, rent, 0)) AS dayRent,
     sum(trade) AS trades, sum(won) AS won
   FROM (
-    SELECT account, bot, realized_lamports AS realized, 0 AS fees, 0 AS time, json_extract(json, '$.averagePrice') > 0 AS trade,
+    SELECT account, bot, realized_lamports AS realized, 0 AS fees, 0 AS rent, 0 AS time,
+      json_extract(json, '$.averagePrice') > 0 AS trade,
       json_extract(json, '$.averagePrice') > 0 AND realized_lamports > fee_lamports AS won FROM past_position
-    UNION ALL SELECT account, bot, realized_lamports, 0, 0, 0, 0 FROM position
-    UNION ALL SELECT account, bot, 0, fee_lamports + rent_lamports, time, 0, 0 FROM fill WHERE reversed = 0
-    UNION ALL SELECT account, bot, 0, -wallet, time, 0, 0 FROM posting WHERE kind = 'failed' AND standing = 1
+    UNION ALL SELECT account, bot, realized_lamports, 0, 0, 0, 0, 0 FROM position
+    UNION ALL SELECT account, bot, 0, fee_lamports + rent_lamports, rent_lamports, time, 0, 0 FROM fill WHERE reversed = 0
+    UNION ALL SELECT account, bot, 0, -wallet, 0, time, 0, 0 FROM posting WHERE kind = 'failed' AND standing = 1
   ) GROUP BY account, bot`
 
 /** Opens a journal read-only; another process may be writing it. Throws SluiceError (exit 1) if the file is missing,
@@ -361,7 +365,7 @@ export class JournalReader {
   pastResults(now: Millis): PastResults {
     const [first] = this.#all<Pick<PastResults, 'since'>>('SELECT min(time) AS since FROM segment')
     const bots = this.#read(() =>
-      this.#db.prepare<[Millis], PastResults['bots'][number]>(PAST_RESULTS).all(startOfDay(now)),
+      this.#db.prepare<[object], PastResults['bots'][number]>(PAST_RESULTS).all({ day: startOfDay(now) }),
     )
     return { since: first?.since ?? null, bots }
   }

@@ -18,7 +18,19 @@ export type WorthOf = (position: Position) => Lamports | undefined
 
 const NOTHING: Sums = { realized: 0, fees: 0, unrealized: 0 }
 const NO_TRADES: Trades = { all: 0, won: 0 }
+const NO_FEES = { dayFees: 0, dayRent: 0 }
 export const NO_PAST: PastResults = { since: null, bots: [] }
+
+type PastBot = PastResults['bots'][number]
+
+/** The present UTC day of a bot. */
+interface Day {
+  /** Money of the bot as the engine last wrote it. */
+  readonly money: BotMoney
+  /** Fees and realized profit since this start when the day began, lamports; negative if it began before. */
+  readonly feesBefore: number
+  readonly realizedBefore: number
+}
 
 /** Number of closed positions, and of those that earned more than their network fees and rent. */
 interface Trades {
@@ -34,9 +46,7 @@ export class BotResults {
   readonly #before = new Map<string, Sums>()
   /** Fees since the start that belong to no position, by bot, lamports. */
   readonly #stray = new Map<string, number>()
-  /** Money of each bot as the engine last wrote it, and the bot's fees since this start when its UTC day began,
-   *  lamports. */
-  readonly #days = new Map<string, { readonly money: BotMoney; readonly feesBefore: number }>()
+  readonly #days = new Map<string, Day>()
   readonly #trades = new Map<string, Trades>()
   /** Fee of the last input, and the bot that paid it. */
   #late = { fee: 0, bot: '' }
@@ -61,12 +71,9 @@ export class BotResults {
     this.#sums.restore(money)
     this.#past = past
     for (const { account, bot, trades, won } of past.bots) this.#trades.set(keyOf(account, bot), { all: trades, won })
-    for (const one of money.bots) {
-      const feesBefore = -(this.#pastOf(one.account, one.bot)?.dayFees ?? 0)
-      this.#days.set(keyOf(one.account, one.bot), { money: one, feesBefore })
-    }
     for (const bot of new Set([...this.open.values()].map((position) => position.bot)))
       this.#before.set(bot, { ...this.#sums.resultOf(bot), unrealized: this.#unrealized(bot, worthOf) })
+    for (const one of money.bots) this.#continueDay(one, this.#pastOf(one.account, one.bot) ?? NO_FEES)
   }
 
   /** Takes over the results of a recorded journal, which include those since the start of its last segment. */
@@ -76,10 +83,10 @@ export class BotResults {
       return { ...one, realized: one.realized - realized, fees: one.fees - fees }
     })
     this.#past = { ...past, bots }
-    for (const { account, bot, trades, won, dayFees } of past.bots) {
-      this.#trades.set(keyOf(account, bot), { all: trades, won })
-      const day = this.#days.get(keyOf(account, bot))
-      if (day) this.#days.set(keyOf(account, bot), { ...day, feesBefore: this.#feesOf(bot) - dayFees })
+    for (const one of past.bots) {
+      this.#trades.set(keyOf(one.account, one.bot), { all: one.trades, won: one.won })
+      const day = this.#days.get(keyOf(one.account, one.bot))
+      if (day !== undefined) this.#continueDay(day.money, one)
     }
   }
 
@@ -112,10 +119,9 @@ export class BotResults {
   today(bot: string, account: string, worthOf: WorthOf, now: Millis): Result {
     const day = this.#days.get(keyOf(account, bot))
     if (day === undefined || day.money.day !== dayOf(now)) return resultOf(NOTHING)
-    const { dayRealizedLamports, dayStartUnrealizedLamports } = day.money
-    const fees = this.#feesOf(bot) - day.feesBefore
-    const unrealized = this.#unrealized(bot, worthOf) - dayStartUnrealizedLamports
-    return resultOf({ realized: dayRealizedLamports + fees, fees, unrealized })
+    const unrealized = this.#unrealized(bot, worthOf) - day.money.dayStartUnrealizedLamports
+    const realized = this.#realizedOf(bot) - day.realizedBefore
+    return resultOf({ realized, fees: this.#feesOf(bot) - day.feesBefore, unrealized })
   }
 
   /** Number of positions that a bot closed since the beginning of the journal, and the share of those that earned more
@@ -135,7 +141,20 @@ export class BotResults {
     const key = keyOf(money.account, money.bot)
     const before = this.#days.get(key)
     const isSame = before !== undefined && before.money.day === money.day
-    this.#days.set(key, { money, feesBefore: isSame ? before.feesBefore : this.#feesOf(money.bot) })
+    const since = isSame ? before : { feesBefore: this.#feesOf(money.bot), realizedBefore: this.#realizedOf(money.bot) }
+    this.#days.set(key, { ...since, money })
+  }
+
+  /** Continues a day that began before this start. The engine's result of the day is after fees, but before rent. */
+  #continueDay(money: BotMoney, { dayFees, dayRent }: Pick<PastBot, 'dayFees' | 'dayRent'>): void {
+    const realizedBefore = this.#realizedOf(money.bot) - (money.dayRealizedLamports + dayFees - dayRent)
+    const feesBefore = this.#feesOf(money.bot) - dayFees
+    this.#days.set(keyOf(money.account, money.bot), { money, feesBefore, realizedBefore })
+  }
+
+  /** Realized profit of a bot since this start, lamports. */
+  #realizedOf(bot: string): number {
+    return this.#sums.resultOf(bot).realized - (this.#before.get(bot) ?? NOTHING).realized
   }
 
   /** Fees of a bot since this start, lamports. */
@@ -145,7 +164,7 @@ export class BotResults {
     return this.#sums.resultOf(bot).fees + stray - (this.#before.get(bot) ?? NOTHING).fees
   }
 
-  #pastOf(account: string, bot: string): PastResults['bots'][number] | undefined {
+  #pastOf(account: string, bot: string): PastBot | undefined {
     return this.#past.bots.find((one) => one.bot === bot && one.account === account)
   }
 
@@ -160,7 +179,7 @@ export class BotResults {
   #sinceStart(bot: string, worthOf: WorthOf): Sums {
     const before = this.#before.get(bot) ?? NOTHING
     return {
-      realized: this.#sums.resultOf(bot).realized - before.realized,
+      realized: this.#realizedOf(bot),
       fees: this.#feesOf(bot),
       unrealized: this.#unrealized(bot, worthOf) - before.unrealized,
     }

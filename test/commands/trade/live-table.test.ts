@@ -263,7 +263,18 @@ test('an order is open until it is over, and one that was open before counts', (
 describe('results', () => {
   const PAST = {
     since: NOON - 86_400_000,
-    bots: [{ account: WALLET.id, bot: 'dips', realized: 300_000_000, fees: 20_000_000, dayFees: 0, trades: 3, won: 1 }],
+    bots: [
+      {
+        account: WALLET.id,
+        bot: 'dips',
+        realized: 300_000_000,
+        fees: 20_000_000,
+        dayFees: 0,
+        dayRent: 0,
+        trades: 3,
+        won: 1,
+      },
+    ],
   }
   const openPosition = {
     ...newPosition({ account: WALLET.id, bot: 'dips', mint: MINT }, NOON, {}),

@@ -59,7 +59,9 @@ test('what open positions earned before the start belongs to the time before it'
   const open = held({ realizedLamports: lamports(20_000_000), feeLamports: lamports(1_000_000) })
   const past = {
     since: 7,
-    bots: [{ account: 'w', bot: 'dips', realized: 50_000_000, fees: 4_000_000, dayFees: 0, trades: 2, won: 1 }],
+    bots: [
+      { account: 'w', bot: 'dips', realized: 50_000_000, fees: 4_000_000, dayFees: 0, dayRent: 0, trades: 2, won: 1 },
+    ],
   }
   results.restore({ ...NO_MONEY, positions: [open] }, past, () => WORTH)
   const nothing = { realizedSol: 0, feesSol: 0, unrealizedSol: 0, netSol: 0 }

@@ -16,6 +16,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const folder = temporaryFolder()
 const T0 = Date.UTC(2026, 10, 22, 23, 59, 0)
+const MIDNIGHT = T0 + 60_000
 
 /** Buys and sells whenever a print has the size that tells it so. */
 const STRATEGY = `import { defineStrategy, z } from 'sluice'
@@ -242,6 +243,7 @@ test('changes lead to the last view within 250 ms, and a restart and the recorde
         over = run.time + 1_000
         const view = run.ended()
         isConsistent(view)
+        if (over < MIDNIGHT) for (const { today, sinceBeginning } of view.bots) expect(today).toEqual(sinceBeginning)
         const reader = openReader(path)
         const { money, attempts, watches } = reader.recover()
         const model = new ViewModel()
