@@ -12,6 +12,11 @@ export const POOL_PRODUCT = sol(POOL_START.virtualSol) * tokens(POOL_START.virtu
  *  permanently. */
 export const GRADUATION_PRICE = 4.1088e-7
 
+/** Whether a token has left the curve, by its price and its highest price so far. */
+export function hasLeftCurve(price: number, highPrice: number): boolean {
+  return Math.max(price, highPrice) >= GRADUATION_PRICE
+}
+
 /** Fee of each trade on the curve and in the lowest pool tiers, as a share of the SOL. */
 export const VENUE_FEE = Number(CURVE_FEE_BPS) / 10_000
 

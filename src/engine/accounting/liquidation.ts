@@ -7,14 +7,7 @@ import {
   wholeTokens,
   ZERO,
 } from '../../base/units.ts'
-import {
-  CURVE_PRODUCT,
-  GRADUATION_PRICE,
-  POOL_PRODUCT,
-  reservesAt,
-  solFor,
-  VENUE_FEE,
-} from '../../solana/pool-depth.ts'
+import { CURVE_PRODUCT, hasLeftCurve, POOL_PRODUCT, reservesAt, solFor, VENUE_FEE } from '../../solana/pool-depth.ts'
 import type { EngineState } from '../engine-state.ts'
 import type { ExitWatch } from '../exits/exit-watch.ts'
 import type { QuoteFees } from '../settings.ts'
@@ -43,8 +36,7 @@ export function liquidationSol(
 ): number | undefined {
   if (position.tokens === 0n || isUnsellable(position)) return 0
   if (price === undefined) return undefined
-  const hasGraduated = Math.max(price, position.highPrice) >= GRADUATION_PRICE
-  const reserves = reservesAt(price, hasGraduated ? POOL_PRODUCT : CURVE_PRODUCT)
+  const reserves = reservesAt(price, hasLeftCurve(price, position.highPrice) ? POOL_PRODUCT : CURVE_PRODUCT)
   const tokens = wholeTokens(position.tokens, position.decimals)
   if (fees === undefined) return solFor(tokens, reserves, VENUE_FEE)
   return solFor(tokens, reserves, fees.venuePercent / 100) * (1 - fees.servicePercent / 100)

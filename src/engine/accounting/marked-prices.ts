@@ -1,4 +1,4 @@
-import { GRADUATION_PRICE } from '../../solana/pool-depth.ts'
+import { hasLeftCurve } from '../../solana/pool-depth.ts'
 import type { Position } from './position.ts'
 import type { TripSums } from './trip-sums.ts'
 
@@ -10,18 +10,18 @@ export class MarkedPrices {
   #trip: TripSums | undefined
   #tokens = 0n
   #exitTries = 0
-  #hasGraduated = false
+  #isOffCurve = false
 
   /** Whether the price is within the range; the range is extended to it otherwise. */
   covers(position: Position, price: number): boolean {
     const { trip, tokens, exitTries } = position
     // The value of a token that has left the curve follows another depth.
-    const hasGraduated = position.highPrice >= GRADUATION_PRICE
+    const isOffCurve = hasLeftCurve(price, position.highPrice)
     const isSame =
       trip !== undefined &&
       trip === this.#trip &&
       exitTries === this.#exitTries &&
-      hasGraduated === this.#hasGraduated &&
+      isOffCurve === this.#isOffCurve &&
       tokens === this.#tokens
     if (isSame && price >= this.#low && price <= this.#high) return true
     this.#low = isSame ? Math.min(this.#low, price) : price
@@ -29,7 +29,7 @@ export class MarkedPrices {
     this.#trip = trip
     this.#tokens = tokens
     this.#exitTries = exitTries
-    this.#hasGraduated = hasGraduated
+    this.#isOffCurve = isOffCurve
     return false
   }
 }

@@ -24,10 +24,12 @@ function marksAfter(steps: readonly Step[], isKnown: (position: Position, price:
   let compared = 0
   for (const step of steps) {
     const price = step(position)
-    if (price === undefined || isKnown(position, price)) continue
-    compared++
-    mark(position, solToLamports(liquidationSol(position, price, FEES) ?? 0))
-    // The engine raises the highest price after it has compared the marks.
+    if (price === undefined) continue
+    if (!isKnown(position, price)) {
+      compared++
+      mark(position, solToLamports(liquidationSol(position, price, FEES) ?? 0))
+    }
+    // The engine raises the highest price at each print, after it has compared the marks.
     position.highPrice = Math.max(position.highPrice, price)
   }
   return { best: position.best, worst: position.worst, compared }
@@ -71,6 +73,14 @@ test('marks are those of a comparison at every price, although prices within the
       expect(compared).toBeLessThanOrEqual(all)
     }),
   )
+})
+
+test('a range of prices on the curve does not cover prices of a token that has left it', () => {
+  const [position, marked] = [opened(), new MarkedPrices()]
+  const [onCurve, left] = [GRADUATION_PRICE * 0.9, GRADUATION_PRICE * 1.5]
+  expect([left, onCurve, onCurve, left].map((at) => marked.covers(position, at))).toEqual([false, false, true, false])
+  position.highPrice = left
+  expect([onCurve, left].map((at) => marked.covers(position, at))).toEqual([false, true])
 })
 
 test('a price between two known prices is left out, until the position changes', () => {
