@@ -6,6 +6,7 @@ import type { Millis } from '../../base/units.ts'
 import type { ListedPosition, OrderRow } from '../../journal/reader/reader.ts'
 import type { FillRow } from '../../journal/schema/fills.ts'
 import { durationOf, isoOf, localDateOf } from '../../runtime/time-text.ts'
+import { changePercentOf } from '../../runtime/view/read-view.ts'
 import type { Column } from './listing.ts'
 
 /** A row with the symbol of its token; '' if the tape does not announce the token. */
@@ -73,13 +74,9 @@ export function positionColumns(now: Millis): readonly Column<Named<ListedPositi
     priceColumn(({ price }) => price || null, 7),
     solColumn('costSol', ({ costSol }) => costSol, 1),
     solColumn('valueSol', ({ valueSol }) => valueSol, 2),
-    percentColumn('changePercent', changeOf, 3),
+    percentColumn('changePercent', changePercentOf, 3),
     { name: 'selling', of: ({ selling }) => selling, rank: 6, isElastic: true },
   ]
-}
-
-function changeOf({ valueSol, costSol }: ListedPosition): number | null {
-  return valueSol === null || costSol === 0 ? null : (valueSol / costSol - 1) * 100
 }
 
 export function roundTripColumns(now: Millis): readonly Column<Named<ListedRoundTrip>>[] {

@@ -168,14 +168,15 @@ function actLines({ bots, time }: View, columns: number): string[] {
 
 function positionLines({ positions, time }: View): string[] {
   const rows = positions.slice(0, POSITIONS_SHOWN).map((position) => {
-    const { mint, bot, tokens, costSol, valueSol, openedAt } = position
-    const change = valueSol === null || costSol === 0 ? undefined : (valueSol / costSol - 1) * 100
+    const { mint, bot, tokens, costSol, valueSol, changePercent, openedAt } = position
     return [
       mint.slice(0, 8),
       bot,
       costSol.toFixed(4),
       tokens === 0 ? dim('-') : valueSol === null ? dim('no price') : valueSol.toFixed(4),
-      change === undefined ? '' : colored(change, `${change >= 0 ? '+' : ''}${change.toFixed(1)} %`),
+      changePercent === null
+        ? ''
+        : colored(changePercent, `${changePercent >= 0 ? '+' : ''}${changePercent.toFixed(1)} %`),
       durationOf(wholeSeconds(time - openedAt)),
       printable(stateOf(position)),
     ]

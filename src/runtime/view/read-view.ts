@@ -2,6 +2,7 @@ import { lamportsToSol, type Millis, wholeTokens } from '../../base/units.ts'
 import { isUnsellable, type Position, sellingText } from '../../engine/accounting/position.ts'
 import { exitLevels, type PositionReading } from '../../engine/exits/exit-levels.ts'
 import type { BotSettings, Plan } from '../../engine/settings.ts'
+import type { PositionRow } from '../../journal/reader/reader.ts'
 import type { Budget } from '../../orders/budget-status.ts'
 import { inOrderOfOpening } from './apply-change.ts'
 import type { WorthOf } from './bot-results.ts'
@@ -126,21 +127,26 @@ function walletsOf(bots: readonly BotSettings[], model: ViewModel, worthOf: Wort
 
 function positionsOf(model: ViewModel, readingOf: ViewParts['readingOf'], now: Millis): PositionStatus[] {
   const shown = [...model.positions.values()].map((position) => {
-    const { bot, mint, state, tokens, decimals, costLamports, averagePrice, openedAt } = position
+    const { bot, mint, state, tokens, decimals, costLamports, openedAt } = position
     const reading = readingOf(position)
     const { lamports, price } = reading ?? {}
+    const costSol = lamportsToSol(costLamports)
+    const valueSol = lamports === undefined ? null : lamportsToSol(lamports)
     const entry = model.entries.of(position)
     return {
       ...{ id: idOf(position), bot, mint, symbol: '', state, tokens: wholeTokens(tokens, decimals) },
-      ...{ costSol: lamportsToSol(costLamports), valueSol: lamports === undefined ? null : lamportsToSol(lamports) },
+      ...{ costSol, valueSol, changePercent: changePercentOf({ costSol, valueSol }), price: price ?? null },
       ...{ openedAt, selling: sellingText(position), unsellable: isUnsellable(position) },
-      price: price ?? null,
-      changePercent: price === undefined || averagePrice === 0 ? null : (price / averagePrice - 1) * 100,
       ...{ entryReason: entry?.reason ?? '', orderId: entry?.orderId ?? '' },
       exits: exitsOf(model, position, reading, now),
     }
   })
   return shown.sort(inOrderOfOpening)
+}
+
+/** Change of a position's value from its cost, percent; null without either. */
+export function changePercentOf({ costSol, valueSol }: Pick<PositionRow, 'costSol' | 'valueSol'>): number | null {
+  return valueSol === null || costSol === 0 ? null : (valueSol / costSol - 1) * 100
 }
 
 function idOf({ account, mint }: Position): string {

@@ -174,7 +174,7 @@ export interface PositionStatus extends PositionRow {
   readonly unsellable: boolean
   /** Price that the exits use, SOL per token; null before the first print. */
   readonly price: number | null
-  /** Distance of `price` from the average price paid, percent; null without either. */
+  /** Change of the position's value from its cost, percent; null without either. */
   readonly changePercent: number | null
   /** Reason and id of the buy that opened the position; '' for a position without such a buy. */
   readonly entryReason: string
