@@ -4,6 +4,7 @@ import type { DeskConfig } from '../config/config.ts'
 import { deskDanger } from '../config/consistency.ts'
 import type { DeskCommand, Preview } from '../live/control/preview.ts'
 import type { Log } from '../runtime/log.ts'
+import type { ViewSource } from '../runtime/view/view.ts'
 import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
 
 /** Memory of the desk's thread. A desk that needs more is ended, and trading goes on. */
@@ -20,8 +21,8 @@ export interface DeskParts {
   readonly config: DeskConfig
   /** Path of the journal that the desk shows. */
   readonly journal: string
-  /** Whether bots run in this process. */
-  readonly isRun: boolean
+  /** The view of the bots that run in this process; absent if the desk shows a recorded journal. */
+  readonly view?: ViewSource
   /** Carries out the actions of the desk; absent if the desk can only look. */
   readonly operator?: DeskOperator
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
@@ -44,6 +45,7 @@ export class Desk {
   #failures = 0
   #startedAt = 0
   #again: NodeJS.Timeout | undefined
+  #unlisten = (): void => {}
   readonly #alive: NodeJS.Timeout
   #isClosed = false
   #nextLink = 1
@@ -92,6 +94,7 @@ export class Desk {
     this.#isClosed = true
     clearTimeout(this.#again)
     clearInterval(this.#alive)
+    this.#unlisten()
     const worker = this.#worker
     if (worker === undefined) return
     const ended = new Promise((resolve) => worker.once('exit', resolve))
@@ -102,15 +105,19 @@ export class Desk {
   }
 
   #start(): void {
-    const { config, journal, isRun, operator } = this.#parts
+    const { config, journal, view, operator } = this.#parts
     const acts = operator !== undefined
-    const workerData: DeskStart = { config, journal, acts, sessions: this.#sessions, isRun }
+    const workerData: DeskStart = { config, journal, acts, sessions: this.#sessions, isRun: view !== undefined }
     this.#startedAt = performance.now()
     const worker = new Worker(new URL('./thread-main.ts', import.meta.url), threadOptions(workerData))
     this.#worker = worker
     worker.on('message', (message: FromDesk) => this.#receive(message))
     worker.on('error', (error: unknown) => this.#down(worker, error instanceof Error ? error.message : String(error)))
     worker.on('exit', (code) => this.#down(worker, `its thread ended (exit code ${code})`))
+    if (view === undefined) return
+    // A change follows the view that was sent only if someone has listened since.
+    this.#unlisten = view.listen((change) => this.#post({ kind: 'change', change }))
+    this.#post({ kind: 'view', view: view.view })
   }
 
   #post(message: ToDesk): void {
@@ -161,6 +168,7 @@ export class Desk {
     if (worker === undefined || worker !== this.#worker) return
     this.#worker = undefined
     this.#origin = undefined
+    this.#unlisten()
     void worker.terminate()
     this.#ready.resolve(undefined)
     if (this.#isClosed) return

@@ -1,5 +1,6 @@
 import type { DeskConfig } from '../config/config.ts'
 import type { DeskCommand } from '../live/control/preview.ts'
+import type { Change, View } from '../runtime/view/view.ts'
 import type { SessionRecord } from './access/logins.ts'
 import type { Hashed } from './access/secrets.ts'
 
@@ -21,6 +22,9 @@ export interface DeskStart {
 
 export type ToDesk =
   | { readonly kind: 'link'; readonly id: number; readonly readOnly: boolean; readonly name?: string | undefined }
+  /** The view of the run, before its first change. */
+  | { readonly kind: 'view'; readonly view: View }
+  | { readonly kind: 'change'; readonly change: Change }
   /** The main thread runs. */
   | { readonly kind: 'alive' }
   /** Answer to a call. `refused`: `text` is the reason. */

@@ -9,11 +9,13 @@ import { type DeskEnv, requireType, sessionOf } from './env.ts'
 import { LOGIN_CSS, loginPage } from './login-page.ts'
 import type { PageFile } from './page-files.ts'
 import { Refusal } from './refusal.ts'
+import type { ShownView } from './shown-view.ts'
 
 export interface DeskParts {
   readonly logins: Logins
   /** Files of the page by their path, `/` for the page itself. */
   readonly page: () => ReadonlyMap<string, PageFile>
+  readonly shown: Pick<ShownView, 'view' | 'events'>
   /** Answers a GET request of the API. `path`: the part after `/api/`. Throws a SluiceError if there is no journal. */
   readonly api: (path: string, query: Iterable<readonly [string, string]>) => ApiAnswer
   /** Path of the page of a backtest or a sweep; undefined if there is none of this name. */
@@ -37,6 +39,8 @@ export function deskApp(parts: DeskParts): Hono<DeskEnv> {
   login(app, parts)
   sessions(app, parts)
   app.route('/', actionRoutes(parts.actor, parts.now))
+  app.get('/events', ({ req }) => parts.shown.events(req.raw))
+  app.get('/api/view', () => Response.json(parts.shown.view))
   app.get('/api/*', ({ req }) => {
     const { status, body } = parts.api(
       decodeURIComponent(req.path.slice('/api/'.length)),

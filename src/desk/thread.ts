@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { Millis } from '../base/units.ts'
 import { type JournalReader, openReader } from '../journal/reader/reader.ts'
+import { recordedView } from '../runtime/view/recorded-view.ts'
 import { Gate, isLoopback } from './access/gate.ts'
 import { Logins } from './access/logins.ts'
 import { Api } from './api/routes.ts'
@@ -13,6 +14,7 @@ import { LogBudget } from './log-budget.ts'
 import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
 import { pageFiles } from './page-files.ts'
 import { deskApp } from './server.ts'
+import { ShownView } from './shown-view.ts'
 
 /** Number of ports that are tried after a taken one that no file names. */
 const PORTS_TRIED = 20
@@ -42,9 +44,13 @@ export async function serveDesk(
   })
   const calls = new Calls(say)
   const api = new LazyApi(journal)
+  const shown = new ShownView({
+    ...{ now, reader: () => api.reader },
+    recorded: isRun ? undefined : () => recordedView(api.reader, basename(journal)),
+  })
   let aliveAt = now()
   const app = deskApp({
-    ...{ logins, now, page: pageFiles, actor: acts && !config.readOnly ? calls : undefined },
+    ...{ logins, now, shown, page: pageFiles, actor: acts && !config.readOnly ? calls : undefined },
     api: (path, query) => api.get().answer(path, query),
     resultPage: (name) => api.get().results.pageOf(name),
     health: () => (isRun ? (now() - aliveAt < STALLED_MS ? 'running' : 'stalled') : 'recorded'),
@@ -69,19 +75,22 @@ export async function serveDesk(
     logins.sweep()
     log.flush()
   }, SWEEP_MS)
-  const shown =
+  const pageOrigin =
     origin !== undefined && (tls !== undefined || proxy !== undefined) ? origin : nearOrigin(config.bind, port)
-  say({ kind: 'ready', origin: shown, isOtherPort: config.port !== 0 && port !== config.port })
+  say({ kind: 'ready', origin: pageOrigin, isOtherPort: config.port !== 0 && port !== config.port })
   return {
-    ...{ origin: shown, port },
+    ...{ origin: pageOrigin, port },
     take: (message) => {
       if (message.kind === 'alive') aliveAt = now()
+      else if (message.kind === 'view') shown.begin(message.view)
+      else if (message.kind === 'change') shown.take(message.change)
       else if (message.kind === 'answer') calls.answered(message)
       else if (message.kind === 'link')
-        say({ kind: 'link', id: message.id, url: `${shown}/login?link=${logins.link(message)}` })
+        say({ kind: 'link', id: message.id, url: `${pageOrigin}/login?link=${logins.link(message)}` })
     },
     close: async () => {
       clearInterval(sweep)
+      shown.close()
       server.closeAllConnections()
       api.close()
       await new Promise((closed) => server.close(closed))
@@ -118,9 +127,13 @@ class LazyApi {
     this.#path = path
   }
 
-  get(): Api {
+  get reader(): JournalReader {
     this.#reader ??= openReader(this.#path)
-    this.#api ??= new Api(this.#reader, [dirname(this.#path), 'results'])
+    return this.#reader
+  }
+
+  get(): Api {
+    this.#api ??= new Api(this.reader, [dirname(this.#path), 'results'])
     return this.#api
   }
 

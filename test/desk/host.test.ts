@@ -28,7 +28,7 @@ test('the desk is served by its thread, makes links, and is started again with i
   const alerts: string[] = []
   const write = (...parts: unknown[]): void => void logged.push(JSON.stringify(parts))
   const desk = new Desk({
-    ...{ config, journal: '/data/sluice.db', isRun: true, alert: (text: string) => void alerts.push(text) },
+    ...{ config, journal: '/data/sluice.db', alert: (text: string) => void alerts.push(text) },
     log: { info: write, warn: write, error: write } as never,
   })
   const origin = await desk.ready
@@ -49,7 +49,7 @@ test('a port that a file names and another program uses leads to an alert, and t
   const alerts: string[] = []
   const log = { info: () => {}, warn: () => {}, error: () => {} } as never
   const fixed = deskFrom({ port }, '')
-  const desk = new Desk({ config: fixed, journal: '', isRun: true, log, alert: (text) => void alerts.push(text) })
+  const desk = new Desk({ config: fixed, journal: '', log, alert: (text) => void alerts.push(text) })
   expect(await desk.ready).toBeUndefined()
   expect(alerts).toEqual([
     expect.stringMatching(/^the desk is down: .*EADDRINUSE.*; it is started again in 1 s; trading goes on$/),

@@ -21,10 +21,10 @@ export class DeskOfRun {
   }
 
   /** Starts the desk and, if stdout is a terminal, makes a link for it. Never rejects. */
-  async open({ log, world, preview, handle }: RunningBots): Promise<void> {
+  async open({ log, world, updates, preview, handle }: RunningBots): Promise<void> {
     const { desk: config, journal } = this.#config
     const desk = new Desk({
-      ...{ config, journal: journal.path, isRun: true, log, operator: { preview, handle } },
+      ...{ config, journal: journal.path, view: updates, log, operator: { preview, handle } },
       alert: (text) => world.alert({ kind: 'desk', bot: '', text, time: Date.now() }),
     })
     this.#desk = desk

@@ -37,7 +37,7 @@ async function serveRecorded(journal: string, port: number | undefined, printLin
   const log = createLog({ level: 'info', format: process.stderr.isTTY ? 'text' : 'json', redact: (line) => line })
   const config = deskFrom({ readOnly: true, ...(port !== undefined && { port }) }, '')
   const interrupted = untilInterrupted()
-  const desk = new Desk({ config, journal: resolve(journal), isRun: false, log, alert: () => {} })
+  const desk = new Desk({ config, journal: resolve(journal), log, alert: () => {} })
   try {
     const origin = await desk.ready
     if (origin === undefined) return ExitCode.failed

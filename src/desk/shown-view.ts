@@ -1,0 +1,74 @@
+import { SluiceError } from '../base/errors.ts'
+import type { JournalReader } from '../journal/reader/reader.ts'
+import { symbolsIn } from '../runtime/view/token-symbols.ts'
+import type { Change, View, ViewSource } from '../runtime/view/view.ts'
+import { ViewMirror } from '../runtime/view/view-mirror.ts'
+import { EventStreams } from './events.ts'
+import { Refusal } from './refusal.ts'
+
+export interface ShownViewParts {
+  /** Reader of the journal that the desk shows. Throws a SluiceError if there is none. */
+  readonly reader: () => JournalReader
+  /** Reads the view of a journal that no process writes; undefined if the main thread sends the view. */
+  readonly recorded: (() => View) | undefined
+  readonly now: () => number
+}
+
+/** The view that the desk shows, and the streams of its changes. */
+export class ShownView {
+  readonly #parts: ShownViewParts
+  #mirror: ViewMirror | undefined
+  #source: ViewSource | undefined
+  #streams: EventStreams | undefined
+
+  constructor(parts: ShownViewParts) {
+    this.#parts = parts
+  }
+
+  /** Takes the view of the main thread. */
+  begin(view: View): void {
+    const symbolsOf = (mints: ReadonlySet<string>): ReadonlyMap<string, string> => this.#symbolsOf(mints)
+    this.#streams?.close()
+    this.#mirror = new ViewMirror(view, { symbolsOf, now: this.#parts.now })
+    this.#source = this.#mirror
+    this.#streams = new EventStreams(this.#mirror)
+  }
+
+  /** Takes the next change of the view. Throws RangeError if one is missing before it. */
+  take(change: Change): void {
+    this.#mirror?.take(change)
+  }
+
+  /** The view now. Throws a Refusal while there is none. */
+  get view(): View {
+    return this.#sourceNow().view
+  }
+
+  /** Answers a request for the stream of changes. */
+  events(request: Request): Response {
+    this.#streams ??= new EventStreams(this.#sourceNow())
+    return this.#streams.answer(request)
+  }
+
+  close(): void {
+    this.#streams?.close()
+  }
+
+  #sourceNow(): ViewSource {
+    const { recorded } = this.#parts
+    if (this.#source === undefined && recorded !== undefined)
+      this.#source = { view: recorded(), listen: () => () => {} }
+    if (this.#source === undefined) throw new Refusal(503, 'STALLED', 'the process has sent no state yet')
+    return this.#source
+  }
+
+  /** A page without symbols is better than none, so a journal that cannot be read at present has no symbols. */
+  #symbolsOf(mints: ReadonlySet<string>): ReadonlyMap<string, string> {
+    try {
+      return symbolsIn(this.#parts.reader(), mints)
+    } catch (error) {
+      if (error instanceof SluiceError) return new Map()
+      throw error
+    }
+  }
+}
