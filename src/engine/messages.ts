@@ -110,7 +110,13 @@ export type Command =
   | { name: 'halt' | 'resume' | 'flatten' | 'stop' }
   | { name: 'sell'; mint: string }
   /** Buys for a bot, under its limits. The bot manages the position from then on. */
-  | { name: 'buy'; bot: string; mint: string; sol: number }
+  | {
+      name: 'buy'
+      bot: string
+      mint: string
+      /** Amount in SOL, above 0. */
+      sol: number
+    }
   /** Cancels an order that was not sent yet, or a conditional order. */
   | { name: 'cancel'; order: string }
   /** Accepts a foreign transaction. */
