@@ -38,8 +38,8 @@ export function chart(
   const [first, last] = [points[0], points.at(-1)]
   if (first === undefined || last === undefined || points.length < 2)
     return html`<p class="quiet">Too few points for a chart.</p>`
-  const start = Math.min(first[0], ...marks.map(({ time }) => time))
-  const end = Math.max(last[0], ...marks.map(({ time }) => time))
+  const times = [first[0], last[0], ...marks.map(({ time }) => time), ...volume.map(([time]) => time)]
+  const [start, end] = [Math.min(...times), Math.max(...times)]
   const values = [...points.map(([, value]) => value), ...marks.map(({ value }) => value)]
   const [low, high] = [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))]
   const data: ChartData = {

@@ -67,6 +67,14 @@ describe('a chart', () => {
     expect(drawChart({ ...DATA, volume: [] }, ALL)).not.toContain('SOL</text>')
   })
 
+  test('begins and ends with the first and the last volume, although the price is known for a part of that time', () => {
+    const points = POINTS.filter(([time]) => time >= T0 + 30_500 && time <= T0 + 70_500)
+    const data = dataOf(chart(points, { title: 'x', unit: 'price', volume: VOLUME }).text)
+    expect(data.start).toBe(T0)
+    const drawn = drawChart(data, { ...ALL, to: data.end, width: 86 + 90 })
+    expect(drawn.match(/class="bought"/g)).toHaveLength(10)
+  })
+
   test('that is zoomed shows only the marks and the values of the visible time', () => {
     const drawn = drawChart(DATA, { ...ALL, from: 70_000, to: 90_000, isLog: false })
     expect(drawn).toContain('<title>sold</title>')
