@@ -7,6 +7,9 @@ const MOST_OUTPUTS = 500_000
 /** Key of the outputs that may name an order or a mint in their text: remarks of strategies, and conditional orders. */
 export const UNNAMED = ''
 
+/** Number of a report in the index. Outputs of the same seq may have the same key. */
+export const REPORT_N = -1
+
 const ORDER_ID = `substr(json, instr(json, '"orderId":"') + 11,
   instr(substr(json, instr(json, '"orderId":"') + 11, 40), '"') - 1)`
 
@@ -43,7 +46,7 @@ export class DecisionIndex {
       `SELECT '${UNNAMED}', seq, n FROM output WHERE seq > ? AND seq <= ? AND kind IN ('log', 'message', 'conditional')`,
     )
     add(`SELECT reason, seq, n FROM output WHERE seq > ? AND seq <= ? AND kind = 'cancel'`)
-    add(`SELECT ${ORDER_ID}, seq, 0 FROM input WHERE seq > ? AND seq <= ? AND kind = 'report'`)
+    add(`SELECT ${ORDER_ID}, seq, ${REPORT_N} FROM input WHERE seq > ? AND seq <= ? AND kind = 'report'`)
     this.#upTo = last
   }
 

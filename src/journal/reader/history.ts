@@ -7,7 +7,7 @@ import type { Input } from '../../engine/messages.ts'
 import type { ExecutionReport, Fill, Order, OrderState } from '../../engine/order.ts'
 import type { Attempt } from '../../orders/attempt.ts'
 import { type FillTableRow, fillOf } from '../schema/fills.ts'
-import { type DecisionIndex, UNNAMED } from './decision-index.ts'
+import { type DecisionIndex, REPORT_N, UNNAMED } from './decision-index.ts'
 import { attemptsOf } from './recovery.ts'
 
 /** An order and its state. */
@@ -103,7 +103,9 @@ export class History {
     this.#outputs = index
       ? placed('output', 't.seq = p.seq AND t.n = p.n')
       : '(SELECT * FROM output WHERE ? IS NOT NULL)'
-    this.#reports = index ? placed('input', 't.seq = p.seq') : '(SELECT * FROM input WHERE ? IS NOT NULL)'
+    this.#reports = index
+      ? placed('input', `t.seq = p.seq AND p.n = ${REPORT_N}`)
+      : '(SELECT * FROM input WHERE ? IS NOT NULL)'
   }
 
   get #words(): string {
