@@ -177,7 +177,7 @@ export class Bars {
   forget(token: TokenId): void {
     const at = token * BAR_DOUBLES
     if (at >= this.#open.length) return
-    this.#histories[token] = undefined
+    if (token < this.#histories.length) this.#histories[token] = undefined
     this.#counts[token] = 0
     this.#open.fill(0, at, at + BAR_DOUBLES)
   }

@@ -30,7 +30,7 @@ const market = fc
 /** Lengths on both sides of those at which the state of a token moves to a place with more room: 16 and 64 bars. */
 const bars = fc.integer({ min: 1, max: 70 })
 
-const RUNS = 60
+const RUNS = 100
 
 /** Expects two indicators to have the same values after each bar. Values of the order of a price are compared relative
  *  to the price, and percentages to 100. */
