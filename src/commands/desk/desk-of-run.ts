@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts'
 import { Desk, requireSafeDesk } from '../../desk/host.ts'
 import type { DeskLink } from '../../live/control/operator.ts'
 import type { RunningBots } from '../../live/start-bots.ts'
-import { dim } from '../terminal.ts'
+import { cut, dim } from '../terminal.ts'
 
 /** Time for which the first link works and is shown. */
 const SHOWN_MS = 5 * 60_000
@@ -43,12 +43,8 @@ export class DeskOfRun {
   }
 
   /** The address of the desk, with a login link until it is used. */
-  line(): string {
-    const origin = this.#desk?.origin
-    if (origin === undefined) return `desk  ${dim('is not served at present: see the log')}`
-    if (this.#link === undefined || this.#desk?.hasSessions === true)
-      return `desk  ${origin}  ${dim('`sluice desk link` makes a login link')}`
-    return `desk  ${this.#link}  ${dim('logs in once, within 5 minutes')}`
+  line(columns: number): string {
+    return deskLine(this.#desk?.origin, this.#desk?.hasSessions === true ? undefined : this.#link, columns)
   }
 
   async close(): Promise<void> {
@@ -56,4 +52,14 @@ export class DeskOfRun {
     this.#desk = undefined
     await desk?.close()
   }
+}
+
+/** Line of at most `columns` characters with the address of the desk. A link that does not fit is left out, because a
+ *  part of it is of no use. */
+export function deskLine(origin: string | undefined, link: string | undefined, columns: number): string {
+  if (origin === undefined) return cut(`desk  ${dim('is not served at present: see the log')}`, columns)
+  const linked = `desk  ${link}`
+  if (link !== undefined && linked.length <= columns)
+    return cut(`${linked}  ${dim('logs in once, within 5 minutes')}`, columns)
+  return cut(`desk  ${origin}  ${dim('`sluice desk link` makes a login link')}`, columns)
 }

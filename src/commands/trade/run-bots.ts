@@ -37,7 +37,7 @@ export async function runBots(
   const screen = new Screen((columns) =>
     running === undefined
       ? ['starting']
-      : withDesk(desk, liveTable(running.view(), rate.of(running.model.rows), columns)),
+      : withDesk(desk, columns, liveTable(running.view(), rate.of(running.model.rows), columns)),
   )
   const interrupted = untilInterrupted()
   try {
@@ -53,7 +53,7 @@ export async function runBots(
     })
     const opened = desk?.open(running)
     if (!onTerminal && process.stdout.isTTY === true && options.json !== true)
-      void opened?.then(() => console.log(desk?.line()))
+      void opened?.then(() => console.log(desk?.line(Number.POSITIVE_INFINITY)))
     if (onTerminal) screen.start()
     const plain =
       onTerminal || options.json === true
@@ -82,8 +82,8 @@ async function deskOf(config: Config): Promise<DeskOfRun> {
 }
 
 /** Adds the line of the desk below the title. */
-function withDesk(desk: DeskOfRun | undefined, [title = '', ...lines]: string[]): string[] {
-  return desk === undefined ? [title, ...lines] : [title, desk.line(), ...lines]
+function withDesk(desk: DeskOfRun | undefined, columns: number, [title = '', ...lines]: string[]): string[] {
+  return desk === undefined ? [title, ...lines] : [title, desk.line(columns), ...lines]
 }
 
 function plainLine(running: RunningBots): string {

@@ -1,0 +1,16 @@
+import { stripVTControlCharacters } from 'node:util'
+import { expect, test } from 'vitest'
+import { deskLine } from '../../../src/commands/desk/desk-of-run.ts'
+
+const ORIGIN = 'http://127.0.0.1:7420'
+const LINK = `${ORIGIN}/login?link=${'a'.repeat(32)}`
+
+test.each([
+  ['with room for all', 140, `desk  ${LINK}  logs in once, within 5 minutes`],
+  ['at 80 columns', 80, `desk  ${LINK}  logs i…`],
+  ['too narrow for the link', 60, `desk  ${ORIGIN}  \`sluice desk link\` makes a log…`],
+])('the line of the desk fits %s, and never shows a part of a link', (_name, columns, line) => {
+  const shown = stripVTControlCharacters(deskLine(ORIGIN, LINK, columns))
+  expect(shown).toBe(line)
+  expect(shown.length).toBeLessThanOrEqual(columns)
+})
