@@ -2,7 +2,7 @@ import { type ComponentChild, h } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Foreign } from './elements.ts'
 import { printable } from './format.ts'
-import { post, sentenceOf } from './server.ts'
+import { failureOf, post, sentenceOf } from './server.ts'
 import type { ActionRequest } from './shown.ts'
 import { Dialog } from './why-panel.ts'
 
@@ -41,7 +41,10 @@ export function ActionDialog(props: { request: ActionRequest; clockAhead: number
   }
   const confirm = (nonce: string): void => {
     setStep({ is: 'doing' })
-    post<{ text: string }>('/api/actions/confirm', { nonce }).then(({ text }) => setStep({ is: 'done', text }), fail)
+    post<{ text: string }>('/api/actions/confirm', { nonce }).then(
+      ({ text }) => setStep({ is: 'done', text }),
+      (error) => setStep({ is: 'failed', text: failureOf(error) }),
+    )
   }
   useEffect(ask, [request])
   const isOver = step.is === 'done' || step.is === 'failed'

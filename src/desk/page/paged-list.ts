@@ -28,16 +28,16 @@ export function useList<Answer extends Listed, Row>(
     Object.entries({ ...query, limit: String(PAGE_ROWS) }).filter(([, value]) => value !== ''),
   )
   const key = `${path}?${search}`
-  const [older, setOlder] = useState<{ key: string; rows: readonly Row[]; next: string | null } | null>(null)
-  const isOlder = older !== null && older.key === key
-  // The first page stands still once older rows follow it, so that no row is missing between the two.
-  const asked = useAnswer<Answer>(key, isOlder ? 0 : EVERY_MS)
+  const [long, setLong] = useState<{ key: string; rows: readonly Row[]; next: string | null } | null>(null)
+  const isLong = long !== null && long.key === key
+  const asked = useAnswer<Answer>(key, isLong ? 0 : EVERY_MS)
   const first = asked.answer === undefined ? [] : rowsOf(asked.answer)
-  const rows = isOlder ? [...first, ...older.rows] : first
-  const next = isOlder ? older.next : (asked.answer?.next ?? null)
+  const rows = isLong ? long.rows : first
+  const next = isLong ? long.next : (asked.answer?.next ?? null)
   const read = async (): Promise<void> => {
     const answer = await get<Answer>(`${key}&before=${encodeURIComponent(next ?? '')}`)
-    setOlder({ key, rows: [...(isOlder ? older.rows : []), ...rowsOf(answer)], next: answer.next })
+    // The first page is kept as it was, because rows would be missing between a newer one and the older rows.
+    setLong({ key, rows: [...rows, ...rowsOf(answer)], next: answer.next })
   }
   return { rows, asked, more: next === null || rows.length >= MOST_ROWS ? null : () => void read().catch(() => {}) }
 }

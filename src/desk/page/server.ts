@@ -13,7 +13,9 @@ class Refused extends Error {
   }
 }
 
-const WAIT_MS = 10_000
+/** Longer than the server waits for the process that carries out an action. */
+const WAIT_MS = 12_000
+const NO_ANSWER = 'The desk does not answer.'
 
 export async function get<Answer>(
   path: string,
@@ -36,7 +38,7 @@ export async function remove(path: string): Promise<void> {
 async function request<Answer>(path: string, init: RequestInit): Promise<Answer> {
   const signal = AbortSignal.timeout(WAIT_MS)
   const response = await fetch(path, { ...init, signal, credentials: 'same-origin', redirect: 'error' }).catch(() => {
-    throw new Refused(0, 'The desk does not answer.')
+    throw new Refused(0, NO_ANSWER)
   })
   const text = await response.text()
   const answer = parsed(text) as { error?: unknown } | undefined
@@ -58,6 +60,12 @@ function parsed(text: string): unknown {
 
 export function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+/** Why an action failed. One without an answer may have been carried out, and must not be given twice. */
+export function failureOf(error: unknown): string {
+  if (error instanceof Refused && error.status !== 0) return error.message
+  return `${NO_ANSWER} The action may have been carried out: look at the orders and the log before you repeat it.`
 }
 
 export async function readMe(): Promise<Me | 'ended' | 'lost'> {

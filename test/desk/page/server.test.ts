@@ -1,0 +1,16 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { failureOf, post } from '../../../src/desk/page/server.ts'
+
+afterEach(() => vi.unstubAllGlobals())
+
+const MAY_BE_DONE = /^The desk does not answer\. The action may have been carried out/
+
+test.each<[string, () => Promise<Response>, RegExp]>([
+  ['that no answer came to', () => Promise.reject(new TypeError('network')), MAY_BE_DONE],
+  ['whose answer broke off', async () => ({ text: () => Promise.reject(new Error('aborted')) }) as never, MAY_BE_DONE],
+  ['that the desk refused', async () => Response.json({ error: 'no such bot' }, { status: 409 }), /^no such bot$/],
+])('an action %s fails with the words that its state needs', async (_what, fetch, text) => {
+  vi.stubGlobal('fetch', fetch)
+  const error = await post('/api/actions/confirm', { nonce: 'n' }).catch((error: unknown) => error)
+  expect(failureOf(error)).toMatch(text)
+})
