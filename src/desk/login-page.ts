@@ -15,7 +15,7 @@ export function loginPage(link: string | undefined): string {
       : `<form method="post" action="/login"><input type="hidden" name="link" value="${link}"><p><button autofocus>Log in to this desk</button></p></form><p>The link works once.</p>`
   return `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sluice: login</title><link rel="stylesheet" href="/login.css"></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sluice: login</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/login.css"></head>
 <body><main><h1>Sluice</h1>${main}</main></body>
 </html>
 `

@@ -154,7 +154,7 @@ function Connection({ link, clock }: { link: Link; clock: number }): ComponentCh
     h(
       'span',
       { class: 'hidden', role: 'status' },
-      link.state === 'live' || link.state === 'connecting' ? '' : 'The connection is lost.',
+      { ended: 'The session has ended.', lost: 'The connection is lost.', live: '', connecting: '' }[link.state],
     ),
     text === '' ? null : h('p', { class: 'lost' }, text),
   )

@@ -53,7 +53,12 @@ export function DailyChart({ daily }: { daily: MoneyAnswer['daily'] }): Componen
     data: [times, gains, losses],
     look: (colors, UPlot) => {
       const paths = UPlot.paths.bars!({ size: [0.7, 48] })
-      const range = (_plot: uPlot, from: number, to: number): uPlot.Range.MinMax => [from - DAY_S, to + DAY_S]
+      // uPlot gives a single time a range of years.
+      const last = times.at(-1) as number
+      const range = (_plot: uPlot, from: number, to: number): uPlot.Range.MinMax => [
+        from - DAY_S,
+        Math.min(to, last) + DAY_S,
+      ]
       return {
         scales: {
           x: { time: true, range },
