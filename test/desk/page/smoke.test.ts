@@ -1,43 +1,92 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import type { FromDesk } from '../../../src/desk/messages.ts'
+import { openReader } from '../../../src/journal/reader/reader.ts'
+import { recordedView } from '../../../src/runtime/view/recorded-view.ts'
+import type { View } from '../../../src/runtime/view/view.ts'
+import { DeskRig } from '../../support/desk-rig.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { tradedJournal } from '../../support/traded-journal.ts'
+import { viewOf } from '../../support/view-sample.ts'
 import { CHROMIUM, launch, NO_CHROMIUM, WatchedPage } from './browser.ts'
-import { FixtureDesk } from './fixture-server.ts'
-import { mintOf } from './recorded-desk.ts'
 
+temporaryFolder()
 if (CHROMIUM === undefined) console.error(NO_CHROMIUM)
 
+type Call = Extract<FromDesk, { kind: 'call' }>
+
+/** The view of a run whose journal this is, with a position that can be sold. */
+function runningView(journal: string, mint: string): View {
+  const reader = openReader(journal)
+  const recorded = recordedView(reader, 'smoke.yaml')
+  reader.close()
+  const [position] = viewOf().positions
+  return { ...recorded, source: 'running', positions: [{ ...(position as View['positions'][0]), mint }] }
+}
+
+function mintOfFill(journal: string): string {
+  const reader = openReader(journal)
+  const [fill] = reader.fills()
+  reader.close()
+  return fill?.mint as string
+}
+
+/** Waits for the desk's next call of this step, and answers it as the main thread would. */
+async function answerCall(rig: DeskRig, step: Call['step'], text: string): Promise<Call> {
+  const isCall = (said: FromDesk): said is Call => said.kind === 'call' && said.step === step
+  const call = await vi.waitFor(() => rig.said.find(isCall) ?? expect.fail(`no call: ${step}`), { timeout: 20_000 })
+  rig.desk.take({ kind: 'answer', id: call.id, refused: false, text })
+  return call
+}
+
 test.skipIf(CHROMIUM === undefined)(
-  'in Chromium, at 380 px, the desk shows the state, follows a change, draws a chart, and sells after one question',
+  'in Chromium, at 380 px, a person logs in to the desk, follows a change, sells after one question, opens a chart and an explanation, and logs out',
   async () => {
-    const desk = new FixtureDesk()
-    const url = await desk.listen()
+    const journal = tradedJournal()
+    const mint = mintOfFill(journal)
+    const rig = await DeskRig.start({}, { journal, acts: true })
     const browser = await launch()
     try {
-      const watched = await WatchedPage.open(browser, url, { viewport: { width: 380, height: 800 } })
+      const view = runningView(journal, mint)
+      rig.now = view.time
+      rig.desk.take({ kind: 'view', view })
+      const watched = await WatchedPage.open(browser, rig.origin, { viewport: { width: 380, height: 800 } })
       const { page, problems } = watched
-      await watched.go('overview')
-      expect(await page.locator('.vitals').innerText()).toContain('9.8334 SOL')
+      await page.goto(`${rig.origin}/login?link=${rig.link(false, 'phone')}`)
+      await page.getByRole('button', { name: 'Log in to this desk' }).click()
+      await page.waitForSelector('.vitals')
 
-      desk.push({
-        set: { fills: 567, wallets: [{ mode: 'paper', bots: ['momentum'], solBalance: 1, positionsSol: 0.5 }] },
-      })
+      const wallets: View['wallets'] = [{ mode: 'paper', bots: ['dips'], solBalance: 1, positionsSol: 0.5 }]
+      rig.desk.take({ kind: 'change', change: { from: view.id, id: `${view.id}0`, set: { wallets } } })
       await page.getByText('1.5000 SOL').waitFor()
 
-      await page.getByRole('button', { name: 'Sell WIFROOF of momentum' }).click()
-      await page.getByText('sell: this is what would happen').waitFor()
+      await page.getByRole('button', { name: /^Sell .* of dips$/ }).click()
+      const { command } = await answerCall(rig, 'preview', 'All tokens are sold.')
+      expect(command).toMatchObject({ command: 'sell', mint })
+      await page.getByText('All tokens are sold.').waitFor()
       await page.getByRole('button', { name: /^Sell now/ }).click()
-      await page.getByText('done with nonce-1').waitFor()
-      expect(desk.posts.map(({ body }) => body)).toEqual([
-        { action: 'sell', mint: mintOf(1), bot: 'momentum' },
-        { nonce: 'nonce-1' },
-      ])
+      expect((await answerCall(rig, 'carry out', 'selling')).by).toBe('phone')
+      await page.getByText('selling', { exact: true }).waitFor()
       await page.keyboard.press('Escape')
 
-      await watched.go(`token/${mintOf(0)}`)
+      await watched.go(`token/${mint}`)
       await page.locator('.chart.price[data-drawn] canvas').first().waitFor()
+      await page
+        .getByRole('button', { name: /bought for/ })
+        .first()
+        .click()
+      await page.getByText('decided', { exact: true }).waitFor()
+      await page.keyboard.press('Escape')
+
+      await watched.go('about')
+      // The end of the session cuts the stream of the page.
+      watched.expect(0)
+      await page.getByRole('button', { name: 'Log out' }).click()
+      await page.getByText('This desk needs a login.').waitFor()
+      expect((await rig.ask({ path: '/api/me' })).status).toBe(401)
       expect(problems).toEqual([])
     } finally {
       await browser.close()
-      await desk.close()
+      await rig.close()
     }
   },
 )
