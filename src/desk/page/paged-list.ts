@@ -36,7 +36,7 @@ export function useList<Answer extends Listed, Row>(
   const next = isLong ? long.next : (asked.answer?.next ?? null)
   const read = async (): Promise<void> => {
     const answer = await get<Answer>(`${key}&before=${encodeURIComponent(next ?? '')}`)
-    // The first page is kept as it was, because rows would be missing between a newer one and the older rows.
+    // The first page stays unchanged, because rows would be missing between a newer one and the older rows.
     setLong({ key, rows: [...rows, ...rowsOf(answer)], next: answer.next })
   }
   return { rows, asked, more: next === null || rows.length >= MOST_ROWS ? null : () => void read().catch(() => {}) }
