@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync, readdirSync, realpathSync, renameSync,
 import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { ExitCode, SluiceError } from '../base/errors.ts'
+import { counted } from '../base/text.ts'
 import type { Millis, Seq } from '../base/units.ts'
 import { isOpen } from '../engine/order.ts'
 import { flush, inMebibytes } from './backup.ts'
@@ -48,7 +49,8 @@ export interface OnlineBackupOptions {
  *
  *  SQLite's online backup restarts at each commit of another process, and a trading process commits five times a
  *  second. So the copy reads from one snapshot. Throws SluiceError: exit 2 for a target that exists, exit 4 for a
- *  target that a process writes, exit 1 if the space does not suffice or the journal is corrupt. */
+ *  target that a process writes, exit 1 if the space does not suffice, if the journal is corrupt, or if a journal with
+ *  changed rows would replace another one. */
 export async function backUpOnline(from: string, to: string, options: OnlineBackupOptions = {}): Promise<OnlineBackup> {
   if (!existsSync(from)) throw noJournalAt(from)
   const db = openForReading(from, { older: true })
@@ -65,6 +67,7 @@ export async function backUpOnline(from: string, to: string, options: OnlineBack
       flush(partial)
       // A process may have created a journal there since the first look.
       if (options.replace !== true && existsSync(to)) throw existing(to)
+      refuseWorse(from, to, result)
       renameSync(partial, to)
       flush(dirname(to))
       return result
@@ -100,6 +103,15 @@ function lockTarget(from: string, to: string, replace: boolean): Lock | undefine
     lock?.release()
     throw error
   }
+}
+
+/** Keeps an existing backup if rows of the journal were changed, because the backup may be the last good copy. */
+function refuseWorse(from: string, to: string, { state }: OnlineBackup): void {
+  const findings = state?.findings ?? 0
+  if (findings === 0 || !existsSync(to)) return
+  throw new SluiceError(
+    `${from} does not match its checksums: ${counted(findings, 'row')} changed after the recording, or missing. So ${to} is kept; name another file to copy the changed journal too. \`sluice replay --journal ${from}\` lists the rows`,
+  )
 }
 
 function existing(to: string): SluiceError {

@@ -120,9 +120,22 @@ test('a changed row is named with exit code 1, and the copy is kept', async () =
   const { code, stderr } = await called(['backup', from, to])
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: expect.stringMatching(/\d+ rows? of .*`sluice replay --journal/),
+    stderr: expect.stringMatching(/does not match its checksums: \d+ rows? changed .*`sluice replay --journal/),
   })
   expect(existsSync(to)).toBe(true)
+})
+
+test('a journal with a changed row replaces no backup', async () => {
+  const { from, to, backups } = files()
+  await backUpOnline(from, to)
+  const before = contentOf(to)
+  const db = new Database(from)
+  db.exec("UPDATE output SET reason = reason || '!' WHERE seq = (SELECT max(seq) FROM output)")
+  db.close()
+  const { code, stderr } = await called(['backup', from, to, '--replace'])
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/So .*copy\.db is kept; name another/) })
+  expect(contentOf(to)).toEqual(before)
+  expect(readdirSync(backups)).toEqual(['copy.db'])
 })
 
 test('a corrupt journal replaces no backup', async () => {
