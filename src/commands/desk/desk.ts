@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { RESULTS } from '../../backtest/results-folder.ts'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { deskFrom } from '../../config/defaults.ts'
 import { neighbourHint } from '../../journal/database.ts'
@@ -31,7 +32,9 @@ export const command = defineCommand({
   },
 })
 
-async function serveRecorded(journal: string, port: number | undefined, printLink: boolean): Promise<number> {
+/** `given`: a journal, or the folder of a backtest. */
+async function serveRecorded(given: string, port: number | undefined, printLink: boolean): Promise<number> {
+  const journal = statSync(given, { throwIfNoEntry: false })?.isDirectory() ? join(given, RESULTS) : given
   if (!existsSync(journal)) throw new SluiceError(`${journal}: no such journal${neighbourHint(journal)}`)
   const { Desk } = await import('../../desk/host.ts')
   const log = createLog({ level: 'info', format: process.stderr.isTTY ? 'text' : 'json', redact: (line) => line })
