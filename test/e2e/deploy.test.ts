@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_pr
 import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, openSync, readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { controlPath } from '../../src/live/control/command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { called } from './called.ts'
@@ -48,18 +48,17 @@ class Service {
 }
 
 const service = new Service()
-const saved = { ...process.env }
 afterAll(() => {
   service.process?.kill('SIGKILL')
-  process.env = { ...saved }
+  vi.unstubAllEnvs()
 })
 
 /** Lines that this machine cannot carry out: they need npm's registry, or systemd or Docker that run. */
 const NOT_RUN = /^(npm install|systemctl --user daemon-reload|loginctl enable-linger|docker .*)$/
 
 test('the commands of docs/deploy.md install, update, roll back and move a service', async () => {
-  process.env.XDG_CONFIG_HOME = config
-  process.env.XDG_STATE_HOME = join(folder.path, 'state')
+  vi.stubEnv('XDG_CONFIG_HOME', config)
+  vi.stubEnv('XDG_STATE_HOME', join(folder.path, 'state'))
   folder.write(
     'bots/bots.yaml',
     'service: sandbox\nbots: [{ name: dips, strategy: dip-buyer, exits: { stopLossPercent: 20 } }]\n',

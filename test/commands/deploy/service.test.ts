@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { unitFile } from '../../../src/commands/deploy/unit-file.ts'
 import { called } from '../../e2e/called.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -22,13 +22,12 @@ const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0
 const unlessPresent = hasSystemd ? test : test.skip
 const named = hasSystemd ? '' : ' (skipped: systemd-analyze is not installed)'
 
-const saved = { ...process.env }
 beforeEach(() => {
-  process.env.XDG_CONFIG_HOME = config
-  process.env.XDG_STATE_HOME = join(folder.path, 'state')
+  vi.stubEnv('XDG_CONFIG_HOME', config)
+  vi.stubEnv('XDG_STATE_HOME', join(folder.path, 'state'))
 })
 afterEach(() => {
-  process.env = { ...saved }
+  vi.unstubAllEnvs()
 })
 
 const install = (...args: string[]) => called(['service', 'install', bots, ...args], folder.path)
@@ -80,7 +79,7 @@ test('a second install keeps the secrets and replaces the unit; a unit of the us
 test('--print shows the unit and writes nothing', async () => {
   const elsewhere = join(folder.path, 'elsewhere')
   mkdirSync(elsewhere)
-  process.env.XDG_CONFIG_HOME = elsewhere
+  vi.stubEnv('XDG_CONFIG_HOME', elsewhere)
   expect((await install('--print')).stdout).toMatch(/^# Written by `sluice service install`.*\n\[Unit\]\n/)
   expect(JSON.parse((await install('--print', '--json')).stdout).unit).toContain('[Service]')
   expect(readdirSync(elsewhere)).toEqual([])

@@ -45,6 +45,8 @@ const CONTROL: Readonly<Record<string, string[]>> = {
   resume: [],
   flatten: [],
   sell: [MINT],
+  buy: [MINT, '--bot', 'dips', '--sol', '0.1'],
+  cancel: ['o12'],
   signal: ['moon', '{"size": 2}'],
   resolve: ['o12'],
   adopt: [MINT, '--bot', 'dips'],
