@@ -3,7 +3,7 @@ import type { ExactPools } from './report.ts'
 /** Written by `npm run pools -- --record`. */
 export const EXACT_POOLS: ExactPools = {
   date: '2026-11-23',
-  code: '2eb207dc4aeeadd8631effe04020f02d42bc7099efe44f0630b01c5c7ee1e6d8',
+  code: '7f63a51982b15be85cb6251f259b875431c170374bc1f19628f72fc6242235bc',
   seeds: 20,
   bots: 20,
   fills: 207926,
