@@ -277,7 +277,7 @@ async function lostConnection(trial: Trial): Promise<void> {
   assert.equal(await page.getByRole('button', { name: 'Halt' }).isDisabled(), false)
   desk.isLoggedOut = true
   desk.cut()
-  await page.getByText(/The session has ended/).waitFor()
+  await page.getByText(/The session has ended. This page shows/).waitFor()
   desk.isLoggedOut = false
   assert.deepEqual(watched.problems, [])
   await watched.close()
