@@ -71,7 +71,7 @@ step(bots, 'npx --no sluice demo --seconds 10 --journal data/demo.db', /[1-9]\d*
 // The package carries the page of the desk with its libraries, which the installation does not have.
 const page =
   "const { pageFiles } = await import('./node_modules/sluice/dist/desk/page-files.js'); console.log([...pageFiles().keys()].join(' '))"
-step(bots, `node --input-type=module -e "${page}"`, /^\/ .*\/vendor\/lightweight-charts\.js/)
+step(bots, `${own} --input-type=module -e "${page}"`, /^\/ .*\/vendor\/lightweight-charts\.js/)
 step(bots, 'test ! -e node_modules/preact && test ! -e node_modules/lightweight-charts')
 step(bots, 'npx --no sluice new strategy second')
 step(bots, 'npx --no sluice test', /pass 8\b/)
