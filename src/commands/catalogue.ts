@@ -208,18 +208,18 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
       about: 'list the closed positions with costs, proceeds, net result and exit reason',
       load: async () => ({ command: (await import('./journal/tables.ts')).roundTrips }),
     },
-    {
-      name: 'desk',
-      arguments: '[link]',
-      about: 'open the page of a recorded journal in the browser; `desk link` makes a login link of a running process',
-      load: () => import('./desk/desk.ts'),
-    },
   ],
   'Control a running process:': [
     {
       name: 'status',
       about: 'show feed, bots, positions and what stops entries; exits 1 if nothing is running',
       load: () => import('./trade/status.ts'),
+    },
+    {
+      name: 'desk',
+      arguments: '[link]',
+      about: 'open the page of a recorded journal in the browser; `desk link` makes a login link of a running process',
+      load: () => import('./desk/desk.ts'),
     },
     {
       name: 'halt',

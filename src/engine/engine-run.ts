@@ -213,8 +213,13 @@ export class EngineRun {
 
   #nextDay(state: EngineState): void {
     const { bots, scopes, results } = this.#parts
+    // Two midnights have passed if the market was silent for a day: the second frees what the first only aged.
+    const isLater = this.#dayEnds > 0 && state.now >= endOfDay(this.#dayEnds)
     this.#dayEnds = endOfDay(state.now)
-    for (const runner of bots.all()) runner.forgetTokens()
+    for (const runner of bots.all()) {
+      runner.forgetTokens()
+      if (isLater) runner.forgetTokens()
+    }
     state.nextDay((token) => this.#isWanted(token))
     this.#bars?.nextDay(state.now, (token) => this.#isWanted(token))
     for (const scope of scopes.all()) results.roll(scope)

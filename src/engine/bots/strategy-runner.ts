@@ -227,7 +227,7 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     this.#heldAlarm = undefined
   }
 
-  /** Begins a new day. Frees views of tokens that were not seen on the previous day and are not held, because the
+  /** Called for each midnight that has passed. Frees views of tokens that were not seen on the previous day and are not held, because the
    *  number of tokens is unbounded. */
   forgetTokens(): void {
     const before = this.#yesterday

@@ -55,7 +55,10 @@ test.each([
 test('status of a running process shows its table, even with 3,000 positions', async () => {
   const journal = journalPath()
   mkdirSync(dirname(journal))
-  const held = { bot: 'dips', state: 'open', tokens: 1, costSol: 1, valueSol: 2, openedAt: 0, selling: '' }
+  const held = {
+    ...{ bot: 'dips', state: 'open', tokens: 1, costSol: 1, valueSol: 2, changePercent: 100 },
+    ...{ openedAt: 0, selling: '' },
+  }
   const answer = {
     ...{
       title: 'demo',

@@ -188,6 +188,17 @@ describe('token.durable', () => {
     expect(rig.durable()).toBe(null)
   })
 
+  it.each([
+    [1, 'kept'],
+    [2, null],
+  ])('after a silence until the 00:00 UTC number %i after its last event, is %s', (midnights, value) => {
+    const { rig, ask } = acting()
+    ask(saves('kept'))
+    advanceTo(rig, midnights, 0)
+    rig.trade({ price: 1e-7, mint: OTHER_MINT })
+    expect(rig.durable()).toBe(value)
+  })
+
   it('of a freed token that the strategy still holds is saved for the new view', () => {
     const { rig, ask } = acting()
     const old = ask((token) => token)
