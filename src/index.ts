@@ -6,6 +6,27 @@ export type { Millis } from './base/units.ts'
 export { defineStrategy } from './config/strategy-origin.ts'
 export type { PositionState } from './engine/accounting/position.ts'
 export type { BarPlan, BarSetting } from './engine/bars/bar-plan.ts'
+export {
+  above,
+  all,
+  any,
+  below,
+  type Condition,
+  type ConditionName,
+  type Conditions,
+  crosses,
+  crossesAbove,
+  crossesBelow,
+  figure,
+  minus,
+  not,
+  type Operand,
+  type OperandOf,
+  type Operands,
+  over,
+  plus,
+  times,
+} from './engine/conditions/condition.ts'
 export type { ExitRules, TakeProfitStep, WhenStale } from './engine/exits/exit-settings.ts'
 export { type Bands, bollinger, ema, highest, lowest, sma, vwap, wma } from './engine/indicators/averages.ts'
 export type {

@@ -92,6 +92,7 @@ const strategyShape = z.strictObject({
     })
     .exactOptional(),
   indicators: isFunction('a function of the params that returns indicators').exactOptional(),
+  when: isFunction('a function of the indicators that returns conditions').exactOptional(),
   sources: z
     .record(
       z.string().regex(/^[A-Za-z][\w-]{0,39}$/, {

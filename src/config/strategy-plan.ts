@@ -1,18 +1,19 @@
 import { readFileSync } from 'node:fs'
-import { flawText, type PlanFlaw, readPlan } from '../engine/bars/bar-plan.ts'
+import { readPlan } from '../engine/bars/bar-plan.ts'
+import { flawText, type PlanFlaw } from '../engine/plan-flaw.ts'
 import type { LoadedStrategy } from './strategies.ts'
 import { sourcesOf } from './strategy-sources.ts'
 import { shownPath, thrownText } from './strategy-trace.ts'
 import { didYouMean } from './yaml/wording.ts'
 
-/** Text about the bars and indicators that a strategy declares for these params, one line for each problem, with its
- *  place in the strategy's file; undefined if all can be used. */
+/** Text about the bars, indicators and conditions that a strategy declares for these params, one line for each problem,
+ *  with its place in the strategy's file; undefined if all can be used. */
 export function planProblem(
   { file, strategy }: Pick<LoadedStrategy, 'file' | 'strategy'>,
   params: unknown,
   cwd = process.cwd(),
 ): string | undefined {
-  if (strategy.bars === undefined && strategy.indicators === undefined) return undefined
+  if (strategy.bars === undefined && strategy.indicators === undefined && strategy.when === undefined) return undefined
   let flaws: readonly PlanFlaw[]
   try {
     flaws = readPlan(strategy, params).flaws

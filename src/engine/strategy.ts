@@ -7,6 +7,7 @@ import type { Width } from '../market/bar-width.ts'
 import type { NewToken, PriceUpdate, Trade, TradeSide } from '../market/block.ts'
 import type { PositionState } from './accounting/position.ts'
 import type { BarPlan } from './bars/bar-plan.ts'
+import type { ConditionName, Conditions, Operands } from './conditions/condition.ts'
 import type { ExitRules } from './exits/exit-settings.ts'
 import type { Indicators, IndicatorValues, NoIndicators } from './indicators/indicator.ts'
 import type { OrderState } from './order.ts'
@@ -18,8 +19,14 @@ import type { NoSources, SourceEvent, Sources } from './sources.ts'
 // positions.
 
 /** The default export of a strategy file. `P`: its parameters. `S`: its state for a token. `I`: its indicators. `X`:
- *  its sources. */
-export interface Strategy<P = unknown, S = unknown, I extends Indicators = NoIndicators, X extends Sources = Sources> {
+ *  its sources. `C`: its conditions. */
+export interface Strategy<
+  P = unknown,
+  S = unknown,
+  I extends Indicators = NoIndicators,
+  X extends Sources = Sources,
+  C extends Conditions = Conditions,
+> {
   /** Name of the strategy, as the YAML gives it. */
   readonly name: string
   /** Description of the strategy in one line, for lists and reports. */
@@ -40,6 +47,9 @@ export interface Strategy<P = unknown, S = unknown, I extends Indicators = NoInd
   /** Indicators over declared bars, by name: `{ fast: ema('1m', params.fast) }`. They are read as
    *  `token.indicators.fast`. */
   indicators?(params: P): I
+  /** Conditions over the indicators, called once at each start: `({ fast, slow }) => crosses(fast, slow)`, or several
+   *  by name. They are tested at each bar; `onCondition` is called where one is true. */
+  when?(indicators: Operands<I>, params: P): C
   /** External data that the strategy receives as `onSource`, by name: `{ fear: { schema: z.object({ ... }) } }`. The
    *  bot's `sources` in the YAML give the address of each. The journal records the checked values. */
   readonly sources?: X
@@ -48,7 +58,7 @@ export interface Strategy<P = unknown, S = unknown, I extends Indicators = NoInd
   token?(params: P): S
   /** Called once at each start of the process. Returns the handlers synchronously. Timers and watches may be set here;
    *  orders are refused (WARMING). */
-  start(params: P, bot: Bot<S, I>): Handlers<S, I, X>
+  start(params: P, bot: Bot<S, I>): Handlers<S, I, X, C>
 }
 
 /** A function of the params. Its type is that of a method, so that a strategy of any params is a `Strategy`. */
@@ -56,7 +66,12 @@ type PlanOf<P> = { of(params: P): BarPlan }['of']
 
 /** Handlers are synchronous, and run one at a time in the order of the stream. If a handler throws, the strategy ends
  *  (STRATEGY_THREW): its bot then only closes positions, and the other bots continue. */
-export interface Handlers<S, I extends Indicators = NoIndicators, X extends Sources = Sources> {
+export interface Handlers<
+  S,
+  I extends Indicators = NoIndicators,
+  X extends Sources = Sources,
+  C extends Conditions = Conditions,
+> {
   /** Called for each trade of a subscribed token. */
   onTrade?(trade: Trade, token: Token<S, I>): void
   /** Called when a new token is announced. Requires the key `newTokens`. */
@@ -67,6 +82,10 @@ export interface Handlers<S, I extends Indicators = NoIndicators, X extends Sour
    *  cover. A time bar closes before the first row or input at or after its end. A bar of trades or of a volume closes
    *  with its last print, before `onTrade`. */
   onBar?(bar: Bar, token: Token<S, I>): void
+  /** Called when a bar closes at which a condition of `when` is true, after `onBar`, for each such condition in the
+   *  order of their declaration. `name` is the name of the condition; a single condition has the name `when`. A
+   *  condition that reads several widths is tested at the bars of the one that `bars` declares first. */
+  onCondition?(bar: Bar, token: Token<S, I>, name: ConditionName<C>): void
   /** Called once for each landed transaction of this bot, when it is confirmed. Its finality, or its reversal by a
    *  fork, arrives as `onOrder`. */
   onFill?(fill: FillView, token: Token<S, I>): void
@@ -532,8 +551,12 @@ export interface Bot<S = unknown, I extends Indicators = NoIndicators> {
 }
 
 /** Returns its argument. Gives a strategy its types. */
-export function defineStrategy<P, S = undefined, I extends Indicators = NoIndicators, X extends Sources = NoSources>(
-  strategy: Strategy<P, S, I, X>,
-): Strategy<P, S, I, X> {
+export function defineStrategy<
+  P,
+  S = undefined,
+  I extends Indicators = NoIndicators,
+  X extends Sources = NoSources,
+  C extends Conditions = never,
+>(strategy: Strategy<P, S, I, X, C>): Strategy<P, S, I, X, C> {
   return strategy
 }

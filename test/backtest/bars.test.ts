@@ -1,27 +1,28 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { replaySegments } from '../../src/backtest/replay/segments.ts'
-import { runBacktest } from '../../src/backtest/run.ts'
-import { type Random, seededRandom } from '../../src/base/random.ts'
-import type { Config } from '../../src/config/config.ts'
-import { loadConfig } from '../../src/config/load.ts'
-import type { Output } from '../../src/engine/messages.ts'
+import { seededRandom } from '../../src/base/random.ts'
 import { openReader } from '../../src/journal/reader/reader.ts'
 import type { SegmentItem } from '../../src/journal/tape/recorded-segments.ts'
 import { Mints } from '../../src/market/mints.ts'
-import type { Journal } from '../../src/orders/ports.ts'
 import { journalPath } from '../support/journal-samples.ts'
 import type { MarketRow } from '../support/market-rows.ts'
-import { feed, noisyMarket, type Recording } from '../support/recorded-tape.ts'
+import { feed } from '../support/recorded-tape.ts'
 import { simulateRun } from '../support/simulated-run.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import {
+  backtested,
+  expectReplayed,
+  interrupted,
+  KEYS,
+  marketOf,
+  recorded,
+  T0,
+  tellerConfig,
+  textsOf,
+} from '../support/teller-runs.ts'
 
-/** 20 s before the end of a UTC day. */
-const T0 = 1_780_012_780_000
 /** `BAR_RUNS=200 npx vitest run test/backtest/bars.test.ts` tries more strategies and markets. */
 const RUNS = Number(process.env['BAR_RUNS'] ?? 3)
-const KEYS = ['trades', 'newTokens']
-const folder = temporaryFolder()
+const configOf = (given: object) => tellerConfig('bar-teller', given)
 
 const kept = fc.oneof(
   fc.integer({ min: 1, max: 40 }),
@@ -38,90 +39,6 @@ const params = fc.record({
   readsEvery: fc.integer({ min: 1, max: 60 }),
 })
 const seed = fc.integer({ min: 1, max: 1e6 })
-
-/** A market whose tokens print seldom or often, with silences. It begins with the feed, because a warm-up knows the
- *  feed only from its first row on. */
-function marketOf(seedOfIt: number, rows: number): MarketRow[] {
-  const random = seededRandom(seedOfIt)
-  let time = T0
-  return noisyMarket(rows, seedOfIt, T0).map((row) => {
-    const at = time
-    time += random.next() < 0.02 ? random.integer(40_000) : random.integer(400)
-    return { ...row, time: at }
-  })
-}
-
-/** The market with an interruption of the feed. */
-function interrupted(rows: readonly MarketRow[], random: Random): Recording['items'] {
-  const from = (rows[50 + random.integer(50)] as MarketRow).time
-  const to = from + random.integer(45_000)
-  return [
-    ...rows.filter(({ time }) => time < from),
-    { time: from, input: feed('down', []) },
-    { time: to, input: { kind: 'gap', from, to, keys: KEYS } },
-    { time: to, input: feed('live', KEYS) },
-    ...rows.filter(({ time }) => time >= to),
-  ]
-}
-
-async function configOf(given: object): Promise<Config> {
-  const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
-  const bots = [{ name: 'teller', strategy: './test/support/bar-teller.ts', params: given }]
-  const loaded = await loadConfig([folder.write('bots.yaml', JSON.stringify({ service, bots }))])
-  if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
-  return loaded.config
-}
-
-interface Note {
-  readonly time: number
-  readonly text: string
-}
-
-/** Notes of a backtest of a journal's tape. */
-function backtested(path: string, config: Config): Note[] {
-  const notes: Note[] = []
-  const journal: Journal = {
-    ...{ rows: () => {}, input: () => {}, write: () => {}, commit: (then) => then() },
-    output: (_seq, time, _index, output) => void note(notes, time, output),
-  }
-  const reader = openReader(path)
-  try {
-    runBacktest(config, reader.market(), { partial: true, journal })
-    return notes
-  } finally {
-    reader.close()
-  }
-}
-
-function note(notes: Note[], time: number, output: Output): void {
-  if (output.kind === 'note') notes.push({ time, text: `${output.mint} ${output.reason}` })
-  if (output.kind === 'alarm') throw new Error(output.reason)
-}
-
-/** Notes that a run recorded. */
-function recorded(path: string): Note[] {
-  const notes: Note[] = []
-  const reader = openReader(path)
-  try {
-    for (const segment of reader.segments())
-      for (const item of reader.replay(segment, new Mints()))
-        if (item.kind === 'output') note(notes, item.time, item.output)
-    return notes
-  } finally {
-    reader.close()
-  }
-}
-
-async function expectReplayed(path: string): Promise<void> {
-  const outcomes: object[] = []
-  await replaySegments(path, {
-    outcome: ({ segment, skipped, divergence }) => outcomes.push({ segment, skipped, divergence }),
-    finding: (finding) => outcomes.push(finding),
-  })
-  for (const outcome of outcomes) expect(outcome).toMatchObject({ skipped: '', divergence: null })
-}
-
-const textsOf = (notes: readonly Note[]): string[] => notes.map(({ text }) => text)
 
 test('a run whose timers are late, its replay and its backtest have the same bars, lists and indicators', async () => {
   await fc.assert(

@@ -63,7 +63,7 @@ test.each<[string, string, string]>([
   [
     'a handler in the wrong place',
     strategy('onTrade() {}'),
-    'onTrade: unknown key; expected one of name, about, params, keys, warmup, exits, bars, indicators, sources, token, start',
+    'onTrade: unknown key; expected one of name, about, params, keys, warmup, exits, bars, indicators, when, sources, token, start',
   ],
   ['a misspelt warm-up', strategy('warmUp: 5'), 'warmUp: unknown key; did you mean warmup?'],
   [
@@ -74,7 +74,7 @@ test.each<[string, string, string]>([
   [
     'two things',
     strategy('warmup: -1, a: 1'),
-    'warmup: expected at least 0 and at most 86400, found -1; a: unknown key; expected one of name, about, params, keys, warmup, exits, bars, indicators, sources, token, start',
+    'warmup: expected at least 0 and at most 86400, found -1; a: unknown key; expected one of name, about, params, keys, warmup, exits, bars, indicators, when, sources, token, start',
   ],
   [
     'a file that throws',

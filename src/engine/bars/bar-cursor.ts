@@ -72,7 +72,8 @@ export class BarPasser {
     if (isFilled) this.#fill(token, cursors, at, until, notBefore, take)
   }
 
-  /** Passes on a bar that is about to close, if those before it were passed on and there was at least one. */
+  /** Passes on a bar that is about to close, if those before it were passed on. The first bar is passed on only if
+   *  `isEager`. */
   passNext(
     token: TokenId,
     cursors: Float64Array,
@@ -80,10 +81,11 @@ export class BarPasser {
     take: TakeBar,
     doubles: Float64Array,
     place: number,
+    isEager: boolean,
   ): void {
     const { bars, isFilled } = this.#options
     const number = cursors[at + NUMBER] as number
-    if (number === 0 || number !== bars.countOf(token)) return
+    if ((number === 0 && !isEager) || number !== bars.countOf(token)) return
     const openTime = doubles[place + OPENED] as number
     if (isFilled && (cursors[at + OPEN_TIME] as number) < openTime)
       this.#fill(token, cursors, at, openTime, Number.NEGATIVE_INFINITY, take)

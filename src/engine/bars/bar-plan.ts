@@ -1,5 +1,7 @@
 import { type BarWidth, meantWidth, parseWidth, WIDTHS, type Width } from '../../market/bar-width.ts'
+import { type ConditionPlan, readConditions } from '../conditions/condition-plan.ts'
 import type { Indicator } from '../indicators/indicator.ts'
+import type { PlanFlaw } from '../plan-flaw.ts'
 
 /** The bars that a strategy declares: for each width, the number of closed bars that are kept for a token. */
 export type BarPlan = { readonly [W in Width]?: number | BarSetting }
@@ -24,40 +26,40 @@ export interface SeriesPlan {
   readonly bars: readonly PlannedBars[]
   /** Indicators, by name. */
   readonly indicators: ReadonlyMap<string, Indicator<unknown>>
+  readonly conditions: readonly ConditionPlan[]
 }
 
-/** The part of a strategy that declares bars and indicators. */
+/** The part of a strategy that declares bars, indicators and conditions. */
 interface Declared {
   readonly bars?: unknown
   indicators?(params: unknown): unknown
-}
-
-/** A part of a plan that cannot be used. */
-export interface PlanFlaw {
-  /** Place in the strategy: `bars` or `indicators`, and the key there. */
-  readonly path: readonly string[]
-  readonly problem: string
-  /** The word that the author probably meant; undefined if none is known. */
-  readonly meant?: string | undefined
-  /** The word that is wrong, and the words that would be right. */
-  readonly word?: string
-  readonly right?: readonly string[]
+  when?(indicators: never, params: unknown): unknown
 }
 
 const MOST_KEPT = 10_000
 const MOST_WIDTHS = 20
 const MOST_INDICATORS = 100
 
-/** Reads the bars and indicators of a strategy for these params. Throws what the strategy throws. */
+/** Reads the bars, indicators and conditions of a strategy for these params. Throws what the strategy throws. */
 export function readPlan(
-  { bars = {}, indicators }: Declared,
+  { bars = {}, indicators, when }: Declared,
   params: unknown,
 ): { readonly plan: SeriesPlan; readonly flaws: readonly PlanFlaw[] } {
   const flaws: PlanFlaw[] = []
   const declared: unknown = typeof bars === 'function' ? bars(params) : bars
   const planned = readBars(declared, flaws)
   const named = readIndicators(indicators?.(params) ?? {}, planned, flaws)
-  return { plan: { bars: planned, indicators: named }, flaws }
+  const isWhole = flaws.length === 0
+  const conditions =
+    when === undefined || !isWhole
+      ? []
+      : readConditions(
+          (operands) => when(operands as never, params),
+          named,
+          planned.map(({ width }) => width.name),
+          flaws,
+        )
+  return { plan: { bars: planned, indicators: named, conditions }, flaws }
 }
 
 /** Time that the kept time bars of a strategy cover, seconds; 0 without time bars. */
@@ -65,15 +67,6 @@ export function secondsOfBars(strategy: Declared, params: unknown): number {
   const { bars } = readPlan(strategy, params).plan
   const spans = bars.map(({ width, keep }) => (width.everyMs < Number.POSITIVE_INFINITY ? width.everyMs * keep : 0))
   return Math.max(0, ...spans) / 1000
-}
-
-/** A flaw as one line, without the word that was meant. */
-export function flawText({ path, problem }: PlanFlaw): string {
-  return `${path.map((key, index) => (index === 0 ? key : keyText(key))).join('')}: ${problem}`
-}
-
-function keyText(key: string): string {
-  return /^\w+$/.test(key) && !/^\d/.test(key) ? `.${key}` : `['${key}']`
 }
 
 function readBars(declared: unknown, flaws: PlanFlaw[]): PlannedBars[] {

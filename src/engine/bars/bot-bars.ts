@@ -2,22 +2,26 @@ import type { Bar } from '../../market/bar.ts'
 import type { Bars } from '../../market/bars.ts'
 import type { TokenId } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
+import { BotConditions } from '../conditions/bot-conditions.ts'
 import type { SeriesPlan } from './bar-plan.ts'
 import { BotSeries } from './bot-series.ts'
 import { forgetValues, type ValueSource, type Values, type ValuesClass, valuesClass } from './indicator-values.ts'
+import { SeriesNumbers } from './series-numbers.ts'
 import type { BarReader, TokenBars } from './token-bars.ts'
 
 /** The part of a bot that its bars use. */
 export interface BarHost {
-  /** Whether the strategy has a handler that `closed` calls. */
+  /** Whether the strategy has a handler that `closed` calls for bars at which no condition is true. */
   readonly hasBarHandler: boolean
-  /** Called with each bar that closes. */
-  closed(bar: Bar, token: TokenId): void
+  /** Called when a bar of a token has closed, with the names of the conditions that are true. */
+  closed(bars: Bars, token: TokenId, conditions: readonly string[]): void
   /** Runs code of the strategy. */
   guard(run: () => unknown): void
 }
 
-/** The bars and indicators of one bot. */
+const NONE: readonly string[] = Object.freeze([])
+
+/** The bars, indicators and conditions of one bot. */
 export class BotBars implements BarReader, ValueSource {
   readonly #all: TokenBars
   readonly #host: BarHost
@@ -29,8 +33,12 @@ export class BotBars implements BarReader, ValueSource {
   readonly #values: ByToken<Values> = []
   /** Values for a token without bars. */
   readonly #none: Values
+  /** Conditions by the width at whose bars they are tested. */
+  readonly #conditions = new Map<Bars, BotConditions>()
+  /** Whether a test may run code of the strategy: that of its own indicators. */
+  readonly #hasOwnCode: boolean
 
-  constructor({ bars, indicators }: SeriesPlan, all: TokenBars, host: BarHost) {
+  constructor({ bars, indicators, conditions }: SeriesPlan, all: TokenBars, host: BarHost) {
     this.#all = all
     this.#host = host
     this.#series = bars.map(
@@ -39,6 +47,7 @@ export class BotBars implements BarReader, ValueSource {
           ...{ bars: all.declare(width, keep, this), gaps: all.gaps, keep },
           isFilled: isFilled && width.everyMs < Number.POSITIVE_INFINITY,
           indicators: [...indicators.values()].filter((indicator) => indicator.width === width.name),
+          isEager: conditions.length > 0,
         }),
     )
     this.#places = [...indicators.values()].map((indicator) => {
@@ -47,10 +56,16 @@ export class BotBars implements BarReader, ValueSource {
     })
     this.#Values = valuesClass([...indicators.keys()])
     this.#none = new this.#Values(this, -1)
+    this.#hasOwnCode = this.#series.some((series) => series.hasOwnCode)
+    const source = new SeriesNumbers(this.#series, indicators)
+    for (const { bars: own } of this.#series) {
+      const plans = conditions.filter(({ width }) => width === own.width.name)
+      if (plans.length > 0) this.#conditions.set(own, new BotConditions(plans, source))
+    }
   }
 
-  get listens(): boolean {
-    return this.#host.hasBarHandler
+  listensTo(bars: Bars): boolean {
+    return this.#host.hasBarHandler || this.#conditions.has(bars)
   }
 
   /** Closed bars of a token, oldest first. Throws TypeError for a width that the strategy does not declare. */
@@ -86,14 +101,24 @@ export class BotBars implements BarReader, ValueSource {
       if (series.bars === bars && series.hasIndicators) this.#host.guard(() => series.countBeforeDrop(token))
   }
 
-  closed(bar: Bar, token: TokenId): void {
-    this.#host.closed(bar, token)
+  closed(bars: Bars, token: TokenId): void {
+    const conditions = this.#conditions.get(bars)
+    if (conditions === undefined) this.#host.closed(bars, token, NONE)
+    else if (!this.#hasOwnCode) this.#host.closed(bars, token, conditions.heldBy(token))
+    else {
+      let held = NONE
+      this.#host.guard(() => {
+        held = conditions.heldBy(token)
+      })
+      this.#host.closed(bars, token, held)
+    }
   }
 
   /** Ends the use of bars, because the strategy has ended. */
   release(): void {
     this.#all.release(this)
     for (const series of this.#series) series.release()
+    this.#conditions.clear()
     this.#values.length = 0
   }
 
@@ -104,5 +129,6 @@ export class BotBars implements BarReader, ValueSource {
       this.#values[token] = undefined
     }
     for (const series of this.#series) series.forget(token)
+    for (const conditions of this.#conditions.values()) conditions.forget(token)
   }
 }

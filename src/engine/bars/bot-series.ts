@@ -1,9 +1,9 @@
 import type { Millis } from '../../base/units.ts'
-import { type Bar, ClosedBar } from '../../market/bar.ts'
+import { type Bar, CLOSE, CLOSED, ClosedBar, VOLUME } from '../../market/bar.ts'
 import type { BarFollower } from '../../market/bars.ts'
 import type { TokenId } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
-import type { Indicator, IndicatorState } from '../indicators/indicator.ts'
+import { type BarFigure, figureAt, type Indicator, type IndicatorState, readFigure } from '../indicators/indicator.ts'
 import { IndicatorMemory } from '../indicators/indicator-memory.ts'
 import { NumberIndicator } from '../indicators/number-indicator.ts'
 import { BarPasser, CURSOR_DOUBLES, type CursorOptions } from './bar-cursor.ts'
@@ -15,6 +15,8 @@ const MOST_SILENT = 1_000
 export interface SeriesOptions extends Omit<CursorOptions, 'mostSilent'> {
   readonly keep: number
   readonly indicators: readonly Indicator<unknown>[]
+  /** Whether the indicators are needed at each bar. */
+  readonly isEager: boolean
 }
 
 const NO_BARS: readonly Bar[] = Object.freeze([])
@@ -67,6 +69,11 @@ export class BotSeries implements BarFollower {
     return this.#options.indicators.length > 0
   }
 
+  /** Whether there are indicators of the author. */
+  get hasOwnCode(): boolean {
+    return this.#own.length > 0
+  }
+
   /** The last closed bars of a token, oldest first. The list is made once for all calls between two bars. */
   listOf(token: TokenId): readonly Bar[] {
     const { keep, bars } = this.#options
@@ -97,6 +104,27 @@ export class BotSeries implements BarFollower {
     return this.#memory.valueOf(token, place)
   }
 
+  /** Current number of an indicator in memory; NaN until there were enough bars. */
+  numberOf(place: number, field: number, token: TokenId): number {
+    this.#countInMemory(token)
+    return this.#memory.numberOf(token, place, field)
+  }
+
+  /** Returns a function that reads a figure of a token's newest bar, which is the last one of `listOf`; NaN before the
+   *  first. */
+  figureReader(figure: BarFigure): (token: TokenId) => number {
+    const { bars, isFilled } = this.#options
+    const number = readFigure(figure, 'figure')
+    return (token) => {
+      const history = bars.of(token)
+      if (history === undefined) return Number.NaN
+      const { newestMemory, newestPlace } = history
+      if (!isFilled || (newestMemory[newestPlace + CLOSED] as number) >= bars.closedTo)
+        return figureAt(newestMemory, newestPlace, number)
+      return number < VOLUME ? (newestMemory[newestPlace + CLOSE] as number) : 0
+    }
+  }
+
   #ownValueOf(index: number, token: TokenId): unknown {
     this.#countOwn(token)
     return this.#ownStates[token]?.states[index]?.value
@@ -112,7 +140,7 @@ export class BotSeries implements BarFollower {
   closing(token: TokenId, doubles: Float64Array, at: number): void {
     const line = this.#memory.lineOf(token)
     this.#token = token
-    this.#passer.passNext(token, this.#memory.lines, line, this.#addToMemory, doubles, at)
+    this.#passer.passNext(token, this.#memory.lines, line, this.#addToMemory, doubles, at, this.#options.isEager)
   }
 
   /** Frees the lists and indicators of all tokens. */

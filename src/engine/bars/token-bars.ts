@@ -1,5 +1,4 @@
 import type { Millis } from '../../base/units.ts'
-import type { Bar } from '../../market/bar.ts'
 import type { BarWidth } from '../../market/bar-width.ts'
 import { Bars } from '../../market/bars.ts'
 import { type Block, RowKind, type TokenId } from '../../market/block.ts'
@@ -9,12 +8,12 @@ import type { FeedStatus, WarmGap } from '../messages.ts'
 
 /** A bot that uses bars of a width. */
 export interface BarReader {
-  /** Whether `closed` does anything. */
-  readonly listens: boolean
+  /** Whether `closed` does anything for bars of this width. */
+  listensTo(bars: Bars): boolean
   /** Called before the oldest bars of a token are dropped. */
   dropping(bars: Bars, token: TokenId): void
-  /** Called when a bar has closed. */
-  closed(bar: Bar, token: TokenId): void
+  /** Called when the newest bar of a token has closed. */
+  closed(bars: Bars, token: TokenId): void
   /** Called when the bars of a token are freed. Its number may then belong to another token. */
   forget(token: TokenId): void
 }
@@ -124,7 +123,7 @@ export class TokenBars {
   }
 
   #listenersOf(bars: Bars): BarReader[] {
-    return (this.#readers.get(bars) ?? []).filter(({ listens }) => listens)
+    return (this.#readers.get(bars) ?? []).filter((reader) => reader.listensTo(bars))
   }
 
   #setDue(): void {
@@ -207,7 +206,5 @@ export class TokenBars {
 
 /** Shows the newest bar of a token to bots. */
 function show(bars: Bars, token: TokenId, listeners: readonly BarReader[]): void {
-  if (listeners.length === 0) return
-  const bar = bars.newest(token)
-  for (let index = 0; index < listeners.length; index++) (listeners[index] as BarReader).closed(bar, token)
+  for (let index = 0; index < listeners.length; index++) (listeners[index] as BarReader).closed(bars, token)
 }

@@ -2,16 +2,18 @@ import { SluiceError } from '../../base/errors.ts'
 import { type Json, plainJson } from '../../base/json.ts'
 import { dayOf, type Millis } from '../../base/units.ts'
 import type { Bar } from '../../market/bar.ts'
+import type { Bars } from '../../market/bars.ts'
 import { type MarketEvent, type NewToken, type PriceUpdate, RowKind, type Trade } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
 import type { Liquidation } from '../accounting/liquidation.ts'
 import type { Position } from '../accounting/position.ts'
-import { flawText, readPlan } from '../bars/bar-plan.ts'
+import { readPlan } from '../bars/bar-plan.ts'
 import { type BarHost, BotBars } from '../bars/bot-bars.ts'
 import type { TokenBars } from '../bars/token-bars.ts'
 import type { EngineState } from '../engine-state.ts'
 import { BotScope, type LimitScope } from '../limits/limit-scope.ts'
 import type { Alarm, StoppedBot } from '../messages.ts'
+import { flawText } from '../plan-flaw.ts'
 import type { BotMoney } from '../recovered-money.ts'
 import type { BotSettings } from '../settings.ts'
 import type { BuyTrigger, Handlers, OrderView, RoundTripView, Strategy } from '../strategy.ts'
@@ -88,16 +90,28 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
       if (typeof handlers !== 'object' || handlers === null || 'then' in handlers)
         throw new TypeError('start must return an object of handlers, synchronously')
       this.handlers = handlers
+      this.#assertTested()
     })
     this.starting = false
     this.#bot.clearUndeclared()
   }
 
   #declareBars(params: unknown): void {
-    if (this.#strategy.bars === undefined && this.#strategy.indicators === undefined) return
+    const { bars, indicators, when } = this.#strategy
+    if (bars === undefined && indicators === undefined && when === undefined) return
     const { plan, flaws } = readPlan(this.#strategy, params)
     if (flaws[0] !== undefined) throw new TypeError(flawText(flaws[0]))
     if (plan.bars.length > 0) this.bars = new BotBars(plan, this.#allBars, this)
+  }
+
+  /** Throws if the strategy declares conditions without a handler, or has the handler without conditions. */
+  #assertTested(): void {
+    const { when } = this.#strategy
+    const { onCondition } = this.handlers
+    if (when !== undefined && onCondition === undefined)
+      throw new TypeError('`when` declares conditions, but `start` returns no `onCondition`')
+    if (when === undefined && onCondition !== undefined)
+      throw new TypeError('`onCondition` is never called, because the strategy declares no `when`')
   }
 
   /** Ends a strategy that was stopped in an earlier engine. Called instead of `start`. */
@@ -140,16 +154,21 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     return this.handlers.onBar !== undefined || this.handlers.exitsFor !== undefined
   }
 
-  /** Shows a bar that has closed to the strategy: to `onBar` if its keys cover the token, to `exitsFor` if it holds the
-   *  token. */
-  closed(bar: Bar, token: number): void {
+  /** Shows the newest bar of a token to the strategy: to `onBar`, and to `onCondition` for each of these conditions, if
+   *  its keys cover the token, and to `exitsFor` if it holds the token. */
+  closed(bars: Bars, token: number, conditions: readonly string[]): void {
     const { onBar, exitsFor } = this.handlers
-    if (onBar === undefined && exitsFor === undefined) return
+    if (onBar === undefined && exitsFor === undefined && conditions.length === 0) return
     const mint = this.state.mints.list[token] as string
     const isCovered = this.keys.has('trades') || this.keys.has(mint)
     if (!isCovered && (exitsFor === undefined || this.#positionIn(mint) === undefined)) return
     const view = this.viewOf(token)
-    if (isCovered) this.guard(() => this.handlers.onBar?.(bar, view))
+    const bar = bars.newest(token)
+    if (isCovered) {
+      if (onBar !== undefined) this.guard(() => this.handlers.onBar?.(bar, view))
+      for (let index = 0; index < conditions.length; index++)
+        this.guard(() => this.handlers.onCondition?.(bar, view, conditions[index] as string))
+    }
     if (exitsFor !== undefined) this.guard(() => this.#followExits(bar, view))
   }
 
@@ -227,8 +246,8 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     this.#heldAlarm = undefined
   }
 
-  /** Called for each midnight that has passed. Frees views of tokens that were not seen on the previous day and are not held, because the
-   *  number of tokens is unbounded. */
+  /** Called for each midnight that has passed. Frees views of tokens that were not seen on the previous day and are not
+   *  held, because the number of tokens is unbounded. */
   forgetTokens(): void {
     const before = this.#yesterday
     this.#yesterday = this.#tokens.slice()

@@ -97,9 +97,19 @@ class BollingerBands extends WindowIndicator<Bands> {
     this.#deviations = deviations
   }
 
-  valueOf(memory: Float64Array, at: number, _room: number, count: number): Bands | undefined {
+  override get fields(): readonly (keyof Bands)[] {
+    return ['lower', 'middle', 'upper']
+  }
+
+  valueOf(memory: Float64Array, at: number, room: number, count: number): Bands | undefined {
+    if (count < this.bars) return undefined
+    const numberOf = (field: number): number => this.numberOf(memory, at, room, count, field)
+    return { lower: numberOf(0), middle: numberOf(1), upper: numberOf(2) }
+  }
+
+  override numberOf(memory: Float64Array, at: number, _room: number, count: number, field: number): number {
     const { bars } = this
-    if (count < bars) return undefined
+    if (count < bars) return Number.NaN
     if (memory[at] === 0) {
       memory[at] = 1
       const mean = meanOf(memory, at + 3, bars)
@@ -108,7 +118,7 @@ class BollingerBands extends WindowIndicator<Bands> {
     }
     const middle = memory[at + 1] as number
     const half = memory[at + 2] as number
-    return { lower: middle - half, middle, upper: middle + half }
+    return field === 1 ? middle : field === 0 ? middle - half : middle + half
   }
 }
 

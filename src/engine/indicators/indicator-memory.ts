@@ -12,6 +12,8 @@ export interface StateInMemory {
   add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void
   /** Returns the value after `count` bars; undefined if they are not enough. */
   valueOf(memory: Float64Array, at: number, room: number, count: number): unknown
+  /** Returns a number of the value, by its place among the fields; NaN if the bars are not enough. */
+  numberOf(memory: Float64Array, at: number, room: number, count: number, field: number): number
 }
 
 /** Number of doubles of a token's line, which is one cache line. The first ones belong to the owner of the memory. */
@@ -70,6 +72,15 @@ export class IndicatorMemory {
     const pool = this.#pools[this.lines[line + POOL] as number]
     if (pool === undefined) return undefined
     return pool.valueOf(index, this.lines[line + AT] as number, this.lines[line + COUNT] as number)
+  }
+
+  /** Current number of an indicator of a token, by the places of indicator and field; NaN until there were enough
+   *  bars. */
+  numberOf(token: TokenId, index: number, field: number): number {
+    const line = token * LINE_DOUBLES
+    const pool = this.#pools[this.lines[line + POOL] as number]
+    if (pool === undefined) return Number.NaN
+    return pool.numberOf(index, this.lines[line + AT] as number, this.lines[line + COUNT] as number, field)
   }
 
   /** Frees the states of a token and clears its line. */
@@ -167,6 +178,11 @@ class StatePool {
   valueOf(index: number, at: number, count: number): unknown {
     const indicator = this.#indicators[index] as StateInMemory
     return indicator.valueOf(this.#doubles, at + (this.#places[index] as number), this.room, count)
+  }
+
+  numberOf(index: number, at: number, count: number, field: number): number {
+    const indicator = this.#indicators[index] as StateInMemory
+    return indicator.numberOf(this.#doubles, at + (this.#places[index] as number), this.room, count, field)
   }
 }
 

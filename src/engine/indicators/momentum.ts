@@ -75,12 +75,26 @@ class MacdIndicator extends NumberIndicator<Macd> {
     if (signals >= 0) addToExponential(memory, at + 2, signals, signal, macdAt(memory, at))
   }
 
-  valueOf(memory: Float64Array, at: number, _room: number, count: number): Macd | undefined {
-    const { slow, signal } = this.#bars
-    if (count < slow + signal - 1) return undefined
+  override get fields(): readonly (keyof Macd)[] {
+    return ['macd', 'signal', 'histogram']
+  }
+
+  valueOf(memory: Float64Array, at: number, room: number, count: number): Macd | undefined {
+    if (count < this.#least) return undefined
+    const numberOf = (field: number): number => this.numberOf(memory, at, room, count, field)
+    return { macd: numberOf(0), signal: numberOf(1), histogram: numberOf(2) }
+  }
+
+  override numberOf(memory: Float64Array, at: number, _room: number, count: number, field: number): number {
+    if (count < this.#least) return Number.NaN
     const macd = macdAt(memory, at)
     const average = memory[at + 2] as number
-    return { macd, signal: average, histogram: macd - average }
+    return field === 0 ? macd : field === 1 ? average : macd - average
+  }
+
+  /** Number of bars that are needed. */
+  get #least(): number {
+    return this.#bars.slow + this.#bars.signal - 1
   }
 }
 
@@ -127,10 +141,23 @@ class StochasticIndicator extends NumberIndicator<Stochastic> {
     memory[lows + length + (ks % this.#smooth)] = memory[at] as number
   }
 
-  valueOf(memory: Float64Array, at: number, _room: number, count: number): Stochastic | undefined {
-    const length = this.#bars
-    if (count < length + this.#smooth - 1) return undefined
-    return { k: memory[at] as number, d: meanOf(memory, at + 1 + 2 * length, this.#smooth) }
+  override get fields(): readonly (keyof Stochastic)[] {
+    return ['k', 'd']
+  }
+
+  valueOf(memory: Float64Array, at: number, room: number, count: number): Stochastic | undefined {
+    if (count < this.#least) return undefined
+    return { k: this.numberOf(memory, at, room, count, 0), d: this.numberOf(memory, at, room, count, 1) }
+  }
+
+  override numberOf(memory: Float64Array, at: number, _room: number, count: number, field: number): number {
+    if (count < this.#least) return Number.NaN
+    return field === 0 ? (memory[at] as number) : meanOf(memory, at + 1 + 2 * this.#bars, this.#smooth)
+  }
+
+  /** Number of bars that are needed. */
+  get #least(): number {
+    return this.#bars + this.#smooth - 1
   }
 }
 

@@ -19,6 +19,16 @@ export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory 
 
   abstract valueOf(memory: Float64Array, at: number, room: number, count: number): V | undefined
 
+  /** Names of the numbers that a value has; none if the value is a number. */
+  get fields(): readonly string[] {
+    return []
+  }
+
+  /** Number of the value after `count` bars, by its place among the fields; NaN if the bars are not enough. */
+  numberOf(memory: Float64Array, at: number, room: number, count: number, _field: number): number {
+    return (this.valueOf(memory, at, room, count) as number | undefined) ?? Number.NaN
+  }
+
   create(): IndicatorState<V> {
     return new SingleState(this)
   }

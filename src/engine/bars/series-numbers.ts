@@ -1,0 +1,43 @@
+import type { Width } from '../../market/bar-width.ts'
+import type { TokenId } from '../../market/block.ts'
+import type { NumberSource, ReadNumber } from '../conditions/test-code.ts'
+import type { BarFigure, Indicator } from '../indicators/indicator.ts'
+import { NumberIndicator } from '../indicators/number-indicator.ts'
+import type { BotSeries } from './bot-series.ts'
+
+/** The numbers that the conditions of a bot read. */
+export class SeriesNumbers implements NumberSource {
+  readonly #series: readonly BotSeries[]
+  readonly #indicators: ReadonlyMap<string, Indicator<unknown>>
+
+  constructor(series: readonly BotSeries[], indicators: ReadonlyMap<string, Indicator<unknown>>) {
+    this.#series = series
+    this.#indicators = indicators
+  }
+
+  indicator(name: string, field: string): ReadNumber {
+    const indicator = this.#indicators.get(name) as Indicator<unknown>
+    const series = this.#of(indicator.width)
+    const place = series.placeOf(indicator)
+    if (!(indicator instanceof NumberIndicator))
+      return (token: TokenId) => numberIn(series.valueOf(place, token), name, field)
+    const number = Math.max(0, indicator.fields.indexOf(field))
+    return (token: TokenId) => series.numberOf(place, number, token)
+  }
+
+  figure(width: Width, figure: BarFigure): ReadNumber {
+    return this.#of(width).figureReader(figure)
+  }
+
+  #of(width: Width): BotSeries {
+    return this.#series.find(({ bars }) => bars.width.name === width) as BotSeries
+  }
+}
+
+/** The number in a value of an author's own indicator; NaN if there is no value yet. */
+function numberIn(value: unknown, name: string, field: string): number {
+  if (value === undefined) return Number.NaN
+  const number = field === '' ? value : (value as Record<string, unknown>)[field]
+  if (typeof number === 'number') return number
+  throw new TypeError(`when: the indicator ${name} has no number${field === '' ? '' : ` '${field}'`}`)
+}

@@ -1,0 +1,141 @@
+import type { Width } from '../../market/bar-width.ts'
+import type { TokenId } from '../../market/block.ts'
+import type { BarFigure } from '../indicators/indicator.ts'
+import type { Arithmetic, Crossing, Term, Test } from './condition.ts'
+
+/** Reads a number of a token; NaN if there is none yet. */
+export type ReadNumber = (token: TokenId) => number
+
+/** Tells for a token whether a test is true (1), false (0) or unknown (NaN). */
+export type RunTest = (token: TokenId) => number
+
+/** Gives access to the numbers that tests read. */
+export interface NumberSource {
+  indicator(name: string, field: string): ReadNumber
+  figure(width: Width, figure: BarFigure): ReadNumber
+}
+
+/** The code of a test: functions that are made once and called for each bar. Comparisons with NaN are false in both
+ *  directions, so a test is unknown without a branch for each operand. */
+export class TestCode {
+  readonly #source: NumberSource
+  /** Crossings need each bar, also if another part of the test has decided the result. */
+  readonly crossings: CrossingCode[] = []
+  readonly run: RunTest
+
+  constructor(test: Test, source: NumberSource) {
+    this.#source = source
+    this.run = this.#test(test)
+  }
+
+  #test(test: Test): RunTest {
+    if ('of' in test)
+      return combined(
+        test.kind,
+        test.of.map((part) => this.#test(part)),
+      )
+    const left = this.#number(test.left)
+    const right = this.#number(test.right)
+    if (test.kind === 'above') return comparison(left, right)
+    if (test.kind === 'below') return comparison(right, left)
+    const crossing = new CrossingCode(test.kind, left, right)
+    this.crossings.push(crossing)
+    return () => crossing.result
+  }
+
+  #number(term: Term): ReadNumber {
+    if (term.kind === 'number') return () => term.value
+    if (term.kind === 'indicator') return this.#source.indicator(term.name, term.field)
+    if (term.kind === 'figure') return this.#source.figure(term.width, term.figure)
+    return arithmetic(term.kind, this.#number(term.left), this.#number(term.right))
+  }
+}
+
+function combined(kind: 'all' | 'any' | 'not', parts: readonly RunTest[]): RunTest {
+  if (kind === 'not') {
+    const [part] = parts as [RunTest]
+    return (token) => 1 - part(token)
+  }
+  const decisive = kind === 'all' ? 0 : 1
+  return (token) => {
+    let result = 1 - decisive
+    for (let index = 0; index < parts.length; index++) {
+      const one = (parts[index] as RunTest)(token)
+      if (one === decisive) return one
+      if (Number.isNaN(one)) result = one
+    }
+    return result
+  }
+}
+
+function comparison(larger: ReadNumber, smaller: ReadNumber): RunTest {
+  return (token) => {
+    const a = larger(token)
+    const b = smaller(token)
+    return a > b ? 1 : a <= b ? 0 : Number.NaN
+  }
+}
+
+function arithmetic(kind: Arithmetic, left: ReadNumber, right: ReadNumber): ReadNumber {
+  switch (kind) {
+    case 'plus':
+      return (token) => left(token) + right(token)
+    case 'minus':
+      return (token) => left(token) - right(token)
+    case 'times':
+      return (token) => left(token) * right(token)
+    case 'over':
+      return (token) => {
+        const divisor = right(token)
+        return divisor === 0 ? Number.NaN : left(token) / divisor
+      }
+  }
+}
+
+/** How two numbers compared at a token's last bar. */
+const UNKNOWN = 0
+const BELOW = 1
+const EQUAL = 2
+const ABOVE = 3
+
+/** Whether one number crosses another. Keeps one byte for each token. */
+export class CrossingCode {
+  readonly #kind: Crossing
+  readonly #left: ReadNumber
+  readonly #right: ReadNumber
+  #last = new Uint8Array(0)
+  /** Result of the last `advance`. */
+  result = Number.NaN
+
+  constructor(kind: Crossing, left: ReadNumber, right: ReadNumber) {
+    this.#kind = kind
+    this.#left = left
+    this.#right = right
+  }
+
+  /** Takes the numbers of the token's new bar. */
+  advance(token: TokenId): void {
+    if (token >= this.#last.length) this.#grow(token)
+    const a = this.#left(token)
+    const b = this.#right(token)
+    const now = a > b ? ABOVE : a < b ? BELOW : a === b ? EQUAL : UNKNOWN
+    const before = this.#last[token] as number
+    this.#last[token] = now
+    if (now === UNKNOWN || before === UNKNOWN) this.result = Number.NaN
+    else {
+      const isUp = now === ABOVE && before !== ABOVE && this.#kind !== 'crossesBelow'
+      const isDown = now === BELOW && before !== BELOW && this.#kind !== 'crossesAbove'
+      this.result = isUp || isDown ? 1 : 0
+    }
+  }
+
+  forget(token: TokenId): void {
+    if (token < this.#last.length) this.#last[token] = UNKNOWN
+  }
+
+  #grow(token: TokenId): void {
+    const grown = new Uint8Array(Math.max(1024, 2 ** Math.ceil(Math.log2(token + 1))))
+    grown.set(this.#last)
+    this.#last = grown
+  }
+}

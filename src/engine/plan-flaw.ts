@@ -1,0 +1,30 @@
+/** A part of a strategy's bars, indicators or conditions that cannot be used. */
+export interface PlanFlaw {
+  /** Place in the strategy: `bars`, `indicators` or `when`, and the key there. */
+  readonly path: readonly string[]
+  readonly problem: string
+  /** The word that the author probably meant; undefined if none is known. */
+  readonly meant?: string | undefined
+  /** The word that is wrong, and the words that would be right. */
+  readonly word?: string
+  readonly right?: readonly string[]
+}
+
+/** A flaw that is found while code of the strategy runs. */
+export class FlawError extends Error {
+  readonly flaw: PlanFlaw
+
+  constructor(flaw: PlanFlaw) {
+    super(flawText(flaw))
+    this.flaw = flaw
+  }
+}
+
+/** A flaw as one line, without the word that was meant. */
+export function flawText({ path, problem }: PlanFlaw): string {
+  return `${path.map((key, index) => (index === 0 ? key : keyText(key))).join('')}: ${problem}`
+}
+
+function keyText(key: string): string {
+  return /^\w+$/.test(key) && !/^\d/.test(key) ? `.${key}` : `['${key}']`
+}

@@ -1,0 +1,103 @@
+import { expect } from 'vitest'
+import { replaySegments } from '../../src/backtest/replay/segments.ts'
+import { runBacktest } from '../../src/backtest/run.ts'
+import { type Random, seededRandom } from '../../src/base/random.ts'
+import type { Config } from '../../src/config/config.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import type { Output } from '../../src/engine/messages.ts'
+import { openReader } from '../../src/journal/reader/reader.ts'
+import { Mints } from '../../src/market/mints.ts'
+import type { Journal } from '../../src/orders/ports.ts'
+import type { MarketRow } from './market-rows.ts'
+import { feed, noisyMarket, type Recording } from './recorded-tape.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+
+/** 20 s before the end of a UTC day. */
+export const T0 = 1_780_012_780_000
+export const KEYS = ['trades', 'newTokens']
+const folder = temporaryFolder()
+
+/** A market whose tokens print seldom or often, with silences. It begins with the feed, because a warm-up knows the
+ *  feed only from its first row on. */
+export function marketOf(seedOfIt: number, rows: number): MarketRow[] {
+  const random = seededRandom(seedOfIt)
+  let time = T0
+  return noisyMarket(rows, seedOfIt, T0).map((row) => {
+    const at = time
+    time += random.next() < 0.02 ? random.integer(40_000) : random.integer(400)
+    return { ...row, time: at }
+  })
+}
+
+/** The market with an interruption of the feed. */
+export function interrupted(rows: readonly MarketRow[], random: Random): Recording['items'] {
+  const from = (rows[50 + random.integer(50)] as MarketRow).time
+  const to = from + random.integer(45_000)
+  return [
+    ...rows.filter(({ time }) => time < from),
+    { time: from, input: feed('down', []) },
+    { time: to, input: { kind: 'gap', from, to, keys: KEYS } },
+    { time: to, input: feed('live', KEYS) },
+    ...rows.filter(({ time }) => time >= to),
+  ]
+}
+
+/** Configuration of one bot that runs a strategy of `test/support` with these params. */
+export async function tellerConfig(strategy: string, given: object): Promise<Config> {
+  const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
+  const bots = [{ name: 'teller', strategy: `./test/support/${strategy}.ts`, params: given }]
+  const loaded = await loadConfig([folder.write('bots.yaml', JSON.stringify({ service, bots }))])
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
+  return loaded.config
+}
+
+export interface Note {
+  readonly time: number
+  readonly text: string
+}
+
+/** Notes of a backtest of a journal's tape. */
+export function backtested(path: string, config: Config): Note[] {
+  const notes: Note[] = []
+  const journal: Journal = {
+    ...{ rows: () => {}, input: () => {}, write: () => {}, commit: (then) => then() },
+    output: (_seq, time, _index, output) => void note(notes, time, output),
+  }
+  const reader = openReader(path)
+  try {
+    runBacktest(config, reader.market(), { partial: true, journal })
+    return notes
+  } finally {
+    reader.close()
+  }
+}
+
+function note(notes: Note[], time: number, output: Output): void {
+  if (output.kind === 'note') notes.push({ time, text: `${output.mint} ${output.reason}` })
+  if (output.kind === 'alarm') throw new Error(output.reason)
+}
+
+/** Notes that a run recorded. */
+export function recorded(path: string): Note[] {
+  const notes: Note[] = []
+  const reader = openReader(path)
+  try {
+    for (const segment of reader.segments())
+      for (const item of reader.replay(segment, new Mints()))
+        if (item.kind === 'output') note(notes, item.time, item.output)
+    return notes
+  } finally {
+    reader.close()
+  }
+}
+
+export async function expectReplayed(path: string): Promise<void> {
+  const outcomes: object[] = []
+  await replaySegments(path, {
+    outcome: ({ segment, skipped, divergence }) => outcomes.push({ segment, skipped, divergence }),
+    finding: (finding) => outcomes.push(finding),
+  })
+  for (const outcome of outcomes) expect(outcome).toMatchObject({ skipped: '', divergence: null })
+}
+
+export const textsOf = (notes: readonly Note[]): string[] => notes.map(({ text }) => text)
