@@ -50,7 +50,11 @@ function Chosen({ shown: { view }, mint }: { shown: Shown; mint: string }): Comp
         'label',
         {},
         'Mint ',
-        h('input', { name: 'mint', id: 'mint', value: mint, size: 46, spellcheck: false, autocomplete: 'off' }),
+        // Not `value`: each change of the view would put it back while the user types.
+        h('input', {
+          ...{ key: mint, name: 'mint', id: 'mint', defaultValue: mint },
+          ...{ size: 46, spellcheck: false, autocomplete: 'off' },
+        }),
       ),
       h('button', { type: 'submit' }, 'Show'),
     ),
