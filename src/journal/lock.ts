@@ -26,6 +26,9 @@ export class InUse extends SluiceError {
   }
 }
 
+/** Locks that this process holds. The collection of an unreferenced database would close it and release its lock. */
+const held = new Set<Database.Database>()
+
 /** A lock that is held until `release` or the end of the process. The system releases it after kill -9 too. */
 export interface Lock {
   release(): void
@@ -77,13 +80,18 @@ function lockMarked(path: string, what: string): MarkedLock {
       if (isUnused) db.pragma(`user_version = ${USED}`)
       isUnused = false
     },
-    release: () => db.close(),
+    release: () => release(db),
   }
 }
 
 function lockFile(path: string, what: string): Lock {
   const db = openExclusive(path, what)
-  return { release: () => db.close() }
+  return { release: () => release(db) }
+}
+
+function release(db: Database.Database): void {
+  held.delete(db)
+  db.close()
 }
 
 /** Opens a lock file in an exclusive transaction. The lock stays after the transaction ends. */
@@ -101,6 +109,7 @@ function openExclusive(path: string, what: string): Database.Database {
   }
   const since = new Date(Date.now() - process.uptime() * 1000).toISOString()
   writeFileSync(`${path}.holder`, `process ${process.pid}, started ${since}`, { mode: 0o600 })
+  held.add(db)
   return db
 }
 

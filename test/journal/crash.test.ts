@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { command as replay } from '../../src/commands/research/replay.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { openForWriting } from '../../src/journal/database.ts'
@@ -23,6 +23,8 @@ const program = fileURLToPath(new URL('./process.main.ts', import.meta.url))
 
 function begin(task: string, path: string): { child: ChildProcess; lines: AsyncIterableIterator<string> } {
   const child = spawn(process.execPath, [program, task, path], { stdio: ['ignore', 'pipe', 'inherit'] })
+  // A child that outlives a failed test would keep the test runner open.
+  onTestFinished(() => void child.kill('SIGKILL'))
   return { child, lines: createInterface({ input: child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]() }
 }
 
@@ -60,7 +62,7 @@ test('kill -9 keeps every committed batch, drops an incomplete one, and the next
   await journal.close()
 })
 
-test('a name is locked by one process, stored only as a hash, and free after kill -9', async () => {
+test('a name is locked by one process, also when nothing refers to the lock, stored only as a hash, and free after kill -9', async () => {
   const folder = dirname(journalPath())
   mkdirSync(folder, { recursive: true })
   const { child, lines } = begin('hold', folder)

@@ -1,5 +1,8 @@
 // A process to be killed. Arguments: the action and the path.
 
+import { setTimeout } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { openForWriting } from '../../src/journal/database.ts'
 import { lockName } from '../../src/journal/lock.ts'
 import { startJournalThread } from '../../src/journal/writer/journal-thread.ts'
@@ -9,13 +12,21 @@ import { attempt, NO_LIMITS, order, report, start, timeOf, trades } from '../sup
 
 const [, , task, path = ''] = process.argv
 
+async function collectGarbage(): Promise<void> {
+  await setTimeout(0)
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+  await setTimeout(10) // finalizers run after the collection
+}
+
 function say(word: string): void {
   process.stdout.write(`${word}\n`)
 }
 
-/** Locks a name until the process is killed. */
-function hold(): void {
+/** Locks a name until the process is killed, and drops the only reference to the lock. */
+async function hold(): Promise<void> {
   lockName(path, 'wallet', 'secret')
+  await collectGarbage()
   say('held')
   setInterval(() => {}, 1000)
 }
@@ -60,6 +71,6 @@ function merge(): void {
   for (;;) writer.tidy()
 }
 
-if (task === 'hold') hold()
+if (task === 'hold') await hold()
 else if (task === 'merge') merge()
 else await trade()
