@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { packedName, pageFiles } from '../src/desk/page-files.ts'
 
@@ -35,6 +35,13 @@ cpSync(join(root, 'src', programs), join(dist, programs), {
   recursive: true,
   filter: (path) => !/\.[ch]$/.test(path),
 })
+
+// The two files of prom-client that the metrics need, so that no package of it is installed next to a key.
+const promClient = dirname(createRequire(import.meta.url).resolve('prom-client/package.json'))
+const packed = join(dist, 'desk', 'metrics', 'prom-client')
+for (const name of ['lib/registry.js', 'lib/util.js', 'LICENSE'])
+  cpSync(join(promClient, name), join(packed, basename(name)))
+writeFileSync(join(packed, 'package.json'), '{ "type": "commonjs" }\n')
 
 // The page of the desk with its libraries, as the desk serves it: an installation needs none of their packages.
 for (const [url, { body }] of pageFiles()) {

@@ -4,11 +4,16 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { apiPage } from './docs/api-page.ts'
 import { configurationPage } from './docs/configuration-page.ts'
 import { findingsOf } from './docs/docstring-rules.ts'
+import { monitoringPage } from './docs/monitoring-page.ts'
 import { readEntryPoints } from './docs/reflections.ts'
 
 const entryPoints = readEntryPoints()
 const isCheck = process.argv.includes('--check')
-const pages = { 'docs/api.md': apiPage(entryPoints), 'docs/configuration.md': await configurationPage() }
+const pages = {
+  'docs/api.md': apiPage(entryPoints),
+  'docs/configuration.md': await configurationPage(),
+  'docs/monitoring.md': monitoringPage(),
+}
 const problems = findingsOf(entryPoints).map(({ place, message }) => `${place} ${message}`)
 
 for (const [path, text] of Object.entries(pages)) {

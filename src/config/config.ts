@@ -24,6 +24,7 @@ export interface Config {
   readonly alerts?: AlertsConfig
   readonly telegram?: TelegramConfig
   readonly heartbeat?: HeartbeatConfig
+  readonly metrics?: MetricsConfig
   readonly desk: DeskConfig
   readonly bots: readonly BotConfig[]
   /** Entries of each filter list, by the path of its file as written in the configuration. A running process reads a
@@ -134,6 +135,12 @@ export interface HeartbeatConfig {
   /** Reference to the address; `read()` returns a valid address. */
   readonly url: Secret
   readonly everyMs: Millis
+}
+
+/** Metrics at `/metrics` of the desk. */
+export interface MetricsConfig {
+  /** Token that a scraper must send. */
+  readonly token: Secret
 }
 
 /** Where the desk is served, and who may reach it. */

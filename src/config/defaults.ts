@@ -16,6 +16,7 @@ import type {
   DeskConfig,
   HeartbeatConfig,
   JournalConfig,
+  MetricsConfig,
   PaperConfig,
   ServiceConfig,
   TelegramConfig,
@@ -133,6 +134,16 @@ export function heartbeatFrom(input: FileInput['heartbeat'], cwd: string): Heart
   return (
     input && { url: rpcUrl(input.url, cwd), everyMs: millis(input.everySeconds ?? HEARTBEAT_DEFAULTS.everySeconds) }
   )
+}
+
+export function metricsFrom(input: FileInput['metrics'], cwd: string): MetricsConfig | undefined {
+  return input && { token: secretFrom(input.token, cwd, scrapeTokenProblem) }
+}
+
+/** A token of 32 random characters cannot be guessed from its hash, which the desk's thread has. */
+function scrapeTokenProblem(token: string): string | undefined {
+  if (!/^[\x21-\x7e]{32,256}$/.test(token)) return 'expected 32 to 256 characters of ASCII without spaces'
+  return new Set(token).size < 10 ? 'expected a random text; `openssl rand -hex 32` prints one' : undefined
 }
 
 export function deskFrom(input: FileInput['desk'], cwd: string): DeskConfig {

@@ -2,7 +2,7 @@ import { LIST_FILTERS } from '../engine/limits/entry-filters.ts'
 import { isPublicKey, readList } from '../solana/base58.ts'
 import { botsOf, type CheckedBot } from './bots.ts'
 import { loadPolicy, type PolicyResult } from './builder-policy-file.ts'
-import type { AlertsConfig, Config, HeartbeatConfig, TelegramConfig } from './config.ts'
+import type { AlertsConfig, Config, HeartbeatConfig, MetricsConfig, TelegramConfig } from './config.ts'
 import { botProblems, deskWarnings, serviceWarnings, walletErrors } from './consistency.ts'
 import {
   alertsFrom,
@@ -10,6 +10,7 @@ import {
   deskFrom,
   heartbeatFrom,
   journalFrom,
+  metricsFrom,
   serviceFrom,
   telegramFrom,
   walletFrom,
@@ -67,6 +68,7 @@ export async function loadConfig(
     ...(agreed.alerts && { alerts: alertsFrom(agreed.alerts, cwd) as AlertsConfig }),
     ...(agreed.telegram && { telegram: telegramFrom(agreed.telegram, cwd) as TelegramConfig }),
     ...(agreed.heartbeat && { heartbeat: heartbeatFrom(agreed.heartbeat, cwd) as HeartbeatConfig }),
+    ...(agreed.metrics && { metrics: metricsFrom(agreed.metrics, cwd) as MetricsConfig }),
     desk: deskFrom(agreed.desk, cwd),
     bots: bots.map(({ config }) => config),
     lists,

@@ -367,6 +367,14 @@ const heartbeat = z.strictObject({
   }),
 })
 
+/** Who may read `/metrics`. */
+const metrics = z.strictObject({
+  token: described(secretReference('the token'), {
+    about:
+      'Where the token that a scraper sends as a bearer token is stored: `env:NAME`, or `file:PATH` with mode 0600. At least 32 characters.',
+  }),
+})
+
 const ipAddress = z.string().refine((text) => isIP(text) !== 0, {
   error: 'expected an IP address of this machine, as in 127.0.0.1, ::1 or 0.0.0.0',
 })
@@ -484,6 +492,9 @@ export const fileSchema = z.strictObject({
   }),
   heartbeat: key(heartbeat, 'Beats to a receiver on another machine, which raises an alarm when they stop.', {
     absent: 'no beats are sent',
+  }),
+  metrics: key(metrics, 'Figures for Prometheus at `/metrics` of the desk ([monitoring.md](monitoring.md)).', {
+    absent: 'there are no metrics',
   }),
   desk: key(desk, 'The page in the browser: where it is served, and who may reach it.'),
   paper: key(paper, 'Paper trading and backtests: the wallet, and the assumptions of the fill model.'),

@@ -6,6 +6,7 @@ import {
   heartbeatFrom,
   journalFrom,
   limitsFrom,
+  metricsFrom,
   serviceFrom,
   telegramFrom,
   walletFrom,
@@ -15,7 +16,7 @@ import { type ConfigFile, isMap } from './read.ts'
 import type { FileInput } from './schema.ts'
 import type { ConfigError } from './yaml/errors.ts'
 
-const SHARED = ['service', 'chain', 'wallet', 'journal', 'alerts', 'telegram', 'heartbeat', 'desk'] as const
+const SHARED = ['service', 'chain', 'wallet', 'journal', 'alerts', 'telegram', 'heartbeat', 'metrics', 'desk'] as const
 type Shared = (typeof SHARED)[number]
 
 /** Sections that the whole process shares. A file may omit a section that another file has, but two files must not give
@@ -71,6 +72,8 @@ function meaning(name: Shared, sections: ConfigFile['sections'], cwd: string): s
       return canonicalJson(telegramFrom(sections.telegram, cwd))
     case 'heartbeat':
       return canonicalJson(heartbeatFrom(sections.heartbeat, cwd))
+    case 'metrics':
+      return canonicalJson(metricsFrom(sections.metrics, cwd))
     case 'desk':
       return canonicalJson(deskFrom(sections.desk, cwd))
     case 'journal':

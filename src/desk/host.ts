@@ -25,6 +25,8 @@ export interface DeskParts {
   readonly view?: ViewSource
   /** Carries out the actions of the desk; absent if the desk can only look. */
   readonly operator?: DeskOperator
+  /** Hash of the token with which the metrics may be read; absent if there are no metrics. */
+  readonly scrapeHash?: string | undefined
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
   /** Alerts the operator that the desk is down. */
   readonly alert: (text: string) => void
@@ -105,9 +107,12 @@ export class Desk {
   }
 
   #start(): void {
-    const { config, journal, view, operator } = this.#parts
+    const { config, journal, view, operator, scrapeHash } = this.#parts
     const acts = operator !== undefined
-    const workerData: DeskStart = { config, journal, acts, sessions: this.#sessions, isRun: view !== undefined }
+    const workerData: DeskStart = {
+      ...{ config, journal, acts, sessions: this.#sessions, isRun: view !== undefined },
+      ...(scrapeHash !== undefined && { scrapeHash }),
+    }
     this.#startedAt = performance.now()
     const worker = new Worker(new URL('./thread-main.ts', import.meta.url), threadOptions(workerData))
     this.#worker = worker

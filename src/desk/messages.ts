@@ -18,6 +18,8 @@ export interface DeskStart {
   readonly sessions: readonly Hashed<SessionRecord>[]
   /** Whether bots run in this process, so that it says regularly that it is alive. */
   readonly isRun: boolean
+  /** Hash of the token with which the metrics may be read. Absent if there are no metrics. */
+  readonly scrapeHash?: string
 }
 
 export type ToDesk =

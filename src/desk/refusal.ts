@@ -6,6 +6,7 @@ export type RefusalCode =
   | 'CROSS_SITE'
   | 'LOGIN_REQUIRED'
   | 'LINK_INVALID'
+  | 'TOKEN_REQUIRED'
   | 'TOO_MANY'
   | 'READ_ONLY'
   | 'NO_ACTIONS'
@@ -33,6 +34,7 @@ export class Refusal extends Error {
   }
 
   toResponse(): Response {
-    return Response.json({ error: this.message, code: this.code }, { status: this.status })
+    const headers = this.code === 'TOKEN_REQUIRED' ? { 'www-authenticate': 'Bearer' } : {}
+    return Response.json({ error: this.message, code: this.code }, { status: this.status, headers })
   }
 }

@@ -3,6 +3,7 @@ import { type Context, Hono } from 'hono'
 import { SluiceError } from '../base/errors.ts'
 import type { Logins } from './access/logins.ts'
 import { Rate } from './access/rate.ts'
+import { METRICS_PATH } from './access/scrapers.ts'
 import { type Actor, actionRoutes } from './actions.ts'
 import type { ApiAnswer } from './api/routes.ts'
 import { type DeskEnv, requireType, sessionOf } from './env.ts'
@@ -23,6 +24,8 @@ export interface DeskParts {
   /** Carries out actions; undefined if the desk can only look. */
   readonly actor: Actor | undefined
   readonly now: () => number
+  /** The metrics as text; undefined if there are none. */
+  readonly metrics: (() => Promise<{ readonly type: string; readonly text: string }>) | undefined
   /** `stalled`: the main thread does not respond. `recorded`: the desk shows a journal, and no bots run. */
   readonly health: () => 'running' | 'stalled' | 'recorded'
   /** Tells the operator who has logged in, and who has tried to. */
@@ -41,6 +44,12 @@ export function deskApp(parts: DeskParts): Hono<DeskEnv> {
   app.route('/', actionRoutes(parts.actor, parts.now))
   app.get('/events', ({ req }) => parts.shown.events(req.raw))
   app.get('/api/view', () => Response.json(parts.shown.view))
+  const { metrics } = parts
+  if (metrics !== undefined)
+    app.get(METRICS_PATH, async () => {
+      const { type, text } = await metrics()
+      return new Response(text, { headers: { 'content-type': type } })
+    })
   app.get('/api/*', ({ req }) => {
     const { status, body } = parts.api(
       decodeURIComponent(req.path.slice('/api/'.length)),

@@ -7,13 +7,14 @@ import { type JournalReader, openReader } from '../journal/reader/reader.ts'
 import { recordedView } from '../runtime/view/recorded-view.ts'
 import { Gate, isLoopback } from './access/gate.ts'
 import { Logins } from './access/logins.ts'
+import { Scrapers } from './access/scrapers.ts'
 import { Api } from './api/routes.ts'
 import { Calls } from './calls.ts'
 import { createHttp, type RefusedRequest } from './http.ts'
 import { LogBudget } from './log-budget.ts'
 import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
 import { pageFiles } from './page-files.ts'
-import { deskApp } from './server.ts'
+import { type DeskParts, deskApp } from './server.ts'
 import { ShownView } from './shown-view.ts'
 
 /** Number of ports that are tried after a taken one that no file names. */
@@ -33,7 +34,7 @@ export interface ServedDesk {
 /** Serves the desk. `say` receives its messages to the main thread; its first message is `ready`. Rejects if the desk
  *  cannot be served. */
 export async function serveDesk(
-  { config, journal, acts, sessions, isRun }: DeskStart,
+  { config, journal, acts, sessions, isRun, scrapeHash }: DeskStart,
   say: (message: FromDesk) => void,
   now: () => Millis = Date.now,
 ): Promise<ServedDesk> {
@@ -53,6 +54,7 @@ export async function serveDesk(
     ...{ logins, now, shown, page: pageFiles, actor: acts && !config.readOnly ? calls : undefined },
     api: (path, query) => api.get().answer(path, query),
     resultPage: (name) => api.get().results.pageOf(name),
+    metrics: scrapeHash === undefined ? undefined : await metricsOf(shown, now, () => now() - aliveAt),
     health: () => (isRun ? (now() - aliveAt < STALLED_MS ? 'running' : 'stalled') : 'recorded'),
     told: (event, fields) => log.write(event === 'login refused' ? 'warn' : 'info', `desk: ${event}`, fields),
   })
@@ -70,7 +72,8 @@ export async function serveDesk(
   })
   const port = await listen(server, config.port, config.isPortFixed ? 1 : PORTS_TRIED, config.bind)
   const { origin, proxy, tls } = config
-  gate = new Gate({ port, isTls: tls !== undefined, origin, proxy }, logins, now)
+  const scrapers = scrapeHash === undefined ? undefined : new Scrapers(scrapeHash, now)
+  gate = new Gate({ port, isTls: tls !== undefined, origin, proxy }, logins, now, scrapers)
   const sweep = setInterval(() => {
     logins.sweep()
     log.flush()
@@ -96,6 +99,17 @@ export async function serveDesk(
       await new Promise((closed) => server.close(closed))
     },
   }
+}
+
+/** Loads the metrics. A desk without them loads nothing of prom-client. */
+async function metricsOf(
+  shown: ShownView,
+  now: () => Millis,
+  silentMs: () => number,
+): Promise<NonNullable<DeskParts['metrics']>> {
+  const { openExposition } = await import('./metrics/exposition.ts')
+  const { contentType: type, read } = openExposition()
+  return async () => ({ type, text: await read({ view: shown.view, now: now(), silentMs: silentMs() }) })
 }
 
 /** Listens on the first free port. Returns the port. */

@@ -43,6 +43,8 @@ export class Alerts {
   #waiting: Alert[] = []
   #dropped = 0
   #isBusy = false
+  /** Number of alerts that the webhook did not receive. */
+  lost = 0
 
   constructor(options: AlertsOptions) {
     this.#options = options
@@ -51,6 +53,7 @@ export class Alerts {
   raise(alert: Alert): void {
     if (this.#waiting.length === MOST_WAITING) {
       this.#dropped++
+      this.lost++
       return
     }
     this.#waiting.push(alert)
@@ -65,7 +68,10 @@ export class Alerts {
     const dropped = this.#dropped
     void post(bodyOf(shape, alerts, dropped)).then((accepted) => {
       if (accepted || tries === 1) {
-        if (!accepted) warn(`${alerts.length} alerts could not be delivered`)
+        if (!accepted) {
+          this.lost += alerts.length
+          warn(`${alerts.length} alerts could not be delivered`)
+        }
         this.#waiting = this.#waiting.slice(alerts.length)
         this.#dropped -= dropped
       }

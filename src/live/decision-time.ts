@@ -1,12 +1,24 @@
-const KEPT = 1024
+import { TimeCounts } from '../runtime/view/distribution.ts'
+import type { Distribution } from '../runtime/view/view.ts'
 
-/** Decision time of the engine, microseconds per row, over the last thousand runs of rows. */
+const KEPT = 1024
+/** Bounds of the decision time, seconds. */
+const BOUNDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000].map((us) => us / 1e6)
+
+/** Decision time of the engine per row: the last thousand runs of rows in microseconds, and the counts of all. */
 export class DecisionTime {
   readonly #samples = new Float64Array(KEPT)
+  readonly #counts = new TimeCounts(BOUNDS)
   #count = 0
 
   add(microseconds: number): void {
     this.#samples[this.#count++ % KEPT] = microseconds
+    this.#counts.add(microseconds / 1e6)
+  }
+
+  /** Decision times since the start. */
+  get distribution(): Distribution {
+    return this.#counts.distribution
   }
 
   p50(): number {

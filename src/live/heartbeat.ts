@@ -21,6 +21,10 @@ export interface HeartbeatParts {
 export class Heartbeat {
   readonly #parts: HeartbeatParts
   #failures = 0
+  /** Time of the last beat that the receiver accepted; null before the first. */
+  acceptedAt: Millis | null = null
+  /** Number of beats that failed. */
+  failed = 0
   #isStopped = false
 
   constructor(parts: HeartbeatParts) {
@@ -48,6 +52,7 @@ export class Heartbeat {
 
   #failed(reason: string): void {
     const { log, everyMs } = this.#parts
+    this.failed++
     if (this.#failures++ === 0)
       log.warn(`the heartbeat fails: ${reason}; the next beat follows every ${everyMs / 1000} s`)
   }
@@ -55,15 +60,21 @@ export class Heartbeat {
   #worked(): void {
     if (this.#failures > 0) this.#parts.log.info({ failures: this.#failures }, 'the heartbeat works again')
     this.#failures = 0
+    this.acceptedAt = this.#parts.clock.now()
   }
 }
 
 /** Starts the heartbeat with connections of its own, which no order uses. */
-export function startHeartbeat({ url, everyMs }: HeartbeatConfig, clock: Clock, log: HeartbeatParts['log']): Stop {
+export function startHeartbeat(
+  { url, everyMs }: HeartbeatConfig,
+  clock: Clock,
+  log: HeartbeatParts['log'],
+): { readonly heartbeat: Heartbeat; readonly stop: Stop } {
   const { http, close } = openHttp({ timeoutMs: TIMEOUT_MS, longestBody: 65_536 })
   const heartbeat = new Heartbeat({ url: url.read(), everyMs, http, clock, log })
-  return () => {
+  const stop = (): Promise<void> => {
     heartbeat.stop()
     return close()
   }
+  return { heartbeat, stop }
 }

@@ -44,7 +44,7 @@ export class LiveChain {
   /** Units of this service that a probe has proved; undefined if no probe has run. */
   readonly proof: ServiceProof | undefined
   readonly wallet: LiveWallet
-  readonly rpcs: Pick<Rpcs, 'any' | 'each'>
+  readonly rpcs: Pick<Rpcs, 'any' | 'each' | 'use'>
   readonly #stops: (() => void)[] = []
   readonly mints: MintReader
   /** Called when the proof whether a lost order executed cannot continue. */
@@ -54,7 +54,7 @@ export class LiveChain {
   readonly #parts: Pick<ChainParts, 'journal' | 'log' | 'machine'>
   #gateway: Gateway | undefined
 
-  constructor(parts: ChainParts, rpcs: Pick<Rpcs, 'any' | 'each'>, genesis: string) {
+  constructor(parts: ChainParts, rpcs: Pick<Rpcs, 'any' | 'each' | 'use'>, genesis: string) {
     const { config, service, machine, journal, model, past, log, post } = parts
     const { wallet } = service
     const { id } = accountOf('live', service.host, genesis, wallet)

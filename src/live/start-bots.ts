@@ -20,7 +20,7 @@ import { recoveredStart, unattended } from '../runtime/start-input.ts'
 import { bootId, monotonicMs, SystemClock } from '../runtime/system-clock.ts'
 import type { WorthOf } from '../runtime/view/bot-results.ts'
 import { readView } from '../runtime/view/read-view.ts'
-import type { LogLine, View, ViewSource } from '../runtime/view/view.ts'
+import type { LogLine, ProcessStatus, View, ViewSource } from '../runtime/view/view.ts'
 import { type PastOfModel, ViewModel } from '../runtime/view/view-model.ts'
 import { ViewUpdates } from '../runtime/view/view-updates.ts'
 import { raiseAlarms } from './alerts.ts'
@@ -32,6 +32,7 @@ import { watchDisk } from './disk-alerts.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import { hostEngine, type Isolation, type StartOf } from './isolation/engine-host.ts'
 import { openSigning, type Signing, withoutLocal } from './local-trading.ts'
+import { ProcessProbe } from './process-probe.ts'
 import { openRecoveredJournal, type RecoveredJournal } from './recovered-journal.ts'
 import { lockKey, lockWallet, openService, type ServiceAccess } from './service-access.ts'
 import { sourcesOf } from './source-addresses.ts'
@@ -146,6 +147,7 @@ class Start {
     const parts = {
       ...{ ...watched, title: this.#options.title ?? '', journalPath: this.#config.journal.path },
       readingOf: (position: Position) => segment.readingOf(position),
+      process: this.#probe(context, world),
     }
     const { clock } = context.machine
     const view = (n?: number): View => readView(parts, clock.now(), n)
@@ -169,8 +171,6 @@ class Start {
     }
     await this.#serve(segment, context, handle)
     world.serveTelegram(view)
-    const { heartbeat } = this.#config
-    if (heartbeat !== undefined) this.closers.add(startHeartbeat(heartbeat, context.machine.clock, this.#log))
     this.#log.info({ bots: settings.map(({ name, account }) => `${name} (${account.mode})`) }, 'running')
     const overridden = overriddenNote(this.#config.bots)
     if (overridden !== undefined) this.#log.info(overridden)
@@ -302,6 +302,18 @@ class Start {
     const stopFeed = world.listen(this.#options.isolate ? runner : world.timed(runner), segment)
     this.closers.add(stopFeed)
     return stopFeed
+  }
+
+  /** Starts the heartbeat. Returns a function that measures this process. */
+  #probe({ machine: { clock } }: StartContext, world: LiveWorld): () => ProcessStatus {
+    const { heartbeat: config } = this.#config
+    const beats = config && startHeartbeat(config, clock, this.#log)
+    const probe = new ProcessProbe({ clock, world, heartbeat: beats?.heartbeat })
+    this.closers.add(() => {
+      probe.stop()
+      return beats?.stop()
+    })
+    return () => probe.status
   }
 
   async #serve(segment: AnySegment, { journal }: StartContext, handle: RunningBots['handle']): Promise<void> {

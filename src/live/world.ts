@@ -1,6 +1,7 @@
 import { ExitCode } from '../base/errors.ts'
 import type { Http, Machine, Stop } from '../base/machine.ts'
 import { deriveSeed, seededRandom } from '../base/random.ts'
+import type { AlertKind } from '../config/alert-kinds.ts'
 import type { Config } from '../config/config.ts'
 import type { Input } from '../engine/messages.ts'
 import type { Order } from '../engine/order.ts'
@@ -76,6 +77,8 @@ export class LiveWorld {
   readonly #alerts: Alerts | undefined
   readonly #telegram: ReturnType<typeof openTelegram> | undefined
   readonly lists = new FilterLists()
+  /** Number of raised alerts by kind. */
+  readonly raised = new Map<AlertKind, number>()
   readonly sources: SourcePolls
   /** Watches the unit of amounts; undefined if the unit is configured, or proved by a probe. */
   readonly #units: UnitWatch | undefined
@@ -229,8 +232,14 @@ export class LiveWorld {
   /** Sends an alert to the webhook and to Telegram, if they are configured. */
   alert(alert: Alert): void {
     const shown = { ...alert, text: this.#parts.service.redact(alert.text) }
+    this.raised.set(alert.kind, (this.raised.get(alert.kind) ?? 0) + 1)
     this.#alerts?.raise(shown)
     this.#telegram?.telegram.raise(shown)
+  }
+
+  /** Number of alerts that the webhook did not receive. */
+  get lostAlerts(): number {
+    return this.#alerts?.lost ?? 0
   }
 
   /** Begins to answer questions in Telegram and to send trades there, if it is configured. */

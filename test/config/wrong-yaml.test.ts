@@ -16,6 +16,12 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   ['only a comment', '# later\n', '1:1 service: missing; expected sandbox or a map with baseUrl, wsUrl and apiKey'],
   ['a list', '- service: sandbox\n', '1:1 : expected a map that begins with `service:`, found a list'],
   ['a word', 'sandbox\n', '1:1 : expected a map that begins with `service:`, found "sandbox"'],
+  [
+    'a token of the metrics in the file',
+    sandbox('metrics: { token: 0123456789abcdef0123456789abcdef }\n'),
+    '2:19 metrics.token: expected env:NAME or file:PATH, not the token itself: store it in an environment variable or in a file with mode 0600',
+  ],
+  ['metrics without a token', sandbox('metrics: {}\n'), '2:10 metrics.token: missing'],
   ['an unclosed quote', "service: 'sandbox\nbots: []\n", "1:10 : not YAML: missing closing 'quote"],
   [
     'an unclosed list',
@@ -639,7 +645,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     '__proto__',
     sandbox('__proto__: { polluted: 1 }\n'),
-    '2:1 __proto__: unknown key; expected one of service, chain, wallet, journal, alerts, telegram, heartbeat, desk, paper, defaults, bots',
+    '2:1 __proto__: unknown key; expected one of service, chain, wallet, journal, alerts, telegram, heartbeat, metrics, desk, paper, defaults, bots',
   ],
 ]
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/base/machine.ts'
 import { lamports } from '../../src/base/units.ts'
-import type { Rpc, RpcResult } from '../../src/chain/rpc/rpc.ts'
+import type { Rpc, RpcResult, Rpcs } from '../../src/chain/rpc/rpc.ts'
 import { inTurn } from '../../src/chain/rpc/rpc.ts'
 import type { LandedTransaction } from '../../src/sandbox/chain/ledger.ts'
 import type { Native } from '../../src/sandbox/chain/svm.ts'
@@ -70,14 +70,14 @@ export class SimulatedChain {
 
   /** The nodes as a process reaches them; a process that has ended gets no answers. `leaves`: called before signed
    *  bytes leave, base64. */
-  reach(isAlive: () => boolean, leaves: (bytes: string) => void): { any: Rpc; each: readonly Rpc[] } {
+  reach(isAlive: () => boolean, leaves: (bytes: string) => void): Pick<Rpcs, 'any' | 'each' | 'use'> {
     const each = this.#nodes.map(
       (_node, index): Rpc =>
         (method, params) =>
           this.#ask(index, method, params, { isAlive, leaves }),
     )
     const any = inTurn(each)
-    return { any, each }
+    return { any, each, use: [] }
   }
 
   /** Trades of a second process with the wallet. */

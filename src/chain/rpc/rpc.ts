@@ -25,6 +25,8 @@ export interface Rpcs {
   readonly any: Rpc
   /** One entry per provider, in order of preference. */
   readonly each: readonly Rpc[]
+  /** Use of each provider, in the same order. */
+  readonly use: readonly RpcUse[]
   /** Sets the genesis hash of the expected chain. From then on each provider must report this hash before it receives
    *  any other call. */
   pin(genesis: string): void
@@ -40,10 +42,17 @@ export function openRpcs(parts: RpcParts): Rpcs {
   return {
     any: inTurn(each),
     each,
+    use: providers.map(({ use }) => use),
     pin: (genesis) => {
       for (const provider of providers) provider.pin(genesis)
     },
   }
+}
+
+/** Number of calls that were sent to a provider, and of those that it did not answer validly. */
+export interface RpcUse {
+  readonly calls: number
+  readonly failures: number
 }
 
 export function openRpc(parts: RpcParts): Rpc {
@@ -84,6 +93,7 @@ export interface RpcCall {
 /** State of one provider. */
 class Provider {
   readonly name: string
+  readonly use = { calls: 0, failures: 0 }
   readonly #parts: RpcParts
   readonly #url: string
   #restsUntil: Millis = 0
@@ -121,6 +131,7 @@ class Provider {
   async #ask(call: RpcCall): Promise<RpcResult | string> {
     const { method, params, id } = call
     const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })
+    this.use.calls++
     const result = await this.#parts.pace(this.#url, call, () => this.#post(body))
     if (result.kind !== 'answered') return this.#fail(result.reason === '' ? result.kind : 'no answer')
     if (result.status === 429) return this.#fail('429, too many requests', retryAfterMs(result.headers))
@@ -135,6 +146,7 @@ class Provider {
   /** Makes the provider rest, twice as long after each consecutive failure. */
   #fail(reason: string, restMs = FIRST_REST_MS * 2 ** Math.min(this.#failures, 6)): string {
     this.#failures++
+    this.use.failures++
     this.#restsUntil = this.#parts.clock.now() + Math.min(restMs, LONGEST_REST_MS)
     return reason
   }

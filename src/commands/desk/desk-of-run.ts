@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts'
+import { tokenHash } from '../../desk/access/scrapers.ts'
 import { Desk, requireSafeDesk } from '../../desk/host.ts'
 import type { DeskLink } from '../../live/control/operator.ts'
 import type { RunningBots } from '../../live/start-bots.ts'
@@ -14,9 +15,13 @@ export class DeskOfRun {
   readonly #started = Promise.withResolvers<Desk>()
   #link: string | undefined
 
-  /** Throws a SluiceError (exit 4) if the desk would be open to other machines without TLS. */
+  readonly #scrapeHash: string | undefined
+
+  /** Throws a SluiceError (exit 4) if the desk would be open to other machines without TLS, and if the token of the
+   *  metrics cannot be read. */
   constructor(config: Config) {
     requireSafeDesk(config.desk)
+    this.#scrapeHash = config.metrics && tokenHash(config.metrics.token.read())
     this.#config = config
   }
 
@@ -25,6 +30,7 @@ export class DeskOfRun {
     const { desk: config, journal } = this.#config
     const desk = new Desk({
       ...{ config, journal: journal.path, view: updates, log, operator: { preview, handle } },
+      scrapeHash: this.#scrapeHash,
       alert: (text) => world.alert({ kind: 'desk', bot: '', text, time: Date.now() }),
     })
     this.#desk = desk

@@ -51,6 +51,8 @@ export async function runBots(
       ...(onTerminal && { writeLog: screen.log }),
       deskLink: desk?.link,
     })
+    if (config.metrics !== undefined && desk === undefined)
+      running.log.warn('there are no metrics: the desk serves them, and --no-desk leaves it out')
     const opened = desk?.open(running)
     if (!onTerminal && process.stdout.isTTY === true && options.json !== true)
       void opened?.then(() => console.log(desk?.line(Number.POSITIVE_INFINITY)))

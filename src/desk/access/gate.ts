@@ -3,6 +3,7 @@ import type { Millis } from '../../base/units.ts'
 import { Refusal } from '../refusal.ts'
 import type { Logins, Session } from './logins.ts'
 import { Rate } from './rate.ts'
+import { METRICS_PATH, type Scrapers } from './scrapers.ts'
 
 /** How the desk is reached. */
 export interface Reach {
@@ -57,12 +58,15 @@ const MOST_OF_STRANGER = { burst: 40, perSecond: 5 }
 export class Gate {
   readonly #reach: Reach
   readonly #logins: Logins
+  readonly #scrapers: Scrapers | undefined
   readonly #ofSession: Rate
   readonly #ofStranger: Rate
 
-  constructor(reach: Reach, logins: Logins, now: () => Millis) {
+  /** `scrapers`: absent if there are no metrics. */
+  constructor(reach: Reach, logins: Logins, now: () => Millis, scrapers?: Scrapers) {
     this.#reach = reach
     this.#logins = logins
+    this.#scrapers = scrapers
     this.#ofSession = new Rate(MOST_OF_SESSION, now)
     this.#ofStranger = new Rate(MOST_OF_STRANGER, now)
   }
@@ -73,12 +77,18 @@ export class Gate {
     const route = this.#route(head)
     const { address, isSecure } = route
     const cookieName = isSecure ? '__Host-sluice' : `sluice-${this.#reach.port}`
+    if (this.#scrapers !== undefined && head.target.split('?')[0] === METRICS_PATH) {
+      checkSize(head)
+      checkSite(head, pathOf(head.target), route.origin)
+      this.#scrapers.admit(method, one(headers, 'authorization'), address)
+      return { path: METRICS_PATH, session: undefined, address, isSecure, cookieName }
+    }
     const cookie = cookieOf(one(headers, 'cookie') ?? '', cookieName)
     const session = cookie === undefined ? undefined : this.#logins.find(cookie)
     const isAllowed = session === undefined ? this.#ofStranger.take(address) : this.#ofSession.take(session.id)
     if (!isAllowed) throw new Refusal(429, 'TOO_MANY', 'too many requests: wait a moment')
     if (!METHODS.includes(method)) throw new Refusal(405, 'METHOD_REFUSED', `expected ${METHODS.join(', ')}`)
-    if (head.headerCount > MOST_HEADERS) throw new Refusal(431, 'TOO_LARGE', 'the request has too many headers')
+    checkSize(head)
     const path = pathOf(head.target)
     checkSite(head, path, route.origin)
     if (session === undefined && !OPEN.includes(path))
@@ -102,6 +112,10 @@ export class Gate {
     if (host === undefined || !loopbackHosts(port).includes(host)) throw hostRefused()
     return { origin: `http://${host}`, address: plainAddress(peer), isSecure: false }
   }
+}
+
+function checkSize({ headerCount }: RequestHead): void {
+  if (headerCount > MOST_HEADERS) throw new Refusal(431, 'TOO_LARGE', 'the request has too many headers')
 }
 
 function hostRefused(): Refusal {

@@ -60,6 +60,11 @@ export class OpenOrders {
     return this.#open.get(orderId)?.order.bot
   }
 
+  /** An open order, or one of the last that ended, with its state. */
+  find(orderId: string): { readonly order: Order; readonly state: OrderState } | undefined {
+    return this.#open.get(orderId) ?? this.#ended.get(orderId)
+  }
+
   countOf(bot: string): number {
     let count = 0
     for (const { order } of this.#open.values()) if (order.bot === bot) count++

@@ -13,6 +13,7 @@ import type {
   FillStatus,
   Health,
   PositionStatus,
+  ProcessStatus,
   View,
   WalletStatus,
 } from './view.ts'
@@ -42,6 +43,8 @@ export interface ViewParts {
   /** What the engine has seen of a position's token; undefined if the engine does not know the position yet. */
   readonly readingOf: (position: Position) => PositionReading | undefined
   readonly startedAt: Millis
+  /** State of the process; absent if no process runs the bots. */
+  readonly process?: () => ProcessStatus
 }
 
 /** Reads the view of running bots. Prices are read now, and everything else is what the model has heard. `n`: number of
@@ -53,7 +56,8 @@ export function readView(parts: ViewParts, time: Millis, n = 0): View {
   const stops = [...model.stops.of(bots, time), ...model.undecided.stops(bots, model.positions.values(), time)]
   return {
     ...{ id: `${segment}-${n}`, title, source: parts.source ?? 'running' },
-    ...{ startedAt, time, seq, rows, orders, fills: filled, stops },
+    ...{ startedAt, time, seq, rows, decisions: model.decisions, orders, fills: filled, stops },
+    ...{ totals: model.totals.totals, process: parts.process?.() ?? null },
     ...{ feedLagMs: model.feedLagMs, gaps: model.gaps, gapSeconds: model.gapMs / 1000 },
     journal: { path: journalPath, ...model.disk, waitingMs: model.waitingMs },
     undecided: model.undecided.of(time, (orderId) => model.openOrders.botOf(orderId)),

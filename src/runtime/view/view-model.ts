@@ -19,6 +19,7 @@ import { EntryStops } from './entry-stops.ts'
 import { logLineOf } from './log-lines.ts'
 import { OpenOrders } from './open-orders.ts'
 import { PositionEntries } from './position-entries.ts'
+import { RunTotals } from './run-totals.ts'
 import { UndecidedOrders } from './undecided.ts'
 import type { LogLine } from './view.ts'
 
@@ -71,6 +72,7 @@ export class ViewModel {
   /** The most recent fills by signature, oldest first; also those of earlier processes. */
   readonly fills = new Map<string, Fill>()
   readonly results = new BotResults()
+  readonly totals = new RunTotals()
   /** Balance of each account in lamports; null before the first reading. */
   readonly balances = new Map<string, number | null>()
   /** Number of refused requests of each bot, by code. */
@@ -247,6 +249,7 @@ export class ViewModel {
     }
     this.stops.hear(time, input)
     this.results.hear(input)
+    this.totals.hear(input, this.openOrders)
     this.#collected = undefined
     if (this.#asked.size > 0) this.#collect(input)
   }
@@ -271,6 +274,7 @@ export class ViewModel {
     for (const listen of this.#listeners) listen(time, output)
     this.stops.take(time, output)
     this.results.take(output)
+    this.totals.take(time, output, this.openOrders)
     this.openOrders.take(output)
     this.entries.take(output)
     this.#count(time, output)
@@ -311,7 +315,10 @@ export class ViewModel {
   }
 
   #fill(fill: Fill): void {
-    if (!this.fills.delete(fill.signature)) this.filled++
+    if (!this.fills.delete(fill.signature)) {
+      this.filled++
+      this.totals.fill(fill)
+    }
     this.fills.set(fill.signature, fill)
     if (this.fills.size > FILLS_KEPT) this.fills.delete(this.fills.keys().next().value as string)
   }

@@ -1,8 +1,9 @@
 import type { ErrorCode } from '../../base/errors.ts'
 import type { Json } from '../../base/json.ts'
 import type { Millis, Seq } from '../../base/units.ts'
+import type { RpcUse } from '../../chain/rpc/rpc.ts'
 import type { GateCode } from '../../engine/messages.ts'
-import type { OrderState } from '../../engine/order.ts'
+import type { OrderClass, OrderState } from '../../engine/order.ts'
 import type { Plan } from '../../engine/settings.ts'
 import type { PositionRow } from '../../journal/reader/reader.ts'
 import type { TradeSide } from '../../market/block.ts'
@@ -25,9 +26,13 @@ export interface View extends Health, FeedStatus {
   readonly seq: Seq
   /** Number of market rows since this start; the counts of orders, fills and gaps also begin at this start. */
   readonly rows: number
+  readonly decisions: number
   readonly orders: number
   readonly fills: number
+  readonly totals: Totals
   readonly journal: JournalStatus
+  /** The process that trades; null for a recorded journal. */
+  readonly process: ProcessStatus | null
   /** Reasons for which bots open no positions; empty if entries are allowed. */
   readonly stops: readonly EntryStop[]
   /** Orders in doubt for more than a minute. */
@@ -78,6 +83,79 @@ export interface JournalStatus {
   readonly freeBytes: number
   /** Age of the oldest commit that is not durable yet; 0 if there is none. */
   readonly waitingMs: number
+}
+
+/** What happened since this start. No number of it ever decreases. */
+export interface Totals {
+  /** Orders that ended. An order counts again if a fork removes its fill, or if a late fill changes its end. */
+  readonly endedOrders: readonly EndedOrders[]
+  /** Time from the decision to the fill of the orders that were filled. */
+  readonly fillTimes: Readonly<Record<OrderClass, Distribution>>
+  readonly fills: readonly FillTotals[]
+  /** Fees of transactions that failed on the chain, by bot. */
+  readonly failedFeesSol: Readonly<Record<string, number>>
+}
+
+export interface EndedOrders {
+  readonly bot: string
+  readonly side: TradeSide
+  readonly state: OrderState
+  readonly code: ErrorCode | ''
+  readonly count: number
+}
+
+/** Sums over the fills of a bot on one side. */
+export interface FillTotals {
+  readonly bot: string
+  readonly side: TradeSide
+  readonly count: number
+  /** Paid or received for the tokens, fees of venue and service included. */
+  readonly tradedSol: number
+  readonly venueFeesSol: number
+  readonly serviceFeesSol: number
+  readonly baseFeesSol: number
+  readonly priorityFeesSol: number
+  readonly tipsSol: number
+  readonly rentPaidSol: number
+  readonly rentReturnedSol: number
+}
+
+/** How often a measured time lay below each bound. */
+export interface Distribution {
+  /** Upper bounds, seconds, ascending. */
+  readonly bounds: readonly number[]
+  /** Number of times up to each bound and above the bound before it; the last number is that above all bounds. */
+  readonly counts: readonly number[]
+  readonly sumSeconds: number
+}
+
+/** State of the process. It is measured every five seconds. */
+export interface ProcessStatus {
+  /** Versions of Sluice and of Node. */
+  readonly version: string
+  readonly node: string
+  readonly startedAt: Millis
+  readonly cpuSeconds: number
+  readonly residentBytes: number
+  /** Memory of the JavaScript objects of the main thread. */
+  readonly heapBytes: number
+  /** Time for which the event loop of the main thread was busy. */
+  readonly busySeconds: number
+  /** Delay of the event loop of the main thread within the last minute. */
+  readonly delayMs: { readonly p99: number; readonly max: number }
+  /** Decision time per market row, averaged over rows that arrived together. Empty if the engine runs in a thread of its
+   *  own. */
+  readonly decisions: Distribution
+  /** Market rows that were dropped under overload. */
+  readonly shedRows: number
+  /** Use of each RPC provider, in the order of the configuration; empty without a live bot. */
+  readonly rpc: readonly RpcUse[]
+  /** Number of raised alerts by kind, and of those that the webhook did not receive. */
+  readonly alerts: Readonly<Record<string, number>>
+  readonly lostAlerts: number
+  /** Time of the last heartbeat that the receiver accepted, and number of those that failed; null without a
+   *  receiver. */
+  readonly heartbeat: { readonly acceptedAt: Millis | null; readonly failures: number } | null
 }
 
 /** A reason for which bots open no positions at present, apart from the decisions of their strategies. Exits

@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs'
+import { CATALOGUE } from '../../src/desk/metrics/catalogue.ts'
+import type { Metric } from '../../src/desk/metrics/metric.ts'
+
+const file = (name: string): string =>
+  readFileSync(new URL(`../../docs/monitoring/${name}`, import.meta.url), 'utf8').trimEnd()
+
+/** The page about metrics: how to set Prometheus up, and the table of all metrics. */
+export function monitoringPage(): string {
+  const tables = Object.entries(CATALOGUE).flatMap(([section, metrics]) => tableOf(section, metrics))
+  return `${[INTRODUCTION(), ...tables].join('\n')}\n`
+}
+
+const INTRODUCTION = (): string => `# Monitoring with Prometheus
+
+The desk answers \`GET /metrics\` with ${Object.values(CATALOGUE).flat().length} metrics in the text format of Prometheus. They show the state that
+\`sluice status\` and [the desk](desk.md) show, from the same source. The answer is written in the desk's thread, so a scrape
+never delays a trade. \`npm run docs\` generates this page from the catalogue in \`src/desk/metrics/catalogue.ts\`.
+
+## Set up
+
+Make a token. Sluice and Prometheus each need a file that only they can read:
+
+\`\`\`sh
+openssl rand -hex 32 > metrics-token && chmod 600 metrics-token
+sudo install -o prometheus -m 0400 metrics-token /etc/prometheus/sluice-token
+\`\`\`
+
+Name the token in the YAML, and name the port, so that it stays the same:
+
+\`\`\`yaml check
+service: sandbox
+metrics: { token: file:metrics-token }
+desk: { port: 7420 }
+bots: [{ name: first, strategy: my-strategy }]
+\`\`\`
+
+Copy the files of [monitoring/](monitoring/) to \`/etc/prometheus\`, and restart Prometheus. Its \`prometheus.yml\`:
+
+\`\`\`yaml
+${file('prometheus.yml')}
+\`\`\`
+
+To look at the figures without Prometheus:
+
+\`\`\`sh
+curl -H "Authorization: Bearer $(cat metrics-token)" http://127.0.0.1:7420/metrics
+\`\`\`
+
+## Access
+
+* Without the section \`metrics\` there are no metrics, and the library that writes them is not loaded. \`--no-desk\` leaves
+  the metrics out too, and the start says so.
+* The token is needed on loopback too, because every program of the machine can connect there. It opens only
+  \`/metrics\`, and only for GET. A session of the desk does not open \`/metrics\`, and \`desk.readOnly\` changes nothing.
+* A wrong token is refused (401, \`TOKEN_REQUIRED\`) and logged. After five of them, an address has to wait 12 seconds for
+  each further attempt (429, \`TOO_MANY\`), also with the right token. There is one scrape in 500 ms, with bursts of 20.
+* The rules of the desk for names, addresses, TLS and proxies apply ([desk.md](desk.md#from-another-machine)). For
+  Prometheus on another machine, use \`ssh -L\`, or \`desk.origin\` with TLS.
+* The token has 32 characters or more. The desk's thread knows only its hash. To replace the token, change the file and
+  restart.
+* No label contains a mint, a signature, an address or the number of an order.
+
+## Metrics
+
+Counters begin at zero with each start of the process. SOL, seconds and bytes are the units. A metric without a value
+at present has no series. Each value comes from the key of \`/api/view\` and \`sluice status --json\` in the last column.
+The facts below \`process\` are measured every five seconds.
+`
+
+function tableOf(section: string, metrics: readonly Metric[]): string[] {
+  const rows = metrics.map(({ name, type, labels, unit, help, from }) => {
+    const cells = [`\`${name}\``, type, labels.map((label) => `\`${label}\``).join(', '), unit, help, keyText(from)]
+    return `| ${cells.join(' | ')} |`
+  })
+  return [
+    `### ${section}\n`,
+    '| metric | type | labels | unit | meaning | value |',
+    '|---|---|---|---|---|---|',
+    ...rows,
+    '',
+  ]
+}
+
+/** A key of the view as code; other sources as text. */
+function keyText(from: string): string {
+  return from.includes(' ') ? from : `\`${from}\``
+}

@@ -1,0 +1,47 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Millis } from '../../base/units.ts'
+import { Refusal } from '../refusal.ts'
+import { Rate } from './rate.ts'
+
+/** The only path that scrapers may read, and that nothing else may. */
+export const METRICS_PATH = '/metrics'
+const WRONG_TOKENS = { burst: 5, perSecond: 1 / 12 }
+const MOST_SCRAPES = { burst: 20, perSecond: 2 }
+
+/** Returns the hash by which a token is recognized. The desk's thread knows only this hash. */
+export function tokenHash(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}
+
+/** Decides which requests may read the metrics: a GET with the token, and nothing else. A session does not suffice,
+ *  and the token opens no other path. */
+export class Scrapers {
+  readonly #hash: Buffer
+  readonly #wrong: Rate
+  readonly #scrapes: Rate
+
+  /** `hash`: the hash of the token. */
+  constructor(hash: string, now: () => Millis) {
+    this.#hash = Buffer.from(hash, 'hex')
+    this.#wrong = new Rate(WRONG_TOKENS, now)
+    this.#scrapes = new Rate(MOST_SCRAPES, now)
+  }
+
+  /** Throws a Refusal if the request may not read the metrics. `authorization`: that header. `address`: where the
+   *  request comes from. */
+  admit(method: string, authorization: string | undefined, address: string): void {
+    if (method !== 'GET') throw new Refusal(405, 'METHOD_REFUSED', 'expected GET')
+    // Even the right token is refused then: otherwise an attempt that is refused would tell that it was wrong.
+    if (!this.#wrong.allows(address)) throw new Refusal(429, 'TOO_MANY', 'too many wrong tokens: wait a minute')
+    if (!this.#isRight(authorization)) {
+      this.#wrong.take(address)
+      throw new Refusal(401, 'TOKEN_REQUIRED', 'send the token of metrics.token as a bearer token')
+    }
+    if (!this.#scrapes.take()) throw new Refusal(429, 'TOO_MANY', 'too many scrapes: wait a moment')
+  }
+
+  #isRight(authorization: string | undefined): boolean {
+    const token = /^Bearer ([\x21-\x7e]+)$/i.exec(authorization ?? '')?.[1]
+    return token !== undefined && timingSafeEqual(Buffer.from(tokenHash(token), 'hex'), this.#hash)
+  }
+}

@@ -1,0 +1,16 @@
+/** A series of the text format: its name with its labels in the order of their names, and its value. */
+export function seriesIn(text: string): Map<string, number> {
+  const found = new Map<string, number>()
+  for (const line of text.split('\n')) {
+    if (line === '' || line.startsWith('#')) continue
+    const [, name = '', labels = '', value = ''] = /^([a-zA-Z_:]+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? []
+    const sorted = [...labels.matchAll(/([a-z]+)="((?:[^"\\]|\\.)*)"/g)].map(([all]) => all).sort()
+    found.set(sorted.length === 0 ? name : `${name}{${sorted.join(',')}}`, Number(value))
+  }
+  return found
+}
+
+/** Value of a series. The labels are in the order of their names. */
+export function valueIn(text: string, series: string): number | undefined {
+  return seriesIn(text).get(series)
+}
