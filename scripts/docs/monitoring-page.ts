@@ -1,14 +1,27 @@
 import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
 import { CATALOGUE } from '../../src/desk/metrics/catalogue.ts'
 import type { Metric } from '../../src/desk/metrics/metric.ts'
+
+interface Rules {
+  readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[]
+}
+
+interface Rule {
+  readonly alert: string
+  readonly expr: string
+  readonly for?: string
+  readonly labels: { readonly severity: string }
+  readonly annotations: { readonly summary: string; readonly action: string }
+}
 
 const file = (name: string): string =>
   readFileSync(new URL(`../../docs/monitoring/${name}`, import.meta.url), 'utf8').trimEnd()
 
-/** The page about metrics: how to set Prometheus up, and the table of all metrics. */
+/** The page about metrics: how to set Prometheus up, and the tables of all alert rules and metrics. */
 export function monitoringPage(): string {
   const tables = Object.entries(CATALOGUE).flatMap(([section, metrics]) => tableOf(section, metrics))
-  return `${[INTRODUCTION(), ...tables].join('\n')}\n`
+  return `${[INTRODUCTION(), ALERTS(), METRICS, ...tables].join('\n')}\n`
 }
 
 const INTRODUCTION = (): string => `# Monitoring with Prometheus
@@ -49,8 +62,8 @@ curl -H "Authorization: Bearer $(cat metrics-token)" http://127.0.0.1:7420/metri
 
 ## Access
 
-* Without the section \`metrics\` there are no metrics, and the library that writes them is not loaded. \`--no-desk\` leaves
-  the metrics out too, and the start says so.
+* Without the section \`metrics\` there are no metrics, and the library that writes them is not loaded. With
+  \`--no-desk\` there are no metrics either, and the start logs a warning.
 * The token is needed on loopback too, because every program of the machine can connect there. It opens only
   \`/metrics\`, and only for GET. A session of the desk does not open \`/metrics\`, and \`desk.readOnly\` changes nothing.
 * A wrong token is refused (401, \`TOKEN_REQUIRED\`) and logged. After five of them, an address has to wait 12 seconds for
@@ -60,8 +73,35 @@ curl -H "Authorization: Bearer $(cat metrics-token)" http://127.0.0.1:7420/metri
 * The token has 32 characters or more. The desk's thread knows only its hash. To replace the token, change the file and
   restart.
 * No label contains a mint, a signature, an address or the number of an order.
+`
 
-## Metrics
+/** The alert rules as a table, and how messages are sent. */
+const ALERTS = (): string => {
+  const { groups } = parse(file('alerts.yml')) as Rules
+  const rows = groups.flatMap(({ rules }) =>
+    rules.map(({ alert, expr, for: held = '', labels, annotations }) => {
+      const cells = [alert, labels.severity, `\`${expr.replaceAll('|', '\\|')}\``, held, annotations.action]
+      return `| ${cells.join(' | ')} |`
+    }),
+  )
+  return `## Alerts
+
+[alerts.yml](monitoring/alerts.yml) has ${rows.length} rules. Prometheus evaluates them; an Alertmanager sends the messages. Bounds of
+money, time and memory that depend on your bots are marked with "adjust" in the file. \`npm run monitoring\` tests each
+rule with promtool, and evaluates the rules and the dashboard on a Prometheus that scrapes running bots.
+
+| alert | severity | condition | for | what to do |
+|---|---|---|---|---|
+${rows.join('\n')}
+
+## Dashboard
+
+[dashboard.json](monitoring/dashboard.json) is a dashboard for Grafana: import it, and choose the data source. It shows
+money, orders, feed and machine of one process or of several.
+`
+}
+
+const METRICS = `## Metrics
 
 Counters begin at zero with each start of the process. SOL, seconds and bytes are the units. A metric without a value
 at present has no series. Each value comes from the key of \`/api/view\` and \`sluice status --json\` in the last column.

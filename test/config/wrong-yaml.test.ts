@@ -21,7 +21,11 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     sandbox('metrics: { token: 0123456789abcdef0123456789abcdef }\n'),
     '2:19 metrics.token: expected env:NAME or file:PATH, not the token itself: store it in an environment variable or in a file with mode 0600',
   ],
-  ['metrics without a token', sandbox('metrics: {}\n'), '2:10 metrics.token: missing'],
+  [
+    'metrics without a token',
+    sandbox('metrics: {}\n'),
+    '2:10 metrics.token: missing; expected env:NAME or file:PATH, not the token itself: store it in an environment variable or in a file with mode 0600',
+  ],
   ['an unclosed quote', "service: 'sandbox\nbots: []\n", "1:10 : not YAML: missing closing 'quote"],
   [
     'an unclosed list',

@@ -9,8 +9,3 @@ export function seriesIn(text: string): Map<string, number> {
   }
   return found
 }
-
-/** Value of a series. The labels are in the order of their names. */
-export function valueIn(text: string, series: string): number | undefined {
-  return seriesIn(text).get(series)
-}

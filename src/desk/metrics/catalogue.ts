@@ -141,7 +141,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_entries_stopped', type: 'gauge', unit: 'count', labels: ['bot'] },
-      help: '1 if the bot opens no positions, whatever the reason; 0 if it may. Exits continue.',
+      help: '1 if any reason stops the entries of the bot, 0 if none does. Exits continue.',
       from: 'bots[].ownStops',
       read: ({ view }) => ofBots(view, ({ ownStops }) => (ownStops.length > 0 ? 1 : 0), nameOf),
     },
@@ -432,7 +432,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_alerts_total', type: 'counter', unit: 'count', labels: ['kind'] },
-      help: 'Alerts that were raised, whether or not a receiver is configured.',
+      help: 'Alerts that were raised, also without a receiver.',
       from: 'process.alerts',
       read: ({ view: { process } }) =>
         process === null ? [] : each(process.alerts, (kind, value) => ({ labels: { kind }, value })),

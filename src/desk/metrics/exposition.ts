@@ -25,7 +25,7 @@ interface Series {
   readonly value: number
 }
 
-/** In the package, the two files of prom-client that are needed lie beside this one (scripts/build.ts). */
+/** In the package, the two files of prom-client that are needed lie next to this one (scripts/build.ts). */
 const PACKED = fileURLToPath(new URL('./prom-client/registry.js', import.meta.url))
 
 /** Returns a function that writes the metrics of a scrape in the text format of Prometheus. Loads prom-client. */

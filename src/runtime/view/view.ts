@@ -143,8 +143,8 @@ export interface ProcessStatus {
   readonly busySeconds: number
   /** Delay of the event loop of the main thread within the last minute. */
   readonly delayMs: { readonly p99: number; readonly max: number }
-  /** Decision time per market row, averaged over rows that arrived together. Empty if the engine runs in a thread of its
-   *  own. */
+  /** Decision time per market row, averaged over rows that arrived together. Empty if the engine runs in its own
+   *  thread. */
   readonly decisions: Distribution
   /** Market rows that were dropped under overload. */
   readonly shedRows: number

@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { monitoringPage } from '../../../scripts/docs/monitoring-page.ts'
 import { CATALOGUE } from '../../../src/desk/metrics/catalogue.ts'
 import { openExposition } from '../../../src/desk/metrics/exposition.ts'
 import { seriesIn } from '../../support/scraped.ts'
 import { viewOf } from '../../support/view-sample.ts'
+import { expressionsOf, type Rules } from './expressions.ts'
 
 const metrics = Object.values(CATALOGUE).flat()
 const SUFFIXES = { seconds: '_seconds', bytes: '_bytes', SOL: '_sol', ratio: '_ratio', count: '' }
@@ -28,9 +31,35 @@ test('no two metrics have the same name', () => {
   expect(new Set(metrics.map(({ name }) => name)).size).toBe(metrics.length)
 })
 
-test('docs/monitoring.md is the catalogue as it is now', () => {
+test('docs/monitoring.md shows the present catalogue', () => {
   const page = readFileSync(new URL('../../../docs/monitoring.md', import.meta.url), 'utf8')
   expect(page, 'run `npm run docs`').toBe(monitoringPage())
+})
+
+const monitoring = fileURLToPath(new URL('../../../docs/monitoring/', import.meta.url))
+
+test('alert rules and dashboard refer to metrics of the catalogue only, with their labels', () => {
+  const known = new Map(metrics.map(({ name, labels }) => [name, labels]))
+  for (const { text } of expressionsOf(monitoring))
+    for (const [, name = '', matchers = ''] of text.matchAll(/((?:sluice|process)_[a-z_]+)(?:\{([^}]*)\})?/g)) {
+      const labels = known.get(name.replace(/_bucket$/, ''))
+      expect(labels, `${name} in ${text}`).toBeDefined()
+      for (const [, label] of matchers.matchAll(/([a-z]+)(?:=~|!=|=)/g))
+        expect([...(labels ?? []), 'instance', 'job'], text).toContain(label)
+    }
+})
+
+test('every alert rule is tested with promtool', () => {
+  const rules = (parse(readFileSync(`${monitoring}alerts.yml`, 'utf8')) as Rules).groups.flatMap((group) => group.rules)
+  const trials = parse(readFileSync(new URL('alerts.promtool.yml', import.meta.url), 'utf8')) as {
+    tests: { name: string; alert_rule_test: { alertname: string; exp_alerts: unknown[] }[] }[]
+  }
+  const tested = trials.tests.filter(({ name, alert_rule_test: cases }) =>
+    [0, 1].every((count) =>
+      cases.some((one) => one.alertname === name && Math.min(1, one.exp_alerts.length) === count),
+    ),
+  )
+  expect(tested.map(({ name }) => name).sort()).toEqual(rules.map(({ alert }) => alert).sort())
 })
 
 const base = viewOf()
