@@ -88,7 +88,10 @@ interface SyntaxError {
 /** Syntax errors, at most one for each line, without those that only follow from an earlier error. */
 export function syntaxErrors(document: Document.Parsed, text: string, lines: LineCounter): SyntaxError[] {
   const found: (SyntaxError & { line: number })[] = []
-  const errors = [...document.errors, ...document.warnings]
+  const all = [...document.errors, ...document.warnings]
+  // The parser stops at the deepest bracket and reports each bracket around it, up to thousands, as unclosed.
+  const exhausted = all.filter(({ code }) => code === 'RESOURCE_EXHAUSTION')
+  const errors = exhausted.length > 0 ? exhausted : all
   for (const error of errors) {
     const { offset, message } = placed(error, errors, document, text, lines)
     const { line } = lines.linePos(offset)
