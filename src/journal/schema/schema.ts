@@ -248,16 +248,20 @@ const MIGRATIONS: readonly ((db: Database, sealed?: SealReport) => void)[] = [
 
 export const SCHEMA_VERSION = MIGRATIONS.length
 
-/** Migrates a journal to the present schema. Each step is one transaction. `sealed` receives the progress of the
- *  longest step. */
+/** Migrates a journal to the present schema. Each step is one transaction; a new journal is made in one transaction,
+ *  because the commits of the single steps would take most of the time. `sealed` receives the progress of the longest
+ *  step. */
 export function migrate(db: Database, sealed?: SealReport): void {
   addRowChecksum(db)
-  for (let version = versionOf(db); version < SCHEMA_VERSION; version++) {
+  const first = versionOf(db)
+  for (let version = first; version < SCHEMA_VERSION; ) {
+    const end = first === 0 ? SCHEMA_VERSION : version + 1
     db.transaction(() => {
-      MIGRATIONS[version]?.(db, sealed)
+      for (const step of MIGRATIONS.slice(version, end)) step(db, sealed)
       db.pragma(`application_id = ${APPLICATION_ID}`)
-      db.pragma(`user_version = ${version + 1}`)
+      db.pragma(`user_version = ${end}`)
     }).exclusive()
+    version = end
   }
   addFillColumns(db)
 }
