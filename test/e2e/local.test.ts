@@ -15,10 +15,14 @@ import { openVenue, type Venue } from './venue.ts'
 
 type AtEnd = (close: () => Promise<void>) => void
 
+/** A signed transaction can land for 150 slots. At 100 ms it does so on a busy machine too, on which the checks before
+ *  the send take seconds. */
+const SLOT_MS = 100
+
 /** Bots with the local executor, on the sandbox's Solana runtime. */
 async function openLocal(rounds: number, atEnd: AtEnd, maxHoldSeconds = 3): Promise<Venue> {
   const bot = { name: 'trips', strategy: 'round-trips', params: { rounds }, executor: 'local' } as const
-  const venue = await openVenue({ bots: [{ ...bot, exits: { maxHoldSeconds } }], speed: 10 }, atEnd)
+  const venue = await openVenue({ bots: [{ ...bot, exits: { maxHoldSeconds } }], speed: 10, slotMs: SLOT_MS }, atEnd)
   const { keypair, policy: file, wallet } = venue.sandbox
   venue.configure({
     service: { builderPolicy: file },
@@ -71,9 +75,12 @@ describe.concurrent('bots with the local executor', () => {
     await running.stop()
     expect(await venue.complaints()).toEqual([])
     expect(new Set(books.attempts.map(({ executor }) => executor))).toEqual(new Set(['local']))
-    // The price may move between simulation and block, which takes 40 ms here. Then the order is retried.
+    // The price may move between simulation and block. Then the order is retried.
     expect(books.attempts.filter(({ state }) => state === 'filled').length).toBeGreaterThanOrEqual(8)
-    expect(requestsFor(venue, 'buy') + requestsFor(venue, 'sell')).toBe(requestedIn(books).length)
+    // A request that timed out on a busy machine may never have been read by the service.
+    const [requests, asked] = [requestsFor(venue, 'buy') + requestsFor(venue, 'sell'), requestedIn(books)]
+    expect(requests).toBeLessThanOrEqual(asked.length)
+    expect(requests).toBeGreaterThanOrEqual(asked.filter(({ code }) => code !== 'BUILDER_SILENT').length)
     expect(venue.requests.some((request) => request.startsWith('POST /api/trade/'))).toBe(false)
     expect(venue.log.join('\n')).toContain('the signer is ready')
     await expectRentBack(venue)
