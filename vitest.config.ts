@@ -13,11 +13,13 @@ const APART = [
   'test/*.test.ts',
 ]
 
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+
 export default defineConfig({
-  resolve: { alias: [{ find: /^sluice$/, replacement: fileURLToPath(new URL('./src/index.ts', import.meta.url)) }] },
+  resolve: { alias: [{ find: /^sluice$/, replacement: here('./src/index.ts') }] },
   test: {
     pool: 'forks',
-    setupFiles: [fileURLToPath(new URL('./test/support/own-runtime-directory.ts', import.meta.url))],
+    setupFiles: [here('./test/support/own-runtime-directory.ts')],
     maxConcurrency: 10,
     // Many tests wait for real blocks and processes: on two cores three workers take a quarter less time than two.
     maxWorkers: 3,
@@ -25,10 +27,19 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     // The processes that tests start compile the sources once, not each anew: two thirds of what a start costs.
-    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('./node_modules/.cache/sluice', import.meta.url)) },
+    env: { NODE_COMPILE_CACHE: here('./node_modules/.cache/sluice') },
     projects: [
       // One process after the other would read and compile the same sources for each of two hundred files.
-      { extends: true, test: { name: 'parts', include: ['test/**/*.test.ts'], exclude: APART, isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: 'parts',
+          include: ['test/**/*.test.ts'],
+          exclude: APART,
+          isolate: false,
+          setupFiles: [here('./test/support/seeded-properties.ts')],
+        },
+      },
       { extends: true, test: { name: 'whole', include: APART.map((path) => path.replace('**', '**/*.test.ts')) } },
     ],
   },

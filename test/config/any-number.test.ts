@@ -6,6 +6,7 @@ import { checkText } from '../../src/commands/trade/check-text.ts'
 import { loadPolicy } from '../../src/config/builder-policy-file.ts'
 import { type LoadResult, loadConfig } from '../../src/config/load.ts'
 import { changedNumbers, type Path, withNumber } from '../support/changed-numbers.ts'
+import { runs } from '../support/runs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const folder = temporaryFolder()
@@ -109,7 +110,7 @@ test('the complete configuration is valid', async () => {
 
 test('check reports an error or shows exact amounts and times for any numbers in a file', async () => {
   let right = 0
-  const numRuns = 400
+  const numRuns = runs(100)
   await fc.assert(
     fc.asyncProperty(changedNumbers(CONFIG), async (config) => {
       const loaded = await load(config)
@@ -130,7 +131,7 @@ test('a policy with any numbers is refused, or its amounts are exact', () => {
     fc.property(changedNumbers(POLICY), (policy) => {
       expectExact(loadPolicy(folder.write('policy.yaml', stringify(policy))))
     }),
-    { numRuns: 300 },
+    { numRuns: runs(75) },
   )
 })
 

@@ -5,13 +5,13 @@ import { parse } from 'yaml'
 import { seededRandom } from '../../src/base/random.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { ConfigError } from '../../src/config/yaml/errors.ts'
+import { runs } from '../support/runs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { RULES, type Wrong } from './wrong-by-rule.ts'
 import { YamlSource } from './yaml-source.ts'
 
-/** The long form: `SLUICE_WRONG_YAML=1000 npm test -- test/config/wrong-by-rule.test.ts`, and `SLUICE_SEED` for
- *  others. */
-const COUNT = Number(process.env.SLUICE_WRONG_YAML ?? 330)
+/** `SLUICE_SEED` gives others. */
+const COUNT = runs(110)
 const SEED = Number(process.env.SLUICE_SEED ?? 7)
 
 const folder = temporaryFolder()
@@ -112,7 +112,7 @@ test('every mistake is reported with its position and path, and nine of ten typi
     const isUnderstood = error?.message.endsWith(`; did you mean ${wrong.meant}?`) === true
     if (!isUnderstood) misunderstood.push(`${wrong.what}: ${error?.message}`)
   }
-  if (process.env.SLUICE_WRONG_YAML !== undefined)
+  if (process.env.SLUICE_RUNS !== undefined)
     console.info(
       `seed ${SEED}: of ${COUNT} wrong files ${COUNT - missed.length} with place and path, of ${typos} typing errors ${typos - misunderstood.length} understood`,
     )

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Fill } from '../../src/engine/order.ts'
+import { runs } from '../support/runs.ts'
 import { type Books, discrepancies, isWalked, requestedIn } from './books.ts'
 import { until } from './until.ts'
 import { openVenue } from './venue.ts'
 
-const DIALECTS = Number(process.env.SLUICE_E2E_DIALECTS ?? 20)
+const DIALECTS = runs(10)
 /** Frames that are reported as unknown, never as broken. */
 const NEWS = ['unknown field', 'unknown type']
 const MOST_BETWEEN_DECISION_AND_CHAIN_PERCENT = 0.02

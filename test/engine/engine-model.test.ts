@@ -5,6 +5,7 @@ import type { WhenStale } from '../../src/engine/exits/exit-settings.ts'
 import type { Command, Input, Output } from '../../src/engine/messages.ts'
 import type { PoolAnswer } from '../../src/market/pool-price.ts'
 import { EngineWorld, type Print, WORLD_MINTS } from '../support/engine-world.ts'
+import { runs } from '../support/runs.ts'
 
 const mint = fc.constantFrom(...WORLD_MINTS)
 const price = fc.oneof(
@@ -139,9 +140,6 @@ const policy = fc.constantFrom<WhenStale>(
   { policy: 'flatten', afterSeconds: 90 },
 )
 
-/** Raise for a longer run. */
-const runs = Number(process.env.MODEL_RUNS ?? 150)
-
 describe('an engine under random events', () => {
   it('keeps its books, limits, lanes and exits consistent, over restarts too', () => {
     fc.assert(
@@ -156,7 +154,7 @@ describe('an engine under random events', () => {
           'what was decided stays as it was',
         ).toEqual(world.texts)
       }),
-      { numRuns: runs },
+      { numRuns: runs(50) },
     )
   })
 
@@ -177,7 +175,7 @@ describe('an engine under random events', () => {
           }
         },
       ),
-      { numRuns: runs },
+      { numRuns: runs(50) },
     )
   })
 })

@@ -10,6 +10,7 @@ import { Mints } from '../../src/market/mints.ts'
 import { encodeBase58 } from '../../src/solana/base58.ts'
 import { contentOf, journalPath, keyOf, NO_LIMITS, timeOf, trades } from '../support/journal-samples.ts'
 import { oldBlocks } from '../support/old-journal.ts'
+import { runs } from '../support/runs.ts'
 
 /** Not durable: power-cut.test.ts covers durability, and these tests write sixty journals. */
 const options = {
@@ -92,7 +93,7 @@ test('the tape returns exactly the rows that the feed wrote', async () => {
       })
       expect(back).toEqual(expected)
     }),
-    { numRuns: 60 },
+    { numRuns: runs(15) },
   )
 })
 

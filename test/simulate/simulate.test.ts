@@ -7,7 +7,7 @@ import { scenarioOf } from './scenario.ts'
 import { simulate } from './world.ts'
 
 /** CI runs 3,000 (.ci/run); 100,000 were run by hand. */
-const SEEDS = 120
+const SEEDS = 80
 /** Seeds with local signing: each takes ten times as long, on Solana's runtime. CI runs 200. */
 const LOCAL_SEEDS = 12
 /** Seeds within which each mutant must be detected. */

@@ -5,6 +5,7 @@ import { ByteReader, Malformed } from '../../src/solana/byte-reader.ts'
 import { decodeTransaction, encodeTransaction, type Message } from '../../src/solana/transaction.ts'
 import { compile, verifyDraft } from '../chain/verifier/draft.ts'
 import { honest, SHAPES } from '../chain/verifier/honest.ts'
+import { runs } from '../support/runs.ts'
 
 const shapes = Object.keys(SHAPES)
 const samples = shapes.flatMap((shape) => [1, 2, 3].map((seed) => compile(honest(shape, seed)).bytes))
@@ -136,7 +137,7 @@ test('any bytes give a transaction or a refusal, never an exception', () => {
       const decoded = decodeTransaction(bytes)
       if (!decoded.ok) expect(['TX_MALFORMED', 'TX_VERSION']).toContain(decoded.code)
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -159,6 +160,6 @@ test('a transaction with one flipped bit is refused, or its bound stays within t
       expect(verdict?.trade?.mint).toBe(draft.asked.mint)
       expect(verdict?.bound).toBeLessThanOrEqual(cap)
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(500) },
   )
 })

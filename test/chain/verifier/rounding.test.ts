@@ -3,12 +3,13 @@ import { lamports, solToLamports } from '../../../src/base/units.ts'
 import { sellCost, worstCost } from '../../../src/engine/limits/order-bounds.ts'
 import { PROGRAMS } from '../../../src/solana/programs.ts'
 import { MOST_ROUNDING } from '../../../src/solana/rounding.ts'
+import { runs } from '../../support/runs.ts'
 import { type Draft, verifyDraft } from './draft.ts'
 import { draw, FEES, honest, RENT } from './honest.ts'
 import * as parts from './parts.ts'
 
-/** Drafts of each kind. A manual run uses SLUICE_ROUNDINGS=10000. */
-const EACH = Number(process.env.SLUICE_ROUNDINGS ?? 400)
+/** Drafts of each kind. 10,000: `npm run properties -- --times 100 test/chain/verifier/rounding`. */
+const EACH = runs(100)
 const SEED = Number(process.env.SLUICE_SEED ?? 1)
 const ROUNDINGS = [Math.round, Math.ceil, Math.floor] as const
 const SERVICE_FEE = 0.01

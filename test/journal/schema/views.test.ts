@@ -19,6 +19,7 @@ import {
   timeOf,
   trades,
 } from '../../support/journal-samples.ts'
+import { runs } from '../../support/runs.ts'
 
 type Row = Record<string, unknown>
 
@@ -161,6 +162,6 @@ test('the SQL views decode every double exactly, and NaN as NULL', async () => {
       db.close()
       expect(rows).toEqual(values.map((value) => Array(3).fill(Number.isNaN(value) ? null : value)))
     }),
-    { numRuns: 30 },
+    { numRuns: runs(8) },
   )
 })

@@ -7,6 +7,7 @@ import { Decoder } from '../../../../src/venues/token-service/wire/decode.ts'
 import { Frame, fillFrame } from '../../../../src/venues/token-service/wire/frame.ts'
 import { Row } from '../../../../src/venues/token-service/wire/row.ts'
 import { Scanner } from '../../../../src/venues/token-service/wire/scan.ts'
+import { runs } from '../../../support/runs.ts'
 import { anyNewToken, anyPriceUpdate, anyTrade, MINT, NEW_TOKEN, PRICE_UPDATE, signatureOf, TRADE } from './samples.ts'
 
 const decoder = new Decoder()
@@ -42,7 +43,7 @@ describe('a record is the same after a trip through the columns', () => {
         )
         expect(throughColumns(record)).toEqual(expected)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(150) },
     )
   })
   test('spaces, any order of fields, and escapes are accepted', () => {
@@ -188,7 +189,7 @@ test('no input throws, and no row without amounts is accepted', () => {
         expect((block.amount[row] as number) >= 0 && (block.size[row] as number) >= 0).toBe(true)
       if (block.kind[row] !== 2) expect(block.price[row]).toBeGreaterThan(0)
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -231,7 +232,7 @@ describe('the scanner agrees with JSON.parse', () => {
       fc.property(fc.oneof(anyTrade, anyPriceUpdate), (record) => {
         expect(compare(JSON.stringify(record))).toBe(true)
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(500) },
     )
   })
 
@@ -244,7 +245,7 @@ describe('the scanner agrees with JSON.parse', () => {
         const added = fields.map(([field, json]) => `,"${field}":${json}`).join('')
         compare(JSON.stringify(record).replace(/}$/, `${added}}`))
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(500) },
     )
     expect(compare('{"type":"trade","price":1,"price":null,"mint":"x","mint":null,"slot":null}')).toBe(true)
   })
@@ -275,7 +276,7 @@ describe('the scanner agrees with JSON.parse', () => {
         if (expected === undefined) expect(isTaken).toBe(false)
         else if (isTaken) expect(compare(json)).toBe(true)
       }),
-      { numRuns: 20_000 },
+      { numRuns: runs(5_000) },
     )
   })
 
@@ -298,7 +299,7 @@ describe('the scanner agrees with JSON.parse', () => {
         if (isJson) compare(json)
         else expect(scanAll(json, new Frame())).toBe(false)
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(1_250) },
     )
   })
 })
