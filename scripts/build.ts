@@ -44,7 +44,7 @@ for (const name of ['lib/registry.js', 'lib/util.js', 'LICENSE'])
 writeFileSync(join(packed, 'package.json'), '{ "type": "commonjs" }\n')
 
 // The page of the desk with its libraries, as the desk serves it: an installation needs none of their packages.
-for (const [url, { body }] of pageFiles()) {
+for (const [url, { body }] of await pageFiles()) {
   const path = join(dist, 'desk', 'page', packedName(url))
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, body)

@@ -1,10 +1,12 @@
-// The files of the desk's page. In a clone they are made of the sources: Node removes the types, so that a clone needs
-// no build step. The package holds the same files, written by scripts/build.ts.
+// The files of the page, with the types removed from its modules and with the libraries that it uses. A clone needs no
+// build step. The package holds the same files, written by scripts/build.ts.
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { createRequire, stripTypeScriptTypes } from 'node:module'
-import { extname, join, posix } from 'node:path'
+import { createRequire } from 'node:module'
+import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 
 export interface PageFile {
@@ -12,6 +14,8 @@ export interface PageFile {
   readonly body: Buffer
   readonly gzip: Buffer
   readonly etag: string
+  /** Whether its name changes with its text. */
+  readonly isFixed: boolean
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -20,31 +24,21 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.txt': 'text/plain; charset=utf-8',
 }
+const FIXED = /-[\w-]{20}\.(js|css)$/
+const MOST_BYTES = 10_000_000
 
-/** Libraries by the name of their import: the file of the package, and code that makes it a module. An inline import
- *  map is not an option, because the page's policy refuses inline code. */
-const LIBRARIES: Readonly<Record<string, { readonly file: string; readonly asModule?: string }>> = {
-  preact: { file: 'dist/preact.mjs' },
-  'preact/hooks': { file: 'hooks/dist/hooks.mjs' },
-  uplot: { file: 'dist/uPlot.iife.min.js', asModule: '\nexport default uPlot\n' },
-  'lightweight-charts': { file: 'dist/lightweight-charts.standalone.production.mjs' },
-}
-const IMPORT = /(\b(?:from|import)\s*\(?\s*)(['"])([^'"\n]+)\2/g
-/** `import('./x.ts')`: loaded when it is needed. */
-const isLazy = (before: string): boolean => before.includes('(')
-
-const sources = fileURLToPath(new URL('..', import.meta.url))
 const built = fileURLToPath(new URL('./page/', import.meta.url))
-let files: ReadonlyMap<string, PageFile> | undefined
+let files: Promise<ReadonlyMap<string, PageFile>> | undefined
 
 /** All files of the page by the path of their URL. They are read at the first call and kept. */
-export function pageFiles(): ReadonlyMap<string, PageFile> {
-  files ??= new Map([...textsOf()].map(([path, text]) => [path, pageFile(path, text)]))
+export function pageFiles(): Promise<ReadonlyMap<string, PageFile>> {
+  files ??= readFiles()
   return files
 }
 
-function textsOf(): Map<string, string> {
-  return existsSync(join(built, 'main.ts')) ? fromSources() : fromPackage()
+async function readFiles(): Promise<ReadonlyMap<string, PageFile>> {
+  const texts = existsSync(join(built, 'main.ts')) ? await fromSources() : fromPackage()
+  return new Map([...texts].map(([path, text]) => [path, pageFile(path, text)]))
 }
 
 function fromPackage(): Map<string, string> {
@@ -64,53 +58,27 @@ function urlOf(packed: string): string {
   return packed === 'index.html' ? '/' : `/${packed}`
 }
 
-function fromSources(): Map<string, string> {
-  const { texts, eager } = modules('desk/page/main.ts')
+async function fromSources(): Promise<Map<string, string>> {
   const read = (name: string): string => readFileSync(join(built, name), 'utf8')
-  const preload = eager.map((path) => `<link rel="modulepreload" href="${path}">`).join('\n')
+  const code = Object.entries(await bundled()).map(([name, text]): [string, string] => [`/app/${name}`, text])
+  const main = code.find(([path]) => path.startsWith('/app/desk-'))?.[0] ?? ''
+  // One style sheet: the first paint waits for each.
+  const style = read('desk.css') + readFileSync(inPackage('uplot', 'dist/uPlot.min.css'), 'utf8')
+  const css = `/app/desk-${hashOf(style)}.css`
   return new Map([
-    ['/', read('index.html').replace('<!--modules-->', preload)],
-    // One style sheet: the first paint waits for each.
-    ['/app/desk/page/desk.css', read('desk.css') + readFileSync(inPackage('uplot', 'dist/uPlot.min.css'), 'utf8')],
-    ['/vendor/licences.txt', licences()],
-    ...texts,
+    ['/', read('index.html').replace('main.js', main).replace('desk.css', css)],
+    ['/app/licences.txt', licences()],
+    [css, style],
+    ...code,
   ])
 }
 
-/** The module at `entry` and all modules that it imports. `eager`: those that the first picture needs. */
-function modules(entry: string): { texts: Map<string, string>; eager: string[] } {
-  const texts = new Map<string, string>()
-  const eager = new Set<string>()
-  const walk = (path: string, isEager: boolean): void => {
-    const url = `/app/${path.replace(/\.ts$/, '.js')}`
-    if (isEager ? eager.has(url) : texts.has(url)) return
-    if (isEager) eager.add(url)
-    const code = stripTypeScriptTypes(readFileSync(join(sources, path), 'utf8'))
-    const text = code.replaceAll(IMPORT, (_all, before: string, quote: string, name: string) => {
-      const isNeeded = isEager && !isLazy(before)
-      if (!name.startsWith('.')) return `${before}${quote}${library(name, isNeeded)}${quote}`
-      walk(posix.join(posix.dirname(path), name), isNeeded)
-      return `${before}${quote}${name.replace(/\.ts$/, '.js')}${quote}`
-    })
-    texts.set(url, text)
-  }
-  const library = (name: string, isNeeded: boolean): string => {
-    const found = LIBRARIES[name]
-    if (found === undefined) throw new Error(`The page imports '${name}', which desk/page-files.ts does not serve.`)
-    const url = `/vendor/${name.replace('/', '-')}.js`
-    if (isNeeded) eager.add(url)
-    if (!texts.has(url)) texts.set(url, libraryText(name, found))
-    return url
-  }
-  walk(entry, true)
-  return { texts, eager: [...eager] }
-}
-
-function libraryText(name: string, { file, asModule = '' }: (typeof LIBRARIES)[string]): string {
-  const text = readFileSync(inPackage(name.split('/')[0] as string, file), 'utf8')
-  // A source map is not served; `hooks` imports preact by its name.
-  const own = text.replace(/^\/\/# sourceMappingURL=.*$/m, '').replaceAll(/from\s*"preact"/g, 'from"/vendor/preact.js"')
-  return own + asModule
+/** Code of the page by file name. Rejects if a package is missing. */
+async function bundled(): Promise<Record<string, string>> {
+  const program = fileURLToPath(new URL('./page-bundle.ts', import.meta.url))
+  const options = { env: {}, maxBuffer: MOST_BYTES, encoding: 'utf8' } as const
+  const { stdout } = await promisify(execFile)(process.execPath, [program], options)
+  return JSON.parse(stdout)
 }
 
 function inPackage(name: string, file: string): string {
@@ -133,6 +101,9 @@ function licences(): string {
 function pageFile(path: string, text: string): PageFile {
   const body = Buffer.from(text)
   const type = TYPES[path === '/' ? '.html' : extname(path)] ?? 'application/octet-stream'
-  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
-  return { type, body, gzip: gzipSync(body, { level: 9 }), etag }
+  return { type, body, gzip: gzipSync(body, { level: 9 }), etag: `"${hashOf(text)}"`, isFixed: FIXED.test(path) }
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 20)
 }

@@ -15,7 +15,7 @@ import type { ShownView } from './shown-view.ts'
 export interface DeskParts {
   readonly logins: Logins
   /** Files of the page by their path, `/` for the page itself. */
-  readonly page: () => ReadonlyMap<string, PageFile>
+  readonly page: () => Promise<ReadonlyMap<string, PageFile>>
   readonly shown: Pick<ShownView, 'view' | 'events'>
   /** Answers a GET request of the API. `path`: the part after `/api/`. Throws a SluiceError if there is no journal. */
   readonly api: (path: string, query: Iterable<readonly [string, string]>) => ApiAnswer
@@ -33,6 +33,7 @@ export interface DeskParts {
 }
 
 const WRONG_LOGINS = { burst: 5, perSecond: 1 / 12 }
+const FOREVER = 'private, max-age=31536000, immutable'
 const LINK = /^[\w-]{32}$/
 
 /** The desk as a function from requests to answers. Every request has passed the gate. */
@@ -59,7 +60,7 @@ export function deskApp(parts: DeskParts): Hono<DeskEnv> {
   })
   app.get('/results/:name/', ({ req }) => resultPage(parts.resultPage(req.param('name'))))
   app.get('/', async ({ env }, next) => (env.session === undefined ? redirect('/login') : next()))
-  app.get('*', (context) => pageFile(context, parts.page()))
+  app.get('*', async (context) => pageFile(context, await parts.page()))
   app.notFound(() => new Refusal(404, 'NOT_FOUND', 'there is nothing at this path').toResponse())
   app.onError((error) => {
     if (error instanceof Refusal) return error.toResponse()
@@ -90,11 +91,13 @@ function healthAnswer(health: ReturnType<DeskParts['health']>): Response {
   return Response.json({ ok: true })
 }
 
-function login(app: Hono<DeskEnv>, { logins, now, told }: DeskParts): void {
+function login(app: Hono<DeskEnv>, { logins, now, told, page }: DeskParts): void {
   const wrong = new Rate(WRONG_LOGINS, now)
   app.get('/login.css', () => new Response(LOGIN_CSS, { headers: { 'content-type': 'text/css; charset=utf-8' } }))
   app.get('/login', ({ req }) => {
     const link = req.query('link')
+    // The page is ready by the time at which the user has pressed the button.
+    page().catch(() => {})
     return html(loginPage(link !== undefined && LINK.test(link) ? link : undefined))
   })
   app.post('/login', async ({ req, env }) => {
@@ -148,11 +151,16 @@ function sessions(app: Hono<DeskEnv>, { logins, told }: DeskParts): void {
   })
 }
 
-/** Files of the page may be kept by the browser, which asks each time whether they have changed. */
+/** The browser keeps files whose names change with their text. It asks each time whether another has changed. */
 function pageFile({ req }: Context<DeskEnv>, page: ReadonlyMap<string, PageFile>): Response {
   const file = page.get(req.path)
   if (file === undefined) throw new Refusal(404, 'NOT_FOUND', 'there is nothing at this path')
-  const headers = { 'content-type': file.type, etag: file.etag, 'cache-control': 'no-cache', vary: 'accept-encoding' }
+  const headers = {
+    'content-type': file.type,
+    etag: file.etag,
+    'cache-control': file.isFixed ? FOREVER : 'no-cache',
+    vary: 'accept-encoding',
+  }
   if (req.header('if-none-match') === file.etag) return new Response(null, { status: 304, headers })
   const isZipped = /\bgzip\b/.test(req.header('accept-encoding') ?? '')
   const body = isZipped ? file.gzip : file.body

@@ -1,12 +1,18 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { expect, test } from 'vitest'
 import { addressOf, PAGES } from '../../src/desk/page/route.ts'
 import { packedName, pageFiles } from '../../src/desk/page-files.ts'
 
 const MOST_BYTES = 150_000
-const files = pageFiles()
+const files = await pageFiles()
 const textOf = (path: string): string => files.get(path)?.body.toString() ?? ''
-const own = [...files.keys()].filter((path) => path.startsWith('/app/') && path.endsWith('.js'))
+const scripts = [...files.keys()].filter((path) => path.endsWith('.js'))
+const SOURCES = new URL('../../src/desk/page/', import.meta.url)
+/** Text of each module of the page, by file name. */
+const own = readdirSync(SOURCES)
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => [name, readFileSync(new URL(name, SOURCES), 'utf8')] as const)
 
 test('all files of the page together are at most 150 kB, compressed', () => {
   const bytes = [...files.values()].reduce((sum, { gzip }) => sum + gzip.length, 0)
@@ -14,16 +20,27 @@ test('all files of the page together are at most 150 kB, compressed', () => {
 })
 
 test('every import and every link of a file leads to a file of the page', () => {
-  for (const path of [...own, '/vendor/preact-hooks.js'])
-    for (const [, name = ''] of textOf(path).matchAll(/\b(?:from|import)\s*\(?\s*['"]([^'"\n]+)['"]/g))
+  for (const path of scripts)
+    for (const [, name = ''] of textOf(path).matchAll(/\b(?:from|import)\s*\(?\s*['"`]([^'"`\n]+)['"`]/g))
       expect([...files.keys()], `${path} imports ${name}`).toContain(posix.resolve(posix.dirname(path), name))
   for (const [, href = ''] of textOf('/').matchAll(/(?:href|src)="(\/[^"]*)"/g))
     expect([...files.keys()]).toContain(href)
 })
 
-test('the first picture loads no library of charts', () => {
-  expect(textOf('/')).toContain('<link rel="modulepreload" href="/app/desk/page/app.js">')
-  expect(textOf('/')).not.toMatch(/modulepreload" href="[^"]*(lightweight-charts|uplot|price-chart)/)
+test('the first picture loads one script, without a library of charts', () => {
+  const [main = '', ...more] = [...textOf('/').matchAll(/<script[^>]*src="([^"]*)"/g)].map(([, path]) => path)
+  expect(more).toEqual([])
+  expect(files.get(main)?.gzip.length).toBeLessThan(40_000)
+  expect(
+    scripts
+      .filter((path) => path !== main)
+      .map((path) => path.replace(/-[\w-]{20}\.js$/, ''))
+      .sort(),
+  ).toEqual(['/app/price-chart', '/app/uPlot.esm'])
+})
+
+test('a browser keeps every script and style: the name changes with the text', () => {
+  expect([...files].filter(([, { isFixed }]) => !isFixed).map(([path]) => path)).toEqual(['/', '/app/licences.txt'])
 })
 
 test('the page has no inline code or style, which its policy would refuse', () => {
@@ -38,20 +55,20 @@ test('the shell is in the HTML, with the tabs of the page', () => {
 test('no module turns text into HTML or code', () => {
   const ways =
     /innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|\beval\(|new Function/
-  for (const path of own) expect(textOf(path), path).not.toMatch(ways)
+  for (const [name, text] of own) expect(text, name).not.toMatch(ways)
 })
 
 test('the only address of another host is the notice of the chart library', () => {
-  const texts = own.flatMap((path) => [...textOf(path).matchAll(/https?:\/\/[^\s'"`]*/g)].map(([address]) => address))
+  const texts = own.flatMap(([, text]) => [...text.matchAll(/https?:\/\/[^\s'"`]*/g)].map(([address]) => address))
   expect([...new Set(texts)]).toEqual(['https://www.tradingview.com/'])
 })
 
 test('the licences of the libraries are served with them', () => {
   for (const name of ['Jason Miller', 'Leon Sorokin', 'Apache License'])
-    expect(textOf('/vendor/licences.txt')).toContain(name)
+    expect(textOf('/app/licences.txt')).toContain(name)
 })
 
 test('a packed file has the path of its URL', () => {
   expect(packedName('/')).toBe('index.html')
-  expect(packedName('/app/desk/page/main.js')).toBe('app/desk/page/main.js')
+  expect(packedName('/app/licences.txt')).toBe('app/licences.txt')
 })

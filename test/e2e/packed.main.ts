@@ -70,8 +70,8 @@ step(bots, 'npx --no sluice backtest bots.yaml --json', /"events":[1-9]/)
 step(bots, 'npx --no sluice demo --seconds 10 --journal data/demo.db', /[1-9]\d* orders/)
 // The package carries the page of the desk with its libraries, which the installation does not have.
 const page =
-  "const { pageFiles } = await import('./node_modules/sluice/dist/desk/page-files.js'); console.log([...pageFiles().keys()].join(' '))"
-step(bots, `${own} --input-type=module -e "${page}"`, /^\/ .*\/vendor\/lightweight-charts\.js/)
+  "const { pageFiles } = await import('./node_modules/sluice/dist/desk/page-files.js'); console.log([...(await pageFiles()).keys()].join(' '))"
+step(bots, `${own} --input-type=module -e "${page}"`, /^\/ .*\/app\/price-chart-[\w-]+\.js/)
 step(bots, 'test ! -e node_modules/preact && test ! -e node_modules/lightweight-charts')
 step(bots, 'npx --no sluice new strategy second')
 step(bots, 'npx --no sluice test', /pass 8\b/)

@@ -38,6 +38,12 @@ export class Parameters {
     return this.#integer(name, 0, LAST_TIME)
   }
 
+  /** Length of a range that is given in seconds. */
+  span(): Millis | undefined {
+    const seconds = this.#integer('span', 1, 86_400)
+    return seconds === undefined ? undefined : seconds * 1000
+  }
+
   mint(): string | undefined {
     const mint = this.#given.get('mint')
     return mint === undefined ? undefined : checkedMint(mint)

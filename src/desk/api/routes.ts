@@ -28,7 +28,7 @@ const ROUTES: { readonly [Path in keyof Answers]: Route<Answers[Path]> } = {
   'round-trips': { parameters: LIST, answer: ({ journal }, parameters) => roundTripsAnswer(journal, parameters) },
   positions: { parameters: LIST, answer: ({ journal }, parameters) => positionsAnswer(journal, parameters) },
   token: {
-    parameters: ['from', 'to', 'bars'],
+    parameters: ['from', 'to', 'span', 'bars'],
     hasAbout: true,
     answer: ({ journal }, parameters, about) => tokenAnswer(journal, parameters, checkedMint(about)),
   },

@@ -55,7 +55,7 @@ export function tokenAnswer(journal: DeskJournal, parameters: Parameters, mint: 
 
 function rangeOf(parameters: Parameters, last: Millis): Range {
   const to = parameters.time('to') ?? Math.max(last, parameters.time('from') ?? 0)
-  const from = parameters.time('from') ?? Math.max(0, to - SHOWN)
+  const from = parameters.time('from') ?? Math.max(0, to - (parameters.span() ?? SHOWN))
   if (from > to) throw invalid('from is later than to')
   if (to - from > DAY) throw invalid('from and to are more than a day apart')
   return { from, to }

@@ -69,9 +69,9 @@ export interface ClosedPosition {
   readonly netSol: number
 }
 
-/** GET /api/token/MINT?from=&to=&bars= Without `from` and `to`: the last hour of the token's prints. `bars` is a width
- *  such as 1m, 30 trades or 5 SOL. A series has at most 5,000 points; if there are more, the lowest and the
- *  highest of each part of the time remain, so that no spike is lost. */
+/** GET /api/token/MINT?from=&to=&span=&bars= Without `from`: the last `span` seconds (3600) before `to`, or before the
+ *  token's last print. `bars` is a width such as 1m, 30 trades or 5 SOL. A series has at most 5,000 points; if there
+ *  are more, the lowest and the highest of each part of the time remain, so that no spike is lost. */
 export interface TokenAnswer {
   readonly mint: string
   readonly symbol: string

@@ -121,7 +121,7 @@ function Notices(): ComponentChild {
       'TradingView Lightweight Charts™, Copyright (c) 2023 TradingView, Inc. ',
       h('a', { href: 'https://www.tradingview.com/', ...away }, 'https://www.tradingview.com/'),
       ' (Apache License 2.0). Preact, Copyright (c) 2015-present Jason Miller; uPlot, Copyright (c) 2022 Leon Sorokin (MIT License). ',
-      h('a', { href: '/vendor/licences.txt', ...away }, 'The licences'),
+      h('a', { href: '/app/licences.txt', ...away }, 'The licences'),
       '.',
     ),
   )

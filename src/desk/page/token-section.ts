@@ -14,12 +14,19 @@ import type { Shown } from './shown.ts'
 const CHART_EVERY_MS = 5_000
 const USUAL_WIDTHS = ['15s', '1m', '5m']
 const MARKS_LISTED = 100
+const SPAN = '3600'
 const SPANS = [
   { value: '900', text: '15 min' },
   { value: '3600', text: '1 h' },
   { value: '21600', text: '6 h' },
   { value: '86400', text: '1 d' },
 ] as const
+
+/** Path of the answer about a token. `span`: seconds before its last print. */
+export function tokenPath(mint: string, span = SPAN, bars = ''): string {
+  const width = bars === '' ? '' : `&bars=${encodeURIComponent(bars)}`
+  return `/api/token/${encodeURIComponent(mint)}?span=${span}${width}`
+}
 
 export function TokenPage({ shown, mint, theme }: { shown: Shown; mint: string; theme: string }): ComponentChild {
   return h(
@@ -78,19 +85,13 @@ function knownTokens({ positions, openOrders, lastFills }: View): Map<string, st
 
 function OneToken({ shown, mint, theme }: { shown: Shown; mint: string; theme: string }): ComponentChild {
   const [bars, setBars] = useState('')
-  const [span, setSpan] = useState<string>('3600')
+  const [span, setSpan] = useState<string>(SPAN)
   const widths = useMemo(
     () => [...new Set([...shown.view.bots.flatMap(({ params }) => declaredWidths(params)), ...USUAL_WIDTHS])],
     [shown.view.bots.length],
   )
-  // Whole minutes, so that the address stays the same between two reads within a minute.
-  const from = Math.floor(shown.now / 60_000) * 60_000 - Number(span) * 1000
   const isLive = shown.view.source === 'running'
-  const window = isLive ? `from=${from}&` : ''
-  const asked = useAnswer<TokenAnswer>(
-    `/api/token/${encodeURIComponent(mint)}?${window}bars=${encodeURIComponent(bars)}`.replace(/[?&]bars=$/, ''),
-    isLive ? CHART_EVERY_MS : 0,
-  )
+  const asked = useAnswer<TokenAnswer>(tokenPath(mint, span, bars), isLive ? CHART_EVERY_MS : 0)
   const [last, setLast] = useState<TokenAnswer | undefined>(undefined)
   useEffect(() => {
     if (asked.answer !== undefined) setLast(asked.answer)
@@ -111,7 +112,7 @@ function OneToken({ shown, mint, theme }: { shown: Shown; mint: string; theme: s
         { class: 'line' },
         h(Foreign, { text: token?.name ?? '' }),
         h(Key, { text: mint }),
-        isLive ? h(Choice<string>, { label: 'Time shown', options: SPANS, value: span, choose: setSpan }) : null,
+        h(Choice<string>, { label: 'Time shown', options: SPANS, value: span, choose: setSpan }),
         h(Choice<string>, {
           label: 'Price or bars',
           options: [{ value: '', text: 'price' }, ...widths.map((value) => ({ value, text: value }))],

@@ -56,6 +56,8 @@ test('all prints of a token are shown, with the time of the first and the last',
 test('without a range, the answer ends with the last print', () => {
   const { last, to, from } = tokenOf(bought[0] as string, {})
   expect([to, from]).toEqual([last, (last as number) - 3_600_000])
+  const short = tokenOf(bought[0] as string, { span: '60' })
+  expect([short.to, short.from]).toEqual([last, (last as number) - 60_000])
 })
 
 test('a part of the time shows the prices that the whole time shows there', () => {
@@ -139,6 +141,7 @@ test.each([
   [{ from: '0', to: '86400001' }, 'from and to are more than a day apart'],
   [{ bars: '7 parsecs' }, /^bars is invalid; expected a time from 1s to 1d/],
   [{ from: '0', to: '86400000', bars: '1s' }, '1s gives more than 5000 bars; choose wider bars or a shorter range'],
+  [{ span: '86401' }, 'span is invalid; expected a whole number from 1 to 86400'],
   [{ from: '-1' }, 'from is invalid; expected a whole number from 0 to 8640000000000000'],
 ] as const)('%j is refused with one sentence', (query, error) => {
   const { status, error: found } = api.refusal(`token/${MINT}`, Object.entries(query))

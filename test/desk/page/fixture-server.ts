@@ -71,7 +71,7 @@ export class FixtureDesk {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://desk')
     response.setHeader('content-security-policy', POLICY)
     response.setHeader('x-content-type-options', 'nosniff')
-    const file = pageFiles().get(pathname)
+    const file = (await pageFiles()).get(pathname)
     if (file !== undefined) {
       response.writeHead(200, { 'content-type': file.type, 'content-encoding': 'gzip' }).end(file.gzip)
     } else if (this.isLoggedOut) send(response, 401, { error: 'log in first', code: 'LOGIN_REQUIRED' })

@@ -1,0 +1,16 @@
+// Joins the modules of the page and its libraries into few files, because a browser needs about a millisecond of
+// processor time for each file, and prints them as JSON: code by file name. This is a process of its own, because
+// rolldown takes 150 MB, which the process that trades would keep.
+import { fileURLToPath } from 'node:url'
+import { rolldown } from 'rolldown'
+
+const bundle = await rolldown({
+  input: { desk: fileURLToPath(new URL('./page/main.ts', import.meta.url)) },
+  platform: 'browser',
+  logLevel: 'silent',
+})
+// The names change with the text, so that a browser may keep a file forever.
+const names = '[name]-[hash:20].js'
+const { output } = await bundle.generate({ format: 'esm', minify: true, entryFileNames: names, chunkFileNames: names })
+const files = output.map((file) => [file.fileName, file.type === 'chunk' ? file.code : file.source])
+process.stdout.write(JSON.stringify(Object.fromEntries(files)))
