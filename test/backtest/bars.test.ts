@@ -7,6 +7,7 @@ import { Mints } from '../../src/market/mints.ts'
 import { journalPath } from '../support/journal-samples.ts'
 import type { MarketRow } from '../support/market-rows.ts'
 import { feed } from '../support/recorded-tape.ts'
+import { runs } from '../support/runs.ts'
 import { simulateRun } from '../support/simulated-run.ts'
 import {
   backtested,
@@ -20,8 +21,7 @@ import {
   textsOf,
 } from '../support/teller-runs.ts'
 
-/** `BAR_RUNS=200 npx vitest run test/backtest/bars.test.ts` tries more strategies and markets. */
-const RUNS = Number(process.env['BAR_RUNS'] ?? 3)
+const RUNS = runs(2)
 const configOf = (given: object) => tellerConfig('bar-teller', given)
 
 const kept = fc.oneof(

@@ -5,6 +5,7 @@ import type { Tree } from '../support/condition-tree.ts'
 import { journalPath } from '../support/journal-samples.ts'
 import type { MarketRow } from '../support/market-rows.ts'
 import { feed } from '../support/recorded-tape.ts'
+import { runs } from '../support/runs.ts'
 import { simulateRun } from '../support/simulated-run.ts'
 import {
   backtested,
@@ -18,8 +19,7 @@ import {
   textsOf,
 } from '../support/teller-runs.ts'
 
-/** `CONDITION_RUNS=200 npx vitest run test/backtest/conditions.test.ts` tries more strategies and markets. */
-const RUNS = Number(process.env['CONDITION_RUNS'] ?? 2)
+const RUNS = runs(2)
 
 const kept = fc.oneof(
   fc.integer({ min: 1, max: 40 }),

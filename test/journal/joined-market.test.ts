@@ -7,6 +7,7 @@ import { Mints } from '../../src/market/mints.ts'
 import { journalPath, keyOf, timeOf } from '../support/journal-samples.ts'
 import type { MarketRow } from '../support/market-rows.ts'
 import { feed, type Recording, writeTape } from '../support/recorded-tape.ts'
+import { runs } from '../support/runs.ts'
 
 const KEYS = ['trades']
 const at = timeOf
@@ -117,7 +118,7 @@ test('a tape cut into overlapping journals is restored by joining them', async (
       },
     ),
     {
-      numRuns: 12,
+      numRuns: runs(6),
       examples: [
         [
           [

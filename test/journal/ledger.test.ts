@@ -14,6 +14,7 @@ import type { WalletTransaction } from '../../src/orders/audit-records.ts'
 import { ACCOUNT, attempt, fill, journalPath, NO_LIMITS, order, start } from '../support/journal-samples.ts'
 import { happenings, LedgerModel } from '../support/ledger-model.ts'
 import { forgetLedger } from '../support/old-journal.ts'
+import { runs } from '../support/runs.ts'
 
 const LINES = `trade + impact + venue_fee + service_fee + base_fee + priority_fee + tip + rent_paid + rent_returned + wrapped
   + other + remainder`
@@ -61,7 +62,7 @@ test('random wallet histories: the ledger holds every lamport at every audit, an
       expectParts(path, model)
       expectLots(path, model)
     }),
-    { numRuns: Number(process.env.SLUICE_LEDGERS ?? 12) },
+    { numRuns: runs(6) },
   )
   await journal.close()
 })

@@ -4,6 +4,7 @@ import { isFullExit, isOpen, type Order } from '../../src/engine/order.ts'
 import type { Attempt } from '../../src/orders/attempt.ts'
 import { aBuy, anOrder, fillOf, GatewayWorld, type Script } from '../support/gateway-world.ts'
 import { absent, acked, FILL, lost, refused, reverted, unsent } from '../support/outcomes.ts'
+import { runs } from '../support/runs.ts'
 import { TokenChain } from '../support/token-chain.ts'
 
 /** Scripts of one attempt, by name. */
@@ -109,7 +110,7 @@ test('every order ends once, executes at most once or sells at most the tokens h
         expect(world.out.size).toBe(0)
       },
     ),
-    { numRuns: Number(process.env.MODEL_RUNS ?? 1_500) },
+    { numRuns: runs(500) },
   )
   // The runs must have reached every kind of end.
   for (const end of ['filled', 'failed', 'not_executed', 'refused', 'expired', 'cancelled', 'repeated']) {

@@ -4,6 +4,7 @@ import type { Clock } from '../../src/base/machine.ts'
 import { Limiter, type RequestClass } from '../../src/orders/limiter.ts'
 import type { Slot } from '../../src/orders/ports.ts'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
+import { runs } from '../support/runs.ts'
 
 const MINUTE = 60_000
 
@@ -202,6 +203,6 @@ test('no window of a minute at the server holds more requests than the plan, and
       expect(Object.values(world.waiting).flat(), 'somebody waits for ever').toEqual([])
       expect(world.counted.flatMap((request) => complaintsOf(world, request))).toEqual([])
     }),
-    { numRuns: 1_500 },
+    { numRuns: runs(500) },
   )
 })

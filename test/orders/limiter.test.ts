@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { Limiter, type RequestClass } from '../../src/orders/limiter.ts'
 import type { Slot } from '../../src/orders/ports.ts'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
+import { runs } from '../support/runs.ts'
 
 const MINUTE = 60_000
 
@@ -495,6 +496,6 @@ test('no exit waits behind an entry: under any plan, during plan changes, with 4
         })
       }
     }),
-    { numRuns: Number(process.env.SLUICE_LIMITER_RUNS ?? 200) },
+    { numRuns: runs(100) },
   )
 })

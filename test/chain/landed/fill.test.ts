@@ -4,12 +4,13 @@ import { codeOf, errorText, readFill } from '../../../src/chain/landed/fill.ts'
 import { NO_COSTS, walletChange } from '../../../src/engine/accounting/fill-costs.ts'
 import type { Attempt } from '../../../src/orders/attempt.ts'
 import { buyAttempt, sellAttempt } from '../../support/attempts.ts'
+import { runs } from '../../support/runs.ts'
 import { keyOf, landed, MINT, ownTokens, POOL, SIGNATURE, type Use, WALLET, WSOL, wallet } from '../landed.ts'
 import { answerOf, costsOf, type Shape, shapes } from '../trade-shapes.ts'
 
 const RENT = 2_039_280
 /** A manual run used 20,000. */
-const RUNS = Number(process.env.SLUICE_FILLS ?? 300)
+const RUNS = runs(100)
 const buy = buyAttempt(MINT, 0.1)
 const sell = sellAttempt(MINT)
 const pool = (before: number, after: number): Use => ({ key: POOL, lamports: [before, after] })

@@ -4,6 +4,7 @@ import type { Json } from '../../../src/base/json.ts'
 import { type Bot, defineStrategy, type Token, z } from '../../../src/index.ts'
 import { MINT, OTHER_MINT, type StrategyRig, testStrategy } from '../../../src/testing.ts'
 import { keyOf } from '../../support/journal-values.ts'
+import { runs } from '../../support/runs.ts'
 
 type Act = (token: Token, bot: Bot) => void
 
@@ -238,7 +239,7 @@ describe('token.durable', () => {
       fc.property(fc.array(step, { maxLength: 14 }), (steps) => {
         expect(valuesAfter(steps, true)).toEqual(valuesAfter(steps, false))
       }),
-      { numRuns: 12 },
+      { numRuns: runs(6) },
     )
   })
 })

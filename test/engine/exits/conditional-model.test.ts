@@ -10,10 +10,10 @@ import type { ReferenceExits, Wish } from '../../support/conditional-reference.t
 import { botSettings, EngineRig, fillOf, orders } from '../../support/engine-rig.ts'
 import { RecordedMoney } from '../../support/recorded-money.ts'
 import { type Expected, ReferenceRun } from '../../support/reference-run.ts'
+import { runs } from '../../support/runs.ts'
 import type { Answers } from '../../support/sales-model.ts'
 
-// The long form: SLUICE_CONDITIONAL_RUNS=10000 npm test -- test/engine/exits/conditional-model.test.ts
-const RUNS = Number(process.env.SLUICE_CONDITIONAL_RUNS ?? 250)
+const RUNS = runs(100)
 const SEED = Number(process.env.SLUICE_SEED ?? 1)
 
 const LADDER = { slippageLadder: [5, 15, 30, 50], retryMs: 3_000 } as const

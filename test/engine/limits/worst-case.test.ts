@@ -12,6 +12,7 @@ import type { BotSettings } from '../../../src/engine/settings.ts'
 import { type Bot, type BuyOptions, defineStrategy } from '../../../src/engine/strategy.ts'
 import { botSettings, EngineRig, fillOf, startInput } from '../../support/engine-rig.ts'
 import { RecordedMoney } from '../../support/recorded-money.ts'
+import { runs } from '../../support/runs.ts'
 
 const MINTS = ['6', '7', '8'].map((first) => `${first}Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump`)
 const EVENING = 20_601 * DAY + 23 * HOUR // of the first day of a rig
@@ -165,7 +166,7 @@ function judge(wallet: Wallet, bot: string | null, worst: WorstCase, limits: rea
 }
 
 /** Raise it for a longer run. */
-const numRuns = Number(process.env.MODEL_RUNS ?? 60)
+const numRuns = runs(30)
 
 test('no sequence of requests spends more of a wallet than the worst case of `check`', () => {
   let orders = 0
