@@ -14,15 +14,24 @@ const APART = [
   'test/*.test.ts',
 ]
 
-/** Short files that run long. Vitest starts large files first, so one of these alone would run last for half a minute. */
-const LONG = /e2e\/(kills|suspend|full-exit|poll|isolation|disk|local|crashes|resolver|backup)|simulate/
+/** The long files in the order of their start. Behind each file with many processes stand files that mostly wait,
+ *  because two of the former at the same time slow each other down, and a process that trades in real time uses the
+ *  processor as long as it runs. */
+const FIRST = [
+  ...['local', 'resolver', 'poll', 'backup', 'full-exit', 'isolation', 'suspend'],
+  ...['disk', 'faults', 'feed', 'deploy', 'dialects', 'signer', 'refusals'],
+  ...['crashes', 'protocol', 'no-rpc', 'simulate', 'kills'],
+]
 
-/** Files that wait for processes start first, the longest before the others. The files of `parts`, which only compute,
- *  fill the end, so that no core is idle until the last file. */
+/** Vitest starts large files first, although short files may run long. The files of `parts`, which only compute, fill
+ *  the end, so that no core is idle until the last file. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ project, moduleId }: TestSpecification): number =>
-      project.name === 'parts' ? 2 : LONG.test(moduleId) ? 0 : 1
+    const rank = ({ project, moduleId }: TestSpecification): number => {
+      if (project.name === 'parts') return FIRST.length + 1
+      const found = FIRST.findIndex((name) => new RegExp(`/(e2e|simulate|model)/${name}\\.test`).test(moduleId))
+      return found < 0 ? FIRST.length : found
+    }
     return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other))
   }
 }
@@ -36,8 +45,8 @@ export default defineConfig({
     setupFiles: [here('./test/support/own-runtime-directory.ts')],
     maxConcurrency: 10,
     sequence: { sequencer: LongestFirst },
-    // Many tests wait for real blocks and processes, so that two cores serve four workers.
-    maxWorkers: 4,
+    // Many tests wait for real blocks and processes: on two cores three workers take a quarter less time than two.
+    maxWorkers: 3,
     // Ends what never ends, and nothing else: a machine may be as busy as it likes.
     testTimeout: 600_000,
     hookTimeout: 600_000,
