@@ -84,6 +84,7 @@ test('after a restart, the bars are those of a run without one, and the requests
 })
 
 test('a run that buys at bars, and is killed and started again, is repeated by its replay', async () => {
+  let orders = 0 // over all runs, because few wide bars may be too few for a buy
   await fc.assert(
     fc.asyncProperty(params, seed, async (given, seedOfIt) => {
       const rows = marketOf(seedOfIt, 300)
@@ -99,15 +100,13 @@ test('a run that buys at bars, and is killed and started again, is repeated by i
         await simulateRun(path, { time, items, config, durable: false, timerLateMs, rowsACommit: 7 })
       await expectReplayed(path)
       const reader = openReader(path)
-      const orders = reader
-        .segments()
-        .flatMap((segment) => [...reader.replay(segment, new Mints())])
-        .filter(isOrder)
+      const items = reader.segments().flatMap((segment) => [...reader.replay(segment, new Mints())])
+      orders += items.filter(isOrder).length
       reader.close()
-      expect(orders.length).toBeGreaterThan(0)
     }),
     { numRuns: RUNS },
   )
+  expect(orders).toBeGreaterThan(0)
 })
 
 const isOrder = (item: SegmentItem): boolean => item.kind === 'output' && item.output.kind === 'order'

@@ -245,7 +245,9 @@ test('an order is open until it is over, and one that was open before counts', (
     mint: MINT,
     account: WALLET.id,
     side: 'sell',
+    class: 'exit',
     size: { kind: 'all' },
+    time: NOON,
   })
   model.restore({ ...NO_MONEY, orders: [{ order: order('o1') as never, state: 'held' }] })
   const journal = model.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })

@@ -5,8 +5,8 @@ import { raiseTrades } from '../../../src/live/telegram/trade-events.ts'
 import { ViewModel } from '../../../src/runtime/view/view-model.ts'
 
 const order = {
-  ...{ id: 'o7', bot: 'dips', account: 'a', side: 'buy', mint: 'MintA', reason: 'fell 10 %' },
-  size: { kind: 'sol', lamports: 50_000_000 },
+  ...{ id: 'o7', bot: 'dips', account: 'a', side: 'buy', class: 'entry', mint: 'MintA', reason: 'fell 10 %' },
+  ...{ size: { kind: 'sol', lamports: 50_000_000 }, time: 1 },
 }
 const state = (orderId: string, to: string) =>
   ({ kind: 'orderState', orderId, state: to, code: '', reason: '' }) as unknown as Output
