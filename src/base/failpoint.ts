@@ -9,6 +9,8 @@ export type Failpoint =
   | 'sent'
   | 'before-report'
   | 'after-report'
+  | 'update-received'
+  | 'update-given'
   | 'sweep-pass'
 
 let on = false

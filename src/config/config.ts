@@ -123,8 +123,10 @@ export interface AlertsConfig {
 /** A bot of Telegram that answers questions and sends events. */
 export interface TelegramConfig {
   readonly token: Secret
-  /** Ids of the users who may ask, and who receive the events. */
+  /** Ids of the users who may ask, and who receive the events; the operators are among them. */
   readonly viewers: readonly number[]
+  /** Ids of the users who may also steer. */
+  readonly operators: readonly number[]
   readonly events: Readonly<Record<TelegramKind, Loudness>>
   /** Address of the Bot API, without a slash at the end. */
   readonly api: string

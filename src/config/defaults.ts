@@ -114,10 +114,11 @@ export function alertsFrom(input: FileInput['alerts'], cwd: string): AlertsConfi
 
 export function telegramFrom(input: FileInput['telegram'], cwd: string): TelegramConfig | undefined {
   if (input === undefined) return undefined
-  const { token, viewers, events, api = TELEGRAM_DEFAULTS.api } = input
+  const { token, viewers = [], operators = [], events, api = TELEGRAM_DEFAULTS.api } = input
   const kinds = TELEGRAM_KINDS.map((kind) => [kind, events?.[kind] ?? loudnessOf(kind)])
   return {
-    ...{ token: secretFrom(token, cwd, botTokenProblem), viewers, api: api.replace(/\/+$/, '') },
+    ...{ token: secretFrom(token, cwd, botTokenProblem), api: api.replace(/\/+$/, '') },
+    ...{ viewers: [...new Set([...operators, ...viewers])], operators },
     events: Object.fromEntries(kinds) as TelegramConfig['events'],
   }
 }

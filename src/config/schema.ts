@@ -329,13 +329,20 @@ const ABOUT_TRADES: Partial<Record<TelegramKind, string>> = {
   summary: 'The result of each bot, at the end of the UTC day.',
 }
 
+const userIds = z.array(z.int().min(1)).min(1).max(20)
+
 /** A bot of Telegram. Its token grants full access to it, so the token is a secret. */
 const telegram = z.strictObject({
   token: described(secretReference('the token'), {
     about: "Where the bot's token is stored: `env:NAME`, or `file:PATH` with mode 0600.",
   }),
-  viewers: described(z.array(z.int().min(1)).min(1).max(20), {
-    about: 'Ids of the users who may ask, and who receive the events. An id belongs to a person, never to a group.',
+  operators: key(
+    userIds,
+    'Ids of the users who may ask, receive the events, and halt, resume, sell and flatten. An id belongs to a person, never to a group.',
+    { absent: 'no user of Telegram may steer', unit: 'unitless' },
+  ),
+  viewers: key(userIds, 'Ids of the users who may ask and receive the events, and steer nothing.', {
+    absent: 'only the operators may ask',
     unit: 'unitless',
   }),
   events: key(

@@ -1,8 +1,8 @@
 import { Hono } from 'hono'
 import { SluiceError } from '../base/errors.ts'
 import { commandOf } from '../live/control/command.ts'
+import { Nonces, type Taken } from '../live/control/nonces.ts'
 import { DESK_COMMANDS, type DeskCommand, type Preview } from '../live/control/preview.ts'
-import { Nonces } from './access/nonces.ts'
 import { type DeskEnv, requireType, sessionOf } from './env.ts'
 import { Refusal } from './refusal.ts'
 
@@ -27,10 +27,16 @@ export function actionRoutes(actor: Actor | undefined, now: () => number): Hono<
   routes.post('/api/actions/confirm', async ({ req, env }) => {
     const { session, acts } = actingSession(env, actor)
     const { nonce } = jsonOf(req.header('content-type'), await req.text())
-    const command = nonces.take(session.id, typeof nonce === 'string' ? nonce : '')
+    const command = confirmed(nonces.take(session.id, typeof nonce === 'string' ? nonce : ''))
     return Response.json({ text: await acts.carryOut(command, session.name) })
   })
   return routes
+}
+
+function confirmed(taken: Taken<DeskCommand>): DeskCommand {
+  if (taken.kind === 'valid') return taken.action
+  const why = taken.kind === 'expired' ? 'has expired' : 'was used already or is not yours'
+  throw new Refusal(409, 'NONCE_INVALID', `this confirmation ${why}: look at the preview again`)
 }
 
 function actingSession(env: DeskEnv['Bindings'], acts: Actor | undefined) {

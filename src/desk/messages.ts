@@ -1,8 +1,8 @@
 import type { DeskConfig } from '../config/config.ts'
 import type { DeskCommand } from '../live/control/preview.ts'
+import type { Hashed } from '../live/control/secrets.ts'
 import type { Change, View } from '../runtime/view/view.ts'
 import type { SessionRecord } from './access/logins.ts'
-import type { Hashed } from './access/secrets.ts'
 
 // Messages between the main thread and the thread of the desk. Everything that the desk's thread knows comes through
 // them: it receives no configuration except its own, no key and no environment.

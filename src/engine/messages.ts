@@ -45,8 +45,9 @@ export type Input =
   | { kind: 'plan'; plan: Plan }
   /** A source of a bot answered. `data`: the checked value; absent if it has not changed since the last answer. */
   | { kind: 'source'; bot: string; name: string; data?: Json }
-  /** `by`: who gave the command: `terminal`, or the name of a session of the desk. Absent in older journals. */
-  | { kind: 'command'; command: Command; by?: string }
+  /** `by`: who gave the command: `terminal`, `telegram:ID`, or the name of a session of the desk. Absent in older
+   *  journals. `update`: the update of Telegram that confirmed the command; absent for every other command. */
+  | { kind: 'command'; command: Command; by?: string; update?: number }
 
 /** CHAIN_UNREAD: the state of the wallet is unknown. DISK_LOW: the disk that holds the journal is nearly full.
  *  UNIT_CONTRADICTED: the feed's amounts are not in SOL. */

@@ -36,6 +36,7 @@ import { ProcessProbe } from './process-probe.ts'
 import { openRecoveredJournal, type RecoveredJournal } from './recovered-journal.ts'
 import { lockKey, lockWallet, openService, type ServiceAccess } from './service-access.ts'
 import { sourcesOf } from './source-addresses.ts'
+import { OwnJournal } from './telegram/own-journal.ts'
 import type { Probe } from './trading.ts'
 import { buildWorld, type LiveWorld } from './world.ts'
 
@@ -165,12 +166,17 @@ class Start {
       deskLink: this.#options.deskLink,
     }
     const operator = new Operator(operated)
-    const handle: RunningBots['handle'] = (command, by) => {
+    const handle = (command: ControlCommand, by?: string, update?: number): object | Promise<object> => {
       if (command.command !== 'status') this.#log.info({ by }, `operator: ${command.command}`)
-      return operator.carryOut(command, by)
+      return operator.carryOut(command, by, update)
     }
+    const preview = (command: DeskCommand): Preview => previewOf(command, operated)
     await this.#serve(segment, context, handle)
-    world.serveTelegram(view)
+    const own = new OwnJournal(this.#config.journal.path)
+    world.serveTelegram({
+      ...{ view: () => view(), handle, preview, own },
+      isRecorded: (update) => own.hasUpdate(update, clock.now()),
+    })
     this.#log.info({ bots: settings.map(({ name, account }) => `${name} (${account.mode})`) }, 'running')
     const overridden = overriddenNote(this.#config.bots)
     if (overridden !== undefined) this.#log.info(overridden)
@@ -178,7 +184,7 @@ class Start {
       this.#log.warn({ bots }, `${code}: ${text}`)
     return {
       ...{ ...watched, view, updates, log: this.#log, ended: this.#ending.promise, handle },
-      preview: (command) => previewOf(command, operated),
+      preview,
       stop: () => this.#stop(context, segment, stopFeed),
     }
   }

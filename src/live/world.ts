@@ -18,7 +18,6 @@ import type { Route } from '../orders/working-order.ts'
 import type { Log } from '../runtime/log.ts'
 import { PaperWorld } from '../runtime/paper-world.ts'
 import type { AnySegment } from '../runtime/segment.ts'
-import type { View } from '../runtime/view/view.ts'
 import type { ViewModel } from '../runtime/view/view-model.ts'
 import { openHttp } from '../venues/http.ts'
 import { busier, loopLoad } from '../venues/overload.ts'
@@ -33,7 +32,7 @@ import { MessagePacer } from './request-pacing.ts'
 import { Routes } from './routes.ts'
 import type { KeyUse, ServiceAccess } from './service-access.ts'
 import { SourcePolls } from './source-polls.ts'
-import { openTelegram } from './telegram/telegram.ts'
+import { openTelegram, type Shown } from './telegram/telegram.ts'
 import { raiseTrades } from './telegram/trade-events.ts'
 import type { Probe } from './trading.ts'
 import { Trading } from './trading.ts'
@@ -242,13 +241,13 @@ export class LiveWorld {
     return this.#alerts?.lost ?? 0
   }
 
-  /** Begins to answer questions in Telegram and to send trades there, if it is configured. */
-  serveTelegram(view: () => View): void {
+  /** Begins to answer questions in Telegram, to take commands and to send trades there, if it is configured. */
+  serveTelegram(shown: Shown): void {
     const telegram = this.#telegram?.telegram
     if (telegram === undefined) return
     const { model, service } = this.#parts
     raiseTrades(model, (event) => telegram.raise({ ...event, text: service.redact(event.text) }))
-    telegram.serve(view)
+    telegram.serve(shown)
   }
 
   async close(): Promise<void> {

@@ -20,7 +20,7 @@ describe.concurrent('killed between two steps', () => {
   // On a busy disk six buys may be accepted and armed before the first commit. After a kill at that moment the journal
   // knows no request, and a used key without recorded requests counts as fully used for 60 s, so no buy would follow.
   // The seventh armed order is a sale.
-  const steps: Record<Exclude<Failpoint, 'built' | 'signed' | 'sent' | 'sweep-pass'>, number> = {
+  const steps: Record<Exclude<Failpoint, 'built' | 'signed' | 'sent' | 'sweep-pass' | `update-${string}`>, number> = {
     accepted: 8,
     armed: 8,
     'before-execute': 4,

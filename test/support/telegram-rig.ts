@@ -2,6 +2,7 @@ import type { Http, HttpResult } from '../../src/base/machine.ts'
 import { TELEGRAM_KINDS, type TelegramKind } from '../../src/config/alert-kinds.ts'
 import type { TelegramConfig } from '../../src/config/config.ts'
 import { loudnessOf } from '../../src/config/defaults.ts'
+import type { ControlCommand } from '../../src/live/control/command.ts'
 import { botClient } from '../../src/live/telegram/bot-client.ts'
 import { Telegram } from '../../src/live/telegram/telegram.ts'
 import type { View } from '../../src/runtime/view/view.ts'
@@ -10,29 +11,57 @@ import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 
 const TOKEN = '1:AAAAAAAAAAAAAAAAAAAAAAAA'
 export const VIEWER = 501
+export const OPERATOR = 601
 
-/** A bot that serves one viewer through the sandbox's Bot API, on a simulated clock. */
+/** A bot that serves a viewer and an operator through the sandbox's Bot API, on a simulated clock. */
 export class TelegramRig {
   readonly clock = new SimulatedClock(Date.UTC(2026, 10, 23, 12))
-  readonly api = new BotApi({ token: TOKEN, clock: this.clock, users: [VIEWER] })
+  readonly api = new BotApi({ token: TOKEN, clock: this.clock, users: [VIEWER, OPERATOR] })
   readonly lines: string[] = []
   readonly telegram: Telegram
+  /** Commands that were carried out. */
+  readonly commands: { readonly command: ControlCommand; readonly by: string; readonly update: number }[] = []
+  /** Updates that the journal of an earlier process has. */
+  readonly recorded = new Set<number>()
+  /** Questions about the journal. */
+  readonly asked: string[] = []
+  /** Carries out a command. */
+  handle: (command: ControlCommand) => object | Promise<object> = ({ command }) => ({ text: `${command} is done` })
   /** Replaces the answers of the API, for as long as it returns one. */
   instead: () => HttpResult | undefined = () => undefined
 
-  constructor(events: Partial<TelegramConfig['events']> = {}, token = TOKEN) {
+  constructor(events: Partial<TelegramConfig['events']> = {}, { token = TOKEN, operators = [] as number[] } = {}) {
     const kinds = TELEGRAM_KINDS.map((kind: TelegramKind) => [kind, events[kind] ?? loudnessOf(kind)])
     const log = (fields: unknown, text?: string) => this.lines.push(text === undefined ? `${fields}` : text)
     this.telegram = new Telegram({
-      ...{ viewers: [VIEWER], events: Object.fromEntries(kinds), clock: this.clock },
+      ...{ viewers: [VIEWER, ...operators], operators, events: Object.fromEntries(kinds), clock: this.clock },
       log: { info: log, warn: log } as never,
       call: botClient(this.http, 'http://api', token),
     })
   }
 
   serve(view: View): this {
-    this.telegram.serve(() => view)
+    this.telegram.serve({
+      view: () => view,
+      preview: (command) => ({ text: `preview of ${command.command}`, warning: 'at the market' }),
+      handle: (command, by, update) => {
+        this.commands.push({ command, by, update })
+        return this.handle(command)
+      },
+      isRecorded: (update) => this.recorded.has(update),
+      own: {
+        run: async (args) => {
+          this.asked.push(args.join(' '))
+          return [`lines of ${args.join(' ')}`]
+        },
+      },
+    })
     return this
+  }
+
+  /** Texts that a user sees now. */
+  shownTo(user: number): string[] {
+    return this.api.sent.filter(({ chat }) => chat === user).map(({ text }) => text)
   }
 
   /** Texts that the viewer has received. */

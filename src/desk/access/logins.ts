@@ -1,6 +1,6 @@
 import type { Millis } from '../../base/units.ts'
+import { type Hashed, Secrets } from '../../live/control/secrets.ts'
 import { Refusal } from '../refusal.ts'
-import { type Hashed, Secrets } from './secrets.ts'
 
 const LINK_MS = 5 * 60_000
 /** A session ends after this time without a request. */

@@ -132,6 +132,9 @@ const PAST_RESULTS = `
     UNION ALL SELECT account, bot, 0, -wallet, 0, time, 0, 0 FROM posting WHERE kind = 'failed' AND standing = 1
   ) GROUP BY account, bot`
 
+const TELEGRAM_UPDATES = `
+  SELECT telegram_update AS "update" FROM commands WHERE time >= ? AND telegram_update IS NOT NULL`
+
 /** Opens a journal read-only; another process may be writing it. Throws SluiceError (exit 1) if the file is missing,
  *  corrupt, newer, or not a journal. Every method throws SluiceError if it finds the file corrupt. `mapped`: reads the
  *  tape through a memory map, see `MappedScan`. */
@@ -307,6 +310,12 @@ export class JournalReader {
       const { bot, name, data = null } = decodeJson<SourceNews>(json)
       return { bot, name, data, time }
     })
+  }
+
+  /** Updates of Telegram that confirmed a command since `since`. */
+  telegramUpdates(since: Millis): number[] {
+    const rows = this.#read(() => this.#db.prepare(TELEGRAM_UPDATES).all(since)) as { update: number }[]
+    return rows.map(({ update }) => update)
   }
 
   /** All fills, oldest first, without those that a fork reversed. */

@@ -141,6 +141,17 @@ SELECT seq, segment, time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixepo
 FROM input WHERE kind = 'source';
 `
 
+/** Adds the view of the operators' commands, and the index with which a start finds those of Telegram. */
+export const COMMANDS = `
+CREATE INDEX input_command ON input (kind) WHERE kind = 'command';
+CREATE VIEW commands AS
+SELECT seq, segment, time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixepoch') AS at, json_extract(json, '$.by') AS by,
+  json_extract(json, '$.command.name') AS command, json_extract(json, '$.command.mint') AS mint,
+  json_extract(json, '$.command.bot') AS bot, json_extract(json, '$.command.sol') AS sol,
+  json_extract(json, '$.command.order') AS order_id, json_extract(json, '$.update') AS telegram_update
+FROM input WHERE kind = 'command';
+`
+
 /** Adds the best and the worst profit of an open position that were reached since its row was last written. */
 export const TRIP_MARKS = `
 CREATE TABLE trip_mark (

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { TEXTS } from '../tape/packed-text.ts'
 import { addFillColumns } from './fills.ts'
 import {
+  COMMANDS,
   CONDITIONAL_ORDERS,
   CUSTODY,
   FILL_COSTS,
@@ -244,6 +245,7 @@ const MIGRATIONS: readonly ((db: Database, sealed?: SealReport) => void)[] = [
   (db) => db.exec(TAGS + TOKEN_STATES + WARNINGS),
   (db) => db.exec(SOURCES),
   (db) => db.exec(TRIP_MARKS),
+  (db) => db.exec(COMMANDS),
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -29,6 +29,8 @@ export interface OperatorParts {
 }
 
 type CommandInput = Extract<Input, { kind: 'command' }>
+/** Who gave a command, and by which update of Telegram. */
+type From = Pick<CommandInput, 'by' | 'update'>
 
 /** Makes a link that begins one session of the desk. `name`: name of the session; '' for a usual one. */
 export type DeskLink = (readOnly: boolean, name: string) => Promise<string>
@@ -48,11 +50,22 @@ export class Operator {
     this.#parts = parts
   }
 
-  /** Carries out a command and returns its answer. `by`: who gave the command, for the journal. Throws a SluiceError
+  /** Carries out a command and returns its answer. `by`: who gave the command, for the journal. `update`: the update
+   *  of Telegram that confirmed it; the answer then waits until the engine has taken the command. Throws a SluiceError
    *  with the reason if the command is refused. */
-  carryOut(command: ControlCommand, by = TERMINAL): object | Promise<object> {
+  carryOut(command: ControlCommand, by = TERMINAL, update?: number): object | Promise<object> {
+    const from: From = update === undefined ? { by } : { by, update }
+    const taken: Promise<unknown>[] = []
+    const answer = this.#carryOut(command, from, (command) => {
+      const input: CommandInput = { kind: 'command', command, ...from }
+      if (update === undefined) this.#parts.post(input)
+      else taken.push(this.#ask(input))
+    })
+    return taken.length === 0 ? answer : Promise.all(taken).then(() => answer)
+  }
+
+  #carryOut(command: ControlCommand, from: From, post: (command: Command) => void): object | Promise<object> {
     const held = [...this.#parts.model.positions.values()].filter(({ tokens }) => tokens > 0n)
-    const post = (command: Command): void => this.#parts.post({ kind: 'command', command, by })
     switch (command.command) {
       case 'halt':
         post({ name: 'halt' })
@@ -74,9 +87,9 @@ export class Operator {
         return { text: `selling ${command.mint}, bought for ${formatSol(cost)} SOL`, selling: selling.length }
       }
       case 'buy':
-        return this.#buy(command, by)
+        return this.#buy(command, from)
       case 'cancel':
-        return this.#cancel(command, by)
+        return this.#cancel(command, from)
       case 'resolve':
         return this.#resolve(command)
       case 'adopt':
@@ -91,9 +104,9 @@ export class Operator {
     }
   }
 
-  async #buy({ mint, bot, sol }: Of<'buy'>, by: string): Promise<object> {
+  async #buy({ mint, bot, sol }: Of<'buy'>, from: From): Promise<object> {
     botOf(this.#parts.bots, bot)
-    const outputs = await this.#ask({ name: 'buy', mint, bot, sol }, by)
+    const outputs = await this.#ask({ kind: 'command', command: { name: 'buy', mint, bot, sol }, ...from })
     for (const output of outputs) {
       if (output.kind === 'refused') throw new SluiceError(`the buy is refused: ${output.code}, ${output.reason}`)
       if (output.kind === 'order') {
@@ -104,11 +117,11 @@ export class Operator {
     throw new SluiceError('the engine has neither bought nor refused: see the log')
   }
 
-  async #cancel({ order }: Of<'cancel'>, by: string): Promise<object> {
+  async #cancel({ order }: Of<'cancel'>, from: From): Promise<object> {
     const { model } = this.#parts
     if (model.openOrders.botOf(order) === undefined && !model.conditionals.has(order))
       throw new SluiceError(`${order} is not open: \`sluice orders\` lists the orders`)
-    const outputs = await this.#ask({ name: 'cancel', order }, by)
+    const outputs = await this.#ask({ kind: 'command', command: { name: 'cancel', order }, ...from })
     if (outputs.some((output) => output.kind === 'cancel' || output.kind === 'conditional'))
       return { text: `${order} is cancelled` }
     throw new SluiceError(
@@ -117,8 +130,7 @@ export class Operator {
   }
 
   /** Posts a command and returns the engine's outputs. */
-  async #ask(command: Command, by: string): Promise<readonly Output[]> {
-    const input: CommandInput = { kind: 'command', command, by }
+  async #ask(input: CommandInput): Promise<readonly Output[]> {
     const answer = this.#parts.model.answerTo(input)
     this.#parts.post(input)
     const late = Promise.withResolvers<never>()

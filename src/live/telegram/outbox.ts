@@ -1,4 +1,5 @@
-import type { Clock } from '../../base/machine.ts'
+import type { Cancel, Clock } from '../../base/machine.ts'
+import type { Millis } from '../../base/units.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { CallBot, Called } from './bot-client.ts'
 
@@ -7,6 +8,17 @@ export interface Letter {
   readonly user: number
   readonly text: string
   readonly isSilent: boolean
+  readonly buttons?: readonly Button[]
+  /** Id of the message that this one replaces. If that message is gone, this one is sent as a new one. */
+  readonly replaces?: number
+  /** The message is of no use from `at` on; the user then receives this text instead. */
+  readonly late?: { readonly at: Millis; readonly text: string }
+}
+
+export interface Button {
+  readonly text: string
+  /** At most 64 bytes. */
+  readonly data: string
 }
 
 export interface OutboxParts {
@@ -15,18 +27,29 @@ export interface OutboxParts {
   readonly log: Pick<Log, 'info' | 'warn'>
 }
 
-const MOST_LETTERS = 60
+/** Most messages that wait for one user. */
+const MOST_LETTERS = 20
 /** Time between two messages. Telegram allows about 30 a second to all users together. */
 const PACE_MS = 50
 const FIRST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 60_000
 
-/** Sends messages one after another. Waits as long as Telegram asks for, and waits out an outage. */
+/** The messages that wait for one user. */
+interface Queue {
+  readonly letters: Letter[]
+  readyAt: Millis
+  isUnreachable: boolean
+}
+
+/** Sends messages one after another, in order for each user. Waits as long as Telegram asks for, which delays only the
+ *  user whom Telegram names, and waits out an outage. */
 export class Outbox {
   readonly #parts: OutboxParts
-  readonly #letters: Letter[] = []
-  readonly #unreachable = new Set<number>()
-  #isBusy = false
+  readonly #queues = new Map<number, Queue>()
+  #isSending = false
+  #cancel: Cancel = () => {}
+  /** Earliest time of the next message to any user. */
+  #readyAt: Millis = 0
   #failures = 0
 
   constructor(parts: OutboxParts) {
@@ -35,52 +58,104 @@ export class Outbox {
 
   /** Number of messages that wait. */
   get waiting(): number {
-    return this.#letters.length
+    let sum = 0
+    for (const { letters } of this.#queues.values()) sum += letters.length
+    return sum
   }
 
-  /** Returns false if too many messages wait. */
+  /** Returns false if too many messages wait for the user. */
   send(letter: Letter): boolean {
-    if (this.#letters.length >= MOST_LETTERS) return false
-    this.#letters.push(letter)
-    if (!this.#isBusy) {
-      this.#isBusy = true
-      void this.#next()
-    }
+    const queue = this.#queueOf(letter.user)
+    if (queue.letters.length >= MOST_LETTERS) return false
+    queue.letters.push(letter)
+    this.#schedule()
     return true
   }
 
-  async #next(): Promise<void> {
-    const letter = this.#letters[0]
-    if (letter === undefined) {
-      this.#isBusy = false
-      return
+  #queueOf(user: number): Queue {
+    const known = this.#queues.get(user)
+    if (known !== undefined) return known
+    const queue: Queue = { letters: [], readyAt: 0, isUnreachable: false }
+    this.#queues.set(user, queue)
+    return queue
+  }
+
+  #schedule(): void {
+    if (this.#isSending) return
+    this.#cancel()
+    const next = this.#soonest()
+    if (next === undefined) return
+    const { clock } = this.#parts
+    const at = Math.max(next.readyAt, this.#readyAt)
+    this.#cancel = clock.after(Math.max(0, at - clock.now()), () => void this.#send(next))
+  }
+
+  #soonest(): Queue | undefined {
+    let soonest: Queue | undefined
+    for (const queue of this.#queues.values())
+      if (queue.letters.length > 0 && (soonest === undefined || queue.readyAt < soonest.readyAt)) soonest = queue
+    return soonest
+  }
+
+  async #send(queue: Queue): Promise<void> {
+    const letter = queue.letters[0] as Letter
+    this.#isSending = true
+    const called = await this.#call(letter)
+    this.#isSending = false
+    const { clock } = this.#parts
+    const now = clock.now()
+    queue.readyAt = now + PACE_MS
+    this.#readyAt = now + PACE_MS
+    if (this.#isGone(called, letter)) queue.letters[0] = asNew(letter)
+    else {
+      const wait = this.#waitAfter(called, letter.user, queue)
+      if (wait === undefined) queue.letters.shift()
+      else if (called.kind === 'refused' && called.status === 429) queue.readyAt = now + wait
+      else this.#readyAt = now + wait
     }
+    this.#schedule()
+  }
+
+  #call({ user, text, isSilent, buttons, replaces, late }: Letter): Promise<Called> {
     const { call, clock } = this.#parts
-    const { user, text, isSilent } = letter
-    // As preformatted text, nothing in the message becomes a link, a mention or a command.
-    const entities = [{ type: 'pre', offset: 0, length: text.length }]
-    const called = await call('sendMessage', { chat_id: user, text, entities, disable_notification: isSilent })
-    const wait = this.#waitAfter(called, user)
-    if (wait === undefined) this.#letters.shift()
-    clock.after(wait ?? PACE_MS, () => void this.#next())
+    const isLate = late !== undefined && clock.now() >= late.at
+    const shown = isLate ? late.text : text
+    const content = {
+      ...{ chat_id: user, text: shown },
+      // As preformatted text, nothing in the message becomes a link, a mention or a command.
+      entities: [{ type: 'pre', offset: 0, length: shown.length }],
+      ...(buttons !== undefined && !isLate && { reply_markup: { inline_keyboard: [buttons.map(keyOf)] } }),
+    }
+    if (replaces !== undefined) return call('editMessageText', { ...content, message_id: replaces })
+    return call('sendMessage', { ...content, disable_notification: isSilent })
+  }
+
+  /** Whether the message that the letter replaces cannot be edited any more. */
+  #isGone(called: Called, { replaces }: Letter): boolean {
+    return (
+      replaces !== undefined &&
+      called.kind === 'refused' &&
+      called.status === 400 &&
+      !called.text.includes('message is not modified')
+    )
   }
 
   /** Time after which the message is sent again; undefined if it is done with. */
-  #waitAfter(called: Called, user: number): number | undefined {
+  #waitAfter(called: Called, user: number, queue: Queue): number | undefined {
     const { log } = this.#parts
     if (called.kind === 'done') {
       if (this.#failures > 0) log.info({ failures: this.#failures }, 'telegram: messages are delivered again')
       this.#failures = 0
-      this.#unreachable.delete(user)
+      queue.isUnreachable = false
       return undefined
     }
     if (called.kind === 'refused' && (called.status === 400 || called.status === 403)) {
-      if (!this.#unreachable.has(user))
+      if (!queue.isUnreachable)
         log.warn(
           { user },
           `telegram: a user cannot be reached (${called.text}): the user has to write /start to the bot`,
         )
-      this.#unreachable.add(user)
+      queue.isUnreachable = true
       return undefined
     }
     const reason = called.kind === 'lost' ? called.reason : `${called.status} ${called.text}`
@@ -88,4 +163,12 @@ export class Outbox {
     const asked = called.kind === 'refused' ? called.retryMs : undefined
     return asked ?? Math.min(FIRST_WAIT_MS * 2 ** Math.min(this.#failures - 1, 10), LONGEST_WAIT_MS)
   }
+}
+
+function asNew({ replaces: _gone, ...letter }: Letter): Letter {
+  return letter
+}
+
+function keyOf({ text, data }: Button): object {
+  return { text, callback_data: data }
 }

@@ -6,8 +6,11 @@ import type { Log } from '../../runtime/log.ts'
 import type { View } from '../../runtime/view/view.ts'
 import { openHttp } from '../../venues/http.ts'
 import { botClient, type CallBot, type Called } from './bot-client.ts'
+import { Confirmations, OPERATOR_COMMANDS, type Steered } from './confirmations.ts'
 import { Outbox } from './outbox.ts'
+import type { OwnJournal } from './own-journal.ts'
 import { answerTo, summaryOf, textOf } from './texts.ts'
+import { type Message, readUpdate, updateIdOf } from './updates.ts'
 
 /** An event for the users. */
 export interface TelegramEvent {
@@ -18,13 +21,26 @@ export interface TelegramEvent {
 }
 
 export interface TelegramParts {
+  /** Users who may ask and who receive the events; the operators are among them. */
   readonly viewers: readonly number[]
+  readonly operators: readonly number[]
   readonly events: Readonly<Record<TelegramKind, Loudness>>
   readonly call: CallBot
   readonly clock: Clock
   readonly log: Pick<Log, 'info' | 'warn'>
 }
 
+/** What users may ask about and steer. */
+export interface Shown extends Steered {
+  readonly own: Pick<OwnJournal, 'run'>
+}
+
+interface Served extends Pick<Shown, 'view' | 'own'> {
+  readonly confirmations: Confirmations
+}
+
+/** Argument of /why. */
+const ABOUT = /^([oc]\d{1,15}|[1-9A-HJ-NP-Za-km-z]{32,44})$/
 /** Time for which an event waits, so that events shortly after it are sent in the same message. */
 const GATHER_MS = 2_000
 const MOST_GATHERED = 100
@@ -43,8 +59,8 @@ const DAY_MS = 86_400_000
 /** The summary is sent this long before the UTC day ends, because the results of the day then begin again. */
 const BEFORE_MIDNIGHT_MS = 30_000
 
-/** A bot of Telegram: answers questions of viewers, and sends events to them. It never delays trading: nothing waits
- *  for it, and the number of its messages in memory is bounded. */
+/** A bot of Telegram: answers questions, takes the commands of operators, and sends events. It never delays trading:
+ *  nothing waits for it, and the number of its messages in memory is bounded. */
 export class Telegram {
   readonly #parts: TelegramParts
   readonly #outbox: Outbox
@@ -56,16 +72,18 @@ export class Telegram {
   #failures = 0
   #strangers = 0
   #strangerToldAt: Millis = Number.NEGATIVE_INFINITY
+  #wasGarbage = false
 
   constructor(parts: TelegramParts) {
     this.#parts = parts
     this.#outbox = new Outbox(parts)
   }
 
-  /** Begins to answer questions, and to send a summary at the end of each UTC day. */
-  serve(view: () => View): void {
-    this.#summarizeDaily(view)
-    void this.#poll(view)
+  /** Begins to answer questions and to take commands, and to send a summary at the end of each UTC day. */
+  serve(shown: Shown): void {
+    this.#summarizeDaily(shown.view)
+    const confirmations = new Confirmations({ ...this.#parts, steered: shown, outbox: this.#outbox })
+    void this.#poll({ ...shown, confirmations })
   }
 
   stop(): void {
@@ -118,28 +136,29 @@ export class Telegram {
     })
   }
 
-  async #poll(view: () => View): Promise<void> {
+  async #poll(served: Served): Promise<void> {
     const { call, clock } = this.#parts
     const began = clock.now()
     const called = await call('getUpdates', {
       ...{ offset: this.#offset, timeout: POLL_SECONDS, limit: this.#failures > 0 ? 1 : MOST_UPDATES },
-      allowed_updates: ['message'],
+      allowed_updates: ['message', 'callback_query'],
     })
     if (this.#isStopped) return
-    const wait = called.kind === 'done' ? this.#answer(called.result, view) : this.#waitAfter(called)
-    clock.after(Math.max(wait, POLL_EVERY_MS - (clock.now() - began)), () => void this.#poll(view))
+    const wait = called.kind === 'done' ? await this.#answer(called.result, served) : this.#waitAfter(called)
+    clock.after(Math.max(wait, POLL_EVERY_MS - (clock.now() - began)), () => void this.#poll(served))
   }
 
-  #answer(updates: unknown, view: () => View): number {
+  async #answer(updates: unknown, served: Served): Promise<number> {
     const { log } = this.#parts
     if (this.#failures > 0) log.info({ failures: this.#failures }, 'telegram: questions are answered again')
     this.#failures = 0
     if (!Array.isArray(updates)) return REFUSED_WAIT_MS
     for (const update of updates) {
-      const id: unknown = update?.update_id
-      if (!Number.isSafeInteger(id)) continue
-      this.#offset = Math.max(this.#offset, (id as number) + 1)
-      this.#take(update, view)
+      const id = updateIdOf(update)
+      if (id === undefined) continue
+      this.#offset = Math.max(this.#offset, id + 1)
+      // The next poll confirms the update, so a command is in the journal before Telegram forgets its update.
+      await this.#take(update, served)
     }
     return 0
   }
@@ -163,18 +182,42 @@ export class Telegram {
       : Math.min(1_000 * 2 ** Math.min(this.#failures, 6), 60_000)
   }
 
-  /** Answers a private message of a viewer. Everything else is dropped, because a role belongs to a person, and an
-   *  answer in a group would show the money to all of its members. */
-  #take(update: unknown, view: () => View): void {
-    const message = messageOf(update)
-    if (message === undefined) return
-    const { user, text, time, isPrivate } = message
-    const { viewers, clock } = this.#parts
-    if (!viewers.includes(user)) this.#stranger(user)
-    else if (isPrivate && time >= clock.now() - OLDEST_MESSAGE_MS) {
-      const command = text.trim().split(/[\s@]/, 1)[0]?.toLowerCase() ?? ''
-      this.#outbox.send({ user, text: answerTo(command, view()), isSilent: true })
-    }
+  /** Takes a private message of a user, or a press of a button by an operator. Everything else is dropped, because a
+   *  role belongs to a person, and an answer in a group would show the money to all of its members. */
+  async #take(update: unknown, served: Served): Promise<void> {
+    const deed = readUpdate(update)
+    if (deed === 'garbage') this.#garbage()
+    else if (deed === 'ignored') return
+    else if (!this.#parts.viewers.includes(deed.user)) this.#stranger(deed.user)
+    else if (!deed.isPrivate) return
+    else if (deed.kind === 'message') this.#message(deed, served)
+    else if (this.#parts.operators.includes(deed.user)) await served.confirmations.press(deed)
+  }
+
+  #message({ user, text, time, isOwn }: Message, { view, own, confirmations }: Served): void {
+    const { clock, operators } = this.#parts
+    const [first = '', ...more] = text.trim().split(/\s+/)
+    const name = first.split('@', 1)[0]?.toLowerCase() ?? ''
+    const isSteering = (OPERATOR_COMMANDS as readonly string[]).includes(name)
+    const answer = (...lines: string[]): void => void this.#outbox.send({ user, text: textOf(lines), isSilent: true })
+    if (time < clock.now() - OLDEST_MESSAGE_MS) {
+      if (isSteering && operators.includes(user))
+        answer(`${name}: this message arrived too late. Nothing was done: send the command again.`)
+    } else if (isSteering && !operators.includes(user))
+      answer(`${name}: only the users in telegram.operators may do this`)
+    else if (isSteering && !isOwn) answer(`${name}: a forwarded message gives no command. Write the command yourself.`)
+    else if (isSteering) confirmations.ask(user, [name, ...more])
+    else if (name === '/why' && !ABOUT.test(more[0] ?? ''))
+      answer('/why: send the id of an order (o12), of a conditional order (c3), or a mint')
+    else if (name === '/why' || name === '/report')
+      void own.run([name.slice(1), ...(name === '/why' ? [more[0] as string] : [])]).then((lines) => answer(...lines))
+    else answer(...answerTo(name, view(), operators.includes(user)))
+  }
+
+  #garbage(): void {
+    if (this.#wasGarbage) return
+    this.#wasGarbage = true
+    this.#parts.log.warn('telegram: ignored an update that the Bot API does not document; further ones are not logged')
   }
 
   /** Logs people who may not ask, at most once a minute. */
@@ -182,42 +225,22 @@ export class Telegram {
     const { log, clock } = this.#parts
     this.#strangers++
     if (clock.now() - this.#strangerToldAt < STRANGER_EVERY_MS) return
-    log.warn({ user, messages: this.#strangers }, 'telegram: ignored messages of a user who is not in telegram.viewers')
+    log.warn(
+      { user, messages: this.#strangers },
+      'telegram: ignored messages of a user who is neither in telegram.viewers nor in telegram.operators',
+    )
     this.#strangers = 0
     this.#strangerToldAt = clock.now()
   }
 }
 
-interface Message {
-  readonly user: number
-  readonly text: string
-  readonly time: Millis
-  readonly isPrivate: boolean
-}
-
-/** The text message of a person in an update; undefined for anything else. */
-function messageOf(update: unknown): Message | undefined {
-  const { message } = update as { message?: Record<string, unknown> | null }
-  if (typeof message !== 'object' || message === null) return undefined
-  const { from, chat, text, date } = message as {
-    from?: { id?: unknown; is_bot?: unknown }
-    chat?: { id?: unknown; type?: unknown }
-    text?: unknown
-    date?: unknown
-  }
-  const user = from?.id
-  if (typeof text !== 'string' || typeof date !== 'number' || typeof user !== 'number' || from?.is_bot !== false)
-    return undefined
-  return { user, text, time: date * 1_000, isPrivate: chat?.type === 'private' && chat.id === user }
-}
-
 /** Opens the bot of a configuration with connections of its own, which no order uses. */
 export function openTelegram(
-  { token, viewers, events, api }: TelegramConfig,
+  { token, viewers, operators, events, api }: TelegramConfig,
   { clock, log }: Pick<TelegramParts, 'clock' | 'log'>,
 ): { telegram: Telegram; close: Stop } {
   const { http, close } = openHttp({ timeoutMs: (POLL_SECONDS + 10) * 1_000, longestBody: 262_144 })
-  const telegram = new Telegram({ viewers, events, clock, log, call: botClient(http, api, token.read()) })
+  const telegram = new Telegram({ viewers, operators, events, clock, log, call: botClient(http, api, token.read()) })
   return {
     telegram,
     close: () => {

@@ -12,23 +12,32 @@ const HELP = [
   '/pnl        result of each bot',
   '/orders     open orders and the last fills',
   '/budget     requests left in the minute',
+  '/why ID     why an order was made, or why a token is held or not',
+  '/report     results and costs over all starts of the journal',
+]
+const OPERATOR_HELP = [
+  'Each of these commands is shown first, and asks for a confirmation:',
+  '/halt       stop buying; exits continue',
+  '/resume     allow buying again',
+  '/sell MINT  sell a token; the beginning of its mint suffices',
+  '/flatten    stop buying and sell everything',
 ]
 
-/** Returns the answer to the command of a viewer. An unknown command receives the list of commands. */
-export function answerTo(command: string, view: View): string {
+/** Returns the lines that answer a question. An unknown command receives the list of commands. */
+export function answerTo(command: string, view: View, isOperator: boolean): string[] {
   switch (command) {
     case '/status':
-      return textOf(statusLines(view))
+      return statusLines(view)
     case '/positions':
-      return textOf(positionLines(view))
+      return positionLines(view)
     case '/pnl':
-      return textOf(resultLines(view))
+      return resultLines(view)
     case '/orders':
-      return textOf(orderLines(view))
+      return orderLines(view)
     case '/budget':
-      return textOf(budgetLines(view))
+      return budgetLines(view)
     default:
-      return textOf(HELP)
+      return isOperator ? [...HELP, ...OPERATOR_HELP] : HELP
   }
 }
 

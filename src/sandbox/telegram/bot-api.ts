@@ -1,17 +1,31 @@
 import type { Clock } from '../../base/machine.ts'
 import type { Answer } from '../service/answers.ts'
 import type { Handle } from '../service/http.ts'
+import { type Button, buttonsOf } from './buttons.ts'
+import { badRequest, Refused, tooMany } from './refused.ts'
+import { UpdateQueue } from './update-queue.ts'
 
 // Telegram's Bot API (core.telegram.org/bots/api) for one bot, as strict as the original: it refuses the second
-// `getUpdates`, floods, long messages and long button data.
+// `getUpdates`, floods, long messages, long button data, late answers to a button, and edits that change nothing.
 
 /** A message that the bot has sent. */
 export interface SentMessage {
+  readonly id: number
   readonly chat: number
-  readonly text: string
+  text: string
   readonly silent: boolean
   /** Whether the whole text is preformatted, so that nothing in it becomes a link or a command. */
-  readonly isBlock: boolean
+  isBlock: boolean
+  buttons: readonly Button[]
+  /** Number of times that the bot has edited the message. */
+  edits: number
+}
+
+/** The bot's answer to a press of a button. */
+export interface ButtonAnswer {
+  readonly user: number
+  readonly text: string
+  readonly isAlert: boolean
 }
 
 export interface BotApiOptions {
@@ -22,39 +36,24 @@ export interface BotApiOptions {
 }
 
 type Parameters = Readonly<Record<string, unknown>>
-type Update = { readonly update_id: number } & Readonly<Record<string, unknown>>
 
+const BOT = { id: 1, is_bot: true, first_name: 'Sluice', username: 'sluice_bot' }
 const LONGEST_TEXT = 4_096
-const LONGEST_BUTTON_DATA = 64
-const MOST_UPDATES = 100
-const LONGEST_POLL_SECONDS = 50
+const LONGEST_NOTE = 200
 /** Messages that a chat may receive at once, and the time after which another one is allowed. */
 const CHAT_BURST = 5
 const CHAT_EVERY_MS = 1_000
+/** Messages to all chats together. */
+const MOST_A_SECOND = 30
+/** A press of a button must be answered within this time. */
+const ANSWER_MS = 30_000
 /** Number of sent messages that are kept. */
 const MOST_SENT = 1_000
-const METHODS = ['getMe', 'getUpdates', 'sendMessage']
-
-/** A refusal of the API. */
-class Refused extends Error {
-  readonly status: number
-  readonly retryAfter: number | undefined
-
-  constructor(status: number, text: string, retryAfter?: number) {
-    super(text)
-    this.status = status
-    this.retryAfter = retryAfter
-  }
-}
-
-interface Poll {
-  readonly answer: (updates: readonly Update[]) => void
-  readonly refuse: (refused: Refused) => void
-}
 
 /** The Bot API of one bot. `receive` delivers what a user does; `sent` lists what the bot has sent. */
 export class BotApi {
   readonly sent: SentMessage[] = []
+  readonly answers: ButtonAnswer[] = []
   /** Users who have blocked the bot. */
   readonly blockedBy = new Set<number>()
   /** Number of requests that are refused with 429 from now on. */
@@ -62,13 +61,17 @@ export class BotApi {
   readonly #options: BotApiOptions
   readonly #users: Set<number>
   readonly #full = new Map<number, number>()
-  #updates: Update[] = []
-  #nextUpdate = 1
-  #poll: Poll | undefined
+  readonly #updates: UpdateQueue
+  /** Presses that the bot has not answered, by the id of their query. */
+  readonly #presses = new Map<string, { readonly user: number; readonly at: number }>()
+  #lastSecond: number[] = []
+  #nextMessage = 1
+  #nextQuery = 1
 
   constructor(options: BotApiOptions) {
     this.#options = options
     this.#users = new Set(options.users)
+    this.#updates = new UpdateQueue(options.clock)
   }
 
   /** Number of updates that the bot has not confirmed. */
@@ -79,28 +82,37 @@ export class BotApi {
   /** A private message of a user, which also opens the bot. */
   write(user: number, text: string): void {
     this.#users.add(user)
-    const from = { id: user, is_bot: false, first_name: `user ${user}` }
-    this.receive({ message: { ...this.#message(), from, chat: { id: user, type: 'private' }, text } })
+    this.receive({ message: { ...this.#message(), from: person(user), chat: privateChat(user), text } })
+  }
+
+  /** A user presses a button of a message, by default a button of the last message with this text on it. Returns false
+   *  if there is no such button. */
+  press(user: number, text: string, message = this.#lastWith(user, text)): boolean {
+    const button = message?.buttons.find((one) => one.text === text)
+    if (message === undefined || button === undefined) return false
+    this.pressData(user, button.data, message.id)
+    return true
+  }
+
+  /** A press that carries this data, also if no button has it. `fields` replace those of the query. */
+  pressData(user: number, data: unknown, messageId: number, fields: object = {}): void {
+    const id = `${this.#nextQuery++}`
+    this.#presses.set(id, { user, at: this.#options.clock.now() })
+    const message = { message_id: messageId, date: this.#date(), from: BOT, chat: privateChat(user), text: '' }
+    this.receive({ callback_query: { id, from: person(user), message, chat_instance: '1', data, ...fields } })
   }
 
   /** Delivers an update with these fields. */
   receive(fields: Readonly<Record<string, unknown>>): void {
-    this.#updates.push({ update_id: this.#nextUpdate++, ...fields })
-    const poll = this.#poll
-    this.#poll = undefined
-    poll?.answer(this.#updates.slice(0, MOST_UPDATES))
+    this.#updates.add(fields)
   }
 
-  /** Handles `/PREFIX/botTOKEN/METHOD`, and `/PREFIX/user`, by which a user of the sandbox writes to the bot
-   *  and reads its messages. */
+  /** Handles `/PREFIX/botTOKEN/METHOD`, and `/PREFIX/user`, by which a user of the sandbox writes to the bot (`text`),
+   *  presses a button (`press`) and reads its messages. */
   readonly handle: Handle = async ({ path, body }) => {
     try {
       const given = parametersOf(body)
-      if (path.endsWith('/user')) {
-        const from = Number(given.from)
-        if (typeof given.text === 'string') this.write(from, given.text)
-        return answer({ ok: true, result: this.sent.filter(({ chat }) => chat === from) })
-      }
+      if (path.endsWith('/user')) return answer({ ok: true, result: this.#user(given) })
       const [, token, method] = /\/bot([^/]*)\/(\w+)$/.exec(path) ?? []
       if (token !== this.#options.token) throw new Refused(401, 'Unauthorized')
       return answer({ ok: true, result: await this.#call(method as string, given) })
@@ -117,68 +129,107 @@ export class BotApi {
     }
   }
 
+  #user({ from, text, press }: Parameters): readonly SentMessage[] {
+    const user = Number(from)
+    if (typeof text === 'string') this.write(user, text)
+    if (typeof press === 'string' && !this.press(user, press)) throw badRequest('no message has such a button')
+    return this.sent.filter(({ chat }) => chat === user)
+  }
+
   #call(method: string, given: Parameters): unknown {
-    if (!METHODS.includes(method)) throw new Refused(404, 'Not Found')
+    const run = this.#methods[method]
+    if (run === undefined) throw new Refused(404, 'Not Found')
     if (this.floods > 0) {
       this.floods--
       throw tooMany(3)
     }
-    if (method === 'getUpdates') return this.#getUpdates(given)
-    if (method === 'sendMessage') return this.#sendMessage(given)
-    return { id: 1, is_bot: true, first_name: 'Sluice', username: 'sluice_bot' }
+    return run(given)
   }
 
-  #getUpdates({ offset = 0, limit = MOST_UPDATES, timeout = 0 }: Parameters): Promise<readonly Update[]> {
-    this.#poll?.refuse(
-      new Refused(
-        409,
-        'Conflict: terminated by other getUpdates request; make sure that only one bot instance is running',
-      ),
-    )
-    this.#poll = undefined
-    this.#updates = this.#updates.filter(({ update_id }) => update_id >= Number(offset))
-    const found = this.#updates.slice(0, Math.min(Number(limit), MOST_UPDATES))
-    if (found.length > 0 || Number(timeout) === 0) return Promise.resolve(found)
-    return new Promise((resolve, reject) => {
-      const poll = { answer: resolve, refuse: reject }
-      this.#poll = poll
-      this.#options.clock.after(Math.min(Number(timeout), LONGEST_POLL_SECONDS) * 1_000, () => {
-        if (this.#poll === poll) this.#poll = undefined
-        resolve([])
-      })
-    })
+  readonly #methods: Readonly<Record<string, (given: Parameters) => unknown>> = {
+    getMe: () => BOT,
+    getUpdates: (given) => this.#updates.get(given),
+    sendMessage: (given) => this.#sendMessage(given),
+    editMessageText: (given) => this.#editMessageText(given),
+    answerCallbackQuery: (given) => this.#answerCallbackQuery(given),
   }
 
   #sendMessage(given: Parameters): unknown {
-    const { chat_id, text, entities, reply_markup, disable_notification } = given
-    if (typeof text !== 'string' || text.trim() === '') throw new Refused(400, 'Bad Request: message text is empty')
-    if (text.length > LONGEST_TEXT) throw new Refused(400, 'Bad Request: message is too long')
-    checkEntities(entities, text)
-    checkButtons(reply_markup)
-    const chat = Number(chat_id)
-    if (!this.#users.has(chat)) throw new Refused(400, 'Bad Request: chat not found')
-    if (this.blockedBy.has(chat)) throw new Refused(403, 'Forbidden: bot was blocked by the user')
+    const { entities, disable_notification } = given
+    const { text, buttons } = contentOf(given)
+    const chat = this.#chatOf(given)
     this.#takeTurn(chat)
-    this.sent.push({ chat, text, silent: disable_notification === true, isBlock: isBlock(entities, text) })
+    const message = this.#message()
+    this.sent.push({
+      ...{ id: message.message_id, chat, text, silent: disable_notification === true },
+      ...{ isBlock: isBlock(entities, text), buttons, edits: 0 },
+    })
     if (this.sent.length > MOST_SENT) this.sent.shift()
-    return { ...this.#message(), chat: { id: chat, type: 'private' }, text }
+    return { ...message, chat: privateChat(chat), text }
   }
 
-  /** Counts a message against the rate of its chat. */
+  #editMessageText(given: Parameters): unknown {
+    const { entities, message_id } = given
+    const { text, buttons } = contentOf(given)
+    const chat = this.#chatOf(given)
+    const message = this.sent.find((one) => one.id === message_id && one.chat === chat)
+    if (message === undefined) throw badRequest('message to edit not found')
+    if (message.text === text && JSON.stringify(message.buttons) === JSON.stringify(buttons))
+      throw badRequest(
+        'message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message',
+      )
+    this.#takeTurn(chat)
+    Object.assign(message, { text, buttons, isBlock: isBlock(entities, text), edits: message.edits + 1 })
+    return { message_id, chat: privateChat(chat), text }
+  }
+
+  #answerCallbackQuery({ callback_query_id, text = '', show_alert }: Parameters): true {
+    const press = this.#presses.get(String(callback_query_id))
+    this.#presses.delete(String(callback_query_id))
+    if (press === undefined || this.#options.clock.now() - press.at > ANSWER_MS)
+      throw badRequest('query is too old and response timeout expired or query ID is invalid')
+    if (typeof text !== 'string' || text.length > LONGEST_NOTE) throw badRequest('MESSAGE_TOO_LONG')
+    this.answers.push({ user: press.user, text, isAlert: show_alert === true })
+    return true
+  }
+
+  #chatOf({ chat_id }: Parameters): number {
+    const chat = Number(chat_id)
+    if (!this.#users.has(chat)) throw badRequest('chat not found')
+    if (this.blockedBy.has(chat)) throw new Refused(403, 'Forbidden: bot was blocked by the user')
+    return chat
+  }
+
+  /** Counts a message against the rates of its chat and of the bot. */
   #takeTurn(chat: number): void {
     const now = this.#options.clock.now()
     const full = Math.max(now, this.#full.get(chat) ?? 0)
     if (full - now >= CHAT_BURST * CHAT_EVERY_MS) throw tooMany(Math.ceil((full - now) / 1_000) - CHAT_BURST + 1)
+    this.#lastSecond = this.#lastSecond.filter((at) => now - at < 1_000)
+    if (this.#lastSecond.length >= MOST_A_SECOND) throw tooMany(1)
+    this.#lastSecond.push(now)
     this.#full.set(chat, full + CHAT_EVERY_MS)
   }
 
-  #message(): object {
-    return { message_id: this.#nextUpdate, date: Math.floor(this.#options.clock.now() / 1_000) }
+  #lastWith(user: number, text: string): SentMessage | undefined {
+    return this.sent.findLast(({ chat, buttons }) => chat === user && buttons.some((one) => one.text === text))
+  }
+
+  #message(): { message_id: number; date: number } {
+    return { message_id: this.#nextMessage++, date: this.#date() }
+  }
+
+  #date(): number {
+    return Math.floor(this.#options.clock.now() / 1_000)
   }
 }
 
-function tooMany(seconds: number): Refused {
-  return new Refused(429, `Too Many Requests: retry after ${seconds}`, seconds)
+function person(id: number): object {
+  return { id, is_bot: false, first_name: `user ${id}` }
+}
+
+function privateChat(id: number): object {
+  return { id, type: 'private' }
 }
 
 function answer(body: object, status = 200): Answer {
@@ -191,7 +242,21 @@ function parametersOf(body: string): Parameters {
     const given: unknown = JSON.parse(body)
     if (typeof given === 'object' && given !== null) return given as Parameters
   } catch {}
-  throw new Refused(400, "Bad Request: can't parse JSON object")
+  throw badRequest("can't parse JSON object")
+}
+
+/** The checked text and buttons of a message. */
+function contentOf({ text, entities, reply_markup, parse_mode }: Parameters): {
+  text: string
+  buttons: readonly Button[]
+} {
+  if (typeof text !== 'string' || text.trim() === '') throw badRequest('message text is empty')
+  if (text.length > LONGEST_TEXT) throw badRequest('message is too long')
+  if (parse_mode !== undefined) throw badRequest("can't parse entities: the sandbox knows no markup")
+  checkEntities(entities, text)
+  const buttons = buttonsOf(reply_markup)
+  if (typeof buttons === 'string') throw badRequest(buttons)
+  return { text, buttons }
 }
 
 /** Refuses entities that reach beyond the text. */
@@ -201,19 +266,11 @@ function checkEntities(entities: unknown, text: string): void {
     Number.isInteger(entity.offset) &&
     Number(entity.length) > 0 &&
     Number(entity.offset) + Number(entity.length) <= text.length
-  if (!Array.isArray(entities) || !entities.every(fits))
-    throw new Refused(400, 'Bad Request: entity beginning after the end of the text')
+  if (!Array.isArray(entities) || !entities.every(fits)) throw badRequest('entity beginning after the end of the text')
 }
 
 function isBlock(entities: unknown, { length }: string): boolean {
   return (
     Array.isArray(entities) && entities.some((one) => one.type === 'pre' && one.offset === 0 && one.length === length)
   )
-}
-
-function checkButtons(markup: unknown): void {
-  const rows = (markup as { inline_keyboard?: { callback_data?: string }[][] } | undefined)?.inline_keyboard ?? []
-  for (const { callback_data = '' } of rows.flat())
-    if (Buffer.byteLength(callback_data) > LONGEST_BUTTON_DATA)
-      throw new Refused(400, 'Bad Request: BUTTON_DATA_INVALID')
 }

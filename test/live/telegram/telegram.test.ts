@@ -56,7 +56,9 @@ test('strangers are logged at most once a minute, however much they write', asyn
   const rig = new TelegramRig().serve(VIEW)
   for (let count = 0; count < 100; count++) rig.api.write(502, 'x'.repeat(4_000))
   await rig.pass(59_000)
-  expect(rig.lines).toEqual(['telegram: ignored messages of a user who is not in telegram.viewers'])
+  expect(rig.lines).toEqual([
+    'telegram: ignored messages of a user who is neither in telegram.viewers nor in telegram.operators',
+  ])
 })
 
 test('events of two seconds are one message; off is not sent, and only silent ones make no sound', async () => {
@@ -68,9 +70,15 @@ test('events of two seconds are one message; off is not sent, and only silent on
   raise('disk', 'has space again')
   raise('held', 'order o3')
   await rig.pass(3_000)
-  expect(rig.api.sent).toEqual([
-    { chat: VIEWER, text: 'disk (dips): nearly full', silent: true, isBlock: true },
-    { chat: VIEWER, text: 'disk (dips): has space again\nheld (dips): order o3', silent: false, isBlock: true },
+  expect(rig.api.sent).toMatchObject([
+    { chat: VIEWER, text: 'disk (dips): nearly full', silent: true, isBlock: true, buttons: [] },
+    {
+      chat: VIEWER,
+      text: 'disk (dips): has space again\nheld (dips): order o3',
+      silent: false,
+      isBlock: true,
+      buttons: [],
+    },
   ])
 })
 

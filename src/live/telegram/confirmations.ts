@@ -1,0 +1,127 @@
+import { SluiceError } from '../../base/errors.ts'
+import { failpoint } from '../../base/failpoint.ts'
+import type { Clock } from '../../base/machine.ts'
+import type { Log } from '../../runtime/log.ts'
+import type { View } from '../../runtime/view/view.ts'
+import { isPublicKey } from '../../solana/base58.ts'
+import type { ControlCommand } from '../control/command.ts'
+import { NONCE_MS, Nonces } from '../control/nonces.ts'
+import type { DeskCommand, Preview } from '../control/preview.ts'
+import type { CallBot } from './bot-client.ts'
+import type { Outbox } from './outbox.ts'
+import { textOf } from './texts.ts'
+import type { Press } from './updates.ts'
+
+/** What operators may steer. */
+export interface Steered {
+  readonly view: () => View
+  readonly preview: (command: DeskCommand) => Preview
+  /** Carries out a command. `by`: who gave it. `update`: the update of Telegram that confirmed it. */
+  readonly handle: (command: ControlCommand, by: string, update: number) => object | Promise<object>
+  /** Whether the journal has a command that this update confirmed. */
+  readonly isRecorded: (update: number) => boolean
+}
+
+export interface ConfirmationParts {
+  readonly steered: Steered
+  readonly outbox: Pick<Outbox, 'send'>
+  readonly call: CallBot
+  readonly clock: Clock
+  readonly log: Pick<Log, 'info' | 'warn'>
+}
+
+export const OPERATOR_COMMANDS = ['/halt', '/resume', '/flatten', '/sell'] as const
+const DATA = /^([yn]):([\w-]{32})$/
+/** A shorter beginning of a mint is not accepted for a sale. */
+const SHORTEST_MINT = 4
+
+/** Commands of operators. Each is shown as a preview with two buttons, and carried out by a press of the operator who
+ *  asked, once, within a minute. After a restart no earlier button works, so a crash never repeats a command. */
+export class Confirmations {
+  readonly #parts: ConfirmationParts
+  readonly #nonces: Nonces<DeskCommand>
+
+  constructor(parts: ConfirmationParts) {
+    this.#parts = parts
+    this.#nonces = new Nonces(() => parts.clock.now())
+  }
+
+  /** Shows what a command would do. `words`: the command and its argument. */
+  ask(user: number, [name = '', about = '']: readonly string[]): void {
+    const { steered, outbox } = this.#parts
+    try {
+      const command = commandOf(name, about, steered.view())
+      const { text, warning } = steered.preview(command)
+      const { nonce, expiresAt } = this.#nonces.make(`${user}`, command)
+      const lines = [name, text, ...(warning === undefined ? [] : [`Note: ${warning}`])]
+      outbox.send({
+        ...{ user, isSilent: true },
+        text: textOf([...lines, `Confirm within ${NONCE_MS / 1_000} seconds.`]),
+        buttons: [
+          { text: 'Confirm', data: `y:${nonce}` },
+          { text: 'Do nothing', data: `n:${nonce}` },
+        ],
+        late: { at: expiresAt, text: textOf([...lines, 'This question came too late. Nothing was done: ask again.']) },
+      })
+    } catch (error) {
+      if (!(error instanceof SluiceError)) throw error
+      outbox.send({ user, isSilent: true, text: textOf([`${name}: ${error.message}`]) })
+    }
+  }
+
+  /** Carries out the command of a button. Resolves once the engine has taken the command. */
+  async press({ user, query, data, message, update }: Press): Promise<void> {
+    const { call, outbox, steered } = this.#parts
+    // Telegram shows a waiting button until it is answered.
+    void call('answerCallbackQuery', { callback_query_id: query })
+    const [, choice, nonce = ''] = DATA.exec(data) ?? []
+    const taken = this.#nonces.take(`${user}`, nonce)
+    const show = (text: string): void =>
+      void outbox.send({ user, isSilent: false, text: textOf([text]), replaces: message })
+    if (taken.kind === 'invalid') {
+      if (steered.isRecorded(update)) show('This command was carried out before the process ended.')
+      else
+        outbox.send({
+          user,
+          isSilent: true,
+          text: 'This button was used, or the process has started again since. Nothing was done by this press.',
+        })
+    } else if (choice === 'n') show('Nothing was done.')
+    else if (taken.kind === 'expired') show('The confirmation came too late. Nothing was done: ask again.')
+    else show(await this.#carryOut(taken.action, user, update))
+  }
+
+  async #carryOut(command: DeskCommand, user: number, update: number): Promise<string> {
+    failpoint('update-received')
+    const by = `telegram:${user}`
+    try {
+      const answer = (await this.#parts.steered.handle(command, by, update)) as { text?: string }
+      failpoint('update-given')
+      return `${command.command}: ${answer.text ?? 'done'}`
+    } catch (error) {
+      if (error instanceof SluiceError) return `${command.command}: ${error.message}`
+      this.#parts.log.warn({ error: (error as Error).stack }, 'telegram: a command failed')
+      return `${command.command}: the command failed, the log has the reason`
+    }
+  }
+}
+
+/** Throws a SluiceError if the command is incomplete, or its mint is not held. */
+function commandOf(name: string, about: string, view: View): DeskCommand {
+  if (name === '/halt') return { command: 'halt' }
+  if (name === '/resume') return { command: 'resume' }
+  if (name === '/flatten') return { command: 'flatten' }
+  return { command: 'sell', mint: heldMint(about, view) }
+}
+
+/** The mint of a position, by the mint or by the beginning that `/positions` shows. */
+function heldMint(about: string, { positions }: View): string {
+  const given: unknown = about
+  if (isPublicKey(given)) return given
+  const start = about.replace(/\.+$/, '')
+  const mints = new Set(positions.filter(({ tokens }) => tokens > 0).map(({ mint }) => mint))
+  const found = [...mints].filter((mint) => start.length >= SHORTEST_MINT && mint.startsWith(start))
+  if (found.length === 1) return found[0] as string
+  if (found.length > 1) throw new SluiceError(`${found.length} held mints begin with ${start}: send more of the mint`)
+  throw new SluiceError('send /sell and the mint, or the beginning of a mint that /positions lists')
+}

@@ -1,0 +1,104 @@
+import type { Millis } from '../../base/units.ts'
+
+/** What a person did. `user`: the person who did it, never the chat in which it was done. */
+export type Deed = Message | Press
+
+export interface Message {
+  readonly kind: 'message'
+  readonly update: number
+  readonly user: number
+  readonly text: string
+  /** Time at which Telegram received the message, in whole seconds. */
+  readonly time: Millis
+  /** Whether only the user and the bot see the chat. */
+  readonly isPrivate: boolean
+  /** Whether the user wrote the text, instead of forwarding it or choosing it from another bot. */
+  readonly isOwn: boolean
+}
+
+/** A press of a button below a message of the bot. */
+export interface Press {
+  readonly kind: 'press'
+  readonly update: number
+  readonly user: number
+  /** Id of the press, for the answer. */
+  readonly query: string
+  readonly data: string
+  /** Id of the message with the button. */
+  readonly message: number
+  readonly isPrivate: boolean
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Fields of a message that was written by someone else, or in the name of a group or channel. */
+const FOREIGN = [
+  ...['forward_origin', 'forward_date', 'forward_from', 'forward_from_chat', 'forward_sender_name'],
+  ...['is_automatic_forward', 'via_bot', 'sender_business_bot', 'business_connection_id'],
+]
+
+/** Returns the id of an update; undefined if it has none. */
+export function updateIdOf(update: unknown): number | undefined {
+  const id = fieldsOf(update)?.update_id
+  return Number.isSafeInteger(id) ? (id as number) : undefined
+}
+
+/** Reads an update. `ignored`: an update that is valid but not of a person who writes text or presses a button, such
+ *  as a photo, a channel's post, or a message of an anonymous administrator. `garbage`: the Bot API sends no such
+ *  update. */
+export function readUpdate(update: unknown): Deed | 'ignored' | 'garbage' {
+  const fields = fieldsOf(update)
+  const id = updateIdOf(update)
+  if (fields === undefined || id === undefined) return 'garbage'
+  if (fields.message !== undefined) return messageOf(id, fieldsOf(fields.message))
+  if (fields.callback_query !== undefined) return pressOf(id, fieldsOf(fields.callback_query))
+  return 'ignored'
+}
+
+function messageOf(update: number, message: Fields | undefined): Message | 'ignored' | 'garbage' {
+  if (message === undefined) return 'garbage'
+  const { from, sender_chat, chat, text, date } = message
+  // The sender of an anonymous administrator or of a channel is not the person who wrote.
+  if (from === undefined || sender_chat !== undefined) return 'ignored'
+  const user = personOf(from)
+  if (user === undefined || typeof date !== 'number' || !Number.isSafeInteger(date)) return 'garbage'
+  if (user === 'bot' || text === undefined) return 'ignored'
+  if (typeof text !== 'string') return 'garbage'
+  const isOwn = FOREIGN.every((field) => message[field] === undefined)
+  return { kind: 'message', update, user, text, time: date * 1_000, isPrivate: isPrivate(chat, user), isOwn }
+}
+
+function pressOf(update: number, query: Fields | undefined): Press | 'ignored' | 'garbage' {
+  const user = personOf(query?.from)
+  const { id, data, message } = query ?? {}
+  if (user === undefined || typeof id !== 'string') return 'garbage'
+  // A button of a game or of an inline message was not sent by this bot.
+  if (user === 'bot' || data === undefined || message === undefined) return 'ignored'
+  const { message_id, chat } = fieldsOf(message) ?? {}
+  if (typeof data !== 'string' || !Number.isSafeInteger(message_id)) return 'garbage'
+  return {
+    kind: 'press',
+    update,
+    user,
+    query: id,
+    data,
+    message: message_id as number,
+    isPrivate: isPrivate(chat, user),
+  }
+}
+
+/** Id of a person, or `bot`; undefined for anything else. */
+function personOf(from: unknown): number | 'bot' | undefined {
+  const { id, is_bot } = fieldsOf(from) ?? {}
+  if (!Number.isSafeInteger(id) || typeof is_bot !== 'boolean') return undefined
+  return is_bot ? 'bot' : (id as number)
+}
+
+function isPrivate(chat: unknown, user: number): boolean {
+  const { id, type } = fieldsOf(chat) ?? {}
+  return type === 'private' && id === user
+}
+
+function fieldsOf(value: unknown): Fields | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined
+}

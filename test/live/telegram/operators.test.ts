@@ -1,0 +1,221 @@
+import { describe, expect, test } from 'vitest'
+import { SluiceError } from '../../../src/base/errors.ts'
+import { OPERATOR, TelegramRig, VIEWER } from '../../support/telegram-rig.ts'
+import { viewOf } from '../../support/view-sample.ts'
+
+const VIEW = viewOf()
+const MINT = VIEW.positions[0]?.mint as string
+const STRANGER = 701
+const served = (): TelegramRig => new TelegramRig({}, { operators: [OPERATOR] }).serve(VIEW)
+
+/** A rig whose operator has written a command and been shown its preview. */
+async function asked(text: string): Promise<TelegramRig> {
+  const rig = served()
+  rig.api.write(OPERATOR, text)
+  await rig.pass(2_000)
+  return rig
+}
+
+async function press(rig: TelegramRig, user: number, button: string): Promise<void> {
+  expect(rig.api.press(user, button)).toBe(true)
+  await rig.pass(2_000)
+}
+
+/** Data of a button of the last message that has buttons. */
+function dataOf(rig: TelegramRig, index: number): { data: string; message: number } {
+  const message = rig.api.sent.findLast(({ buttons }) => buttons.length > 0)
+  return { data: message?.buttons[index]?.data as string, message: message?.id as number }
+}
+
+describe('an operator', () => {
+  test.each([
+    ['/halt', { command: 'halt' }],
+    ['/resume', { command: 'resume' }],
+    ['/FLATTEN@sluice_bot', { command: 'flatten' }],
+    [`/sell ${MINT.slice(0, 6)}...`, { command: 'sell', mint: MINT }],
+    ['/sell So11111111111111111111111111111111111111112', expect.objectContaining({ command: 'sell' })],
+  ])('who writes %s is shown the preview, and confirms it with a button', async (text, command) => {
+    const rig = await asked(text)
+    expect(rig.shownTo(OPERATOR)).toEqual([
+      expect.stringMatching(/preview of \w+\nNote: at the market\nConfirm within 60 seconds\.$/),
+    ])
+    expect(rig.commands).toEqual([])
+    await press(rig, OPERATOR, 'Confirm')
+    expect(rig.commands).toEqual([{ command, by: `telegram:${OPERATOR}`, update: expect.any(Number) }])
+    expect(rig.shownTo(OPERATOR)).toEqual([expect.stringMatching(/ is done$/)])
+    expect(rig.api.sent.at(-1)?.buttons).toEqual([])
+    expect(rig.api.answers).toHaveLength(1)
+  })
+
+  test('who presses "Do nothing" ends the question', async () => {
+    const rig = await asked('/flatten')
+    const { data, message } = dataOf(rig, 0)
+    await press(rig, OPERATOR, 'Do nothing')
+    expect(rig.shownTo(OPERATOR)).toEqual(['Nothing was done.'])
+    rig.api.pressData(OPERATOR, data, message)
+    await rig.pass(3_000)
+    expect(rig.commands).toEqual([])
+  })
+
+  test('learns why a command is refused', async () => {
+    const rig = served()
+    rig.handle = () => {
+      throw new SluiceError('the file HALT is there')
+    }
+    rig.api.write(OPERATOR, '/resume')
+    await rig.pass(2_000)
+    await press(rig, OPERATOR, 'Confirm')
+    expect(rig.shownTo(OPERATOR)).toEqual(['resume: the file HALT is there'])
+  })
+
+  test.each([
+    ['/sell', 'send /sell and the mint'],
+    ['/sell abc', 'send /sell and the mint'],
+    ['/sell Nothing9', 'send /sell and the mint'],
+  ])('who writes %s reads which part is missing', async (text, answer) => {
+    const rig = await asked(text)
+    expect(rig.shownTo(OPERATOR)).toEqual([expect.stringContaining(answer)])
+    expect(rig.api.sent.at(-1)?.buttons).toEqual([])
+  })
+
+  test('reads the commands of operators in /help, which a viewer does not', async () => {
+    const rig = await asked('/help')
+    rig.api.write(VIEWER, '/help')
+    await rig.pass(2_000)
+    expect(rig.shownTo(OPERATOR)[0]).toContain('/flatten')
+    expect(rig.shownTo(VIEWER)[0]).not.toContain('/flatten')
+  })
+})
+
+describe('a button works', () => {
+  test('once', async () => {
+    const rig = await asked('/halt')
+    const { data, message } = dataOf(rig, 0)
+    for (let count = 0; count < 3; count++) rig.api.pressData(OPERATOR, data, message)
+    await rig.pass(5_000)
+    expect(rig.commands).toHaveLength(1)
+    expect(rig.shownTo(OPERATOR).at(-1)).toContain('Nothing was done by this press')
+  })
+
+  test('for 60 seconds, also if Telegram delivers the press an hour later', async () => {
+    const rig = await asked('/flatten')
+    rig.instead = () => ({ kind: 'unsent', reason: 'connect ECONNREFUSED' })
+    await rig.pass(30_000) // the poll that is open ends
+    rig.api.press(OPERATOR, 'Confirm')
+    await rig.pass(3_600_000)
+    rig.instead = () => undefined
+    await rig.pass(120_000)
+    expect(rig.commands).toEqual([])
+    expect(rig.shownTo(OPERATOR)).toEqual(['The confirmation came too late. Nothing was done: ask again.'])
+  })
+
+  test.each<[who: string, user: number]>([
+    ['a viewer', VIEWER],
+    ['a stranger', STRANGER],
+    ['another operator', 602],
+  ])('not for %s, and the operator can still use it', async (_who, user) => {
+    const rig = new TelegramRig({}, { operators: [OPERATOR, 602] }).serve(VIEW)
+    rig.api.write(OPERATOR, '/halt')
+    await rig.pass(2_000)
+    const { data, message } = dataOf(rig, 0)
+    rig.api.pressData(user, data, message)
+    await rig.pass(3_000)
+    expect(rig.commands).toEqual([])
+  })
+
+  test('not in a group', async () => {
+    const rig = await asked('/halt')
+    const { data, message } = dataOf(rig, 0)
+    const chat = { id: -5, type: 'group' }
+    rig.api.pressData(OPERATOR, data, message, { message: { message_id: message, date: 1, chat } })
+    await rig.pass(3_000)
+    expect(rig.commands).toEqual([])
+  })
+
+  test('not after a restart; a command that the journal has is reported as carried out', async () => {
+    const rig = await asked('/flatten')
+    const { data, message } = dataOf(rig, 0)
+    const second = served()
+    for (const isRecorded of [false, true]) {
+      second.api.pressData(OPERATOR, data, message)
+      if (isRecorded) for (let update = 0; update < 10; update++) second.recorded.add(update)
+      await second.pass(3_000)
+    }
+    expect(second.commands).toEqual([])
+    expect(second.shownTo(OPERATOR)).toEqual([
+      expect.stringContaining('Nothing was done by this press'),
+      'This command was carried out before the process ended.',
+    ])
+  })
+
+  test.each([
+    '',
+    'y:',
+    'y:short',
+    'x:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+    'y:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+    7,
+    null,
+    {},
+  ])('not with the data %j', async (data) => {
+    const rig = await asked('/halt')
+    rig.api.pressData(OPERATOR, data, 1)
+    await rig.pass(3_000)
+    expect(rig.commands).toEqual([])
+  })
+})
+
+describe('no command is taken', () => {
+  test.each(['/halt', '/resume', '/flatten', `/sell ${MINT}`])('from a viewer who writes %s', async (text) => {
+    const rig = served()
+    rig.api.write(VIEWER, text)
+    await rig.pass(3_000)
+    expect(rig.shownTo(VIEWER)).toEqual([expect.stringContaining('only the users in telegram.operators')])
+    expect(rig.api.sent.every(({ buttons }) => buttons.length === 0)).toBe(true)
+  })
+
+  const flatten = (fields: object, from: object = {}) => ({
+    message: {
+      ...{ message_id: 1, date: 1_795_435_200, text: '/flatten' },
+      from: { id: OPERATOR, is_bot: false, ...from },
+      chat: { id: OPERATOR, type: 'private' },
+      ...fields,
+    },
+  })
+
+  test.each<[what: string, update: object, answers: number]>([
+    ['in a group', flatten({ chat: { id: -5, type: 'group' } }), 0],
+    ['of an anonymous administrator', flatten({ sender_chat: { id: -5 }, chat: { id: -5, type: 'supergroup' } }), 0],
+    ['of a channel', { channel_post: flatten({}).message }, 0],
+    ['of another bot', flatten({}, { is_bot: true }), 0],
+    ['that was edited', { edited_message: flatten({}).message }, 0],
+    ['that was forwarded', flatten({ forward_origin: { type: 'user' } }), 1],
+    ['by another bot', flatten({ via_bot: { id: 9 } }), 1],
+    ['that is two minutes old', flatten({ date: Date.UTC(2026, 10, 23, 12) / 1_000 - 121 }), 1],
+  ])('from a message %s', async (_what, update, answers) => {
+    const rig = served()
+    rig.api.receive(update as Record<string, unknown>)
+    await rig.pass(3_000)
+    expect(rig.shownTo(OPERATOR)).toHaveLength(answers)
+    expect(rig.api.sent.every(({ buttons }) => buttons.length === 0)).toBe(true)
+  })
+})
+
+test('/why and /report read the journal for a viewer; other text never becomes an argument', async () => {
+  const rig = served()
+  for (const text of ['/why o12', '/why c3', `/why ${'1'.repeat(32)}`, '/report', '/why', '/why --json', '/why o1;x'])
+    rig.api.write(VIEWER, text)
+  await rig.pass(10_000)
+  expect(rig.asked).toEqual(['why o12', 'why c3', `why ${'1'.repeat(32)}`, 'report'])
+  expect(rig.shownTo(VIEWER).filter((text) => text.includes('send the id of an order'))).toHaveLength(3)
+})
+
+test('garbage is logged once, and later updates are read', async () => {
+  const rig = served()
+  for (const update of [{ message: 7 }, { callback_query: { id: 7 } }, { message: { from: 'x', date: 1 } }])
+    rig.api.receive(update)
+  rig.api.write(OPERATOR, '/pnl')
+  await rig.pass(5_000)
+  expect(rig.lines.filter((line) => line.includes('does not document'))).toHaveLength(1)
+  expect(rig.shownTo(OPERATOR)).toHaveLength(1)
+})
