@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../src/base/random.ts'
+import teller from '../support/condition-teller.ts'
 import type { Tree } from '../support/condition-tree.ts'
 import { journalPath } from '../support/journal-samples.ts'
 import type { MarketRow } from '../support/market-rows.ts'
@@ -84,14 +85,15 @@ const params = fc
       window: fc.integer({ min: 2, max: 6 }),
       conditions: fc
         .array(conditionsOver(widths).filter(reads), { minLength: 3, maxLength: 6 })
+        // One condition is true at each bar, so that every run has notes.
+        .map((trees) => [...trees, ['above', ['figure', widths[0] as string, 'close'], 0] as const])
         .map((trees) => Object.fromEntries(trees.map((tree, index) => [`c${index}`, tree]))),
     }),
   )
 const seed = fc.integer({ min: 1, max: 1e6 })
-const configOf = (given: object) => tellerConfig('condition-teller', given)
+const configOf = (given: object) => tellerConfig(teller.name, given)
 
 test('conditions are true where the same tests by hand in onBar are: live with late timers, replayed, in a backtest', async () => {
-  let count = 0
   await fc.assert(
     fc.asyncProperty(params, seed, async (given, seedOfIt) => {
       const random = seededRandom(seedOfIt)
@@ -103,11 +105,10 @@ test('conditions are true where the same tests by hand in onBar are: live with l
       expect(textsOf(backtested(path, config))).toEqual(notes)
       expect(textsOf(backtested(path, await configOf({ ...given, byHand: true })))).toEqual(notes)
       await expectReplayed(path)
-      count += notes.length
+      expect(notes).not.toEqual([])
     }),
     { numRuns: RUNS },
   )
-  expect(count).toBeGreaterThan(10)
 })
 
 test('after a restart, conditions are true where they are without one', async () => {
