@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Strategy } from '../src/engine/strategy.ts'
-import { atr, bollinger, defineStrategy, ema, rsi, z } from '../src/index.ts'
+import { above, all, atr, below, bollinger, defineStrategy, ema, figure, minus, rsi, z } from '../src/index.ts'
 import type { LiveBlock } from '../src/market/live-block.ts'
 import { Mints } from '../src/market/mints.ts'
 import { type Figure, isMain, pairs, printFigures, threadMs } from './figure.ts'
@@ -69,6 +69,20 @@ const withBars = defineStrategy({
   }),
 })
 
+/** The same strategy, which declares what it tests at each bar. */
+const withConditions = defineStrategy({
+  ...declared,
+  name: 'conditions',
+  when: ({ fast, slow, strength, bands, range }) =>
+    all(above(fast, slow), below(strength, 40), below(figure('1m'), minus(bands.lower, range))),
+  start: (params, bot) => ({
+    ...without.start(params, bot as never),
+    onCondition(_bar, token) {
+      token.state.seen++
+    },
+  }),
+})
+
 /** The same strategy, which reads five indicators at each trade. */
 const atTrades = defineStrategy({
   ...declared,
@@ -129,6 +143,8 @@ export async function benchBars(smoke = false): Promise<Figure[]> {
     figures.push({ name: `bars and 5 indicators, ${what}`, unit: 'ns/row', ...ours })
     const goal = density === USUAL ? { goal: 1.5, atMost: true } : {}
     figures.push({ name: `bars and 5 indicators, ${what}`, unit: 'x no bars', ...goal, ...ratio })
+    const told = await pairs(smoke ? 1 : RUNS, of(withConditions), of(without))
+    figures.push({ name: `the same as a condition, ${what}`, unit: 'x no bars', ...told.ratio })
     if (density === USUAL) {
       const read = await pairs(smoke ? 1 : RUNS, of(atTrades), of(without))
       figures.push({ name: `the same, read at each trade, ${what}`, unit: 'x no bars', ...read.ratio })
