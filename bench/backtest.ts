@@ -1,28 +1,24 @@
-// Backtests from disk, compared with a bare loop over the same columns. Alone: `npx node bench/backtest.ts`.
-import { copyFileSync, writeFileSync } from 'node:fs'
+// Whole `backtest` commands, compared with processes that do the same work in a bare loop. Alone:
+// `npx node bench/backtest.ts [--pairs N] [CASE...]`.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import Database from 'better-sqlite3'
-import { type Backtest, runBacktest } from '../src/backtest/run.ts'
-import { seededRandom } from '../src/base/random.ts'
-import type { Config } from '../src/config/config.ts'
-import { loadConfig } from '../src/config/load.ts'
+import { parseArgs } from 'node:util'
 import { openReader } from '../src/journal/reader/reader.ts'
-import { openTape } from '../src/journal/tape-files.ts'
-import { openJournal } from '../src/journal/writer/journal.ts'
-import { RowKind } from '../src/market/block.ts'
-import { LiveBlock } from '../src/market/live-block.ts'
 import { Mints } from '../src/market/mints.ts'
-import { encodeBase58 } from '../src/solana/base58.ts'
-import { start } from '../test/support/journal-values.ts'
-import { type Figure, isMain, pairsOf, printFigures, threadMs } from './figure.ts'
+import { DROP, type loops } from './bare/loops.ts'
+import { writeBare } from './bare/tape.ts'
+import { type CommandCost, costOf, costOfScript } from './command.ts'
+import { type Figure, isMain, pairsOf, printFigures } from './figure.ts'
+import { TOKENS, writeConfig, writeTape } from './tape.ts'
 import { inTemporaryFolder } from './temporary-folder.ts'
 
-export const TOKENS = 2_000
-export const ROWS = 32_768
-const BLOCKS = 48
-const SMOKE_BLOCKS = 4
-const RUNS = 5
+const BARE = fileURLToPath(new URL('./bare/main.ts', import.meta.url))
+const ROWS = 4_000_000
+const SMOKE_ROWS = 100_000
+/** A tape with so few rows that a backtest takes only its fixed cost. */
+export const FEW = 1_000
+const PAIRS = 5
 
 const TRIVIAL = `import { defineStrategy, z } from 'sluice'
 export default defineStrategy({
@@ -31,165 +27,158 @@ export default defineStrategy({
 })
 `
 
-/** A market of 2,000 tokens with realistic sizes and noise, in full blocks, like an imported or busy recording. */
-export async function writeTape(path: string, blocks: number): Promise<void> {
-  const random = seededRandom(7)
-  const mints = new Mints()
-  const prices = Float64Array.from({ length: TOKENS }, () => 1e-7 * (1 + random.next()))
-  for (let token = 0; token < TOKENS; token++)
-    mints.intern(encodeBase58(Uint8Array.from({ length: 32 }, () => random.integer(256))))
-  const trader = encodeBase58(new Uint8Array(32).fill(9))
-  const journal = openJournal(path, {
-    space: { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 },
-    onFailure: (error) => {
-      throw error
+/** The averages of bars of one trade. `oneIn`: one token in so many is traded; 0 for none. */
+const SMA = `import { defineStrategy, sma, z } from 'sluice'
+let tokens = 0
+export default defineStrategy({
+  name: 'sma', about: 'holds while the fast average is above the slow one',
+  params: z.object({ oneIn: z.number().default(0) }), keys: ['trades'],
+  bars: { '1 trade': 1 },
+  indicators: () => ({ fast: sma('1 trade', 20), slow: sma('1 trade', 50) }),
+  token: () => ({ isAbove: false, number: tokens++ }),
+  start: ({ oneIn }, bot) => ({
+    onBar(_bar, token) {
+      const { fast, slow } = token.indicators
+      if (fast === undefined || slow === undefined) return
+      const { state } = token
+      const isAbove = fast > slow
+      if (isAbove === state.isAbove) return
+      state.isAbove = isAbove
+      if (oneIn === 0 || state.number % oneIn !== 0) return
+      if (isAbove && !token.position) bot.buy(token, { sol: 0.01, reason: 'the averages crossed' })
+      else if (!isAbove && token.position?.state === 'open') bot.sell(token, { all: true, reason: 'they crossed back' })
     },
-  })
-  const first = 1_780_000_000_000
-  journal.input(1, first, start(1))
-  journal.input(2, first, { kind: 'feed', status: 'live', confirmed: ['trades', 'newTokens', 'priceUpdates'] })
-  for (let index = 0; index < blocks; index++) {
-    const block = new LiveBlock(mints.list, ROWS)
-    for (let row = 0; row < ROWS; row++) {
-      const token = random.integer(TOKENS)
-      prices[token] = Math.min(1e-6, Math.max(1e-8, (prices[token] as number) * (0.98 + 0.04 * random.next())))
-      const price = prices[token] as number
-      const sol = random.next() < 0.3 ? 0.005 : random.next()
-      const time = first + index * ROWS + row
-      const numbers = { price, amount: sol, size: sol / price, marketCap: price * 1e9, extra: 5, extra2: 0 }
-      const kind = random.next() < 0.55 ? RowKind.buy : RowKind.sell
-      block.append(time, time - 100, kind, token, numbers, '', trader)
-    }
-    journal.rows(block, 0, ROWS, 3 + index * ROWS)
-    journal.commit(() => {})
-  }
-  await journal.close()
+  }),
+})
+`
+
+/** The same averages, kept by the strategy itself. */
+const SMA_BY_HAND = `import { defineStrategy, z } from 'sluice'
+export default defineStrategy({
+  name: 'sma-by-hand', about: 'keeps its averages itself', params: z.object({}), keys: ['trades'],
+  token: () => ({ prices: new Float64Array(50), count: 0, fast: 0, slow: 0, isAbove: false, crossings: 0 }),
+  start: () => ({
+    onTrade(trade, token) {
+      const { price, state } = token
+      if (price === undefined || trade.sol < 0.01) return
+      const count = state.count++
+      state.fast += price - (count >= 20 ? state.prices[(count - 20) % 50] : 0)
+      state.slow += price - (count >= 50 ? state.prices[count % 50] : 0)
+      state.prices[count % 50] = price
+      if (count < 49) return
+      const isAbove = state.fast * 2.5 > state.slow
+      if (isAbove === state.isAbove) return
+      state.isAbove = isAbove
+      state.crossings++
+    },
+  }),
+})
+`
+
+/** A strategy, the loop that does the same work, and the least ratio of their rates. */
+interface Case {
+  readonly name: string
+  readonly loop: keyof typeof loops
+  readonly goal?: number
+  readonly params?: object
 }
 
-const BARE = ['kind', 'token', 'time', 'price', 'amount', 'size'] as const
+const CASES: readonly Case[] = [
+  { name: 'trivial', loop: 'trivial', goal: 0.45 },
+  { name: 'sma', loop: 'sma', goal: 0.3 },
+  { name: 'sma-by-hand', loop: 'sma' },
+  { name: 'dip-buyer', loop: 'dip', goal: 0.25, params: { dropPercent: DROP } },
+]
 
-/** The six columns that a backtest of a trade strategy reads, as blobs in place. */
-export function writeBare(path: string, tape: string): void {
-  const reader = openReader(tape)
-  const db = new Database(path)
-  db.pragma('page_size = 8192')
-  db.exec(`CREATE TABLE block (${BARE.join(', ')})`)
-  const insert = db.prepare(`INSERT INTO block VALUES (${BARE.map(() => '?').join(', ')})`)
-  for (const block of reader.blocks(new Mints()))
-    insert.run(...BARE.map((name) => Buffer.from(block[name].buffer, block[name].byteOffset, block[name].byteLength)))
-  db.close()
+/** Writes the strategies of the benches into a folder. */
+export function writeStrategies(folder: string): void {
+  writeFileSync(join(folder, 'trivial.ts'), TRIVIAL)
+  writeFileSync(join(folder, 'sma.ts'), SMA)
+  writeFileSync(join(folder, 'sma-by-hand.ts'), SMA_BY_HAND)
+  // The shipped strategy, except that its fall may also be one that no price can reach.
+  const dips = fileURLToPath(new URL('../strategies/dip-buyer.ts', import.meta.url))
+  writeFileSync(join(folder, 'dip-buyer.ts'), readFileSync(dips, 'utf8').replace('max(90)', `max(${DROP + 100})`))
+}
+
+export interface Tape {
+  readonly journal: string
+  readonly bare: string
+}
+
+/** Writes a tape as a journal and as bare columns, unless the folder has it. */
+export async function tapeOf(folder: string, rows: number, tokens: number): Promise<Tape> {
+  const tape = { journal: join(folder, `${rows}-${tokens}.db`), bare: join(folder, `${rows}-${tokens}.columns`) }
+  if (existsSync(tape.bare)) return tape
+  await writeTape(tape.journal, rows, tokens)
+  const reader = openReader(tape.journal)
+  writeBare(tape.bare, reader.blocks(new Mints()))
   reader.close()
+  return tape
 }
 
-/** Block by block, as the bare loop reads it. */
-export interface BareColumns {
-  readonly kind: Uint8Array
-  readonly token: Uint32Array
-  readonly time: Float64Array
-  readonly price: Float64Array
-  readonly amount: Float64Array
-  readonly size: Float64Array
-}
-
-export function* bareColumns(path: string): Generator<BareColumns, void, undefined> {
-  const db = new Database(path, { readonly: true })
-  const all = db
-    .prepare(`SELECT ${BARE.join(', ')} FROM block`)
-    .raw()
-    .iterate() as Iterable<Buffer[]>
-  for (const columns of all) {
-    const [kind, token, time, price, amount, size] = columns.map(({ buffer, byteOffset, byteLength }) =>
-      buffer.slice(byteOffset, byteOffset + byteLength),
-    ) as [ArrayBuffer, ArrayBuffer, ArrayBuffer, ArrayBuffer, ArrayBuffer, ArrayBuffer]
-    yield {
-      kind: new Uint8Array(kind),
-      token: new Uint32Array(token),
-      time: new Float64Array(time),
-      price: new Float64Array(price),
-      amount: new Float64Array(amount),
-      size: new Float64Array(size),
-    }
+/** Figures of a process over many rows, and of one over few: rate beyond the fixed cost, by processor time. */
+function figuresOf(rows: number, many: CommandCost, few: CommandCost) {
+  return {
+    rate: ((rows - FEW) / (many.processorMs - few.processorMs)) * 1000,
+    processor: many.processorMs,
+    wall: many.wallMs,
+    fixed: few.processorMs,
+    fixedWall: few.wallMs,
   }
-  db.close()
 }
 
-/** Rows per second: a fresh object per row, from columns in SQLite. */
-function bareRate(path: string, rows: number): number {
-  const began = threadMs()
-  let sum = 0
-  for (const { kind, token, time, price, amount, size } of bareColumns(path))
-    for (let row = 0; row < token.length; row++) {
-      const event = { kind: kind[row], token: token[row], time: time[row] as number, price: price[row] as number }
-      if (event.price > 0) sum += event.time + (amount[row] as number) / (size[row] as number)
-    }
-  return sum > 0 ? (rows / (threadMs() - began)) * 1000 : 0
+async function measured(
+  { name, loop, goal, params }: Case,
+  {
+    folder,
+    rows,
+    tokens,
+    few,
+    many,
+    pairs,
+  }: { folder: string; rows: number; tokens: number; few: Tape; many: Tape; pairs: number },
+): Promise<Figure[]> {
+  const config = writeConfig(folder, name, { strategy: join(folder, `${name}.ts`), params })
+  const what = `backtest: ${name}, ${tokens === 1 ? '1 token' : `${tokens} tokens`}`
+  const ours = ({ journal }: Tape): CommandCost => costOf('backtest', config, '--journal', journal)
+  const bare = (of: keyof typeof loops, tape: Tape): CommandCost => costOfScript(BARE, of, tape.bare, `${tokens}`)
+  const found = await pairsOf(
+    pairs,
+    () => figuresOf(rows, ours(many), ours(few)),
+    () => figuresOf(rows, bare(loop, many), bare(loop, few)),
+    what,
+  )
+  return [
+    { name: `${what}, bare loop beyond its fixed cost`, unit: 'rows/s', ...found.rate.bare },
+    { name: `${what}, beyond the fixed cost`, unit: 'rows/s', ...found.rate.ours },
+    { name: `${what}, beyond the fixed cost`, unit: 'x bare', ...(goal && { goal }), ...found.rate.ratio },
+    { name: `${what}, whole process, processor`, unit: 'ms', ...found.processor.ours },
+    { name: `${what}, whole process, processor`, unit: 'x bare', ...found.processor.ratio },
+    { name: `${what}, whole process, wall`, unit: 'ms', ...found.wall.ours },
+    { name: `${what}, ${FEW} rows, processor`, unit: 'ms', ...found.fixed.ours },
+    { name: `${what}, ${FEW} rows, wall`, unit: 'ms', ...found.fixedWall.ours },
+  ]
 }
 
-export function backtestRate(config: Config, path: string, note: (backtest: Backtest) => void): number {
-  const began = threadMs()
-  const tape = openTape([path])
-  const backtest = runBacktest(config, tape.market, { partial: false })
-  tape.close()
-  note(backtest)
-  return (backtest.rows / (threadMs() - began)) * 1000
-}
-
-export async function configOf(folder: string, bot: object): Promise<Config> {
-  const file = join(folder, 'bench.yaml')
-  const service = { baseUrl: 'https://service.example/api', wsUrl: 'wss://service.example/api/data' }
-  const exits = { stopLossPercent: 20, takeProfitPercent: 30, maxHoldSeconds: 60 }
-  writeFileSync(file, JSON.stringify({ service, bots: [{ name: 'bench', exits, ...bot }] }))
-  const loaded = await loadConfig([file])
-  if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
-  return loaded.config
-}
-
-export async function benchBacktest(smoke = false): Promise<Figure[]> {
+export async function benchBacktest(smoke = false, cases = CASES, pairs = PAIRS): Promise<Figure[]> {
   return inTemporaryFolder(async (folder) => {
-    const [blocks, runs] = smoke ? [SMOKE_BLOCKS, 1] : [BLOCKS, RUNS]
-    const [tape, bare] = [join(folder, 'tape.db'), join(folder, 'bare.db')]
-    await writeTape(tape, blocks)
-    writeBare(bare, tape)
-    writeFileSync(join(folder, 'trivial.ts'), TRIVIAL)
-    copyFileSync(fileURLToPath(new URL('../strategies/dip-buyer.ts', import.meta.url)), join(folder, 'dip-buyer.ts'))
+    const rows = smoke ? SMOKE_ROWS : ROWS
+    writeStrategies(folder)
     const figures: Figure[] = []
-    for (const [name, bot, goals] of [
-      ['trivial strategy', { strategy: join(folder, 'trivial.ts') }, { rate: 20e6, ratio: 0.3 }],
-      [
-        'dip-buyer that may not buy',
-        { strategy: join(folder, 'dip-buyer.ts'), limits: { maxSolPerOrder: 0.001 } },
-        { rate: 10e6 },
-      ],
-      ['dip-buyer', { strategy: join(folder, 'dip-buyer.ts') }, {}],
-    ] as const) {
-      const config = await configOf(folder, bot)
-      let orders = 0
-      const { rate } = await pairsOf(
-        runs,
-        () => ({ rate: backtestRate(config, tape, ({ bots }) => (orders = bots[0]?.result.orders ?? 0)) }),
-        () => ({ rate: bareRate(bare, blocks * ROWS) }),
-      )
-      const goal = 'rate' in goals ? { goal: goals.rate } : {}
-      if (figures.length === 0) figures.push({ name: 'backtest: bare loop from disk', unit: 'rows/s', ...rate.bare })
-      figures.push({ name: `backtest: ${name}`, unit: 'rows/s', ...goal, ...rate.ours })
-      figures.push({
-        name: `backtest: ${name}`,
-        unit: 'x bare',
-        ...('ratio' in goals && { goal: goals.ratio }),
-        ...rate.ratio,
-      })
-      const density = (orders / blocks / ROWS) * 1e6
-      if (orders > 0)
-        figures.push({
-          name: `backtest: ${name}, orders`,
-          unit: '/ 1 M rows',
-          median: density,
-          min: density,
-          max: density,
-        })
+    for (const tokens of [1, TOKENS]) {
+      const [few, many] = [await tapeOf(folder, FEW, tokens), await tapeOf(folder, rows, tokens)]
+      for (const one of cases)
+        figures.push(...(await measured(one, { folder, rows, tokens, few, many, pairs: smoke ? 1 : pairs })))
     }
     return figures
   })
 }
 
-if (isMain(import.meta.url)) printFigures(await benchBacktest(process.argv.includes('--smoke')))
+if (isMain(import.meta.url)) {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { smoke: { type: 'boolean', default: false }, pairs: { type: 'string', default: `${PAIRS}` } },
+  })
+  const cases = CASES.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+  printFigures(await benchBacktest(values.smoke, cases, Number(values.pairs)))
+}

@@ -3,23 +3,35 @@ import { fileURLToPath } from 'node:url'
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 /** Makes a process print its resource usage when it ends. */
-const TELLS = `data:text/javascript,process.on('exit',()=>console.error('took '+JSON.stringify(process.resourceUsage())))`
+const TELLS = `data:text/javascript,import{isMainThread}from'node:worker_threads';if(isMainThread)process.on('exit',()=>console.error('took '+JSON.stringify(process.resourceUsage())))`
 
-/** Resources of a command from start to end. */
+/** Resources of a process from start to end, and its output. */
 export interface CommandCost {
-  /** Highest resident set. */
-  readonly megabytes: number
+  readonly wallMs: number
   /** Processor time of all its threads. */
   readonly processorMs: number
+  /** Highest resident set. */
+  readonly megabytes: number
+  /** Its output, read as JSON. */
+  readonly output: unknown
 }
 
 /** Runs a command of the sources with `--json`, as a user does. Throws if it fails. */
 export function costOf(...args: readonly string[]): CommandCost {
-  const { status, stderr } = spawnSync(process.execPath, ['--import', TELLS, MAIN, ...args, '--json'], {
+  return costOfScript(MAIN, ...args, '--json')
+}
+
+/** Runs a script in a process of its own. Throws if it fails. */
+export function costOfScript(...args: readonly string[]): CommandCost {
+  const began = performance.now()
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', TELLS, ...args], {
     encoding: 'utf8',
+    maxBuffer: 2 ** 28,
   })
+  const wallMs = performance.now() - began
   const told = /^took (\{.+\})$/m.exec(stderr)?.[1]
-  if (status !== 0 || told === undefined) throw new Error(`${args[0]} ended with ${status}: ${stderr}`)
+  if (status !== 0 || told === undefined) throw new Error(`${args.join(' ')} ended with ${status}: ${stderr}`)
   const { maxRSS, userCPUTime, systemCPUTime } = JSON.parse(told) as NodeJS.ResourceUsage
-  return { megabytes: maxRSS / 1024, processorMs: (userCPUTime + systemCPUTime) / 1000 }
+  const processorMs = (userCPUTime + systemCPUTime) / 1000
+  return { wallMs, processorMs, megabytes: maxRSS / 1024, output: JSON.parse(stdout) }
 }

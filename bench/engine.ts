@@ -2,11 +2,13 @@ import { admitStrategy } from '../src/config/strategy-modules.ts'
 import type { Strategy } from '../src/engine/strategy.ts'
 import type { LiveBlock } from '../src/market/live-block.ts'
 import { Mints } from '../src/market/mints.ts'
-import { type Figure, isMain, measure, printFigures, threadMs } from './figure.ts'
-import { played, randomMarket } from './random-market.ts'
+import { type Loop, loops } from './bare/loops.ts'
+import { type Figure, isMain, pairs, printFigures, threadMs } from './figure.ts'
+import { played, randomMarket, TOKENS } from './random-market.ts'
 
 const BLOCKS = 32
 const ROUNDS = 12
+const RUNS = 5
 
 /** Rows per second of one core through the engine: all rows of all blocks, several rounds, each in a new engine. */
 function rowsPerSecond(strategy: Strategy, blocks: readonly LiveBlock[], mints: Mints): number {
@@ -15,25 +17,11 @@ function rowsPerSecond(strategy: Strategy, blocks: readonly LiveBlock[], mints: 
   return ((ROUNDS * BLOCKS * (blocks[0]?.length ?? 0)) / (threadMs() - start)) * 1000
 }
 
-/** The bare loop: sums the same columns with a fresh object per row. */
-function bareRowsPerSecond(blocks: readonly LiveBlock[]): number {
-  let sum = 0
-  const rounds = ROUNDS * 20
+/** Rows per second of the loop that does the same work without a framework, in new arrays for each round. */
+function bareRowsPerSecond(loop: Loop, blocks: readonly LiveBlock[]): number {
   const start = threadMs()
-  for (let round = 0; round < rounds; round++) {
-    for (const block of blocks) {
-      for (let row = 0; row < block.length; row++) {
-        const event = {
-          price: block.price[row] as number,
-          token: block.token[row] as number,
-          time: block.time[row] as number,
-        }
-        sum += event.price * event.token + event.time
-      }
-    }
-  }
-  const rate = ((rounds * BLOCKS * (blocks[0]?.length ?? 0)) / (threadMs() - start)) * 1000
-  return sum > 0 ? rate : 0
+  for (let round = 0; round < ROUNDS; round++) if (loop(blocks, TOKENS) === 0) throw new Error('nothing was read')
+  return ((ROUNDS * BLOCKS * (blocks[0]?.length ?? 0)) / (threadMs() - start)) * 1000
 }
 
 const trivial = {
@@ -55,24 +43,24 @@ async function dipBuyerStrategy(): Promise<Strategy> {
 export async function benchEngine(smoke = false): Promise<Figure[]> {
   const mints = new Mints()
   const blocks = randomMarket(mints, BLOCKS, 1)
-  const dipBuyer = await dipBuyerStrategy()
-  const runs = smoke ? 1 : 5
-  const bare = measure(runs, () => bareRowsPerSecond(blocks))
-  return [
-    { name: 'bare loop, fresh object a row', unit: 'rows/s', ...bare },
-    {
-      name: 'engine, trivial strategy',
-      unit: 'rows/s',
-      goal: 20e6,
-      ...measure(runs, () => rowsPerSecond(trivial, blocks, mints)),
-    },
-    {
-      name: 'engine, dip-buyer on 2,000 tokens',
-      unit: 'rows/s',
-      goal: 10e6,
-      ...measure(runs, () => rowsPerSecond(dipBuyer, blocks, mints)),
-    },
-  ]
+  const figures: Figure[] = []
+  for (const [name, strategy, loop, goal] of [
+    ['trivial strategy', trivial, loops.trivial, 20e6],
+    ['dip-buyer on 2,000 tokens', await dipBuyerStrategy(), loops.dip, 10e6],
+  ] as const) {
+    const found = await pairs(
+      smoke ? 1 : RUNS,
+      () => rowsPerSecond(strategy, blocks, mints),
+      () => bareRowsPerSecond(loop, blocks),
+      `engine, ${name}`,
+    )
+    figures.push(
+      { name: `engine, ${name}: bare loop`, unit: 'rows/s', ...found.bare },
+      { name: `engine, ${name}`, unit: 'rows/s', goal, ...found.ours },
+      { name: `engine, ${name}`, unit: 'x bare', ...found.ratio },
+    )
+  }
+  return figures
 }
 
 if (isMain(import.meta.url)) printFigures(await benchEngine())

@@ -26,21 +26,29 @@ type Run<T> = () => T | Promise<T>
 
 /** Runs Sluice and the baseline alternately and computes the ratio within each pair, because disturbances of a
  *  machine last longer than a run. */
-export async function pairs(runs: number, ours: Run<number>, bare: Run<number>): Promise<Pair> {
+export async function pairs(runs: number, ours: Run<number>, bare: Run<number>, label?: string): Promise<Pair> {
   const of = (run: Run<number>) => async () => ({ value: await run() })
-  return (await pairsOf(runs, of(ours), of(bare))).value
+  return (await pairsOf(runs, of(ours), of(bare), label)).value
 }
 
-/** Like `pairs`, for runs with several figures. */
+/** Like `pairs`, for runs with several figures. `label`: names the pairs on stderr while they run. */
 export async function pairsOf<K extends string>(
   runs: number,
   ours: Run<Readonly<Record<K, number>>>,
   bare: Run<Readonly<Record<K, number>>>,
+  label?: string,
 ): Promise<Record<K, Pair>> {
+  const tell = (done: number): void => {
+    if (label !== undefined) process.stderr.write(`${label}: ${done} of ${runs} pairs\n`)
+  }
+  tell(0)
   await bare()
   const names = Object.keys(await ours()) as K[]
   const taken: Record<K, number>[][] = []
-  for (let run = 0; run < runs; run++) taken.push([await bare(), await ours()])
+  for (let run = 0; run < runs; run++) {
+    taken.push([await bare(), await ours()])
+    tell(run + 1)
+  }
   const pairOf = (name: K): Pair => {
     const numbers = (side: 0 | 1): number[] => taken.map((run) => (run[side] as Record<K, number>)[name])
     const [allBare, all] = [numbers(0), numbers(1)]

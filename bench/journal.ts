@@ -121,9 +121,12 @@ async function append(journal: OpenJournal, blocks: readonly LiveBlock[]): Promi
   return result
 }
 
+/** Characters of a signature. */
+const SIGNATURE = 88
 const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const
 
-/** One blob per column and block, mints and traders numbered per block, texts unchanged: no decoding, no checks. */
+/** One blob per column and block, mints and traders numbered per block, texts unchanged: no decoding, no checks. Whole
+ *  columns are copied at once, and tokens are numbered in an array, because both are faster than a loop over rows. */
 function bareAppend(path: string, blocks: readonly LiveBlock[], signed: boolean): number {
   const db = new Database(path)
   db.pragma('page_size = 8192')
@@ -133,22 +136,22 @@ function bareAppend(path: string, blocks: readonly LiveBlock[], signed: boolean)
   const insert = db.prepare(`INSERT INTO block VALUES (${Array(14).fill('?').join(', ')})`)
   const began = performance.now()
   for (const block of blocks) {
-    const numbers = new Map<string, number>()
+    const numbers = new Int32Array(MINTS).fill(-1)
+    const mints: string[] = []
     const traders = new Map<string, number>()
     const token = new Uint16Array(ROWS)
     const trader = new Uint16Array(ROWS)
-    const doubles = DOUBLES.map(() => new Float64Array(ROWS))
-    const signature = Buffer.alloc(signed ? ROWS * 88 : 0)
+    const signature = Buffer.alloc(signed ? ROWS * SIGNATURE : 0)
     for (let row = 0; row < ROWS; row++) {
-      token[row] = numberOf(numbers, block.mints[block.token[row] as number] as string)
+      const number = block.token[row] as number
+      if (numbers[number] === -1) numbers[number] = mints.push(block.mints[number] as string) - 1
+      token[row] = numbers[number] as number
       trader[row] = numberOf(traders, block.texts.trader(row))
-      for (let column = 0; column < DOUBLES.length; column++)
-        (doubles[column] as Float64Array)[row] = block[DOUBLES[column] as 'time'][row] as number
-      if (signed) signature.write(block.texts.signature(row), row * 88, 'latin1')
+      if (signed) block.texts.signatureInto(row, signature.subarray(row * SIGNATURE, (row + 1) * SIGNATURE))
     }
     insert.run(
-      ...[Uint8Array.from(block.kind), asBytes(token), [...numbers.keys()].join()],
-      ...doubles.map(asBytes),
+      ...[Uint8Array.from(block.kind), asBytes(token), mints.join()],
+      ...DOUBLES.map((name) => asBytes(block[name].slice(0, ROWS))),
       ...[asBytes(trader), [...traders.keys()].join(), signature],
     )
   }
@@ -185,6 +188,7 @@ function scan(path: string): number {
 
 function bareScan(path: string): number {
   const db = new Database(path, { readonly: true })
+  db.pragma('mmap_size = 2147418112')
   const began = performance.now()
   let sum = 0
   for (const row of db.prepare('SELECT kind, token, time, price, amount FROM block').raw().iterate()) {

@@ -12,6 +12,7 @@ import { benchFeed } from './feed.ts'
 import { benchFeedColumns } from './feed-columns.ts'
 import { type Figure, isMet, printFigures } from './figure.ts'
 import { benchGateway } from './gateway.ts'
+import { benchGrowth } from './growth.ts'
 import { benchIsolation } from './isolation.ts'
 import { benchJournal } from './journal.ts'
 import { benchLaunches } from './launches.ts'
@@ -24,7 +25,6 @@ import { benchRecovery } from './recovery.ts'
 import { benchSettling } from './settling.ts'
 import { benchSideBySide } from './side-by-side.ts'
 import { benchSigner } from './signer.ts'
-import { benchSma } from './sma.ts'
 import { benchStart } from './start.ts'
 import { benchSweep } from './sweep.ts'
 import { benchSweepLengths } from './sweep-lengths.ts'
@@ -42,11 +42,11 @@ const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   loop: benchLoop,
   engine: benchEngine,
   bars: benchBars,
-  backtest: benchBacktest,
-  'backtest-sma': benchSma,
+  backtest: (smoke) => benchBacktest(smoke),
   'side-by-side': benchSideBySide,
-  sweep: benchSweep,
-  'sweep-lengths': benchSweepLengths,
+  growth: (smoke) => benchGrowth(smoke),
+  sweep: (smoke) => benchSweep(smoke),
+  'sweep-lengths': (smoke) => benchSweepLengths(smoke),
   memory: benchMemory,
   start: benchStart,
   dev: benchDev,

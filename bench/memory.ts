@@ -1,10 +1,9 @@
 // Highest resident set of whole `backtest` commands, over tapes of several lengths. Alone: `npx node bench/memory.ts`.
-import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { ROWS, writeTape } from './backtest.ts'
+import { writeStrategies } from './backtest.ts'
 import { costOf } from './command.ts'
 import { type Figure, isMain, printFigures } from './figure.ts'
+import { writeConfig, writeTape } from './tape.ts'
 import { inTemporaryFolder } from './temporary-folder.ts'
 
 const MILLIONS = [1, 4, 16]
@@ -12,12 +11,8 @@ const MOST_MB = 250
 /** With `--out` only over the shortest tape, because its further runs take a hundred times as long. */
 export async function benchMemory(smoke = false): Promise<Figure[]> {
   return inTemporaryFolder(async (folder) => {
-    const strategy = join(folder, 'dip-buyer.ts')
-    const config = join(folder, 'memory.yaml')
-    copyFileSync(fileURLToPath(new URL('../strategies/dip-buyer.ts', import.meta.url)), strategy)
-    const service = { baseUrl: 'https://service.example/api', wsUrl: 'wss://service.example/api/data' }
-    const exits = { stopLossPercent: 20, takeProfitPercent: 30, maxHoldSeconds: 60 }
-    writeFileSync(config, JSON.stringify({ service, bots: [{ name: 'bench', strategy, exits }] }))
+    writeStrategies(folder)
+    const config = writeConfig(folder, 'memory', { strategy: join(folder, 'dip-buyer.ts') })
     const figures: Figure[] = []
     const add = (name: string, megabytes: number): void => {
       const one = { median: megabytes, min: megabytes, max: megabytes }
@@ -25,7 +20,7 @@ export async function benchMemory(smoke = false): Promise<Figure[]> {
     }
     for (const millions of smoke ? [0.1] : MILLIONS) {
       const tape = join(folder, `${millions}.db`)
-      await writeTape(tape, Math.ceil((millions * 1e6) / ROWS))
+      await writeTape(tape, millions * 1e6)
       add(`${millions} M rows`, costOf('backtest', config, '--journal', tape).megabytes)
       if (figures.length === 1) {
         const { megabytes } = costOf('backtest', config, '--journal', tape, '--out', join(folder, 'out'))

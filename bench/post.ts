@@ -16,10 +16,13 @@ import { type Rig, type RigOptions, startRig } from './rig.ts'
 import { type Server, startServer } from './server.ts'
 import { inTemporaryFolder } from './temporary-folder.ts'
 
-const RUNS = 7
-const ORDERS = 100
-/** Pause between two measurements, so that the answer and the commits of one have ended before the next. */
-const PAUSE_MS = 10
+const RUNS = 5
+const ORDERS = 40
+/** Pause before each measurement of either side. A signal comes after a pause too, when caches, clocks and threads have
+ *  gone cold. */
+const PAUSE_MS = 250
+/** Triggers before the first measurement, which create a price and compile the code. */
+const WARM = 20
 const FOLLOWER = fileURLToPath(new URL('./follower.ts', import.meta.url))
 let databases = 0
 
@@ -102,7 +105,7 @@ export function signOf(mint: string, random: Random): string {
   )
 }
 
-/** Commit, POST and order alternately. */
+/** Bare commit and POST, and order, alternately. Each begins after the same pause. */
 async function run(server: Server, folder: string, orders: number): Promise<Times> {
   const random = seededRandom(3)
   const mint = base58(random, 32)
@@ -116,11 +119,11 @@ async function run(server: Server, folder: string, orders: number): Promise<Time
     },
   })
   const times: Times = { commit: [], post: [], order: [] }
-  // The first trigger frames only create a price and warm up.
-  for (let number = -20; number < orders; number++) {
-    await sleep(PAUSE_MS)
+  for (let number = -WARM; number < orders; number++) {
+    const pauseMs = number < 0 ? PAUSE_MS / 10 : PAUSE_MS
+    await sleep(pauseMs)
     const [commitUs, postUs] = [commit(), await post()]
-    await sleep(PAUSE_MS)
+    await sleep(pauseMs)
     const seen = server.nextPost()
     server.tell({ kind: 'text', text: sign() })
     const at = await Promise.race([seen, sleep(number < 0 ? 200 : 1_000)])
@@ -139,8 +142,10 @@ export async function benchPost(smoke = false): Promise<Figure[]> {
   try {
     return await inTemporaryFolder(async (folder) => {
       const runs: Times[] = []
-      for (let number = 0; number < (smoke ? 1 : RUNS); number++)
+      for (let number = 0; number < (smoke ? 1 : RUNS); number++) {
+        process.stderr.write(`post: ${number} of ${RUNS} runs\n`)
         runs.push(await run(server, folder, smoke ? 5 : ORDERS))
+      }
       const p50 = (part: keyof Times): number[] => runs.map((times) => summarize(times[part]).median)
       const [commit, post, order] = [p50('commit'), p50('post'), p50('order')]
       const ratios = order.map((value, at) => value / ((commit[at] as number) + (post[at] as number)))

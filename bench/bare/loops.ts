@@ -1,0 +1,136 @@
+// The work of the benches' strategies without a framework: flat arrays by token number, and nothing else. Each loop
+// returns a number that depends on every row, so that no work is optimised away.
+import { isSized, ROBUST_WINDOW, robustPrice } from '../../src/market/price.ts'
+import type { BareBlock } from './tape.ts'
+
+export type Loop = (blocks: Iterable<BareBlock>, tokens: number) => number
+
+const FAST = 20
+const SLOW = 50
+/** Doubles of a token: a ring of prints, and its robust price. */
+const DOUBLES = 8
+const PRICE = ROBUST_WINDOW
+
+/** The robust price of each token after each trade, as Sluice computes it. */
+class BarePrices {
+  readonly #doubles: Float64Array
+  readonly #counts: Uint32Array
+
+  constructor(tokens: number) {
+    this.#doubles = new Float64Array(tokens * DOUBLES)
+    this.#counts = new Uint32Array(tokens)
+  }
+
+  /** Adds a trade; returns true if it changed the price. */
+  fold(token: number, amount: number, size: number): boolean {
+    const print = amount / size
+    if (!isSized(amount, print)) return false
+    const doubles = this.#doubles
+    const at = token * DOUBLES
+    const count = (this.#counts[token] as number) + 1
+    doubles[at + ((count - 1) % ROBUST_WINDOW)] = print
+    this.#counts[token] = count
+    doubles[at + PRICE] = robustPrice(doubles, Math.min(count, ROBUST_WINDOW), at) ?? 0
+    return true
+  }
+
+  /** The price; 0 before the third print. */
+  at(token: number): number {
+    return this.#doubles[token * DOUBLES + PRICE] as number
+  }
+}
+
+/** Reads each trade, without the robust price. */
+const columns: Loop = (blocks) => {
+  let sum = 0
+  for (const { kind, token, time, price, amount, size } of blocks)
+    for (let row = 0; row < token.length; row++)
+      if ((price[row] as number) > 0)
+        sum +=
+          (time[row] as number) +
+          (kind[row] as number) +
+          (token[row] as number) * (amount[row] as number) +
+          (size[row] as number)
+  return sum
+}
+
+/** Reads each trade and computes the robust price. */
+const trivial: Loop = (blocks, tokens) => {
+  const prices = new BarePrices(tokens)
+  let sum = 0
+  for (const { kind, token, time, price, amount, size } of blocks)
+    for (let row = 0; row < token.length; row++) {
+      const number = token[row] as number
+      prices.fold(number, amount[row] as number, size[row] as number)
+      if ((price[row] as number) > 0) sum += (time[row] as number) + (kind[row] as number) + prices.at(number)
+    }
+  return sum
+}
+
+/** Counts how often the average of the last 20 robust prices of a token crosses that of the last 50. */
+const sma: Loop = (blocks, tokens) => {
+  const prices = new BarePrices(tokens)
+  const rings = new Float64Array(tokens * SLOW)
+  const counts = new Uint32Array(tokens)
+  const sums = new Float64Array(tokens * 2)
+  const isAbove = new Uint8Array(tokens)
+  let crossings = 0
+  for (const { token, amount, size } of blocks)
+    for (let row = 0; row < token.length; row++) {
+      const number = token[row] as number
+      if (!prices.fold(number, amount[row] as number, size[row] as number)) continue
+      const close = prices.at(number)
+      if (close === 0) continue
+      const count = counts[number] as number
+      const ring = number * SLOW
+      const fast =
+        (sums[number * 2] as number) + close - (count >= FAST ? (rings[ring + ((count - FAST) % SLOW)] as number) : 0)
+      const slow =
+        (sums[number * 2 + 1] as number) + close - (count >= SLOW ? (rings[ring + (count % SLOW)] as number) : 0)
+      rings[ring + (count % SLOW)] = close
+      sums[number * 2] = fast
+      sums[number * 2 + 1] = slow
+      counts[number] = count + 1
+      if (count + 1 < SLOW) continue
+      const above = +(fast * (SLOW / FAST) > slow)
+      if (above === isAbove[number]) continue
+      isAbove[number] = above
+      crossings++
+    }
+  return crossings
+}
+
+/** Counts the falls of a token's robust price, as the dip-buyer looks for them. */
+const dip: Loop = (blocks, tokens) => dips(blocks, tokens, [DROP])
+
+/** Fall that no price can reach: each row is looked at, and none is acted on. */
+export const DROP = 101
+
+/** Counts the falls for several sets of the dip-buyer's params, each with a state of its own. */
+export function dips(blocks: Iterable<BareBlock>, tokens: number, drops: readonly number[]): number {
+  const prices = new BarePrices(tokens)
+  const sets = drops.length
+  const least = Float64Array.from(drops)
+  const highs = new Float64Array(tokens * sets)
+  let falls = 0
+  for (const { token, amount, size } of blocks)
+    for (let row = 0; row < token.length; row++) {
+      const number = token[row] as number
+      prices.fold(number, amount[row] as number, size[row] as number)
+      const price = prices.at(number)
+      if (price === 0) continue
+      for (let set = 0; set < sets; set++) {
+        const at = number * sets + set
+        const high = Math.max(highs[at] as number, price)
+        highs[at] = high
+        if ((1 - price / high) * 100 < (least[set] as number)) continue
+        highs[at] = price
+        falls++
+      }
+    }
+  let sum = falls
+  for (const high of highs) sum += high
+  return sum
+}
+
+export const loops = { columns, trivial, sma, dip } satisfies Record<string, Loop>

@@ -1,0 +1,28 @@
+// A process that runs one bare loop over a file of columns: `node bench/bare/main.ts LOOP FILE TOKENS`, or sets of the
+// dip-buyer's params in threads: `node bench/bare/main.ts sweep FILE TOKENS SETS THREADS`.
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { DROP, dips, loops } from './loops.ts'
+import { bareBlocks } from './tape.ts'
+
+const [name = '', path = '', tokens = '', sets = '', threads = ''] = isMainThread
+  ? process.argv.slice(2)
+  : (workerData as string[])
+
+function result(): number {
+  const blocks = bareBlocks(path)
+  if (name !== 'sweep') return loops[name as keyof typeof loops](blocks, Number(tokens))
+  const drops = Array.from({ length: Number(sets) }, (_, set) => DROP + set)
+  return dips(blocks, Number(tokens), drops)
+}
+
+/** Result of this many sets in a thread of its own. */
+function inThread(): Promise<number> {
+  const started = [name, path, tokens, `${Number(sets) / Number(threads)}`]
+  const worker = new Worker(new URL(import.meta.url), { workerData: started })
+  return new Promise((resolve, reject) => worker.on('message', resolve).on('error', reject))
+}
+
+if (!isMainThread) parentPort?.postMessage(result())
+else if (Number(threads) > 1)
+  console.log(JSON.stringify(await Promise.all(Array.from({ length: Number(threads) }, inThread))))
+else console.log(JSON.stringify(result()))
