@@ -17,6 +17,8 @@ const PAIRS = 5
 const MANY_TOKENS = 50_000
 /** One token in so many is traded where orders are sparse. */
 const SPARSE = 20
+/** So few tokens that each has prints for its slow average in a short tape. */
+const SMOKE_TOKENS = 200
 
 interface Ground {
   readonly folder: string
@@ -63,10 +65,10 @@ async function tokenFigures(ground: Ground): Promise<Figure[]> {
   return compared(pairs, `${MANY_TOKENS} tokens of ${TOKENS}`, 1.5, over(many), over(few))
 }
 
-/** Processor time that an order adds, and that --out adds. Each order may fill, because no limit stops it. */
+/** Processor time that an order adds, and that --out adds. Money suffices for each order. */
 async function orderFigures({ folder, pairs, rows }: Ground, journal: string): Promise<Figure[]> {
   const backtest = (oneIn: number, ...args: string[]): CommandCost => {
-    const sma = { strategy: join(folder, 'sma.ts'), params: { oneIn }, paper: { balanceSol: 1e6 } }
+    const sma = { strategy: join(folder, 'sma.ts'), params: { oneIn } }
     return costOf('backtest', writeConfig(folder, `orders-${oneIn}`, sma), '--journal', journal, ...args)
   }
   const figures: Figure[] = []
@@ -80,6 +82,7 @@ async function orderFigures({ folder, pairs, rows }: Ground, journal: string): P
       () => {
         const [none, some] = [backtest(0), backtest(oneIn)]
         counts = some.output as typeof counts
+        if (counts.orders === 0) throw new Error(`${name}: the strategy requested no order`)
         return { order: ((some.processorMs - none.processorMs) * 1000) / counts.orders }
       },
       () => ({ order: 1 }),
@@ -106,7 +109,7 @@ export async function benchGrowth(smoke = false, pairs = PAIRS): Promise<Figure[
     return [
       ...(await botFigures(ground, journal)),
       ...(await tokenFigures(ground)),
-      ...(await orderFigures(ground, journal)),
+      ...(await orderFigures(ground, await tapeOf(ground, rows, smoke ? SMOKE_TOKENS : TOKENS))),
     ]
   })
 }

@@ -49,7 +49,7 @@ async function gateMs(config: string, path: string): Promise<number> {
     allow: 'live',
     logFormat: 'text',
     writeLog: (line) => {
-      if (line.includes('the gate is open')) open()
+      if (line.includes('entries may begin')) open()
     },
   })
   await isOpen

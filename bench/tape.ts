@@ -51,13 +51,13 @@ export async function writeTape(path: string, rows: number, tokens = TOKENS): Pr
   await journal.close()
 }
 
-/** Writes the configuration of a bot and of further ones, and returns its path. */
+/** Writes the configuration of a bot and of further ones, and returns its path. Its money suffices for every order. */
 export function writeConfig(folder: string, name: string, bot: object, further: readonly object[] = []): string {
   const file = join(folder, `${name}.yaml`)
   const service = { baseUrl: 'https://service.example/api', wsUrl: 'wss://service.example/api/data' }
   const exits = { stopLossPercent: 20, takeProfitPercent: 30, maxHoldSeconds: 60 }
   const bots = [bot, ...further].map((one) => ({ name: 'bench', exits, ...one }))
-  writeFileSync(file, JSON.stringify({ service, bots }))
+  writeFileSync(file, JSON.stringify({ service, paper: { balanceSol: 100_000 }, bots }))
   return file
 }
 
