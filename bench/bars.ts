@@ -69,7 +69,7 @@ const withBars = defineStrategy({
   }),
 })
 
-/** The same strategy, which declares what it tests at each bar. */
+/** The same strategy, which declares its test of each bar as a condition. */
 const withConditions = defineStrategy({
   ...declared,
   name: 'conditions',
