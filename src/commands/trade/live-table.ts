@@ -3,7 +3,7 @@ import { printable } from '../../base/text.ts'
 import type { Millis } from '../../base/units.ts'
 import type { Hold } from '../../orders/budget-status.ts'
 import { durationOf, localDateOf } from '../../runtime/time-text.ts'
-import { totalOf } from '../../runtime/view/bot-results.ts'
+import { summedBots, totalOf } from '../../runtime/view/bot-results.ts'
 import type { BotStatus, EntryStop, PositionStatus, Result, UndecidedStatus, View } from '../../runtime/view/view.ts'
 import { cut, dim, signedShortSol, table, wrapped } from '../terminal.ts'
 
@@ -114,19 +114,22 @@ function resultLines({ bots, startedAt, beganAt, time }: View, columns: number):
     const about = named(name, mode === 'live' ? `live, ${executor}` : 'paper', String(positions), String(openOrders))
     return [...about, ...results(sinceStart, sinceBeginning)]
   })
-  const [now, allTime] = [totalOf(bots.map((bot) => bot.sinceStart)), totalOf(bots.map((bot) => bot.sinceBeginning))]
-  const sum = (of: (bot: BotStatus) => number): string => String(bots.reduce((all, bot) => all + of(bot), 0))
-  if (bots.length > 1)
+  for (const { label, bots: summed } of summedBots(bots)) {
+    const sum = (of: (bot: BotStatus) => number): string => String(summed.reduce((all, bot) => all + of(bot), 0))
+    const allTime = totalOf(summed.map(({ sinceBeginning }) => sinceBeginning))
     rows.push([
       ...named(
-        'all bots',
+        label,
         '',
         sum(({ positions }) => positions),
         sum(({ openOrders }) => openOrders),
       ),
-      ...results(now, allTime),
+      ...results(totalOf(summed.map(({ sinceStart }) => sinceStart)), allTime),
     ])
-  if (isContinued && !hasAllParts) rows.push([...named('all time', '', '', ''), ...partsOf(allTime)])
+    if (isContinued && !hasAllParts) rows.push([...named('all time', '', '', ''), ...partsOf(allTime)])
+  }
+  if (bots.length === 1 && isContinued && !hasAllParts)
+    rows.push([...named('all time', '', '', ''), ...bots.flatMap(({ sinceBeginning }) => partsOf(sinceBeginning))])
   const head = [
     ...named('BOT', 'MODE', 'HOLDS', 'ORDERS'),
     ...PARTS,

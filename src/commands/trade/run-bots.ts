@@ -3,7 +3,7 @@ import { counted } from '../../base/text.ts'
 import type { Config } from '../../config/config.ts'
 import { type Counters, openReader } from '../../journal/reader/reader.ts'
 import { type BotsOptions, type Ending, type RunningBots, startBots } from '../../live/start-bots.ts'
-import { totalOf } from '../../runtime/view/bot-results.ts'
+import { netText } from '../../runtime/view/bot-results.ts'
 import type { DeskOfRun } from '../desk/desk-of-run.ts'
 import { signedShortSol } from '../terminal.ts'
 import { liveTable, Screen, stopName } from './live-table.ts'
@@ -97,8 +97,7 @@ function plainLine(running: RunningBots): string {
     counted(fills, 'fill'),
     counted(held, 'position'),
   ].join(', ')
-  const { netSol } = totalOf(bots.map((bot) => bot.sinceStart))
-  const net = bots.length === 0 ? [] : [`net ${signedShortSol(netSol)} SOL since this start`]
+  const net = bots.length === 0 ? [] : [`net ${netText(bots, signedShortSol)} since this start`]
   return [`feed ${feed}`, ...stops.map((stop) => stopName(stop, bots)), counts, ...net].join(', ')
 }
 

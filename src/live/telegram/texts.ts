@@ -1,7 +1,7 @@
 import { counted, printable } from '../../base/text.ts'
 import type { Millis } from '../../base/units.ts'
 import { dateTimeOf, durationOf, utcDateOf } from '../../runtime/time-text.ts'
-import { totalOf } from '../../runtime/view/bot-results.ts'
+import { summedBots, totalOf } from '../../runtime/view/bot-results.ts'
 import type { OrderStatus, PositionStatus, View } from '../../runtime/view/view.ts'
 
 /** Longest text of a message. Telegram accepts 4,096 UTF-16 units. */
@@ -107,9 +107,12 @@ function resultLines({ bots }: View): string[] {
     ([name, { today, sinceBeginning, trades, winPercent }]) =>
       `${name}: today ${signed(today.netSol)}, in all ${signed(sinceBeginning.netSol)}, ${counted(trades, 'trade')}${winPercent === null ? '' : `, ${Math.round(winPercent)} % won`}`,
   )
-  if (bots.length < 2) return lines
-  const [today, inAll] = [totalOf(bots.map((bot) => bot.today)), totalOf(bots.map((bot) => bot.sinceBeginning))]
-  return [...lines, `all bots: today ${signed(today.netSol)}, in all ${signed(inAll.netSol)}`]
+  const sums = summedBots(bots).map(({ label, bots: summed }) => {
+    const today = totalOf(summed.map((bot) => bot.today))
+    const inAll = totalOf(summed.map((bot) => bot.sinceBeginning))
+    return `${label}: today ${signed(today.netSol)}, in all ${signed(inAll.netSol)}`
+  })
+  return [...lines, ...sums]
 }
 
 function orderLines({ openOrders, lastFills, time }: View): string[] {

@@ -4,7 +4,7 @@ import { PositionSums } from '../../engine/accounting/position-sums.ts'
 import type { Input, Output } from '../../engine/messages.ts'
 import type { BotMoney, RecoveredMoney } from '../../engine/recovered-money.ts'
 import type { PastResults } from '../../journal/reader/reader.ts'
-import type { Result } from './view.ts'
+import type { BotStatus, Result } from './view.ts'
 
 /** Lamports of a result; `net` follows from them. */
 interface Sums {
@@ -202,6 +202,32 @@ function resultOf({ realized, fees, unrealized }: Sums): Result {
     unrealizedSol: lamportsToSol(unrealized),
     netSol: lamportsToSol(realized - fees + unrealized),
   }
+}
+
+/** Bots whose results may be added up. */
+export interface SummedBots {
+  /** `all bots`, or `all live` and `all paper`. */
+  readonly label: string
+  readonly bots: readonly BotStatus[]
+}
+
+/** The bots of each mode with more than one bot: money of two modes is never added up. */
+export function summedBots(bots: readonly BotStatus[]): SummedBots[] {
+  const modes = [...new Set(bots.map(({ mode }) => mode))]
+  return modes
+    .map((mode) => ({ label: modes.length === 1 ? 'all bots' : `all ${mode}`, bots: botsOf(bots, mode) }))
+    .filter((one) => one.bots.length > 1)
+}
+
+function botsOf(bots: readonly BotStatus[], mode: string): BotStatus[] {
+  return bots.filter((bot) => bot.mode === mode)
+}
+
+/** Net result since this start as text: one amount for each mode. */
+export function netText(bots: readonly BotStatus[], textOf: (sol: number) => string): string {
+  const modes = [...new Set(bots.map(({ mode }) => mode))]
+  const nets = modes.map((mode) => textOf(totalOf(botsOf(bots, mode).map(({ sinceStart }) => sinceStart)).netSol))
+  return modes.length === 1 ? `${nets[0]} SOL` : modes.map((mode, index) => `${nets[index]} SOL ${mode}`).join(', ')
 }
 
 /** Sum of several results, rounded to the lamport. */

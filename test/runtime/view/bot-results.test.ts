@@ -7,13 +7,14 @@ import { newPosition, type Position } from '../../../src/engine/accounting/posit
 import type { Input, Output } from '../../../src/engine/messages.ts'
 import { NO_MONEY, NO_RESULTS } from '../../../src/engine/recovered-money.ts'
 import { openReader } from '../../../src/journal/reader/reader.ts'
-import { BotResults, NO_PAST, totalOf } from '../../../src/runtime/view/bot-results.ts'
+import { BotResults, NO_PAST, netText, summedBots, totalOf } from '../../../src/runtime/view/bot-results.ts'
 import type { Result } from '../../../src/runtime/view/view.ts'
 import { ViewModel } from '../../../src/runtime/view/view-model.ts'
 import { journalPath, keyOf, report } from '../../support/journal-samples.ts'
 import { LIMITS, LOSSES, TOLD } from '../../support/losses.ts'
 import { recordPaperRun } from '../../support/paper-run.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { viewOf } from '../../support/view-sample.ts'
 
 const folder = temporaryFolder()
 const MINT = keyOf(1)
@@ -137,3 +138,21 @@ function feedWith(path: string, listener: ReturnType<ViewModel['watch']>): void 
     if (n < 0) listener.input(seq, time, decodeJson<Input>(json))
     else listener.output(seq, time, n, decodeJson<Output>(json))
 }
+
+test.each([
+  [['paper', 'paper'], ['all bots: a, b'], '3 SOL'],
+  [['live', 'paper', 'live'], ['all live: a, c'], '4 SOL live, 2 SOL paper'],
+  [['live', 'paper'], [], '1 SOL live, 2 SOL paper'],
+  [['paper'], [], '1 SOL'],
+])('money of two modes is never added up: %j', (modes, sums, net) => {
+  const [sample] = viewOf().bots
+  if (sample === undefined) throw new Error('the view of the test has no bot')
+  const bots = modes.map((mode, index) => {
+    const sinceStart = { ...sample.sinceStart, realizedSol: index + 1, feesSol: 0, unrealizedSol: 0, netSol: index + 1 }
+    return { ...sample, name: 'abc'[index] as string, mode, sinceStart }
+  })
+  expect(summedBots(bots).map(({ label, bots: of }) => `${label}: ${of.map(({ name }) => name).join(', ')}`)).toEqual(
+    sums,
+  )
+  expect(netText(bots, String)).toBe(net)
+})
