@@ -8,7 +8,6 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 
 const MILLIONS = [1, 4, 16]
 const MOST_MB = 250
-/** With `--out` only over the shortest tape, because its further runs take a hundred times as long. */
 export async function benchMemory(smoke = false): Promise<Figure[]> {
   return inTemporaryFolder(async (folder) => {
     writeStrategies(folder)

@@ -12,6 +12,7 @@ import {
   type BotExtras,
   beatenPercent,
   entriesAlone,
+  errorPercent,
   type FreedRun,
   type RandomEntries,
   randomEntries,
@@ -148,6 +149,7 @@ function byChance(chance: Chance, run: (config: Config) => Backtest): RandomEntr
   if (percents.length === 0) return null
   const at = (values: readonly number[], share: number): number => quantile(values, share) as number
   const entriesPercent = percentOf(own)
+  const beaten = beatenPercent(entriesPercent ?? 0, percents)
   return {
     entriesSol: netOf(own) / 1e9,
     entriesPercent,
@@ -155,7 +157,8 @@ function byChance(chance: Chance, run: (config: Config) => Backtest): RandomEntr
     tradesPerSeed: trades / seeds,
     ...{ p5Sol: at(nets, 0.05), medianSol: at(nets, 0.5), p95Sol: at(nets, 0.95) },
     ...{ p5Percent: at(percents, 0.05), medianPercent: at(percents, 0.5), p95Percent: at(percents, 0.95) },
-    beatenPercent: beatenPercent(entriesPercent ?? 0, percents),
+    beatenPercent: beaten,
+    beatenErrorPercent: errorPercent(beaten, percents.length),
   }
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Report } from '../../src/backtest/report/report.ts'
 import { Progress, progressLine } from '../../src/commands/terminal.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { called } from '../e2e/called.ts'
@@ -68,7 +69,7 @@ describe('on a terminal', () => {
     const recorded = readFileSync(new URL('../journal/journals/cloud.db.gz', import.meta.url))
     writeFileSync(join(folder.path, 'old.db'), gunzipSync(recorded))
     writeFileSync(join(folder.path, 'other-old.db'), gunzipSync(recorded))
-    await called(['backtest', BOTS, '--journal', RUN, '--out', RESULTS, '--runs', '0'])
+    await called(['backtest', BOTS, '--journal', RUN, '--out', RESULTS])
     process.stderr.isTTY = true
   })
 
@@ -86,6 +87,16 @@ describe('on a terminal', () => {
 
   const AT = new Date(T0 + 90_000).toISOString().slice(0, 19)
   const MINT = noisyMarket(1, 5, T0)[0]?.mint ?? ''
+
+  test.each([
+    [[], []],
+    [['--runs', '1'], ['dips']],
+  ])('--out with %j plays further runs for the bots %j', async (more, bots) => {
+    const out = join(folder.path, `further-${more.length}`)
+    await called(['backtest', BOTS, '--journal', RUN, '--out', out, ...more])
+    const report = JSON.parse(readFileSync(join(out, 'report.json'), 'utf8')) as Report
+    expect(Object.keys(report.extras)).toEqual(bots)
+  })
 
   test.each([
     ['plan-advise', BOTS, '--journal', RUN],

@@ -126,7 +126,7 @@ describe('tags of orders', () => {
 
   test('are tables of a backtest, in its text and in its report', async () => {
     const out = join(folder.path, 'out')
-    const { stdout } = await called(['backtest', file, '--journal', path, '--out', out, '--runs', '0'], folder.path)
+    const { stdout } = await called(['backtest', file, '--journal', path, '--out', out], folder.path)
     expect(stdout).toMatch(/ENTRY TAG +TRADES +NET SOL[^\n]*\n +dip +2 .*\n +\(no tag\) +1 /)
     expect(stdout).not.toContain('\u001b')
     const report = JSON.parse(readFileSync(join(out, 'report.json'), 'utf8')) as Report

@@ -47,12 +47,21 @@ export interface RandomEntries {
   /** Percentage of the seeds whose result per SOL bought is lower than that of `entriesPercent`. An equal result counts
    *  half. */
   readonly beatenPercent: number
+  /** Half of the width of the 95 % interval of `beatenPercent`, because the seeds are a sample. */
+  readonly beatenErrorPercent: number
 }
 
 /** Percentage of the values that are lower than `own`. An equal value counts half. */
 export function beatenPercent(own: number, values: readonly number[]): number {
   const points = values.reduce((sum, value) => sum + (value < own ? 1 : value === own ? 0.5 : 0), 0)
   return (points / values.length) * 100
+}
+
+/** Half of the width of the 95 % interval of a percentage that was found in `count` draws, in percentage points. By
+ *  Agresti and Coull, because the usual formula gives 0 if all draws agree. */
+export function errorPercent(percent: number, count: number): number {
+  const share = ((percent / 100) * count + 2) / (count + 4)
+  return 196 * Math.sqrt((share * (1 - share)) / (count + 4))
 }
 
 /** Returns the strategy with its buys `factor` times as large. */

@@ -146,21 +146,25 @@ function furtherOf({ name }: BotReport, { extras }: Report): BotExtras | undefin
 }
 
 function furtherRows({ netSol: ownSol }: BotReport, further: BotExtras | undefined): [Part, Part][] {
-  if (further === undefined) return [['other costs, sizes and random entries', 'not played (--runs 0)']]
+  if (further === undefined) return [['other costs, sizes and random entries', 'not played (--runs 100 plays them)']]
   const { stress, freed, random } = further
   const rows = [
     ...stress.map(({ factor, netSol }): [Part, Part] => [`fees and latency x ${factor}`, sol(netSol)]),
     ...freed.map(({ of, buys, netSol }): [Part, Part] => [`without ${of}: ${buys} buys`, sol(netSol)]),
   ]
   if (random === null) return rows
-  const { entriesSol, entriesPercent, seeds, medianPercent, p5Percent, p95Percent, beatenPercent } = random
+  const { entriesSol, entriesPercent, seeds, medianPercent, p5Percent, p95Percent, beatenPercent, beatenErrorPercent } =
+    random
   return [
     ...rows,
     ...(entriesSol === ownSol ? [] : [['own entries, sold by exits only', sol(entriesSol)] satisfies [Part, Part]]),
     ['own entries, result per SOL bought', percentText(entriesPercent)],
     [`random entries with the same exits, median of ${seeds}`, percentText(medianPercent)],
     ['their 5 % and 95 % quantiles', `${percentText(p5Percent)} to ${percentText(p95Percent)}`],
-    ['random runs below the own entries', percentText(beatenPercent, 0)],
+    [
+      'random runs below the own entries, with the 95 % interval',
+      `${percentText(beatenPercent, 0)} \u00b1 ${percentText(beatenErrorPercent, 0)}`,
+    ],
   ]
 }
 

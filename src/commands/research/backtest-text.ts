@@ -115,7 +115,7 @@ function depthLine({ depth }: BotOutcome): string[] {
 function furtherLines(bot: string, report: Report | undefined): string[] {
   const extras = report !== undefined && Object.hasOwn(report.extras, bot) ? report.extras[bot] : undefined
   if (report === undefined) return []
-  if (extras === undefined) return ['  checks    no further runs were played (--runs 0)']
+  if (extras === undefined) return ['  checks    no further runs were played (--runs 100 plays them)']
   const { stress, sizes, freed, random } = extras
   const missed = Object.hasOwn(report.missedSol, bot) ? report.missedSol[bot] : undefined
   const percent = (value: number | null): string => (value === null ? 'n/a' : `${value.toFixed(2)} %`)
@@ -129,7 +129,7 @@ function furtherLines(bot: string, report: Report | undefined): string[] {
     ...(random === null
       ? []
       : [
-          `  chance    random entries with the same exits, ${random.seeds} seeds: median ${percent(random.medianPercent)} of the SOL bought, 5th to 95th percentile ${percent(random.p5Percent)} to ${percent(random.p95Percent)}; the strategy's entries with these exits made ${percent(random.entriesPercent)}, more than ${random.beatenPercent.toFixed(0)} % of the seeds`,
+          `  chance    random entries with the same exits, ${random.seeds} seeds: median ${percent(random.medianPercent)} of the SOL bought, 5th to 95th percentile ${percent(random.p5Percent)} to ${percent(random.p95Percent)}; the strategy's entries with these exits made ${percent(random.entriesPercent)}, more than ${random.beatenPercent.toFixed(0)} +- ${random.beatenErrorPercent.toFixed(0)} % of the seeds`,
         ]),
   ]
 }

@@ -33,9 +33,9 @@ const OPTIONS = {
   out: text('<folder>', 'write report.html, report.json and results.db to this folder'),
   runs: number(
     '<n>',
-    'with --out, compare each bot with this many runs with random entries; 0 omits the comparison',
+    'with --out, also vary costs and sizes, and compare each bot with n runs with random entries; 0 plays no further run',
     { integer: true, min: 0, max: 1_000 },
-    100,
+    0,
   ),
   verifyCausal: flag('hide or cut later rows and verify that no decision changes'),
   seed: number('<n>', 'random seed of --verify-causal', SEED, 1),
@@ -75,8 +75,8 @@ export const command = defineCommand({
   },
 })
 
-/** Runs the backtest and prints it. With --out, the results are written to files, and further runs vary costs and sizes
- *  for the report. */
+/** Runs the backtest and prints it. With --out, the results are written to files; with --runs, further runs vary costs
+ *  and sizes for the report. */
 async function runAndReport(
   config: Config,
   market: Market,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { extrasOf } from '../../../src/backtest/further-runs.ts'
-import { beatenPercent, randomEntries } from '../../../src/backtest/metrics/extras.ts'
+import { beatenPercent, errorPercent, randomEntries } from '../../../src/backtest/metrics/extras.ts'
 import { Ghosts, type MissedEntry } from '../../../src/backtest/metrics/ghosts.ts'
 import { type Backtest, runBacktest } from '../../../src/backtest/run.ts'
 import { seededRandom } from '../../../src/base/random.ts'
@@ -69,6 +69,7 @@ test('further runs vary costs, sizes and entries', async () => {
   expect(unlimited?.buys).toBeGreaterThan(bot.result.buys)
   const { random } = found ?? {}
   expect(random).toMatchObject({ seeds: 10 })
+  expect(random?.beatenErrorPercent).toBe(errorPercent(random?.beatenPercent as number, 10))
   expect(random?.p5Sol).toBeLessThan(random?.medianSol as number)
   expect(random?.medianSol).toBeLessThan(random?.p95Sol as number)
   expect(random?.tradesPerSeed).toBeGreaterThan(0.8 * bot.result.buys)
@@ -140,6 +141,30 @@ test.each([
   [0, [1, 2], 0],
 ])('a result of %d beats %j by %d percent', (own, values, percent) => {
   expect(beatenPercent(own, values)).toBe(percent)
+})
+
+test.each([
+  [50, 10, 26.19],
+  [50, 100, 9.61],
+  [0, 100, 2.64],
+  [100, 100, 2.64],
+])('%d percent of %d draws have an error of %d percentage points', (percent, count, error) => {
+  expect(errorPercent(percent, count)).toBeCloseTo(error, 2)
+})
+
+test('the 95 % interval around its centre contains the true percentage in about 95 % of samples', () => {
+  const random = seededRandom(1)
+  const count = 40
+  for (const truth of [5, 30, 50, 90]) {
+    let covered = 0
+    for (let sample = 0; sample < 2_000; sample++) {
+      let points = 0
+      for (let draw = 0; draw < count; draw++) if (random.next() * 100 < truth) points++
+      const centre = ((points + 2) / (count + 4)) * 100
+      if (Math.abs(centre - truth) <= errorPercent((points / count) * 100, count)) covered++
+    }
+    expect(covered / 2_000, `${truth} %`).toBeGreaterThan(0.93)
+  }
 })
 
 /** Raise for a longer test: the interval narrows. */
