@@ -73,6 +73,11 @@ const page =
   "const { pageFiles } = await import('./node_modules/sluice/dist/desk/page-files.js'); console.log([...(await pageFiles()).keys()].join(' '))"
 step(bots, `${own} --input-type=module -e "${page}"`, /^\/ .*\/app\/price-chart-[\w-]+\.js/)
 step(bots, 'test ! -e node_modules/preact && test ! -e node_modules/lightweight-charts')
+// It also carries the part of prom-client that writes the metrics.
+const metrics =
+  "const { openExposition } = await import('./node_modules/sluice/dist/desk/metrics/exposition.js'); console.log(openExposition().contentType)"
+step(bots, `${own} --input-type=module -e "${metrics}"`, /^text\/plain; version=0\.0\.4/)
+step(bots, 'test ! -e node_modules/prom-client')
 step(bots, 'npx --no sluice new strategy second')
 step(bots, 'npx --no sluice test', /pass 8\b/)
 step(bots, 'npx --no sluice test strategies/second.test.ts --json', /{"files":1,"passed":true}/)

@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import { CATALOGUE } from '../../../src/desk/metrics/catalogue.ts'
+import type { View } from '../../../src/runtime/view/view.ts'
 import { launch, sluice } from '../../e2e/process.ts'
 import { until } from '../../e2e/until.ts'
 import { expressionsOf, type Rules } from './expressions.ts'
@@ -120,6 +121,13 @@ async function main(): Promise<void> {
     }
     console.log(`${expressions.length} expressions evaluated, ${empty} without a series`)
 
+    // A buy by hand that the limit of 0.1 SOL refuses. The strategy of this bot asks for no buy above the limit.
+    const refused = 'sluice_refusals_total{bot="trend",code="ORDER_LIMIT"} == 1'
+    assert.equal(await seriesOf(port, refused), 0)
+    const { lastFills } = JSON.parse((await sluice(['status', '--json', '--journal', journal])).stdout) as View
+    const mint = lastFills[0]?.mint as string
+    assert.equal((await sluice(['buy', mint, '--bot', 'trend', '--sol', '0.2', '--journal', journal])).code, 1)
+    await until('the refused buy', async () => (await seriesOf(port, refused)) === 1)
     assert.equal(await seriesOf(port, 'sluice_entry_stops{code="HALTED"} == 1'), 0)
     assert.equal((await sluice(['halt', '--journal', journal])).code, 0)
     await until(
@@ -137,7 +145,7 @@ async function main(): Promise<void> {
       (parse(readFileSync(join(MONITORING, 'alerts.yml'), 'utf8')) as Rules).groups.flatMap((group) => group.rules)
         .length,
     )
-    console.log(`${rules.length} rules are evaluated without an error; a halt is seen`)
+    console.log(`${rules.length} rules are evaluated without an error; a refused buy and a halt are seen`)
   } finally {
     prometheus.kill('SIGTERM')
     bots.child.kill('SIGINT')
