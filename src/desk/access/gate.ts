@@ -91,6 +91,9 @@ export class Gate {
     checkSize(head)
     const path = pathOf(head.target)
     checkSite(head, path, route.origin)
+    // Another spelling, such as /%6detrics, would reach the metrics without their token.
+    if (path === METRICS_PATH && this.#scrapers !== undefined)
+      throw new Refusal(404, 'NOT_FOUND', `there is nothing at this path: write ${METRICS_PATH}`)
     if (session === undefined && !OPEN.includes(path))
       throw new Refusal(401, 'LOGIN_REQUIRED', 'log in first: run `sluice desk link` and open the link')
     return { path, session, address, isSecure, cookieName }

@@ -136,6 +136,15 @@ describe('access', () => {
       expect((await scrape({ path })).status, path).toBeGreaterThanOrEqual(400)
   })
 
+  test.each(['/%6detrics', '/metric%73', '/%6Detrics?x=1'])(
+    'the path %s does not open the metrics, not even with a session',
+    async (path) => {
+      const cookie = await rig.login()
+      for (const headers of [{}, { cookie }, { authorization }, { cookie, authorization }])
+        expect((await rig.ask({ path, headers })).status).toBe(404)
+    },
+  )
+
   test.each(['HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])(
     '%s is refused with the token too',
     async (method) => {
