@@ -51,7 +51,8 @@ export function textOf(lines: readonly string[]): string {
   const shown: string[] = []
   let length = 0
   for (const line of lines) {
-    const safe = printable(line).slice(0, 500)
+    // Telegram refuses a message with half of a character, which the cut may leave.
+    const safe = printable(line).slice(0, 500).toWellFormed()
     length += safe.length + 1
     if (length > LONGEST_TEXT) {
       shown.push(`and ${counted(lines.length - shown.length, 'more line')}`)
