@@ -173,6 +173,7 @@ class Start {
     const preview = (command: DeskCommand): Preview => previewOf(command, operated)
     await this.#serve(segment, context, handle)
     const own = new OwnJournal(this.#config.journal.path)
+    this.closers.add(() => own.close())
     world.serveTelegram({
       ...{ view: () => view(), handle, preview, own },
       isRecorded: (update) => own.hasUpdate(update, clock.now()),

@@ -1,12 +1,17 @@
-import { execFile } from 'node:child_process'
+import { type ChildProcess, execFile } from 'node:child_process'
+import { constants, getPriority, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import type { Millis } from '../../base/units.ts'
 import { openReader } from '../../journal/reader/reader.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../../bin/sluice.js', import.meta.url))
 const LONGEST_MS = 30_000
-const MOST_BYTES = 1_000_000
-/** Questions that wait for the one that is answered. */
+const TOO_LONG = 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER'
+/** Part of an answer that is too long which is shown. */
+const MOST_SHOWN = 3_500
+const LIMITS = { timeout: LONGEST_MS, maxBuffer: 1_000_000 }
+const OPTIONS = { ...LIMITS, env: {}, encoding: 'utf8', killSignal: 'SIGKILL' } as const
+/** Questions without an answer, the one that runs among them. */
 const MOST_WAITING = 3
 /** Telegram keeps an update for a day. */
 const KEPT_MS = 2 * 86_400_000
@@ -15,11 +20,22 @@ const KEPT_MS = 2 * 86_400_000
  *  a long journal takes longer to read than a trade may wait. One runs at a time. */
 export class OwnJournal {
   readonly #journal: string
+  readonly #program: string
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
+  #child: ChildProcess | undefined
+  #isClosed = false
 
-  constructor(journal: string) {
+  /** `program`: the program that answers questions. */
+  constructor(journal: string, program = PROGRAM) {
     this.#journal = journal
+    this.#program = program
+  }
+
+  /** Ends the process of a question, because the end of this process would wait for it. */
+  close(): void {
+    this.#isClosed = true
+    this.#child?.kill('SIGKILL')
   }
 
   /** Whether a command that this update of Telegram confirmed is in the journal. */
@@ -36,22 +52,38 @@ export class OwnJournal {
   async run(args: readonly string[]): Promise<readonly string[]> {
     if (this.#waiting >= MOST_WAITING) return ['too many questions are waiting: ask again in a moment']
     this.#waiting++
-    const lines = this.#last.then(() => linesOf([...args, '--journal', this.#journal]))
-    this.#last = lines
+    const lines = this.#last.then(() => this.#linesOf(args))
+    this.#last = lines.catch(() => {})
     try {
       return await lines
     } finally {
       this.#waiting--
     }
   }
+
+  #linesOf(args: readonly string[]): Promise<readonly string[]> {
+    if (this.#isClosed) return Promise.resolve(['the process ends'])
+    const given = [this.#program, ...args, '--journal', this.#journal]
+    return new Promise((resolve) => {
+      this.#child = execFile(process.execPath, given, OPTIONS, (error, stdout, stderr) => {
+        this.#child = undefined
+        if (error?.code === TOO_LONG) {
+          const lines = stdout.slice(0, MOST_SHOWN).split('\n').slice(0, -1)
+          resolve([...lines, `the answer is longer: run \`sluice ${args.join(' ')}\` in a terminal`])
+          return
+        }
+        const text = error === null ? stdout : stderr || `the answer took longer than ${LONGEST_MS / 1_000} s`
+        resolve(text.trimEnd().split('\n'))
+      })
+      yieldProcessor(this.#child)
+    })
+  }
 }
 
-function linesOf(args: readonly string[]): Promise<readonly string[]> {
-  const options = { env: {}, timeout: LONGEST_MS, maxBuffer: MOST_BYTES, encoding: 'utf8' } as const
-  return new Promise((resolve) => {
-    execFile(process.execPath, [PROGRAM, ...args], options, (error, stdout, stderr) => {
-      const text = error === null ? stdout : stderr || `the answer took longer than ${LONGEST_MS / 1_000} s`
-      resolve(text.trimEnd().split('\n'))
-    })
-  })
+/** Lets the process that trades go first where they share a core. */
+function yieldProcessor({ pid }: ChildProcess): void {
+  if (pid === undefined) return
+  try {
+    setPriority(pid, Math.max(getPriority(), constants.priority.PRIORITY_BELOW_NORMAL))
+  } catch {} // the process has ended already
 }
