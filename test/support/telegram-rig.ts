@@ -27,6 +27,12 @@ export class TelegramRig {
   readonly asked: string[] = []
   /** Carries out a command. */
   handle: (command: ControlCommand) => object | Promise<object> = ({ command }) => ({ text: `${command} is done` })
+  /** Whether the journal has a command of this update. */
+  isRecorded: (update: number) => boolean = (update) => this.recorded.has(update)
+  /** Answers a question about the journal. */
+  run: (args: readonly string[]) => Promise<readonly string[]> = async (args) => [`lines of ${args.join(' ')}`]
+  /** Answers a poll with updates, instead of the API. */
+  poll: ((offset: number) => readonly object[]) | undefined
   /** Replaces the answers of the API, for as long as it returns one. */
   instead: () => HttpResult | undefined = () => undefined
 
@@ -48,11 +54,11 @@ export class TelegramRig {
         this.commands.push({ command, by, update })
         return this.handle(command)
       },
-      isRecorded: (update) => this.recorded.has(update),
+      isRecorded: (update) => this.isRecorded(update),
       own: {
-        run: async (args) => {
+        run: (args) => {
           this.asked.push(args.join(' '))
-          return [`lines of ${args.join(' ')}`]
+          return this.run(args)
         },
       },
     })
@@ -79,6 +85,10 @@ export class TelegramRig {
   readonly http: Http = async ({ method, url, body = '' }) => {
     const other = this.instead()
     if (other !== undefined) return other
+    if (this.poll !== undefined && url.endsWith('/getUpdates')) {
+      const result = this.poll(JSON.parse(body).offset)
+      return { kind: 'answered', status: 200, headers: {}, body: JSON.stringify({ ok: true, result }) }
+    }
     const answer = await this.api.handle({ method, path: new URL(url).pathname, headers: {}, body })
     if (answer === undefined) return { kind: 'lost', reason: 'closed' }
     return { kind: 'answered', status: answer.status, headers: {}, body: String(answer.body) }

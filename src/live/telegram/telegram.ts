@@ -153,13 +153,15 @@ export class Telegram {
     if (this.#failures > 0) log.info({ failures: this.#failures }, 'telegram: questions are answered again')
     this.#failures = 0
     if (!Array.isArray(updates)) return REFUSED_WAIT_MS
+    const ids = updates.flatMap((update) => updateIdOf(update) ?? [])
     for (const update of updates) {
-      const id = updateIdOf(update)
-      if (id === undefined) continue
-      this.#offset = Math.max(this.#offset, id + 1)
+      if (this.#isStopped) return 0
+      if (updateIdOf(update) === undefined) continue
       // The next poll confirms the update, so a command is in the journal before Telegram forgets its update.
-      await this.#take(update, served)
+      await this.#take(update, served).catch((error) => this.#failed(error))
     }
+    // Not the highest number ever: after a week without updates, Telegram may continue with a lower one.
+    if (ids.length > 0) this.#offset = Math.max(...ids) + 1
     return 0
   }
 
@@ -210,8 +212,19 @@ export class Telegram {
     else if (name === '/why' && !ABOUT.test(more[0] ?? ''))
       answer('/why: send the id of an order (o12), of a conditional order (c3), or a mint')
     else if (name === '/why' || name === '/report')
-      void own.run([name.slice(1), ...(name === '/why' ? [more[0] as string] : [])]).then((lines) => answer(...lines))
+      own
+        .run([name.slice(1), ...(name === '/why' ? [more[0] as string] : [])])
+        .then((lines) => answer(...lines))
+        .catch((error) => {
+          this.#failed(error)
+          answer(`${name}: the question failed, the log has the reason`)
+        })
     else answer(...answerTo(name, view(), operators.includes(user)))
+  }
+
+  /** A message that cannot be answered ends neither the process nor the polls. */
+  #failed(error: Error): void {
+    this.#parts.log.warn({ error: error.stack }, 'telegram: a message could not be answered, because a step failed')
   }
 
   #garbage(): void {

@@ -112,14 +112,25 @@ describe('a button works', () => {
   test.each<[who: string, user: number]>([
     ['a viewer', VIEWER],
     ['a stranger', STRANGER],
-    ['another operator', 602],
   ])('not for %s, and the operator can still use it', async (_who, user) => {
+    const rig = await asked('/halt')
+    const { data, message } = dataOf(rig, 0)
+    rig.api.pressData(user, data, message)
+    await rig.pass(3_000)
+    expect(rig.commands).toEqual([])
+    await press(rig, OPERATOR, 'Confirm')
+    expect(rig.commands).toHaveLength(1)
+  })
+
+  test('not for another operator, whose press uses it up', async () => {
     const rig = new TelegramRig({}, { operators: [OPERATOR, 602] }).serve(VIEW)
     rig.api.write(OPERATOR, '/halt')
     await rig.pass(2_000)
     const { data, message } = dataOf(rig, 0)
-    rig.api.pressData(user, data, message)
-    await rig.pass(3_000)
+    for (const user of [602, OPERATOR]) {
+      rig.api.pressData(user, data, message)
+      await rig.pass(3_000)
+    }
     expect(rig.commands).toEqual([])
   })
 
@@ -218,4 +229,43 @@ test('garbage is logged once, and later updates are read', async () => {
   await rig.pass(5_000)
   expect(rig.lines.filter((line) => line.includes('does not document'))).toHaveLength(1)
   expect(rig.shownTo(OPERATOR)).toHaveLength(1)
+})
+
+test('a press or a question that fails is logged, and later messages are answered', async () => {
+  const rig = served()
+  rig.isRecorded = () => {
+    throw new Error('the disk cannot be read')
+  }
+  rig.run = () => Promise.reject(new Error('no memory for a process'))
+  rig.api.pressData(OPERATOR, 'y:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA', 1)
+  await rig.pass(2_000)
+  for (const text of ['/why o12', '/pnl']) rig.api.write(OPERATOR, text)
+  await rig.pass(5_000)
+  expect(rig.lines.filter((line) => line.includes('failed'))).toHaveLength(2)
+  expect(rig.shownTo(OPERATOR)).toEqual(['/why: the question failed, the log has the reason', expect.any(String)])
+})
+
+test('updates are answered once, also after Telegram has begun to count from a lower number', async () => {
+  const rig = served()
+  const offsets: number[] = []
+  const update = (update_id: number) => ({
+    ...{ update_id },
+    message: {
+      ...{ message_id: 1, date: rig.clock.now() / 1_000, text: '/pnl' },
+      from: { id: VIEWER, is_bot: false },
+      chat: { id: VIEWER, type: 'private' },
+    },
+  })
+  // Telegram answers an offset above its own numbers with the oldest update.
+  let waiting = [update(900_000_000)]
+  rig.poll = (offset) => {
+    offsets.push(offset)
+    waiting = waiting.filter(({ update_id }) => update_id >= offset || offset > update_id + 10)
+    return waiting
+  }
+  await rig.pass(30_000)
+  waiting = [update(5)]
+  await rig.pass(30_000)
+  expect(rig.shownTo(VIEWER)).toHaveLength(2)
+  expect(offsets.at(-1)).toBe(6)
 })
