@@ -30,9 +30,13 @@ const MOST_BYTES = 10_000_000
 const built = fileURLToPath(new URL('./page/', import.meta.url))
 let files: Promise<ReadonlyMap<string, PageFile>> | undefined
 
-/** All files of the page by the path of their URL. They are read at the first call and kept. */
+/** All files of the page by the path of their URL. They are read at the first call and kept; after a failure the next
+ *  call reads them again. */
 export function pageFiles(): Promise<ReadonlyMap<string, PageFile>> {
-  files ??= readFiles()
+  files ??= readFiles().catch((error) => {
+    files = undefined
+    throw error
+  })
   return files
 }
 

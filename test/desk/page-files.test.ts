@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { addressOf, PAGES } from '../../src/desk/page/route.ts'
 import { packedName, pageFiles } from '../../src/desk/page-files.ts'
 
@@ -71,4 +71,17 @@ test('the licences of the libraries are served with them', () => {
 test('a packed file has the path of its URL', () => {
   expect(packedName('/')).toBe('index.html')
   expect(packedName('/app/licences.txt')).toBe('app/licences.txt')
+})
+
+test('after a failure the files are read again', async () => {
+  vi.resetModules()
+  const { pageFiles: read } = await import('../../src/desk/page-files.ts')
+  const node = process.execPath
+  try {
+    process.execPath = '/nothing/here'
+    await expect(read()).rejects.toThrow('ENOENT')
+  } finally {
+    process.execPath = node
+  }
+  expect([...(await read()).keys()]).toEqual([...files.keys()])
 })
