@@ -13,7 +13,7 @@ import { openVenue, replayComplaints } from './venue.ts'
 
 /** Includes the time until every lost answer is proved, which takes half a minute. */
 const LONG = process.env.SLUICE_E2E_LONG === '1'
-const DEMO_SECONDS = Number(process.env.SLUICE_E2E_DEMO_SECONDS ?? 12)
+const DEMO_SECONDS = Number(process.env.SLUICE_E2E_DEMO_SECONDS ?? 20)
 const DEMO_SOL = 10
 
 describe.concurrent('killed between two steps', () => {
