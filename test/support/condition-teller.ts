@@ -127,6 +127,8 @@ export default defineStrategy({
     byHand: z.boolean().default(false),
     /** Buys at every condition with this number; 0: never. */
     buysEvery: z.number().default(0),
+    /** Whether it notes anything. */
+    notes: z.boolean().default(true),
   }),
   keys: ['trades'],
   warmup: 86_400,
@@ -149,11 +151,11 @@ export default defineStrategy({
       : Object.fromEntries(
           Object.entries(conditions).map(([name, tree]) => [name, built(tree as Tree, named as never) as Condition]),
         ),
-  start: ({ bars, conditions, byHand, buysEvery }, bot) => {
+  start: ({ bars, conditions, byHand, buysEvery, notes }, bot) => {
     const hand = new ByHand()
     let count = 0
     const held = (name: string, bar: object, token: Token<undefined, never>): void => {
-      bot.note(token.mint, `${name} ${JSON.stringify(bar)} ${JSON.stringify(token.indicators)}`)
+      if (notes) bot.note(token.mint, `${name} ${JSON.stringify(bar)} ${JSON.stringify(token.indicators)}`)
       if (buysEvery > 0 && ++count % buysEvery === 0) bot.buy(token, { sol: 0.05, reason: `${name} ${count}` })
     }
     const widthOf = (tree: Tree): string | undefined =>

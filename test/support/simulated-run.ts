@@ -30,6 +30,8 @@ export interface SimulatedRun extends Recording {
   readonly executor?: (inner: Executor, clock: Clock) => Executor
   /** How late a timer fires, ms. */
   readonly timerLateMs?: () => number
+  /** Number of rows of the next block, as a live feed makes it; default: all rows up to the next input. */
+  readonly rowsABlock?: () => number
   /** Rows per commit, as in a long-running process; default: all at once. */
   readonly rowsACommit?: number
   /** Whether the run waits for its commits; default true. */
@@ -98,15 +100,19 @@ export async function simulateRun(path: string, run: SimulatedRun): Promise<void
   function* itemsOf(): Generator<TapeItem, void, undefined> {
     yield { kind: 'input', time, input: { kind: 'gap', from: time, to: time, keys } }
     yield { kind: 'input', time, input: feed('live', keys) }
+    const { rowsABlock = () => Number.POSITIVE_INFINITY } = run
     let rows: MarketRow[] = []
+    let room = rowsABlock()
     const flush = (): TapeItem[] => {
       const block = blockOf(rows, mints)
       rows = []
+      room = rowsABlock()
       return block.length === 0 ? [] : [{ kind: 'rows', block, from: 0, to: block.length }]
     }
     for (const item of items) {
       if (!('input' in item)) {
         rows.push(item)
+        if (rows.length >= room) yield* flush()
         continue
       }
       yield* flush()

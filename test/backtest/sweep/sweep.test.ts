@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runBacktest } from '../../../src/backtest/run.ts'
 import { paramsOf, runSets } from '../../../src/backtest/sweep/run-sets.ts'
@@ -9,6 +10,7 @@ import { loadConfig } from '../../../src/config/load.ts'
 import { openReader } from '../../../src/journal/reader/reader.ts'
 import type { Market } from '../../../src/journal/tape/market-tape.ts'
 import { chunksOf, SharedMarket } from '../../../src/journal/tape/shared-tape.ts'
+import { conditionParams } from '../../support/condition-draws.ts'
 import { journalPath } from '../../support/journal-samples.ts'
 import { feed, noisyMarket, writeTape } from '../../support/recorded-tape.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -115,10 +117,22 @@ const barred = {
   ],
 }
 
+/** Random conditions, whose averages have windows that differ by set. */
+const conditions = {
+  bot: {
+    name: 'conditions',
+    strategy: './test/support/condition-teller.ts',
+    params: { ...fc.sample(conditionParams, { seed: 5, numRuns: 1 })[0], buysEvery: 3, notes: false },
+    exits: { stopLossPercent: 9, takeProfitPercent: 10, maxHoldSeconds: 60 },
+  },
+  points: [2, 4, 6].map((window) => ({ window })),
+}
+
 test.each([
   ['a shipped strategy', dips],
   ['a strategy that draws, has timers, and reads late columns', curious],
   ['a strategy whose params declare its bars', barred],
+  ['a strategy of random conditions', conditions],
 ])(
   'a set has the same result alone, in one engine with others, over shared memory and in threads: %s',
   async (_, { bot, points }) => {
@@ -146,7 +160,7 @@ test.each([
       shared.close()
       other.close() // would throw during a read
 
-      if (bot.name === 'dips') return // threads take a second to start, so one strategy is enough
+      if (['dips', 'barred'].includes(bot.name)) return // threads take a second to start, so two strategies are enough
       const parts = [sets.filter((_set, index) => index % 2 === 0), sets.filter((_set, index) => index % 2 === 1)]
       const threads = new SweepThreads(ground, { paths: [path], market }, parts.length)
       try {

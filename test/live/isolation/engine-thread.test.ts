@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { encodeJson } from '../../../src/base/json.ts'
 import { seededRandom } from '../../../src/base/random.ts'
@@ -14,6 +15,8 @@ import { SimulatedClock } from '../../../src/simulation/simulated-clock.ts'
 import dipBuyer from '../../../strategies/dip-buyer.ts'
 import momentum from '../../../strategies/momentum.ts'
 import barTeller from '../../support/bar-teller.ts'
+import { conditionParams } from '../../support/condition-draws.ts'
+import conditionTeller from '../../support/condition-teller.ts'
 import { botSettings, fillOf, MINT, MINT_2, startInput } from '../../support/engine-rig.ts'
 import { blockOf, type MarketRow } from '../../support/market-rows.ts'
 
@@ -21,6 +24,9 @@ const STEPS = 60
 const ROWS_A_STEP = 50
 const exits = { stopLossPercent: 20, takeProfitPercent: 30, trailingPercent: 15, maxHoldSeconds: 600 }
 const TELLER = './test/support/bar-teller.ts'
+const CONDITIONS = './test/support/condition-teller.ts'
+/** Random conditions for three bots. */
+const drawn = fc.sample(conditionParams, { seed: 5, numRuns: 3 })
 const bars = { '1s': 40, '15s': { keep: 3, silent: 'gap' }, '1 trade': 20, '5 SOL': 7 }
 const start = startInput([
   ...[dipBuyer, momentum].map((strategy) => {
@@ -28,6 +34,9 @@ const start = startInput([
     return botSettings(strategy.name, { params, exits, paperSol: 1000 })
   }),
   botSettings(TELLER, { params: { bars, window: 4, readsEvery: 9, buysEvery: 50, everySeconds: 0 }, exits }),
+  ...drawn.map((params, index) =>
+    botSettings(CONDITIONS, { name: `conditions ${index}`, params: { ...params, window: 2, buysEvery: 20 }, exits }),
+  ),
 ])
 
 /** Drives one engine: records its outputs as lines, and its orders until they are answered. */
@@ -98,6 +107,7 @@ function inProcess(mints: Mints): { sink: Sink; lines: string[]; orders: Order[]
   const { lines, orders, options } = world()
   const strategies = new Map([dipBuyer, momentum].map((one) => [one.name, one as unknown as Strategy]))
   strategies.set(TELLER, barTeller as unknown as Strategy)
+  strategies.set(CONDITIONS, conditionTeller as unknown as Strategy)
   const engine = new Engine(mints, strategies)
   mints.addHolder(engine)
   const runner = new Runner({ ...options, engine })
@@ -144,6 +154,8 @@ test('an engine in a thread makes the same decisions as one in this process, byt
   await drive(new Mints(), there.sink, there.orders, there.settled)
   expect(here.lines.filter((line) => line.includes('"kind":"order"')).length).toBeGreaterThan(20)
   expect(here.lines.filter((line) => line.includes('"kind":"note"')).length).toBeGreaterThan(1000)
+  for (const index of drawn.keys())
+    expect(here.lines.filter((line) => line.includes(`"bot":"conditions ${index}"`)).length).toBeGreaterThan(10)
   expect(there.lines).toEqual(here.lines)
 })
 
