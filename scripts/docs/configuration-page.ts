@@ -19,14 +19,8 @@ export async function configurationPage(): Promise<string> {
 function section(name: string, one: Schema, file: Schema): string[] {
   const shared = name === 'bots' ? ['paper', ...Object.keys(properties(properties(file).defaults ?? {}))] : []
   const rows = rowsOf(one, '', shared)
-  return [
-    `## ${name}\n`,
-    `${one.description as string}\n`,
-    '| key | value | default | meaning |',
-    '|---|---|---|---|',
-    ...rows,
-    '',
-  ]
+  const table = ['| key | value | default | meaning |', '|---|---|---|---|', ...rows, '']
+  return [`## ${name}\n`, `${one.description as string}\n`, ...(rows.length === 0 ? [] : table)]
 }
 
 /** A row for each key; the keys of a section inside follow that section. `shared`: sections whose keys another table

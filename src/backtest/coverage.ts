@@ -164,13 +164,14 @@ class KeyWatch implements KeyCoverage {
 /** Coverage of the keys that the bots need, and a description of missing data. Throws SluiceError (exit 2) if there are
  *  no bots or rows, and also if data is missing, unless `partial`. */
 export function tapeCoverage(
-  { bots, wallet }: Pick<Config, 'bots' | 'wallet'>,
+  config: Pick<Config, 'bots' | 'wallets'>,
   market: Market,
   partial: boolean,
 ): { coverage: KeyCoverage[]; lacks: string[] } {
+  const { bots } = config
   if (bots.length === 0) throw new SluiceError('the configuration has no bot', ExitCode.usage)
   if (market.rows === 0) throw new SluiceError('the tape is empty: no market row was recorded', ExitCode.usage)
-  const coverage = coverageOf(keysOf({ bots, wallet }), feedEvents(market))
+  const coverage = coverageOf(keysOf(config), feedEvents(market))
   const lacks = [...coverage.flatMap(lackOf), ...new SourceData(bots, market).lacks]
   if (!partial) refuseLacks(lacks)
   return { coverage, lacks }

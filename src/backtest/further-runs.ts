@@ -183,7 +183,7 @@ function unlimited(config: Config): Config {
   const bots = config.bots.map((bot): BotConfig => {
     return { ...bot, limits: NO_LIMITS, paper: { ...bot.paper, lamports: ENOUGH } }
   })
-  return { ...config, wallet: { ...config.wallet, limits: NO_LIMITS }, bots }
+  return { ...config, wallets: config.wallets.map((wallet) => ({ ...wallet, limits: NO_LIMITS })), bots }
 }
 
 function withoutSales(config: Config): Config {
@@ -205,7 +205,10 @@ function sized(config: Config, factor: number): Config {
   })
   return {
     ...config,
-    wallet: { ...config.wallet, limits: mapSol<WalletLimits>(WALLET_LIMITS, config.wallet.limits, times) },
+    wallets: config.wallets.map((wallet) => ({
+      ...wallet,
+      limits: mapSol<WalletLimits>(WALLET_LIMITS, wallet.limits, times),
+    })),
     bots,
   }
 }

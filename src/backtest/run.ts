@@ -92,7 +92,7 @@ class Run {
     this.#clock = new SimulatedClock(market.stretches[0]?.from ?? 0)
     this.#plan = venueOf(service).plans.first(service.plan)
     const host = service.kind === 'remote' ? service.host : service.kind
-    const { settings } = botSettings(config, { service: host, cluster: '', wallet: '', allow: 'backtest' })
+    const { settings } = botSettings(config, { service: host, cluster: '', publicKeyOf: () => '', allow: 'backtest' })
     const { replayed } = options
     this.#bots = replayed?.inOwnAccounts ? replayed.start.bots : inOneWallet(settings, options.oneWallet)
     this.#takenOver = replayed && takenOver(replayed, this.#bots)

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { ExitCode, SluiceError } from '../base/errors.ts'
+import { walletNamed } from '../config/accounts.ts'
 import type { Config } from '../config/config.ts'
 import { loadConfig } from '../config/load.ts'
 import { formatErrors } from '../config/yaml/errors.ts'
@@ -9,6 +10,11 @@ export async function configOf(files: readonly string[], how: { readsPolicy?: bo
   const loaded = await loadConfig(files, how)
   if (!loaded.ok) throw new SluiceError(`the configuration is invalid\n${formatErrors(loaded.errors)}`, ExitCode.usage)
   return loaded.config
+}
+
+/** The configuration with one wallet: that of this name, or the only one. */
+export function withWalletOnly(config: Config, name: string | undefined): Config {
+  return { ...config, wallets: [walletNamed(config.wallets, name)] }
 }
 
 /** The configuration with another journal, if one is given. */

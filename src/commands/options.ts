@@ -90,6 +90,7 @@ const SECONDS = number('<n>', 'stop after this many seconds', { min: 0.001 })
 export const SEED: NumberRange = { integer: true, min: 0 }
 export const POLICY = text('<file>', 'apply this builder policy (builder-policy.yaml)')
 export const ISOLATE = flag('run the strategies in a separate thread under a watchdog, as --live does')
+export const WALLET = text('<name>', 'use this wallet of the section `wallets`')
 /** Options of every command that starts bots or records a feed. */
 export const RUNNING = {
   seconds: SECONDS,

@@ -17,7 +17,7 @@ import {
   quoteFeesFrom,
   serviceFrom,
   tokenChecksFrom,
-  walletFrom,
+  walletsFrom,
 } from './defaults.ts'
 import { effectiveExits } from './effective-exits.ts'
 import { configHash } from './hashes.ts'
@@ -109,6 +109,7 @@ function botConfig(
     strategy,
     params,
     mode: input.mode ?? BOT_DEFAULTS.mode,
+    ...(input.wallet !== undefined && { wallet: input.wallet }),
     executor: input.executor ?? BOT_DEFAULTS.executor,
     orders,
     exitOrders,
@@ -211,7 +212,7 @@ export function loneBot(strategy: Strategy, { params = {}, paper, ...options }: 
     files: [],
     service: serviceFrom(file.service as NonNullable<FileInput['service']>, ''),
     chain: chainFrom(undefined, ''),
-    wallet: walletFrom(undefined, ''),
+    wallets: walletsFrom({}, ''),
     journal: journalFrom(undefined, ''),
     desk: deskFrom(undefined, ''),
     lists: new Map(),

@@ -19,7 +19,8 @@ export interface Config {
   readonly files: readonly string[]
   readonly service: ServiceConfig
   readonly chain: ChainConfig
-  readonly wallet: WalletConfig
+  /** The wallets of the bots. Without the section `wallets` there is one, and its name is ''. */
+  readonly wallets: readonly WalletConfig[]
   readonly journal: JournalConfig
   readonly alerts?: AlertsConfig
   readonly telegram?: TelegramConfig
@@ -88,6 +89,7 @@ export interface ChainConfig {
 }
 
 export interface WalletConfig {
+  readonly name: string
   readonly publicKey?: string
   /** For the local executor: absolute path of a key file in the format of `solana-keygen`. Only the signer reads the
    *  file. */
@@ -95,7 +97,7 @@ export interface WalletConfig {
   /** For the local executor, instead of `keypairPath`: absolute path of the socket of `sluice signer`. */
   readonly signerPath?: string
   readonly caps: SignerCaps
-  /** Limits that apply to the sum of all live bots. On paper each bot has its own wallet. */
+  /** Limits that apply to the sum of all bots of the wallet. On paper, a wallet without a name serves one bot. */
   readonly limits: WalletLimits
 }
 
@@ -167,6 +169,8 @@ export interface BotConfig extends EffectiveExits {
   readonly params: Json
   /** The mode in the file; `botSettings` decides the mode of a run. */
   readonly mode: 'paper' | 'live'
+  /** Name of the bot's wallet; absent without the section `wallets`. */
+  readonly wallet?: string
   readonly executor: 'cloud' | 'local'
   readonly orders: OrderSettings
   readonly exitOrders: ExitOrderSettings

@@ -2,12 +2,12 @@ import { type Lamports, solToLamports } from '../base/units.ts'
 import { limitProblems } from '../engine/limits/limits.ts'
 import type { CheckedBot } from './bots.ts'
 import type { DeskConfig } from './config.ts'
-import { deskFrom, limitsFrom, serviceFrom } from './defaults.ts'
+import { deskFrom, serviceFrom } from './defaults.ts'
 import { exitErrors, exitWarnings } from './exit-consistency.ts'
 import type { ConfigFile } from './read.ts'
-import { type Agreed, walletLimitsOf } from './shared-sections.ts'
+import { type Agreed, walletLimitsOf, walletOfBot } from './shared-sections.ts'
 import { worstCaseOf } from './worst-case.ts'
-import type { ConfigError, Problem } from './yaml/errors.ts'
+import type { ConfigError, Path, Problem } from './yaml/errors.ts'
 
 // Finds values that are each valid but contradict each other.
 
@@ -36,19 +36,26 @@ function liveProblems({ config, lacksStrategy, input, defaultExits }: CheckedBot
     const way = 'set exits.stopLossPercent or exits.maxHoldSeconds, or write `exits: none`'
     problems.push(say(['exits'], `a live bot needs an exit that ends a losing position: ${way}`))
   }
-  const { service, wallet, chain, unfit } = agreed
+  const { service, chain, unfit } = agreed
+  const wallet = walletOfBot(agreed, config.wallet)
+  const section = walletSection(config.wallet)
   if (service === undefined || service === 'sandbox') return problems
   if (!service.apiKey) problems.push(say(['mode'], 'a live bot needs service.apiKey (env:NAME or file:PATH)'))
   if (!chain && !unfit.includes('chain')) {
     problems.push(say(['mode'], 'a live bot needs chain.rpc, which confirms its trades'))
   }
-  if (unfit.includes('wallet')) return problems
-  if (!wallet?.publicKey) problems.push(say(['mode'], 'a live bot needs wallet.publicKey'))
+  if (unfit.includes('wallet') || unfit.includes('wallets') || (agreed.wallets && !wallet)) return problems
+  if (!wallet?.publicKey) problems.push(say(['mode'], `a live bot needs ${section}.publicKey`))
   if (config.executor === 'local' && !wallet?.keypair && !wallet?.signer) {
-    const way = 'wallet.keypair (file:PATH) or wallet.signer (the socket of `sluice signer`)'
+    const way = `${section}.keypair (file:PATH) or ${section}.signer (the socket of \`sluice signer\`)`
     problems.push(say(['executor'], `the local executor needs a signer: set ${way}`))
   }
   return problems
+}
+
+/** Section of a wallet in the configuration. */
+function walletSection(name: string | undefined): string {
+  return name === undefined ? 'wallet' : `wallets.${name}`
 }
 
 /** Contradictions between limits and orders. Each is reported at the key of the bot, or at the key of the defaults if
@@ -61,14 +68,6 @@ function limitErrors({ config: { limits, orders }, input, document, path }: Chec
   })
 }
 
-export function walletErrors(files: readonly ConfigFile[]): ConfigError[] {
-  return files.flatMap(({ document, sections: { wallet } }) =>
-    limitProblems(limitsFrom(wallet?.limits ?? {}), 'wallet.limits').map(({ key, message }) =>
-      document.error(['wallet', 'limits', key], message),
-    ),
-  )
-}
-
 function liveWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem[] {
   if (config.mode !== 'live') return []
   const { service } = agreed
@@ -78,7 +77,7 @@ function liveWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem
       'the local executor signs transactions that the service builds: set service.builderPolicy, or a live run ends with exit code 4'
     warnings.push(say(['executor'], message))
   }
-  const inTime = [config.limits, walletLimitsOf(agreed)].flatMap((one) => [
+  const inTime = [config.limits, walletLimitsOf(agreed, config.wallet)].flatMap((one) => [
     one.maxLamportsPerHour,
     one.maxLamportsPerDay,
   ])
@@ -91,10 +90,11 @@ function liveWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem
 /** Warns of caps that are lower than the limits: the signer would refuse transactions that the limits permit, sales
  *  included. */
 function capWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem[] {
-  const { wallet, service } = agreed
+  const { service } = agreed
   if (config.mode !== 'live' || config.executor !== 'local' || service === undefined) return []
-  const { perOrder, perHour, perDay } = worstCaseOf(config, walletLimitsOf(agreed), serviceFrom(service, '').plan)
-  const { maxSolPerTransaction, maxSolPerHour, maxSolPerDay } = wallet?.caps ?? {}
+  const limits = walletLimitsOf(agreed, config.wallet)
+  const { perOrder, perHour, perDay } = worstCaseOf(config, limits, serviceFrom(service, '').plan)
+  const { maxSolPerTransaction, maxSolPerHour, maxSolPerDay } = walletOfBot(agreed, config.wallet)?.caps ?? {}
   const over = (worst: Lamports | null, cap: number | undefined) =>
     cap !== undefined && (worst === null || worst > solToLamports(cap))
   return [
@@ -104,14 +104,21 @@ function capWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem[
   ].map((cap) =>
     say(
       ['limits'],
-      `the limits allow more than wallet.caps.${cap}, including slippage and fees: the signer would refuse transactions; lower the limits or raise the cap`,
+      `the limits allow more than ${walletSection(config.wallet)}.caps.${cap}, including slippage and fees: the signer would refuse transactions; lower the limits or raise the cap`,
     ),
   )
 }
 
-/** Whether the section `wallet` contains only limits, which a bot on the sandbox may also have. */
-function isLimitsOnly(name: 'chain' | 'wallet', { wallet }: ConfigFile['sections']): boolean {
-  return name === 'wallet' && wallet?.limits !== undefined && Object.keys(wallet).length === 1
+/** Sections of a file that the sandbox ignores, because it has its own chain and wallets. A wallet may have limits
+ *  there too, and one of several may be empty. */
+function ignoredBySandbox({ chain, wallet, wallets = {} }: ConfigFile['sections']): Path[] {
+  const isLimitsOnly = (one: object): boolean => Object.keys(one).every((key) => key === 'limits')
+  const named = Object.entries(wallets).filter(([, one]) => !isLimitsOnly(one))
+  return [
+    ...(chain === undefined ? [] : [['chain']]),
+    ...(wallet === undefined || (wallet.limits !== undefined && isLimitsOnly(wallet)) ? [] : [['wallet']]),
+    ...named.map(([name]) => ['wallets', name]),
+  ]
 }
 
 /** Warnings about the sections that all bots share. */
@@ -119,11 +126,9 @@ export function serviceWarnings(files: readonly ConfigFile[], agreed: Agreed): C
   const { service } = agreed
   if (service === 'sandbox') {
     return files.flatMap(({ document, sections }) =>
-      (['chain', 'wallet'] as const)
-        .filter((name) => sections[name] !== undefined && !isLimitsOnly(name, sections))
-        .map((name) =>
-          document.error([name], 'ignored: the sandbox has its own; remove the section', document.locateKey([name])),
-        ),
+      ignoredBySandbox(sections).map((path) =>
+        document.error(path, 'ignored: the sandbox has its own; remove the section', document.locateKey(path)),
+      ),
     )
   }
   const file = files.find(({ sections }) => sections.service !== undefined)

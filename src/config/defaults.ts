@@ -89,8 +89,15 @@ function rpcUrl(text: string, cwd: string): Secret {
   return secretFrom(text, cwd, rpcAddressProblem)
 }
 
-export function walletFrom(input: FileInput['wallet'], cwd: string): WalletConfig {
+/** The wallets by name, or the only one with the name ''. */
+export function walletsFrom({ wallet, wallets }: Pick<FileInput, 'wallet' | 'wallets'>, cwd: string): WalletConfig[] {
+  if (wallets === undefined) return [walletFrom(wallet, cwd)]
+  return Object.entries(wallets).map(([name, input]) => walletFrom(input, cwd, name))
+}
+
+export function walletFrom(input: FileInput['wallet'], cwd: string, name = ''): WalletConfig {
   return {
+    name,
     ...(input?.publicKey === undefined ? {} : { publicKey: input.publicKey }),
     ...(input?.keypair === undefined ? {} : { keypairPath: expandPath(input.keypair.slice('file:'.length), cwd) }),
     ...(input?.signer === undefined ? {} : { signerPath: expandPath(input.signer, cwd) }),

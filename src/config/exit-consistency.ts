@@ -31,7 +31,7 @@ export function exitWarnings(bot: CheckedBot, agreed: Agreed): Problem[] {
     warnings.push(problemAt(false, bot, config, ['trailingPercent'], message))
   }
   const plan = agreed.service === undefined ? 'auto' : serviceFrom(agreed.service, '').plan
-  const size = usualBuyOf(config, worstCaseOf(config, walletLimitsOf(agreed), plan))
+  const size = usualBuyOf(config, worstCaseOf(config, walletLimitsOf(agreed, config.wallet), plan))
   if (size === null) return warnings
   const breakEven = breakEvenPercent(size, config.orders.priorityFeeLamports)
   for (const { path, percent } of highestTargets(config.exits)) {

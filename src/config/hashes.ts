@@ -9,7 +9,7 @@ import { sourcesOf } from './strategy-sources.ts'
 
 /** Hash of the settings that affect decisions. Secrets and paths are left out, so the hash stays the same when a key
  *  or a folder moves. */
-export function configHash({ service, chain, wallet, bots, lists }: Omit<Config, 'hash' | 'warnings'>): string {
+export function configHash({ service, chain, wallets, bots, lists }: Omit<Config, 'hash' | 'warnings'>): string {
   const {
     apiKey: _,
     builderPolicy,
@@ -18,8 +18,7 @@ export function configHash({ service, chain, wallet, bots, lists }: Omit<Config,
   const decides = {
     service: { ...open, ...(builderPolicy !== undefined && { builderPolicy: { ...builderPolicy, name: undefined } }) },
     cluster: chain.cluster,
-    wallet: wallet.publicKey,
-    walletLimits: wallet.limits,
+    ...walletsIn(wallets),
     ...(lists.size > 0 && { lists: Object.fromEntries(lists) }),
     bots: bots.map(
       ({
@@ -38,6 +37,14 @@ export function configHash({ service, chain, wallet, bots, lists }: Omit<Config,
     ),
   }
   return createHash('sha256').update(canonicalJson(decides)).digest('hex')
+}
+
+/** The parts of the wallets that affect decisions. A wallet without a name has the keys that it always had, so that the
+ *  hash of its configuration stays the same. */
+function walletsIn(wallets: Config['wallets']): object {
+  const [only] = wallets
+  if (only?.name === '') return { wallet: only.publicKey, walletLimits: only.limits }
+  return { wallets: Object.fromEntries(wallets.map(({ name, publicKey, limits }) => [name, { publicKey, limits }])) }
 }
 
 /** Hashes of the files that serve a bot's sources in backtests; no key if there is none. */

@@ -3,7 +3,7 @@ import { isPublicKey, readList } from '../solana/base58.ts'
 import { botsOf, type CheckedBot } from './bots.ts'
 import { loadPolicy, type PolicyResult } from './builder-policy-file.ts'
 import type { AlertsConfig, Config, HeartbeatConfig, MetricsConfig, TelegramConfig } from './config.ts'
-import { botProblems, deskWarnings, serviceWarnings, walletErrors } from './consistency.ts'
+import { botProblems, deskWarnings, serviceWarnings } from './consistency.ts'
 import {
   alertsFrom,
   chainFrom,
@@ -13,11 +13,12 @@ import {
   metricsFrom,
   serviceFrom,
   telegramFrom,
-  walletFrom,
+  walletsFrom,
 } from './defaults.ts'
 import { configHash } from './hashes.ts'
 import { type BotEntry, readConfigFile, readText } from './read.ts'
 import { type Agreed, agree, missingService } from './shared-sections.ts'
+import { walletErrors } from './wallet-consistency.ts'
 import { type ConfigError, inOrder } from './yaml/errors.ts'
 
 export type LoadResult =
@@ -49,7 +50,7 @@ export async function loadConfig(
   const problems = bots.flatMap((bot) => botProblems(bot, agreed))
   errors.push(...botErrors, ...problems.filter(({ fatal }) => fatal).map(({ error }) => error))
   const { lists, errors: listErrors } = listsOf(bots, cwd)
-  errors.push(...walletErrors(parts), ...listErrors)
+  errors.push(...walletErrors(parts, bots, agreed), ...listErrors)
   const policy = readsPolicy ? policyOf(service, cwd) : undefined
   if (policy?.ok === false) errors.push(...policy.errors)
   if (errors.length > 0 || !service) return { ok: false, errors: inOrder(errors, files) }
@@ -63,7 +64,7 @@ export async function loadConfig(
     files,
     service: serviceFrom(service, cwd, policy?.ok ? policy.policy : undefined),
     chain: chainFrom(agreed.chain, cwd),
-    wallet: walletFrom(agreed.wallet, cwd),
+    wallets: walletsFrom(agreed, cwd),
     journal: journalFrom(agreed.journal, cwd),
     ...(agreed.alerts && { alerts: alertsFrom(agreed.alerts, cwd) as AlertsConfig }),
     ...(agreed.telegram && { telegram: telegramFrom(agreed.telegram, cwd) as TelegramConfig }),

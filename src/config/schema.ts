@@ -284,7 +284,7 @@ const caps = z.strictObject({
   maxSolPerDay: key(sol, 'Largest sum of the transactions signed in a day.', { unit: 'SOL', absent: 'no cap' }),
 })
 
-const wallet = z
+const walletSchema = z
   .strictObject({
     publicKey: key(
       z.string().refine(isPublicKey, { error: 'expected a public key: base58 of 32 bytes (never the private key)' }),
@@ -306,8 +306,17 @@ const wallet = z
   })
   .refine(({ signer, caps }) => signer === undefined || caps === undefined, {
     path: ['caps'],
-    error: 'not allowed with wallet.signer: pass the caps to `sluice signer`, where this process cannot change them',
+    error: 'not allowed with `signer`: pass the caps to `sluice signer`, where this process cannot change them',
   })
+
+/** Name of a bot or of a wallet. */
+const ownName = z.string().regex(/^[A-Za-z0-9][\w.-]{0,39}$/, {
+  error: 'expected 1 to 40 letters, digits, dots, dashes or underscores, beginning with a letter or digit',
+})
+
+const wallets = z
+  .record(ownName, walletSchema)
+  .refine((named) => Object.keys(named).length > 0, { error: 'expected at least one wallet, as in `main: { ... }`' })
 
 const journal = z.strictObject({
   path: key(z.string().min(1), 'File of the journal.', { default: JOURNAL_DEFAULTS.path }),
@@ -439,10 +448,6 @@ const paper = assumptions.extend({
   }),
 })
 
-const botName = z.string().regex(/^[A-Za-z0-9][\w.-]{0,39}$/, {
-  error: 'expected 1 to 40 letters, digits, dots, dashes or underscores, beginning with a letter or digit',
-})
-
 /** Descriptions of the sections that a bot and `defaults` have in common. */
 const SECTIONS = {
   exits: 'When positions are sold. `none` removes one exit that a lower level sets, or all of them.',
@@ -454,12 +459,13 @@ const SECTIONS = {
 }
 
 export const botSchema = z.strictObject({
-  name: described(botName, { about: 'Name of the bot. Its money and its positions belong to this name.' }),
+  name: described(ownName, { about: 'Name of the bot. Its money and its positions belong to this name.' }),
   strategy: described(z.string().min(1), { about: 'Name of a strategy, or the path of its file.' }),
   params: key(z.record(z.string(), z.unknown()), 'Params of the strategy.', { absent: 'the defaults of the strategy' }),
   mode: key(z.enum(['paper', 'live']), 'Whether the bot trades on paper or with money.', {
     default: BOT_DEFAULTS.mode,
   }),
+  wallet: key(ownName, 'Wallet of the bot: a name of the section `wallets`.', { absent: 'the section `wallet`' }),
   executor: key(z.enum(['cloud', 'local']), 'Whether the service signs the transactions of the bot, or this machine.', {
     default: BOT_DEFAULTS.executor,
   }),
@@ -491,7 +497,10 @@ const defaults = z.strictObject({
 export const fileSchema = z.strictObject({
   service: key(service, 'The trading service, or `sandbox`: a simulated service on this machine.'),
   chain: key(chain, 'Access to the chain.'),
-  wallet: key(wallet, 'The wallet of the live bots.'),
+  wallet: key(walletSchema, 'The wallet of the live bots.'),
+  wallets: key(wallets, 'Wallets by name, each with the keys of `wallet`. Every bot names one.', {
+    absent: 'the section `wallet`',
+  }),
   journal: key(journal, 'The record of the run.'),
   alerts: key(alerts, 'Webhook for alerts.', { absent: 'no alerts are sent' }),
   telegram: key(telegram, 'A bot of Telegram that answers questions and sends events.', {

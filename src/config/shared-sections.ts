@@ -10,13 +10,17 @@ import {
   serviceFrom,
   telegramFrom,
   walletFrom,
+  walletsFrom,
 } from './defaults.ts'
 import { canonicalJson } from './hashes.ts'
 import { type ConfigFile, isMap } from './read.ts'
 import type { FileInput } from './schema.ts'
 import type { ConfigError } from './yaml/errors.ts'
 
-const SHARED = ['service', 'chain', 'wallet', 'journal', 'alerts', 'telegram', 'heartbeat', 'metrics', 'desk'] as const
+const SHARED = [
+  ...(['service', 'chain', 'wallet', 'wallets', 'journal'] as const),
+  ...(['alerts', 'telegram', 'heartbeat', 'metrics', 'desk'] as const),
+] as const
 type Shared = (typeof SHARED)[number]
 
 /** Sections that the whole process shares. A file may omit a section that another file has, but two files must not give
@@ -26,9 +30,15 @@ export interface Agreed extends Pick<FileInput, Shared> {
   readonly unfit: readonly Shared[]
 }
 
-/** Limits that apply to the sum of all bots of the wallet. */
-export function walletLimitsOf({ wallet }: Agreed): Limits {
-  return limitsFrom(wallet?.limits ?? {})
+/** The section of a bot's wallet; undefined if there is none. `name`: the wallet that the bot names. */
+export function walletOfBot({ wallet, wallets }: Agreed, name: string | undefined): Agreed['wallet'] {
+  if (wallets === undefined) return wallet
+  return name !== undefined && Object.hasOwn(wallets, name) ? wallets[name] : undefined
+}
+
+/** Limits that apply to the sum of all bots of a wallet. */
+export function walletLimitsOf(agreed: Agreed, name: string | undefined): Limits {
+  return limitsFrom(walletOfBot(agreed, name)?.limits ?? {})
 }
 
 export function agree(parts: readonly ConfigFile[], cwd: string): { agreed: Agreed; disagreements: ConfigError[] } {
@@ -66,6 +76,8 @@ function meaning(name: Shared, sections: ConfigFile['sections'], cwd: string): s
       return canonicalJson(chainFrom(sections.chain, cwd))
     case 'wallet':
       return canonicalJson(walletFrom(sections.wallet, cwd))
+    case 'wallets':
+      return canonicalJson(Object.fromEntries(walletsFrom(sections, cwd).map((one) => [one.name, one])))
     case 'alerts':
       return canonicalJson(alertsFrom(sections.alerts, cwd))
     case 'telegram':

@@ -74,6 +74,19 @@ export function worstTogether(
   )
 }
 
+/** Worst case of several wallets together. There must be at least one. */
+export function worstSum(wallets: readonly WorstCase[]): WorstCase {
+  const sum = (key: 'perHour' | 'perDay' | 'exposure' | 'loss') => {
+    const all = total(wallets.map((one) => one[key]))
+    return all === null || all > Number.MAX_SAFE_INTEGER ? null : lamports(all)
+  }
+  const most = (key: 'largestBuy' | 'perOrder') => lamports(Math.max(...wallets.map((one) => one[key])))
+  return {
+    ...{ largestBuy: most('largestBuy'), perOrder: most('perOrder') },
+    ...{ perHour: sum('perHour'), perDay: sum('perDay'), exposure: sum('exposure'), loss: sum('loss') },
+  }
+}
+
 function worstOf(bounds: Bounds, plan: ServiceConfig['plan']): WorstCase {
   const { maxLamportsPerHour: hour, maxLamportsPerDay: day, maxExposureLamports: exposure } = bounds
   const mostBuy = typeof plan === 'string' ? MOST_BUY : plan.maxBuyLamports

@@ -10,7 +10,7 @@ export interface Account {
   /** Genesis hash of the chain; '' for a paper account, which has no chain. */
   readonly cluster: string
   /** Public key of the wallet. A paper account has the name of its bot instead, so that each paper bot has its own
-   *  money. */
+   *  money, or `wallet:NAME` if its bots share a wallet with a name. */
   readonly wallet: string
 }
 
@@ -21,6 +21,11 @@ export const SANDBOX_HOST = 'sandbox'
 export function isReal(account: string): boolean {
   const [mode, service] = account.split('|')
   return mode === 'live' && service !== SANDBOX_HOST
+}
+
+/** Wallet of a paper account that the bots of a wallet with this name share. No bot has such a name. */
+export function paperWallet(name: string): string {
+  return `wallet:${name}`
 }
 
 export type Mode = 'live' | 'paper' | 'backtest'

@@ -14,6 +14,8 @@ export interface BotSettings {
   /** Name or path of the strategy. */
   readonly strategy: string
   readonly params: Json
+  /** Name of the wallet in the configuration. Absent if it has none, and in older journals. */
+  readonly wallet?: string
   readonly account: Account
   readonly executor: ExecutorKind
   readonly orders: OrderSettings
@@ -32,6 +34,11 @@ export interface BotSettings {
   readonly seed: number
   /** Absent in older journals, whose quotes contained only the venue's usual fee, the base fee and the rent. */
   readonly quoteFees?: QuoteFees
+}
+
+/** Section of the configuration that limits all bots of a bot's wallet together. */
+export function walletSection({ wallet }: Pick<BotSettings, 'wallet'>): string {
+  return wallet === undefined ? 'wallet.limits' : `wallets.${wallet}.limits`
 }
 
 /** Fees that `quoteBuy` and `quoteSell` include. */

@@ -1,110 +1,53 @@
 import { assert } from '../base/errors.ts'
 import type { Http, Machine } from '../base/machine.ts'
-import { lamports } from '../base/units.ts'
 import { MintReader } from '../chain/rpc/mint-reader.ts'
 import { curveProgramsOf, PoolReader } from '../chain/rpc/pool-reader.ts'
 import type { Rpc, Rpcs } from '../chain/rpc/rpc.ts'
-import { LiveWallet } from '../chain/wallet/live-wallet.ts'
-import { WalletReader } from '../chain/wallet/wallet-reader.ts'
 import type { Config } from '../config/config.ts'
 import { accountOf } from '../engine/account.ts'
 import type { Input } from '../engine/messages.ts'
-import type { Recovered } from '../journal/reader/recovery.ts'
 import type { PoolAnswer } from '../market/pool-price.ts'
 import type { Gateway } from '../orders/gateway.ts'
-import type { Journal } from '../orders/ports.ts'
 import { proofOf, type ServiceProof } from '../orders/service-facts.ts'
-import type { Log } from '../runtime/log.ts'
-import type { ViewModel } from '../runtime/view/view-model.ts'
 import type { openHttp } from '../venues/http.ts'
+import { type ChainParts, LiveAccount } from './live-account.ts'
 import { budgetedRpcs, genesisNamed, genesisOf } from './rpc-access.ts'
 import type { ServiceAccess } from './service-access.ts'
 
-export interface ChainParts {
-  readonly config: Config
-  readonly service: Pick<ServiceAccess, 'host' | 'rpc' | 'wallet'>
-  readonly machine: Machine
-  readonly journal: Journal
-  readonly model: ViewModel
-  readonly past: Recovered
-  readonly log: Pick<Log, 'info' | 'error'>
-  /** Whether at least one bot may trade real money. */
-  readonly live: boolean
-  readonly post: (input: Input) => void
-}
-
-const FIRST_ALONE =
-  'audit: the wallet is read; entries may begin, the first one alone until the chain shows that no other process buys with this wallet'
-
-/** The chain, and the one wallet with which live bots trade. */
+/** The chain, and the wallets with which live bots trade. */
 export class LiveChain {
-  /** Id of the account of the wallet with which live bots trade. */
-  readonly account: string
   readonly genesis: string
   /** Units of this service that a probe has proved; undefined if no probe has run. */
   readonly proof: ServiceProof | undefined
-  readonly wallet: LiveWallet
+  /** The wallets, by account. */
+  readonly wallets: ReadonlyMap<string, LiveAccount>
   readonly rpcs: Pick<Rpcs, 'any' | 'each' | 'use'>
   readonly #stops: (() => void)[] = []
   readonly mints: MintReader
   /** Called when the proof whether a lost order executed cannot continue. */
   onUndecided: (text: string) => void = () => {}
-  readonly #balance: WalletReader
-  readonly #post: (input: Input) => void
-  readonly #parts: Pick<ChainParts, 'journal' | 'log' | 'machine'>
+  readonly #parts: Pick<ChainParts, 'journal' | 'log' | 'machine' | 'past'>
   #gateway: Gateway | undefined
 
   constructor(parts: ChainParts, rpcs: Pick<Rpcs, 'any' | 'each' | 'use'>, genesis: string) {
-    const { config, service, machine, journal, model, past, log, post } = parts
-    const { wallet } = service
-    const { id } = accountOf('live', service.host, genesis, wallet)
-    const known = past.wallets.find(({ cursor }) => cursor.account === id && cursor.genesis === genesis)
-    this.account = id
-    this.proof = proofOf(past.learned, id)
+    const { machine, post } = parts
     this.genesis = genesis
     this.rpcs = rpcs
-    this.#post = post
     this.#parts = parts
-    this.#balance = new WalletReader({
-      ...{ rpc: rpcs.any, clock: machine.clock, wallet },
-      read: (balance, slot) => post({ kind: 'wallet', account: id, lamports: lamports(balance), slot }),
-    })
     this.mints = new MintReader({
       ...{ rpc: rpcs.any, clock: machine.clock },
       onFacts: (mint, facts) => post({ kind: 'mint', mint, facts }),
     })
-    this.wallet = new LiveWallet({
-      ...machine,
-      ...{ rpcs, account: id, genesis, wallet, lateMs: config.service.lateMs },
-      secondOpinionLamports: config.chain.secondOpinionLamports,
-      past: {
-        cursor: known?.cursor,
-        transactions: known?.transactions ?? [],
-        watches: past.watches.filter(({ attempt }) => attempt.account === id),
-      },
-      booked: () => model.booked,
-      write: (record) => journal.write(record),
-      late: (attempt, fill, code) => this.#orders.lateFill(attempt, fill, code),
-      paid: (attempt, signature, feeLamports) => this.#orders.feePaid(attempt, signature, feeLamports),
-      standIn: (attempt) => this.#orders.standIn(attempt),
-      on: {
-        gate: (open, single) => {
-          if (open) log.info({ ...this.wallet.baseline() }, single ? FIRST_ALONE : 'audit: entries may continue')
-          else
-            log.error('audit: wallet state unknown: no RPC answered for 3 minutes; entries wait, full exits continue')
-          post({ kind: 'gate', account: id, open, ...(single && { single }) })
-        },
-        foreign: (found) => post({ kind: 'foreign', account: id, ...found }),
-        deficit: (mint, tokens) => post({ kind: 'deficit', account: id, mint, tokens }),
-        landed: () => this.#balance.refresh(),
-        notice: (text) => log.info(`chain: ${text}`),
-        alarm: (text) => this.alarm(text),
-        undecided: (text) => {
-          this.alarm(text)
-          this.onUndecided(text)
-        },
-      },
-    })
+    const accounts = parts.wallets.map(
+      (wallet) =>
+        new LiveAccount(parts, wallet, {
+          ...{ rpcs, genesis },
+          orders: () => this.#orders,
+          undecided: (text) => this.onUndecided(text),
+        }),
+    )
+    this.wallets = new Map(accounts.map((wallet) => [wallet.account, wallet]))
+    this.proof = proofOf(parts.past.learned, [...this.wallets.keys()])
   }
 
   get #orders(): Gateway {
@@ -132,34 +75,27 @@ export class LiveChain {
     this.#gateway = gateway
   }
 
-  /** Starts the audit of the wallet. Call it once the open orders of earlier processes are resumed. */
+  /** Starts the audit of the wallets. Call it once the open orders of earlier processes are resumed. */
   start(): void {
-    this.#balance.start()
-    this.wallet.start()
-  }
-
-  /** Assigns the wallet's tokens of a mint to this bot. */
-  adopt(bot: string, mint: string, holding: { tokens: bigint; decimals: number }): void {
-    this.#post({ kind: 'adopt', account: this.account, bot, mint, ...holding })
+    for (const wallet of this.wallets.values()) wallet.start()
   }
 
   /** Withdraws a probe's proof of the unit of a sale's number, because a sale has contradicted it. */
   disproved(text: string): void {
-    const { journal, log, machine } = this.#parts
+    const { journal, log, machine, past } = this.#parts
     log.error(`chain: ${text}; from now on a part of a position is sold as a percentage`)
-    if (this.proof === undefined) return
-    const value = { ...this.proof, sellNumber: null }
-    journal.write({
-      kind: 'learned',
-      learned: { about: this.account, name: 'proof', time: machine.clock.now(), value },
-    })
+    for (const account of this.wallets.keys()) {
+      const proof = proofOf(past.learned, [account])
+      if (proof === undefined) continue
+      const value = { ...proof, sellNumber: null }
+      journal.write({ kind: 'learned', learned: { about: account, name: 'proof', time: machine.clock.now(), value } })
+    }
   }
 
   stop(): void {
     for (const stop of this.#stops) stop()
-    this.#balance.stop()
+    for (const wallet of this.wallets.values()) wallet.stop()
     this.mints.stop()
-    this.wallet.stop()
   }
 }
 
@@ -169,21 +105,24 @@ export async function reachChain(
   parts: ChainParts,
   http: ReturnType<typeof openHttp>['http'],
 ): Promise<LiveChain | undefined> {
-  const { config, service, machine, live, past, log } = parts
+  const { config, service, wallets, machine, live, past, log } = parts
   if (!live || service.rpc.length === 0) return undefined
   const rpcs = budgetedRpcs(service.rpc, http, machine.clock)
-  const ownWallets = past.wallets.filter(({ cursor: { account, genesis } }) => {
-    return account === accountOf('live', service.host, genesis, service.wallet).id
-  })
-  const known = ownWallets.length === 1 ? ownWallets[0]?.cursor.genesis : undefined
-  const { genesis, answers } = await genesisOf(rpcs, config.chain.cluster, known)
+  const known = new Set(
+    past.wallets.flatMap(({ cursor: { account, genesis } }) => {
+      const isOwn = wallets.some(({ publicKey }) => account === accountOf('live', service.host, genesis, publicKey).id)
+      return isOwn ? [genesis] : []
+    }),
+  )
+  const only = known.size === 1 ? [...known][0] : undefined
+  const { genesis, answers } = await genesisOf(rpcs, config.chain.cluster, only)
   if (answers === 0) log.error('no RPC answers: entries wait, full exits continue')
   return new LiveChain(parts, rpcs, genesis)
 }
 
 export interface PoolParts {
   readonly config: Config
-  readonly service: Pick<ServiceAccess, 'rpc' | 'signs' | 'redact'>
+  readonly service: Pick<ServiceAccess, 'rpc' | 'policy' | 'redact'>
   readonly machine: Pick<Machine, 'clock'>
   readonly post: (input: Input) => void
 }
@@ -196,7 +135,7 @@ export function openPools(parts: PoolParts, http: Http, chain: LiveChain | undef
   return new PoolReader({
     rpc: chain?.rpcs.any ?? paperRpc(parts, http),
     clock: machine.clock,
-    programs: curveProgramsOf(service.signs.policy?.programs ?? []),
+    programs: curveProgramsOf(service.policy?.programs ?? []),
     onAnswer: (mint, answer) => post({ kind: 'pool', mint, answer: shown(answer) }),
   })
 }

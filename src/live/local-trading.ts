@@ -7,6 +7,7 @@ import { Sender } from '../chain/sender.ts'
 import type { RunningSigner } from '../chain/signer/running.ts'
 import { readRent } from '../chain/verifier/chain-facts.ts'
 import type { Examine } from '../chain/verifier/checks-before-signing.ts'
+import { walletCalled } from '../config/accounts.ts'
 import type { BotConfig, Config } from '../config/config.ts'
 import { policyHash } from '../config/hashes.ts'
 import type { BuilderPolicy } from '../orders/builder-policy.ts'
@@ -14,6 +15,7 @@ import type { Journal } from '../orders/ports.ts'
 import type { Log } from '../runtime/log.ts'
 import { decodeTransaction } from '../solana/transaction.ts'
 import type { BuilderParts, Venue } from '../venues/venue.ts'
+import type { LiveAccount } from './live-account.ts'
 import type { LiveChain } from './live-chain.ts'
 import type { ServiceAccess } from './service-access.ts'
 import { openSigner } from './signer-access.ts'
@@ -24,6 +26,8 @@ export interface LocalTradingParts extends Omit<BuilderParts, 'check'> {
   readonly clock: Clock
   readonly journal: Journal
   readonly chain: LiveChain
+  /** The wallet that signs. */
+  readonly own: LiveAccount
   readonly signing: Signing
 }
 
@@ -33,8 +37,8 @@ const RENT_KEPT_MS = 600_000
 /** Creates the executor of local orders. The service only builds their transactions; this process checks, signs and
  *  sends these. */
 export function localExecutor(parts: LocalTradingParts): LocalExecutor {
-  const { venue, chain, clock, journal, signing } = parts
-  const { rpcs, wallet } = chain
+  const { venue, chain, own, clock, journal, signing } = parts
+  const { rpcs } = chain
   const builder = venue.openBuilder({
     ...parts,
     check: (bytes) => {
@@ -47,7 +51,7 @@ export function localExecutor(parts: LocalTradingParts): LocalExecutor {
   return new LocalExecutor({
     ...{ clock, sender, signer: signing.signer, policy: signing.policy, policyHash: signing.policyHash },
     examine: signing.examine,
-    ...{ rpcs: rpcs.each, resolve: wallet.resolver, rent: keptRent(clock) },
+    ...{ rpcs: rpcs.each, resolve: own.wallet.resolver, rent: keptRent(clock) },
     build: async (attempt) => {
       const built = await builder.build(attempt)
       failpoint('built')
@@ -102,18 +106,25 @@ export function withoutLocal(config: Config, log: Pick<Log, 'warn'>): Config {
   return { ...config, bots: config.bots.filter((bot) => !isLocal(bot)) }
 }
 
-/** Starts the signer or connects to it. Returns undefined if no live bot needs it. Throws SluiceError if there is no
- *  policy (to sign arbitrary bytes would be to give the wallet away) or if the signer reports a problem with the
- *  key. */
+export interface SigningParts {
+  readonly service: Pick<ServiceAccess, 'wallets' | 'policy'>
+  readonly clock: Clock
+  readonly log: Pick<Log, 'info' | 'error'>
+  /** Called with each signer once it is open. */
+  readonly opened: (signer: RunningSigner) => void
+}
+
+/** Starts or connects a signer for each wallet with which a local live bot trades, so that each key is only in its own
+ *  signer. Returns them by the name of the wallet. Throws SluiceError if there is no policy (to sign arbitrary
+ *  bytes would be to give the wallet away) or if a signer reports a problem with its key. */
 export async function openSigning(
   { bots }: Config,
-  { wallet, signs }: Pick<ServiceAccess, 'wallet' | 'signs'>,
-  clock: Clock,
-  log: Pick<Log, 'info' | 'error'>,
-): Promise<Signing | undefined> {
-  const local = bots.find(isLocal)
-  if (local === undefined) return undefined
-  const { policy } = signs
+  { service, clock, log, opened }: SigningParts,
+): Promise<ReadonlyMap<string, Signing>> {
+  const locals = bots.filter(isLocal)
+  const [local] = locals
+  if (local === undefined) return new Map()
+  const { policy } = service
   if (policy === undefined) {
     const way = 'set service.builderPolicy; `sluice learn-builder` writes one'
     const what = `${local.name} has executor: local, but no policy limits what the service may put into its transactions`
@@ -122,10 +133,18 @@ export async function openSigning(
   refuseOneWay(local.name, policy)
   // This module loads @solana/web3.js, which a run without local signing does not need.
   const { examine } = await import('../chain/verifier/checks-before-signing.ts')
-  const signer = await openSigner(signs.wallet, { wallet, clock, policy, tell: (line) => log.error(`signer: ${line}`) })
   const hash = policyHash(policy)
-  log.info({ wallet: signer.wallet, policy: policy.name, hash: hash.slice(0, 16) }, 'the signer is ready')
-  return { signer, policy, policyHash: hash, examine }
+  const signing = new Map<string, Signing>()
+  for (const name of new Set(locals.map(({ wallet = '' }) => wallet))) {
+    const keys = walletCalled(service.wallets, name)
+    const of = name === '' ? '' : ` of ${name}`
+    const tell = (line: string): void => log.error(`signer${of}: ${line}`)
+    const signer = await openSigner(keys, { wallet: keys.publicKey, clock, policy, tell })
+    opened(signer)
+    log.info({ wallet: signer.wallet, policy: policy.name, hash: hash.slice(0, 16) }, `the signer${of} is ready`)
+    signing.set(name, { signer, policy, policyHash: hash, examine })
+  }
+  return signing
 }
 
 /** Throws if the policy permits a token's buy but never its sale. For an opaque program, a policy contains only the

@@ -1,4 +1,4 @@
-import { keysOf } from '../config/accounts.ts'
+import { keysOf, walletOf } from '../config/accounts.ts'
 import type { Config } from '../config/config.ts'
 import type { Plan } from '../engine/settings.ts'
 import { shareOf } from '../orders/budget-status.ts'
@@ -23,22 +23,31 @@ export interface PlanNeeds {
 }
 
 /** Computes the requirements. The plan `auto` counts as the Standard plan until the service names the plan. */
-export function planNeeds({ bots, service, wallet, chain }: Config, named?: Plan): PlanNeeds {
+export function planNeeds({ bots, service, wallets, chain }: Config, named?: Plan): PlanNeeds {
   const plan = named ?? venueOf(service).plans.first(service.plan)
   const requestsPerMinute = shareOf(plan.requestsPerMinute, service.share)
   const keptForExits = reservedOf(requestsPerMinute)
   const live = bots.filter(({ mode }) => mode === 'live')
   const selling = live.length > 0 ? live : bots
-  const most = selling.map(({ limits }) => limits.maxOpenPositions)
-  const sum = most.includes(null) ? null : most.reduce<number>((total, one) => total + (one ?? 0), 0)
-  const together = live.length > 0 ? wallet.limits.maxOpenPositions : null
-  const positions = sum === null || together === null ? (sum ?? together) : Math.min(sum, together)
+  const positions = sumOf(
+    [...Map.groupBy(selling, (bot) => walletOf({ wallets }, bot))].map(([wallet, own]) => {
+      const sum = sumOf(own.map(({ limits }) => limits.maxOpenPositions))
+      // On paper, each bot of a wallet without a name has the limits of the wallet for itself.
+      const together = live.length > 0 || wallet.name !== '' ? wallet.limits.maxOpenPositions : null
+      return sum === null || together === null ? (sum ?? together) : Math.min(sum, together)
+    }),
+  )
   const sends = selling.some(({ executor }) => executor === 'local') ? chain.rpc[0]?.sendsPerSecond : undefined
   return {
     ...{ plan, requestsPerMinute, keptForExits, sockets: 1, connections: plan.connections },
-    ...{ keys: keysOf({ bots, wallet }).length, positions },
+    ...{ keys: keysOf({ bots, wallets }).length, positions },
     flattenSeconds: positions === null ? null : secondsToSell(positions, requestsPerMinute, keptForExits, sends),
   }
+}
+
+/** Sum of numbers; null if one has no bound. */
+function sumOf(numbers: readonly (number | null)[]): number | null {
+  return numbers.includes(null) ? null : numbers.reduce<number>((total, one) => total + (one ?? 0), 0)
 }
 
 /** Seconds until this number of sales is sent. Reserved requests are available at once, the others only as the requests

@@ -13,20 +13,25 @@ import type { Trading } from './trading.ts'
 /** Selects the executor of an order: paper, cloud or local. */
 export class Routes {
   readonly #paper: PaperWorld
-  /** Routes by the executor in a live bot's configuration. */
-  readonly #live: { readonly cloud: Route | undefined; readonly local: Route | undefined }
+  /** Routes of the live accounts, by the executor in the bot's configuration. */
+  readonly #live: ReadonlyMap<string, { readonly cloud: Route; readonly local: Route | undefined }>
   readonly #signsHere: ReadonlySet<string>
 
-  constructor(paper: PaperWorld, { bots }: Config, { cloud, local, chain }: Trading, clock: Clock) {
-    const looked = (route: Route | undefined): Route | undefined =>
-      route && chain ? vetted(route, { bots }, chain, clock) : route
+  constructor(paper: PaperWorld, { bots }: Config, { routes, chain }: Trading, clock: Clock) {
+    const looked = (route: Route): Route => (chain ? vetted(route, { bots }, chain, clock) : route)
     this.#paper = paper
-    this.#live = { cloud: looked(cloud), local: looked(local) }
+    this.#live = new Map(
+      [...routes].map(([account, { cloud, local }]) => [
+        account,
+        { cloud: looked(cloud), local: local && looked(local) },
+      ]),
+    )
     this.#signsHere = new Set(bots.filter(({ executor }) => executor === 'local').map(({ name }) => name))
   }
 
   of({ account, bot }: Pick<Order, 'account' | 'bot'>): Route {
-    const route = this.#paper.route(account) ?? (this.#signsHere.has(bot) ? this.#live.local : this.#live.cloud)
+    const live = this.#live.get(account)
+    const route = this.#paper.route(account) ?? (this.#signsHere.has(bot) ? live?.local : live?.cloud)
     if (route === undefined) throw new Error(`no executor for ${account}`)
     return route
   }

@@ -8,7 +8,7 @@ import { assert, ExitCode, SluiceError } from '../base/errors.ts'
 import { loadPolicy } from '../config/builder-policy-file.ts'
 import type { Config, RemoteService, WalletConfig } from '../config/config.ts'
 import { SANDBOX_HOST } from '../engine/account.ts'
-import { type Lock, lockName } from '../journal/lock.ts'
+import { InUse, type Lock, lockName } from '../journal/lock.ts'
 import type { BuilderPolicy } from '../orders/builder-policy.ts'
 import { redactor } from '../runtime/log.ts'
 import { venueOf } from '../venues/registry.ts'
@@ -23,13 +23,13 @@ export interface ServiceAccess {
   /** Returns the key. It is read again for every connection and request, because the key may be replaced at runtime. */
   readonly apiKey: () => string
   readonly rpc: readonly { readonly url: string; readonly requestsPerSecond: number; readonly sendsPerSecond: number }[]
-  /** Public key of the wallet; '' if none is configured. */
-  readonly wallet: string
+  /** The wallets, at least one. */
+  readonly wallets: readonly WalletKeys[]
   /** Whether the service builds transactions for local signing. A sandbox without a Solana runtime cannot execute
    *  them. */
   readonly builds: boolean
-  /** Builder policy and signer settings for bots whose transactions this process signs. */
-  readonly signs: { readonly policy: BuilderPolicy | undefined; readonly wallet: Omit<WalletConfig, 'limits'> }
+  /** Policy of transactions that this process signs; undefined if there is none. */
+  readonly policy: BuilderPolicy | undefined
   /** Name of the service in the id of an account. A sandbox has a new port at every start but keeps this name. */
   readonly host: string
   /** Whether no other process can have used the key. */
@@ -40,6 +40,9 @@ export interface ServiceAccess {
   onExit(run: () => void): void
   close(): Promise<void>
 }
+
+/** A wallet with its public key, '' if none is configured, and the way to its signer. */
+export type WalletKeys = Omit<WalletConfig, 'limits' | 'publicKey'> & { readonly publicKey: string }
 
 const SANDBOX_RPC_PER_SECOND = 50
 const NO_CAPS = { perTransaction: null, perHour: null, perDay: null }
@@ -54,7 +57,8 @@ export async function openService(config: Config, live: boolean, speed = 1): Pro
 async function openSandbox(config: Config, speed: number): Promise<ServiceAccess> {
   const { journal, service } = config
   const addresses = secretAddresses(config)
-  const sandbox = await startSandboxChild(`${journal.path}.chain`, speed)
+  const named = config.wallets.filter(({ name }) => name !== '').map(({ name }) => name)
+  const sandbox = await startSandboxChild(`${journal.path}.chain`, speed, named)
   const plan = typeof service.plan === 'string' && service.plan !== 'auto' ? service.plan : 'standard'
   const apiKey = sandbox.apiKeys[plan] ?? ''
   return {
@@ -63,15 +67,22 @@ async function openSandbox(config: Config, speed: number): Promise<ServiceAccess
     wsUrl: sandbox.wsUrl,
     apiKey: () => apiKey,
     rpc: [{ url: sandbox.rpcUrl, requestsPerSecond: SANDBOX_RPC_PER_SECOND, sendsPerSecond: SANDBOX_RPC_PER_SECOND }],
-    wallet: sandbox.wallet,
+    wallets: config.wallets.map(({ name }) => sandboxWallet(sandbox, name)),
     builds: sandbox.chain === 'runtime',
-    signs: { policy: policyOf(sandbox), wallet: { keypairPath: sandbox.keypair, caps: NO_CAPS } },
+    policy: policyOf(sandbox),
     host: SANDBOX_HOST,
     fresh: true,
     redact: redactor([...Object.values(sandbox.apiKeys), ...addresses]),
     onExit: sandbox.onExit,
     close: sandbox.close,
   }
+}
+
+/** A wallet of the sandbox. Each name has its own, and a configuration without names has the first one. */
+function sandboxWallet({ wallet, keypair, wallets }: SandboxChild, name: string): WalletKeys {
+  const own = name === '' ? { publicKey: wallet, keypair } : wallets[name]
+  assert(own !== undefined, `the sandbox has no wallet ${name}`)
+  return { name, publicKey: own.publicKey, keypairPath: own.keypair, caps: NO_CAPS }
 }
 
 /** Loads the builder policy, which the sandbox has written. */
@@ -101,9 +112,9 @@ async function openRemote(config: Config, service: RemoteService, live: boolean)
     wsUrl: service.wsUrl,
     apiKey: readKey,
     rpc,
-    wallet: config.wallet.publicKey ?? '',
+    wallets: config.wallets.map((wallet) => ({ ...wallet, publicKey: wallet.publicKey ?? '' })),
     builds: true,
-    signs: { policy: service.builderPolicy, wallet: config.wallet },
+    policy: service.builderPolicy,
     host: service.host,
     fresh: false,
     redact: (text) => redact(text),
@@ -119,6 +130,8 @@ export interface SandboxContact {
   readonly rpcUrl: string
   readonly apiKeys: Readonly<Record<string, string>>
   readonly wallet: string
+  /** The wallets that were asked for by name. */
+  readonly wallets: Readonly<Record<string, { readonly publicKey: string; readonly keypair: string }>>
   readonly genesisHash: string
   /** Kind of the chain. `small` has no Solana runtime, so that bots with `executor: local` cannot trade. */
   readonly chain: 'runtime' | 'small'
@@ -136,9 +149,11 @@ export interface SandboxChild extends SandboxContact {
 
 /** Starts `sluice sandbox` as a child that never outlives this process, because it ends when its stdin closes. Its
  *  chain is stored in `stateFile`. */
-async function startSandboxChild(stateFile: string, speed: number): Promise<SandboxChild> {
+async function startSandboxChild(stateFile: string, speed: number, wallets: readonly string[]): Promise<SandboxChild> {
   const main = fileURLToPath(new URL('../main.ts', import.meta.url))
-  const child = spawn(process.execPath, [main, 'sandbox', '--child', '--state', stateFile, '--speed', String(speed)], {
+  const named = wallets.length === 0 ? [] : ['--wallets', wallets.join(',')]
+  const args = [main, 'sandbox', '--child', '--state', stateFile, '--speed', String(speed), ...named]
+  const child = spawn(process.execPath, args, {
     stdio: ['pipe', 'pipe', 'inherit'],
     // The child gets its own process group, because Ctrl-C in a terminal ends the whole group of this process. The
     // sandbox must outlast the bots, which still report their positions.
@@ -186,9 +201,14 @@ export function lockKey(config: Config, service: ServiceAccess): KeyUse {
   }
 }
 
-/** Locks the wallet, because only one process may trade with it. */
-export function lockWallet(service: ServiceAccess): Lock {
-  return lockName(stateFolder(), 'the wallet', service.wallet)
+/** Locks a wallet, because only one process may trade with it. Throws a SluiceError that names the wallet and the
+ *  holder of the lock. */
+export function lockWallet({ name, publicKey }: Pick<WalletKeys, 'name' | 'publicKey'>): Lock {
+  try {
+    return lockName(stateFolder(), 'the wallet', publicKey)
+  } catch (error) {
+    throw error instanceof InUse && name !== '' ? new InUse(`the wallet ${name}`, error.holder) : error
+  }
 }
 
 /** Folder for state of this user on this machine that belongs to no journal: locks and the signer's spending counts. */

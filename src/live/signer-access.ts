@@ -21,13 +21,15 @@ export interface SignerParts {
 
 /** Starts the configured signer, or connects to its socket. Throws a SluiceError that names the problem. */
 export async function openSigner(
-  config: Omit<WalletConfig, 'limits'>,
+  config: Pick<WalletConfig, 'name' | 'keypairPath' | 'signerPath' | 'caps'>,
   { wallet, clock, tell, policy }: SignerParts,
 ): Promise<RunningSigner> {
   const { keypairPath, signerPath, caps } = config
   if (signerPath !== undefined) return connectSigner(signerPath, wallet, { clock, tell })
-  if (keypairPath === undefined)
-    throw new SluiceError('no signer configured: set wallet.keypair or wallet.signer', ExitCode.usage)
+  if (keypairPath === undefined) {
+    const section = config.name === '' ? 'wallet' : `wallets.${config.name}`
+    throw new SluiceError(`no signer configured: set ${section}.keypair or ${section}.signer`, ExitCode.usage)
+  }
   const stateFile = join(stateFolder(), `signer-${wallet}.caps`)
   const launch = { keyPath: keypairPath, stateFile, caps: capsOf(caps), wallet, ...(policy && boundTo(policy)) }
   return startSigner(launch, { clock, tell })

@@ -3,7 +3,7 @@ import { ExitCode, SluiceError } from '../base/errors.ts'
 import type { Machine } from '../base/machine.ts'
 import { printable } from '../base/text.ts'
 import { HOUR, type Millis, ZERO } from '../base/units.ts'
-import { botSettings } from '../config/accounts.ts'
+import { botSettings, walletCalled } from '../config/accounts.ts'
 import type { Config } from '../config/config.ts'
 import { overriddenNote } from '../config/effective-exits.ts'
 import { codeHash } from '../config/hashes.ts'
@@ -213,17 +213,18 @@ class Start {
     return { past, service, machine, mints: new Mints(), model, journal }
   }
 
-  /** Opens the signer, before a connection is made that could need a signature; undefined if none is needed. */
-  async #openSigning({ service, machine }: StartContext): Promise<Signing | undefined> {
-    if (!this.#wantsLive) return undefined
-    const signing = await openSigning(this.#config, service, machine.clock, this.#log)
-    this.closers.add(() => signing?.signer.close())
-    return signing
+  /** Opens the signers, before a connection is made that could need a signature. */
+  async #openSigning({ service, machine }: StartContext): Promise<ReadonlyMap<string, Signing>> {
+    if (!this.#wantsLive) return new Map()
+    return openSigning(this.#config, {
+      ...{ service, clock: machine.clock, log: this.#log },
+      opened: (signer) => this.closers.add(() => signer.close()),
+    })
   }
 
   async #openWorld(
     context: StartContext,
-    signing: Signing | undefined,
+    signing: ReadonlyMap<string, Signing>,
     post: (input: Input) => void,
   ): Promise<LiveWorld> {
     const keyUse = lockKey(this.#config, context.service)
@@ -234,6 +235,7 @@ class Start {
       past: context.past.recovered,
       probe: this.#options.probe,
       live: this.#wantsLive,
+      wallets: tradedWallets(this.#config, context.service),
       signing,
       keyUse,
       end: (exitCode, message) => this.#end(exitCode, message),
@@ -243,21 +245,22 @@ class Start {
     return world
   }
 
-  /** Returns the settings of every bot, with its account. Locks the wallet if a bot trades real money. */
+  /** Returns the settings of every bot, with its account. Locks each wallet with which a bot trades real money. */
   #botSettings({ service, model }: StartContext, world: LiveWorld): readonly BotSettings[] {
     const { settings, notices } = botSettings(this.#config, {
       service: service.host,
       cluster: world.chain?.genesis ?? '',
-      wallet: service.wallet,
+      publicKeyOf: (wallet) => walletCalled(service.wallets, wallet).publicKey,
       allow: this.#options.allow,
     })
     for (const notice of notices) this.#log.warn(notice)
     const live = settings.filter(({ account }) => account.mode === 'live')
     for (const { account } of live) model.liveAccounts.add(account.id)
-    if (live.length > 0 && this.#config.service.kind === 'remote') {
-      const wallet = lockWallet(service)
-      this.closers.add(() => wallet.release())
-    }
+    if (this.#config.service.kind === 'remote')
+      for (const name of new Set(live.map(({ wallet = '' }) => wallet))) {
+        const lock = lockWallet(walletCalled(service.wallets, name))
+        this.closers.add(() => lock.release())
+      }
     return settings
   }
 
@@ -353,6 +356,12 @@ class Start {
   #end(exitCode: ExitCode, message: string): void {
     this.#ending.resolve({ exitCode, message: this.shown(message) })
   }
+}
+
+/** The wallets of the bots with `mode: live`, and a wallet without a name. Other wallets are never read. */
+function tradedWallets({ bots }: Config, { wallets }: ServiceAccess): ServiceAccess['wallets'] {
+  const names = new Set(bots.filter(({ mode }) => mode === 'live').map(({ wallet = '' }) => wallet))
+  return wallets.filter(({ name }) => name === '' || names.has(name))
 }
 
 /** What the view takes over from earlier processes. */

@@ -13,6 +13,7 @@ import type { ServiceProof } from '../orders/service-facts.ts'
 import type { SellUnit } from '../orders/trade-request.ts'
 import type { Route } from '../orders/working-order.ts'
 import type { ViewModel } from '../runtime/view/view-model.ts'
+import type { LiveAccount } from './live-account.ts'
 import type { LiveChain } from './live-chain.ts'
 import type { Signing } from './local-trading.ts'
 import { localExecutor } from './local-trading.ts'
@@ -20,7 +21,7 @@ import type { KeyUse, ServiceAccess } from './service-access.ts'
 
 export interface TradingParts {
   readonly config: Config
-  readonly service: Pick<ServiceAccess, 'venue' | 'baseUrl' | 'apiKey' | 'wallet'>
+  readonly service: Pick<ServiceAccess, 'venue' | 'baseUrl' | 'apiKey'>
   readonly machine: Machine
   readonly journal: Journal
   readonly model: ViewModel
@@ -32,8 +33,17 @@ export interface TradingParts {
   /** Chain of the live bots; undefined if no bot may trade real money. */
   readonly chain: LiveChain | undefined
   readonly probe?: Probe | undefined
-  /** Signer and policy of local orders; undefined if this process signs for no bot. */
-  readonly signing?: Signing | undefined
+  /** Signer and policy of local orders, by the name of the wallet. A wallet for which this process does not sign has
+   *  none. */
+  readonly signing?: ReadonlyMap<string, Signing>
+}
+
+/** Routes of the orders of one wallet. */
+interface WalletRoutes {
+  /** Route of orders that the service signs. The local executor only asks the service to build transactions. */
+  readonly cloud: Route
+  /** Undefined if this process does not sign for the wallet. */
+  readonly local: Route | undefined
 }
 
 /** The executors of live orders, and the request limit that all of them share. */
@@ -41,17 +51,18 @@ export class Trading {
   readonly limiter: Limiter
   /** Chain of the live bots; undefined if no bot may trade real money. */
   readonly chain: LiveChain | undefined
-  /** Route of orders that the service signs. The local executor only asks the service to build transactions. */
-  readonly cloud: Route | undefined
-  readonly local: Route | undefined
+  /** Routes of the live orders, by account. */
+  readonly routes: ReadonlyMap<string, WalletRoutes>
   readonly #parts: TradingParts
+  /** The wallets by public key. */
+  readonly #wallets: ReadonlyMap<string, LiveAccount>
   #plan: Plan
   #planNotice = ''
   /** Whether a sale has shown that the service counts the number of a sale in a unit other than the proved one. */
   #isContradicted = false
 
   constructor(parts: TradingParts) {
-    const { config, service, machine, past, http, chain, model, journal, signing, keyUse } = parts
+    const { config, service, past, chain, keyUse } = parts
     this.#parts = parts
     this.#plan = service.venue.plans.first(config.service.plan)
     const key = createHash('sha256').update(service.apiKey()).digest('hex').slice(0, 16)
@@ -59,23 +70,37 @@ export class Trading {
     const isFresh = keyUse.isFresh && slots.length === 0
     this.limiter = this.limiterOf(key, isFresh ? 'fresh' : slots, () => keyUse.began())
     this.chain = chain
-    if (chain === undefined) return
+    const accounts = chain === undefined ? [] : [...chain.wallets.values()]
+    this.#wallets = new Map(accounts.map((own) => [own.publicKey, own]))
+    this.routes = new Map(accounts.map((own) => [own.account, this.#routesOf(own, chain as LiveChain)]))
+  }
+
+  /** Opens the executors of a wallet. Each one signs with the key of this wallet only. */
+  #routesOf(own: LiveAccount, chain: LiveChain): WalletRoutes {
+    const { service, machine, http, model, journal, signing, probe } = this.#parts
+    const { account, publicKey, wallet } = own
     const common = {
-      ...{ http, clock: machine.clock, journal, chain },
-      ...{ baseUrl: service.baseUrl, apiKey: service.apiKey, wallet: service.wallet },
+      ...{ http, clock: machine.clock, journal, chain, own },
+      ...{ baseUrl: service.baseUrl, apiKey: service.apiKey, wallet: publicKey },
       maxBuyLamports: () => this.#plan.maxBuyLamports,
-      sellUnit: () => parts.probe?.sellUnit() ?? this.#sellUnit(chain),
-      holding: (mint: string) => model.holdingOf(mint),
+      sellUnit: () => probe?.sellUnit() ?? this.#sellUnit(chain),
+      holding: (mint: string) => model.holdingOf(account, mint),
     }
     const executor = service.venue.openExecutor({
       ...common,
-      resolve: chain.wallet.resolver,
+      resolve: wallet.resolver,
       contradicted: (attempt, sold) => this.#contradicted(chain, attempt, sold),
     })
-    const route = { limiter: this.limiter, baseline: chain.wallet.baseline }
-    this.cloud = { ...route, kind: 'cloud', executor }
-    if (signing !== undefined)
-      this.local = { ...route, kind: 'local', executor: localExecutor({ ...common, venue: service.venue, signing }) }
+    const route = { limiter: this.limiter, baseline: wallet.baseline }
+    const signer = signing?.get(own.name)
+    return {
+      cloud: { ...route, kind: 'cloud', executor },
+      local: signer && {
+        ...route,
+        kind: 'local',
+        executor: localExecutor({ ...common, venue: service.venue, signing: signer }),
+      },
+    }
   }
 
   #sellUnit(chain: LiveChain): SellUnit {
@@ -130,14 +155,14 @@ export class Trading {
     })
   }
 
-  /** Searches rows of the feed for the wallet's own trades. */
+  /** Searches rows of the feed for the wallets' own trades. */
   observe(block: Block, from: number, to: number): void {
-    const { model, service } = this.#parts
-    if (this.chain === undefined || !model.awaitsFill) return
+    if (this.chain === undefined || !this.#parts.model.awaitsFill) return
     for (let row = from; row < to; row++) {
-      if ((block.kind[row] as number) > RowKind.sell || block.texts.trader(row) !== service.wallet) continue
+      const own = (block.kind[row] as number) > RowKind.sell ? undefined : this.#wallets.get(block.texts.trader(row))
+      if (own === undefined) continue
       const mint = block.mints[block.token[row] as number] as string
-      this.chain.wallet.hint(mint, block.texts.signature(row))
+      own.wallet.hint(mint, block.texts.signature(row))
     }
   }
 }

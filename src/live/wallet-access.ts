@@ -10,7 +10,7 @@ import { isUndecided } from '../orders/attempt.ts'
 import { SystemClock } from '../runtime/system-clock.ts'
 import { openHttp } from '../venues/http.ts'
 import { budgetedRpcs, genesisOf } from './rpc-access.ts'
-import { lockWallet, openService, type ServiceAccess } from './service-access.ts'
+import { lockWallet, openService, type WalletKeys } from './service-access.ts'
 import { openSigner } from './signer-access.ts'
 
 /** A wallet under an exclusive lock, with its chain and its signer. */
@@ -26,8 +26,8 @@ export interface WalletAccess {
   openSigner(): Promise<RunningSigner>
 }
 
-/** Locks the journal and the wallet while `use` runs. Throws a SluiceError: with exit 4 if a process uses either of
- *  them, with exit 2 if the wallet or the RPC is missing. */
+/** Locks the journal and the only wallet of the configuration while `use` runs. Throws a SluiceError: with exit 4 if
+ *  a process uses either of them, with exit 2 if the wallet or the RPC is missing. */
 export async function withWallet<T>(
   config: Config,
   tellSigner: (line: string) => void,
@@ -41,10 +41,13 @@ export async function withWallet<T>(
     closers.push(() => lock.release())
     const inUse = isKnown ? mintsInUse(path) : new Set<string>()
     const service = await openService(config, true)
+    const { policy } = service
     closers.push(() => service.close())
-    if (service.wallet === '') throw new SluiceError('wallet.publicKey is required', ExitCode.usage)
+    const [keys] = service.wallets as [WalletKeys]
+    const wallet = keys.publicKey
+    if (wallet === '') throw new SluiceError('wallet.publicKey is required', ExitCode.usage)
     if (config.service.kind === 'remote') {
-      const held = lockWallet(service)
+      const held = lockWallet(keys)
       closers.push(() => held.release())
     }
     const clock = new SystemClock(0)
@@ -54,10 +57,11 @@ export async function withWallet<T>(
     const rpcs = budgetedRpcs(service.rpc, http, clock)
     await genesisOf(rpcs, config.chain.cluster, undefined)
     return await use({
-      ...{ wallet: service.wallet, rpcs, clock, inUse, isCloud: isCloud(service) },
-      policyHash: service.signs.policy === undefined ? '' : policyHash(service.signs.policy),
+      ...{ wallet, rpcs, clock, inUse },
+      isCloud: keys.keypairPath === undefined && keys.signerPath === undefined,
+      policyHash: policy === undefined ? '' : policyHash(policy),
       openSigner: async () => {
-        const signer = await signerOf(service, clock, tellSigner)
+        const signer = await openSigner(keys, { wallet, clock, tell: tellSigner, ...(policy && { policy }) })
         closers.push(() => signer.close())
         return signer
       },
@@ -65,19 +69,6 @@ export async function withWallet<T>(
   } finally {
     for (const close of closers.toReversed()) await close()
   }
-}
-
-function isCloud({ signs: { wallet } }: ServiceAccess): boolean {
-  return wallet.keypairPath === undefined && wallet.signerPath === undefined
-}
-
-function signerOf(
-  { signs, wallet }: ServiceAccess,
-  clock: Clock,
-  tell: (line: string) => void,
-): Promise<RunningSigner> {
-  const { policy } = signs
-  return openSigner(signs.wallet, { wallet, clock, tell, ...(policy && { policy }) })
 }
 
 /** Mints of open positions and orders of all accounts. Those of paper bots are included; they only keep more token

@@ -30,7 +30,7 @@ import { type LiveChain, openPools, reachChain } from './live-chain.ts'
 import type { Signing } from './local-trading.ts'
 import { MessagePacer } from './request-pacing.ts'
 import { Routes } from './routes.ts'
-import type { KeyUse, ServiceAccess } from './service-access.ts'
+import type { KeyUse, ServiceAccess, WalletKeys } from './service-access.ts'
 import { SourcePolls } from './source-polls.ts'
 import { openTelegram, type Shown } from './telegram/telegram.ts'
 import { raiseTrades } from './telegram/trade-events.ts'
@@ -52,8 +52,10 @@ export interface WorldParts {
   readonly live: boolean
   /** Exclusive use of the API key; also shows whether this machine has used the key before. */
   readonly keyUse: KeyUse
-  /** Signer and policy of local orders; undefined if this process signs for no bot. */
-  readonly signing: Signing | undefined
+  /** The wallets with which live bots trade. */
+  readonly wallets: readonly WalletKeys[]
+  /** Signer and policy of local orders, by the name of the wallet. */
+  readonly signing: ReadonlyMap<string, Signing>
   readonly post: (input: Input) => void
   readonly end: (exitCode: ExitCode, message: string) => void
 }

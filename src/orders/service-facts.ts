@@ -36,8 +36,10 @@ export interface ServiceProof {
   }
 }
 
-/** Returns the newest proof of an account; undefined if there is none. */
-export function proofOf(learned: readonly Learned[], account: string): ServiceProof | undefined {
-  const found = learned.find(({ about, name }) => about === account && name === 'proof')
+/** Returns the newest proof that a probe with one of these accounts has made; undefined if there is none. It holds for
+ *  all of them, because they are wallets of one service and one chain. */
+export function proofOf(learned: readonly Learned[], accounts: readonly string[]): ServiceProof | undefined {
+  const proofs = learned.filter(({ about, name }) => name === 'proof' && accounts.includes(about))
+  const found = proofs.toSorted((one, other) => other.time - one.time)[0]
   return found?.value as ServiceProof | undefined
 }

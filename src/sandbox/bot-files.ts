@@ -13,6 +13,8 @@ export interface BotFiles {
   /** Path of the wallet's keypair, in the format of Solana's tools: a JSON list of 64 numbers. Only its owner may read
    *  the file. */
   keypair: string
+  /** The further wallets by name. */
+  wallets: Record<string, { publicKey: string; keypair: string }>
   /** Path of a builder-policy.yaml that allows exactly the transactions of the sandbox's builder. */
   policy: string
   /** Removes the files in a temporary folder, which must not outlive the process. */
@@ -24,22 +26,33 @@ export interface BotFileParts {
    *  folder. */
   stateFile: string | undefined
   wallet: Secret
+  named: ReadonlyMap<string, Secret>
   coSigner: Secret
   dialect: Dialect
   table: Table
 }
 
-export function writeBotFiles({ stateFile, wallet, coSigner, dialect, table }: BotFileParts): BotFiles {
+export function writeBotFiles({ stateFile, wallet, named, coSigner, dialect, table }: BotFileParts): BotFiles {
   const folder = stateFile === undefined ? mkdtempSync(join(tmpdir(), 'sluice-sandbox-')) : dirname(resolve(stateFile))
   mkdirSync(folder, { recursive: true })
   const beside = (ending: string): string => join(folder, `${basename(stateFile ?? 'chain')}${ending}`)
-  const keypair = beside('.keypair.json')
-  write(keypair, `[${[...wallet.bytes].join(',')}]\n`)
+  const keyFile = (ending: string, { bytes }: Secret): string => {
+    const path = beside(ending)
+    write(path, `[${[...bytes].join(',')}]\n`)
+    return path
+  }
+  const keypair = keyFile('.keypair.json', wallet)
+  const wallets = Object.fromEntries(
+    [...named].map(([name, secret]) => {
+      return [name, { publicKey: secret.address, keypair: keyFile(`.${name}.keypair.json`, secret) }]
+    }),
+  )
   const policy = beside('.policy.yaml')
   const text = JSON.stringify(policyOf(dialect, coSigner.address, table), undefined, 2)
   write(policy, `# What this sandbox's builder puts into a transaction; JSON is YAML.\n${text}\n`)
   return {
     keypair,
+    wallets,
     policy,
     close: () => {
       if (stateFile === undefined) rmSync(folder, { recursive: true, force: true })

@@ -43,7 +43,9 @@ export interface SandboxOptions {
   market?: (emit: Emit) => Market
   /** Path of the SQLite file that keeps the chain, its wallet and its keys over restarts. */
   stateFile?: string
-  /** Initial balance of a new chain's wallet, SOL; default 10. */
+  /** Names of further wallets that the service holds. */
+  wallets?: readonly string[]
+  /** Initial balance of each new wallet, SOL; default 10. */
   fundSol?: number
   /** Milliseconds per slot; default 400. */
   slotMs?: number
@@ -65,6 +67,8 @@ export interface Sandbox {
   apiKeys: ApiKeys
   /** Public key of the wallet that the service holds. */
   wallet: string
+  /** The further wallets, by name, with the paths of their keypairs. */
+  wallets: Readonly<Record<string, { publicKey: string; keypair: string }>>
   /** Paths of files for local signing: the wallet's keypair, and a policy for the transactions of the builder. */
   keypair: string
   policy: string
@@ -95,19 +99,15 @@ export async function startSandbox(served: ServedInterface, options: SandboxOpti
   const faults = new Faults(seed)
   let stream: Stream | undefined
   const market = openMarket(options, records, (event) => stream?.publish(event))
-  const { wallet, coSigner, ambush, ledger, tokenPrograms } = await openChain({
+  const { wallet, named, coSigner, ambush, ledger, tokenPrograms } = await openChain({
     ...options,
-    clock,
-    seed,
-    dialect,
-    records,
-    market,
+    ...{ clock, seed, dialect, records, market },
   })
   const customers = new Customers(ledger.genesisHash, dialect, records, served.plans)
   const answers = new Answers(dialect)
-  const files = writeBotFiles({ stateFile: options.stateFile, wallet, coSigner, dialect, table: SERVICE_TABLE })
+  const files = writeBotFiles({ stateFile: options.stateFile, wallet, named, coSigner, dialect, table: SERVICE_TABLE })
   const shared = { ledger, market, records, faults, dialect, tokenPrograms }
-  const desk = new TradingDesk({ ...shared, wallets: [wallet.address] })
+  const desk = new TradingDesk({ ...shared, wallets: [wallet, ...named.values()].map(({ address }) => address) })
   const builder = new Builder({ ...shared, answers, coSigner, ambush, table: SERVICE_TABLE })
   const api = new Api({ answers, builder, clock, customers, desk, faults, ledger, market, endpoints: served.endpoints })
   const telegram = new BotApi({ token: BOT_TOKEN, clock })
@@ -140,6 +140,7 @@ export async function startSandbox(served: ServedInterface, options: SandboxOpti
     telegram: { api: `http://${host}/telegram`, token: BOT_TOKEN, bot: telegram },
     apiKeys: customers.apiKeys,
     wallet: wallet.address,
+    wallets: files.wallets,
     keypair: files.keypair,
     policy: files.policy,
     genesisHash: ledger.genesisHash,

@@ -103,7 +103,12 @@ export class SimulatedProcess {
 }
 
 function startOf(config: Config, past: Recovered, reader: JournalReader | undefined): StartInput {
-  const { settings: bots } = botSettings(config, { service: 'test', cluster: '', wallet: '', allow: 'paper' })
+  const { settings: bots } = botSettings(config, {
+    service: 'test',
+    cluster: '',
+    publicKeyOf: () => '',
+    allow: 'paper',
+  })
   const plan = venueOf(config.service).plans.first(config.service.plan)
   if (reader === undefined)
     return startInput(config, { segment: 1, code: CODE, bots, plan, money: NO_MONEY, warm: NOT_WARM })

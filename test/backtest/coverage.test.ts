@@ -138,7 +138,7 @@ test.each([
   const path = journalPath()
   await writeTape(path, [{ time: 0, items: [...noisyMarket(50, 1, 0), ...ending] }])
   const bot = { strategy: { strategy: { keys: ['trades'] } }, limits: NO_LIMITS, filters: NO_FILTERS }
-  const config = { bots: [bot], wallet: { limits: NO_LIMITS } } as unknown as Config
+  const config = { bots: [bot], wallets: [{ name: '', limits: NO_LIMITS }] } as unknown as Config
   const reader = openReader(path)
   try {
     const { coverage } = tapeCoverage(config, reader.market(), true)

@@ -208,7 +208,7 @@ test('several files form one configuration, and each may leave sections to anoth
     `${REMOTE}journal: { path: ./one.db }\nbots: [{ name: b, strategy: dip-buyer }]\n`,
   )
   expect(config.journal.path).toBe(`${cwd}/one.db`)
-  expect(config.wallet.publicKey).toBeDefined()
+  expect(config.wallets[0]?.publicKey).toBeDefined()
   expect(config.bots.map(({ name, paper, at }) => [name, paper.lamports / 1e9, at.file])).toEqual([
     ['a', 3, '0.yaml'],
     ['b', 10, '1.yaml'],
@@ -310,7 +310,7 @@ function temporaryName(what: string): string {
   return what.replaceAll(' ', '-')
 }
 
-const RESOLVED = { service: 'x.io', cluster: 'genesis0123', wallet: 'WALLET' }
+const RESOLVED = { service: 'x.io', cluster: 'genesis0123', publicKeyOf: () => 'WALLET' }
 
 test.each([
   ['live', 'live', LIVE, { mode: 'live', id: 'live|x.io|genesis0|WALLET', executor: 'cloud', notices: 0 }],

@@ -95,7 +95,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '\uFEFFservice: sandbax\n',
     '1:10 service: expected sandbox or a map, found "sandbax"; did you mean sandbox?',
   ],
-  ['an unknown section', sandbox('wallets: {}\n'), '2:1 wallets: unknown key; did you mean wallet?'],
+  ['an unknown section', sandbox('walets: {}\n'), '2:1 walets: unknown key; did you mean wallets?'],
   [
     'a section one level too high',
     sandbox('orders: { ttlSeconds: 2 }\n'),
@@ -253,7 +253,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'caps of a signer at a socket',
     sandbox('wallet: { signer: /run/s, caps: { maxSolPerHour: 1 } }\n'),
-    '2:33 wallet.caps: not allowed with wallet.signer: pass the caps to `sluice signer`, where this process cannot change them',
+    '2:33 wallet.caps: not allowed with `signer`: pass the caps to `sluice signer`, where this process cannot change them',
   ],
   [
     'a cap of zero',
@@ -649,7 +649,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     '__proto__',
     sandbox('__proto__: { polluted: 1 }\n'),
-    '2:1 __proto__: unknown key; expected one of service, chain, wallet, journal, alerts, telegram, heartbeat, metrics, desk, paper, defaults, bots',
+    '2:1 __proto__: unknown key; expected one of service, chain, wallet, wallets, journal, alerts, telegram, heartbeat, metrics, desk, paper, defaults, bots',
   ],
 ]
 

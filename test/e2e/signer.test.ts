@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
 import type { Clock } from '../../src/base/machine.ts'
+import type { WalletConfig } from '../../src/config/config.ts'
 import { policyHash } from '../../src/config/hashes.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { examineSigner } from '../../src/live/doctor/run-checks.ts'
@@ -32,7 +33,7 @@ async function walletOf(wallet: object) {
   const text = JSON.stringify({ service: 'sandbox', wallet: { publicKey: WALLET, ...wallet } })
   const result = await loadConfig([write('a.yaml', text)])
   if (!result.ok) throw new Error(JSON.stringify(result.errors))
-  return result.config.wallet
+  return result.config.wallets[0] as WalletConfig
 }
 
 const parts = (policy?: BuilderPolicy) => ({ wallet: WALLET, clock, tell: () => {}, ...(policy && { policy }) })

@@ -15,7 +15,7 @@ function tradingWith(isFresh: boolean, slots: readonly Slot[] = [], plan: Config
   const use = { isFresh, began: 0 }
   const trading = new Trading({
     config: { service: { plan, share: 1 } } as Config,
-    service: { venue: DEFAULT_VENUE, baseUrl: '', apiKey: () => 'key', wallet: '' },
+    service: { venue: DEFAULT_VENUE, baseUrl: '', apiKey: () => 'key' },
     machine: { clock, monotonicMs: () => clock.now(), boot: 'boot' },
     journal: { write: (record: JournalRecord) => written.push(record) } as never,
     model: new ViewModel(),

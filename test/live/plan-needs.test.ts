@@ -22,7 +22,7 @@ function config(positions: (number | null)[], more: object = {}, mode = 'live', 
     } as unknown as BotConfig
   })
   return {
-    ...{ bots, service: { kind: 'sandbox', plan: plan(100), share: 1 }, wallet: { limits: NO_LIMITS } },
+    ...{ bots, service: { kind: 'sandbox', plan: plan(100), share: 1 }, wallets: [{ name: '', limits: NO_LIMITS }] },
     ...{ chain: { rpc: [{ sendsPerSecond: 2 }] }, ...more },
   } as unknown as Config
 }
@@ -33,9 +33,19 @@ test.each<[string, Config, positions: number | null, seconds: number | null]>([
   ['the rest as the minute goes by', config([21]), 21, 60],
   ['and minute by minute', config([221]), 221, 180],
   ['half of the plan', config([31], { service: { kind: 'sandbox', plan: plan(100), share: 0.5 } }), 31, 60],
-  ['what the wallet may hold', config([30, 30], { wallet: { limits: { ...NO_LIMITS, maxOpenPositions: 20 } } }), 20, 0],
+  [
+    'what the wallet may hold',
+    config([30, 30], { wallets: [{ name: '', limits: { ...NO_LIMITS, maxOpenPositions: 20 } }] }),
+    20,
+    0,
+  ],
   ['no bound', config([5, null]), null, null],
-  ['no bound but the wallet', config([null], { wallet: { limits: { ...NO_LIMITS, maxOpenPositions: 5 } } }), 5, 0],
+  [
+    'no bound but the wallet',
+    config([null], { wallets: [{ name: '', limits: { ...NO_LIMITS, maxOpenPositions: 5 } }] }),
+    5,
+    0,
+  ],
   ['signed here: two sends a second of the RPC', config([15], {}, 'live', 'local'), 15, 8],
   ['on paper nobody shares a wallet', config([15, 10], {}, 'paper'), 25, 60],
 ])('%s', (_what, given, positions, flattenSeconds) => {
@@ -47,5 +57,6 @@ test('a configuration is compared with the requests, sockets and keys of the pla
     ...{ requestsPerMinute: 30, keptForExits: 6, sockets: 1, connections: 2, keys: 1 },
   })
   const creator = { ...NO_LIMITS, maxLamportsPerCreator: solToLamports(1) }
-  expect(planNeeds(config([1], { wallet: { limits: creator } })).keys).toBe(2) // new tokens, to learn their creators
+  // New tokens, to learn their creators.
+  expect(planNeeds(config([1], { wallets: [{ name: '', limits: creator }] })).keys).toBe(2)
 })

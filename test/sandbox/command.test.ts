@@ -58,6 +58,7 @@ test('one JSON line has everything that a client needs, and the service trades a
     'rpcUrl',
     'apiKeys',
     'wallet',
+    'wallets',
     'genesisHash',
     'chain',
     'keypair',

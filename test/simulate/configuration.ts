@@ -59,10 +59,12 @@ export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | '
     },
     chain: { rpc: [], secondOpinionLamports: lamports(200_000_000) },
     // A floor would change the traces of the recorded seeds, too.
-    wallet: {
-      caps: { perTransaction: null, perHour: null, perDay: null },
-      limits: { ...NO_LIMITS, minBalanceLamports: lamports(0) },
-    },
+    wallets: [
+      {
+        ...{ name: '', caps: { perTransaction: null, perHour: null, perDay: null } },
+        limits: { ...NO_LIMITS, minBalanceLamports: lamports(0) },
+      },
+    ],
     journal: { path: '', keepTapeDays: 1 },
     desk: deskFrom(undefined, ''),
     bots,

@@ -106,10 +106,10 @@ export class Process implements Caller {
       apiKey: () => 'key',
       venue: DEFAULT_VENUE,
       host: 'service.invalid',
-      wallet: WALLET,
     }
     const { genesisHash } = chain.ledger
-    const common = { config, service: { ...access, rpc: [] }, machine, journal, model, past, log }
+    const wallets = [{ name: '', publicKey: WALLET }]
+    const common = { config, service: { ...access, rpc: [] }, wallets, machine, journal, model, past, log }
     this.#chain = new LiveChain(
       { ...common, live: true, post: (input) => this.#isTold(input) && this.#segment.runner.post(input) },
       chain.reach(
@@ -120,7 +120,7 @@ export class Process implements Caller {
     )
     const { local } = parts
     const http = (local?.builder ?? service).port(this)
-    const signing = local && {
+    const signer = local && {
       signer: local.signer.port(() => this.#isAlive),
       policy: POLICY,
       policyHash: 'simulated',
@@ -131,14 +131,21 @@ export class Process implements Caller {
       parts.key.isUsed = true
     }
     const keyUse = { isFresh, began, release: NOTHING }
-    this.#trading = new Trading({ ...common, keyUse, http, signing, chain: this.#chain })
+    this.#trading = new Trading({
+      ...common,
+      keyUse,
+      http,
+      signing: new Map(signer && [['', signer]]),
+      chain: this.#chain,
+    })
     if (mutant === 'each429CutsAgain') cutAgain(this.#trading)
     this.planNamed()
     const { settings } = botSettings(config, {
-      ...{ service: access.host, cluster: genesisHash, wallet: WALLET, allow: 'live' },
+      ...{ service: access.host, cluster: genesisHash, publicKeyOf: () => WALLET, allow: 'live' },
     })
     for (const { account } of settings) model.liveAccounts.add(account.id)
-    const watched = this.#watched((local === undefined ? this.#trading.cloud : this.#trading.local) as Route)
+    const [routes] = this.#trading.routes.values()
+    const watched = this.#watched((local === undefined ? routes?.cloud : routes?.local) as Route)
     const route = vetted(watched, config, this.#chain, machine.clock)
     this.#segment = new Segment({
       ...{ machine, journal, mints: this.#mints, past, route: () => route, want: NOTHING },

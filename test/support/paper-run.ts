@@ -61,7 +61,7 @@ export async function recordPaperRun(
   const opened = openJournal(journalPath, { space: NO_LIMITS, onFailure: failed, durable: ending === 'kill -9' })
   const reader = openReader(journalPath)
   const past = reader.recover()
-  const { settings } = botSettings(config, { service: 's.example', cluster: '', wallet: '', allow: 'paper' })
+  const { settings } = botSettings(config, { service: 's.example', cluster: '', publicKeyOf: () => '', allow: 'paper' })
   const plan = firstPlan(config.service.plan)
   const start = recoveredStart({
     ...{ config, bots: settings, plan, past, reader },

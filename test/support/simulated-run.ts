@@ -66,7 +66,7 @@ export async function simulateRun(path: string, run: SimulatedRun): Promise<void
   const mints = new Mints()
   const paper = new PaperWorld(config, clock, mints, model)
   const plan = run.plan ?? firstPlan(config.service.plan)
-  const { settings } = botSettings(config, { service: 's.example', cluster: '', wallet: '', allow: 'paper' })
+  const { settings } = botSettings(config, { service: 's.example', cluster: '', publicKeyOf: () => '', allow: 'paper' })
   const segment = new Segment({
     machine: { clock, monotonicMs: () => clock.now(), boot: 'simulated' },
     ...{ journal, mints, past, want: () => {}, alarm: () => {} },

@@ -1,5 +1,5 @@
 import { lamports, type Seq } from '../../base/units.ts'
-import type { BotConfig, Config } from '../../config/config.ts'
+import type { BotConfig, Config, WalletConfig } from '../../config/config.ts'
 import { deskFrom } from '../../config/defaults.ts'
 import { loadStrategy } from '../../config/strategies.ts'
 import type { FillModel, ModelOf } from '../../engine/accounting/fill-assumptions.ts'
@@ -89,10 +89,7 @@ export async function configOf({ config, bots, plan, units, lists }: StartInput,
       ...{ plan, share: 1, lateMs: 0, units: { ...units, priceUpdate: 'auto', sell: 'auto' } },
     },
     chain: { rpc: [], secondOpinionLamports: lamports(0) },
-    wallet: {
-      caps: { perTransaction: null, perHour: null, perDay: null },
-      limits: bots[0]?.walletLimits ?? NO_LIMITS, // absent in older journals
-    },
+    wallets: walletsOf(bots),
     journal: { path: '', keepTapeDays: 1 },
     desk: deskFrom(undefined, ''),
     bots: await Promise.all(bots.map((bot) => botOf(bot, modelOf(bot.name)))),
@@ -100,6 +97,13 @@ export async function configOf({ config, bots, plan, units, lists }: StartInput,
     warnings: [],
     hash: config,
   }
+}
+
+/** The wallets of the bots by name. Older journals have neither names nor limits of wallets. */
+function walletsOf(bots: readonly BotSettings[]): WalletConfig[] {
+  const caps = { perTransaction: null, perHour: null, perDay: null }
+  const limits = new Map(bots.map(({ wallet = '', walletLimits }) => [wallet, walletLimits ?? NO_LIMITS]))
+  return [...limits].map(([name, own]) => ({ name, caps, limits: own }))
 }
 
 async function botOf(settings: BotSettings, model: FillModel): Promise<BotConfig> {

@@ -26,6 +26,11 @@ export class UndecidedOrders {
     this.#wallet = wallet
   }
 
+  /** Whether an attempt of this order is open. */
+  has(orderId: string): boolean {
+    return this.#resolver.watches.all().some(({ attempt, ended }) => attempt.orderId === orderId && !ended)
+  }
+
   show(orderId: string): Undecided {
     const open = this.#of(orderId)
     const [{ attempt }] = open as [WatchedAttempt]

@@ -15,8 +15,8 @@ import { type Proposal, proposalOf } from '../../live/learn-builder/proposal.ts'
 import { boundOf, type Taken } from '../../live/learn-builder/samples.ts'
 import type { BuilderPolicy } from '../../orders/builder-policy.ts'
 import { isPublicKey } from '../../solana/base58.ts'
-import { configOf } from '../configuration.ts'
-import { defineCommand, JSON_LINE, number, text, texts, type Values } from '../options.ts'
+import { configOf, withWalletOnly } from '../configuration.ts'
+import { defineCommand, JSON_LINE, number, text, texts, type Values, WALLET } from '../options.ts'
 import { findingsText, samplesText, section, verdictLine } from './findings-text.ts'
 
 const MAX_MINTS = 5
@@ -27,6 +27,7 @@ const OPTIONS = {
   sol: number('<n>', 'amount of a sample buy; nothing is bought', { min: 0.001, max: 1 }, 0.001),
   policy: text('<file>', 'write the policy to this file', 'builder-policy.yaml'),
   accept: text('<hash>', 'turn the proposal with this hash into the policy'),
+  wallet: WALLET,
   json: JSON_LINE,
 }
 type Options = Values<typeof OPTIONS>
@@ -44,7 +45,7 @@ export const command = defineCommand({
         ExitCode.usage,
       )
     // The configuration may name the policy that this command is about to write.
-    const config = await configOf(files, { readsPolicy: false })
+    const config = withWalletOnly(await configOf(files, { readsPolicy: false }), options.wallet)
     const wanted = {
       mints: [...new Set(mints)],
       amount: solToLamports(options.sol),

@@ -1,10 +1,18 @@
 import { styleText } from 'node:util'
 import { counted } from '../../base/text.ts'
 import { formatSol, type Lamports } from '../../base/units.ts'
-import type { BotConfig, Config } from '../../config/config.ts'
+import { walletOf } from '../../config/accounts.ts'
+import type { BotConfig, Config, WalletConfig } from '../../config/config.ts'
 import { overriddenText } from '../../config/effective-exits.ts'
 import { changedAssumptions } from '../../config/fill-assumptions.ts'
-import { breakEvenPercent, usualBuyOf, type WorstCase, worstCaseOf, worstTogether } from '../../config/worst-case.ts'
+import {
+  breakEvenPercent,
+  usualBuyOf,
+  type WorstCase,
+  worstCaseOf,
+  worstSum,
+  worstTogether,
+} from '../../config/worst-case.ts'
 import { formatErrors, printable } from '../../config/yaml/errors.ts'
 import { exitSentences } from '../../engine/exits/exit-rules.ts'
 import { type EntryFilters, FILTERS } from '../../engine/limits/entry-filters.ts'
@@ -32,7 +40,7 @@ export function checkText(config: Config): string {
   return parts.join('\n\n')
 }
 
-function shared({ service, chain, wallet, journal }: Config): string {
+function shared({ service, chain, wallets, journal }: Config): string {
   const plan = typeof service.plan === 'string' ? service.plan : `${service.plan.requestsPerMinute} requests per minute`
   const share = service.share === 1 ? '' : `, ${service.share * 100} % of it`
   const rpc = chain.rpc.map(({ url }) => url.describe()).join(', ')
@@ -41,11 +49,17 @@ function shared({ service, chain, wallet, journal }: Config): string {
     ...(service.kind === 'sandbox' ? [] : [['key', service.apiKey?.describe() ?? 'none'] as const]),
     ['plan', plan + share],
     ...(rpc ? [['rpc', rpc] as const] : []),
-    ...(wallet.publicKey ? [['wallet', wallet.publicKey] as const] : []),
-    ...signer(wallet),
-    ...together(wallet.limits),
+    ...wallets.flatMap(walletRows),
     ['journal', `${journal.path}, keeps the tape for ${journal.keepTapeDays} days`],
   ])
+}
+
+/** Rows with the key, the signer and the limits of a wallet. */
+function walletRows(wallet: WalletConfig): [string, string][] {
+  const { name, publicKey = '', limits } = wallet
+  const text =
+    name === '' ? publicKey : `${name}${publicKey === '' ? ', on paper or on the sandbox' : `, ${publicKey}`}`
+  return [...(text === '' ? [] : [['wallet', text] as [string, string]]), ...signer(wallet), ...together(limits)]
 }
 
 /** Row with the limits of all bots together, which the wallet section sets; no row without such limits. */
@@ -54,7 +68,7 @@ function together(limits: WalletLimits): [string, string][] {
   return text === '' ? [] : [['together', text]]
 }
 
-function signer({ keypairPath, signerPath, caps }: Config['wallet']): [string, string][] {
+function signer({ keypairPath, signerPath, caps }: WalletConfig): [string, string][] {
   if (signerPath !== undefined) return [['signer', `${signerPath}, with its own caps`]]
   if (keypairPath === undefined) return []
   const capText = listed('none', [
@@ -69,7 +83,8 @@ function botText(bot: BotConfig, { service }: Config): string {
   const { orders } = bot
   const fee = orders.priorityFeeLamports === null ? 'auto' : `${formatSol(orders.priorityFeeLamports)} SOL`
   const live = service.kind === 'sandbox' ? 'live on the sandbox' : 'live with --live, else paper'
-  const where = bot.mode === 'live' ? `${live}, ${bot.executor} executor` : `paper, ${sol(bot.paper.lamports)} SOL`
+  const own = bot.mode === 'live' ? `${live}, ${bot.executor} executor` : `paper, ${sol(bot.paper.lamports)} SOL`
+  const where = bot.wallet === undefined ? own : `${own}, wallet ${bot.wallet}`
   const params = Object.entries(bot.params ?? {}).map(([key, value]) => `${key} ${printable(JSON.stringify(value))}`)
   return [
     `${bold(bot.name)}  ${bot.strategy.name}, ${bot.mode === 'live' ? yellow(where) : where}`,
@@ -145,21 +160,32 @@ const MAX_WIDTH = 118
 const MEANING =
   'Upper bounds of the SOL that leaves the wallet, with maximum slippage, fees and rent. They assume buys of the smallest size, because each buy pays fees; limits.minSolPerOrder and limits.maxSlippagePercent lower them. Fees of sales are not included. Break-even is the price rise at which a sale returns the fees and the rent of a typical buy, before slippage and price impact.'
 
-/** Worst case of all live bots, which share a wallet, or the sum of the paper bots. */
-export function togetherOf({ bots, wallet, service }: Config): WorstCase {
-  const live = bots.filter(({ mode }) => mode === 'live')
-  return live.length > 0
-    ? worstTogether(live, wallet.limits, service.plan)
-    : worstTogether(bots, NO_LIMITS, service.plan)
+/** Worst case of all live bots, or else of all paper bots: the sum over the wallets. */
+export function togetherOf(config: Config): WorstCase {
+  return worstSum(config.wallets.flatMap((wallet) => worstOf(config, wallet) ?? []))
+}
+
+/** Worst case of the bots of one wallet together: of its live bots, or if no bot is live, of its paper bots. On paper,
+ *  each bot of a wallet without a name has the wallet for itself. undefined if the wallet has no such bots. */
+export function worstOf({ bots, service }: Config, { name, limits }: WalletConfig): WorstCase | undefined {
+  const isLive = bots.some(({ mode }) => mode === 'live')
+  const own = bots.filter(({ mode, wallet = '' }) => wallet === name && (mode === 'live') === isLive)
+  if (own.length === 0) return undefined
+  return worstTogether(own, isLive || name !== '' ? limits : NO_LIMITS, service.plan)
 }
 
 /** Table with the worst case of each bot and of all bots together. */
 function worstText(config: Config): string {
-  const { bots, wallet, service } = config
+  const { bots, wallets, service } = config
   const lines = bots.map((bot) => {
-    const worst = worstCaseOf(bot, wallet.limits, service.plan)
+    const worst = worstCaseOf(bot, walletOf(config, bot).limits, service.plan)
     return [bot.name, ...amounts(worst), riseOf(bot, worst)]
   })
+  if (wallets.length > 1)
+    for (const wallet of wallets) {
+      const worst = worstOf(config, wallet)
+      if (worst !== undefined) lines.push([`wallet ${wallet.name}`, '', ...amounts(worst).slice(1), ''])
+    }
   if (bots.length > 1) lines.push(['together', '', ...amounts(togetherOf(config)).slice(1), ''])
   const meaning = wrapped(MEANING, Math.min(process.stdout.columns ?? MAX_WIDTH, MAX_WIDTH)).map(dim)
   return [`${bold('Worst case')}, SOL`, ...worstTable([HEADER, ...lines]), ...meaning].join('\n')

@@ -1,7 +1,8 @@
 import { ExitCode } from '../../base/errors.ts'
 import { counted } from '../../base/text.ts'
 import { type Lamports, lamportsToSol } from '../../base/units.ts'
-import type { BotConfig, Config } from '../../config/config.ts'
+import { walletOf } from '../../config/accounts.ts'
+import type { BotConfig, Config, WalletConfig } from '../../config/config.ts'
 import { writtenModel } from '../../config/fill-assumptions.ts'
 import { type LoadResult, loadConfig } from '../../config/load.ts'
 import { breakEvenPercent, usualBuyOf, type WorstCase, worstCaseOf } from '../../config/worst-case.ts'
@@ -12,7 +13,7 @@ import { writtenFrom } from '../../engine/limits/setting-rows.ts'
 import { planNeeds } from '../../live/plan-needs.ts'
 import { MINT_TRAITS } from '../../solana/mint.ts'
 import { defineCommand, JSON_LINE } from '../options.ts'
-import { checkText, togetherOf } from './check-text.ts'
+import { checkText, togetherOf, worstOf } from './check-text.ts'
 
 /** Lists all errors of a configuration, or shows its bots and their worst case. Reads no secret and opens no
  *  connection. */
@@ -31,13 +32,31 @@ export const command = defineCommand({
 export function checkJson(result: LoadResult): object {
   if (!result.ok) return { ok: false, errors: result.errors, bots: [] }
   const { config } = result
-  const { warnings, bots, wallet } = config
-  const walletLimits = writtenFrom<WalletLimits>(WALLET_LIMITS, wallet.limits)
-  walletLimits.minBalanceSol ??= 'auto'
+  const { warnings, bots } = config
   return {
-    ...{ ok: true, errors: [], warnings, walletLimits, bots: bots.map((bot) => botJson(bot, config)) },
+    ...{ ok: true, errors: [], warnings, ...walletsJson(config), bots: bots.map((bot) => botJson(bot, config)) },
     ...(bots.length > 0 && { worstTogether: worstJson(togetherOf(config)), plan: planJson(config) }),
   }
+}
+
+/** The limits of a wallet without a name, or the wallets by name. */
+function walletsJson(config: Config): object {
+  const limitsOf = ({ limits }: WalletConfig) => {
+    const written = writtenFrom<WalletLimits>(WALLET_LIMITS, limits)
+    return { ...written, minBalanceSol: written.minBalanceSol ?? 'auto' }
+  }
+  const [only] = config.wallets
+  if (only?.name === '') return { walletLimits: limitsOf(only) }
+  const wallets = config.wallets.map((wallet) => ({
+    ...{ name: wallet.name, publicKey: wallet.publicKey ?? null, limits: limitsOf(wallet) },
+    ...worstOfWallet(config, wallet),
+  }))
+  return { wallets }
+}
+
+function worstOfWallet(config: Config, wallet: WalletConfig): object {
+  const worst = worstOf(config, wallet)
+  return worst === undefined ? {} : { worstCase: worstJson(worst) }
 }
 
 function planJson(config: Config): object {
@@ -55,14 +74,15 @@ function worstJson(worst: WorstCase): object {
   }
 }
 
-function botJson(bot: BotConfig, { service, wallet }: Config): object {
+function botJson(bot: BotConfig, config: Config): object {
   const { name, strategy, params, mode, executor, exits, exitSources, overriddenExits } = bot
   const { orders, exitOrders, limits, tokenChecks } = bot
-  const worst = worstCaseOf(bot, wallet.limits, service.plan)
+  const worst = worstCaseOf(bot, walletOf(config, bot).limits, config.service.plan)
   const usualBuy = usualBuyOf(bot, worst)
   return {
     name,
     strategy: strategy.name,
+    ...(bot.wallet !== undefined && { wallet: bot.wallet }),
     mode,
     executor,
     params,

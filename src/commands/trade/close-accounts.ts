@@ -4,14 +4,14 @@ import { type Closing, closeAll, type RentAccount, readRentAccounts } from '../.
 import { Unread } from '../../chain/rpc/read.ts'
 import { type WalletAccess, withWallet } from '../../live/wallet-access.ts'
 import { BASE_FEE } from '../../solana/constants.ts'
-import { configOf } from '../configuration.ts'
-import { defineCommand, flag, JSON_LINE } from '../options.ts'
+import { configOf, withWalletOnly } from '../configuration.ts'
+import { defineCommand, flag, JSON_LINE, WALLET } from '../options.ts'
 
 /** Lists the token accounts of the wallet. --yes closes the empty ones and returns their rent to the wallet. */
 export const command = defineCommand({
-  options: { yes: flag('close the empty accounts'), json: JSON_LINE },
-  async run(files, { yes, json }) {
-    const config = await configOf(files)
+  options: { wallet: WALLET, yes: flag('close the empty accounts'), json: JSON_LINE },
+  async run(files, { wallet, yes, json }) {
+    const config = withWalletOnly(await configOf(files), wallet)
     return withWallet(
       config,
       (line) => console.error(`signer: ${line}`),

@@ -9,8 +9,8 @@ import { examine } from '../../live/doctor/run-checks.ts'
 import type { ServiceProof } from '../../orders/service-facts.ts'
 import { durationOf } from '../../runtime/time-text.ts'
 import { isPublicKey } from '../../solana/base58.ts'
-import { configOf } from '../configuration.ts'
-import { defineCommand, flag, JSON_LINE, number, text } from '../options.ts'
+import { configOf, withWalletOnly } from '../configuration.ts'
+import { defineCommand, flag, JSON_LINE, number, text, WALLET } from '../options.ts'
 import { confirm, requireConfirmation, wrapped } from '../terminal.ts'
 import { untilInterrupted } from './run-bots.ts'
 
@@ -27,20 +27,22 @@ export const command = defineCommand({
       min: 0.001,
       max: 1,
     }),
+    wallet: WALLET,
     yes: flag('confirm --probe-live without a prompt'),
     json: JSON_LINE,
   },
-  async run(files, { json, mint = '', probeLive: sol, yes }) {
+  async run(files, { json, mint = '', probeLive: sol, wallet, yes }) {
     if (mint !== '' && !isPublicKey(mint))
       throw new SluiceError('--mint needs a base58 key of 32 bytes', ExitCode.usage)
     const config = await configOf(files)
-    if (sol !== undefined) requireProbeOptions(config, mint, yes)
+    const probing = sol === undefined ? undefined : withWalletOnly(config, wallet)
+    if (probing !== undefined) requireProbeOptions(probing, mint, yes)
     const printer = new CheckPrinter(json)
     const report = { show: (check: Check) => printer.check(check), say: (text: string) => printer.say(text) }
     const checks = await examine(config, { ...report, mint })
     let probed: Probed | undefined
-    if (sol !== undefined && exitCodeOf(checks) === ExitCode.done) {
-      probed = await probe(config, { sol, mint, yes, printer })
+    if (sol !== undefined && probing !== undefined && exitCodeOf(checks) === ExitCode.done) {
+      probed = await probe(probing, { sol, mint, yes, printer })
       const check = probeVerdict(probed)
       checks.push(check)
       printer.check(check)
@@ -55,11 +57,11 @@ export const command = defineCommand({
 
 /** Throws a SluiceError if the configuration lacks something that the probe needs. */
 function requireProbeOptions(config: Config, mint: string, yes: boolean): void {
-  const { service, chain, wallet } = config
+  const { service, chain, wallets } = config
   if (service.kind === 'sandbox') return
   if (mint === '') throw new SluiceError('--probe-live needs --mint: the token to buy', ExitCode.usage)
-  if (chain.rpc.length === 0 || wallet.publicKey === undefined)
-    throw new SluiceError('--probe-live needs chain.rpc and wallet.publicKey', ExitCode.usage)
+  if (chain.rpc.length === 0 || wallets[0]?.publicKey === undefined)
+    throw new SluiceError('--probe-live needs chain.rpc and the publicKey of the wallet', ExitCode.usage)
   requireConfirmation('--probe-live', yes)
 }
 

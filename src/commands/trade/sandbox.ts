@@ -4,6 +4,9 @@ import { PLAN_NAMES, type PlanName } from '../../sandbox/service/customers.ts'
 import { venueOf } from '../../venues/registry.ts'
 import { defineCommand, flag, number, RUNNING, SEED, text } from '../options.ts'
 
+/** Name of a wallet, as in a configuration. */
+const NAME = /^[A-Za-z0-9][\w.-]{0,39}$/
+
 const NO_RUNTIME =
   'litesvm is not installed, so the sandbox has no Solana runtime: it neither builds nor accepts transactions, and bots with executor: local cannot trade on it'
 
@@ -19,11 +22,12 @@ export const command = defineCommand({
     seed: number('<n>', 'random seed of the simulated market', SEED),
     plan: text('<name>', 'print only the key of this plan'),
     state: text('<file>', 'keep the state in this file, and continue from it after a restart'),
-    fund: number('<sol>', 'give the wallet of a new chain this balance', { min: 0, max: 1000000 }),
+    wallets: text('<names>', 'hold these further wallets, separated by commas'),
+    fund: number('<sol>', 'give each new wallet this balance', { min: 0, max: 1000000 }),
     slotMs: number('<n>', 'duration of a slot in milliseconds', { integer: true, min: 10, max: 60000 }),
     child: flag('exit when stdin closes'),
   },
-  async run(_args, { child, plan: planName, market, state, fund, ...rest }) {
+  async run(_args, { child, plan: planName, market, state, fund, wallets, ...rest }) {
     const plan = PLAN_NAMES.find((name) => name === planName?.toLowerCase())
     if (planName !== undefined && plan === undefined) {
       console.error(`--plan ${planName}: expected one of ${PLAN_NAMES.join(', ')}`)
@@ -33,7 +37,12 @@ export const command = defineCommand({
       console.error(`--market ${market}: no such file`)
       return 2
     }
-    const given = { ...rest, marketFile: market, stateFile: state, fundSol: fund }
+    const names = wallets?.split(',')
+    if (names?.some((name) => !NAME.test(name))) {
+      console.error(`--wallets ${wallets}: expected names, as in main,second`)
+      return 2
+    }
+    const given = { ...rest, marketFile: market, stateFile: state, fundSol: fund, wallets: names }
     let sandbox: Sandbox
     try {
       const { served } = venueOf({ kind: 'sandbox' })
@@ -56,10 +65,10 @@ export const command = defineCommand({
 
 /** Addresses and keys that a client needs: all API keys, or only that of `plan` if a plan is given. */
 function contact(sandbox: Sandbox, plan: PlanName | undefined): object {
-  const { baseUrl, wsUrl, rpcUrl, apiKeys, wallet, genesisHash, chain, keypair, policy } = sandbox
+  const { baseUrl, wsUrl, rpcUrl, apiKeys, wallet, wallets, genesisHash, chain, keypair, policy } = sandbox
   const keys = plan ? { [plan]: apiKeys[plan] } : apiKeys
   const telegram = { api: sandbox.telegram.api, token: sandbox.telegram.token }
-  return { baseUrl, wsUrl, rpcUrl, apiKeys: keys, wallet, genesisHash, chain, keypair, policy, telegram }
+  return { baseUrl, wsUrl, rpcUrl, apiKeys: keys, wallet, wallets, genesisHash, chain, keypair, policy, telegram }
 }
 
 function startProblem(error: unknown, port: number | undefined, state: string | undefined): string {

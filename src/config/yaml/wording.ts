@@ -190,7 +190,7 @@ function takesNumber(issue: Issue): boolean {
 
 type Shape = Record<string, z.ZodType>
 /** Largest number of valid keys that an error lists; it lists them only if none resembles the unknown key. */
-const MOST_LISTED = 12
+const MOST_LISTED = 13
 
 /** Complaints about unknown keys in a strategy's params. zod would drop these keys silently, because a `z.object` is
  *  not strict. */

@@ -2,7 +2,7 @@ import { formatSol, type Lamports } from '../../base/units.ts'
 import type { Liquidation } from '../accounting/liquidation.ts'
 import { isWrittenOff } from '../accounting/position.ts'
 import type { EngineState } from '../engine-state.ts'
-import type { BotSettings } from '../settings.ts'
+import { type BotSettings, walletSection } from '../settings.ts'
 import type { BuyRequest } from '../strategy-requests.ts'
 import type { BotResults } from './bot-results.ts'
 import type { LimitScope } from './limit-scope.ts'
@@ -129,7 +129,7 @@ export class LimitCheck {
     if (free - cost >= floor) return undefined
     return {
       code: 'BALANCE_FLOOR',
-      reason: `the order may cost ${formatSol(cost)} of ${formatSol(free)} free SOL, and ${formatSol(floor)} must stay for the fees of exits (wallet.limits.minBalanceSol)`,
+      reason: `the order may cost ${formatSol(cost)} of ${formatSol(free)} free SOL, and ${formatSol(floor)} must stay for the fees of exits (${walletSection(settings)}.minBalanceSol)`,
     }
   }
 

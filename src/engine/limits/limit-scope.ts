@@ -1,14 +1,14 @@
 import type { EngineState } from '../engine-state.ts'
 import { type BotMoney, NO_RESULTS, type ResultSums } from '../recovered-money.ts'
 import type { BotSettings } from '../settings.ts'
-import { asksForLaunches } from '../settings.ts'
+import { asksForLaunches, walletSection } from '../settings.ts'
 import { isBound, type Limits } from './limits.ts'
 import type { BotSpending } from './recent-buys.ts'
 
 /** Scope of limits: one bot, or all bots of a wallet together. */
 export interface LimitScope {
   /** Section of the YAML that sets the limits. */
-  readonly section: 'limits' | 'wallet.limits'
+  readonly section: string
   readonly account: string
   /** The bot of the scope; null for all bots that trade with the wallet. */
   readonly bot: string | null
@@ -47,15 +47,17 @@ export class BotScope implements LimitScope {
 }
 
 export class WalletScope implements LimitScope {
-  readonly section = 'wallet.limits'
+  readonly section: string
   readonly account: string
   readonly bot = null
   readonly limits: Limits
   readonly isBound: boolean
   readonly #state: EngineState
 
-  constructor(state: EngineState, { account, walletLimits }: BotSettings) {
+  constructor(state: EngineState, settings: BotSettings) {
+    const { account, walletLimits } = settings
     this.#state = state
+    this.section = walletSection(settings)
     this.account = account.id
     this.limits = walletLimits
     this.isBound = isBound(walletLimits)

@@ -8,6 +8,7 @@ import type { BotSettings } from '../../engine/settings.ts'
 import { outlastsResume } from '../../runtime/view/entry-stops.ts'
 import type { View } from '../../runtime/view/view.ts'
 import type { ViewModel } from '../../runtime/view/view-model.ts'
+import type { LiveAccount } from '../live-account.ts'
 import type { LiveChain } from '../live-chain.ts'
 import type { ControlCommand } from './command.ts'
 import { requireNoHaltFile } from './halt-file.ts'
@@ -162,7 +163,8 @@ export class Operator {
   }
 
   async #resolve({ order, verdict }: Of<'resolve'>): Promise<object> {
-    const { byHand } = this.#chain.wallet
+    const wallets = this.#wallets
+    const { byHand } = (wallets.find(({ wallet }) => wallet.byHand.has(order)) ?? (wallets[0] as LiveAccount)).wallet
     if (verdict === 'show') return byHand.show(order)
     if (verdict === 'not-executed') return { text: byHand.notExecuted(order) }
     return { text: await byHand.executed(order, verdict.executed) }
@@ -170,20 +172,20 @@ export class Operator {
 
   async #adopt({ mint, bot }: Of<'adopt'>): Promise<object> {
     const { bots, model, priceOf } = this.#parts
-    const chain = this.#chain
-    const settings = botOf(bots, bot)
-    if (settings.account.id !== chain.account) throw new SluiceError(`${bot} runs on paper and has no wallet`)
-    const owner = [...model.positions.values()].find((one) => one.mint === mint && one.account === chain.account)
+    const { account } = botOf(bots, bot)
+    const own = this.#wallets.find((wallet) => wallet.account === account.id)
+    if (own === undefined) throw new SluiceError(`${bot} runs on paper and has no wallet`)
+    const owner = [...model.positions.values()].find((one) => one.mint === mint && one.account === account.id)
     if (owner !== undefined) throw new SluiceError(`${owner.bot} already has a position in it`)
     const price = priceOf(mint)
     if (price === undefined)
       throw new SluiceError(`${mint} has no robust price yet, which its exits need: wait until a bot has seen it trade`)
-    const holding = await chain.wallet.byHand.holding(mint)
+    const holding = await own.wallet.byHand.holding(mint)
     if (holding === undefined) throw new SluiceError(`the wallet holds no tokens of ${mint}`)
     const cost = valueAt(price, holding.tokens, holding.decimals)
     if (cost === undefined)
       throw new SluiceError(`${price} SOL per token is not a plausible price of ${mint}: wait for another price`)
-    chain.adopt(bot, mint, holding)
+    own.adopt(bot, mint, holding)
     const tokens = wholeTokens(holding.tokens, holding.decimals)
     return { text: `${bot} now holds ${tokens} of ${mint} at ${formatSol(cost)} SOL; its exits are active` }
   }
@@ -195,10 +197,10 @@ export class Operator {
     return { text: url, url }
   }
 
-  get #chain(): LiveChain {
-    const { chain } = this.#parts
-    if (chain === undefined) throw new SluiceError('no bot here trades with a wallet')
-    return chain
+  get #wallets(): readonly LiveAccount[] {
+    const wallets = [...(this.#parts.chain?.wallets.values() ?? [])]
+    if (wallets.length === 0) throw new SluiceError('no bot here trades with a wallet')
+    return wallets
   }
 }
 

@@ -138,6 +138,8 @@ function budget({ name, requestsPerSecond, isPublic, throttled }: RpcFinding): C
 }
 
 export interface WalletFinding {
+  /** Name of the wallet in the configuration; '' if it has none. */
+  readonly name: string
   readonly publicKey: string
   /** Reason for which the wallet could not be read; '' if it was read. */
   readonly unread: string
@@ -152,22 +154,23 @@ export interface WalletFinding {
 }
 
 export function walletVerdict(wallet: WalletFinding): Check {
+  const check = wallet.name === '' ? 'wallet' : `wallet ${wallet.name}`
   const { publicKey, unread, lamports, tokens, perOrderLamports, exposureLamports, live } = wallet
-  if (unread !== '') return fail('wallet', `${publicKey}: ${unread}`, 'see the checks of the RPC')
+  if (unread !== '') return fail(check, `${publicKey}: ${unread}`, 'see the checks of the RPC')
   const found = `${publicKey}: ${formatSol(lamports)} SOL, ${counted(tokens, 'token')}`
-  if (live === 0) return ok('wallet', `${found}; no live bot uses it`)
-  if (lamports === 0) return fail('wallet', `${publicKey} is empty`, 'send SOL to it')
+  if (live === 0) return ok(check, `${found}; no live bot uses it`)
+  if (lamports === 0) return fail(check, `${publicKey} is empty`, 'send SOL to it')
   if (lamports < perOrderLamports)
     return fail(
-      'wallet',
+      check,
       `${found}; one buy needs up to ${formatSol(perOrderLamports)} SOL`,
       'send SOL to it, or lower limits.maxSolPerOrder',
     )
   if (exposureLamports !== null && lamports < exposureLamports)
     return warn(
-      'wallet',
+      check,
       `${found}; all positions at once need up to ${formatSol(exposureLamports)} SOL`,
       'send more SOL or lower the limits; otherwise later buys are refused (BALANCE_LOW)',
     )
-  return ok('wallet', found)
+  return ok(check, found)
 }

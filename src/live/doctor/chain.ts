@@ -1,11 +1,14 @@
 import { HIGHEST_TRANSACTION_VERSION } from '../../chain/landed/landed-transaction.ts'
-import { readBlockTime, readFirstSlot, readHoldings, Unread } from '../../chain/rpc/read.ts'
+import { readBalance, readBlockTime, readFirstSlot, readHoldings, Unread } from '../../chain/rpc/read.ts'
 import type { Rpc, RpcResult } from '../../chain/rpc/rpc.ts'
 import { RPC_BEHIND, RPC_UNREACHABLE } from '../../chain/rpc/rpc-errors.ts'
+import { walletCalled } from '../../config/accounts.ts'
+import type { Config } from '../../config/config.ts'
 import { worstCaseOf, worstTogether } from '../../config/worst-case.ts'
 import { accountOf } from '../../engine/account.ts'
 import { isPublicHost } from '../request-pacing.ts'
 import { budgetedRpcs, clusterName, genesisNamed } from '../rpc-access.ts'
+import type { WalletKeys } from '../service-access.ts'
 import {
   type MethodFinding,
   type RpcFinding,
@@ -19,10 +22,10 @@ import type { SkewFinding } from './machine.ts'
 
 /** Findings from all configured RPCs. */
 export interface ChainFound {
-  /** Id of the live account that belongs to this service, chain and wallet. */
-  readonly account: string
-  /** Balance of the wallet; undefined if no RPC answered. */
-  readonly lamports: number | undefined
+  /** Ids of the live accounts that belong to this service, this chain and the wallets. */
+  readonly accounts: readonly string[]
+  /** Balances by the public key of the wallet. A wallet that no RPC has returned is absent. */
+  readonly balances: ReadonlyMap<string, number>
   /** Returns the checks and the clock skews against the RPCs. `clock`: difference of this machine's clock from that of
    *  the service. */
   checks(clock: SkewFinding | undefined): { checks: Check[]; skews: SkewFinding[] }
@@ -39,6 +42,7 @@ export async function examineChain({ config, service, clock, http, busy }: Docto
     return { ...rpc, requestsPerSecond: busy === undefined ? requestsPerSecond : requestsPerSecond / 2 }
   })
   const { each } = budgetedRpcs(providers, http, clock)
+  const [first, ...others] = service.wallets
   const looks = await Promise.all(
     each.map((rpc, index) => {
       const { url, requestsPerSecond = 0 } = service.rpc[index] ?? { url: '' }
@@ -50,7 +54,7 @@ export async function examineChain({ config, service, clock, http, busy }: Docto
         requestsPerSecond,
         isPublic: isPublicHost(url),
       }
-      return lookAtRpc(one, service.wallet)
+      return lookAtRpc(one, first?.publicKey ?? '')
     }),
   )
   const configured = config.chain.cluster ?? ''
@@ -60,15 +64,24 @@ export async function examineChain({ config, service, clock, http, busy }: Docto
   const behind = same.length < 2 ? [] : await slotsBehind(same.map((index) => each[index] as Rpc))
   const findings = looks.map(({ finding }, index) => ({ ...finding, behind: behind[same.indexOf(index)] ?? 0 }))
   const withBalance = looks.find(({ finding, lamports }) => finding.genesis === genesis && lamports !== undefined)
+  const read = new Map<string, WalletLook>()
+  if (first !== undefined && withBalance?.lamports !== undefined)
+    read.set(first.publicKey, { lamports: withBalance.lamports, tokens: withBalance.tokens })
+  const node = withBalance && each[looks.indexOf(withBalance)]
+  for (const { publicKey } of others) {
+    const look = node && (await lookAtWallet(node, publicKey))
+    if (look !== undefined) read.set(publicKey, look)
+  }
   return {
-    account: accountOf('live', service.host, genesis, service.wallet).id,
-    lamports: withBalance?.lamports,
+    accounts: service.wallets.map(({ publicKey }) => accountOf('live', service.host, genesis, publicKey).id),
+    balances: new Map([...read].map(([publicKey, { lamports }]) => [publicKey, lamports])),
     checks: (clockSkew) => {
       const isRight = clockSkew !== undefined && Math.abs(clockSkew.skewMs) <= clockSkew.plusMinusMs + 2_000
       const verdicts = findings.flatMap((finding) => rpcVerdicts(finding, { configured, genesis }, isRight))
       const skews = looks.filter(({ finding }) => finding.genesis === genesis).flatMap(skewOf)
-      const wallet = service.wallet === '' ? [] : [walletVerdict(walletOf({ config, service }, withBalance))]
-      return { checks: [...verdicts, ...(looks.length === 0 ? [] : wallet)], skews }
+      const known = looks.length === 0 ? [] : service.wallets.filter(({ publicKey }) => publicKey !== '')
+      const wallets = known.map((wallet) => walletVerdict(walletOf(config, wallet, read.get(wallet.publicKey))))
+      return { checks: [...verdicts, ...wallets], skews }
     },
   }
 }
@@ -78,15 +91,29 @@ function skewOf({ finding: { ageMs, name } }: RpcLook): SkewFinding[] {
   return [{ against: `block time of ${name}`, skewMs: ageMs - USUAL_AGE_MS, plusMinusMs: BLOCK_TIME_MS }]
 }
 
-function walletOf(
-  { config, service }: Pick<DoctorFindings, 'config' | 'service'>,
-  look: RpcLook | undefined,
-): WalletFinding {
-  const live = config.bots.filter(({ mode }) => mode === 'live')
-  const { limits } = config.wallet
+/** What one RPC shows of a wallet. */
+type WalletLook = Pick<WalletFinding, 'lamports' | 'tokens'>
+
+async function lookAtWallet(rpc: Rpc, publicKey: string): Promise<WalletLook | undefined> {
+  try {
+    const { lamports } = await readBalance(rpc, publicKey, 0)
+    return { lamports, tokens: held(await readHoldings(rpc, publicKey)) }
+  } catch (error) {
+    if (!(error instanceof Unread)) throw error
+    return undefined
+  }
+}
+
+function held(holdings: Awaited<ReturnType<typeof readHoldings>>): number {
+  return [...holdings.values()].filter(({ tokens }) => tokens > 0n).length
+}
+
+function walletOf(config: Config, { name, publicKey }: WalletKeys, look: WalletLook | undefined): WalletFinding {
+  const live = config.bots.filter(({ mode, wallet = '' }) => mode === 'live' && wallet === name)
+  const { limits } = walletCalled(config.wallets, name)
   const bounded = live.filter((bot) => (bot.limits.maxLamportsPerOrder ?? limits.maxLamportsPerOrder) !== null)
   return {
-    publicKey: service.wallet,
+    ...{ name, publicKey },
     unread: look === undefined ? 'no RPC returned the balance' : '',
     lamports: look?.lamports ?? 0,
     tokens: look?.tokens ?? 0,
@@ -162,7 +189,7 @@ async function lookAtRpc(one: RpcToAsk, wallet: string): Promise<RpcLook> {
     historyMs: newest === undefined || oldest === undefined ? null : newest - oldest,
     throttled: look.throttled,
   }
-  const tokens = holdings === undefined ? 0 : [...holdings.values()].filter(({ tokens }) => tokens > 0n).length
+  const tokens = holdings === undefined ? 0 : held(holdings)
   return { finding, lamports: numberIn(balance, 'value'), tokens }
 }
 

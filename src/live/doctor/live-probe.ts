@@ -1,4 +1,4 @@
-import { ExitCode, SluiceError } from '../../base/errors.ts'
+import { assert, ExitCode, SluiceError } from '../../base/errors.ts'
 import { formatSol, type Lamports, wholeTokens } from '../../base/units.ts'
 import type { BotConfig, Config } from '../../config/config.ts'
 import { loadStrategy } from '../../config/strategies.ts'
@@ -10,6 +10,7 @@ import type { Fill } from '../../engine/order.ts'
 import type { ServiceProof } from '../../orders/service-facts.ts'
 import type { SellUnit } from '../../orders/trade-request.ts'
 import { venueOf } from '../../venues/registry.ts'
+import type { LiveAccount } from '../live-account.ts'
 import { type RunningBots, startBots } from '../start-bots.ts'
 import { ProbeOrders, type ProbeOrdersParts, Stopped } from './probe-orders.ts'
 import {
@@ -32,6 +33,7 @@ export interface Probed {
 }
 
 export interface ProbeParts extends ProbeOrdersParts {
+  /** Configuration with the wallet of the probe as its only wallet. */
   readonly config: Config
   readonly lamports: Lamports
   /** Mint to trade. '' selects the most traded mint, which is only possible on a sandbox. */
@@ -54,7 +56,7 @@ export async function probeLive(parts: ProbeParts): Promise<Probed> {
     throw new SluiceError(`the bot name ${PROBE_BOT} is reserved for the probe: rename your bot`, ExitCode.usage)
   const watch = new ProbeWatch(PROBE_BOT, config.service.units, venueOf(config.service).probe)
   const running = await startBots(
-    { ...config, bots: [await probeBot(parts.lamports)] },
+    { ...config, bots: [await probeBot(parts.lamports, config.wallets[0]?.name ?? '')] },
     { allow: 'live', logFormat: 'json', probe: watch, writeLog: (line) => reportErrors(line, parts.warn) },
   )
   const probe = new Probe(parts, running, watch)
@@ -95,6 +97,13 @@ class Probe {
     this.#hands = new ProbeOrders(parts, running, watch)
   }
 
+  /** The wallet of the probe. */
+  get #wallet(): LiveAccount {
+    const [wallet] = this.#running.world.chain?.wallets.values() ?? []
+    assert(wallet !== undefined, 'the probe has no wallet')
+    return wallet
+  }
+
   end(): void {
     this.#hands.end()
   }
@@ -120,7 +129,7 @@ class Probe {
       // An incomplete probe does not erase an earlier proof.
       const before = this.#isContradicted ? null : (chain.proof?.sellNumber ?? null)
       const value = { ...proof, sellNumber: proof.sellNumber ?? before }
-      await this.#watch.keep({ about: chain.account, name: 'proof', time: Date.now(), value })
+      await this.#watch.keep({ about: this.#wallet.account, name: 'proof', time: Date.now(), value })
     }
     return { mint: this.#mint, steps, proof, problem }
   }
@@ -166,7 +175,7 @@ class Probe {
   /** Ends the probe if the wallet already holds the token: these tokens would be sold too and would distort the
    *  proof. */
   async #refuseHeld(): Promise<void> {
-    const holding = await this.#running.world.chain?.wallet.byHand.holding(this.#mint)
+    const holding = await this.#wallet.wallet.byHand.holding(this.#mint)
     if (holding !== undefined && holding.tokens > 0n)
       throw new Stopped('the wallet already holds this token; choose another mint')
   }
@@ -219,12 +228,13 @@ const PROBE_BOT = 'doctor'
 const HOLD_SECONDS = 600
 
 /** Configuration of a bot that executes the probe's signals and may not spend more than `amount`. */
-async function probeBot(amount: Lamports): Promise<BotConfig> {
+async function probeBot(amount: Lamports, wallet: string): Promise<BotConfig> {
   return {
     name: PROBE_BOT,
     strategy: await loadStrategy('probe'),
     params: {},
     mode: 'live',
+    ...(wallet !== '' && { wallet }),
     executor: 'cloud',
     orders: {
       slippagePercent: 15,

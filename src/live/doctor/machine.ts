@@ -181,11 +181,13 @@ export function secretsVerdict(secrets: readonly SecretFinding[]): Check {
   return fail('secrets', parts.map(({ found }) => found).join('; '), fixes)
 }
 
-/** Check of the signer. `problem`: the reason for which it is not available; '' if it signs for this wallet. */
-export function signerVerdict(wallet: string, problem: string): Check {
-  if (problem === '') return ok('signer', `signs for ${wallet}`)
+/** Check of the signer of a wallet. `name`: that of the wallet, '' if it has none. `problem`: the reason for which it
+ *  is not available; '' if it signs for this wallet. */
+export function signerVerdict(name: string, wallet: string, problem: string): Check {
+  const check = name === '' ? 'signer' : `signer ${name}`
+  if (problem === '') return ok(check, `signs for ${wallet}`)
   const [found = '', fix = 'see docs/signer.md'] = problem.split(/; (?:run|start it): /)
-  return fail('signer', found, fix)
+  return fail(check, found, fix)
 }
 
 /** A file that belongs to the journal, with its mode. */

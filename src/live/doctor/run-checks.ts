@@ -45,7 +45,7 @@ export async function examine(config: Config, options: ExamineOptions): Promise<
   const findings = new Findings(options.show)
   const { journal, canRead } = examineMachine(config, findings)
   try {
-    findings.add(...(await examineSigner(config.wallet)))
+    for (const wallet of config.wallets) findings.add(...(await examineSigner(wallet)))
     const running = await runningOn(config.journal.path, journal)
     if (!canRead) findings.add(warn('service', 'not tested: a secret cannot be read', 'see secrets'))
     else if (config.service.kind === 'sandbox' && running !== undefined) {
@@ -168,16 +168,16 @@ function processCheck({ holder, health }: Running): Check {
 
 /** Starts the configured signer or connects to it. Requests no signature. */
 export async function examineSigner(config: WalletConfig): Promise<Check[]> {
-  const { publicKey: wallet, keypairPath, signerPath } = config
+  const { name, publicKey: wallet, keypairPath, signerPath } = config
   if (wallet === undefined || (keypairPath ?? signerPath) === undefined) return []
   const clock = new SystemClock()
   try {
     const signer = await openSigner(config, { wallet, clock, tell: () => {} })
     await signer.close()
-    return [signerVerdict(wallet, '')]
+    return [signerVerdict(name, wallet, '')]
   } catch (error) {
     if (!(error instanceof SluiceError)) throw error
-    return [signerVerdict(wallet, error.message)]
+    return [signerVerdict(name, wallet, error.message)]
   } finally {
     clock.stop()
   }

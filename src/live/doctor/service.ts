@@ -1,3 +1,4 @@
+import { walletOf } from '../../config/accounts.ts'
 import { usualBuyOf, worstCaseOf } from '../../config/worst-case.ts'
 import type { Plan } from '../../engine/settings.ts'
 import { shareOf } from '../../orders/budget-status.ts'
@@ -48,8 +49,8 @@ export async function examineService(parts: ServiceParts): Promise<SkewFinding |
   const effective = plan.configured === 'auto' ? plan.known : plan.configured
   add(needsVerdict(needsOf(parts, effective)))
   if (look.feed !== undefined) add(feedVerdict(look.feed))
-  const { account } = await parts.chain
-  add(unitsVerdict(unitsOf(parts, look, account)), sellNumberVerdict(sellNumberOf(parts, account)))
+  const { accounts } = await parts.chain
+  add(unitsVerdict(unitsOf(parts, look, accounts)), sellNumberVerdict(sellNumberOf(parts, accounts)))
   return readRecords(parts, effective, look.mint)
 }
 
@@ -79,11 +80,11 @@ function planFinding({ config }: ServiceParts, { session }: FeedLook): PlanFindi
 }
 
 function needsOf({ config }: ServiceParts, plan: Plan): Parameters<typeof needsVerdict>[0] {
-  const { bots, wallet } = config
+  const { bots } = config
   const live = bots.filter(({ mode }) => mode === 'live')
   const buys = live.map((bot) => {
     const asked = { ...plan, maxBuyLamports: bot.limits.maxLamportsPerOrder ?? plan.maxBuyLamports }
-    return usualBuyOf(bot, worstCaseOf(bot, wallet.limits, asked))
+    return usualBuyOf(bot, worstCaseOf(bot, walletOf(config, bot).limits, asked))
   })
   const largestBuyLamports = Math.max(0, ...buys.map((buy) => buy ?? 0))
   const { positions, ...needs } = planNeeds(config, plan)
@@ -96,18 +97,21 @@ function needsOf({ config }: ServiceParts, plan: Plan): Parameters<typeof needsV
 function unitsOf(
   { config, journal }: ServiceParts,
   { units }: FeedLook,
-  account: string,
+  accounts: readonly string[],
 ): Parameters<typeof unitsVerdict>[0] {
   const { quotedRatio: quotedPerSol, prints, proved } = units
-  const proof = proofOf(journal.past?.learned ?? [], account)
+  const proof = proofOf(journal.past?.learned ?? [], accounts)
   const configured = config.service.units.tradeAmount === 'sol'
   const amount = proof?.tradeAmount ? 'probed' : proved ? 'seen' : configured ? 'configured' : 'open'
   return { amount, quotedPerSol, prints }
 }
 
-function sellNumberOf({ config, journal }: ServiceParts, account: string): Parameters<typeof sellNumberVerdict>[0] {
+function sellNumberOf(
+  { config, journal }: ServiceParts,
+  accounts: readonly string[],
+): Parameters<typeof sellNumberVerdict>[0] {
   const { sell } = config.service.units
-  const proved = proofOf(journal.past?.learned ?? [], account)?.sellNumber ?? null
+  const proved = proofOf(journal.past?.learned ?? [], accounts)?.sellNumber ?? null
   return {
     unit: proved ?? (sell === 'auto' ? null : sell),
     by: proved !== null ? 'probe' : sell === 'auto' ? '' : 'configuration',
@@ -139,7 +143,8 @@ async function readRecords(parts: ServiceParts, plan: Plan, seen: string): Promi
     skew ??= asked.skew
     add(recordVerdict(recordOf(parts, name, asked, { key, lamports })))
   }
-  if (service.wallet !== '') await look('portfolio', service.wallet, (await parts.chain).lamports)
+  for (const { publicKey } of service.wallets)
+    if (publicKey !== '') await look('portfolio', publicKey, (await parts.chain).balances.get(publicKey))
   const mint = parts.mint || seen
   if (mint !== '') await look('token info', mint)
   add(budgetVerdict(limiter.status()))

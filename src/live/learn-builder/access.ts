@@ -8,7 +8,7 @@ import { ViewModel } from '../../runtime/view/view-model.ts'
 import { openHttp } from '../../venues/http.ts'
 import { examineJournal } from '../doctor/machine.ts'
 import { budgetedRpcs } from '../rpc-access.ts'
-import { lockKey, openService } from '../service-access.ts'
+import { lockKey, openService, type WalletKeys } from '../service-access.ts'
 import { Trading } from '../trading.ts'
 import { type Taken, takeSamples } from './samples.ts'
 
@@ -41,7 +41,8 @@ export async function withSamples<T>(
   const { http, close } = openHttp()
   const service = await openService(config, true)
   try {
-    if (service.wallet === '')
+    const [{ publicKey: wallet }] = service.wallets as [WalletKeys]
+    if (wallet === '')
       throw new SluiceError('wallet.publicKey is required: the builder builds for a wallet', ExitCode.usage)
     const keyUse = lockKey(config, service)
     const machine = { clock, monotonicMs, boot: bootId() }
@@ -53,7 +54,11 @@ export async function withSamples<T>(
     const counting = { limiter, journal: writer }
     try {
       const { maxBuyLamports } = plan
-      const taken = await takeSamples({ service, counting, http, rpc, clock, maxBuyLamports, say }, mints, amount)
+      const taken = await takeSamples(
+        { service, wallet, counting, http, rpc, clock, maxBuyLamports, say },
+        mints,
+        amount,
+      )
       return await use(taken, { rpc, clock })
     } finally {
       keyUse.release()

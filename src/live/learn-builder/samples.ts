@@ -11,6 +11,8 @@ import type { ServiceAccess } from '../service-access.ts'
 
 export interface SampleParts {
   readonly service: ServiceAccess
+  /** Public key of the wallet for which the builder builds. */
+  readonly wallet: string
   readonly counting: Counting
   readonly http: Http
   readonly rpc: Rpc
@@ -35,9 +37,9 @@ const ODD_LAMPORTS = 7
  *  amount with an explicit fee, which shows the payments that are a share of the amount. One is a sale of the tokens
  *  that the wallet holds, if it holds any. */
 export async function takeSamples(parts: SampleParts, mints: readonly string[], amount: Lamports): Promise<Taken[]> {
-  const { service, rpc, say } = parts
+  const { wallet, rpc, say } = parts
   const builder = builderOf(parts)
-  const holdings = await readHoldings(rpc, service.wallet)
+  const holdings = await readHoldings(rpc, wallet)
   const taken: Taken[] = []
   for (const mint of mints) {
     const wanted: Wanted[] = [
@@ -71,9 +73,9 @@ async function sampleOf(parts: SampleParts, builder: Builder, attempt: Attempt):
   return decoded.ok ? readSample(parts, decoded.transaction, built.asked) : `${decoded.code}: ${decoded.reason}`
 }
 
-function builderOf({ service, http, clock, maxBuyLamports }: SampleParts): Builder {
+function builderOf({ service, wallet, http, clock, maxBuyLamports }: SampleParts): Builder {
   return service.venue.openBuilder({
-    ...{ http, clock, baseUrl: service.baseUrl, apiKey: service.apiKey, wallet: service.wallet },
+    ...{ http, clock, baseUrl: service.baseUrl, apiKey: service.apiKey, wallet },
     maxBuyLamports: () => maxBuyLamports,
     sellUnit: () => 'unproved',
     holding: () => undefined,

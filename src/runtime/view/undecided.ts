@@ -1,6 +1,6 @@
 import type { Millis } from '../../base/units.ts'
 import { isWrittenOff, type Position } from '../../engine/accounting/position.ts'
-import type { BotSettings } from '../../engine/settings.ts'
+import { type BotSettings, walletSection } from '../../engine/settings.ts'
 import { type Attempt, isUndecided } from '../../orders/attempt.ts'
 import type { Watch } from '../../orders/audit-records.ts'
 import type { JournalRecord } from '../../orders/ports.ts'
@@ -53,12 +53,13 @@ export class UndecidedOrders {
   stops(bots: readonly BotSettings[], positions: Iterable<Position>, now: Millis): EntryStop[] {
     const open = [...positions].filter((position) => !isWrittenOff(position))
     const lost = this.#long(now, true).filter(({ side }) => side === 'buy')
-    return bots.flatMap(({ name, account, limits, walletLimits }) => {
+    return bots.flatMap((settings) => {
+      const { name, account, limits, walletLimits } = settings
       const ofWallet = open.filter((position) => position.account === account.id)
       const own = ofWallet.filter(({ bot }) => bot === name)
       return [
         ...stopOf(name, own, limits.maxOpenPositions, 'limits.maxOpenPositions', lost),
-        ...stopOf(name, ofWallet, walletLimits.maxOpenPositions, 'wallet.limits.maxOpenPositions', lost),
+        ...stopOf(name, ofWallet, walletLimits.maxOpenPositions, `${walletSection(settings)}.maxOpenPositions`, lost),
       ]
     })
   }

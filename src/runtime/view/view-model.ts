@@ -183,18 +183,18 @@ export class ViewModel {
     return false
   }
 
-  /** Base units of a mint that live bots hold; undefined if none holds it. */
-  holdingOf(mint: string): bigint | undefined {
+  /** Base units of a mint that the bots of an account hold; undefined if none holds it. */
+  holdingOf(account: string, mint: string): bigint | undefined {
     for (const position of this.positions.values())
-      if (position.mint === mint && this.liveAccounts.has(position.account)) return position.tokens
+      if (position.mint === mint && position.account === account) return position.tokens
     return undefined
   }
 
-  /** Base units that live bots hold of each mint. */
-  get booked(): Map<string, bigint> {
+  /** Base units that the bots of an account hold of each mint. */
+  bookedIn(account: string): Map<string, bigint> {
     const booked = new Map<string, bigint>()
-    for (const { account, mint, tokens } of this.positions.values())
-      if (this.liveAccounts.has(account)) booked.set(mint, (booked.get(mint) ?? 0n) + tokens)
+    for (const position of this.positions.values())
+      if (position.account === account) booked.set(position.mint, position.tokens)
     return booked
   }
 

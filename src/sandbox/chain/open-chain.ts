@@ -31,6 +31,7 @@ export interface OpenChainOptions {
   seed: number
   chain?: ChainKind
   entropy?: string
+  wallets?: readonly string[]
   fundSol?: number
   slotMs?: number
 }
@@ -38,6 +39,8 @@ export interface OpenChainOptions {
 export interface OpenedChain {
   ledger: Ledger
   wallet: Secret
+  /** The further wallets, by name. */
+  named: ReadonlyMap<string, Secret>
   /** Key of the service, whose account has its own balance. */
   coSigner: Secret
   /** Controls the hostile program, which some built transactions call. */
@@ -59,7 +62,11 @@ export const SERVICE_TABLE: Table = {
 export async function openChain(options: OpenChainOptions): Promise<OpenedChain> {
   const { records, market, dialect, seed, clock, slotMs } = options
   const { entropy = randomBytes(16).toString('hex'), fundSol = DEFAULT_FUND_SOL } = options
-  const wallet = walletOf(records, seed, entropy)
+  const wallet = walletOf(records, 'wallet', seed, entropy)
+  const named = new Map(
+    (options.wallets ?? []).map((name) => [name, walletOf(records, `wallet ${name}`, seed, entropy)]),
+  )
+  const wallets = [wallet, ...named.values()]
   const coSigner = secretOf(digest('co-signer ', wallet.bytes))
   const ambush = new Ambush()
   const native = await nativeFor(records, options.chain)
@@ -68,11 +75,12 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
     savePool(records, market.token(own.mint)!)
   }
   const chain = { clock, records, seed, entropy, slotMs }
-  const funds = { [wallet.address]: solToLamports(fundSol) }
+  const funds = Object.fromEntries(wallets.map(({ address }) => [address, solToLamports(fundSol)]))
   if (!native) {
     const programs = { [TRADE_PROGRAM]: new TradeProgram(market, traded), transfer: transferProgram }
     return {
       wallet,
+      named,
       coSigner,
       ambush,
       tokenPrograms: () => 'token',
@@ -86,20 +94,20 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
     programs: { [POOL_PROGRAM]: poolBinary(), [HOSTILE_PROGRAM]: hostileBinary() },
     builders: { [TRADE_PROGRAM]: tradeBuilder(market, programOf), transfer: transferBuilder },
     venue: new MarketVenue(market, programOf, tables, traded, ambush),
-    secrets: new Map([[wallet.address, wallet]]),
+    secrets: new Map(wallets.map((one) => [one.address, one])),
     funds: {
       ...funds,
       [coSigner.address]: CO_SIGNER_LAMPORTS,
       ...Object.fromEntries([CURVE_FEES, SERVICE_FEES, TIP_ACCOUNT, THIEF].map((one) => [one, EMPTY_ACCOUNT_LAMPORTS])),
     },
   })
-  return { wallet, coSigner, ambush, tokenPrograms: programOf, ledger }
+  return { wallet, named, coSigner, ambush, tokenPrograms: programOf, ledger }
 }
 
-function walletOf(records: Records, seed: number, entropy: string): Secret {
-  const saved = records.read<string>('secret').get('wallet')
-  const secret = saved ?? digest('wallet ', String(seed), entropy).toString('hex')
-  records.write([{ kind: 'secret', key: 'wallet', body: secret }])
+function walletOf(records: Records, key: string, seed: number, entropy: string): Secret {
+  const saved = records.read<string>('secret').get(key)
+  const secret = saved ?? digest(`${key} `, String(seed), entropy).toString('hex')
+  records.write([{ kind: 'secret', key, body: secret }])
   return secretOf(Buffer.from(secret, 'hex'))
 }
 

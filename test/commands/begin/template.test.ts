@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { projectFiles } from '../../../src/commands/begin/project-files.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { worstCaseOf } from '../../../src/config/worst-case.ts'
+import { NO_LIMITS } from '../../../src/engine/limits/limits.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const folder = temporaryFolder()
@@ -16,10 +17,10 @@ test('the worst case of a new project is near its limit of 1 SOL per hour', asyn
   }
   const loaded = await loadConfig(['bots.yaml'], { cwd: folder.path })
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
-  const { bots, wallet, service } = loaded.config
+  const { bots, wallets, service } = loaded.config
   const [bot] = bots as [(typeof bots)[number]]
   expect(bot.limits.maxLamportsPerHour).toBe(1e9)
-  const { perOrder, perHour, loss } = worstCaseOf(bot, wallet.limits, service.plan)
+  const { perOrder, perHour, loss } = worstCaseOf(bot, wallets[0]?.limits ?? NO_LIMITS, service.plan)
   expect(perOrder).toBeLessThan(0.08e9)
   expect(perHour).toBeLessThan(1.5e9)
   expect(loss).toBeLessThan(0.4e9)

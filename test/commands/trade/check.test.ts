@@ -11,7 +11,7 @@ folder.write(
 bots:
   - { name: dips, strategy: dip-buyr, mode: live }
   - { name: "\\e]0;owned\\a", strategy: dip-buyer }
-wallets: {}
+walets: {}
 `,
 )
 folder.write(
@@ -41,7 +41,7 @@ test('an invalid file: all errors on stderr, exit 2', () => {
   expect(stderr).toContain(
     'wrong.yaml:3:29 bots[0].strategy: no strategy of this name in strategies/; did you mean dip-buyer?\n',
   )
-  expect(stderr).toContain('wrong.yaml:5:1 wallets: unknown key; did you mean wallet?\n')
+  expect(stderr).toContain('wrong.yaml:5:1 walets: unknown key; did you mean wallets?\n')
   expect(stderr).not.toContain('\u001b')
   expect(stderr).toMatch(/\n3 errors\n$/)
 })
@@ -55,8 +55,8 @@ test('an invalid file with --json: one line, exit 2', () => {
     file: 'wrong.yaml',
     line: 5,
     column: 1,
-    path: 'wallets',
-    message: 'unknown key; did you mean wallet?',
+    path: 'walets',
+    message: 'unknown key; did you mean wallets?',
   })
 })
 

@@ -237,7 +237,16 @@ describe('the chain', () => {
   const of = (at: number, over: Partial<RpcFinding> = {}, clockIsRight = true): Check =>
     rpcVerdicts({ ...rpc, ...over }, { configured: '', genesis: 'G' }, clockIsRight)[at] as Check
   const wallet: WalletFinding = {
-    ...{ publicKey: 'W', unread: '', lamports: 2e9, tokens: 0, perOrderLamports: 1e8, exposureLamports: 1e9, live: 1 },
+    ...{
+      name: '',
+      publicKey: 'W',
+      unread: '',
+      lamports: 2e9,
+      tokens: 0,
+      perOrderLamports: 1e8,
+      exposureLamports: 1e9,
+      live: 1,
+    },
   }
   verdicts([
     ['an RPC', of(0), /^ok: env:RPC: devnet, version 3\.0\.0, 30 ms a call$/],

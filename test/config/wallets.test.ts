@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+import { botSettings } from '../../src/config/accounts.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const folder = temporaryFolder()
+const KEYS = ['So11111111111111111111111111111111111111112', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'] as const
+const SERVICE = 'service: { baseUrl: https://x.io/api, wsUrl: wss://x.io/api/data, apiKey: env:NONE }\n'
+const TWO = `${SERVICE}wallets: { main: { limits: { maxOpenPositions: 2 } }, side: {} }\n`
+
+function bots(...settings: string[]): string {
+  const entries = settings.map((text, index) => `  - { name: ${'abc'[index]}, strategy: dip-buyer${text} }\n`)
+  return `bots:\n${entries.join('')}`
+}
+
+async function errorsOf(text: string): Promise<string[]> {
+  folder.write('a.yaml', text)
+  const result = await loadConfig(['a.yaml'], { cwd: folder.path })
+  return result.ok ? [] : result.errors.map(({ line, path, message }) => `${line} ${path}: ${message}`)
+}
+
+test('bots on paper that name one wallet share an account and the limits of the wallet', async () => {
+  folder.write('a.yaml', `${TWO}${bots(', wallet: main', ', wallet: main', ', wallet: side')}`)
+  const result = await loadConfig(['a.yaml'], { cwd: folder.path })
+  if (!result.ok) throw new Error(JSON.stringify(result.errors))
+  const resolved = { service: 'x.io', cluster: '', publicKeyOf: () => '' }
+  const shown = (allow: 'paper' | 'backtest') =>
+    botSettings(result.config, { ...resolved, allow }).settings.map((bot) => [
+      bot.account.id,
+      bot.walletLimits.maxOpenPositions,
+    ])
+  expect(shown('paper')).toEqual([
+    ['paper|x.io||wallet:main', 2],
+    ['paper|x.io||wallet:main', 2],
+    ['paper|x.io||wallet:side', null],
+  ])
+  // In a backtest each bot has a wallet of its own, as before.
+  expect(shown('backtest').map(([id]) => id)).toEqual(['backtest|x.io||a', 'backtest|x.io||b', 'backtest|x.io||c'])
+})
+
+test.each([
+  [
+    'an unknown name',
+    TWO + bots(', wallet: mian', ', wallet: main', ', wallet: side'),
+    '4 bots[0].wallet: unknown wallet; expected one of main, side; did you mean main?',
+  ],
+  [
+    'a bot without a name',
+    TWO + bots('', ', wallet: main', ', wallet: side'),
+    '4 bots[0].wallet: missing; with `wallets`, every bot names one: expected one of main, side',
+  ],
+  [
+    'a wallet without a bot',
+    TWO + bots(', wallet: main'),
+    '2 wallets.side: no bot uses this wallet: write `wallet: side` at a bot, or remove the wallet',
+  ],
+  [
+    'the same public key twice',
+    `${SERVICE}wallets: { main: { publicKey: ${KEYS[0]} }, side: { publicKey: ${KEYS[0]} } }\n${bots(', wallet: main', ', wallet: side')}`,
+    '2 wallets.side.publicKey: the same as wallets.main.publicKey; one wallet must have only one name, because two would each count its money as their own',
+  ],
+  [
+    'the same keypair twice',
+    `${SERVICE}wallets: { main: { publicKey: ${KEYS[0]}, keypair: "file:k" }, side: { publicKey: ${KEYS[1]}, keypair: "file:k" } }\n${bots(', wallet: main', ', wallet: side')}`,
+    '2 wallets.side.keypair: the same as wallets.main.keypair; each wallet has a key of its own',
+  ],
+  [
+    'both sections',
+    `${TWO}wallet: { publicKey: ${KEYS[0]} }\n${bots(', wallet: main', ', wallet: side')}`,
+    '3 wallet: not allowed with `wallets`: give this wallet a name, and move it into that section',
+  ],
+  [
+    'a name without the section',
+    `${SERVICE}${bots(', wallet: main')}`,
+    '3 bots[0].wallet: there is no section `wallets`: add `wallets: { main: { publicKey: ... } }`, or remove this key',
+  ],
+  [
+    'other assumptions in one wallet',
+    TWO + bots(', wallet: main', ', wallet: main, paper: { lossPercent: 9 }', ', wallet: side'),
+    '5 bots[1].paper: bots of one wallet share its balance and its fills on paper, but a (a.yaml:4) has other assumptions: use the same `paper` for all bots of the wallet main',
+  ],
+])('refused, with the place and the remedy: %s', async (_what, text, error) => {
+  expect(await errorsOf(text)).toEqual([error])
+})
+
+test('a live bot with several wallets is refused, because that is not proved yet', async () => {
+  const text = `${TWO}${bots(', wallet: main, mode: live, exits: { stopLossPercent: 9 }', ', wallet: side')}`
+  expect(await errorsOf(text.replace('main: {', `main: { publicKey: ${KEYS[0]},`))).toContain(
+    '4 bots[0].mode: the bots of `wallets` trade on paper only so far: use the section `wallet`, and run one process for each wallet',
+  )
+})
