@@ -103,13 +103,27 @@ class Client {
     this.#gateway = new Gateway({
       ...{ clock, monotonicMs, journal, nextReport: 1, route: () => ({ kind: 'cloud', executor, limiter }) },
       post: (input) => {
-        if (input.kind === 'report') this.sent.get(input.report.orderId)?.reports.push(input.report)
+        if (input.kind !== 'report') return
+        const { report } = input
+        const sent = this.sent.get(report.orderId)
+        sent?.reports.push(report)
+        if (report.state === 'expired' && sent?.outcomes.length === 0) this.#heard()
       },
     })
   }
 
-  /** Sends one order and returns its first outcome. The order is then too old for a retry. */
+  /** Sends one order and returns its first outcome. The order is then too old for a retry. If the machine is so busy that
+   *  an order became too old before its first request, another order takes its place. */
   async order(cut: Cut | undefined, side: 'buy' | 'sell'): Promise<Sent> {
+    for (;;) {
+      const sent = await this.#orderOnce(cut, side)
+      if (sent.outcomes.length > 0) return sent
+      expect([sent.received, wholeOf(sent)]).toEqual([0, 0])
+      this.sent.delete(sent.order.id)
+    }
+  }
+
+  async #orderOnce(cut: Cut | undefined, side: 'buy' | 'sell'): Promise<Sent> {
     const mint = encodeBase58(Buffer.alloc(32, 1).fill(String(++this.#count).padStart(8, '0'), 24))
     const common = { mint, time: this.clock.now(), notAfter: this.clock.now() + 400 }
     const half = { size: { kind: 'percent', percent: 50 }, class: 'entry' } as const
