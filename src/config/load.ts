@@ -1,7 +1,9 @@
+import type { Millis } from '../base/units.ts'
 import { LIST_FILTERS } from '../engine/limits/entry-filters.ts'
 import { isPublicKey, readList } from '../solana/base58.ts'
 import { botsOf, type CheckedBot } from './bots.ts'
 import { loadPolicy, type PolicyResult } from './builder-policy-file.ts'
+import { CertificateError, validCertificate } from './certificate.ts'
 import type { AlertsConfig, Config, HeartbeatConfig, MetricsConfig, TelegramConfig } from './config.ts'
 import { botProblems, deskWarnings, serviceWarnings } from './consistency.ts'
 import {
@@ -16,7 +18,7 @@ import {
   walletsFrom,
 } from './defaults.ts'
 import { configHash } from './hashes.ts'
-import { type BotEntry, readConfigFile, readText } from './read.ts'
+import { type BotEntry, type ConfigFile, readConfigFile, readText } from './read.ts'
 import { type Agreed, agree, missingService } from './shared-sections.ts'
 import { walletErrors } from './wallet-consistency.ts'
 import { type ConfigError, inOrder } from './yaml/errors.ts'
@@ -29,6 +31,8 @@ export interface LoadOptions {
   readonly cwd?: string
   /** False if the policy file is about to be written. */
   readonly readsPolicy?: boolean
+  /** Time for which the certificate and the key of `desk.tls` are checked; absent if they are not read. */
+  readonly certificateAt?: Millis
   /** Replaces entries of bots, as if the files contained the result. */
   readonly change?: (entry: BotEntry) => BotEntry
 }
@@ -36,7 +40,7 @@ export interface LoadOptions {
 /** Reads and checks one or several files as one configuration; returns all errors at once. Reads no secret. */
 export async function loadConfig(
   files: readonly string[],
-  { cwd = process.cwd(), readsPolicy = true, change }: LoadOptions = {},
+  { cwd = process.cwd(), readsPolicy = true, certificateAt, change }: LoadOptions = {},
 ): Promise<LoadResult> {
   const read = files.map((file) => readConfigFile(file, cwd))
   const found = read.flatMap(({ file }) => file ?? [])
@@ -53,11 +57,14 @@ export async function loadConfig(
   errors.push(...walletErrors(parts, bots, agreed), ...listErrors)
   const policy = readsPolicy ? policyOf(service, cwd) : undefined
   if (policy?.ok === false) errors.push(...policy.errors)
+  const certificate = certificateAt === undefined ? undefined : certificateProblems(parts, cwd, certificateAt)
+  errors.push(...(certificate?.errors ?? []))
   if (errors.length > 0 || !service) return { ok: false, errors: inOrder(errors, files) }
 
   const warnings = [
     ...serviceWarnings(parts, agreed),
     ...deskWarnings(parts),
+    ...(certificate?.warnings ?? []),
     ...problems.filter(({ fatal }) => !fatal).map(({ error }) => error),
   ]
   const checked = {
@@ -80,6 +87,28 @@ export async function loadConfig(
 function policyOf(service: Agreed['service'], cwd: string): PolicyResult | undefined {
   const file = service === undefined || service === 'sandbox' ? undefined : service.builderPolicy
   return file === undefined ? undefined : loadPolicy(file, cwd)
+}
+
+/** Problems of the desk's certificate at a time: why it cannot be used, and why browsers refuse it. */
+function certificateProblems(
+  files: readonly ConfigFile[],
+  cwd: string,
+  now: Millis,
+): Record<'errors' | 'warnings', readonly ConfigError[]> {
+  const errors: ConfigError[] = []
+  const warnings: ConfigError[] = []
+  for (const { document, sections } of files) {
+    const { tls, origin } = deskFrom(sections.desk, cwd)
+    if (tls === undefined) continue
+    try {
+      const { warning } = validCertificate(tls, origin, now)
+      if (warning !== undefined) warnings.push(document.error(['desk', 'tls', 'certificate'], warning))
+    } catch (error) {
+      if (!(error instanceof CertificateError)) throw error
+      errors.push(document.error(['desk', 'tls', error.at], error.problem))
+    }
+  }
+  return { errors, warnings }
 }
 
 /** Reads the files of the filter lists. An error in such a file is reported at the key that names the file. */

@@ -416,8 +416,11 @@ const desk = z
     ),
     tls: key(
       z.strictObject({
-        certificate: described(z.string().min(1), { about: 'File of the certificate chain (PEM).' }),
-        key: described(z.string().min(1), { about: 'File of its private key (PEM), with mode 0600.' }),
+        certificate: described(z.string().min(1), {
+          about:
+            'File of the certificate chain (PEM), that of the server first. Renewed files are read without a restart.',
+        }),
+        key: described(z.string().min(1), { about: 'File of its private key (PEM), with mode 0600 or 0640.' }),
       }),
       'TLS of the desk itself.',
       { absent: 'plain HTTP, on loopback or behind `proxy` only' },

@@ -1,5 +1,7 @@
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { ExitCode, SluiceError } from '../base/errors.ts'
+import type { Millis } from '../base/units.ts'
+import { validCertificate } from '../config/certificate.ts'
 import type { DeskConfig } from '../config/config.ts'
 import { deskDanger } from '../config/consistency.ts'
 import type { DeskCommand, Preview } from '../live/control/preview.ts'
@@ -151,6 +153,10 @@ export class Desk {
       case 'log':
         log[message.level]({ ...message.fields }, message.text)
         break
+      case 'alert':
+        log.warn(message.text)
+        this.#parts.alert(message.text)
+        break
       case 'failed':
         this.#down(this.#worker, message.reason)
     }
@@ -193,8 +199,10 @@ export function threadOptions(workerData: DeskStart): WorkerOptions {
   return { workerData, env: {}, argv: [], resourceLimits: MEMORY, name: 'desk' }
 }
 
-/** Throws a SluiceError (exit 4) if the desk would be reachable from other machines without TLS. */
-export function requireSafeDesk(desk: DeskConfig): void {
+/** Throws a SluiceError if the desk would be reachable from other machines without TLS (exit 4), or if its certificate
+ *  cannot be used (exit 2; 4 if others can read the key). */
+export function requireSafeDesk(desk: DeskConfig, now: Millis): void {
   const danger = deskDanger(desk)
   if (danger !== undefined) throw new SluiceError(`desk.bind ${danger}`, ExitCode.unsafe)
+  if (desk.tls !== undefined) validCertificate(desk.tls, desk.origin, now)
 }

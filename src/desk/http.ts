@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
 import type { Socket } from 'node:net'
+import type { SecureContextOptions } from 'node:tls'
 import type { Admitted, RequestHead } from './access/gate.ts'
 import { Refusal } from './refusal.ts'
 
@@ -23,9 +24,15 @@ const BOUNDS = {
   requireHostHeader: true,
 } as const
 
+/** Certificate chain and private key (PEM). */
+export interface TlsText {
+  readonly cert: string
+  readonly key: string
+}
+
 export interface HttpParts {
-  /** Certificate chain and private key (PEM) if the desk ends TLS itself. */
-  readonly tls?: { readonly cert: string; readonly key: string } | undefined
+  /** Present if the desk ends TLS itself. */
+  readonly tls?: TlsText | undefined
   /** Checks a request before its body is read. Throws a Refusal. */
   readonly admit: (head: RequestHead) => Admitted
   readonly answer: (request: Request, admitted: Admitted) => Response | Promise<Response>
@@ -69,7 +76,7 @@ export function createHttp(parts: HttpParts): Server {
     })
   }
   const server = parts.tls
-    ? createTlsServer({ ...BOUNDS, ...parts.tls, minVersion: 'TLSv1.2' }, listener)
+    ? createTlsServer({ ...BOUNDS, ...contextOf(parts.tls), handshakeTimeout: BOUNDS.headersTimeout }, listener)
     : createServer(BOUNDS, listener)
   server.maxConnections = MOST_CONNECTIONS
   boundAddresses(server, parts.isNear)
@@ -84,6 +91,15 @@ export function createHttp(parts: HttpParts): Server {
     )
   })
   return server
+}
+
+/** Uses another certificate for new connections. */
+export function renewTls(server: Server, tls: TlsText): void {
+  if (server instanceof TlsServer) server.setSecureContext(contextOf(tls))
+}
+
+function contextOf({ cert, key }: TlsText): SecureContextOptions {
+  return { cert, key, minVersion: 'TLSv1.2' }
 }
 
 function brokenRequest(code: string | undefined): Refusal {

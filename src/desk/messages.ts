@@ -53,6 +53,8 @@ export type FromDesk =
     }
   | { readonly kind: 'sessions'; readonly sessions: readonly Hashed<SessionRecord>[] }
   | { readonly kind: 'log'; readonly level: DeskLevel; readonly text: string; readonly fields: LogFields }
+  /** Something that the operator must see while the desk is served. */
+  | { readonly kind: 'alert'; readonly text: string }
   /** The desk cannot be served. */
   | { readonly kind: 'failed'; readonly reason: string }
 

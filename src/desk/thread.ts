@@ -1,16 +1,17 @@
-import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename, dirname } from 'node:path'
 import type { Millis } from '../base/units.ts'
+import type { DeskConfig } from '../config/config.ts'
 import { type JournalReader, openReader } from '../journal/reader/reader.ts'
 import { recordedView } from '../runtime/view/recorded-view.ts'
+import { CertificateWatch } from './access/certificate-watch.ts'
 import { Gate, isLoopback } from './access/gate.ts'
 import { Logins } from './access/logins.ts'
 import { Scrapers } from './access/scrapers.ts'
 import { Api } from './api/routes.ts'
 import { Calls } from './calls.ts'
-import { createHttp, type RefusedRequest } from './http.ts'
+import { createHttp, type RefusedRequest, renewTls, type TlsText } from './http.ts'
 import { LogBudget } from './log-budget.ts'
 import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
 import { pageFiles } from './page-files.ts'
@@ -59,11 +60,9 @@ export async function serveDesk(
     told: (event, fields) => log.write(event === 'login refused' ? 'warn' : 'info', `desk: ${event}`, fields),
   })
   let gate: Gate | undefined
+  const certificate = watchOf(config, now, say, (renewed) => renewTls(server, renewed))
   const server = createHttp({
-    tls: config.tls && {
-      cert: readFileSync(config.tls.certificate, 'utf8'),
-      key: readFileSync(config.tls.key, 'utf8'),
-    },
+    tls: certificate?.certificate,
     admit: (head) => (gate as Gate).admit(head),
     answer: (request, admitted) => app.fetch(request, admitted),
     isNear: (peer) => isLoopback(peer) || config.proxy?.includes(peer) === true,
@@ -77,10 +76,12 @@ export async function serveDesk(
   const sweep = setInterval(() => {
     logins.sweep()
     log.flush()
+    certificate?.look()
   }, SWEEP_MS)
   const pageOrigin =
     origin !== undefined && (tls !== undefined || proxy !== undefined) ? origin : nearOrigin(config.bind, port)
   say({ kind: 'ready', origin: pageOrigin, isOtherPort: config.port !== 0 && port !== config.port })
+  certificate?.begin()
   return {
     ...{ origin: pageOrigin, port },
     take: (message) => {
@@ -99,6 +100,19 @@ export async function serveDesk(
       await new Promise((closed) => server.close(closed))
     },
   }
+}
+
+/** Watches the certificate of a desk that ends TLS itself. */
+function watchOf(
+  { tls, origin }: DeskConfig,
+  now: () => Millis,
+  say: (message: FromDesk) => void,
+  renew: (tls: TlsText) => void,
+): CertificateWatch | undefined {
+  if (tls === undefined) return undefined
+  const tell = (text: string, isUrgent: boolean): void =>
+    say(isUrgent ? { kind: 'alert', text } : { kind: 'log', level: 'info', text, fields: {} })
+  return new CertificateWatch({ files: tls, origin, now, renew, tell })
 }
 
 /** Loads the metrics. A desk without them loads nothing of prom-client. */

@@ -63,10 +63,16 @@ test.each<[string, Parameters<typeof deskFrom>[0], boolean]>([
   ['another address of loopback', { bind: '::1' }, true],
   ['every address', { bind: '0.0.0.0' }, false],
   ['every address, with a name but no TLS', { bind: '::', origin: 'https://desk.example.com' }, false],
-  ['TLS', { bind: '0.0.0.0', origin: 'https://d.example', tls: { certificate: 'c', key: 'k' } }, true],
   ['a proxy', { bind: '10.0.0.2', origin: 'https://d.example', proxy: ['10.0.0.5'] }, true],
 ])('a desk on %s', (_name, settings, isAllowed) => {
-  const check = (): void => requireSafeDesk(deskFrom(settings, ''))
+  const check = (): void => requireSafeDesk(deskFrom(settings, ''), Date.now())
   if (isAllowed) check()
   else expect(check).toThrow(expect.objectContaining({ exitCode: ExitCode.unsafe }))
+})
+
+test('a desk with a certificate that cannot be used is refused with exit code 2', () => {
+  const tls = { certificate: '/nowhere/c.pem', key: '/nowhere/k.pem' }
+  expect(() => requireSafeDesk(deskFrom({ origin: 'https://d.example', tls }, ''), Date.now())).toThrow(
+    expect.objectContaining({ exitCode: ExitCode.usage, message: expect.stringContaining('no such file') }),
+  )
 })

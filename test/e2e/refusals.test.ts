@@ -45,6 +45,10 @@ function config(name: string, over: object = {}): string {
 
 describe('a refused run', () => {
   const paper = { bots: [{ name: 'dips', strategy: 'dip-buyer', exits: EXITS }] }
+  const tls = (key: string): object => ({
+    origin: 'https://desk.example.com',
+    tls: { certificate: 'nowhere.pem', key },
+  })
   const bare = { bots: [{ name: 'dips', strategy: 'dip-buyer', mode: 'live' }] }
   const local = { bots: [{ name: 'dips', strategy: 'dip-buyer', mode: 'live', executor: 'local', exits: EXITS }] }
   const loopback = {
@@ -78,6 +82,18 @@ describe('a refused run', () => {
       /executor: local/,
     ],
     ['no bot', () => ['run', config('none', { bots: [] })], 2, /no bot/],
+    [
+      'a desk whose certificate is missing',
+      () => ['run', config('untls', { ...paper, desk: tls(write('tls.key', '')) })],
+      2,
+      /desk\.tls\.certificate: .*nowhere\.pem: no such file: correct the path/,
+    ],
+    [
+      'a check of the same desk',
+      () => ['check', config('untls', { ...paper, desk: tls(write('tls.key', '')) })],
+      2,
+      /untls:\d+:\d+ desk\.tls\.certificate: .*nowhere\.pem: no such file: correct the path/,
+    ],
     [
       'YAML that is none',
       () => ['run', write('torn.yaml', 'service: sandbox\nbots: [{ name: dips\n')],

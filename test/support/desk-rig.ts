@@ -23,8 +23,9 @@ export class DeskRig {
   now = 1_800_000_000_000
   #desk: ServedDesk | undefined
 
-  static async start(settings: FileInput['desk'] = {}, more: Partial<DeskStart> = {}): Promise<DeskRig> {
+  static async start(settings: FileInput['desk'] = {}, more: Partial<DeskStart> = {}, now?: number): Promise<DeskRig> {
     const rig = new DeskRig()
+    rig.now = now ?? rig.now
     const config = deskFrom({ port: 0, ...settings }, '')
     const start: DeskStart = { config, journal: '', acts: false, sessions: [], isRun: true, ...more }
     rig.#desk = await serveDesk(

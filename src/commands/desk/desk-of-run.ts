@@ -17,10 +17,10 @@ export class DeskOfRun {
 
   readonly #scrapeHash: string | undefined
 
-  /** Throws a SluiceError (exit 4) if the desk would be open to other machines without TLS, and if the token of the
-   *  metrics cannot be read. */
+  /** Throws a SluiceError if the desk would be open to other machines without TLS (exit 4), and if its certificate or
+   *  the token of the metrics cannot be used. */
   constructor(config: Config) {
-    requireSafeDesk(config.desk)
+    requireSafeDesk(config.desk, Date.now())
     this.#scrapeHash = config.metrics && tokenHash(config.metrics.token.read())
     this.#config = config
   }

@@ -15,12 +15,12 @@ import { MINT_TRAITS } from '../../solana/mint.ts'
 import { defineCommand, JSON_LINE } from '../options.ts'
 import { checkText, togetherOf, worstOf } from './check-text.ts'
 
-/** Lists all errors of a configuration, or shows its bots and their worst case. Reads no secret and opens no
- *  connection. */
+/** Lists all errors of a configuration, or shows its bots and their worst case. Opens no connection, and reads no
+ *  secret except the key of `desk.tls`, which must belong to its certificate. */
 export const command = defineCommand({
   options: { json: JSON_LINE },
   async run(files, { json }) {
-    const result = await loadConfig(files)
+    const result = await loadConfig(files, { certificateAt: Date.now() })
     if (json) console.log(JSON.stringify(checkJson(result)))
     else if (result.ok) console.log(checkText(result.config))
     else console.error(`${formatErrors(result.errors)}\n\n${counted(result.errors.length, 'error')}`)

@@ -1,0 +1,99 @@
+import type { Millis } from '../../base/units.ts'
+import { type Certificate, dateOf, readCertificate, requireValid, validCertificate } from '../../config/certificate.ts'
+import type { DeskConfig } from '../../config/config.ts'
+
+const DAY_MS = 86_400_000
+/** Time left at which the operator hears of an expiry: at most so long, and at most this part of the certificate's
+ *  lifetime, because some certificates live for six days only. */
+const NOTICES = [
+  { mostMs: 14 * DAY_MS, share: 1 / 6 },
+  { mostMs: 3 * DAY_MS, share: 1 / 20 },
+] as const
+/** Time after which the operator hears of files that do not fit together: a renewal replaces one after the other. */
+const UNFIT_MS = 60_000
+
+export interface CertificateWatchParts {
+  readonly files: NonNullable<DeskConfig['tls']>
+  readonly origin: string | undefined
+  readonly now: () => Millis
+  /** Uses renewed files for new connections. */
+  readonly renew: (certificate: Certificate) => void
+  /** Tells the operator. `isUrgent`: by an alert too. */
+  readonly tell: (text: string, isUrgent: boolean) => void
+}
+
+/** Reads renewed files of the certificate without a restart, and tells the operator before it expires. Files that
+ *  cannot be used change nothing: the certificate before stays in use. */
+export class CertificateWatch {
+  readonly #parts: CertificateWatchParts
+  #used: Certificate
+  /** Number of notices that were given about the certificate. */
+  #told = 0
+  #unfit: { readonly problem: string; readonly since: Millis; isTold: boolean } | undefined
+
+  /** Throws a CertificateError if the files cannot be used. */
+  constructor(parts: CertificateWatchParts) {
+    this.#parts = parts
+    this.#used = validCertificate(parts.files, parts.origin, parts.now())
+  }
+
+  get certificate(): Certificate {
+    return this.#used
+  }
+
+  /** Tells the operator the problems of the first certificate. */
+  begin(): void {
+    if (this.#used.warning !== undefined) this.#parts.tell(this.#used.warning, true)
+    this.#tellExpiry()
+  }
+
+  /** Looks at the files and at the clock; called regularly. */
+  look(): void {
+    this.#read()
+    this.#tellExpiry()
+  }
+
+  #read(): void {
+    const { files, origin, now, renew, tell } = this.#parts
+    try {
+      const read = readCertificate(files, origin)
+      const isSame = read.cert === this.#used.cert && read.key === this.#used.key
+      if (!isSame) requireValid(read, files, now())
+      this.#unfit = undefined
+      if (isSame) return
+      renew(read)
+      this.#used = read
+      this.#told = 0
+      tell(`the desk uses the renewed certificate of ${files.certificate}, valid until ${until(read)}`, false)
+      if (read.warning !== undefined) tell(read.warning, true)
+    } catch (error) {
+      this.#failed((error as Error).message)
+    }
+  }
+
+  #failed(problem: string): void {
+    const { now, tell } = this.#parts
+    if (this.#unfit?.problem !== problem) this.#unfit = { problem, since: now(), isTold: false }
+    if (this.#unfit.isTold || now() - this.#unfit.since < UNFIT_MS) return
+    this.#unfit.isTold = true
+    tell(`the desk keeps the certificate that it has, valid until ${until(this.#used)}: ${problem}`, true)
+  }
+
+  #tellExpiry(): void {
+    const { files, now, tell } = this.#parts
+    const { validFrom, validTo } = this.#used
+    const left = validTo - now()
+    const due = NOTICES.filter(({ mostMs, share }) => left <= Math.min(mostMs, (validTo - validFrom) * share)).length
+    const stage = left < 0 ? NOTICES.length + 1 : due
+    if (stage <= this.#told) return
+    this.#told = stage
+    const renewal = 'renew it, and the desk reads the files again by itself; trading goes on'
+    const what =
+      left < 0 ? `expired at ${until(this.#used)}, and browsers refuse it` : `expires at ${until(this.#used)}`
+    tell(`the certificate of the desk ${what}: ${renewal} (${files.certificate})`, true)
+  }
+}
+
+function until({ validTo }: Certificate): string {
+  return dateOf(validTo)
+}
