@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import { Api } from '../src/desk/api/routes.ts'
 import type { Answers } from '../src/desk/api/types.ts'
 import { openReader } from '../src/journal/reader/reader.ts'
+import { recordedView } from '../src/runtime/view/recorded-view.ts'
+import { worthsIn } from '../src/runtime/view/view-worths.ts'
 import { writeDeskJournal } from './desk-journal.ts'
 import { type Figure, isMain, printFigures, threadMs } from './figure.ts'
 import { inTemporaryFolder } from './temporary-folder.ts'
@@ -25,7 +27,8 @@ export async function benchDesk(smoke: boolean, path?: string): Promise<Figure[]
 function figuresOf(path: string): Figure[] {
   const reader = openReader(path)
   const [orders, fills] = [reader.orders(), reader.fills()]
-  const api = new Api(reader, [])
+  const worths = worthsIn(recordedView(reader, 'bench'))
+  const api = new Api(reader, [], () => worths)
   const times = new Map<string, number[]>()
   const ask = (name: string, path: string, query: Readonly<Record<string, string>> = {}): unknown => {
     const begin = threadMs()

@@ -33,6 +33,8 @@ export class BacktestResults implements Journal {
   /** Number of orders, refusals, cancellations, alarms and notes. */
   decisions = 0
   readonly #alarms: string[] = []
+  /** The last output about each bot. */
+  readonly #lastOf = new Map<string, { seq: Seq; time: Millis; index: number; output: Output }>()
 
   constructor(bots: readonly string[], { logged, journal, filled }: ResultsOptions) {
     this.#journal = journal
@@ -75,7 +77,10 @@ export class BacktestResults implements Journal {
   }
 
   output(seq: Seq, time: Millis, index: number, output: Output): void {
-    if (this.#journal !== undefined && !FOR_RECOVERY.has(output.kind)) this.#journal.output(seq, time, index, output)
+    if (this.#journal !== undefined) {
+      if (output.kind === 'bot') this.#lastOf.set(output.money.bot, { seq, time, index, output })
+      else if (!FOR_RECOVERY.has(output.kind)) this.#journal.output(seq, time, index, output)
+    }
     switch (output.kind) {
       case 'order':
         this.decisions++
@@ -104,6 +109,11 @@ export class BacktestResults implements Journal {
         break
       default: // No other output is part of a result.
     }
+  }
+
+  /** Records the last state of each bot, from which the result of the last day follows. */
+  end(): void {
+    for (const { seq, time, index, output } of this.#lastOf.values()) this.#journal?.output(seq, time, index, output)
   }
 
   #order(order: Order): void {

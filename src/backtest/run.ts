@@ -1,6 +1,6 @@
 import { SluiceError } from '../base/errors.ts'
 import { printable } from '../base/text.ts'
-import type { Millis } from '../base/units.ts'
+import type { Lamports, Millis } from '../base/units.ts'
 import { botSettings } from '../config/accounts.ts'
 import type { Config } from '../config/config.ts'
 import { codeHash } from '../config/hashes.ts'
@@ -14,6 +14,8 @@ import type { FeedNews, Market, SourceNews } from '../journal/tape/market-tape.t
 import { Mints } from '../market/mints.ts'
 import { shareOf } from '../orders/budget-status.ts'
 import { Limiter } from '../orders/limiter.ts'
+import type { Journal } from '../orders/ports.ts'
+import { worthFact } from '../runtime/liquidation-value.ts'
 import { PaperWorld } from '../runtime/paper-world.ts'
 import { Segment } from '../runtime/segment.ts'
 import { NOT_WARM, startInput, warmupSeconds } from '../runtime/start-input.ts'
@@ -119,6 +121,19 @@ class Run {
     this.#rows = tape.run()
     this.#watched.end(this.#clock.now())
     this.#sampler?.end()
+    if (this.#options.journal !== undefined) this.#recordEnd(this.#options.journal)
+  }
+
+  /** Records what the journal cannot tell without the tape: the results of the last day, and the values of the
+   *  positions. */
+  #recordEnd(journal: Journal): void {
+    this.#results.end()
+    for (const [account, bots] of Map.groupBy(this.#bots, (bot) => bot.account.id)) {
+      const names = new Set(bots.map(({ name }) => name))
+      const held = this.#results.bots.flatMap(({ name, positions }) => (names.has(name) ? [...positions.values()] : []))
+      const values = new Map(held.map((position) => [position.mint, this.#worthOf(position) as Lamports]))
+      journal.write({ kind: 'learned', learned: worthFact(account, this.#clock.now(), values) })
+    }
   }
 
   /** Restores money and limiters. Bots that share a budget use the budget of the first one. */

@@ -3,8 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { basename, dirname } from 'node:path'
 import type { Millis } from '../base/units.ts'
 import type { DeskConfig } from '../config/config.ts'
+import type { Worth } from '../engine/accounting/money.ts'
 import { type JournalReader, openReader } from '../journal/reader/reader.ts'
 import { recordedView } from '../runtime/view/recorded-view.ts'
+import { worthsIn } from '../runtime/view/view-worths.ts'
 import { CertificateWatch } from './access/certificate-watch.ts'
 import { Gate, isLoopback } from './access/gate.ts'
 import { Logins } from './access/logins.ts'
@@ -45,8 +47,8 @@ export async function serveDesk(
     changed: (sessions) => say({ kind: 'sessions', sessions }),
   })
   const calls = new Calls(say)
-  const api = new LazyApi(journal)
-  const shown = new ShownView({
+  const api = new LazyApi(journal, () => worthsIn(shown.view))
+  const shown: ShownView = new ShownView({
     ...{ now, reader: () => api.reader },
     recorded: isRun ? undefined : () => recordedView(api.reader, basename(journal)),
   })
@@ -148,11 +150,13 @@ async function listen(server: Server, first: number, tries: number, bind: string
 /** The API on the journal, opened at its first use: the desk may start before the journal exists. */
 class LazyApi {
   readonly #path: string
+  readonly #worth: () => Worth
   #reader: JournalReader | undefined
   #api: Api | undefined
 
-  constructor(path: string) {
+  constructor(path: string, worth: () => Worth) {
     this.#path = path
+    this.#worth = worth
   }
 
   get reader(): JournalReader {
@@ -161,7 +165,7 @@ class LazyApi {
   }
 
   get(): Api {
-    this.#api ??= new Api(this.reader, [dirname(this.#path), 'results'])
+    this.#api ??= new Api(this.reader, [dirname(this.#path), 'results'], this.#worth)
     return this.#api
   }
 

@@ -375,7 +375,7 @@ function pastOf(past: RecoveredJournal, positions: readonly Position[], now: Mil
 /** Values of positions at the end of the tape before this start. Without positions, the tape is not read. */
 function worthBefore({ reader }: RecoveredJournal, positions: number): WorthOf {
   const worth = positions === 0 ? () => undefined : liquidationOf(reader)
-  return (position) => (isUnsellable(position) ? ZERO : worth(position.mint, position.tokens, position.decimals))
+  return (position) => (isUnsellable(position) ? ZERO : worth(position))
 }
 
 function postTo({ runner }: AnySegment): (command: Command) => void {

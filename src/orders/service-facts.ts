@@ -1,11 +1,11 @@
 import type { Json } from '../base/json.ts'
 import type { Millis } from '../base/units.ts'
 
-/** A fact about the service that its documentation leaves open. The newest fact of each name counts. */
+/** A fact that no input of the engine contains. The newest fact of each name counts. */
 export interface Learned {
-  /** Subject of the fact: a live account if the chain has proved the fact, otherwise the host of the service. */
+  /** Subject of the fact: an account if the fact is about its money, otherwise the host of the service. */
   readonly about: string
-  /** `proof`, or the endpoint whose records were examined. */
+  /** `proof`; `worth`, see `worthFact`; or the endpoint whose records were examined. */
   readonly name: string
   readonly time: Millis
   readonly value: Json

@@ -1,4 +1,4 @@
-import { type Millis, ZERO } from '../base/units.ts'
+import { type Lamports, type Millis, ZERO } from '../base/units.ts'
 import { keyOf } from '../engine/accounting/by-mint.ts'
 import { DEFAULT_FILL_MODEL } from '../engine/accounting/fill-assumptions.ts'
 import type { Worth } from '../engine/accounting/money.ts'
@@ -11,19 +11,23 @@ import { type Block, RowKind } from '../market/block.ts'
 import { Mints } from '../market/mints.ts'
 import { isSized } from '../market/price.ts'
 import type { UnitSettings } from '../market/unit-proof.ts'
+import type { Learned } from '../orders/service-facts.ts'
 import { PaperExecutor } from '../simulation/paper-executor.ts'
 import { PaperMarket } from '../simulation/paper-market.ts'
 import { SimulatedClock } from '../simulation/simulated-clock.ts'
+
+/** The name under which `worthFact` records. */
+const WORTH = 'worth'
 
 /** Returns a function that reads positions at the end of a journal's tape, as the engine did; see `liquidationOf`. */
 export function readingsOf(reader: JournalReader): (position: Position) => PositionReading | undefined {
   const highs = new Map(reader.heldPositions().map((position) => [keyOf(position), position.highPrice]))
   const end = TapeEnd.of(reader)
-  const worth = end?.worth() ?? (() => undefined)
+  const worth = recordedWorth(reader) ?? end?.worth() ?? (() => undefined)
   return (position) => {
-    const { mint, tokens, decimals, openedAt } = position
+    const { mint, openedAt } = position
     const highPrice = highs.get(keyOf(position)) ?? position.highPrice
-    const lamports = isUnsellable(position) ? ZERO : worth(mint, tokens, decimals)
+    const lamports = isUnsellable(position) ? ZERO : worth(position)
     const seen = end?.exits.get(mint)
     const printedAt = Math.max(openedAt, seen?.printedAt ?? 0)
     return { lamports, price: seen?.price, highPrice, printedAt, pricedAt: Math.max(openedAt, seen?.pricedAt ?? 0) }
@@ -33,9 +37,22 @@ export function readingsOf(reader: JournalReader): (position: Position) => Posit
 /** Returns a function that values positions at the end of a journal's tape, before network fee and rent, at the lower
  *  one of the robust price and the price of the exits. The value is 0 for dead and unsellable tokens, and undefined
  *  without a tape or while the unit of the price is unverified. Reads enough of the tape that a token without prints in
- *  that part is dead. */
+ *  that part is dead. The journal of a backtest has no tape, but the values themselves; see `worthFact`. */
 export function liquidationOf(reader: JournalReader): Worth {
-  return TapeEnd.of(reader)?.worth() ?? (() => undefined)
+  return recordedWorth(reader) ?? TapeEnd.of(reader)?.worth() ?? (() => undefined)
+}
+
+/** The values of an account's positions at the end of a run whose journal has no tape. */
+export function worthFact(account: string, time: Millis, values: ReadonlyMap<string, Lamports>): Learned {
+  return { about: account, name: WORTH, time, value: Object.fromEntries(values) }
+}
+
+/** The values that a backtest recorded at its end; undefined if the journal has none. */
+function recordedWorth(reader: JournalReader): Worth | undefined {
+  const facts = reader.learned(WORTH)
+  if (facts.length === 0) return undefined
+  const worths = new Map(facts.map(({ about, value }) => [about, value as Record<string, Lamports>]))
+  return ({ account, mint }) => worths.get(account)?.[mint]
 }
 
 /** The prices at the end of a tape. */
@@ -78,7 +95,7 @@ class TapeEnd {
   worth(): Worth {
     if (!this.mints.list.some((mint) => this.#market.price(mint) !== undefined)) return () => undefined
     const executor = new PaperExecutor(new SimulatedClock(this.#now), this.#market, DEFAULT_FILL_MODEL, 0)
-    return (mint, tokens, decimals) => executor.valueOf({ mint, tokens, decimals }, this.exits.get(mint)?.price)
+    return (held) => executor.valueOf(held, this.exits.get(held.mint)?.price)
   }
 }
 

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { sendCommand } from '../../src/live/control/client.ts'
 import type { View } from '../../src/runtime/view/view.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { sumsOf } from '../support/three-sums.ts'
 import { launch, sluice } from './process.ts'
 import { until } from './until.ts'
 
@@ -82,6 +83,9 @@ test('a run that the desk steers replays equal, and its journal says who gave ea
     ],
     ['stop', undefined],
   ])
+  const sums = sumsOf(journal)
+  expect(sums.map(({ header, money }) => [header, money])).toEqual(sums.map(({ report }) => [report, report]))
+  expect(sums.some(({ report }) => report !== 0)).toBe(true)
   const replayed = await sluice(['replay', '--verify', '--json', '--journal', journal])
   expect(JSON.parse(replayed.stdout.trim().split('\n').at(-1) as string)).toMatchObject({
     segments: 1,

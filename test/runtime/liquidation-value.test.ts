@@ -8,7 +8,7 @@ import { MINT, MINT_2 } from '../support/engine-rig.ts'
 import { blockOf, type MarketRow } from '../support/market-rows.ts'
 
 const T0 = 1_780_000_000_000
-const TOKENS = 1_000_000_000_000n
+const HELD = { account: 'paper|a', tokens: 1_000_000_000_000n, decimals: 6 }
 
 /** A journal that holds MINT, with a tape of prints at these prices, 0.1 s apart. */
 function journalWith(prices: readonly number[], exits: ExitRules): JournalReader {
@@ -20,6 +20,7 @@ function journalWith(prices: readonly number[], exits: ExitRules): JournalReader
     for (const mint of [MINT, MINT_2])
       rows.push({ kind: at % 2 === 0 ? 'buy' : 'sell', time: T0 + at * 100, mint, price, sol: 0.1 } as MarketRow)
   return {
+    learned: () => [],
     lastStart: () => ({ units: { tradePrice: 'sol', tradeAmount: 'sol' } }),
     heldPositions: () => [{ mint: MINT, exits }],
     warmupRange: () => ({ from: 0, to: rows.length }),
@@ -50,10 +51,10 @@ test.each<[string, ExitRules, readonly number[], number]>([
   ],
 ])('a held token is valued at the lower price: %s', (_what, exits, prices, at) => {
   const worth = liquidationOf(journalWith(prices, exits))
-  expect((worth(MINT, TOKENS, 6) ?? 0) / into(at)).toBeCloseTo(1, 1)
+  expect((worth({ ...HELD, mint: MINT }) ?? 0) / into(at)).toBeCloseTo(1, 1)
 })
 
 test('a token that no position holds has no price of exits', () => {
   const worth = liquidationOf(journalWith([...Array(90).fill(1e-7), ...Array(7).fill(2e-7)], {}))
-  expect((worth(MINT_2, TOKENS, 6) ?? 0) / into(2e-7)).toBeCloseTo(1, 1)
+  expect((worth({ ...HELD, mint: MINT_2 }) ?? 0) / into(2e-7)).toBeCloseTo(1, 1)
 })

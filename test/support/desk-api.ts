@@ -2,6 +2,7 @@ import { afterAll, expect } from 'vitest'
 import { Api } from '../../src/desk/api/routes.ts'
 import type { Answers } from '../../src/desk/api/types.ts'
 import { type JournalReader, openReader } from '../../src/journal/reader/reader.ts'
+import { liquidationOf } from '../../src/runtime/liquidation-value.ts'
 
 export type Query = Readonly<Record<string, string>>
 type Endpoint = keyof Answers
@@ -14,7 +15,7 @@ export class ApiRig {
 
   constructor(path: string, folders: readonly string[] = []) {
     this.reader = openReader(path)
-    this.#api = new Api(this.reader, folders)
+    this.#api = new Api(this.reader, folders, () => liquidationOf(this.reader))
     afterAll(() => this.reader.close())
   }
 

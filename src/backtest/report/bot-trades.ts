@@ -109,9 +109,7 @@ export function markHeld(
   held: readonly Position[],
   worth: Worth,
 ): ReadonlyMap<string, number | undefined> {
-  const values = new Map(
-    held.map((one) => [one.mint, isUnsellable(one) ? 0 : worth(one.mint, one.tokens, one.decimals)]),
-  )
+  const values = new Map(held.map((one) => [one.mint, isUnsellable(one) ? 0 : worth(one)]))
   const unsold = new Map(held.map(({ mint, exiting }) => [mint, exiting]))
   markTrips(trips, (mint) => ({ lamports: values.get(mint) ?? 0, unsold: unsold.get(mint) ?? '' }))
   return values

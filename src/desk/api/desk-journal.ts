@@ -1,3 +1,4 @@
+import type { Worth } from '../../engine/accounting/money.ts'
 import type { JournalReader } from '../../journal/reader/reader.ts'
 import type { TapeIndex } from '../../journal/tape/tape-index.ts'
 import { MoneyBooks } from './money-books.ts'
@@ -11,9 +12,12 @@ export class DeskJournal {
   readonly #tape: TapeIndex
   readonly #money: MoneyBooks
   readonly #prints: TokenPrints
+  readonly #worth: () => Worth
 
-  constructor(reader: JournalReader) {
+  /** `worth`: returns the values of the positions at this moment. */
+  constructor(reader: JournalReader, worth: () => Worth) {
     this.reader = reader
+    this.#worth = worth
     reader.indexDecisions()
     this.#tape = reader.tapeIndex()
     this.#money = new MoneyBooks(reader)
@@ -24,6 +28,11 @@ export class DeskJournal {
   get tape(): TapeIndex {
     this.#tape.refresh()
     return this.#tape
+  }
+
+  /** Values of the positions now. */
+  get worth(): Worth {
+    return this.#worth()
   }
 
   /** Results of the bots, up to date. */

@@ -2,7 +2,6 @@ import { lamportsToSol, type Millis } from '../../base/units.ts'
 import { isReal, type Mode } from '../../engine/account.ts'
 import { netOf } from '../../engine/accounting/round-trip.ts'
 import { LEDGER_LABELS } from '../../journal/reader/ledger.ts'
-import { liquidationOf } from '../../runtime/liquidation-value.ts'
 import { utcDateOf } from '../../runtime/time-text.ts'
 import type { DeskJournal } from './desk-journal.ts'
 import { type BotBook, markOpenTrips, netOfBot } from './money-books.ts'
@@ -29,7 +28,7 @@ function selected(journal: DeskJournal, parameters: Parameters): Selection {
   const mode = parameters.word('mode', MODES) ?? modes[0] ?? 'paper'
   const bot = parameters.bot()
   const books = bots.filter((book) => modeOf(book.account) === mode && (bot === undefined || book.bot === bot))
-  markOpenTrips(books, journal.reader, liquidationOf(journal.reader))
+  markOpenTrips(books, journal.reader, journal.worth)
   return { mode, modes, books }
 }
 

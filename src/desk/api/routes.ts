@@ -1,4 +1,5 @@
 import { SluiceError } from '../../base/errors.ts'
+import type { Worth } from '../../engine/accounting/money.ts'
 import type { JournalReader } from '../../journal/reader/reader.ts'
 import { Refusal, type RefusalCode } from '../refusal.ts'
 import { DeskJournal } from './desk-journal.ts'
@@ -64,9 +65,10 @@ export class Api {
   readonly journal: DeskJournal
   readonly results: Results
 
-  /** `folders`: folders of results, or folders that contain such folders. */
-  constructor(reader: JournalReader, folders: readonly string[]) {
-    this.journal = new DeskJournal(reader)
+  /** `folders`: folders of results, or folders that contain such folders. `worth`: returns the values of the positions
+   *  at this moment. */
+  constructor(reader: JournalReader, folders: readonly string[], worth: () => Worth) {
+    this.journal = new DeskJournal(reader, worth)
     this.results = new Results(folders)
   }
 

@@ -210,8 +210,16 @@ export function foldMovements(movements: readonly Movement[]): MoneyFold {
   return fold
 }
 
+/** Tokens that an account holds. */
+export interface Held {
+  readonly account: string
+  readonly mint: string
+  readonly tokens: TokenAmount
+  readonly decimals: number
+}
+
 /** Returns the liquidation value of tokens in lamports; undefined if no price is known. */
-export type Worth = (mint: string, tokens: TokenAmount, decimals: number) => Lamports | undefined
+export type Worth = (held: Held) => Lamports | undefined
 
 /** Profit of a bot in one account, lamports. */
 export interface Profit {
@@ -247,7 +255,7 @@ function profitOf({ account, bot, disposals, lostLamports }: BotMoney, holdings:
   const heldLamports = sum(lots.map(({ costLamports, feeLamports }) => costLamports + feeLamports))
   const worths = holdings.map(({ mint, lots: own }) => {
     const tokens = own.reduce((all, lot) => all + lot.tokens, 0n)
-    return value(mint, tokens, own[0]?.decimals ?? 0)
+    return value({ account, mint, tokens, decimals: own[0]?.decimals ?? 0 })
   })
   const isKnown = worths.every((worth) => worth !== undefined)
   return {

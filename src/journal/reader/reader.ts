@@ -12,6 +12,7 @@ import type { SourceValue } from '../../engine/sources.ts'
 import type { Block } from '../../market/block.ts'
 import { Mints } from '../../market/mints.ts'
 import type { Attempt } from '../../orders/attempt.ts'
+import type { Learned } from '../../orders/service-facts.ts'
 import { damageOf, guarded, openForReading, refusalOf } from '../database.ts'
 import type { Finding } from '../proof/finding.ts'
 import { changedRows, findingsOf } from '../proof/findings.ts'
@@ -352,7 +353,7 @@ export class JournalReader {
     return rows.map(({ json }) => {
       const position = decodeJson<Position>(json)
       const { bot, mint, state, tokens, decimals, costLamports, openedAt: time, averagePrice: price } = position
-      const value = isUnsellable(position) ? 0 : worth(mint, tokens, decimals)
+      const value = isUnsellable(position) ? 0 : worth(position)
       const valueSol = value === undefined ? null : lamportsToSol(value)
       const [costSol, whole] = [lamportsToSol(costLamports), wholeTokens(tokens, decimals)]
       return { bot, mint, state, tokens: whole, costSol, valueSol, selling: sellingText(position), time, price }
@@ -412,6 +413,14 @@ export class JournalReader {
   /** Open positions with their marks, oldest first. */
   heldPositions(): Position[] {
     return this.#read(() => heldPositions(this.#db))
+  }
+
+  /** The facts of this name, by their subject. */
+  learned(name: string): Learned[] {
+    const rows = this.#read(() =>
+      this.#db.prepare<[string], { json: string }>('SELECT json FROM learned WHERE name = ? ORDER BY about').all(name),
+    )
+    return rows.map(({ json }) => decodeJson<Learned>(json))
   }
 
   /** Start of the last segment; undefined if no process has run. */

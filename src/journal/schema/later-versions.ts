@@ -26,7 +26,8 @@ SELECT account, slot, time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixep
 FROM wallet_transaction;
 `
 
-/** Facts that were found out where the service's documentation leaves details open. */
+/** Facts that were found out where the service's documentation leaves details open, and values at the end of a backtest
+ *  (`Learned`). */
 export const LEARNED = `
 CREATE TABLE learned (
   about TEXT NOT NULL, -- an account, or a service's host

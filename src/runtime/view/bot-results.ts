@@ -1,9 +1,10 @@
-import { dayOf, type Lamports, lamportsToSol, type Millis } from '../../base/units.ts'
+import { dayOf, type Lamports, lamportsToSol, type Millis, type Seq } from '../../base/units.ts'
 import type { Position } from '../../engine/accounting/position.ts'
 import { PositionSums } from '../../engine/accounting/position-sums.ts'
 import type { Input, Output } from '../../engine/messages.ts'
 import type { BotMoney, RecoveredMoney } from '../../engine/recovered-money.ts'
 import type { PastResults } from '../../journal/reader/reader.ts'
+import type { OpenOrders } from './open-orders.ts'
 import type { BotStatus, Result } from './view.ts'
 
 /** Lamports of a result; `net` follows from them. */
@@ -48,8 +49,8 @@ export class BotResults {
   readonly #stray = new Map<string, number>()
   readonly #days = new Map<string, Day>()
   readonly #trades = new Map<string, Trades>()
-  /** Fee of the last input, and the bot that paid it. */
-  #late = { fee: 0, bot: '' }
+  /** Seq of the last input, its fee, and the bot that paid it. */
+  #late = { seq: 0, fee: 0, bot: '' }
 
   /** Positions that are not closed. */
   get open(): Map<string, Position> {
@@ -96,14 +97,18 @@ export class BotResults {
   }
 
   /** Sees every input before its outputs. A failed attempt may be reported after its position has closed. Its fee then
-   *  belongs to no position, so no position is an output of the report. */
-  hear(input: Input): void {
-    const { fee, bot } = this.#late
-    if (fee > 0 && bot !== '') this.#stray.set(bot, (this.#stray.get(bot) ?? 0) + fee)
-    this.#late = { fee: input.kind === 'report' ? (input.report.feeLamports ?? 0) : 0, bot: '' }
+   *  belongs to no position, so no position is an output of the report. `orders`: a backtest records no output about
+   *  the bot, so the order tells who paid. */
+  hear(seq: Seq, input: Input, orders: Pick<OpenOrders, 'find'>): void {
+    this.#settle()
+    const late = input.kind === 'report' ? input.report : undefined
+    const failed = late?.feeLamports ?? 0
+    this.#late = { seq, fee: failed, bot: (failed > 0 && orders.find(late?.orderId ?? '')?.order.bot) || '' }
   }
 
-  take(output: Output): void {
+  take(seq: Seq, output: Output): void {
+    // Rows are no inputs: this output belongs to a later row.
+    if (seq !== this.#late.seq) this.#settle()
     if (output.kind === 'bot') {
       this.#dayOf(output.money)
       this.#late.bot = output.money.bot
@@ -112,6 +117,12 @@ export class BotResults {
     this.#late.fee = 0
     this.#sums.note(output.position)
     if (output.position.state === 'closed' && output.position.averagePrice > 0) this.#closed(output.position)
+  }
+
+  #settle(): void {
+    const { fee, bot } = this.#late
+    if (fee > 0 && bot !== '') this.#stray.set(bot, (this.#stray.get(bot) ?? 0) + fee)
+    this.#late.fee = 0
   }
 
   /** Result of a bot since the present UTC day began. The engine measures the day for the limits; here a position

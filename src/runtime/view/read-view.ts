@@ -1,4 +1,4 @@
-import { lamportsToSol, type Millis, wholeTokens } from '../../base/units.ts'
+import { lamportsToSol, type Millis, wholeTokens, ZERO } from '../../base/units.ts'
 import { isUnsellable, type Position, sellingText } from '../../engine/accounting/position.ts'
 import { exitLevels, type PositionReading } from '../../engine/exits/exit-levels.ts'
 import type { BotSettings, Plan } from '../../engine/settings.ts'
@@ -50,12 +50,12 @@ export interface ViewParts {
 /** Reads the view of running bots. Prices are read now, and everything else is what the model has heard. `n`: number of
  *  changes that were announced. */
 export function readView(parts: ViewParts, time: Millis, n = 0): View {
-  const { bots, model, world, journalPath, readingOf, startedAt, title } = parts
+  const { bots, model, world, journalPath, readingOf, startedAt, title, source = 'running' } = parts
   const { segment, seq, rows, orders, filled } = model
-  const worthOf = worthsOf(readingOf)
+  const worthOf = worthsOf(readingOf, source)
   const stops = [...model.stops.of(bots, time), ...model.undecided.stops(bots, model.positions.values(), time)]
   return {
-    ...{ id: `${segment}-${n}`, title, source: parts.source ?? 'running' },
+    ...{ id: `${segment}-${n}`, title, source },
     ...{ startedAt, time, seq, rows, decisions: model.decisions, orders, fills: filled, stops },
     ...{ totals: model.totals.totals, process: parts.process?.() ?? null },
     ...{ feedLagMs: model.feedLagMs, gaps: model.gaps, gapSeconds: model.gapMs / 1000 },
@@ -71,12 +71,13 @@ export function readView(parts: ViewParts, time: Millis, n = 0): View {
   }
 }
 
-/** Returns a function that values positions. Each position is read once, because a view needs its value several
- *  times. */
-function worthsOf(readingOf: ViewParts['readingOf']): WorthOf {
+/** Returns a function that values positions; `worthsIn` says what counts without a price. Each position is read once,
+ *  because a view needs its value several times. */
+function worthsOf(readingOf: ViewParts['readingOf'], source: View['source']): WorthOf {
   const worths = new Map<Position, ReturnType<WorthOf>>()
+  const unpriced = source === 'recorded' ? ZERO : undefined
   return (position) => {
-    if (!worths.has(position)) worths.set(position, readingOf(position)?.lamports)
+    if (!worths.has(position)) worths.set(position, readingOf(position)?.lamports ?? unpriced)
     return worths.get(position)
   }
 }

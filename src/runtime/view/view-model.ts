@@ -248,7 +248,7 @@ export class ViewModel {
       this.gapMs += Math.max(0, input.to - input.from)
     }
     this.stops.hear(time, input)
-    this.results.hear(input)
+    this.results.hear(seq, input, this.openOrders)
     this.totals.hear(input, this.openOrders)
     this.#collected = undefined
     if (this.#asked.size > 0) this.#collect(input)
@@ -273,7 +273,7 @@ export class ViewModel {
     this.#collected?.push(output)
     for (const listen of this.#listeners) listen(time, output)
     this.stops.take(time, output)
-    this.results.take(output)
+    this.results.take(seq, output)
     this.totals.take(time, output, this.openOrders)
     this.openOrders.take(output)
     this.entries.take(output)

@@ -199,7 +199,7 @@ export interface Result {
   /** Network fees and rent that was not returned. */
   readonly feesSol: number
   /** Change of the liquidation value of the open positions minus their cost. A position without a price counts as
-   *  worth its cost. */
+   *  worth its cost, and in a recorded journal as worth nothing. */
   readonly unrealizedSol: number
   readonly netSol: number
 }

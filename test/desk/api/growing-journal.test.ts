@@ -4,6 +4,7 @@ import { Api } from '../../../src/desk/api/routes.ts'
 import type { Strategy } from '../../../src/engine/strategy.ts'
 import { openReader } from '../../../src/journal/reader/reader.ts'
 import { Mints } from '../../../src/market/mints.ts'
+import { liquidationOf } from '../../../src/runtime/liquidation-value.ts'
 import { runSteps } from '../../../src/sandbox/market/event-rows.ts'
 import { SeededMarket } from '../../../src/sandbox/market/seeded-market.ts'
 import { SimulatedProcess } from '../../../src/testing/simulated-process.ts'
@@ -55,7 +56,7 @@ test('while a process writes and merges its tape, an API that remembers answers 
   })
   journal.flush()
   const reader = openReader(path)
-  const api = new Api(reader, [])
+  const api = new Api(reader, [], () => liquidationOf(reader))
   let fills = 0
   for (let step = 1; step <= STEPS; step++) {
     runSteps(market, step * STEP_MS, (time) => {
@@ -64,7 +65,7 @@ test('while a process writes and merges its tape, an API that remembers answers 
     if (step % 4 === 0) journal.tidy()
     else journal.flush()
     const fresh = openReader(path)
-    expect(answers(api), `step ${step}`).toEqual(answers(new Api(fresh, [])))
+    expect(answers(api), `step ${step}`).toEqual(answers(new Api(fresh, [], () => liquidationOf(fresh))))
     fills = fresh.fills().length
     fresh.close()
   }

@@ -42,7 +42,7 @@ test('the parts of every result and of every total add up to the lamport', () =>
       const results = new BotResults()
       results.restore({ ...NO_MONEY, positions: [held()] }, NO_PAST, () => WORTH)
       for (const [realized, fees, isOpen] of positions)
-        results.take({
+        results.take(1, {
           kind: 'position',
           position: isOpen ? held({ feeLamports: fees as Lamports }) : closed(realized, fees),
         })
@@ -70,7 +70,7 @@ test('what open positions earned before the start belongs to the time before it'
   const { unrealizedSol } = results.sinceBeginning('dips', 'w', () => WORTH)
   expect(results.sinceBeginning('dips', 'w', () => WORTH)).toMatchObject({ realizedSol: 0.05, feesSol: 0.004 })
   expect(unrealizedSol).toBeCloseTo(0.0987 - 0.09, 3)
-  results.take({ kind: 'position', position: closed(35_000_000, 1_500_000) })
+  results.take(1, { kind: 'position', position: closed(35_000_000, 1_500_000) })
   const start = results.sinceStart('dips', () => WORTH)
   expect(start).toMatchObject({ realizedSol: 0.015, feesSol: 0.0005 })
   expect(start.unrealizedSol).toBe(-unrealizedSol)
@@ -78,21 +78,29 @@ test('what open positions earned before the start belongs to the time before it'
   expect(results.sinceBeginning('dips', 'w', () => WORTH)).toEqual(all)
 })
 
-test.each<[what: string, outputs: Output[], fees: number]>([
-  [
-    'counts once if its position is open',
-    [{ kind: 'position', position: held({ feeLamports: lamports(5_000) }) }],
-    5_000,
-  ],
-  ['counts if its position has closed', [], 5_000],
-])('the fee of a failed attempt %s', (_what, outputs, fees) => {
-  const results = new BotResults()
+const POSITION = { kind: 'position', position: held({ feeLamports: lamports(5_000) }) } as const
+const ANOTHER = { kind: 'position', position: held({ mint: keyOf(2) }) } as const
+
+test.each<[what: string, outputs: Output[], ofRow: Output[]]>([
+  ['counts once if its position is open', [POSITION], []],
+  ['counts if its position has closed', [], []],
+  ['counts if its position has closed and the next row changes another position', [], [ANOTHER]],
+])('the fee of a failed attempt %s', (_what, outputs, ofRow) => {
+  const money = { ...NO_RESULTS, bot: 'dips', account: 'w', status: 'active', state: null } as const
   const failed: Input = { kind: 'report', id: 1, report: report(1, { feeLamports: lamports(5_000) }) }
-  results.hear(failed)
-  results.take({ kind: 'bot', money: { ...NO_RESULTS, bot: 'dips', account: 'w', status: 'active', state: null } })
-  for (const output of outputs) results.take(output)
-  results.hear({ kind: 'timer', id: 1 })
-  expect(results.sinceStart('dips', () => undefined)).toMatchObject({ feesSol: fees / 1e9, netSol: -fees / 1e9 })
+  const order = { find: () => ({ order: { bot: 'dips' }, state: 'filled' }) as never }
+  // An output names a live bot. In the journal of a backtest, only the order does.
+  for (const [orders, told] of [
+    [{ find: () => undefined }, [{ kind: 'bot', money }]],
+    [order, []],
+  ] as const) {
+    const results = new BotResults()
+    results.hear(1, failed, orders)
+    for (const output of [...told, ...outputs]) results.take(1, output)
+    for (const output of ofRow) results.take(2, output)
+    results.hear(3, { kind: 'timer', id: 1 }, orders)
+    expect(results.sinceStart('dips', () => undefined)).toMatchObject({ feesSol: 5e-6, netSol: -5e-6 })
+  }
 })
 
 test('in a paper run the net results of every bot are the change of its wallet and its holdings', async () => {
