@@ -5,6 +5,7 @@ import { lockJournal } from '../journal/lock.ts'
 import { openReader } from '../journal/reader/reader.ts'
 import { openJournal } from '../journal/writer/journal.ts'
 import type { Journal } from '../orders/ports.ts'
+import { FinalRecords } from './final-records.ts'
 import { reportPage } from './report/page.ts'
 import type { Report } from './report/report.ts'
 
@@ -26,7 +27,9 @@ export async function runIntoFolder<T>(folder: string | undefined, run: (journal
   const journal = openJournal(path, { durable: false, space: NO_LIMITS, onFailure: (error) => (failure = error) })
   let result: T | undefined
   try {
-    result = run(journal)
+    const records = new FinalRecords(journal)
+    result = run(records)
+    records.end()
   } finally {
     await journal.close()
     if (result === undefined) removeResults(folder)

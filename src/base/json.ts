@@ -8,33 +8,60 @@ const MOST_LEVELS = 100
 const MOST_VALUES = 1_000_000
 const MOST_CHARACTERS = 1_000_000
 
+/** Characters that JSON may escape: control characters, quotes, backslashes and halves of pairs. */
+const ESCAPED = /[^ !#-[\]-\ud7ff\ue000-\uffff]/
+
+/** Encodes a value as `JSON.stringify` does, and bigints as well. `JSON.stringify` with a replacer takes three times as
+ *  long. */
 export function encodeJson(value: unknown): string {
-  // JSON.stringify is slow with a replacer, so the replacer is used only if a value needs replacing.
-  if (!needsReplacing(value)) return JSON.stringify(value)
-  return JSON.stringify(value, (_key, item: unknown) =>
-    typeof item === 'bigint'
-      ? new Bigint(item)
-      : isRecord(item) && !(item instanceof Bigint)
-        ? rename(item, /^\$+bigint$/, (key) => `$${key}`)
-        : item,
-  )
+  return encoded(value) as string
 }
 
-/** The encoded form of a bigint. */
-class Bigint {
-  readonly $bigint: string
-
-  constructor(value: bigint) {
-    this.$bigint = value.toString()
+function encoded(value: unknown): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return ESCAPED.test(value) ? JSON.stringify(value) : `"${value}"`
+    case 'number':
+      return Number.isFinite(value) ? `${value}` : 'null'
+    case 'boolean':
+      return value ? 'true' : 'false'
+    case 'bigint':
+      return `{"$bigint":"${value}"}`
+    case 'object':
+      if (value === null) return 'null'
+      return Array.isArray(value) ? encodedList(value) : encodedRecord(value as Record<string, unknown>)
+    default:
+      return undefined
   }
 }
 
-function needsReplacing(value: unknown): boolean {
-  if (typeof value === 'bigint') return true
-  if (typeof value !== 'object' || value === null) return false
-  for (const key in value)
-    if (key.charCodeAt(0) === 36 || needsReplacing((value as Record<string, unknown>)[key])) return true
-  return false
+function encodedList(list: readonly unknown[]): string {
+  let text = ''
+  for (let at = 0; at < list.length; at++) text += `${at === 0 ? '' : ','}${encoded(list[at]) ?? 'null'}`
+  return `[${text}]`
+}
+
+function encodedRecord(record: Record<string, unknown>): string {
+  if (typeof record.toJSON === 'function') return JSON.stringify(record)
+  let text = ''
+  for (const key of Object.keys(record)) {
+    const item = encoded(record[key])
+    if (item !== undefined) text += `${text === '' ? '' : ','}${encodedKey(key)}${item}`
+  }
+  return `{${text}}`
+}
+
+/** Most keys whose encoded form is kept. The records of a journal have a few hundred. */
+const MOST_KEYS = 1_000
+const encodedKeys = new Map<string, string>()
+
+/** The key with its colon. A key that looks like `$bigint` gets another $. */
+function encodedKey(key: string): string {
+  const known = encodedKeys.get(key)
+  if (known !== undefined) return known
+  const text = `${JSON.stringify(/^\$+bigint$/.test(key) ? `$${key}` : key)}:`
+  if (encodedKeys.size < MOST_KEYS) encodedKeys.set(key, text)
+  return text
 }
 
 export function decodeJson<T>(text: string): T {

@@ -37,6 +37,8 @@ interface Ghost {
   lastPrice: number
   lastTime: Millis
   readonly exitPrice: ExitPrice
+  /** Time without a price after which everything is sold, ms. */
+  readonly quietMs: Millis
 }
 
 /** Results that missed entries would have had. Such an entry is bought at the robust price at the time it would have
@@ -46,7 +48,8 @@ export class Ghosts {
   readonly #mints: Mints
   readonly #costs: ReadonlyMap<string, GhostCosts>
   readonly #waiting = new Map<string, Ghost[]>()
-  readonly #byToken = new Map<TokenId, Ghost[]>()
+  /** The ghosts of each token that are not closed, by token number; undefined before the token's first price. */
+  readonly #byToken: (Ghost[] | undefined)[] = []
   readonly #net = new Map<string, number>()
 
   /** `costs`: the costs of each bot. */
@@ -65,8 +68,11 @@ export class Ghosts {
         lastPrice: 0,
         lastTime: 0,
         exitPrice: new ExitPrice(),
+        quietMs: Math.min(...quietLimits(entry.exits)) * 1000,
       }
-      this.#waiting.set(entry.mint, [...(this.#waiting.get(entry.mint) ?? []), ghost])
+      const known = this.#waiting.get(entry.mint)
+      if (known === undefined) this.#waiting.set(entry.mint, [ghost])
+      else known.push(ghost)
       this.#net.set(entry.bot, 0)
     }
   }
@@ -74,22 +80,20 @@ export class Ghosts {
   /** Adds the robust price of a token after a print, SOL per token. */
   price(token: TokenId, time: Millis, price: number, print: number): void {
     if (this.#waiting.size === 0) return
-    let ghosts = this.#byToken.get(token)
+    let ghosts = this.#byToken[token]
     if (ghosts === undefined) {
       ghosts = this.#waiting.get(this.#mints.list[token] as string) ?? []
-      this.#byToken.set(token, ghosts)
+      this.#byToken[token] = ghosts
     }
-    if (ghosts.length === 0) return
-    this.#byToken.set(
-      token,
-      ghosts.filter((ghost) => !this.#follow(ghost, time, price, print)),
-    )
+    let kept = 0
+    for (const ghost of ghosts) if (!this.#follow(ghost, time, price, print)) ghosts[kept++] = ghost
+    ghosts.length = kept
   }
 
   /** Ends the positions and returns the results, lamports by bot. An entry that got no price counts as 0. */
   end(to: Millis): ReadonlyMap<string, number> {
-    for (const ghosts of this.#byToken.values())
-      for (const ghost of ghosts) {
+    for (const ghosts of this.#byToken)
+      for (const ghost of ghosts ?? []) {
         const isDead = to - ghost.lastTime > this.#costsOf(ghost).deadAfterMs
         if (ghost.tokens > 0) this.#close(ghost, isDead ? 0 : ghost.lastPrice)
       }
@@ -103,12 +107,13 @@ export class Ghosts {
     if (ghost.tokens === 0) this.#open(ghost, time, robust)
     ghost.exitPrice.fold(print, robust, time)
     const price = ghost.exitPrice.of(entry.exits.windowPrints ?? DEFAULT_EXIT_WINDOW, robust, time)
-    const quietMs = Math.min(...quietLimits(entry.exits)) * 1000
-    if (time - ghost.lastTime >= quietMs) {
+    if (time - ghost.lastTime >= ghost.quietMs) {
       this.#close(ghost, ghost.lastPrice)
       return true
     }
-    Object.assign(ghost, { lastPrice: robust, lastTime: time, highPrice: Math.max(ghost.highPrice, price) })
+    ghost.lastPrice = robust
+    ghost.lastTime = time
+    ghost.highPrice = Math.max(ghost.highPrice, price)
     const { maxHoldSeconds } = entry.exits
     const ageMs = time - ghost.openedAt
     const isOld = maxHoldSeconds !== undefined && ageMs >= maxHoldSeconds * 1000

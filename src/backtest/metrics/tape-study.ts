@@ -33,7 +33,10 @@ export class TapeStudy {
   readonly #windows: ReadonlyMap<string, Window>
   /** Names that creators gave to the charted tokens. */
   readonly names = new Map<string, { readonly symbol: string; readonly name: string }>()
-  readonly #charts = new Map<TokenId, Chart | undefined>()
+  /** The charts in the order of their first trade. */
+  readonly #charted: [TokenId, Chart][] = []
+  /** The chart of each token; null for a token that is not charted, undefined for one without a trade yet. */
+  readonly #charts: (Chart | null | undefined)[] = []
 
   /** `windows`: the tokens to chart, each with the time to chart. */
   constructor(
@@ -55,7 +58,8 @@ export class TapeStudy {
       const token = tokens[row] as number
       if (kind[row] === RowKind.newToken) this.#name(block, row, token)
       if ((kind[row] as number) > RowKind.sell) continue
-      this.#chartOf(token)?.traded(time[row] as number, amount[row] as number, kind[row] === RowKind.buy)
+      const chart = this.#chartOf(token)
+      chart?.traded(time[row] as number, amount[row] as number, kind[row] === RowKind.buy)
       const before = this.#prices.at(token)
       if (!this.#prices.fold(block, row, token)) continue
       const price = (amount[row] as number) / (size[row] as number)
@@ -65,7 +69,7 @@ export class TapeStudy {
       }
       const robust = this.#prices.at(token)
       if (robust !== undefined) this.#priced(token, time[row] as number, robust, price)
-      this.#chartOf(token)?.add(time[row] as number, robust)
+      chart?.add(time[row] as number, robust)
     }
   }
 
@@ -87,16 +91,14 @@ export class TapeStudy {
   /** Points of each chart: time and robust price, SOL per token. */
   charts(): Map<string, [Millis, number][]> {
     const found = new Map<string, [Millis, number][]>()
-    for (const [token, chart] of this.#charts)
-      if (chart !== undefined) found.set(this.#mints.list[token] as string, chart.points)
+    for (const [token, chart] of this.#charted) found.set(this.#mints.list[token] as string, chart.points)
     return found
   }
 
   /** Volume of each chart: time of a step, SOL of its buys, and SOL of its sales. */
   volumes(): Map<string, [Millis, number, number][]> {
     const found = new Map<string, [Millis, number, number][]>()
-    for (const [token, chart] of this.#charts)
-      if (chart !== undefined) found.set(this.#mints.list[token] as string, chart.volume)
+    for (const [token, chart] of this.#charted) found.set(this.#mints.list[token] as string, chart.volume)
     return found
   }
 
@@ -113,13 +115,14 @@ export class TapeStudy {
     this.names.set(mint, { symbol, name })
   }
 
-  #chartOf(token: TokenId): Chart | undefined {
-    if (this.#windows.size === 0) return undefined
-    if (!this.#charts.has(token)) {
-      const window = this.#windows.get(this.#mints.list[token] as string)
-      this.#charts.set(token, window && new Chart(window))
-    }
-    return this.#charts.get(token)
+  #chartOf(token: TokenId): Chart | null {
+    const known = this.#charts[token]
+    if (known !== undefined) return known
+    const window = this.#windows.get(this.#mints.list[token] as string)
+    const chart = window === undefined ? null : new Chart(window)
+    this.#charts[token] = chart
+    if (chart !== null) this.#charted.push([token, chart])
+    return chart
   }
 }
 
@@ -151,9 +154,12 @@ class Chart {
   add(time: Millis, price: number | undefined): void {
     const step = this.#stepOf(time)
     if (price === undefined || step === undefined) return
-    if (step === this.#step) this.points.pop()
+    const last = this.points.at(-1)
+    if (step === this.#step && last !== undefined) {
+      last[0] = time
+      last[1] = price
+    } else this.points.push([time, price])
     this.#step = step
-    this.points.push([time, price])
   }
 
   #stepOf(time: Millis): number | undefined {
@@ -167,7 +173,7 @@ interface Watch {
   readonly trips: readonly RoundTrip[]
   /** Index of the next trip that has not begun. */
   next: number
-  open: RoundTrip[]
+  readonly open: RoundTrip[]
   /** Robust price after the last print; undefined before the first print. */
   price: number | undefined
 }
@@ -197,8 +203,14 @@ export class Excursions {
     this.#byToken[token] = watch
     if (watch === null) return
     this.#begin(watch, time)
-    if (watch.open.length > 0) watch.open = watch.open.filter(({ closedAt }) => closedAt === null || closedAt >= time)
-    for (const trip of watch.open) fold(trip, price)
+    const { open } = watch
+    let kept = 0
+    for (const trip of open) {
+      if (trip.closedAt !== null && trip.closedAt < time) continue
+      fold(trip, price)
+      open[kept++] = trip
+    }
+    open.length = kept
     watch.price = price
   }
 

@@ -81,13 +81,16 @@ export class Statements {
     this.#db = db
   }
 
-  run([name, ...values]: Write): void {
+  run(write: Write): void {
+    const [name] = write
     let statement = this.#prepared.get(name)
     if (statement === undefined) {
       statement = this.#db.prepare(STATEMENTS[name])
       this.#prepared.set(name, statement)
     }
-    if (name in SEALED_INSERTS) statement.run(...values, rowChecksum(values))
-    else statement.run(...values)
+    // An array is bound without a copy of its values as arguments.
+    const values = write.slice(1)
+    if (name in SEALED_INSERTS) values.push(rowChecksum(values))
+    statement.run(values)
   }
 }

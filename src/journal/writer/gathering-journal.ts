@@ -75,6 +75,11 @@ export abstract class GatheringJournal implements OpenJournal {
     this.#push(recordWrites(record, this.#time))
   }
 
+  /** Number of records that were not handed over yet. */
+  protected get gathered(): number {
+    return this.#writes.length
+  }
+
   /** Hands the batch over and begins a new one. */
   protected handOver(): void {
     if (this.#rows === 0 && this.#writes.length === 0) return

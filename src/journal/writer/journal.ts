@@ -18,6 +18,9 @@ export interface JournalOptions extends WriterOptions {
   readonly onRemainder?: (remainder: Remainder) => void
 }
 
+/** Number of records that a journal without durable commits gathers before it writes them in one transaction. */
+const RECORDS_A_BATCH = 16_384
+
 /** Opens or creates a journal with the writer in this thread, for tests, imports and simulations. `commit` calls its
  *  callback before it returns. Other records become durable with the next commit, at 32,768 rows, or at `close`. Throws
  *  SluiceError: exit 4 if another process writes the journal, exit 1 if it is corrupt, newer, or not a journal. */
@@ -51,8 +54,9 @@ class LocalJournal extends GatheringJournal {
   }
 
   commit(then: () => void): void {
-    this.handOver()
-    if (this.#options.durable !== false) this.#guard(() => this.#writer.flush())
+    const isDurable = this.#options.durable !== false
+    if (isDurable || this.gathered >= RECORDS_A_BATCH) this.handOver()
+    if (isDurable) this.#guard(() => this.#writer.flush())
     if (!this.#failed) then()
   }
 
