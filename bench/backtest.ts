@@ -52,6 +52,18 @@ export default defineStrategy({
 })
 `
 
+/** The same averages, whose crossing is declared as a condition. */
+const SMA_WHEN = `import { crosses, defineStrategy, sma, z } from 'sluice'
+let crossings = 0
+export default defineStrategy({
+  name: 'sma-when', about: 'acts where the averages cross', params: z.object({}), keys: ['trades'],
+  bars: { '1 trade': 1 },
+  indicators: () => ({ fast: sma('1 trade', 20), slow: sma('1 trade', 50) }),
+  when: ({ fast, slow }) => crosses(fast, slow),
+  start: () => ({ onCondition() { crossings++ } }),
+})
+`
+
 /** The same averages, kept by the strategy itself. */
 const SMA_BY_HAND = `import { defineStrategy, z } from 'sluice'
 export default defineStrategy({
@@ -86,6 +98,7 @@ interface Case {
 const CASES: readonly Case[] = [
   { name: 'trivial', loop: 'trivial', goal: 0.45 },
   { name: 'sma', loop: 'sma', goal: 0.3 },
+  { name: 'sma-when', loop: 'sma', goal: 0.3 },
   { name: 'sma-by-hand', loop: 'sma' },
   { name: 'dip-buyer', loop: 'dip', goal: 0.25, params: { dropPercent: DROP } },
 ]
@@ -94,6 +107,7 @@ const CASES: readonly Case[] = [
 export function writeStrategies(folder: string): void {
   writeFileSync(join(folder, 'trivial.ts'), TRIVIAL)
   writeFileSync(join(folder, 'sma.ts'), SMA)
+  writeFileSync(join(folder, 'sma-when.ts'), SMA_WHEN)
   writeFileSync(join(folder, 'sma-by-hand.ts'), SMA_BY_HAND)
   // The shipped strategy, except that its fall may also be one that no price can reach.
   const dips = fileURLToPath(new URL('../strategies/dip-buyer.ts', import.meta.url))

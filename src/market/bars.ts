@@ -4,9 +4,9 @@ import {
   A_SELL,
   BAR_DOUBLES,
   type Bar,
+  BarCopies,
   CLOSE,
   CLOSED,
-  ClosedBar,
   COUNTS,
   HIGH,
   LOW,
@@ -15,11 +15,10 @@ import {
   tradesIn,
   VOLUME,
 } from './bar.ts'
-import { BarHistory, BarStore } from './bar-history.ts'
+import { BarRings } from './bar-rings.ts'
 import type { BarWidth } from './bar-width.ts'
 import type { TokenId } from './block.ts'
 import type { FeedGaps } from './feed-gaps.ts'
-import { type ByToken, setByToken } from './mints.ts'
 
 /** A component that takes each bar when it closes. */
 export interface BarFollower {
@@ -41,17 +40,26 @@ export class Bars {
   #followers: readonly BarFollower[] = []
   readonly #gaps: FeedGaps
   #open = new Float64Array(0)
-  /** Number of closed bars of each token so far. */
-  #counts = new Uint32Array(0)
   /** Tokens with a print in the current interval of a time bar, in the order of their first prints, and their
    *  number. */
   #printed = new Uint32Array(0)
   #printedCount = 0
-  readonly #store = new BarStore()
-  readonly #histories: ByToken<BarHistory> = []
+  /** The same tokens, as bits by token number. */
+  #printedBits = new Uint32Array(0)
+  /** Tokens whose bars the last `endInterval` closed, in the order of their numbers. */
+  #inMemoryOrder = new Uint32Array(0)
+  #closedCount = 0
+  /** The closed bars. */
+  readonly closed = new BarRings()
+  readonly #copies: BarCopies
+  /** The bar that `newest` returned last, its token and its number. */
+  #shown: Bar | undefined
+  #shownToken: TokenId = -1
+  #shownNumber = 0
 
   constructor(width: BarWidth, gaps: FeedGaps) {
     this.width = width
+    this.#copies = new BarCopies(width.name)
     this.isTimed = width.everyMs < Number.POSITIVE_INFINITY
     this.#gaps = gaps
     this.rewind()
@@ -98,13 +106,37 @@ export class Bars {
     this.closesAt = (Math.floor(now / everyMs) + 1) * everyMs
     this.closedTo = this.closesAt - everyMs
     this.#printedCount = 0
+    if (count > 0) this.#closePrinted(dropping)
+    const bits = this.#printedBits
     let closed = 0
     for (let index = 0; index < count; index++) {
       const token = printed[index] as TokenId
-      if (this.drops(token)) dropping(token)
-      if (this.close(token)) printed[closed++] = token
+      if (((bits[token >>> 5] as number) & (1 << (token & 31))) !== 0) printed[closed++] = token
     }
+    bits.fill(0)
     return printed.subarray(0, closed)
+  }
+
+  /** Tokens that the last `endInterval` returned, in the order of their numbers, in which their memory is read fastest.
+   *  The list is valid until the next interval ends. */
+  get inMemoryOrder(): Uint32Array {
+    return this.#inMemoryOrder.subarray(0, this.#closedCount)
+  }
+
+  /** Closes the bars of the printed tokens in the order of their memory, and clears the bits of those without a
+   *  price. */
+  #closePrinted(dropping: (token: TokenId) => void): void {
+    const bits = this.#printedBits
+    let closed = 0
+    for (let word = 0; word < bits.length; word++)
+      for (let left = bits[word] as number; left !== 0; left &= left - 1) {
+        const bit = left & -left
+        const token = word * 32 + (31 - Math.clz32(bit))
+        if (this.drops(token)) dropping(token)
+        if (this.close(token)) this.#inMemoryOrder[closed++] = token
+        else bits[word] = (bits[word] as number) & ~bit
+      }
+    this.#closedCount = closed
   }
 
   /** Begins again with the interval of the next time that `endInterval` is given. */
@@ -119,7 +151,7 @@ export class Bars {
 
   /** Whether the oldest bars of a token are dropped when its next bar closes. */
   drops(token: TokenId): boolean {
-    return this.#histories[token]?.dropsNext(this.keep) === true
+    return this.closed.drops(token, this.keep)
   }
 
   /** Closes the bar of a token. Returns false if the bar has no price; it is then dropped. */
@@ -132,29 +164,28 @@ export class Bars {
         open[at + COUNTS] = (open[at + COUNTS] as number) + A_GAP
       const followers = this.#followers
       for (let index = 0; index < followers.length; index++) (followers[index] as BarFollower).closing(token, open, at)
-      const history = this.#histories[token] ?? this.#newHistory(token)
-      history.add(open, at, this.keep)
-      this.#counts[token] = history.count
+      this.closed.add(token, open, at, this.keep)
     }
     // The other numbers are written by the first print of the next bar.
     open[at + COUNTS] = open[at + VOLUME] = open[at + OPEN] = 0
     return isPriced
   }
 
-  /** The closed bars of a token; undefined before the first. */
-  of(token: TokenId): BarHistory | undefined {
-    return this.#histories[token]
-  }
-
-  /** Number of closed bars of a token so far. */
-  countOf(token: TokenId): number {
-    return this.#counts[token] ?? 0
-  }
-
-  /** The bar of a token that closed last. */
+  /** The bar of a token that closed last. A strategy may keep it. */
   newest(token: TokenId): Bar {
-    const { newestMemory, newestPlace } = this.#histories[token] as BarHistory
-    return new ClosedBar(this.width.name, newestMemory, newestPlace)
+    const { closed } = this
+    const number = closed.countOf(token) - 1
+    if (this.#shown === undefined || token !== this.#shownToken || number !== this.#shownNumber) {
+      this.#shown = this.copy(closed.memoryOf(token), closed.placeOf(token, number))
+      this.#shownToken = token
+      this.#shownNumber = number
+    }
+    return this.#shown
+  }
+
+  /** Copies a bar for a strategy, which may keep it. */
+  copy(doubles: Float64Array, at: number): Bar {
+    return this.#copies.copy(doubles, at)
   }
 
   holds(token: TokenId): boolean {
@@ -163,22 +194,22 @@ export class Bars {
 
   /** Number of tokens that may have bars: all token numbers are lower. */
   get tokens(): number {
-    return this.#counts.length
+    return this.#open.length / BAR_DOUBLES
   }
 
   /** End of the last bar of a token, or time of its last print; -Infinity if the token has no bars. */
   lastAt(token: TokenId): Millis {
     const at = token * BAR_DOUBLES
     if ((this.#open[at + COUNTS] ?? 0) > 0) return this.#open[at + CLOSED] as number
-    return this.#histories[token]?.closedAt ?? Number.NEGATIVE_INFINITY
+    return this.closed.closedAt(token)
   }
 
   /** Frees the bars of a token without a print in the current interval. */
   forget(token: TokenId): void {
     const at = token * BAR_DOUBLES
     if (at >= this.#open.length) return
-    if (token < this.#histories.length) this.#histories[token] = undefined
-    this.#counts[token] = 0
+    this.closed.forget(token)
+    if (token === this.#shownToken) this.#shown = undefined
     this.#open.fill(0, at, at + BAR_DOUBLES)
   }
 
@@ -186,6 +217,7 @@ export class Bars {
   dropOpen(): void {
     this.#open.fill(0)
     this.#printedCount = 0
+    this.#printedBits.fill(0)
   }
 
   #begin(token: TokenId, at: number, now: Millis): void {
@@ -193,23 +225,20 @@ export class Bars {
       this.#open[at + OPENED] = this.closedTo
       this.#open[at + CLOSED] = this.closesAt
       this.#printed[this.#printedCount++] = token
+      this.#printedBits[token >>> 5] = (this.#printedBits[token >>> 5] as number) | (1 << (token & 31))
     } else this.#open[at + OPENED] = now
-  }
-
-  #newHistory(token: TokenId): BarHistory {
-    const history = new BarHistory(this.#store)
-    setByToken(this.#histories, token, history)
-    return history
   }
 
   #grow(token: TokenId): void {
     const tokens = Math.max(1024, 2 ** Math.ceil(Math.log2(token + 1)))
-    const [open, counts, printed] = [this.#open, this.#counts, this.#printed]
+    const [open, printed, bits, ordered] = [this.#open, this.#printed, this.#printedBits, this.#inMemoryOrder]
     this.#open = new Float64Array(tokens * BAR_DOUBLES)
-    this.#counts = new Uint32Array(tokens)
     this.#printed = new Uint32Array(tokens)
     this.#open.set(open)
-    this.#counts.set(counts)
     this.#printed.set(printed)
+    this.#printedBits = new Uint32Array(tokens / 32)
+    this.#printedBits.set(bits)
+    this.#inMemoryOrder = new Uint32Array(tokens)
+    this.#inMemoryOrder.set(ordered)
   }
 }

@@ -13,8 +13,8 @@ export interface CursorOptions {
   readonly mostSilent: number
 }
 
-/** Receives the bar at `at` in `doubles`. The memory of a silent bar is written again for the next one. */
-export type TakeBar = (doubles: Float64Array, at: number, isSilent: boolean) => void
+/** Receives the bar at `at` in `doubles`. The memory is written again. */
+export type TakeBar = (doubles: Float64Array, at: number) => void
 
 /** Number of doubles of a cursor. The constants are their places. A cursor of zeros is before the first bar. */
 export const CURSOR_DOUBLES = 4
@@ -38,10 +38,15 @@ export class BarPasser {
     this.#options = options
   }
 
+  /** Whether every bar with prints was passed on. */
+  hasAll(token: TokenId, cursors: Float64Array, at: number): boolean {
+    return cursors[at + NUMBER] === this.#options.bars.closed.countOf(token)
+  }
+
   /** Whether every bar was passed on. */
   isAtEnd(token: TokenId, cursors: Float64Array, at: number): boolean {
     const { bars, isFilled } = this.#options
-    if (cursors[at + NUMBER] !== bars.countOf(token)) return false
+    if (!this.hasAll(token, cursors, at)) return false
     return !isFilled || cursors[at + LAST_CLOSE] === 0 || !((cursors[at + OPEN_TIME] as number) < bars.closedTo)
   }
 
@@ -56,17 +61,19 @@ export class BarPasser {
     until: Millis = this.#options.bars.closedTo,
   ): void {
     const { bars, isFilled } = this.#options
-    const history = bars.of(token)
-    if (history === undefined) return
-    if ((cursors[at + NUMBER] as number) < history.first) {
-      cursors[at + NUMBER] = history.first
+    const { closed } = bars
+    const count = closed.countOf(token)
+    if (count === 0) return
+    const first = closed.firstOf(token)
+    if ((cursors[at + NUMBER] as number) < first) {
+      cursors[at + NUMBER] = first
       cursors[at + LAST_CLOSE] = 0
     }
-    for (let number = cursors[at + NUMBER] as number; number < history.count; number++) {
-      const memory = history.memoryOf(number)
-      const place = history.placeOf(number)
+    const memory = closed.memoryOf(token)
+    for (let number = cursors[at + NUMBER] as number; number < count; number++) {
+      const place = closed.placeOf(token, number)
       if (isFilled) this.#fill(token, cursors, at, memory[place + OPENED] as number, notBefore, take)
-      take(memory, place, false)
+      take(memory, place)
       this.#passed(cursors, at, number, memory, place)
     }
     if (isFilled) this.#fill(token, cursors, at, until, notBefore, take)
@@ -85,11 +92,11 @@ export class BarPasser {
   ): void {
     const { bars, isFilled } = this.#options
     const number = cursors[at + NUMBER] as number
-    if ((number === 0 && !isEager) || number !== bars.countOf(token)) return
+    if ((number === 0 && !isEager) || number !== bars.closed.countOf(token)) return
     const openTime = doubles[place + OPENED] as number
     if (isFilled && (cursors[at + OPEN_TIME] as number) < openTime)
       this.#fill(token, cursors, at, openTime, Number.NEGATIVE_INFINITY, take)
-    take(doubles, place, false)
+    take(doubles, place)
     this.#passed(cursors, at, number, doubles, place)
   }
 
@@ -109,7 +116,7 @@ export class BarPasser {
     let silent = cursors[at + SILENT] as number
     for (let from = Math.max(openTime, notBefore); from < until && silent < mostSilent; from += everyMs) {
       writeSilentBar(silentBar, close, from, from + everyMs, gaps.covers(token, from, from + everyMs))
-      take(silentBar, 0, true)
+      take(silentBar, 0)
       silent++
     }
     cursors[at + SILENT] = silent

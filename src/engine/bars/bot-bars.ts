@@ -7,7 +7,7 @@ import type { SeriesPlan } from './bar-plan.ts'
 import { BotSeries } from './bot-series.ts'
 import { forgetValues, type ValueSource, type Values, type ValuesClass, valuesClass } from './indicator-values.ts'
 import { SeriesNumbers } from './series-numbers.ts'
-import type { BarReader, TokenBars } from './token-bars.ts'
+import type { BarListener, BarReader, TokenBars } from './token-bars.ts'
 
 /** The part of a bot that its bars use. */
 export interface BarHost {
@@ -33,10 +33,8 @@ export class BotBars implements BarReader, ValueSource {
   readonly #values: ByToken<Values> = []
   /** Values for a token without bars. */
   readonly #none: Values
-  /** Conditions by the width at whose bars they are tested. */
-  readonly #conditions = new Map<Bars, BotConditions>()
-  /** Whether a test may run code of the strategy: that of its own indicators. */
-  readonly #hasOwnCode: boolean
+  /** What the strategy does when bars of a width close. */
+  readonly #listeners: readonly SeriesListener[]
 
   constructor({ bars, indicators, conditions }: SeriesPlan, all: TokenBars, host: BarHost) {
     this.#all = all
@@ -56,16 +54,18 @@ export class BotBars implements BarReader, ValueSource {
     })
     this.#Values = valuesClass([...indicators.keys()])
     this.#none = new this.#Values(this, -1)
-    this.#hasOwnCode = this.#series.some((series) => series.hasOwnCode)
-    const source = new SeriesNumbers(this.#series, indicators)
-    for (const { bars: own } of this.#series) {
+    const runsOwnCode = this.#series.some((series) => series.hasOwnCode)
+    this.#listeners = this.#series.map(({ bars: own }) => {
+      const numbers = new SeriesNumbers(this.#series, indicators)
       const plans = conditions.filter(({ width }) => width === own.width.name)
-      if (plans.length > 0) this.#conditions.set(own, new BotConditions(plans, source))
-    }
+      const tested = plans.length > 0 ? new BotConditions(plans, numbers) : undefined
+      return new SeriesListener({ bars: own, host, conditions: tested, counted: [...numbers.counted], runsOwnCode })
+    })
   }
 
-  listensTo(bars: Bars): boolean {
-    return this.#host.hasBarHandler || this.#conditions.has(bars)
+  listenerOf(bars: Bars): BarListener | undefined {
+    const listener = this.#listeners.find((one) => one.bars === bars)
+    return this.#host.hasBarHandler || listener?.hasConditions === true ? listener : undefined
   }
 
   /** Closed bars of a token, oldest first. Throws TypeError for a width that the strategy does not declare. */
@@ -97,20 +97,9 @@ export class BotBars implements BarReader, ValueSource {
   }
 
   dropping(bars: Bars, token: TokenId): void {
-    for (const series of this.#series)
-      if (series.bars === bars && series.hasIndicators) this.#host.guard(() => series.countBeforeDrop(token))
-  }
-
-  closed(bars: Bars, token: TokenId): void {
-    const conditions = this.#conditions.get(bars)
-    if (conditions === undefined) this.#host.closed(bars, token, NONE)
-    else if (!this.#hasOwnCode) this.#host.closed(bars, token, conditions.heldBy(token))
-    else {
-      let held = NONE
-      this.#host.guard(() => {
-        held = conditions.heldBy(token)
-      })
-      this.#host.closed(bars, token, held)
+    for (let index = 0; index < this.#series.length; index++) {
+      const series = this.#series[index] as BotSeries
+      if (series.bars === bars && series.lacks(token)) this.#host.guard(() => series.countBeforeDrop(token))
     }
   }
 
@@ -118,7 +107,7 @@ export class BotBars implements BarReader, ValueSource {
   release(): void {
     this.#all.release(this)
     for (const series of this.#series) series.release()
-    this.#conditions.clear()
+    for (const listener of this.#listeners) listener.release()
     this.#values.length = 0
   }
 
@@ -129,6 +118,82 @@ export class BotBars implements BarReader, ValueSource {
       this.#values[token] = undefined
     }
     for (const series of this.#series) series.forget(token)
-    for (const conditions of this.#conditions.values()) conditions.forget(token)
+    for (const listener of this.#listeners) listener.forget(token)
+  }
+}
+
+interface ListenerParts {
+  readonly bars: Bars
+  readonly host: BarHost
+  readonly conditions: BotConditions | undefined
+  /** Series whose indicators the conditions read. */
+  readonly counted: readonly BotSeries[]
+  /** Whether a test may run code of the strategy: that of its own indicators. */
+  readonly runsOwnCode: boolean
+}
+
+/** Shows the bars of one width to a bot, with the conditions that are true. */
+class SeriesListener implements BarListener {
+  readonly bars: Bars
+  readonly #host: BarHost
+  readonly #counted: readonly BotSeries[]
+  readonly #runsOwnCode: boolean
+  #conditions: BotConditions | undefined
+  /** Whether conditions were tested before their tokens are shown, and the names of those that were true, by token. */
+  #isTested = false
+  readonly #held = new Map<TokenId, readonly string[]>()
+
+  constructor({ bars, host, conditions, counted, runsOwnCode }: ListenerParts) {
+    this.bars = bars
+    this.#host = host
+    this.#conditions = conditions
+    this.#counted = counted
+    this.#runsOwnCode = runsOwnCode
+  }
+
+  get hasConditions(): boolean {
+    return this.#conditions !== undefined
+  }
+
+  test(tokens: Uint32Array): void {
+    if (this.#conditions === undefined || this.#runsOwnCode) return
+    for (let index = 0; index < tokens.length; index++) {
+      const held = this.#heldBy(this.#conditions, tokens[index] as TokenId)
+      if (held.length > 0) this.#held.set(tokens[index] as TokenId, held)
+    }
+    this.#isTested = true
+  }
+
+  shown(): void {
+    this.#isTested = false
+    this.#held.clear()
+  }
+
+  closed(token: TokenId): void {
+    const conditions = this.#conditions
+    if (conditions === undefined) this.#host.closed(this.bars, token, NONE)
+    else if (this.#isTested) this.#host.closed(this.bars, token, this.#held.get(token) ?? NONE)
+    else if (!this.#runsOwnCode) this.#host.closed(this.bars, token, this.#heldBy(conditions, token))
+    else {
+      let held = NONE
+      this.#host.guard(() => {
+        held = this.#heldBy(conditions, token)
+      })
+      this.#host.closed(this.bars, token, held)
+    }
+  }
+
+  release(): void {
+    this.#conditions = undefined
+  }
+
+  forget(token: TokenId): void {
+    this.#conditions?.forget(token)
+  }
+
+  #heldBy(conditions: BotConditions, token: TokenId): readonly string[] {
+    const counted = this.#counted
+    for (let index = 0; index < counted.length; index++) (counted[index] as BotSeries).count(token)
+    return conditions.heldBy(token)
   }
 }

@@ -1,5 +1,5 @@
 import type { Millis } from '../../base/units.ts'
-import { type Bar, CLOSE, CLOSED, ClosedBar, VOLUME } from '../../market/bar.ts'
+import { type Bar, CLOSE, CLOSED, VOLUME } from '../../market/bar.ts'
 import type { BarFollower } from '../../market/bars.ts'
 import type { TokenId } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
@@ -77,15 +77,14 @@ export class BotSeries implements BarFollower {
   /** The last closed bars of a token, oldest first. The list is made once for all calls between two bars. */
   listOf(token: TokenId): readonly Bar[] {
     const { keep, bars } = this.#options
-    const { name, everyMs } = bars.width
-    if (bars.countOf(token) === 0) return NO_BARS
+    if (bars.closed.countOf(token) === 0) return NO_BARS
     const kept = this.#lists[token] ?? { cursor: new Float64Array(CURSOR_DOUBLES), bars: NO_BARS }
     if (this.#listPasser.isAtEnd(token, kept.cursor, 0)) return kept.bars
     const list = kept.bars.slice()
-    const add = (doubles: Float64Array, at: number, isSilent: boolean): void => {
-      list.push(keptBar(name, doubles, at, isSilent))
+    const add = (doubles: Float64Array, at: number): void => {
+      list.push(bars.copy(doubles, at))
     }
-    this.#listPasser.pass(token, kept.cursor, 0, add, bars.closedTo - keep * everyMs)
+    this.#listPasser.pass(token, kept.cursor, 0, add, bars.closedTo - keep * bars.width.everyMs)
     kept.bars = Object.freeze(list.slice(-keep))
     setByToken(this.#lists, token, kept)
     return kept.bars
@@ -104,10 +103,19 @@ export class BotSeries implements BarFollower {
     return this.#memory.valueOf(token, place)
   }
 
-  /** Current number of an indicator in memory; NaN until there were enough bars. */
+  /** Current number of an indicator in memory; NaN until there were enough bars. Valid after `count`. */
   numberOf(place: number, field: number, token: TokenId): number {
-    this.#countInMemory(token)
     return this.#memory.numberOf(token, place, field)
+  }
+
+  /** Estimate of that number; see `StateInMemory`. Valid after `count`. */
+  estimateOf(place: number, token: TokenId): number {
+    return this.#memory.estimateOf(token, place)
+  }
+
+  /** Adds the bars that have closed to the indicators in memory. */
+  count(token: TokenId): void {
+    this.#countInMemory(token)
   }
 
   /** Returns a function that reads a figure of a token's newest bar, which is the last one of `listOf`; NaN before the
@@ -116,18 +124,25 @@ export class BotSeries implements BarFollower {
     const { bars, isFilled } = this.#options
     const number = readFigure(figure, 'figure')
     return (token) => {
-      const history = bars.of(token)
-      if (history === undefined) return Number.NaN
-      const { newestMemory, newestPlace } = history
-      if (!isFilled || (newestMemory[newestPlace + CLOSED] as number) >= bars.closedTo)
-        return figureAt(newestMemory, newestPlace, number)
-      return number < VOLUME ? (newestMemory[newestPlace + CLOSE] as number) : 0
+      const { closed } = bars
+      const count = closed.countOf(token)
+      if (count === 0) return Number.NaN
+      const memory = closed.memoryOf(token)
+      const place = closed.placeOf(token, count - 1)
+      if (!isFilled || (memory[place + CLOSED] as number) >= bars.closedTo) return figureAt(memory, place, number)
+      return number < VOLUME ? (memory[place + CLOSE] as number) : 0
     }
   }
 
   #ownValueOf(index: number, token: TokenId): unknown {
     this.#countOwn(token)
     return this.#ownStates[token]?.states[index]?.value
+  }
+
+  /** Whether bars that are stored are not part of an indicator yet. */
+  lacks(token: TokenId): boolean {
+    if (this.#own.length > 0) return true
+    return this.#inMemory.length > 0 && !this.#passer.hasAll(token, this.#memory.lines, this.#memory.lineOf(token))
   }
 
   /** Adds the bars that are about to be dropped to the indicators. The interval that ends now does not count as silent:
@@ -172,16 +187,11 @@ export class BotSeries implements BarFollower {
     if (this.#passer.isAtEnd(token, cursor, 0)) return
     const { states } = known ?? { states: this.#own.map((indicator) => indicator.create()) }
     if (known === undefined) setByToken(this.#ownStates, token, { cursor, states })
-    const { name } = this.#options.bars.width
-    const add = (doubles: Float64Array, at: number, isSilent: boolean): void => {
-      const bar = keptBar(name, doubles, at, isSilent)
+    const { bars } = this.#options
+    const add = (doubles: Float64Array, at: number): void => {
+      const bar = bars.copy(doubles, at)
       for (let index = 0; index < states.length; index++) (states[index] as IndicatorState<unknown>).add(bar)
     }
     this.#passer.pass(token, cursor, 0, add, Number.NEGATIVE_INFINITY, until)
   }
-}
-
-/** A bar that may be kept. The memory of a silent bar is copied, because it is written again. */
-function keptBar(name: Bar['width'], doubles: Float64Array, at: number, isSilent: boolean): Bar {
-  return isSilent ? new ClosedBar(name, doubles.slice(), 0) : new ClosedBar(name, doubles, at)
 }

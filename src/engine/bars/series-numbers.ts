@@ -1,12 +1,14 @@
 import type { Width } from '../../market/bar-width.ts'
 import type { TokenId } from '../../market/block.ts'
-import type { NumberSource, ReadNumber } from '../conditions/test-code.ts'
+import type { Estimate, NumberReader, NumberSource } from '../conditions/test-code.ts'
 import type { BarFigure, Indicator } from '../indicators/indicator.ts'
 import { NumberIndicator } from '../indicators/number-indicator.ts'
 import type { BotSeries } from './bot-series.ts'
 
 /** The numbers that the conditions of a bot read. */
 export class SeriesNumbers implements NumberSource {
+  /** Series whose indicators in memory are read. Their bars must be counted before. */
+  readonly counted = new Set<BotSeries>()
   readonly #series: readonly BotSeries[]
   readonly #indicators: ReadonlyMap<string, Indicator<unknown>>
 
@@ -15,22 +17,46 @@ export class SeriesNumbers implements NumberSource {
     this.#indicators = indicators
   }
 
-  indicator(name: string, field: string): ReadNumber {
+  indicator(name: string, field: string): NumberReader {
     const indicator = this.#indicators.get(name) as Indicator<unknown>
     const series = this.#of(indicator.width)
     const place = series.placeOf(indicator)
     if (!(indicator instanceof NumberIndicator))
-      return (token: TokenId) => numberIn(series.valueOf(place, token), name, field)
+      return { read: (token: TokenId) => numberIn(series.valueOf(place, token), name, field) }
+    this.counted.add(series)
     const number = Math.max(0, indicator.fields.indexOf(field))
-    return (token: TokenId) => series.numberOf(place, number, token)
+    return {
+      read: (token: TokenId) => series.numberOf(place, number, token),
+      estimate: indicator.isEstimated ? new IndicatorEstimate(series, place, indicator) : undefined,
+    }
   }
 
-  figure(width: Width, figure: BarFigure): ReadNumber {
-    return this.#of(width).figureReader(figure)
+  figure(width: Width, figure: BarFigure): NumberReader {
+    return { read: this.#of(width).figureReader(figure) }
   }
 
   #of(width: Width): BotSeries {
     return this.#series.find(({ bars }) => bars.width.name === width) as BotSeries
+  }
+}
+
+class IndicatorEstimate implements Estimate {
+  readonly #series: BotSeries
+  readonly #place: number
+  readonly #indicator: NumberIndicator<unknown>
+
+  constructor(series: BotSeries, place: number, indicator: NumberIndicator<unknown>) {
+    this.#series = series
+    this.#place = place
+    this.#indicator = indicator
+  }
+
+  of(token: TokenId): number {
+    return this.#series.estimateOf(this.#place, token)
+  }
+
+  get slack(): number {
+    return this.#indicator.slack
   }
 }
 

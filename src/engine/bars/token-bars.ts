@@ -8,14 +8,31 @@ import type { FeedStatus, WarmGap } from '../messages.ts'
 
 /** A bot that uses bars of a width. */
 export interface BarReader {
-  /** Whether `closed` does anything for bars of this width. */
-  listensTo(bars: Bars): boolean
+  /** What the bot does when bars of this width close; undefined if it does nothing. */
+  listenerOf(bars: Bars): BarListener | undefined
   /** Called before the oldest bars of a token are dropped. */
   dropping(bars: Bars, token: TokenId): void
-  /** Called when the newest bar of a token has closed. */
-  closed(bars: Bars, token: TokenId): void
   /** Called when the bars of a token are freed. Its number may then belong to another token. */
   forget(token: TokenId): void
+}
+
+/** What a bot does when bars of one width close. */
+export interface BarListener {
+  /** Called when the newest bar of a token has closed. */
+  closed(token: TokenId): void
+  /** Called before `closed` if the bars of several tokens have closed at once. Does the work that does not depend on
+   *  the order of the tokens. */
+  test(tokens: Uint32Array): void
+  /** Called after `closed` was called for all tokens of `test`. */
+  shown(): void
+}
+
+/** Bars of a width, and the bots that use them. */
+interface SharedBars {
+  readonly bars: Bars
+  readers: readonly BarReader[]
+  /** Those that do anything when a bar closes. Undefined until the next bar closes. */
+  listeners: readonly BarListener[] | undefined
 }
 
 /** Days for which the bars of a token without a print are kept. */
@@ -32,10 +49,9 @@ export class TokenBars {
   seenTo: Millis | undefined
   readonly #state: EngineState
   /** Bars by width: time bars by their width, then the others in the order of their declaration. */
-  #all: Bars[] = []
-  readonly #readers = new Map<Bars, BarReader[]>()
+  #all: readonly SharedBars[] = []
   /** Bars that the current print completes; reused. */
-  readonly #complete: Bars[] = []
+  readonly #complete: SharedBars[] = []
   /** Time of the last row of the warm-up. */
   #warmedTo: Millis = 0
 
@@ -50,38 +66,38 @@ export class TokenBars {
 
   /** Adds a reader of the bars of a width, who needs the last `keep` bars of each token. Returns the bars. */
   declare(width: BarWidth, keep: number, reader: BarReader): Bars {
-    const bars = this.#all.find((one) => one.width.name === width.name) ?? this.#add(width)
+    const shared = this.#all.find(({ bars }) => bars.width.name === width.name) ?? this.#add(width)
+    const { bars } = shared
     bars.keep = Math.max(bars.keep, keep)
-    this.#readers.get(bars)?.push(reader)
+    shared.readers = [...shared.readers, reader]
+    shared.listeners = undefined
     return bars
   }
 
   /** Removes a reader from the readers of all widths. The lists are replaced, because they may be iterated over now. */
   release(reader: BarReader): void {
-    for (const [bars, readers] of this.#readers)
-      this.#readers.set(
-        bars,
-        readers.filter((one) => one !== reader),
-      )
+    for (const shared of this.#all) {
+      shared.readers = shared.readers.filter((one) => one !== reader)
+      shared.listeners = undefined
+    }
   }
 
-  #add(width: BarWidth): Bars {
-    const bars = new Bars(width, this.gaps)
-    this.dueAt = Math.min(this.dueAt, bars.closesAt)
-    const behind = this.#all.findIndex((one) => one.width.everyMs > width.everyMs)
-    this.#all = this.#all.toSpliced(behind < 0 ? this.#all.length : behind, 0, bars)
-    this.#readers.set(bars, [])
-    return bars
+  #add(width: BarWidth): SharedBars {
+    const shared: SharedBars = { bars: new Bars(width, this.gaps), readers: [], listeners: undefined }
+    this.dueAt = Math.min(this.dueAt, shared.bars.closesAt)
+    const behind = this.#all.findIndex(({ bars }) => bars.width.everyMs > width.everyMs)
+    this.#all = this.#all.toSpliced(behind < 0 ? this.#all.length : behind, 0, shared)
+    return shared
   }
 
   /** Widths of the time bars, in the order of their closing. */
   get timeWidths(): readonly BarWidth[] {
-    return this.#all.map(({ width }) => width).filter(({ everyMs }) => everyMs < Number.POSITIVE_INFINITY)
+    return this.#all.map(({ bars }) => bars.width).filter(({ everyMs }) => everyMs < Number.POSITIVE_INFINITY)
   }
 
   /** Begins the first interval with the next row. */
   #rewind(): void {
-    for (const bars of this.#all) bars.rewind()
+    for (const { bars } of this.#all) bars.rewind()
     this.#setDue()
   }
 
@@ -89,45 +105,37 @@ export class TokenBars {
    *  them is shown. They are shown by width, then in the order in which their tokens printed first. If the engine is
    *  late, earlier ends come first, so a late engine shows the same bars in the same order as one that is not. */
   advance(now: Millis): void {
-    if (this.#state.prices.contradicted) for (const bars of this.#all) bars.dropOpen()
+    if (this.#state.prices.contradicted) for (const { bars } of this.#all) bars.dropOpen()
     for (let at = this.#nextEnd(now); at !== undefined; at = this.#nextEnd(now)) this.#closeAt(at)
-    for (const bars of this.#all) if (bars.closesAt <= now) this.#endInterval(bars, now)
+    for (const shared of this.#all) if (shared.bars.closesAt <= now) endInterval(shared, now)
     this.#setDue()
   }
 
   /** End of the next interval that has prints and has ended by `now`. */
   #nextEnd(now: Millis): Millis | undefined {
     let next: Millis | undefined
-    for (const { closesAt, hasPrints } of this.#all)
+    for (const { bars } of this.#all) {
+      const { closesAt, hasPrints } = bars
       if (hasPrints && closesAt <= now && closesAt < (next ?? Number.POSITIVE_INFINITY)) next = closesAt
+    }
     return next
   }
 
   #closeAt(at: Millis): void {
     const closed = this.#all
-      .filter((bars) => bars.closesAt <= at)
-      .map((bars) => ({ bars, tokens: this.#endInterval(bars, at) }))
-    for (const { bars, tokens } of closed) {
-      const listeners = this.#listenersOf(bars)
+      .filter(({ bars }) => bars.closesAt <= at)
+      .map((shared) => ({ shared, tokens: endInterval(shared, at) }))
+    for (const { shared, tokens } of closed) {
+      const listeners = listenersOf(shared)
       if (listeners.length === 0) continue
-      for (let index = 0; index < tokens.length; index++) show(bars, tokens[index] as TokenId, listeners)
+      for (const listener of listeners) listener.test(shared.bars.inMemoryOrder)
+      for (let index = 0; index < tokens.length; index++) show(tokens[index] as TokenId, listeners)
+      for (const listener of listeners) listener.shown()
     }
   }
 
-  /** Closes the bars of all tokens with a print in the current interval. Returns the tokens. */
-  #endInterval(bars: Bars, now: Millis): Uint32Array {
-    const readers = this.#readers.get(bars) ?? []
-    return bars.endInterval(now, (token) => {
-      for (const reader of readers) reader.dropping(bars, token)
-    })
-  }
-
-  #listenersOf(bars: Bars): BarReader[] {
-    return (this.#readers.get(bars) ?? []).filter((reader) => reader.listensTo(bars))
-  }
-
   #setDue(): void {
-    this.dueAt = Math.min(Number.POSITIVE_INFINITY, ...this.#all.map(({ closesAt }) => closesAt))
+    this.dueAt = Math.min(Number.POSITIVE_INFINITY, ...this.#all.map(({ bars }) => bars.closesAt))
   }
 
   /** Adds a print that counts for the robust price. */
@@ -138,21 +146,26 @@ export class TokenBars {
     if (price === undefined && !prices.units.proved) return
     const isSell = block.kind[row] === RowKind.sell
     const sol = block.amount[row] as number
-    for (let index = 0; index < this.#all.length; index++) {
-      const bars = this.#all[index] as Bars
-      if (bars.print(token, isSell, sol, price ?? 0, now)) this.#complete.push(bars)
+    const all = this.#all
+    for (let index = 0; index < all.length; index++) {
+      const shared = all[index] as SharedBars
+      if (shared.bars.print(token, isSell, sol, price ?? 0, now)) this.#complete.push(shared)
     }
     if (this.#complete.length > 0) this.#completed(token)
   }
 
+  /** Closes all bars that a print completes, and then shows them. */
   #completed(token: TokenId): void {
-    const closed = this.#complete.splice(0).filter((bars) => this.#close(bars, token))
-    for (const bars of closed) show(bars, token, this.#listenersOf(bars))
-  }
-
-  #close(bars: Bars, token: TokenId): boolean {
-    if (bars.drops(token)) for (const reader of this.#readers.get(bars) ?? []) reader.dropping(bars, token)
-    return bars.close(token)
+    const complete = this.#complete
+    let closed = 0
+    for (let index = 0; index < complete.length; index++) {
+      const shared = complete[index] as SharedBars
+      if (shared.bars.drops(token)) dropping(shared, token)
+      if (shared.bars.close(token)) complete[closed++] = shared
+    }
+    complete.length = closed
+    for (let index = 0; index < closed; index++) show(token, listenersOf(complete[index] as SharedBars))
+    complete.length = 0
   }
 
   /** Closes the bars that have ended before a row of the warm-up. The rows of a warm-up are older than the start. */
@@ -188,23 +201,37 @@ export class TokenBars {
   }
 
   holds(token: TokenId): boolean {
-    return this.#all.some((bars) => bars.holds(token))
+    return this.#all.some(({ bars }) => bars.holds(token))
   }
 
   /** Begins a new day. Frees the bars of tokens without a print for two days, unless `isNeeded` says otherwise. */
   nextDay(now: Millis, isNeeded: (token: TokenId) => boolean): void {
     const since = now - DAYS_KEPT * DAY_MS
-    const tokens = Math.max(0, ...this.#all.map((bars) => bars.tokens))
-    const readers = new Set([...this.#readers.values()].flat())
+    const tokens = Math.max(0, ...this.#all.map(({ bars }) => bars.tokens))
+    const readers = new Set(this.#all.flatMap((shared) => shared.readers))
     for (let token = 0; token < tokens; token++) {
-      if (this.#all.some((bars) => bars.lastAt(token) >= since) || !this.holds(token) || isNeeded(token)) continue
-      for (const bars of this.#all) bars.forget(token)
+      if (this.#all.some(({ bars }) => bars.lastAt(token) >= since) || !this.holds(token) || isNeeded(token)) continue
+      for (const { bars } of this.#all) bars.forget(token)
       for (const reader of readers) reader.forget(token)
     }
   }
 }
 
+function listenersOf(shared: SharedBars): readonly BarListener[] {
+  shared.listeners ??= shared.readers.flatMap((reader) => reader.listenerOf(shared.bars) ?? [])
+  return shared.listeners
+}
+
+function dropping({ bars, readers }: SharedBars, token: TokenId): void {
+  for (let index = 0; index < readers.length; index++) (readers[index] as BarReader).dropping(bars, token)
+}
+
+/** Closes the bars of all tokens with a print in the current interval. Returns the tokens. */
+function endInterval(shared: SharedBars, now: Millis): Uint32Array {
+  return shared.bars.endInterval(now, (token) => dropping(shared, token))
+}
+
 /** Shows the newest bar of a token to bots. */
-function show(bars: Bars, token: TokenId, listeners: readonly BarReader[]): void {
-  for (let index = 0; index < listeners.length; index++) (listeners[index] as BarReader).closed(bars, token)
+function show(token: TokenId, listeners: readonly BarListener[]): void {
+  for (let index = 0; index < listeners.length; index++) (listeners[index] as BarListener).closed(token)
 }

@@ -2,12 +2,12 @@ import type { TokenId } from '../../market/block.ts'
 import type { ConditionPlan } from './condition-plan.ts'
 import { type NumberSource, TestCode } from './test-code.ts'
 
+const NONE: readonly string[] = Object.freeze([])
+
 /** The conditions of one bot that are tested when a bar of one width closes. */
 export class BotConditions {
   readonly #names: readonly string[]
   readonly #codes: readonly TestCode[]
-  /** Names of the conditions that are true; reused. */
-  readonly #held: string[] = []
 
   constructor(plans: readonly ConditionPlan[], source: NumberSource) {
     this.#names = plans.map(({ name }) => name)
@@ -15,17 +15,18 @@ export class BotConditions {
   }
 
   /** Tests the conditions for a token whose bar has closed. Returns the names of those that are true, in the order of
-   *  their declaration. The list is valid until the next call. */
+   *  their declaration. */
   heldBy(token: TokenId): readonly string[] {
     const codes = this.#codes
-    const held = this.#held
-    held.length = 0
+    let held: string[] | undefined
     for (let index = 0; index < codes.length; index++) {
       const { crossings, run } = codes[index] as TestCode
       for (let crossing = 0; crossing < crossings.length; crossing++) crossings[crossing]?.advance(token)
-      if (run(token) === 1) held.push(this.#names[index] as string)
+      if (run(token) !== 1) continue
+      held ??= []
+      held.push(this.#names[index] as string)
     }
-    return held
+    return held ?? NONE
   }
 
   forget(token: TokenId): void {

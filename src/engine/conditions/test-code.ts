@@ -9,10 +9,24 @@ export type ReadNumber = (token: TokenId) => number
 /** Tells for a token whether a test is true (1), false (0) or unknown (NaN). */
 export type RunTest = (token: TokenId) => number
 
+/** A number that takes less time to read than the exact one. */
+export interface Estimate {
+  /** Estimate for a token; NaN if there is none. Sets `slack`. */
+  of(token: TokenId): number
+  /** Largest distance of the last estimate from the exact number. */
+  readonly slack: number
+}
+
+/** A number of the bars of each token. */
+export interface NumberReader {
+  readonly read: ReadNumber
+  readonly estimate?: Estimate | undefined
+}
+
 /** Gives access to the numbers that tests read. */
 export interface NumberSource {
-  indicator(name: string, field: string): ReadNumber
-  figure(width: Width, figure: BarFigure): ReadNumber
+  indicator(name: string, field: string): NumberReader
+  figure(width: Width, figure: BarFigure): NumberReader
 }
 
 /** The code of a test: functions that are made once and called for each bar. Comparisons with NaN are false in both
@@ -36,18 +50,18 @@ export class TestCode {
       )
     const left = this.#number(test.left)
     const right = this.#number(test.right)
-    if (test.kind === 'above') return comparison(left, right)
-    if (test.kind === 'below') return comparison(right, left)
-    const crossing = new CrossingCode(test.kind, left, right)
+    if (test.kind === 'above') return comparison(differenceOf(left, right))
+    if (test.kind === 'below') return comparison(differenceOf(right, left))
+    const crossing = new CrossingCode(test.kind, differenceOf(left, right))
     this.crossings.push(crossing)
     return () => crossing.result
   }
 
-  #number(term: Term): ReadNumber {
-    if (term.kind === 'number') return () => term.value
+  #number(term: Term): NumberReader {
+    if (term.kind === 'number') return { read: () => term.value }
     if (term.kind === 'indicator') return this.#source.indicator(term.name, term.field)
     if (term.kind === 'figure') return this.#source.figure(term.width, term.figure)
-    return arithmetic(term.kind, this.#number(term.left), this.#number(term.right))
+    return { read: arithmetic(term.kind, this.#number(term.left).read, this.#number(term.right).read) }
   }
 }
 
@@ -68,11 +82,31 @@ function combined(kind: 'all' | 'any' | 'not', parts: readonly RunTest[]): RunTe
   }
 }
 
-function comparison(larger: ReadNumber, smaller: ReadNumber): RunTest {
+/** Returns a function whose result has the sign of the difference of two numbers: NaN if one of them is unknown. */
+function differenceOf(left: NumberReader, right: NumberReader): ReadNumber {
+  const exact = (token: TokenId): number => signOf(left.read(token), right.read(token))
+  if (left.estimate === undefined && right.estimate === undefined) return exact
+  const one = left.estimate ?? exactEstimate(left)
+  const other = right.estimate ?? exactEstimate(right)
   return (token) => {
-    const a = larger(token)
-    const b = smaller(token)
-    return a > b ? 1 : a <= b ? 0 : Number.NaN
+    const difference = one.of(token) - other.of(token)
+    const slack = one.slack + other.slack
+    return difference > slack || difference < -slack ? difference : exact(token)
+  }
+}
+
+function signOf(a: number, b: number): number {
+  return a > b ? 1 : a < b ? -1 : a === b ? 0 : Number.NaN
+}
+
+function exactEstimate({ read }: NumberReader): Estimate {
+  return { of: read, slack: 0 }
+}
+
+function comparison(difference: ReadNumber): RunTest {
+  return (token) => {
+    const sign = difference(token)
+    return sign > 0 ? 1 : sign <= 0 ? 0 : Number.NaN
   }
 }
 
@@ -101,24 +135,21 @@ const ABOVE = 3
 /** Whether one number crosses another. Keeps one byte for each token. */
 export class CrossingCode {
   readonly #kind: Crossing
-  readonly #left: ReadNumber
-  readonly #right: ReadNumber
+  readonly #difference: ReadNumber
   #last = new Uint8Array(0)
   /** Result of the last `advance`. */
   result = Number.NaN
 
-  constructor(kind: Crossing, left: ReadNumber, right: ReadNumber) {
+  constructor(kind: Crossing, difference: ReadNumber) {
     this.#kind = kind
-    this.#left = left
-    this.#right = right
+    this.#difference = difference
   }
 
   /** Takes the numbers of the token's new bar. */
   advance(token: TokenId): void {
     if (token >= this.#last.length) this.#grow(token)
-    const a = this.#left(token)
-    const b = this.#right(token)
-    const now = a > b ? ABOVE : a < b ? BELOW : a === b ? EQUAL : UNKNOWN
+    const sign = this.#difference(token)
+    const now = sign > 0 ? ABOVE : sign < 0 ? BELOW : sign === 0 ? EQUAL : UNKNOWN
     const before = this.#last[token] as number
     this.#last[token] = now
     if (now === UNKNOWN || before === UNKNOWN) this.result = Number.NaN

@@ -7,7 +7,7 @@ import { deviationOf, highestOf, lowestOf, meanOf, sumOf, weightedMeanOf } from 
 /** Simple moving average of the last `bars` bars (a number of 1 to 10,000). `of`: the figure of the bar; default
  *  `close`. Throws RangeError for another number. */
 export function sma(width: Width, bars: number, of: BarFigure = 'close'): Indicator<number> {
-  return new WindowFunction({ width, bars: readBars(bars, 'sma'), figure: readFigure(of, 'sma') }, meanOf)
+  return new Mean({ width, bars: readBars(bars, 'sma'), figure: readFigure(of, 'sma') })
 }
 
 /** Average of the last `bars` bars (a number of 1 to 10,000), with weights that rise linearly to the newest bar. Throws
@@ -71,6 +71,63 @@ class WindowFunction extends WindowIndicator<number> {
       memory[at + 1] = this.#compute(memory, at + 2, bars, count % bars)
     }
     return memory[at + 1]
+  }
+}
+
+/** Places of the numbers of a mean: whether the next one is that of the last bar, the mean, a running sum of the window
+ *  and the largest sum since the window was last added up. */
+const IS_KNOWN = 0
+const MEAN = 1
+const SUM = 2
+const LARGEST = 3
+const MEAN_NUMBERS = 4
+
+/** Largest relative error of one addition. */
+const ROUNDING = 2 ** -53
+
+/** The mean of the last values, which are never negative: the window is added up from place to place. A comparison
+ *  seldom needs all bits of the mean, so it is estimated from a running sum. Each time that the window was filled once,
+ *  it is added up, and the running sum begins with the result. Until the next time, the running sum takes at most two
+ *  additions a bar, each with an error of at most `ROUNDING` of the largest sum. The result with which it began and the
+ *  exact sum have at most half as large an error each. Together these are 4 roundings for each value of the window;
+ *  `slack` is 4 times as much. */
+class Mean extends WindowIndicator<number> {
+  override readonly isEstimated = true
+
+  constructor(options: WindowOptions) {
+    super(options, MEAN_NUMBERS)
+  }
+
+  override add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void {
+    const length = this.bars
+    const index = count % length
+    const place = at + MEAN_NUMBERS + index
+    const sum = memory[at + SUM] as number
+    const oldest = memory[place] as number
+    super.add(memory, at, room, count, bars, from)
+    const larger = sum + (memory[place] as number)
+    if (index === length - 1) memory[at + SUM] = memory[at + LARGEST] = sumOf(memory, at + MEAN_NUMBERS, length)
+    else {
+      memory[at + SUM] = larger - oldest
+      if (larger > (memory[at + LARGEST] as number)) memory[at + LARGEST] = larger
+    }
+  }
+
+  valueOf(memory: Float64Array, at: number, _room: number, count: number): number | undefined {
+    const { bars } = this
+    if (count < bars) return undefined
+    if (memory[at + IS_KNOWN] === 0) {
+      memory[at + IS_KNOWN] = 1
+      memory[at + MEAN] = meanOf(memory, at + MEAN_NUMBERS, bars)
+    }
+    return memory[at + MEAN]
+  }
+
+  override estimateOf(memory: Float64Array, at: number, count: number): number {
+    const { bars } = this
+    if (count < bars) return Number.NaN
+    this.slack = 16 * ROUNDING * (memory[at + LARGEST] as number)
+    return (memory[at + SUM] as number) / bars
   }
 }
 

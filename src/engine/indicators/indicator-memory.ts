@@ -12,6 +12,13 @@ export interface StateInMemory {
   add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void
   /** Returns the value after `count` bars; undefined if they are not enough. */
   valueOf(memory: Float64Array, at: number, room: number, count: number): unknown
+  /** Whether `estimateOf` has estimates. */
+  readonly isEstimated: boolean
+  /** Largest distance of the last estimate from the number that it estimates. */
+  readonly slack: number
+  /** Returns an estimate of the only number of the value, which takes less time than the number; NaN if the bars are
+   *  not enough. Sets `slack`. */
+  estimateOf(memory: Float64Array, at: number, count: number): number
   /** Returns a number of the value, by its place among the fields; NaN if the bars are not enough. */
   numberOf(memory: Float64Array, at: number, room: number, count: number, field: number): number
 }
@@ -81,6 +88,14 @@ export class IndicatorMemory {
     const pool = this.#pools[this.lines[line + POOL] as number]
     if (pool === undefined) return Number.NaN
     return pool.numberOf(index, this.lines[line + AT] as number, this.lines[line + COUNT] as number, field)
+  }
+
+  /** Estimate of the number of an indicator that is estimated. */
+  estimateOf(token: TokenId, index: number): number {
+    const line = token * LINE_DOUBLES
+    const pool = this.#pools[this.lines[line + POOL] as number]
+    if (pool === undefined) return Number.NaN
+    return pool.estimateOf(index, this.lines[line + AT] as number, this.lines[line + COUNT] as number)
   }
 
   /** Frees the states of a token and clears its line. */
@@ -178,6 +193,11 @@ class StatePool {
   valueOf(index: number, at: number, count: number): unknown {
     const indicator = this.#indicators[index] as StateInMemory
     return indicator.valueOf(this.#doubles, at + (this.#places[index] as number), this.room, count)
+  }
+
+  estimateOf(index: number, at: number, count: number): number {
+    const indicator = this.#indicators[index] as StateInMemory
+    return indicator.estimateOf(this.#doubles, at + (this.#places[index] as number), count)
   }
 
   numberOf(index: number, at: number, count: number, field: number): number {

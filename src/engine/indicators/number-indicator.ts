@@ -8,6 +8,8 @@ export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory 
   readonly width: Width
   readonly numbers: number
   readonly windows: readonly number[]
+  readonly isEstimated: boolean = false
+  slack = 0
 
   constructor(width: Width, numbers: number, windows: readonly number[]) {
     this.width = width
@@ -27,6 +29,10 @@ export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory 
   /** Number of the value after `count` bars, by its place among the fields; NaN if the bars are not enough. */
   numberOf(memory: Float64Array, at: number, room: number, count: number, _field: number): number {
     return (this.valueOf(memory, at, room, count) as number | undefined) ?? Number.NaN
+  }
+
+  estimateOf(_memory: Float64Array, _at: number, _count: number): number {
+    return Number.NaN
   }
 
   create(): IndicatorState<V> {

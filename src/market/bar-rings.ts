@@ -1,0 +1,135 @@
+import { BAR_DOUBLES, CLOSED } from './bar.ts'
+import type { TokenId } from './block.ts'
+
+/** Number of bars for which a ring has room at first, and how much more it then gets: most tokens have few bars. */
+const LEAST_ROOM = 4
+const ROOM_FACTOR = 2
+/** Number of bars whose memory is taken at once. */
+const SLAB_BARS = 1_024
+
+/** Numbers of a token, and their places: number of bars so far, number of the oldest stored bar, and slab, place and
+ *  room of its ring. The bar with the number n stands at n modulo the room. */
+const WORDS = 8
+const COUNT = 0
+const FIRST = 1
+const SLAB = 2
+const AT = 3
+const ROOM = 4
+
+/** The last closed bars of all tokens, of one width. Each token has a ring, which is written again and again, so a bar
+ *  that a strategy may keep is a copy. */
+export class BarRings {
+  #words = new Uint32Array(0)
+  readonly #slabs: Float64Array[] = []
+  /** Number of doubles of the last slab that are in use. */
+  #used = 0
+  /** Slab and place of freed rings, by their room. */
+  readonly #free = new Map<number, number[]>()
+
+  /** Number of bars of a token so far. It is the number of the next bar. */
+  countOf(token: TokenId): number {
+    return this.#words[token * WORDS + COUNT] ?? 0
+  }
+
+  /** Number of the oldest stored bar of a token. */
+  firstOf(token: TokenId): number {
+    return this.#words[token * WORDS + FIRST] ?? 0
+  }
+
+  /** Memory of the bars of a token that has bars. */
+  memoryOf(token: TokenId): Float64Array {
+    return this.#slabs[this.#words[token * WORDS + SLAB] as number] as Float64Array
+  }
+
+  /** Place of a bar in the memory of its token, by the bar's number. */
+  placeOf(token: TokenId, number: number): number {
+    const line = token * WORDS
+    const words = this.#words
+    return (words[line + AT] as number) + (number % (words[line + ROOM] as number)) * BAR_DOUBLES
+  }
+
+  /** End of the newest bar of a token; -Infinity without bars. */
+  closedAt(token: TokenId): number {
+    const count = this.countOf(token)
+    if (count === 0) return Number.NEGATIVE_INFINITY
+    return this.memoryOf(token)[this.placeOf(token, count - 1) + CLOSED] as number
+  }
+
+  /** Whether the oldest bar of a token is dropped when the next one is added. */
+  drops(token: TokenId, keep: number): boolean {
+    const line = token * WORDS
+    const words = this.#words
+    const room = words[line + ROOM] ?? 0
+    return room >= keep && (words[line + COUNT] as number) - (words[line + FIRST] as number) === room
+  }
+
+  /** Adds the bar at `from` in `doubles`. Drops the oldest bar if there are `keep` bars. */
+  add(token: TokenId, doubles: Float64Array, from: number, keep: number): void {
+    const line = token * WORDS
+    if (line >= this.#words.length) this.#grow(token)
+    const words = this.#words
+    const count = words[line + COUNT] as number
+    if (count - (words[line + FIRST] as number) === words[line + ROOM]) {
+      if ((words[line + ROOM] as number) < keep) this.#move(token, keep)
+      else words[line + FIRST] = (words[line + FIRST] as number) + 1
+    }
+    const to = this.#slabs[words[line + SLAB] as number] as Float64Array
+    const at = (words[line + AT] as number) + (count % (words[line + ROOM] as number)) * BAR_DOUBLES
+    for (let index = 0; index < BAR_DOUBLES; index++) to[at + index] = doubles[from + index] as number
+    words[line + COUNT] = count + 1
+  }
+
+  /** Frees the bars of a token. */
+  forget(token: TokenId): void {
+    const line = token * WORDS
+    if (line >= this.#words.length) return
+    this.#giveBack(line)
+    this.#words.fill(0, line, line + WORDS)
+  }
+
+  /** Moves the bars of a token to a ring with more room. */
+  #move(token: TokenId, keep: number): void {
+    const line = token * WORDS
+    const words = this.#words
+    const before = words[line + ROOM] as number
+    const room = Math.min(keep, Math.max(LEAST_ROOM, before * ROOM_FACTOR))
+    const [slab, at] = this.#take(room)
+    const to = this.#slabs[slab] as Float64Array
+    for (let number = words[line + FIRST] as number; number < (words[line + COUNT] as number); number++) {
+      const from = this.placeOf(token, number)
+      to.set(this.memoryOf(token).subarray(from, from + BAR_DOUBLES), at + (number % room) * BAR_DOUBLES)
+    }
+    if (before > 0) this.#giveBack(line)
+    words[line + SLAB] = slab
+    words[line + AT] = at
+    words[line + ROOM] = room
+  }
+
+  #giveBack(line: number): void {
+    const room = this.#words[line + ROOM] as number
+    if (room === 0) return
+    const freed = this.#free.get(room) ?? []
+    this.#free.set(room, freed)
+    freed.push(this.#words[line + SLAB] as number, this.#words[line + AT] as number)
+  }
+
+  /** Slab and place of a ring that is not in use. */
+  #take(room: number): [slab: number, at: number] {
+    const freed = this.#free.get(room)
+    const at = freed?.pop()
+    if (at !== undefined) return [freed?.pop() as number, at]
+    const size = room * BAR_DOUBLES
+    if (this.#used + size > (this.#slabs.at(-1)?.length ?? 0)) {
+      this.#slabs.push(new Float64Array(Math.max(size, SLAB_BARS * BAR_DOUBLES)))
+      this.#used = 0
+    }
+    this.#used += size
+    return [this.#slabs.length - 1, this.#used - size]
+  }
+
+  #grow(token: TokenId): void {
+    const grown = new Uint32Array(Math.max(1024, 2 ** Math.ceil(Math.log2(token + 1))) * WORDS)
+    grown.set(this.#words)
+    this.#words = grown
+  }
+}

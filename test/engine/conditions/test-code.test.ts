@@ -1,0 +1,68 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Test } from '../../../src/engine/conditions/condition.ts'
+import { TestCode } from '../../../src/engine/conditions/test-code.ts'
+import { IndicatorMemory } from '../../../src/engine/indicators/indicator-memory.ts'
+import type { NumberIndicator } from '../../../src/engine/indicators/number-indicator.ts'
+import { sma } from '../../../src/index.ts'
+
+const NEXT = 2 ** -52
+/** Values of a bar: a size, and by how many last bits two figures of the bar differ. */
+const values = fc.array(
+  fc.record({
+    size: fc.integer({ min: -30, max: 30 }),
+    of: fc.integer({ min: 1, max: 7 }),
+    bits: fc.integer({ min: -2, max: 2 }),
+  }),
+  { minLength: 60, maxLength: 200 },
+)
+
+test('means that are equal, or differ by their last bits, are compared as their exact values', () => {
+  let [ties, estimated] = [0, 0]
+  fc.assert(
+    fc.property(values, fc.integer({ min: 2, max: 40 }), (all, bars) => {
+      const means = [sma('1m', bars, 'open'), sma('1m', bars, 'close')] as unknown as NumberIndicator<number>[]
+      const memory = new IndicatorMemory(means)
+      const numberOf = (name: string) => memory.numberOf(0, Number(name), 0)
+      const code = (isEstimated: boolean) =>
+        (['above', 'below', 'crosses'] as const).map((kind) => {
+          const [left, right] = ['0', '1'].map((name) => ({ kind: 'indicator', name, field: '' }) as const)
+          return new TestCode({ kind, left, right } as Test, {
+            figure: () => ({ read: () => Number.NaN }),
+            indicator: (name) => ({
+              read: () => numberOf(name),
+              estimate: isEstimated ? estimateOf(memory, means, Number(name)) : undefined,
+            }),
+          })
+        })
+      const [exact, quick] = [code(false), code(true)]
+      for (const [count, { size, of, bits }] of all.entries()) {
+        const open = of * 10 ** (size / 6)
+        memory.add(0, Float64Array.of(open, open, open, open * (1 + bits * NEXT), 0, 1, 0, 0), 0)
+        const results = [exact, quick].map((codes) =>
+          codes.map(({ crossings, run }) => {
+            for (const crossing of crossings) crossing.advance(0)
+            return run(0)
+          }),
+        )
+        expect(results[1]).toEqual(results[0])
+        if (count + 1 < bars) continue
+        const distances = means.map((_mean, place) => Math.abs(memory.estimateOf(0, place) - numberOf(`${place}`)))
+        expect(distances.filter((distance, place) => distance > (means[place]?.slack as number))).toEqual([])
+        if (distances.some((distance) => distance > 0)) estimated++
+        if (numberOf('0') === numberOf('1')) ties++
+      }
+    }),
+    { numRuns: 50 },
+  )
+  expect(Math.min(ties, estimated)).toBeGreaterThan(10)
+})
+
+function estimateOf(memory: IndicatorMemory, means: readonly NumberIndicator<number>[], place: number) {
+  return {
+    of: () => memory.estimateOf(0, place),
+    get slack() {
+      return means[place]?.slack as number
+    },
+  }
+}
