@@ -9,6 +9,7 @@ import { newPosition, type Position } from '../src/engine/accounting/position.ts
 import { Engine } from '../src/engine/engine.ts'
 import type { Order } from '../src/engine/order.ts'
 import { NO_MONEY, type RecoveredMoney } from '../src/engine/recovered-money.ts'
+import type { BotSettings } from '../src/engine/settings.ts'
 import type { Strategy } from '../src/engine/strategy.ts'
 import { startJournalThread } from '../src/journal/writer/journal-thread.ts'
 import { RowKind } from '../src/market/block.ts'
@@ -17,7 +18,7 @@ import { Mints } from '../src/market/mints.ts'
 import type { Attempt } from '../src/orders/attempt.ts'
 import { Gateway } from '../src/orders/gateway.ts'
 import { Limiter } from '../src/orders/limiter.ts'
-import type { Executor, Outcome } from '../src/orders/ports.ts'
+import type { Executor, Journal, Outcome } from '../src/orders/ports.ts'
 import { Runner } from '../src/runtime/runner.ts'
 import { monotonicMs, SystemClock } from '../src/runtime/system-clock.ts'
 import { openHttp } from '../src/venues/http.ts'
@@ -90,17 +91,41 @@ function entry(number: number, account: string, mint: string): Order {
   }
 }
 
+export interface ExitRun {
+  readonly requestsPerMinute: number
+  readonly folder: string
+  readonly way: Way
+  /** Entries requested while the exits fire. */
+  readonly entriesPerSecond: number
+  /** Wraps the journal. */
+  readonly watch?: (journal: Journal) => Journal
+  /** Starts something that runs during the exits. The returned function ends it after the last of them. */
+  readonly during?: (parts: ExitParts) => Promise<() => Promise<void>>
+}
+
+export interface ExitParts {
+  readonly journalPath: string
+  readonly bot: BotSettings
+  readonly money: RecoveredMoney
+  readonly engine: Engine
+  readonly limiter: Limiter
+  readonly clock: SystemClock
+}
+
 /** Milliseconds from the row that triggers an exit until its POST reaches the server, with the live components and a
  *  journal on disk. */
-async function exitTimes(requestsPerMinute: number, folder: string, way: Way): Promise<number[]> {
+export async function exitTimes(run: ExitRun): Promise<number[]> {
+  const { requestsPerMinute, folder, way, entriesPerSecond } = run
   const server = await startServer()
   const { http, close: closeHttp } = openHttp()
   const clock = new SystemClock()
-  const opened = await startJournalThread(join(folder, `${Math.random()}.db`), {
+  const journalPath = join(folder, `${Math.random()}.db`)
+  const written = await startJournalThread(journalPath, {
     onFailure: (error) => {
       throw error
     },
   })
+  const opened = run.watch?.(written) ?? written
   const random = seededRandom(5)
   const bot = botSettings(follower.name, { paperSol: 1_000 })
   const account = bot.account.id
@@ -143,14 +168,15 @@ async function exitTimes(requestsPerMinute: number, folder: string, way: Way): P
   })
   runner.post(startInput([bot], money))
   runner.post({ kind: 'feed', status: 'live', confirmed: [] })
+  const end = await run.during?.({ journalPath, bot, money, engine, limiter, clock })
 
   let asked = 0
   const began = performance.now()
   const flood = setInterval(() => {
-    while (asked < ((performance.now() - began) * ENTRIES_PER_SECOND) / 1_000)
+    while (asked < ((performance.now() - began) * entriesPerSecond) / 1_000)
       gateway.submit(entry(asked++, account, `${asked}`))
   }, 1)
-  const entrySlots = requestsPerMinute - reserved
+  const entrySlots = entriesPerSecond === 0 ? 0 : requestsPerMinute - reserved
   while (limiter.status().held < entrySlots) await sleep(10)
   await sleep(500)
   const block = new LiveBlock(known.list)
@@ -170,9 +196,10 @@ async function exitTimes(requestsPerMinute: number, folder: string, way: Way): P
   await sleep(500)
   clearInterval(flood)
   await sleep(200)
+  await end?.()
   runner.stop()
   clock.stop()
-  await opened.close()
+  await written.close()
   await closeHttp()
   await server.close()
   if (due.size !== exits) throw new Error(`${due.size} of ${exits} exits fired`)
@@ -187,7 +214,8 @@ export async function benchExit(smoke = false): Promise<Figure[]> {
       ways.map((way) => ({ plan: name, ...more, way })),
     )) {
       const runs: number[][] = []
-      for (let run = 0; run < (smoke ? 1 : RUNS); run++) runs.push(await exitTimes(requestsPerMinute, folder, way))
+      for (let run = 0; run < (smoke ? 1 : RUNS); run++)
+        runs.push(await exitTimes({ requestsPerMinute, folder, way, entriesPerSecond: ENTRIES_PER_SECOND }))
       const times = runs.flat().sort((a, b) => a - b)
       const at = (share: number): number =>
         times[Math.min(times.length - 1, Math.floor(times.length * share))] as number

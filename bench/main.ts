@@ -5,6 +5,7 @@ import { benchBars } from './bars.ts'
 import { benchConditionals } from './conditionals.ts'
 import { benchDecision } from './decision.ts'
 import { benchDesk } from './desk.ts'
+import { benchDeskLoad } from './desk-load.ts'
 import { benchDev } from './dev.ts'
 import { benchEngine } from './engine.ts'
 import { benchExit } from './exit.ts'
@@ -51,6 +52,7 @@ const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   start: benchStart,
   dev: benchDev,
   desk: (smoke) => benchDesk(smoke),
+  'desk-load': benchDeskLoad,
   gateway: benchGateway,
   pool: benchPool,
   signer: benchSigner,

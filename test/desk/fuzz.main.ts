@@ -1,7 +1,6 @@
 // Sends random requests to the desk of a demo for some seconds, and checks that the desk still answers, that the memory
 // of its process stays bounded, and that trading goes on. `npm run desk-fuzz -- --seconds 600 --rate 1000 --seed 1`
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { request as send } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +10,7 @@ import { sendCommand } from '../../src/live/control/client.ts'
 import type { View } from '../../src/runtime/view/view.ts'
 import { launch } from '../e2e/process.ts'
 import { until } from '../e2e/until.ts'
+import { loginOf } from '../support/desk-browsers.ts'
 
 const { values } = parseArgs({
   options: {
@@ -74,18 +74,6 @@ function shoot(port: number, cookie: string): void {
 
 const residentMb = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
-
-async function loginOf(url: string): Promise<string> {
-  const { origin, port, searchParams } = new URL(url)
-  return new Promise((resolve, reject) => {
-    const headers = { origin, 'content-type': 'application/x-www-form-urlencoded' }
-    const sent = send({ host: '127.0.0.1', port, path: '/login', method: 'POST', headers }, (answer) => {
-      answer.resume()
-      resolve((answer.headers['set-cookie']?.[0] ?? '').split(';')[0] as string)
-    })
-    sent.on('error', reject).end(`link=${searchParams.get('link')}`)
-  })
-}
 
 const folder = mkdtempSync(join(tmpdir(), 'desk-fuzz-'))
 const journal = join(folder, 'fuzz.db')

@@ -5,6 +5,7 @@ import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { sendCommand } from '../../src/live/control/client.ts'
 import type { View } from '../../src/runtime/view/view.ts'
+import { Browsers } from '../support/desk-browsers.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { sumsOf } from '../support/three-sums.ts'
 import { launch, sluice } from './process.ts'
@@ -32,7 +33,7 @@ function ask(url: URL, method: string, headers: Record<string, string>, body?: s
   })
 }
 
-test('a run that the desk steers replays equal, and its journal says who gave each command', async ({
+test('a run with 100 browsers that the desk steers replays equal, and its journal says who gave each command', async ({
   onTestFinished,
 }) => {
   const demo = launch(['demo', '--desk', '--journal', journal], { SLUICE_API_KEY: 'never-seen-by-the-desk' })
@@ -47,6 +48,14 @@ test('a run that the desk steers replays equal, and its journal says who gave ea
   const link = new URL(made.stdout.trim())
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
   const { cookie } = await ask(new URL('/login', link), 'POST', form, `link=${link.searchParams.get('link')}`)
+
+  const seqs: number[] = []
+  const browsers = new Browsers({
+    ...{ origin: link.origin, cookie, reading: 10, stalled: 90 },
+    saw: (browser, seq) => (seqs[browser] = seq),
+  })
+  onTestFinished(() => browsers.close())
+  await browsers.connect()
 
   const act = async (fields: object): Promise<string> => {
     const json = { 'content-type': 'application/json', cookie }
@@ -66,6 +75,10 @@ test('a run that the desk steers replays equal, and its journal says who gave ea
   expect(await act({ action: 'buy', mint: held.mint, bot: held.bot, sol: 0.01 })).toMatch(/^refused: .*HALTED/)
   expect(await act({ action: 'resume' })).toMatch(/entries/)
   expect(await act({ action: 'cancel', order: 'o999999' })).toMatch(/^refused: o999999 is not open/)
+  const { seq } = await view()
+  await until('the reading browsers', () => seqs.length === 10 && seqs.every((seen) => seen >= seq))
+  expect(browsers.open).toBe(100)
+  browsers.close()
   demo.child.kill('SIGINT')
   await demo.ended
 
