@@ -259,6 +259,9 @@ export function markOf({ account, mint, highPrice, best, worst }: Mark): Mark {
 /** Positions that are not closed; at most one for each account and mint. */
 export class Positions {
   readonly #byMint = new ByMint<Position>()
+  /** By bot (in place of the account) and mint, in the order of opening. A bot that changed its account may hold a mint
+   *  in both. The lists are replaced and never changed. */
+  readonly #byBot = new ByMint<readonly Position[]>()
   /** All positions in the order of opening; iterations use this order. */
   readonly #all = new Set<Position>()
 
@@ -271,6 +274,8 @@ export class Positions {
     if (before === position) return
     if (before !== undefined) this.delete(before)
     this.#byMint.set(position, position)
+    const { bot, mint } = position
+    this.#byBot.set({ account: bot, mint }, [...this.ofBot(bot, mint), position])
     this.#all.add(position)
   }
 
@@ -278,6 +283,10 @@ export class Positions {
     const held = this.#byMint.get(owner)
     if (held === undefined) return
     this.#byMint.delete(owner)
+    const { bot, mint } = held
+    const left = this.ofBot(bot, mint).filter((other) => other !== held)
+    if (left.length === 0) this.#byBot.delete({ account: bot, mint })
+    else this.#byBot.set({ account: bot, mint }, left)
     this.#all.delete(held)
   }
 
@@ -286,6 +295,12 @@ export class Positions {
     return this.#byMint.of(account)
   }
 
+  /** Returns the positions of one bot in a mint. */
+  ofBot(bot: string, mint: string): readonly Position[] {
+    return this.#byBot.get({ account: bot, mint }) ?? NONE
+  }
+
+  /** Returns the positions of a mint. Walks through all accounts, because it is called rarely. */
   ofMint(mint: string): Position[] {
     const found = this.#byMint.ofMint(mint)
     return found.length < 2 ? found : this.all().filter((position) => position.mint === mint)
@@ -295,3 +310,5 @@ export class Positions {
     return [...this.#all]
   }
 }
+
+const NONE: readonly never[] = []

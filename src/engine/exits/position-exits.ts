@@ -169,8 +169,7 @@ export class Exits {
     const exit = exitTimerOf(timer)
     if (exit === undefined) return
     const { what, mint } = exit
-    for (const position of this.#state.book.positions.ofMint(mint)) {
-      if (position.bot !== timer.bot) continue
+    for (const position of this.#state.book.positions.ofBot(timer.bot, mint)) {
       if (what === 'hold') this.#holdEnded(position)
       else if (what === 'quiet') this.#quietEnded(position)
       else if (what === 'poll') this.#polls.due(position)

@@ -27,6 +27,8 @@ export interface DaySpend {
 export class BotSpending {
   /** Entries, oldest first. Those before `#first` were older than an hour at the last query. */
   readonly #spends: Spend[] = []
+  /** The entries from `#first` on, by order. */
+  readonly #byOrder = new Map<string, Spend>()
   #first = 0
   #hour = 0
   #day = -1
@@ -37,6 +39,7 @@ export class BotSpending {
     const spends = this.#spends
     for (let spend = spends[this.#first]; spend !== undefined && spend.time <= now - HOUR; ) {
       if (spend.counts) this.#hour -= spend.lamports
+      this.#byOrder.delete(spend.orderId)
       spend = spends[++this.#first]
     }
     if (this.#first >= PLACES_KEPT && this.#first * 2 >= spends.length) {
@@ -60,16 +63,14 @@ export class BotSpending {
     }
   }
 
-  /** Finds the entry of an order. Searches from the newest entry, because an order is usually looked up soon after it
-   *  was added. */
+  /** Returns the entry of an order; undefined if the entry had expired at the last query. */
   find(orderId: string): Spend | undefined {
-    for (let at = this.#spends.length - 1; at >= this.#first; at--)
-      if (this.#spends[at]?.orderId === orderId) return this.#spends[at]
-    return undefined
+    return this.#byOrder.get(orderId)
   }
 
   add(spend: Spend): void {
     this.#spends.push(spend)
+    this.#byOrder.set(spend.orderId, spend)
     if (spend.counts) this.#hour += spend.lamports
   }
 
