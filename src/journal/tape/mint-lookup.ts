@@ -7,8 +7,13 @@ const FIRST_ENTRIES = 2048
 /** Number of digits of a base58 key. Texts with fewer or more digits are looked up as strings. */
 const SHORTEST = 32
 const LONGEST = 44
-/** Size of an entry: the bytes of a text, and its length. */
-const ENTRY_BYTES = 48
+/** Size of an entry, a cache line: the bytes of a text, its length, and the number of its mint. */
+const ENTRY_BYTES = 64
+const LENGTH_AT = 44
+const NUMBER_AT = 48
+/** Number of mints that are looked up together. Their hashes are computed first, then all are searched, and then all
+ *  are compared, so that the cache misses of the batch overlap. */
+const BATCH = 64
 /** The lookup of each mint list. The process starts a new list when it reuses mint numbers. */
 const lookups = new WeakMap<Mints['list'], MintLookup>()
 const decoder = new TextDecoder()
@@ -28,12 +33,17 @@ export function numbersOf(mints: Mints, list: Uint8Array): Uint32Array {
  *  and is at most half full. */
 class MintLookup {
   readonly #mints: Mints
-  /** Numbers of entries, by hash. */
-  #table = new Int32Array(FIRST_ENTRIES * 2).fill(FREE)
-  /** Text of each entry, with its length in the last byte. */
-  #texts = new DataView(new ArrayBuffer(FIRST_ENTRIES * ENTRY_BYTES))
-  /** Mint number of each entry. */
-  readonly #numbers: number[] = []
+  /** Pairs of a hash and the number of its entry, by hash. */
+  #table = new Int32Array(FIRST_ENTRIES * 4).fill(FREE)
+  #entries = new DataView(new ArrayBuffer(FIRST_ENTRIES * ENTRY_BYTES))
+  #count = 0
+  /** Of the mints of a batch: the place in the list, the guessed length, and the hash, then the entry. */
+  readonly #places = new Int32Array(BATCH)
+  readonly #lengths = new Int32Array(BATCH)
+  readonly #found = new Int32Array(BATCH)
+  /** The numbers of the present list. The first `#taken` places are used. */
+  #numbers = new Uint32Array(FIRST_ENTRIES)
+  #taken = 0
 
   constructor(mints: Mints) {
     this.#mints = mints
@@ -41,69 +51,135 @@ class MintLookup {
 
   numbersOf(list: Uint8Array): Uint32Array {
     const view = new DataView(list.buffer, list.byteOffset, list.byteLength)
-    const numbers: number[] = []
+    this.#taken = 0
     for (let at = 2; at < list.length; ) {
-      const guess = list[at + LONGEST] === QUOTE ? LONGEST : LONGEST - 1
-      const known = list[at + guess] === QUOTE ? this.#find(view, at, guess) : FREE
-      const length = known === FREE ? list.indexOf(QUOTE, at) - at : guess
-      numbers.push(known === FREE ? this.#numberOf(list, view, at, length) : (this.#numbers[known] as number))
+      const count = this.#gather(list, view, at)
+      at = count === 0 ? this.#takeOne(list, view, at) : this.#take(count, list, view)
+    }
+    return this.#numbers.slice(0, this.#taken)
+  }
+
+  /** Searches the next mints whose length can be guessed. Returns their number. */
+  #gather(list: Uint8Array, view: DataView, from: number): number {
+    const places = this.#places
+    const lengths = this.#lengths
+    const found = this.#found
+    let count = 0
+    for (let at = from; count < BATCH; count++) {
+      const length = list[at + LONGEST] === QUOTE ? LONGEST : LONGEST - 1
+      if (list[at + length] !== QUOTE) break
+      places[count] = at
+      lengths[count] = length
+      found[count] = hashOf(view, at)
       at += length + 3
     }
-    return Uint32Array.from(numbers)
+    for (let index = 0; index < count; index++) found[index] = this.#search(found[index] as number)
+    return count
+  }
+
+  /** Adds the numbers of the gathered mints. Returns the place behind the last one. Stops at a length that was guessed
+   *  wrong: the bytes then include a quote, which no entry contains. */
+  #take(count: number, list: Uint8Array, view: DataView): number {
+    let at = 0
+    for (let index = 0; index < count; index++) {
+      const entry = this.#found[index] as number
+      const length = this.#lengths[index] as number
+      at = this.#places[index] as number
+      if (entry !== FREE && this.#isSame(entry, view, at, length)) {
+        this.#put(this.#entries.getInt32(entry * ENTRY_BYTES + NUMBER_AT))
+        at += length + 3
+        continue
+      }
+      const next = this.#takeOne(list, view, at)
+      if (next !== at + length + 3) return next
+      at = next
+    }
+    return at
+  }
+
+  /** Adds the number of one mint. Returns the place behind it. */
+  #takeOne(list: Uint8Array, view: DataView, at: number): number {
+    const length = list.indexOf(QUOTE, at) - at
+    this.#put(this.#numberOf(list, view, at, length))
+    return at + length + 3
+  }
+
+  #put(number: number): void {
+    if (this.#taken === this.#numbers.length) {
+      const grown = new Uint32Array(this.#taken * 2)
+      grown.set(this.#numbers)
+      this.#numbers = grown
+    }
+    this.#numbers[this.#taken++] = number
   }
 
   #numberOf(list: Uint8Array, view: DataView, at: number, length: number): number {
     const isKey = length >= SHORTEST && length <= LONGEST
-    const known = isKey ? this.#find(view, at, length) : FREE
-    if (known !== FREE) return this.#numbers[known] as number
+    if (!isKey) return this.#mints.intern(decoder.decode(list.subarray(at, at + length)))
+    const hash = hashOf(view, at)
+    const known = this.#find(hash, view, at, length)
+    if (known !== FREE) return this.#entries.getInt32(known * ENTRY_BYTES + NUMBER_AT)
     const number = this.#mints.intern(decoder.decode(list.subarray(at, at + length)))
-    if (isKey) this.#add(view, at, length, number)
+    this.#add(hash, view, at, length, number)
     return number
   }
 
-  /** Number of the entry with these bytes, or FREE. If the guessed length exceeds the key, the bytes include a quote,
-   *  and no entry contains one. */
-  #find(view: DataView, at: number, length: number): number {
-    const mask = this.#table.length - 1
-    for (let slot = hashOf(view, at) & mask; ; slot = (slot + 1) & mask) {
-      const entry = this.#table[slot] as number
-      if (entry === FREE || this.#isSame(entry, view, at, length)) return entry
+  /** Returns the first entry with this hash, or FREE. */
+  #search(hash: number): number {
+    const table = this.#table
+    const mask = table.length / 2 - 1
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const entry = table[slot * 2 + 1] as number
+      if (entry === FREE || table[slot * 2] === hash) return entry
+    }
+  }
+
+  /** Returns the entry with these bytes, or FREE. */
+  #find(hash: number, view: DataView, at: number, length: number): number {
+    const table = this.#table
+    const mask = table.length / 2 - 1
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const entry = table[slot * 2 + 1] as number
+      if (entry === FREE || (table[slot * 2] === hash && this.#isSame(entry, view, at, length))) return entry
     }
   }
 
   /** Whether an entry has these bytes. Compares four bytes at a time; the last four may overlap the four before. */
   #isSame(entry: number, view: DataView, at: number, length: number): boolean {
-    const texts = this.#texts
+    const entries = this.#entries
     const start = entry * ENTRY_BYTES
-    if (texts.getUint8(start + ENTRY_BYTES - 1) !== length) return false
+    if (entries.getUint8(start + LENGTH_AT) !== length) return false
     for (let place = 0; place < length - 4; place += 4)
-      if (texts.getInt32(start + place) !== view.getInt32(at + place)) return false
-    return texts.getInt32(start + length - 4) === view.getInt32(at + length - 4)
+      if (entries.getInt32(start + place) !== view.getInt32(at + place)) return false
+    return entries.getInt32(start + length - 4) === view.getInt32(at + length - 4)
   }
 
-  #add(view: DataView, at: number, length: number, number: number): void {
-    const entry = this.#numbers.push(number) - 1
-    if (entry * 2 === this.#table.length) this.#grow()
+  #add(hash: number, view: DataView, at: number, length: number, number: number): void {
+    if (this.#count * ENTRY_BYTES === this.#entries.byteLength) this.#grow()
+    const entry = this.#count++
     const start = entry * ENTRY_BYTES
-    for (let place = 0; place < length; place++) this.#texts.setUint8(start + place, view.getUint8(at + place))
-    this.#texts.setUint8(start + ENTRY_BYTES - 1, length)
-    this.#enter(entry)
+    for (let place = 0; place < length; place++) this.#entries.setUint8(start + place, view.getUint8(at + place))
+    this.#entries.setUint8(start + LENGTH_AT, length)
+    this.#entries.setInt32(start + NUMBER_AT, number)
+    this.#enter(hash, entry)
   }
 
-  #enter(entry: number): void {
-    const mask = this.#table.length - 1
-    let slot = hashOf(this.#texts, entry * ENTRY_BYTES) & mask
-    while (this.#table[slot] !== FREE) slot = (slot + 1) & mask
-    this.#table[slot] = entry
+  #enter(hash: number, entry: number): void {
+    const table = this.#table
+    const mask = table.length / 2 - 1
+    let slot = hash & mask
+    while (table[slot * 2 + 1] !== FREE) slot = (slot + 1) & mask
+    table[slot * 2] = hash
+    table[slot * 2 + 1] = entry
   }
 
   #grow(): void {
-    const count = this.#table.length / 2
-    const texts = new Uint8Array(count * 2 * ENTRY_BYTES)
-    texts.set(new Uint8Array(this.#texts.buffer))
-    this.#texts = new DataView(texts.buffer)
-    this.#table = new Int32Array(count * 4).fill(FREE)
-    for (let entry = 0; entry < count; entry++) this.#enter(entry)
+    const count = this.#count
+    const entries = new Uint8Array(count * 2 * ENTRY_BYTES)
+    entries.set(new Uint8Array(this.#entries.buffer))
+    this.#entries = new DataView(entries.buffer)
+    this.#table = new Int32Array(count * 8).fill(FREE)
+    for (let entry = 0; entry < count; entry++) this.#enter(hashOf(this.#entries, entry * ENTRY_BYTES), entry)
   }
 }
 
