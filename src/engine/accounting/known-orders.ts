@@ -31,6 +31,11 @@ export class KnownOrders {
     return this.#byId.values()
   }
 
+  /** Returns the open orders of one account by mint. */
+  openByMint(account: string): ReadonlyMap<string, readonly OpenOrder[]> {
+    return this.#byMint.of(account)
+  }
+
   /** Returns the open orders of one account, oldest first. The order numbers decide, so an order that a fork reopened
    *  is in its original place. */
   of(account: string): OpenOrder[] {

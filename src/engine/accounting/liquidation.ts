@@ -9,7 +9,7 @@ import {
 } from '../../base/units.ts'
 import { CURVE_PRODUCT, hasLeftCurve, POOL_PRODUCT, reservesAt, solFor, VENUE_FEE } from '../../solana/pool-depth.ts'
 import type { EngineState } from '../engine-state.ts'
-import type { ExitWatch } from '../exits/exit-watch.ts'
+import type { ExitWatch, Held } from '../exits/exit-watch.ts'
 import type { QuoteFees } from '../settings.ts'
 import { isUnsellable, type Position } from './position.ts'
 
@@ -58,14 +58,26 @@ export class Liquidation {
   /** Returns the proceeds of selling a position now: 0 for a dead token, undefined if there is no price or none since a
    *  gap. */
   of(position: Position): Lamports | undefined {
-    const isQuiet = this.#state.now - this.#watch.printedAt(position) > DEAD_AFTER_MS
-    return isQuiet && this.#watch.poolPriceOf(position) === undefined ? ZERO : this.atLastPrice(position)
+    const held = this.#watch.find(position)
+    if (held !== undefined && this.#state.now - held.printedAt > DEAD_AFTER_MS && this.#poolPriceOf(held) === undefined)
+      return ZERO
+    return this.#worth(position, held)
   }
 
   /** Returns the proceeds at the last known price, regardless of its age. A reading of the pool is used first, because
    *  it is newer than the last print. */
   atLastPrice(position: Position): Lamports | undefined {
-    return this.at(position, this.#watch.poolPriceOf(position) ?? this.#lowerPrice(position))
+    return this.#worth(position, this.#watch.find(position))
+  }
+
+  #worth(position: Position, held: Held | undefined): Lamports | undefined {
+    if (held === undefined) return this.at(position, this.#state.price(position.mint))
+    const price = this.#poolPriceOf(held) ?? this.#lowerPrice(held)
+    return price === undefined ? this.at(position, undefined) : held.worth.at(position, price, this.#valueAt)
+  }
+
+  #poolPriceOf({ pool }: Held): number | undefined {
+    return pool?.at(this.#state.now)
   }
 
   /** Returns the value that strategies see, SOL: the proceeds at the last known price. Older journals used the robust
@@ -82,12 +94,14 @@ export class Liquidation {
     return sol === undefined ? undefined : solToLamports(Math.min(sol, MOST_VALUE / LAMPORTS_PER_SOL))
   }
 
+  readonly #valueAt = (position: Position, price: number): Lamports | undefined => this.at(position, price)
+
   /** A few wrong prints of router trades lift the robust price, so a rise counts only once the price of the exits has
    *  followed it. A fall counts at once. */
-  #lowerPrice(position: Position): number | undefined {
-    const price = this.#state.price(position.mint)
-    const ofExits = this.#state.hasMarks ? this.#watch.exitPriceOf(position) : undefined
-    return price === undefined || ofExits === undefined ? price : Math.min(price, ofExits)
+  #lowerPrice({ token, price: ofExits }: Held): number | undefined {
+    const price = this.#state.prices.at(token)
+    if (price === undefined || Number.isNaN(ofExits) || !this.#state.hasMarks) return price
+    return Math.min(price, ofExits)
   }
 
   /** Returns the lamports at risk in a position: the higher of its cost and its value. */

@@ -3,6 +3,7 @@ import type { TokenId } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
 import { PoolPrice } from '../../market/pool-price.ts'
 import type { Owner } from '../accounting/by-mint.ts'
+import { KnownWorth } from '../accounting/known-worth.ts'
 import { MarkedPrices } from '../accounting/marked-prices.ts'
 import { type Mark, markOf, type Position } from '../accounting/position.ts'
 import type { EngineState } from '../engine-state.ts'
@@ -17,6 +18,7 @@ import { Repeats } from './repeats.ts'
 export class ExitWatch {
   readonly #state: EngineState
   readonly #watched: ByToken<Watched> = []
+  readonly #held = new Map<Position, Held>()
   readonly #marked = new Set<Position>()
   readonly repeats: Repeats
 
@@ -32,23 +34,25 @@ export class ExitWatch {
 
   /** Subscribes to the position's mint and watches its price. A second call has no effect. */
   watch(position: Position): void {
-    const watched = this.#open(position.mint)
-    if (watched.held.some((one) => one.position === position)) return
+    if (this.#held.has(position)) return
+    const token = this.#state.mints.intern(position.mint)
+    const watched = this.#open(token)
     const { now } = this.#state
     const since = { printedAt: now, pricedAt: now, heardAt: now }
-    const exitPrice = new ExitPrice()
-    const marked = new MarkedPrices()
-    const held: Held = { position, exitPrice, marked, price: Number.NaN, pool: undefined, ...since }
+    const parts = { exitPrice: new ExitPrice(), marked: new MarkedPrices(), worth: new KnownWorth() }
+    const held: Held = { position, token, ...parts, price: Number.NaN, pool: undefined, ...since }
+    this.#held.set(position, held)
     watched.held = watched.held.length === 0 ? [held] : [...watched.held, held]
     this.#state.wants.add(position.mint)
   }
 
   unwatch(position: Position): void {
-    const token = this.#state.mints.intern(position.mint)
-    const watched = this.#watched[token]
-    if (watched?.held.some((one) => one.position === position) !== true) return
-    watched.held = watched.held.filter((one) => one.position !== position)
-    this.#leave(token, watched)
+    const held = this.#held.get(position)
+    if (held === undefined) return
+    this.#held.delete(position)
+    const watched = this.#watched[held.token] as Watched
+    watched.held = watched.held.filter((one) => one !== held)
+    this.#leave(held.token, watched)
     this.#state.wants.drop(position.mint)
     this.#marked.delete(position)
   }
@@ -59,7 +63,7 @@ export class ExitWatch {
   }
 
   watchOrder(order: ConditionalOrder): void {
-    const watched = this.#open(order.mint)
+    const watched = this.#open(this.#state.mints.intern(order.mint))
     watched.orders = [...watched.orders, order]
     this.#state.wants.add(order.mint)
   }
@@ -77,7 +81,7 @@ export class ExitWatch {
    *  more than `maxChasePercent` above the order's price before the request is sent. */
   await(order: Order, maxChasePercent: number): void {
     if (order.price === null) return
-    const watched = this.#open(order.mint)
+    const watched = this.#open(this.#state.mints.intern(order.mint))
     watched.waiting = [...watched.waiting, { order, ceiling: order.price * (1 + maxChasePercent / 100) }]
     const price = this.#state.price(order.mint)
     if (price !== undefined) this.cancelChased(watched, price)
@@ -145,8 +149,7 @@ export class ExitWatch {
   }
 
   find(position: Position): Held | undefined {
-    const watched = this.#watched[this.#state.mints.find(position.mint) ?? -1]
-    return watched?.held.find((one) => one.position === position)
+    return this.#held.get(position)
   }
 
   /** Forgets prices after a gap: those of the mints in `keys`, or all prices if `trades` is one of the keys. */
@@ -174,8 +177,7 @@ export class ExitWatch {
     return marked
   }
 
-  #open(mint: string): Watched {
-    const token = this.#state.mints.intern(mint)
+  #open(token: TokenId): Watched {
     const known = this.#watched[token]
     if (known !== undefined) return known
     const watched: Watched = { held: NONE, waiting: NONE, orders: NONE }
@@ -206,8 +208,10 @@ export interface Watched {
  *  engine do not influence each other's exits. */
 export interface Held {
   readonly position: Position
+  readonly token: TokenId
   readonly exitPrice: ExitPrice
   readonly marked: MarkedPrices
+  readonly worth: KnownWorth
   /** Price of the exits as of the last print or pool reading; NaN before the first. It is always a number, so that a
    *  print allocates nothing. */
   price: number

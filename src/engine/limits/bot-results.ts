@@ -18,17 +18,21 @@ export class BotResults {
     this.#liquidation = liquidation
   }
 
-  today(scope: LimitScope): number {
-    const { dayRealizedLamports, dayStartUnrealizedLamports } = scope.sums
-    return dayRealizedLamports + this.#unrealized(scope, this.#now) - dayStartUnrealizedLamports
+  /** Returns the profit of the open positions at liquidation value. */
+  unrealized(scope: LimitScope): number {
+    return this.#unrealized(scope, this.#now)
   }
 
-  /** Returns how far the result is below its highest realized value, at least 0. Open positions count at liquidation
-   *  value. */
-  drawdown(scope: LimitScope): number {
+  today(scope: LimitScope, unrealized = this.unrealized(scope)): number {
+    const { sums } = scope
+    return sums.dayRealizedLamports + unrealized - sums.dayStartUnrealizedLamports
+  }
+
+  /** Returns how far the result is below its highest realized value, at least 0. */
+  drawdown(scope: LimitScope, unrealized: number): number {
     const { sums } = scope
     const before = sums.peakLamports
-    const marked = sums.realizedLamports + this.#unrealized(scope, this.#now)
+    const marked = sums.realizedLamports + unrealized
     raisePeak(sums, sums.peakLamports < sums.realizedLamports ? marked : sums.realizedLamports)
     if (sums.peakLamports !== before) scope.emit()
     return Math.max(0, sums.peakLamports - marked)
@@ -105,7 +109,9 @@ export class BotResults {
 
   #unrealized(scope: LimitScope, worth: (position: Position) => Lamports): Lamports {
     let sum = 0
-    for (const position of this.#positionsOf(scope)) sum += worth(position) - position.costLamports
+    const { bot } = scope
+    for (const position of this.#state.book.positions.of(scope.account).values())
+      if (bot === null || position.bot === bot) sum += worth(position) - position.costLamports
     return lamports(Math.min(sum, MOST_VALUE))
   }
 

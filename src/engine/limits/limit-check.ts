@@ -49,10 +49,13 @@ export class LimitCheck {
 
   #losses(scope: LimitScope): Losses {
     const { limits, section, sums } = scope
+    const { maxDailyLossLamports, maxDrawdownLamports } = limits
+    const isMarked = maxDailyLossLamports !== null || maxDrawdownLamports !== null
+    const unrealized = isMarked ? this.#results.unrealized(scope) : 0
     return {
       ...{ section, now: this.#state.now },
-      resultLamports: limits.maxDailyLossLamports === null ? 0 : this.#results.today(scope),
-      drawdownLamports: limits.maxDrawdownLamports === null ? 0 : this.#results.drawdown(scope),
+      resultLamports: maxDailyLossLamports === null ? 0 : this.#results.today(scope, unrealized),
+      drawdownLamports: maxDrawdownLamports === null ? 0 : this.#results.drawdown(scope, unrealized),
       unknownPositions: () => this.#results.unknown(scope),
       deadPositions: () => this.#results.dead(scope),
       pausedUntil: limits.maxLosingStreak === null ? 0 : sums.pausedUntil,
@@ -104,11 +107,12 @@ export class LimitCheck {
       if ((position.creator ?? '') === creator) use.creatorLamports += atRisk
     }
     if (limits.maxExposureLamports === null && limits.maxLamportsPerCreator === null) return use
-    for (const { order } of book.orders.of(account)) {
-      if (order.size.kind !== 'sol' || (bot !== null && order.bot !== bot)) continue
-      use.exposureLamports += order.size.lamports
-      if ((book.positions.get(order)?.creator ?? '') === creator) use.creatorLamports += order.size.lamports
-    }
+    for (const open of book.orders.openByMint(account).values())
+      for (const { order } of open) {
+        if (order.size.kind !== 'sol' || (bot !== null && order.bot !== bot)) continue
+        use.exposureLamports += order.size.lamports
+        if ((book.positions.get(order)?.creator ?? '') === creator) use.creatorLamports += order.size.lamports
+      }
     return use
   }
 

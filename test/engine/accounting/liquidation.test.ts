@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { solToLamports } from '../../../src/base/units.ts'
+import { KnownWorth } from '../../../src/engine/accounting/known-worth.ts'
 import { Liquidation, liquidationSol, valueAt } from '../../../src/engine/accounting/liquidation.ts'
 import { newPosition } from '../../../src/engine/accounting/position.ts'
 import type { EngineState } from '../../../src/engine/engine-state.ts'
@@ -15,6 +16,8 @@ const resume = { kind: 'command', command: { name: 'resume' } } as const
 
 describe('the liquidation value', () => {
   const held = { ...newPosition({ account: 'a', bot: 'b', mint: MINT }, 0, {}), tokens: 10_000_000_000_000n }
+  const watching = (held: object) =>
+    ({ find: () => ({ printedAt: 0, worth: new KnownWorth(), ...held }) }) as unknown as ExitWatch
   const into = (price: number, product: number) => solFor(1e7, reservesAt(price, product))
   const productAt = (price: number) => (price < GRADUATION_PRICE ? CURVE_PRODUCT : POOL_PRODUCT)
   it.each([
@@ -42,8 +45,8 @@ describe('the liquidation value', () => {
     ['its pool, which was read since', 1e-6, 0.5e-6, 900_000, 0.5e-6],
     ['its pool, though no price came since the start', undefined, 0.5e-6, 0, 0.5e-6],
   ])('uses %s', (_name, price, pool, quietMs, by) => {
-    const session = { now: quietMs, price: () => price, hasMarks: false } as unknown as EngineState
-    const watch = { printedAt: () => 0, poolPriceOf: () => pool } as unknown as ExitWatch
+    const session = { now: quietMs, prices: { at: () => price }, hasMarks: false } as unknown as EngineState
+    const watch = watching({ pool: pool === undefined ? undefined : { at: () => pool } })
     const expected = by === undefined ? undefined : by === 0 ? 0 : Math.round(into(by, productAt(by)) * 1e9)
     expect(new Liquidation(session, watch, () => FEES).of(held)).toBe(expected)
   })
@@ -54,9 +57,8 @@ describe('the liquidation value', () => {
     ['the robust price, if the exits have none', 1e-6, undefined, 1e-6],
     ['none without a robust price, which a gap ends too', undefined, 1e-6, undefined],
   ])('with marks uses %s, and deducts the fees of venue and service', (_name, price, ofExits, by) => {
-    const session = { now: 0, price: () => price, hasMarks: true } as unknown as EngineState
-    const watch = { printedAt: () => 0, poolPriceOf: () => undefined, exitPriceOf: () => ofExits }
-    const liquidation = new Liquidation(session, watch as unknown as ExitWatch, () => FEES)
+    const session = { now: 0, prices: { at: () => price }, hasMarks: true } as unknown as EngineState
+    const liquidation = new Liquidation(session, watching({ price: ofExits ?? Number.NaN }), () => FEES)
     const gross = by === undefined ? undefined : solFor(1e7, reservesAt(by, productAt(by)), 0.02)
     const expected = gross === undefined ? undefined : Math.round(gross * 0.99 * 1e9)
     expect(liquidation.of(held)).toBe(expected)
