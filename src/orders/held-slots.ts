@@ -47,7 +47,9 @@ export class HeldSlots {
   /** Returns the upper bound of held slots under this plan: the plan itself, or the largest plan under which a held
    *  slot was taken. */
   ceiling(plan: number): number {
-    return Math.max(plan, ...this.#ofPlan.keys())
+    let largest = plan
+    for (const other of this.#ofPlan.keys()) if (other > largest) largest = other
+    return largest
   }
 
   /** Gives exits their whole share again. Only slots whose ids begin at `firstId` count towards it. */

@@ -10,11 +10,9 @@ import type { WorkingOrder } from './working-order.ts'
 export type ReportDetails = Partial<Pick<ExecutionReport, 'attemptId' | 'reason' | 'fill' | 'reversed' | 'feeLamports'>>
 
 export function detailsOf(attempt: Attempt, failure: Failure): ReportDetails {
-  return {
-    attemptId: attempt.id,
-    ...('reason' in failure && { reason: failure.reason }),
-    ...(failure.kind === 'reverted' && { feeLamports: failure.feeLamports }),
-  }
+  const attemptId = attempt.id
+  if (failure.kind === 'reverted') return { attemptId, feeLamports: failure.feeLamports }
+  return 'reason' in failure ? { attemptId, reason: failure.reason } : { attemptId }
 }
 
 /** Changes the state of the order and reports the new state. */
@@ -43,10 +41,12 @@ export function addReport(
 /** Commits, and then delivers the reports that were added. A report is durable before the engine gets it, so that a
  *  restart can deliver it again. */
 export function commitReports(step: Step): void {
-  const reports = step.unreported.splice(0)
-  if (reports.length > 0) step.add({ kind: 'failpoint', at: 'before-report' })
-  const deliveries = reports.map((one): Effect => ({ kind: 'report', report: one }))
-  const whenDurable: Effect[] = reports.length > 0 ? [{ kind: 'failpoint', at: 'after-report' }, ...deliveries] : []
+  const whenDurable: Effect[] = []
+  if (step.unreported.length > 0) {
+    step.add({ kind: 'failpoint', at: 'before-report' })
+    whenDurable.push({ kind: 'failpoint', at: 'after-report' })
+    for (const report of step.unreported.splice(0)) whenDurable.push({ kind: 'report', report })
+  }
   step.add({ kind: 'commit', whenDurable })
 }
 

@@ -145,7 +145,8 @@ export function raiseSlippage(working: WorkingOrder, step: number): void {
 export function feesOf({ order, slippageStep }: WorkingOrder): (Lamports | null)[] {
   const { priorityFeeLamports, priorityFeeLadder } = order
   const own = priorityFeeLadder[Math.min(slippageStep, priorityFeeLadder.length - 1)] ?? priorityFeeLamports
-  return [...new Set([own, null, LEAST_PRIORITY_FEE])]
+  if (own === null) return [null, LEAST_PRIORITY_FEE]
+  return own === LEAST_PRIORITY_FEE ? [own, null] : [own, null, LEAST_PRIORITY_FEE]
 }
 
 /** Makes the next attempt use the fee after the one with which this attempt was refused. */
