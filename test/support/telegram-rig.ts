@@ -15,8 +15,8 @@ export const OPERATOR = 601
 
 /** A bot that serves a viewer and an operator through the sandbox's Bot API, on a simulated clock. */
 export class TelegramRig {
-  readonly clock = new SimulatedClock(Date.UTC(2026, 10, 23, 12))
-  readonly api = new BotApi({ token: TOKEN, clock: this.clock, users: [VIEWER, OPERATOR] })
+  readonly clock: SimulatedClock
+  readonly api: BotApi
   readonly lines: string[] = []
   readonly telegram: Telegram
   /** Commands that were carried out. */
@@ -36,7 +36,13 @@ export class TelegramRig {
   /** Replaces the answers of the API, for as long as it returns one. */
   instead: () => HttpResult | undefined = () => undefined
 
-  constructor(events: Partial<TelegramConfig['events']> = {}, { token = TOKEN, operators = [] as number[] } = {}) {
+  /** `beside`: the bot of another process with the same token. */
+  constructor(
+    events: Partial<TelegramConfig['events']> = {},
+    { token = TOKEN, operators = [] as number[], beside = undefined as TelegramRig | undefined } = {},
+  ) {
+    this.clock = beside?.clock ?? new SimulatedClock(Date.UTC(2026, 10, 23, 12))
+    this.api = beside?.api ?? new BotApi({ token: TOKEN, clock: this.clock, users: [VIEWER, OPERATOR] })
     const kinds = TELEGRAM_KINDS.map((kind: TelegramKind) => [kind, events[kind] ?? loudnessOf(kind)])
     const log = (fields: unknown, text?: string) => this.lines.push(text === undefined ? `${fields}` : text)
     this.telegram = new Telegram({

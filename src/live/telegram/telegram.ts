@@ -53,11 +53,22 @@ const POLL_EVERY_MS = 1_000
 /** An older message is not answered: it waited while the process was down. */
 const OLDEST_MESSAGE_MS = 120_000
 const CONFLICT_WAIT_MS = 10_000
+/** A conflict is over if no poll was refused for this time. */
+const CONFLICT_OVER_MS = 300_000
 const REFUSED_WAIT_MS = 60_000
 const STRANGER_EVERY_MS = 60_000
 const DAY_MS = 86_400_000
 /** The summary is sent this long before the UTC day ends, because the results of the day then begin again. */
 const BEFORE_MIDNIGHT_MS = 30_000
+
+/** What the operator does about a failed poll. */
+function remedyOf(status: number, reason: string): string {
+  if (status === 401 || status === 404) return 'check telegram.token, then restart'
+  if (status !== 409) return 'it is tried again'
+  return /webhook/i.test(reason)
+    ? 'a webhook receives the messages of this bot: delete it (method deleteWebhook), or make a bot for this process with @BotFather'
+    : 'another program answers for the same bot: end it, or make a bot for each process with @BotFather; revoke the token there if you do not know the program'
+}
 
 /** A bot of Telegram: answers questions, takes the commands of operators, and sends events. It never delays trading:
  *  nothing waits for it, and the number of its messages in memory is bounded. */
@@ -73,6 +84,9 @@ export class Telegram {
   #strangers = 0
   #strangerToldAt: Millis = Number.NEGATIVE_INFINITY
   #wasGarbage = false
+  /** The problem of the polls that the log has; undefined if they work. */
+  #problem: string | undefined
+  #conflictAt: Millis = Number.NEGATIVE_INFINITY
 
   constructor(parts: TelegramParts) {
     this.#parts = parts
@@ -149,8 +163,12 @@ export class Telegram {
   }
 
   async #answer(updates: unknown, served: Served): Promise<number> {
-    const { log } = this.#parts
-    if (this.#failures > 0) log.info({ failures: this.#failures }, 'telegram: questions are answered again')
+    const { clock, log } = this.#parts
+    // Two programs end each other's polls in turn, so a poll that worked does not mean that the other one has ended.
+    if (this.#problem !== undefined && clock.now() - this.#conflictAt > CONFLICT_OVER_MS) {
+      log.info({ failures: this.#failures }, 'telegram: questions are answered again')
+      this.#problem = undefined
+    }
     this.#failures = 0
     if (!Array.isArray(updates)) return REFUSED_WAIT_MS
     const ids = updates.flatMap((update) => updateIdOf(update) ?? [])
@@ -169,19 +187,26 @@ export class Telegram {
   #waitAfter(called: Exclude<Called, { kind: 'done' }>): number {
     const reason = called.kind === 'lost' ? called.reason : `${called.status} ${called.text}`
     const status = called.kind === 'refused' ? called.status : 0
-    const remedy =
-      status === 409
-        ? 'another program answers for the same bot: end it, or make a bot for each process with @BotFather'
-        : status === 401 || status === 404
-          ? 'check telegram.token, then restart'
-          : 'it is tried again'
-    if (this.#failures++ === 0)
-      this.#parts.log.warn(`telegram: no questions are answered: ${reason}; ${remedy}. Trading continues`)
+    const problem = status === 409 || status === 401 || status === 404 ? `${status}` : 'unreachable'
+    this.#failures++
+    if (this.#problem !== problem)
+      this.#parts.log.warn(
+        `telegram: no questions are answered: ${reason}; ${remedyOf(status, reason)}. Trading continues`,
+      )
+    if (status === 409 && this.#problem !== problem) this.#tellConflict(reason)
+    this.#problem = problem
+    if (status === 409) this.#conflictAt = this.#parts.clock.now()
     if (called.kind === 'refused' && called.retryMs !== undefined) return called.retryMs
     if (status === 409) return CONFLICT_WAIT_MS
     return status === 401 || status === 404
       ? REFUSED_WAIT_MS
       : Math.min(1_000 * 2 ** Math.min(this.#failures, 6), 60_000)
+  }
+
+  /** Messages still reach the users, who would otherwise only notice that their commands are not answered. */
+  #tellConflict(reason: string): void {
+    const lines = ['This process does not receive your messages.', `${remedyOf(409, reason)}.`]
+    for (const user of this.#parts.viewers) this.#outbox.send({ user, text: textOf(lines), isSilent: false })
   }
 
   /** Takes a private message of a user, or a press of a button by an operator. Everything else is dropped, because a

@@ -5,8 +5,9 @@ import { type Button, buttonsOf } from './buttons.ts'
 import { badRequest, Refused, tooMany } from './refused.ts'
 import { UpdateQueue } from './update-queue.ts'
 
-// Telegram's Bot API (core.telegram.org/bots/api) for one bot, as strict as the original: it refuses the second
-// `getUpdates`, floods, long messages, long button data, late answers to a button, and edits that change nothing.
+// Telegram's Bot API (core.telegram.org/bots/api) for one bot, as strict as the original: it refuses the first of two
+// `getUpdates`, each one while a webhook is set, floods, long messages, long button data, late answers to a button, and
+// edits that change nothing.
 
 /** A message that the bot has sent. */
 export interface SentMessage {
@@ -72,6 +73,11 @@ export class BotApi {
     this.#options = options
     this.#users = new Set(options.users)
     this.#updates = new UpdateQueue(options.clock)
+  }
+
+  /** Sets a webhook, or deletes it. */
+  setWebhook(isSet: boolean): void {
+    this.#updates.hasWebhook = isSet
   }
 
   /** Number of updates that the bot has not confirmed. */

@@ -24,6 +24,8 @@ export class UpdateQueue {
   #allowed: readonly unknown[] = USUAL
   #nextUpdate = 1
   #poll: Poll | undefined
+  /** Whether a webhook receives the updates, so that no poll may ask for them. */
+  hasWebhook = false
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -45,6 +47,11 @@ export class UpdateQueue {
 
   /** Answers `getUpdates`. A list of allowed kinds stays in force for later calls that name none. */
   get({ offset, limit, timeout, allowed_updates }: Readonly<Record<string, unknown>>): Promise<readonly Update[]> {
+    if (this.hasWebhook)
+      throw new Refused(
+        409,
+        "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
+      )
     this.#poll?.refuse(
       new Refused(
         409,

@@ -131,8 +131,39 @@ test('a 429 is waited out for as long as the API asks', async () => {
   expect(rig.texts).toEqual(['held: one'])
 })
 
+const CONFLICT = /^telegram: no questions are answered: 409 Conflict: .* another program answers .*Trading continues$/
+
+test('two processes with one token report it once, in the log and to their users, and report its end', async () => {
+  const one = new TelegramRig().serve(VIEW)
+  await one.pass(60_000)
+  const other = new TelegramRig({}, { beside: one }).serve(VIEW)
+  await one.pass(3_600_000)
+  expect(one.lines).toEqual([expect.stringMatching(CONFLICT)])
+  expect(other.lines).toEqual([expect.stringMatching(CONFLICT)])
+  const told = one.shownTo(VIEWER)
+  expect(told).toHaveLength(2)
+  for (const text of told)
+    expect(text).toMatch(/^This process does not receive your messages\.\nanother program answers .* with @BotFather/)
+  other.telegram.stop()
+  await one.pass(600_000)
+  expect(one.lines.slice(1)).toEqual(['telegram: questions are answered again'])
+  one.api.write(VIEWER, '/status')
+  await one.pass(2_000)
+  expect(one.shownTo(VIEWER)).toHaveLength(3)
+})
+
+test('a webhook of the bot is reported with the way to delete it', async () => {
+  const rig = new TelegramRig()
+  rig.api.setWebhook(true)
+  rig.serve(VIEW)
+  await rig.pass(60_000)
+  expect(rig.lines).toEqual([expect.stringContaining('delete it (method deleteWebhook)')])
+  rig.api.setWebhook(false)
+  await rig.pass(600_000)
+  expect(rig.lines.at(-1)).toBe('telegram: questions are answered again')
+})
+
 test.each([
-  [409, 'Conflict: terminated by other getUpdates request', 'another program answers for the same bot'],
   [401, 'Unauthorized', 'check telegram.token'],
   [502, 'Bad Gateway', 'it is tried again'],
 ])(
