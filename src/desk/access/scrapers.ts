@@ -31,10 +31,10 @@ export class Scrapers {
    *  request comes from. */
   admit(method: string, authorization: string | undefined, address: string): void {
     if (method !== 'GET') throw new Refusal(405, 'METHOD_REFUSED', 'expected GET')
-    // Even the right token is refused then: otherwise an attempt that is refused would tell that it was wrong.
-    if (!this.#wrong.allows(address)) throw new Refusal(429, 'TOO_MANY', 'too many wrong tokens: wait a minute')
+    // The right token always suffices: otherwise any program of this machine could blind the monitoring with wrong
+    // tokens. A limit would not protect the token, because at least 32 random characters cannot be guessed.
     if (!this.#isRight(authorization)) {
-      this.#wrong.take(address)
+      if (!this.#wrong.take(address)) throw new Refusal(429, 'TOO_MANY', 'too many wrong tokens: wait a minute')
       throw new Refusal(401, 'TOKEN_REQUIRED', 'send the token of metrics.token as a bearer token')
     }
     if (!this.#scrapes.take()) throw new Refusal(429, 'TOO_MANY', 'too many scrapes: wait a moment')
