@@ -172,6 +172,12 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
       load: () => import('./journal/backup.ts'),
     },
     {
+      name: 'tape',
+      arguments: '<what> [day...]',
+      about: 'list, verify, archive and restore the days of the tape, in files next to the journal',
+      load: () => import('./journal/tape.ts'),
+    },
+    {
       name: 'orders',
       about: 'list the orders and their outcomes',
       load: async () => ({ command: (await import('./journal/tables.ts')).orders }),

@@ -52,6 +52,14 @@ export function lockJournal(path: string): Lock {
   })
 }
 
+/** Takes the lock that keeps a second command away from the archived days in a folder. Throws as `lockJournal` does. */
+export function lockArchive(folder: string): Lock {
+  return guarded(folder, () => {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    return lockFile(join(folder, 'archive.lock'), `the archive ${folder}`)
+  })
+}
+
 /** Takes the lock that keeps a second process away from a resource without a file, such as a wallet or an API key.
  *  `what` is its name in messages. Only a hash of `name` is written, because `name` may be secret. Throws SluiceError
  *  (exit 4) with the holder's name if the lock is held. */

@@ -28,6 +28,7 @@ const READING: Readonly<Record<string, (path: string) => string[]>> = {
   export: (path) => ['--journal', path, '--out', `${out}.ndjson`],
   migrate: (path) => ['--journal', path],
   backup: (path) => [path, join(folder.path, 'copy.db')],
+  tape: (path) => ['list', '--journal', path],
   orders: (path) => ['--journal', path],
   fills: (path) => ['--journal', path],
   why: (path) => ['o1', '--journal', path],

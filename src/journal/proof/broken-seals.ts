@@ -18,6 +18,7 @@ const KEYS: Readonly<Record<SealedTable, readonly string[]>> = {
   slot: ['key', 'id'],
   frame: ['time', 'why'],
   missing: ['first_seq'],
+  tape_day: ['day'],
 }
 
 /** Yields the rows that were changed after they were written: their checksum does not match. */

@@ -12,7 +12,7 @@ export type Proof = 'repeated' | 'sealed' | 'tape' | 'fixed' | 'room'
 export const COVERAGE: Readonly<Record<SealedTable | (string & {}), Proof>> = {
   ...{ segment: 'sealed', input: 'sealed', output: 'sealed', attempt: 'sealed', report: 'sealed' },
   ...{ wallet: 'sealed', wallet_transaction: 'sealed', audit: 'sealed', watch: 'sealed', learned: 'sealed' },
-  ...{ mark: 'sealed', trip_mark: 'sealed', slot: 'sealed', frame: 'sealed', missing: 'sealed' },
+  ...{ mark: 'sealed', trip_mark: 'sealed', slot: 'sealed', frame: 'sealed', missing: 'sealed', tape_day: 'sealed' },
   ...{ order: 'repeated', fill: 'repeated', position: 'repeated', past_position: 'repeated', account: 'repeated' },
   ...{
     bot: 'repeated',
@@ -22,7 +22,7 @@ export const COVERAGE: Readonly<Record<SealedTable | (string & {}), Proof>> = {
     conditional_order: 'repeated',
   },
   ...{ posting: 'repeated', audited: 'repeated' },
-  ...{ block: 'tape', run: 'tape' },
+  ...{ block: 'tape', run: 'tape', archived_block: 'tape' },
   ...{ number: 'fixed', digits: 'fixed', power2: 'fixed' },
   ...{ reserve: 'room' },
 }

@@ -14,14 +14,19 @@ interface BlockHead {
   readonly rows: number
   readonly rows_before: number
   readonly runs: number
+  readonly day: string | null
 }
 
-const HEADS = `SELECT segment, first_seq, last_seq, last_time, rows, rows_before, runs FROM block ORDER BY last_seq`
+const HEADS =
+  'SELECT segment, first_seq, last_seq, last_time, rows, rows_before, runs, day FROM blocks ORDER BY last_seq'
 
 /** Yields the blocks whose bytes were changed, or that do not continue the block before them. */
 export function* damagedBlocks(db: Database, tape: TapeReader): Generator<Finding, void, undefined> {
   const segmentAt = db.prepare('SELECT coalesce(max(number), 0) FROM segment WHERE seq <= ?').pluck()
   const dropped = db.prepare(`SELECT value FROM counter WHERE name = '${TAPE_DROPPED}'`).pluck().get()
+  const unreadable = unreadableDays(db, tape)
+  for (const [day, problem] of unreadable)
+    yield { table: 'tape_day', row: `day ${day}`, problem: `its file ${problem}` }
   let before: BlockHead | undefined
   for (const head of db.prepare(HEADS).all() as BlockHead[]) {
     const rowsBefore = before === undefined ? undefined : before.rows_before + before.rows
@@ -30,12 +35,20 @@ export function* damagedBlocks(db: Database, tape: TapeReader): Generator<Findin
       ? 'rows_before is not the number of rows before it'
       : head.segment !== segmentAt.get(head.first_seq)
         ? 'segment is not the one in which its seqs are'
-        : damageOf(tape, head)
+        : head.day !== null && unreadable.has(head.day)
+          ? ''
+          : damageOf(tape, head)
     if (problem !== '') yield { table: 'block', row: `last_seq ${head.last_seq}`, problem }
     before = head
   }
-  const lost = db.prepare('SELECT DISTINCT block FROM run WHERE block NOT IN (SELECT last_seq FROM block)').pluck()
+  const lost = db.prepare('SELECT DISTINCT block FROM run WHERE block NOT IN (SELECT last_seq FROM blocks)').pluck()
   for (const block of lost.iterate()) yield { table: 'run', row: `block ${block}`, problem: 'there is no such block' }
+}
+
+/** The archived days whose files cannot be read, with the reasons as clauses. Their blocks are not read. */
+function unreadableDays(db: Database, tape: TapeReader): Map<string, string> {
+  const days = db.prepare('SELECT day FROM tape_day ORDER BY day').pluck().all() as string[]
+  return new Map(days.map((day) => [day, tape.problemOf(day)] as const).filter(([, problem]) => problem !== ''))
 }
 
 /** Reads every byte of the block. Returns the damage as a clause; '' if there is none. */

@@ -16,11 +16,11 @@ SELECT 1 AS "from", value AS "to" FROM counter WHERE name = '${TAPE_DROPPED}'
 UNION ALL SELECT seq, seq FROM segment
 UNION ALL SELECT seq, seq FROM input
 UNION ALL SELECT first_seq, last_seq FROM missing
-UNION ALL SELECT first_seq, first_seq + rows - 1 FROM block WHERE runs = 1
+UNION ALL SELECT first_seq, first_seq + rows - 1 FROM blocks WHERE runs = 1
 UNION ALL SELECT seq, seq + next - row - 1 FROM (
   SELECT seq, row, coalesce(lead(row) OVER (PARTITION BY last_seq ORDER BY row), rows) AS next FROM (
-    SELECT last_seq, rows, 0 AS row, first_seq AS seq FROM block WHERE runs > 1
-    UNION ALL SELECT b.last_seq, b.rows, r.row, r.seq FROM run r JOIN block b ON b.last_seq = r.block WHERE b.runs > 1))
+    SELECT last_seq, rows, 0 AS row, first_seq AS seq FROM blocks WHERE runs > 1
+    UNION ALL SELECT b.last_seq, b.rows, r.row, r.seq FROM run r JOIN blocks b ON b.last_seq = r.block WHERE b.runs > 1))
 ORDER BY 1, 2`
 
 /** Yields the seqs for which the journal has no row. */

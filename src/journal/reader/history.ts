@@ -256,7 +256,7 @@ export class History {
 
   /** Time of the last row or input up to a seq; 0 if there is none. */
   timeUpTo(seq: Seq): Millis {
-    const sql = `SELECT max(time) FROM (SELECT * FROM (SELECT last_time AS time FROM block WHERE first_seq <= ?
+    const sql = `SELECT max(time) FROM (SELECT * FROM (SELECT last_time AS time FROM blocks WHERE first_seq <= ?
       ORDER BY last_seq DESC LIMIT 1) UNION ALL SELECT * FROM (SELECT time FROM input WHERE seq <= ? ORDER BY seq DESC LIMIT 1))`
     return this.#db.prepare<[Seq, Seq], Millis | null>(sql).pluck().get(seq, seq) ?? 0
   }

@@ -165,6 +165,7 @@ export class JournalReader {
 
   /** Closes the journal. Blocks that were read cannot load further columns and texts afterwards. */
   close(): void {
+    this.#tape.close()
     this.#db.close()
   }
 
@@ -213,7 +214,7 @@ export class JournalReader {
   market(): Market {
     const tape = this.#read(() => this.#db.transaction(() => new MarketTape(this.#db, this.#tape))())
     const { stretches, rows } = tape
-    const items = (mints: Mints): Iterable<MarketItem> => this.#readEach(tape.items(mints))
+    const items: Market['items'] = (mints, span) => this.#readEach(tape.items(mints, stretches, span))
     return { stretches, rows, items, history: () => this.#readEach(tape.history()) }
   }
 
@@ -438,7 +439,7 @@ export class JournalReader {
 
   /** An index of the tape's tokens, for a reader that looks up many of them while the tape grows. */
   tapeIndex(): TapeIndex {
-    return new TapeIndex(this.#db, (run) => this.#read(run))
+    return new TapeIndex(this.#db, this.#tape, (run) => this.#read(run))
   }
 
   /** Rows for the report on all segments, without the movements of tokens. */

@@ -166,3 +166,46 @@ CREATE TABLE trip_mark (
   PRIMARY KEY (account, mint)
 ) WITHOUT ROWID;
 `
+
+/** Columns of a block that the journal keeps when the block moves to the file of its day. */
+const HEAD = `segment INTEGER NOT NULL,
+  format INTEGER NOT NULL,
+  rows INTEGER NOT NULL,
+  rows_before INTEGER NOT NULL,
+  first_seq INTEGER NOT NULL,
+  runs INTEGER NOT NULL,
+  first_time INTEGER NOT NULL,
+  last_time INTEGER NOT NULL,
+  checksum INTEGER NOT NULL,
+  late_checksum INTEGER,
+  text_checksum INTEGER NOT NULL`
+
+const HEAD_COLUMNS =
+  'last_seq, segment, format, rows, rows_before, first_seq, runs, first_time, last_time, checksum, late_checksum, text_checksum'
+
+/** Adds the archived days of the tape, and a view of all blocks. A block is either in `block`, or in the file of a day
+ *  and in `archived_block`. SQLite merges both parts of the view by key only if the columns have the same types. */
+export const ARCHIVED_DAYS = `
+CREATE TABLE tape_day (
+  day TEXT PRIMARY KEY, -- UTC day, YYYY-MM-DD
+  journal TEXT NOT NULL, -- identity of the journal that recorded the day, as in the file
+  first_seq INTEGER NOT NULL,
+  last_seq INTEGER NOT NULL,
+  first_time INTEGER NOT NULL,
+  last_time INTEGER NOT NULL,
+  blocks INTEGER NOT NULL,
+  rows INTEGER NOT NULL,
+  bytes INTEGER NOT NULL, -- size of the file
+  sha256 TEXT NOT NULL, -- of the file
+  whole INTEGER NOT NULL, -- 0 while its blocks move between journal and file
+  checksum INTEGER
+) WITHOUT ROWID;
+CREATE TABLE archived_block (
+  last_seq INTEGER PRIMARY KEY,
+  ${HEAD},
+  day TEXT NOT NULL
+);
+CREATE VIEW blocks AS
+SELECT ${HEAD_COLUMNS}, CAST(NULL AS TEXT) AS day FROM block
+UNION ALL SELECT ${HEAD_COLUMNS}, day FROM archived_block;
+`

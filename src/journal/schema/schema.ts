@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { TEXTS } from '../tape/packed-text.ts'
 import { addFillColumns } from './fills.ts'
 import {
+  ARCHIVED_DAYS,
   COMMANDS,
   CONDITIONAL_ORDERS,
   CUSTODY,
@@ -15,8 +16,8 @@ import {
 } from './later-versions.ts'
 import { LEDGER } from './ledger.ts'
 import { addRowChecksum, type SealReport, sealAll } from './seals.ts'
-import { STRETCHES_AND_GAPS } from './stretches.ts'
-import { VIEWS } from './views.ts'
+import { STRETCHES_AND_GAPS, STRETCHES_OF_ALL_BLOCKS } from './stretches.ts'
+import { TAPE_VIEWS, VIEWS } from './views.ts'
 
 /** Application id in the file's header, `SLUI`. It distinguishes a journal from other databases. */
 export const APPLICATION_ID = 0x534c5549
@@ -166,7 +167,7 @@ CREATE TABLE frame (id INTEGER PRIMARY KEY, time INTEGER NOT NULL, why TEXT NOT 
 
 // The columns of a scan come first, because a row is stored in this order in a chain of pages, and a reader stops at
 // the last column that it needs. An index would not help such a reader, so there is none.
-const TAPE = `
+const BLOCKS = `
 CREATE TABLE block (
   last_seq INTEGER PRIMARY KEY,
   segment INTEGER NOT NULL, -- 0: imported
@@ -207,6 +208,9 @@ CREATE TABLE run (
   seq INTEGER NOT NULL,
   PRIMARY KEY (block, row)
 ) WITHOUT ROWID;
+`
+
+const MISSING = `
 CREATE TABLE missing ( -- rows that were not written because the disk was full
   first_seq INTEGER PRIMARY KEY,
   last_seq INTEGER NOT NULL,
@@ -215,22 +219,40 @@ CREATE TABLE missing ( -- rows that were not written because the disk was full
   last_time INTEGER NOT NULL,
   rows INTEGER NOT NULL
 );
+`
+
+const DECODING = `
 CREATE TABLE number (n INTEGER PRIMARY KEY); -- 0 to 511, for queries that count
 CREATE TABLE digits (code TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID; -- digits of keys and signatures, see packed-text.ts
 CREATE TABLE power2 (exponent INTEGER PRIMARY KEY, value REAL NOT NULL); -- value of a double's last bit, by the exponent field
 `
 
+const LATE_CHECKSUM = 'ALTER TABLE block ADD COLUMN late_checksum INTEGER'
+
+/** Creates the tables of blocks, and the views that decode them, in the file of an archived day. */
+export function createTapeTables(db: Database): void {
+  db.exec(BLOCKS + LATE_CHECKSUM)
+  db.exec(DECODING)
+  fillDecodingTables(db)
+  db.exec(TAPE_VIEWS)
+}
+
+/** Fills the tables with which the views decode blocks. */
+function fillDecodingTables(db: Database): void {
+  const number = db.prepare('INSERT INTO number VALUES (?)')
+  for (let n = 0; n < 512; n++) number.run(n)
+  const power = db.prepare('INSERT INTO power2 VALUES (?, ?)')
+  for (let exponent = 0; exponent < 2047; exponent++) power.run(exponent, 2 ** (Math.max(exponent, 1) - 1075))
+  const digits = db.prepare('INSERT INTO digits VALUES (?, ?)')
+  for (const [code, text] of TEXTS.entries()) digits.run(code.toString(16).toUpperCase().padStart(3, '0'), text)
+}
+
 /** The entry with index N migrates a journal from version N to version N + 1. Entries are never edited after a
  *  release. */
 const MIGRATIONS: readonly ((db: Database, sealed?: SealReport) => void)[] = [
   (db) => {
-    db.exec(STREAM + ORDERS + MONEY + TAPE)
-    const number = db.prepare('INSERT INTO number VALUES (?)')
-    for (let n = 0; n < 512; n++) number.run(n)
-    const power = db.prepare('INSERT INTO power2 VALUES (?, ?)')
-    for (let exponent = 0; exponent < 2047; exponent++) power.run(exponent, 2 ** (Math.max(exponent, 1) - 1075))
-    const digits = db.prepare('INSERT INTO digits VALUES (?, ?)')
-    for (const [code, text] of TEXTS.entries()) digits.run(code.toString(16).toUpperCase().padStart(3, '0'), text)
+    db.exec(STREAM + ORDERS + MONEY + BLOCKS + MISSING + DECODING)
+    fillDecodingTables(db)
     db.exec(VIEWS)
   },
   (db) => db.exec(CUSTODY),
@@ -238,7 +260,7 @@ const MIGRATIONS: readonly ((db: Database, sealed?: SealReport) => void)[] = [
   (db) => db.exec(FILL_COSTS),
   (db) => db.exec(LEDGER),
   (db) => db.exec(CONDITIONAL_ORDERS),
-  (db) => db.exec('ALTER TABLE block ADD COLUMN late_checksum INTEGER'),
+  (db) => db.exec(LATE_CHECKSUM),
   () => {}, // Since this version, a row may contain the changes of a key list instead of the list, see key-rows.ts.
   (db) => db.exec(STRETCHES_AND_GAPS),
   sealAll,
@@ -246,6 +268,7 @@ const MIGRATIONS: readonly ((db: Database, sealed?: SealReport) => void)[] = [
   (db) => db.exec(SOURCES),
   (db) => db.exec(TRIP_MARKS),
   (db) => db.exec(COMMANDS),
+  (db) => db.exec(ARCHIVED_DAYS + STRETCHES_OF_ALL_BLOCKS),
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -23,12 +23,16 @@ export const SEALED = {
   slot: ['key', 'id', 'boot', 'taken_at', 'done_at'],
   frame: ['time', 'why', 'text'],
   missing: ['first_seq', 'last_seq', 'segment', 'first_time', 'last_time', 'rows'],
+  tape_day: [
+    ...(['day', 'journal', 'first_seq', 'last_seq', 'first_time', 'last_time'] as const),
+    ...(['blocks', 'rows', 'bytes', 'sha256', 'whole'] as const),
+  ],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 
 export type SealedTable = keyof typeof SEALED
 
 /** Tables that are newer than the checksums, and whose rows therefore all have one. */
-const NEWER: ReadonlySet<string> = new Set<SealedTable>(['trip_mark'])
+const NEWER: ReadonlySet<string> = new Set<SealedTable>(['trip_mark', 'tape_day'])
 
 /** Computes the checksum of a row. An integer gives the same checksum as number and as bigint. */
 export function rowChecksum(values: readonly unknown[]): number {

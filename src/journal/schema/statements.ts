@@ -26,6 +26,7 @@ const SEALED_INSERTS = {
   watch: sealedInsert('watch', 'INSERT OR REPLACE'),
   frame: sealedInsert('frame'),
   missing: sealedInsert('missing', 'INSERT OR REPLACE'),
+  tapeDay: sealedInsert('tape_day', 'INSERT OR REPLACE'),
 } as const
 
 /** Every write except those of tape blocks, by name. A record is turned into statements with plain values, so that it

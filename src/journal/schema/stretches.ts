@@ -7,10 +7,11 @@ export const LAST_SEQ = `SELECT max(seq) FROM (SELECT max(last_seq) AS seq FROM 
 
 /** View of the stretches of the tape. A stretch is the tape that one process recorded, or that one import wrote
  *  (segment 0). Old tape is dropped from its beginning, so only the first stretch can be incomplete. A process may be
- *  recording meanwhile; rows that it adds after the read began are left out. */
-const STRETCHES = `
+ *  recording meanwhile; rows that it adds after the read began are left out. `blocks`: the table or view of all blocks.
+ *  `lastTime`: SQL of the time of the last row of part `p`. */
+const stretches = (blocks: string, lastTime: string): string => `
 CREATE VIEW stretches AS
-WITH tape AS (SELECT segment, first_seq, first_time, rows_before > 0 AS beheaded FROM block ORDER BY last_seq LIMIT 1),
+WITH tape AS (SELECT segment, first_seq, first_time, rows_before > 0 AS beheaded FROM ${blocks} ORDER BY last_seq LIMIT 1),
 last (seq) AS (${LAST_SEQ}),
 start (segment, seq, time, ended) AS (
   SELECT 0, 1, min(first_time, coalesce((SELECT time FROM input ORDER BY seq LIMIT 1), first_time)), NULL FROM tape WHERE segment = 0
@@ -22,8 +23,7 @@ part AS (
     beheaded AND s.segment < tape.segment AS is_dropped
   FROM start s CROSS JOIN tape)
 SELECT segment, first_seq, last_seq, "from", max("from", coalesce(ended, 0),
-  coalesce((SELECT iif(b.segment = p.segment, b.last_time, 0) FROM block b WHERE b.last_seq <= p.last_seq
-    ORDER BY b.last_seq DESC LIMIT 1), 0),
+  ${lastTime},
   coalesce((SELECT i.time FROM input i WHERE i.seq BETWEEN p.first_seq AND p.last_seq ORDER BY i.seq DESC LIMIT 1), 0),
   coalesce((SELECT max(m.last_time) FROM missing m WHERE m.first_seq BETWEEN p.first_seq AND p.last_seq), 0)) AS "to"
 FROM part p WHERE NOT is_dropped;
@@ -42,7 +42,18 @@ SELECT first_seq, segment, ended, "from", ("from" - ended) / 1000.0, '[]', 'rest
 FROM (SELECT first_seq, segment, "from", lag("to") OVER (ORDER BY first_seq) AS ended FROM stretches) WHERE ended IS NOT NULL;
 `
 
-export const STRETCHES_AND_GAPS = `DROP VIEW gaps; ${STRETCHES} ${GAPS}`
+/** SQL of the time of the last row that a table of blocks has of part `p`; 0 without one. */
+const lastTimeIn = (
+  table: string,
+): string => `coalesce((SELECT iif(b.segment = p.segment, b.last_time, 0) FROM ${table} b WHERE b.last_seq <= p.last_seq
+    ORDER BY b.last_seq DESC LIMIT 1), 0)`
+
+export const STRETCHES_AND_GAPS = `DROP VIEW gaps; ${stretches('block', lastTimeIn('block'))} ${GAPS}`
+
+/** The same views over the blocks of the journal and of its archived days. Each table is searched by its key, because
+ *  SQLite would scan the view `blocks` for each stretch. */
+export const STRETCHES_OF_ALL_BLOCKS = `DROP VIEW gaps; DROP VIEW stretches;
+${stretches('blocks', `${lastTimeIn('block')}, ${lastTimeIn('archived_block')}`)} ${GAPS}`
 
 /** SQL of the time up to which the last stretch saw the market: its end, or the begin of the interruption of the feed
  *  with which the stretch ends. A row ends an interruption, too. */

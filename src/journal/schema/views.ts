@@ -123,7 +123,8 @@ SELECT seq, segment, time, ${dateOf('time')} AS at, kind, mint,
   coalesce(signature_text, ${textOf('signature', SIGNATURE_BYTES)}) AS signature, details
 FROM (${bits});`
 
-export const VIEWS = `${MARKET}
+/** Views of the rows of the tape. */
+export const TAPE_VIEWS = `${MARKET}
 CREATE VIEW trades AS
 SELECT seq, segment, time, at, mint, CASE kind WHEN 0 THEN 'buy' ELSE 'sell' END AS side, price, amount, size AS tokens_traded,
   market_cap, extra AS slippage, extra2 AS priority_fee, stamp AS timestamp, trader, signature
@@ -134,6 +135,9 @@ SELECT seq, segment, time, at, mint, json_extract(details, '$.symbol') AS symbol
   json_extract(details, '$.metadata.description') AS description, json_extract(details, '$.metadata.image') AS image,
   json_extract(details, '$.metadata.website') AS website, json_extract(details, '$.metadata.twitter') AS twitter
 FROM market WHERE kind = 2;
+`
+
+export const VIEWS = `${TAPE_VIEWS}
 CREATE VIEW gaps AS
 SELECT seq, segment, json_extract(json, '$.from') AS "from", json_extract(json, '$.to') AS "to",
   (json_extract(json, '$.to') - json_extract(json, '$.from')) / 1000.0 AS seconds, json_extract(json, '$.keys') AS keys, 'feed' AS cause

@@ -16,6 +16,15 @@ export const SCAN = SCAN_COLUMNS.map((name) => (name === 'mints' ? 'CAST(mints A
 /** Columns with texts. They are loaded on first access to a text. */
 export const TEXT_COLUMNS = ['trader', 'trader_index', 'details', 'odd', 'signature', 'signature_index'] as const
 
+/** All columns of table `block`. */
+export const BLOCK_COLUMNS = [
+  ...['last_time', 'rows_before', ...SCAN_COLUMNS, 'checksum', ...LATE_COLUMNS, 'late_checksum'],
+  ...[...TEXT_COLUMNS, 'text_checksum'],
+]
+
+/** Selects these columns of a block, by its `last_seq`. */
+export const BLOCK_AS_STORED = `SELECT ${BLOCK_COLUMNS.join(', ')} FROM block WHERE last_seq = ?`
+
 /** Columns of table `block` that a scan reads. */
 export interface BlockRow {
   readonly checksum: number
@@ -78,45 +87,41 @@ export function checksumOf(values: readonly unknown[]): number {
   return values.reduce<number>((sum, value) => crc32(value instanceof Uint8Array ? value : `${value}`, sum), 0)
 }
 
+/** Selects a block with all columns, by its `last_seq`. */
+export const WHOLE_BLOCK = `SELECT checksum, rows_before, ${SCAN}, ${[...LATE_COLUMNS, ...TEXT_COLUMNS].join(', ')}, late_checksum, text_checksum FROM block WHERE last_seq = ?`
+
+export type WholeBlock = BlockRow & LateRow & TextRow & { readonly late_checksum: number | null }
+
+/** Whether all checksums of a block match its columns. */
+export function isSound(row: WholeBlock): boolean {
+  const late = LATE_COLUMNS.map((name) => row[name])
+  return (
+    scanChecksum(row, row.format === 1 ? row : undefined) === row.checksum &&
+    (row.format === 1 || checksumOf(late) === row.late_checksum) &&
+    checksumOf(TEXT_COLUMNS.map((name) => row[name])) === row.text_checksum
+  )
+}
+
 /** Most bytes of the file that SQLite maps; the rest is read normally. */
 const MOST_BYTES = 2 ** 31 - 65536
 /** Mapped pages are released after this many bytes, so that a long tape uses no more memory than a short one. */
 const WINDOW_BYTES = 8 * 2 ** 20
 
-/** Reads blocks through a memory map, without a system call for each page. This makes reading a tape four times
- *  cheaper. Only for readers of the whole tape, never for a bot that trades, because truncating the file would end the
- *  process. Mapped pages are not released while a statement is open, so blocks are read one by one. They are read
- *  within one transaction, so that they are a snapshot although a writer may merge blocks meanwhile. */
-export class MappedScan {
+/** Maps the file of a database into memory, and releases the mapped pages after some bytes. */
+export class MapWindow {
   readonly #db: Database
   readonly #windowBytes: number
-  readonly #next: Statement<[number], BlockRow>
-  #scans = 0
   #bytes = 0
 
-  /** `windowBytes`: number of bytes, in addition to one block, that stay mapped. */
+  /** `windowBytes`: number of bytes, in addition to one row, that stay mapped. */
   constructor(db: Database, windowBytes = WINDOW_BYTES) {
     this.#db = db
     this.#windowBytes = windowBytes
-    this.#next = db.prepare(
-      `SELECT checksum, rows_before, ${SCAN} FROM block WHERE last_seq >= ? ORDER BY last_seq LIMIT 1`,
-    )
     this.#map()
   }
 
-  *from(seq: number): Generator<BlockRow, void, undefined> {
-    if (this.#scans++ === 0) this.#db.exec('BEGIN')
-    try {
-      for (let row = this.#next.get(seq); row !== undefined; row = this.#next.get(row.last_seq + 1)) {
-        this.#read(row)
-        yield row
-      }
-    } finally {
-      if (--this.#scans === 0 && this.#db.open) this.#db.exec('COMMIT')
-    }
-  }
-
-  #read(row: BlockRow): void {
+  /** Counts the bytes of a row that was read. No statement of the database may be open. */
+  took(row: object): void {
     for (const value of Object.values(row)) if (value instanceof Uint8Array) this.#bytes += value.length
     if (this.#bytes < this.#windowBytes) return
     this.#bytes = 0
@@ -126,5 +131,37 @@ export class MappedScan {
 
   #map(): void {
     this.#db.pragma(`mmap_size = ${MOST_BYTES}`)
+  }
+}
+
+/** Reads blocks through a memory map, without a system call for each page. This makes reading a tape four times
+ *  cheaper. Only for readers of the whole tape, never for a bot that trades, because truncating the file would end the
+ *  process. Mapped pages are not released while a statement is open, so blocks are read one by one. They are read
+ *  within one transaction, so that they are a snapshot although a writer may merge blocks meanwhile. */
+export class MappedScan {
+  readonly #db: Database
+  readonly #window: MapWindow
+  readonly #next: Statement<[number], BlockRow>
+  #scans = 0
+
+  /** `windowBytes`: see MapWindow. */
+  constructor(db: Database, windowBytes?: number) {
+    this.#db = db
+    this.#window = new MapWindow(db, windowBytes)
+    this.#next = db.prepare(
+      `SELECT checksum, rows_before, ${SCAN} FROM block WHERE last_seq >= ? ORDER BY last_seq LIMIT 1`,
+    )
+  }
+
+  *from(seq: number): Generator<BlockRow, void, undefined> {
+    if (this.#scans++ === 0) this.#db.exec('BEGIN')
+    try {
+      for (let row = this.#next.get(seq); row !== undefined; row = this.#next.get(row.last_seq + 1)) {
+        this.#window.took(row)
+        yield row
+      }
+    } finally {
+      if (--this.#scans === 0 && this.#db.open) this.#db.exec('COMMIT')
+    }
   }
 }

@@ -5,7 +5,7 @@ import type { Block } from '../../market/block.ts'
 import { Mints } from '../../market/mints.ts'
 import { RowReader } from './key-rows.ts'
 import { partOf } from './tape-block.ts'
-import { rowAt, type TapeReader } from './tape-reader.ts'
+import { rowAt, type SeqRange, type TapeReader } from './tape-reader.ts'
 
 /** Recorded events of the feed other than market rows. */
 export type FeedNews = Extract<Input, { kind: 'feed' | 'gap' }>
@@ -32,6 +32,12 @@ export type MarketItem =
   | { readonly kind: 'rows'; readonly block: Block; readonly from: number; readonly to: number }
   | { readonly kind: 'news'; readonly time: Millis; readonly news: FeedNews | SourceNews }
   | { readonly kind: 'ended'; readonly stretch: Stretch }
+
+/** A time, inclusive. */
+export interface Span {
+  readonly from: Millis
+  readonly to: Millis
+}
 
 type News = Generator<Extract<MarketItem, { kind: 'news' }> & { readonly seq: Seq }, void, undefined>
 
@@ -75,23 +81,33 @@ export class MarketTape {
   readonly #news: Statement<{ first: Seq; last: Seq }, NewsRow>
   readonly #stateBefore: Statement<{ segment: number; seq: Seq }, NewsRow>
   readonly #sourcesBefore: Statement<[Seq], Pick<NewsRow, 'json'>>
+  readonly #firstBlock: Statement<[Millis], Seq>
+  readonly #lastBlock: Statement<[Millis], Seq>
 
   constructor(db: Database, tape: TapeReader) {
     this.#tape = tape
     this.#news = db.prepare(NEWS)
     this.#stateBefore = db.prepare(STATE_BEFORE)
     this.#sourcesBefore = db.prepare(LAST_SOURCES)
+    this.#firstBlock = db
+      .prepare<[Millis], Seq>('SELECT first_seq FROM blocks WHERE last_time >= ? ORDER BY last_seq LIMIT 1')
+      .pluck()
+    this.#lastBlock = db
+      .prepare<[Millis], Seq>('SELECT last_seq FROM blocks WHERE first_time <= ? ORDER BY last_seq DESC LIMIT 1')
+      .pluck()
     this.stretches = stretchesOf(db)
     this.rows = rowsOf(db)
   }
 
-  /** Yields the items of all or of some stretches, in order, block by block. `mints` numbers the tokens. */
-  *items(mints: Mints, stretches = this.stretches): Generator<MarketItem, void, undefined> {
+  /** Yields the items of all or of some stretches, in order, block by block. `mints` numbers the tokens. `span`: blocks
+   *  without a row in this time are not read. */
+  *items(mints: Mints, stretches = this.stretches, span?: Span): Generator<MarketItem, void, undefined> {
+    const range = span && this.#rangeOf(span)
     for (const stretch of stretches) {
       yield { kind: 'began', stretch }
       const news = this.#newsOf(stretch)
       try {
-        yield* this.#merged(mints, stretch, news)
+        yield* this.#merged(mints, stretch, news, range)
       } finally {
         news.return()
       }
@@ -108,9 +124,20 @@ export class MarketTape {
     }
   }
 
-  *#merged(mints: Mints, stretch: Stretch, news: News): Generator<MarketItem, void, undefined> {
+  /** Seqs of the blocks that touch a time. */
+  #rangeOf({ from, to }: Span): SeqRange {
+    return { from: this.#firstBlock.get(from) ?? Number.MAX_SAFE_INTEGER, to: this.#lastBlock.get(to) ?? 0 }
+  }
+
+  *#merged(
+    mints: Mints,
+    stretch: Stretch,
+    news: News,
+    within: SeqRange = { from: 0, to: Number.MAX_SAFE_INTEGER },
+  ): Generator<MarketItem, void, undefined> {
+    const range = { from: Math.max(stretch.firstSeq, within.from), to: Math.min(stretch.lastSeq, within.to) }
     let next = news.next()
-    for (const block of this.#tape.blocks(mints, { from: stretch.firstSeq, to: stretch.lastSeq })) {
+    for (const block of range.from > range.to ? [] : this.#tape.blocks(mints, range)) {
       // The last rows may be in a block with later ones, if a recording process has merged blocks meanwhile.
       const end = rowAt(block, stretch.lastSeq + 1)
       let from = 0
@@ -181,8 +208,8 @@ function stopsOf(db: Database): (firstSeq: Seq, lastSeq: Seq) => Millis | null {
 export function rowsOf(db: Database): number {
   const rows = db
     .prepare(
-      `SELECT coalesce((SELECT rows_before + rows FROM block ORDER BY last_seq DESC LIMIT 1)
-         - (SELECT rows_before FROM block ORDER BY last_seq LIMIT 1), 0)`,
+      `SELECT coalesce((SELECT rows_before + rows FROM blocks ORDER BY last_seq DESC LIMIT 1)
+         - (SELECT rows_before FROM blocks ORDER BY last_seq LIMIT 1), 0)`,
     )
     .pluck()
     .get()
@@ -191,7 +218,8 @@ export function rowsOf(db: Database): number {
 
 /** A `MarketTape` whose errors name the journal. */
 export type Market = Pick<MarketTape, 'stretches' | 'rows'> & {
-  items(mints: Mints): Iterable<MarketItem>
+  /** Yields the items in order. `span`: blocks without a row in this time may be left out. */
+  items(mints: Mints, span?: Span): Iterable<MarketItem>
   history(): Iterable<Exclude<MarketItem, { kind: 'rows' }>>
   /** Present if the market is a part of a longer tape: yields the last `seconds` before this part. */
   warmup?(mints: Mints, seconds: number): Iterable<Block>
@@ -210,11 +238,12 @@ type Told = Exclude<MarketItem, { kind: 'rows' }>
 export function windowOf(market: Market, from: Millis, to: Millis): Market {
   const stretches = market.stretches.flatMap((stretch) => croppedTo(stretch, from, to) ?? [])
   let rows = 0
-  for (const item of itemsIn(market.items(new Mints()), from, to)) if (item.kind === 'rows') rows += item.to - item.from
+  for (const item of itemsIn(market.items(new Mints(), { from, to }), from, to))
+    if (item.kind === 'rows') rows += item.to - item.from
   return {
     stretches,
     rows,
-    items: (mints) => itemsIn(market.items(mints), from, to),
+    items: (mints) => itemsIn(market.items(mints, { from, to }), from, to),
     history: () => itemsIn(market.history(), from, to) as Iterable<Told>,
     warmup: (mints, seconds) => warmupOf(market, from, mints, seconds),
   }
@@ -285,10 +314,18 @@ function cut(item: Extract<MarketItem, { kind: 'rows' }>, from: Millis, to: Mill
 
 /** Yields the last `seconds` of rows before `from`, counted back from the last row before it. */
 function* warmupOf(market: Market, from: Millis, mints: Mints, seconds: number): Generator<Block, void, undefined> {
-  let last = Number.NEGATIVE_INFINITY
-  for (const item of itemsIn(market.items(new Mints()), Number.NEGATIVE_INFINITY, from - 1))
-    if (item.kind === 'rows') last = item.block.time[item.to - 1] as Millis
-  for (const item of itemsIn(market.items(mints), last - seconds * 1000, from - 1))
+  const before = (since: Millis, own: Mints) =>
+    itemsIn(market.items(own, { from: since, to: from - 1 }), since, from - 1)
+  const lastTime = (since: Millis): Millis => {
+    let last = Number.NEGATIVE_INFINITY
+    for (const item of before(since, new Mints()))
+      if (item.kind === 'rows') last = item.block.time[item.to - 1] as Millis
+    return last
+  }
+  // The tape is read from its beginning only if it has no row in these seconds.
+  let last = lastTime(from - 1 - seconds * 1000)
+  if (last === Number.NEGATIVE_INFINITY) last = lastTime(Number.NEGATIVE_INFINITY)
+  for (const item of before(last - seconds * 1000, mints))
     if (item.kind === 'rows') yield partOf(item.block, item.from, item.to)
 }
 

@@ -87,7 +87,7 @@ function tapeBetween(db: Database, segment: number, from: Seq, to: Seq): SeqCoun
   const block = (order: 'ASC' | 'DESC') =>
     db
       .prepare(
-        `SELECT last_seq, rows, rows_before FROM block WHERE last_seq BETWEEN ? AND ? AND segment = ?
+        `SELECT last_seq, rows, rows_before FROM blocks WHERE last_seq BETWEEN ? AND ? AND segment = ?
          ORDER BY last_seq ${order} LIMIT 1`,
       )
       .get(from, to, segment) as { last_seq: Seq; rows: number; rows_before: number } | undefined

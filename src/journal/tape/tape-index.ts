@@ -1,7 +1,8 @@
 import type { Database, Statement } from 'better-sqlite3'
 import type { Millis, Seq } from '../../base/units.ts'
+import { UnreadableDay } from '../archive/day-file.ts'
 import { decodeIndex } from './column.ts'
-import type { SeqRange } from './tape-reader.ts'
+import type { BlockAt, SeqRange, TapeReader } from './tape-reader.ts'
 
 /** Most blocks in the index. They are the last ones of the tape, about a week of a busy market. */
 const MOST_BLOCKS = 4_000
@@ -11,14 +12,13 @@ const BLOCKS_A_USE = 20
 /** Number of blocks at the end of the tape that a writer may still merge. They are looked up again at each use. */
 const UNSETTLED = 256
 
-interface BlockPlace {
+interface BlockPlace extends BlockAt {
   readonly first: Seq
-  readonly last: Seq
   readonly from: Millis
   readonly to: Millis
 }
 
-interface IndexedRow extends BlockPlace {
+interface IndexedRow {
   readonly mint_count: number
   readonly token_index: Uint8Array | null
   readonly mints: string
@@ -36,16 +36,16 @@ interface TokenName {
 }
 
 const NAMELESS: TokenName = { symbol: '', name: '' }
-const PLACE = 'first_seq AS first, last_seq AS last, first_time AS "from", last_time AS "to"'
-const READ = `SELECT ${PLACE}, mint_count, token_index, mints, details FROM block`
+const PLACE = 'first_seq AS first, last_seq, day, first_time AS "from", last_time AS "to"'
+const READ = 'SELECT mint_count, token_index, mints, details FROM block WHERE last_seq = ?'
 
 /** Index of the blocks and names of tokens, in memory. It follows a tape that grows: each use reads only new blocks. A
  *  token whose blocks are older than the index has neither blocks nor a name. */
 export class TapeIndex {
+  readonly #tape: TapeReader
   readonly #read: <T>(run: () => T) => T
   readonly #places: Statement<[Seq, number], BlockPlace>
-  readonly #block: Statement<[Seq], IndexedRow>
-  readonly #older: Statement<[Seq, number], IndexedRow>
+  readonly #older: Statement<[Seq, number], BlockPlace>
   readonly #names = new Map<string, TokenName>()
   /** Settled blocks by mint, newest first within `older`, oldest first within `newer`. */
   readonly #blocks = new Map<string, { readonly older: BlockPlace[]; readonly newer: BlockPlace[] }>()
@@ -56,13 +56,13 @@ export class TapeIndex {
   #settledTo: Seq | undefined
   #count = 0
 
-  constructor(db: Database, read: <T>(run: () => T) => T) {
+  constructor(db: Database, tape: TapeReader, read: <T>(run: () => T) => T) {
+    this.#tape = tape
     this.#read = read
     this.#places =
-      db.prepare(`SELECT * FROM (SELECT ${PLACE} FROM block WHERE last_seq > ? ORDER BY last_seq DESC LIMIT ?)
-      ORDER BY last`)
-    this.#block = db.prepare(`${READ} WHERE last_seq = ?`)
-    this.#older = db.prepare(`${READ} WHERE last_seq < ? ORDER BY last_seq DESC LIMIT ?`)
+      db.prepare(`SELECT * FROM (SELECT ${PLACE} FROM blocks WHERE last_seq > ? ORDER BY last_seq DESC LIMIT ?)
+      ORDER BY last_seq`)
+    this.#older = db.prepare(`SELECT ${PLACE} FROM blocks WHERE last_seq < ? ORDER BY last_seq DESC LIMIT ?`)
   }
 
   /** Symbol and name of a token; '' if the index does not contain its announcement. */
@@ -76,7 +76,7 @@ export class TapeIndex {
     const recent = this.#unsettled.filter(({ mints }) => mints.includes(mint))
     const places = [...older.toReversed(), ...newer, ...recent].filter((place) => place.to >= from && place.from <= to)
     const ranges: { from: Seq; to: Seq }[] = []
-    for (const { first, last } of places) {
+    for (const { first, last_seq: last } of places) {
       const before = ranges.at(-1)
       // A block that was merged after it had been indexed contains rows of earlier places.
       const from = Math.max(first, (before?.to ?? 0) + 1)
@@ -94,14 +94,13 @@ export class TapeIndex {
   }
 
   #readNew(): void {
-    const known = new Map(this.#unsettled.map((block) => [block.last, block]))
+    const known = new Map(this.#unsettled.map((block) => [block.last_seq, block]))
     const isFirst = this.#settledTo === undefined
     const places = this.#places.all(this.#settledTo ?? 0, isFirst ? UNSETTLED : MOST_BLOCKS)
     const blocks = places.flatMap((place) => {
-      const block = known.get(place.last)
+      const block = known.get(place.last_seq)
       if (block !== undefined && block.first === place.first) return [block]
-      const row = this.#block.get(place.last)
-      return row === undefined ? [] : [this.#blockOf(row)]
+      return this.#blockAt(place) ?? []
     })
     const [oldest] = blocks
     if (oldest === undefined) return
@@ -109,16 +108,17 @@ export class TapeIndex {
     this.#settledTo ??= oldest.first - 1
     const settled = blocks.slice(0, -UNSETTLED)
     for (const block of settled) this.#settle(block, 'newer')
-    this.#settledTo = settled.at(-1)?.last ?? this.#settledTo
+    this.#settledTo = settled.at(-1)?.last_seq ?? this.#settledTo
     this.#unsettled = blocks.slice(-UNSETTLED)
   }
 
   #readOlder(count: number): void {
     const wanted = Math.min(count, MOST_BLOCKS - this.#count)
     if (this.#settledFrom === undefined || wanted <= 0) return
-    for (const row of this.#older.iterate(this.#settledFrom, wanted)) {
-      this.#settle(this.#blockOf(row), 'older')
-      this.#settledFrom = row.first
+    for (const place of this.#older.all(this.#settledFrom, wanted)) {
+      const block = this.#blockAt(place)
+      if (block !== undefined) this.#settle(block, 'older')
+      this.#settledFrom = place.first
     }
   }
 
@@ -131,13 +131,23 @@ export class TapeIndex {
     }
   }
 
-  #blockOf({ mint_count, token_index, mints, details, ...place }: IndexedRow): IndexedBlock {
-    const listed = JSON.parse(mints) as string[]
-    if (details !== null) {
-      const tokens = token_index === null ? undefined : decodeIndex(token_index, mint_count)
-      for (const [row, { symbol, name }] of Object.entries(JSON.parse(details) as Record<string, TokenName>))
-        this.#names.set(listed[tokens?.[Number(row)] ?? 0] as string, { symbol, name })
+  /** Reads a block; undefined if the file of its day cannot be read, because the other blocks are still of use. */
+  #blockAt(place: BlockPlace): IndexedBlock | undefined {
+    try {
+      const row = this.#tape.get<IndexedRow>(place, READ)
+      return row && { ...place, mints: this.#mintsOf(row) }
+    } catch (error) {
+      if (error instanceof UnreadableDay) return undefined
+      throw error
     }
-    return { ...place, mints: listed }
+  }
+
+  #mintsOf({ mint_count, token_index, mints, details }: IndexedRow): readonly string[] {
+    const listed = JSON.parse(mints) as string[]
+    if (details === null) return listed
+    const tokens = token_index === null ? undefined : decodeIndex(token_index, mint_count)
+    for (const [row, { symbol, name }] of Object.entries(JSON.parse(details) as Record<string, TokenName>))
+      this.#names.set(listed[tokens?.[Number(row)] ?? 0] as string, { symbol, name })
+    return listed
   }
 }

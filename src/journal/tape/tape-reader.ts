@@ -3,6 +3,8 @@ import { SluiceError } from '../../base/errors.ts'
 import type { Millis, Seq } from '../../base/units.ts'
 import type { Block } from '../../market/block.ts'
 import type { Mints } from '../../market/mints.ts'
+import { ArchivedDays, type ArchivedHead } from '../archive/archived-days.ts'
+import { dayPath } from '../archive/day-file.ts'
 import { guarded } from '../database.ts'
 import { BLOCK_FORMAT } from '../schema/schema.ts'
 import type { Slice } from './block-encoder.ts'
@@ -25,21 +27,38 @@ export interface SeqRange {
   readonly to: Seq
 }
 
+/** Where a block is: in the journal, or in the file of a day. */
+export interface BlockAt {
+  readonly last_seq: Seq
+  readonly day: string | null
+}
+
 type Stored<Part> = Part & Pick<BlockRow, 'rows_before' | 'rows'>
 type StoredLate = Stored<LateRow> & Pick<BlockRow, 'format'> & { readonly late_checksum: number | null }
 
-/** Reads the blocks of the tape, in the order of seq. */
+const restSql = (checksum: string, columns: readonly string[]): string =>
+  `SELECT format, ${checksum}, rows_before, rows, ${columns.join(', ')} FROM block WHERE last_seq >= ? ORDER BY last_seq LIMIT 1`
+const LATE = restSql('late_checksum', LATE_COLUMNS)
+const TEXTS = restSql('text_checksum', TEXT_COLUMNS)
+const ARCHIVED = `SELECT checksum, rows_before, ${SCAN} FROM block WHERE last_seq = ?`
+
+/** Reads the blocks of the tape, in the order of seq: those of the journal, and those of its archived days. */
 export class TapeReader {
   readonly #path: string
+  readonly #db: Database
+  readonly #days: ArchivedDays
+  readonly #prepared = new Map<string, Statement<unknown[], object>>()
   readonly #from: (seq: Seq) => Iterable<BlockRow>
   readonly #runs: Statement<[number], Run>
   readonly #late: Statement<[Seq], StoredLate>
   readonly #texts: Statement<[Seq], Stored<TextRow>>
-  readonly #newestFirst: Statement<[], Pick<BlockRow, 'first_seq' | 'last_seq'> & { readonly last_time: Millis }>
+  readonly #newestFirst: Statement<[], BlockAt & Pick<BlockRow, 'first_seq'> & { readonly last_time: Millis }>
 
-  /** `scan` reads blocks from a seq on; if absent, a prepared statement reads them. */
+  /** `scan` reads the blocks of the journal from a seq on; if absent, a prepared statement reads them. */
   constructor(path: string, db: Database, scan?: (from: Seq) => Iterable<BlockRow>) {
     this.#path = path
+    this.#db = db
+    this.#days = new ArchivedDays(path, db, scan !== undefined)
     // Each reading has its own statement, because readings may interleave.
     this.#from =
       scan ??
@@ -50,25 +69,41 @@ export class TapeReader {
           )
           .iterate(seq))
     this.#runs = db.prepare('SELECT row, seq FROM run WHERE block = ? ORDER BY row')
-    const rest = (checksum: string, columns: readonly string[]): string =>
-      `SELECT format, ${checksum}, rows_before, rows, ${columns.join(', ')} FROM block WHERE last_seq >= ? ORDER BY last_seq LIMIT 1`
-    this.#late = db.prepare(rest('late_checksum', LATE_COLUMNS))
-    this.#texts = db.prepare(rest('text_checksum', TEXT_COLUMNS))
-    this.#newestFirst = db.prepare('SELECT first_seq, last_seq, last_time FROM block ORDER BY last_seq DESC')
+    this.#late = db.prepare(LATE)
+    this.#texts = db.prepare(TEXTS)
+    this.#newestFirst = db.prepare('SELECT first_seq, last_seq, last_time, day FROM blocks ORDER BY last_seq DESC')
+  }
+
+  /** Closes the files of archived days. */
+  close(): void {
+    this.#days.close()
   }
 
   /** Yields the blocks with rows of the range, one at a time. They are a snapshot, because a writer may merge blocks
    *  meanwhile. Texts and late columns can be loaded while the journal is open and the block is not dropped. Throws
-   *  SluiceError if a block is damaged or its format is unknown. */
+   *  SluiceError if a block is damaged, if its format is unknown, or if the file of its day cannot be read. */
   *blocks(mints: Mints, { from, to }: SeqRange): Generator<TapeBlock, void, undefined> {
-    for (const row of this.#from(from)) {
-      if (row.first_seq > to) return
-      this.#refuseUnreadable(row)
+    for (const row of this.#rows(from, to)) {
       const late = (): LateRow & Place => guarded(this.#path, () => this.#lateOf(row))
       const texts = (): TextRow & Place => guarded(this.#path, () => this.#textsOf(row))
       const load = { late, texts }
       yield new TapeBlock(row, row.runs > 1 ? this.#runs.all(row.last_seq) : [], mints, load)
     }
+  }
+
+  /** First row of a query on the block with this `last_seq`, which is the query's first parameter. */
+  get<T extends object>(block: BlockAt, sql: string, ...params: unknown[]): T | undefined {
+    return this.#statement(block, sql).get(block.last_seq, ...params) as T | undefined
+  }
+
+  /** All rows of such a query. */
+  all<T extends object>(block: BlockAt, sql: string, ...params: unknown[]): T[] {
+    return this.#statement(block, sql).all(block.last_seq, ...params) as T[]
+  }
+
+  /** Says as a clause why the file of an archived day cannot be read; '' if it can. */
+  problemOf(day: string): string {
+    return this.#days.problemOf(day)
   }
 
   /** Yields the rows of the range as blocks, without seqs. `isKept`: loads all columns at once. */
@@ -86,17 +121,21 @@ export class TapeReader {
     for (const block of this.blocks(mints, range)) yield* slicesOf(block, range)
   }
 
-  /** Range of seqs of the last `seconds` of tape, counted back from its last row. */
+  /** Range of seqs of the last `seconds` of tape, counted back from its last row. The range ends before an archived day
+   *  whose file cannot be read, so that a process can start without it. */
   lastSeconds(seconds: number, mints: Mints): SeqRange {
     let first: Seq | undefined
     let last: Seq = 0
     let since = 0
-    for (const { first_seq, last_seq, last_time } of this.#newestFirst.iterate()) {
+    let readable: string | null = null
+    for (const { first_seq, last_seq, last_time, day } of this.#newestFirst.iterate()) {
       if (first === undefined) {
         last = last_seq
         since = last_time - seconds * 1000
       }
       if (last_time < since) break
+      if (day !== readable && day !== null && this.problemOf(day) !== '') break
+      readable = day
       first = first_seq
     }
     if (first === undefined) return { from: 1, to: 0 }
@@ -105,41 +144,95 @@ export class TapeReader {
     return { from: block === undefined ? first : seqAt(block, row), to: last }
   }
 
+  #statement({ day }: BlockAt, sql: string): Statement<unknown[], object> {
+    if (day !== null) return this.#days.statement(day, sql)
+    const statement = this.#prepared.get(sql) ?? this.#db.prepare<unknown[], object>(sql)
+    this.#prepared.set(sql, statement)
+    return statement
+  }
+
+  /** Yields the rows of the blocks with rows between two seqs, merged from the journal and the archived days. */
+  *#rows(from: Seq, to: Seq): Generator<BlockRow, void, undefined> {
+    const archived = this.#days.heads(from, to)
+    let head = archived.next().value
+    for (const row of this.#from(from)) {
+      if (row.first_seq > to) break
+      for (; head && head.last_seq < row.last_seq; head = archived.next().value) yield this.#archived(head)
+      this.#refuseUnreadable(row)
+      yield row
+    }
+    for (; head; head = archived.next().value) yield this.#archived(head)
+  }
+
+  #archived(head: ArchivedHead): BlockRow {
+    const row = this.#days.get<BlockRow>(head.day, ARCHIVED, head.last_seq)
+    if (row === undefined || SAME.some((name) => row[name] !== head[name])) throw this.#damaged(head.last_seq, head.day)
+    this.#refuseUnreadable(row, head.day)
+    return row
+  }
+
   #lateOf(row: BlockRow): LateRow & Place {
-    const found = this.#placed(row, this.#late.get(row.last_seq))
+    const { found, day } = this.#placed(row, 'late_checksum', this.#late, LATE)
     // In format 1 the scan has already checked these columns.
     if (found.format > 1 && checksumOf(LATE_COLUMNS.map((name) => found[name])) !== found.late_checksum)
-      throw this.#damaged(row.last_seq)
+      throw this.#damaged(row.last_seq, day)
     return found
   }
 
   #textsOf(row: BlockRow): TextRow & Place {
-    const found = this.#placed(row, this.#texts.get(row.last_seq))
-    if (checksumOf(TEXT_COLUMNS.map((name) => found[name])) !== found.text_checksum) throw this.#damaged(row.last_seq)
+    const { found, day } = this.#placed(row, 'text_checksum', this.#texts, TEXTS)
+    if (checksumOf(TEXT_COLUMNS.map((name) => found[name])) !== found.text_checksum)
+      throw this.#damaged(row.last_seq, day)
     return found
   }
 
-  /** Finds the place of the rows in the stored block, because they may have been merged into a larger block
-   *  meanwhile. */
-  #placed<Part>({ rows_before, rows }: BlockRow, found: Stored<Part> | undefined): Stored<Part> & Place {
-    const firstRow = found === undefined ? -1 : rows_before - found.rows_before
-    if (found === undefined || firstRow < 0 || firstRow + rows > found.rows)
+  /** Finds the place of the rows in the stored block. Meanwhile they may have been merged into a larger block, and
+   *  their block may have moved to the file of its day. */
+  #placed<Part extends object, Sum extends keyof Part & ('late_checksum' | 'text_checksum')>(
+    row: BlockRow,
+    sum: Sum,
+    statement: Statement<[Seq], Stored<Part>>,
+    sql: string,
+  ): { found: Stored<Part> & Place; day?: string } {
+    const here = placeIn(row, statement.get(row.last_seq))
+    if (here !== undefined) return { found: here }
+    const head = this.#days.headAt(row.last_seq)
+    const stored = head && this.#days.get<Stored<Part>>(head.day, sql, head.last_seq)
+    const found = placeIn(row, stored)
+    if (head === undefined || found === undefined)
       throw new SluiceError(`${this.#path}: old tape was dropped during the read; run again`)
-    return { ...found, firstRow }
+    if (found[sum] !== head[sum]) throw this.#damaged(row.last_seq, head.day)
+    return { found, day: head.day }
   }
 
-  #refuseUnreadable(row: BlockRow): void {
+  #refuseUnreadable(row: BlockRow, day?: string): void {
     if (row.format > BLOCK_FORMAT)
       throw new SluiceError(`${this.#path} has tape of a newer version of Sluice (format ${row.format}); update Sluice`)
-    const late = row.format === 1 ? this.#late.get(row.last_seq) : undefined
-    if (scanChecksum(row, late) !== row.checksum) throw this.#damaged(row.last_seq)
+    const late = row.format === 1 ? this.#lateRow(row.last_seq, day) : undefined
+    if (scanChecksum(row, late) !== row.checksum) throw this.#damaged(row.last_seq, day)
   }
 
-  #damaged(lastSeq: Seq): SluiceError {
-    return new SluiceError(
-      `${this.#path} is corrupt: the checksum of its tape block up to seq ${lastSeq} does not match`,
-    )
+  #lateRow(seq: Seq, day: string | undefined): LateRow | undefined {
+    return day === undefined ? this.#late.get(seq) : this.#days.get<StoredLate>(day, LATE, seq)
   }
+
+  #damaged(lastSeq: Seq, day?: string): SluiceError {
+    const path = day === undefined ? this.#path : dayPath(this.#path, day)
+    return new SluiceError(`${path} is corrupt: the checksum of its tape block up to seq ${lastSeq} does not match`)
+  }
+}
+
+/** Columns of an archived block that must be in its file as the journal records them. The checksum covers the
+ *  others. */
+const SAME = ['last_seq', 'rows', 'rows_before', 'checksum'] as const
+
+function placeIn<Part extends object>(
+  { rows_before, rows }: BlockRow,
+  found: Stored<Part> | undefined,
+): (Stored<Part> & Place) | undefined {
+  const firstRow = found === undefined ? -1 : rows_before - found.rows_before
+  if (found === undefined || firstRow < 0 || firstRow + rows > found.rows) return undefined
+  return { ...found, firstRow }
 }
 
 /** Yields the rows of a block in the range, as slices with seqs. */

@@ -4,7 +4,7 @@ import { type Block, NO_DETAILS, RowKind } from '../../market/block.ts'
 import { Mints } from '../../market/mints.ts'
 import { decodeIndex } from './column.ts'
 import type { TapeBlock } from './tape-block.ts'
-import { seqAt, type TapeReader } from './tape-reader.ts'
+import { type BlockAt, seqAt, type TapeReader } from './tape-reader.ts'
 
 /** A row of the tape and its position. */
 export interface FoundRow {
@@ -28,6 +28,20 @@ interface AnnouncingBlock {
   readonly details: string
 }
 
+interface Head extends BlockAt {
+  readonly first_time: Millis
+}
+
+const LISTS_MINT = 'SELECT 1 FROM block WHERE last_seq = ? AND instr(mints, ?) > 0'
+const MINTS_FROM = `SELECT DISTINCT value AS mint FROM block, json_each(block.mints)
+  WHERE last_seq = ? AND substr(value, 1, ?) = ?`
+const NAMED = `SELECT CAST(key AS INTEGER) AS row, json_extract(value, '$.symbol') AS symbol,
+    json_extract(value, '$.name') AS name
+  FROM block, json_each(details) WHERE last_seq = ? AND details IS NOT NULL AND lower(json_extract(value, '$.symbol')) = lower(?)
+  ORDER BY row`
+const ANNOUNCING =
+  'SELECT mint_count, token_index, mints, details FROM block WHERE last_seq = ? AND details IS NOT NULL'
+
 /** Searches the tape for single rows and tokens. Decodes only the blocks that contain the mint. */
 export class TapeSearch {
   readonly #db: Database
@@ -47,15 +61,10 @@ export class TapeSearch {
 
   /** Last row of a mint up to a time; undefined if there is none. */
   lastRowOf(mint: string, to: Millis): FoundRow | undefined {
-    const blocks = this.#db
-      .prepare<[Millis, string], { first: Seq; last: Seq }>(
-        `SELECT first_seq AS first, last_seq AS last FROM block WHERE first_time <= ? AND instr(mints, ?) > 0
-         ORDER BY last_seq DESC`,
-      )
-      .iterate(to, JSON.stringify(mint))
-    for (const { last } of blocks) {
+    for (const head of this.#heads('DESC')) {
+      if (head.first_time > to || !this.#lists(head, mint)) continue
       const mints = new Mints()
-      const [block] = this.#tape.blocks(mints, { from: last, to: last })
+      const [block] = this.#tape.blocks(mints, { from: head.last_seq, to: head.last_seq })
       const token = mints.find(mint)
       if (block === undefined || token === undefined) continue
       for (let row = block.length - 1; row >= 0; row--)
@@ -67,27 +76,26 @@ export class TapeSearch {
 
   /** Mints on the tape, in orders and in decisions that begin with `prefix`. */
   mintsFrom(prefix: string): string[] {
-    const sql = `SELECT DISTINCT mint FROM (SELECT value AS mint FROM block, json_each(block.mints)
-      UNION ALL SELECT mint FROM output UNION ALL SELECT mint FROM "order") WHERE substr(mint, 1, ?) = ? ORDER BY mint`
-    return this.#db.prepare<[number, string], string>(sql).pluck().all(prefix.length, prefix)
+    const sql = `SELECT DISTINCT mint FROM (SELECT mint FROM output UNION ALL SELECT mint FROM "order")
+      WHERE substr(mint, 1, ?) = ?`
+    const found = new Set(this.#db.prepare<[number, string], string>(sql).pluck().all(prefix.length, prefix))
+    for (const head of this.#heads('ASC'))
+      for (const { mint } of this.#tape.all<{ mint: string }>(head, MINTS_FROM, prefix.length, prefix)) found.add(mint)
+    return [...found].sort()
   }
 
   /** Tokens with this symbol or name, case-insensitive, oldest first. */
   tokensNamed(symbol: string): FoundToken[] {
-    const rows = this.#db
-      .prepare<[string], { seq: Seq; row: number; symbol: string; name: string }>(
-        `SELECT last_seq AS seq, CAST(key AS INTEGER) AS row, json_extract(value, '$.symbol') AS symbol,
-           json_extract(value, '$.name') AS name
-         FROM block, json_each(details) WHERE details IS NOT NULL AND lower(json_extract(value, '$.symbol')) = lower(?)
-         ORDER BY last_seq, row`,
-      )
-      .all(symbol)
     const found = new Map<string, FoundToken>()
-    for (const { seq, row, ...words } of rows) {
-      const [block] = this.#tape.blocks(new Mints(), { from: seq, to: seq })
+    for (const head of this.#heads('ASC')) {
+      const rows = this.#tape.all<{ row: number; symbol: string; name: string }>(head, NAMED, symbol)
+      if (rows.length === 0) continue
+      const [block] = this.#tape.blocks(new Mints(), { from: head.last_seq, to: head.last_seq })
       if (block === undefined) continue
-      const mint = block.mints[block.token[row] as number] as string
-      if (!found.has(mint)) found.set(mint, { mint, ...words })
+      for (const { row, ...words } of rows) {
+        const mint = block.mints[block.token[row] as number] as string
+        if (!found.has(mint)) found.set(mint, { mint, ...words })
+      }
     }
     return [...found.values()]
   }
@@ -96,16 +104,13 @@ export class TapeSearch {
    *  announce is absent. */
   symbolsOf(mints: ReadonlySet<string>): Map<string, string> {
     const found = new Map<string, string>()
-    const blocks = this.#db
-      .prepare<[], AnnouncingBlock>(
-        'SELECT mint_count, token_index, mints, details FROM block WHERE details IS NOT NULL ORDER BY last_seq',
-      )
-      .iterate()
-    for (const { mint_count, token_index, mints: listed, details } of blocks) {
+    for (const head of this.#heads('ASC')) {
       if (found.size === mints.size) break
-      const names = JSON.parse(listed) as string[]
-      const tokens = token_index === null ? undefined : decodeIndex(token_index, mint_count)
-      for (const [row, { symbol }] of Object.entries(JSON.parse(details) as Record<string, FoundToken>)) {
+      const block = this.#tape.get<AnnouncingBlock>(head, ANNOUNCING)
+      if (block === undefined) continue
+      const names = JSON.parse(block.mints) as string[]
+      const tokens = block.token_index === null ? undefined : decodeIndex(block.token_index, block.mint_count)
+      for (const [row, { symbol }] of Object.entries(JSON.parse(block.details) as Record<string, FoundToken>)) {
         const mint = names[tokens?.[Number(row)] ?? 0] as string
         if (mints.has(mint) && !found.has(mint)) found.set(mint, symbol)
       }
@@ -115,15 +120,26 @@ export class TapeSearch {
 
   /** Name that its creator gave to a mint. A token is announced only once, in the first block that contains it. */
   nameOf(mint: string): FoundToken {
-    const seq = this.#db
-      .prepare<[string], Seq>('SELECT last_seq FROM block WHERE instr(mints, ?) > 0 ORDER BY last_seq LIMIT 1')
-      .pluck()
-      .get(JSON.stringify(mint))
+    const head = this.#heads('ASC').find((one) => this.#lists(one, mint))
     const mints = new Mints()
-    const [block] = seq === undefined ? [] : this.#tape.blocks(mints, { from: seq, to: seq })
+    const [block] = head === undefined ? [] : this.#tape.blocks(mints, { from: head.last_seq, to: head.last_seq })
     const row = block === undefined ? -1 : newTokenRow(block, mints.find(mint))
     const { symbol, name } = row < 0 || block === undefined ? NO_DETAILS : block.texts.details(row)
     return { mint, symbol, name }
+  }
+
+  /** The blocks whose columns can be read. A day whose file cannot be read does not hide what the others say. */
+  #heads(order: 'ASC' | 'DESC'): Head[] {
+    const heads = this.#db
+      .prepare<[], Head>(`SELECT last_seq, first_time, day FROM blocks ORDER BY last_seq ${order}`)
+      .all()
+    const days = [...new Set(heads.map(({ day }) => day))].filter((day) => day !== null)
+    const unreadable = new Set<string | null>(days.filter((day) => this.#tape.problemOf(day) !== ''))
+    return unreadable.size === 0 ? heads : heads.filter(({ day }) => !unreadable.has(day))
+  }
+
+  #lists(block: BlockAt, mint: string): boolean {
+    return this.#tape.get(block, LISTS_MINT, JSON.stringify(mint)) !== undefined
   }
 }
 

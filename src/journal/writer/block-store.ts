@@ -6,14 +6,9 @@ import { BLOCK_FORMAT } from '../schema/schema.ts'
 import { TAPE_DROPPED } from '../schema/seals.ts'
 import { Statements } from '../schema/statements.ts'
 import { type BlockEncoder, type EncodedBlock, MAX_SPAN_MS } from '../tape/block-encoder.ts'
-import { checksumOf, LATE_COLUMNS, SCAN_COLUMNS, TEXT_COLUMNS } from '../tape/block-row.ts'
+import { BLOCK_COLUMNS, checksumOf } from '../tape/block-row.ts'
 import { slicesOf, TapeReader } from '../tape/tape-reader.ts'
 import type { Transactions } from './transactions.ts'
-
-const COLUMNS = [
-  ...['last_time', 'rows_before', ...SCAN_COLUMNS, 'checksum', ...LATE_COLUMNS, 'late_checksum'],
-  ...[...TEXT_COLUMNS, 'text_checksum'],
-]
 
 /** Writes blocks of the tape. */
 export class BlockStore {
@@ -22,7 +17,9 @@ export class BlockStore {
   #rows: number
 
   constructor(db: Database) {
-    this.#insert = db.prepare(`INSERT INTO block (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`)
+    this.#insert = db.prepare(
+      `INSERT INTO block (${BLOCK_COLUMNS.join(', ')}) VALUES (${BLOCK_COLUMNS.map(() => '?').join(', ')})`,
+    )
     this.#insertRun = db.prepare('INSERT INTO run (block, row, seq) VALUES (?, ?, ?)')
     const rows = db.prepare('SELECT rows_before + rows FROM block ORDER BY last_seq DESC LIMIT 1').pluck().get()
     this.#rows = (rows as number | undefined) ?? 0
@@ -125,7 +122,7 @@ export class Compaction {
     let group: SmallBlock[] = []
     let rows = 0
     for (const block of blocks) {
-      if (group.length > 0 && (rows + block.rows > mostRows || !belongTogether(group[0] as SmallBlock, block))) {
+      if (group.length > 0 && (rows + block.rows > mostRows || !belongTogether(group, block))) {
         if (group.length > 1) return group
         this.#done[level] = (group[0] as SmallBlock).lastSeq
         group = []
@@ -162,8 +159,11 @@ export class Compaction {
   }
 }
 
-function belongTogether(first: SmallBlock, block: SmallBlock): boolean {
-  return block.segment === first.segment && block.lastTime - first.firstTime <= MAX_SPAN_MS
+/** Whether a block continues a group. Between them may be blocks that were moved to the file of a day. */
+function belongTogether(group: readonly SmallBlock[], block: SmallBlock): boolean {
+  const [first, last] = [group[0] as SmallBlock, group.at(-1) as SmallBlock]
+  const isNext = block.segment === last.segment && block.rowsBefore === last.rowsBefore + last.rows
+  return isNext && block.lastTime - first.firstTime <= MAX_SPAN_MS
 }
 
 const DAY_MS = 86400000
@@ -177,9 +177,11 @@ interface OldBlock {
   readonly time: Millis
 }
 
-/** Drops old tape a little at a time. Orders, fills and decisions are never dropped. */
+/** Drops old tape a little at a time. Orders, fills and decisions are never dropped. Tape behind archived days is not
+ *  dropped either, because a tape has no holes. */
 export class Retention {
   readonly #keepMs: number
+  readonly #archived: Statement
   readonly #oldest: Statement<[number], OldBlock>
   readonly #drop: Statement<[number]>
   readonly #dropRuns: Statement<[number]>
@@ -189,6 +191,7 @@ export class Retention {
   constructor(db: Database, keepDays: number) {
     this.#db = db
     this.#keepMs = keepDays * DAY_MS
+    this.#archived = db.prepare('SELECT 1 FROM archived_block LIMIT 1')
     this.#oldest = db.prepare('SELECT last_seq AS seq, rows, last_time AS time FROM block ORDER BY last_seq LIMIT ?')
     this.#drop = db.prepare('DELETE FROM block WHERE last_seq = ?')
     this.#dropRuns = db.prepare('DELETE FROM run WHERE block = ?')
@@ -197,6 +200,7 @@ export class Retention {
 
   /** Drops a few blocks that ended before the days to keep, oldest first. Returns the number of dropped blocks. */
   step(now: Millis): number {
+    if (this.#archived.get() !== undefined) return 0
     const oldest = this.#oldest.all(BLOCKS_A_STEP)
     const kept = oldest.findIndex(({ time }) => time >= now - this.#keepMs)
     const old = kept < 0 ? oldest : oldest.slice(0, kept)

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import type { Database, Statement } from 'better-sqlite3'
 import type { Lamports, Millis } from '../../base/units.ts'
+import { DayMove } from '../archive/day-move.ts'
 import { topUpLog } from '../database.ts'
 import { Statements, type Write } from '../schema/statements.ts'
 import { BlockEncoder, type Slice } from '../tape/block-encoder.ts'
@@ -46,7 +47,11 @@ const WRITE_BYTES = 8192
 const MAX_WRITES = 4096
 /** Bytes counted for a market row, including its signature. */
 const ROW_BYTES = 128
+/** A block that leaves the journal writes a small part of its size: its pages become free. */
+const MOVED_SHARE = 16
 const SPACE_EVERY_MS = 1000
+/** Time between two looks for days that left for files of their own. */
+const DAYS_EVERY_MS = 2000
 
 /** The one connection that writes a journal. Batches wait in memory until `flush` makes them durable in one
  *  transaction. On a full disk, the tape is dropped first, then everything except money records, and then the reserve
@@ -66,6 +71,7 @@ export class Writer {
   readonly #missed = new Missed()
   readonly #retention: Retention | undefined
   readonly #compaction: Compaction
+  readonly #days: DayMove
   readonly #remainders: Remainders
   readonly #on: WriterEvents
   #writes: Write[] = []
@@ -73,6 +79,7 @@ export class Writer {
   #time = 0
   #unchecked = 0
   #lookedAt = 0
+  #daysAt = 0
 
   /** `db`: a connection from `openForWriting`. */
   constructor(db: Database, options: Omit<WriterOptions, 'durable'>, on: WriterEvents, freeBytes?: () => number) {
@@ -86,6 +93,7 @@ export class Writer {
     this.#space = new DiskSpace(db.name, this.#limits, freeBytes)
     this.#retention = options.keepTapeDays === undefined ? undefined : new Retention(db, options.keepTapeDays)
     this.#compaction = new Compaction(db, this.#blocks, this.#transactions)
+    this.#days = new DayMove(db, this.#transactions)
     this.#remainders = new Remainders(this.#db, (remainder) => on.remainder?.(remainder))
     this.#on = on
     this.#openReserve()
@@ -127,13 +135,24 @@ export class Writer {
     }
     try {
       this.#retention?.step(this.#time)
-      if (this.#encoder.rows === 0 && this.#space.state === 'ample')
-        this.#unchecked += this.#compaction.step(this.#encoder) * ROW_BYTES
+      if (this.#encoder.rows === 0 && this.#space.state === 'ample') this.#settleTape(now)
       if (this.#unchecked >= CHECKPOINT_BYTES) this.#checkpoint()
     } catch (error) {
       if (!isFull(error)) throw error
       this.#refused() // everything committed is safe in the log
     }
+  }
+
+  /** Merges small blocks; if there are none, moves blocks to the files of their days. */
+  #settleTape(now: number): void {
+    const merged = this.#compaction.step(this.#encoder)
+    this.#unchecked += merged * ROW_BYTES
+    if (merged > 0) return
+    if (now - this.#daysAt >= DAYS_EVERY_MS) {
+      this.#daysAt = now
+      this.#days.look()
+    }
+    this.#unchecked += (this.#days.step() * ROW_BYTES) / MOVED_SHARE
   }
 
   /** Enters the state in which nothing can be written, not even into the reserve. The batches wait for space. */
@@ -151,6 +170,7 @@ export class Writer {
 
   /** Closes the file and drops records that are not durable, as a crash would. */
   abandon(): void {
+    this.#days.close()
     this.#transactions.close()
   }
 

@@ -1,0 +1,120 @@
+import type { Database, Statement } from 'better-sqlite3'
+import type { Seq } from '../../base/units.ts'
+import { MapWindow } from '../tape/block-row.ts'
+import { type BlockHead, dayPath, differenceOf, HEAD, openDay, type TapeDay, UnreadableDay } from './day-file.ts'
+
+/** An archived block, and the day in whose file its columns are. */
+export type ArchivedHead = BlockHead & { readonly day: string }
+
+/** Number of heads that are read at a time. */
+const HEADS_A_PAGE = 256
+/** Number of days' files that stay open. Readings of two places of the tape may alternate. */
+const MOST_OPEN = 4
+
+/** The archived blocks of a journal. Opens the file of a day when one of its blocks is needed. */
+export class ArchivedDays {
+  readonly #path: string
+  readonly #db: Database
+  readonly #isMapped: boolean
+  readonly #heads: Statement<[Seq, Seq, number], ArchivedHead>
+  readonly #day: Statement<[string], TapeDay>
+  /** Open files, the last used one last. */
+  readonly #open = new Map<string, OpenFile>()
+
+  /** `isMapped`: reads the files through a memory map, see MappedScan. */
+  constructor(path: string, db: Database, isMapped: boolean) {
+    this.#path = path
+    this.#db = db
+    this.#isMapped = isMapped
+    this.#heads = db.prepare(
+      `SELECT ${HEAD}, day FROM archived_block WHERE last_seq >= ? AND first_seq <= ? ORDER BY last_seq LIMIT ?`,
+    )
+    this.#day = db.prepare('SELECT * FROM tape_day WHERE day = ?')
+  }
+
+  /** Yields the archived blocks with rows between two seqs, in order. Each page is read at once, because a memory map
+   *  cannot be released while a statement is open. */
+  *heads(from: Seq, to: Seq): Generator<ArchivedHead, void, undefined> {
+    for (let next = from; ; ) {
+      const page = this.#heads.all(next, to, HEADS_A_PAGE)
+      yield* page
+      if (page.length < HEADS_A_PAGE) return
+      next = (page.at(-1) as ArchivedHead).last_seq + 1
+    }
+  }
+
+  /** Archived block with the row of a seq, or the next one. */
+  headAt(seq: Seq): ArchivedHead | undefined {
+    return this.#heads.get(seq, Number.MAX_SAFE_INTEGER, 1)
+  }
+
+  /** Statement of a query on the file of a day. Throws UnreadableDay if the file is missing or was changed. */
+  statement(day: string, sql: string): Statement<unknown[], object> {
+    return this.#fileOf(day).statement(sql)
+  }
+
+  /** First row of such a query. */
+  get<T extends object>(day: string, sql: string, ...params: unknown[]): T | undefined {
+    const file = this.#fileOf(day)
+    const row = file.statement(sql).get(...params)
+    if (row !== undefined) file.took(row)
+    return row as T | undefined
+  }
+
+  /** Says as a clause why the file of a day cannot be read; '' if it can. */
+  problemOf(day: string): string {
+    const recorded = this.#day.get(day)
+    if (recorded === undefined) return 'is not recorded in the journal'
+    return differenceOf(dayPath(this.#path, day), recorded)
+  }
+
+  close(): void {
+    for (const file of this.#open.values()) file.close()
+    this.#open.clear()
+  }
+
+  #fileOf(day: string): OpenFile {
+    const file = this.#open.get(day) ?? this.#opened(day)
+    this.#open.delete(day)
+    this.#open.set(day, file)
+    for (const [oldest, one] of this.#open) {
+      if (this.#open.size <= MOST_OPEN) break
+      one.close()
+      this.#open.delete(oldest)
+    }
+    return file
+  }
+
+  #opened(day: string): OpenFile {
+    if (!this.#db.open) throw new UnreadableDay(this.#path, day, 'cannot be read after its journal was closed')
+    const problem = this.problemOf(day)
+    if (problem !== '') throw new UnreadableDay(this.#path, day, problem)
+    return new OpenFile(openDay(dayPath(this.#path, day)).db, this.#isMapped)
+  }
+}
+
+class OpenFile {
+  readonly #db: Database
+  readonly #window: MapWindow | undefined
+  readonly #statements = new Map<string, Statement<unknown[], object>>()
+
+  constructor(db: Database, isMapped: boolean) {
+    this.#db = db
+    this.#window = isMapped ? new MapWindow(db) : undefined
+  }
+
+  statement(sql: string): Statement<unknown[], object> {
+    const statement = this.#statements.get(sql) ?? this.#db.prepare<unknown[], object>(sql)
+    this.#statements.set(sql, statement)
+    return statement
+  }
+
+  /** Releases mapped pages after some rows. */
+  took(row: object): void {
+    this.#window?.took(row)
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+}
