@@ -1,34 +1,37 @@
 import { createHash, type Hash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import { encodeJson } from '../base/json.ts'
 import { bytesOf } from '../journal/tape/column.ts'
 import type { FeedNews, Market, MarketItem } from '../journal/tape/market-tape.ts'
-import { type Block, RowKind, type TokenId } from '../market/block.ts'
+import { KEY_BYTES, packText, SIGNATURE_BYTES } from '../journal/tape/packed-text.ts'
+import { type Block, type PackedTexts, RowKind, type Texts, type TokenId } from '../market/block.ts'
 import { Mints } from '../market/mints.ts'
 import { Pauses } from './pauses.ts'
 
 /** Version of the identity, which is recorded with every hash. Version 1 did not cover market caps, slippage, fees,
- *  signatures, traders, creators, names and gaps. */
-export const TAPE_IDENTITY = 2
+ *  signatures, traders, creators, names and gaps. Version 2 had a SHA-256 of each column instead of a CRC-32, and of
+ *  the texts unpacked, which took longer than a backtest. */
+export const TAPE_IDENTITY = 3
 
 const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const
-const CHUNK_BYTES = 1 << 16
-/** Size of the buffer for one text, bytes. A longer text is encoded by itself. */
+/** Size of the buffer for one text, bytes. A longer text cannot be packed. */
 const LONGEST_TEXT = 256
-const encoder = new TextEncoder()
 
 type Gap = Extract<FeedNews, { kind: 'gap' }>
 
 /** Identity of a tape: a hash of everything that a strategy can read from it. This is every column of every row, the
- *  texts, the gaps, and the answers of sources. Each column has a hash of its own, so that the identity does not depend
- *  on the division into blocks. It is equal after an export and an import, unless the tape has answers of sources.
+ *  texts, the gaps, and the answers of sources. Each column has a CRC-32 of its own, so that the identity does not
+ *  depend on the division into blocks. Like the checksums of the journal, it protects against accidents, not against a
+ *  program that makes an equal one. It is equal after an export and an import, unless the tape has answers of sources.
  *  States of the feed are not covered, because an export does not contain them. */
 export class TapeIdentity {
-  readonly #columns = [...DOUBLES, 'kind', 'token'].map(() => createHash('sha256'))
-  readonly #texts = new TextHash()
+  readonly #columns = [...DOUBLES, 'kind', 'token'].map(() => 0)
+  readonly #signatures = new TextColumn('signature', SIGNATURE_BYTES)
+  readonly #traders = new TextColumn('trader', KEY_BYTES)
   readonly #told = createHash('sha256')
-  /** Number of each token, in the order of the tokens' first rows. `#mintList` is the list of mints that the index
-   *  refers to. */
-  #tokens: (number | undefined)[] = []
+  /** Number of each token, from 1 in the order of the tokens' first rows; 0 before that. `#mintList` is the list of
+   *  mints that the index refers to. */
+  #tokens = new Uint32Array(0)
   #mintList: readonly string[] = []
   readonly #numbers = new Map<string, number>()
   readonly #gaps = new Set<string>()
@@ -46,30 +49,45 @@ export class TapeIdentity {
   }
 
   rows(block: Block, from: number, to: number): void {
-    for (const [index, name] of DOUBLES.entries()) this.#columns[index]?.update(bytesOf(block[name].subarray(from, to)))
-    this.#columns.at(-2)?.update(bytesOf(block.kind.subarray(from, to)))
-    this.#columns.at(-1)?.update(bytesOf(this.#numbered(block, from, to)))
-    for (let row = from; row < to; row++) {
-      this.#texts.row(block, row)
+    for (const [index, name] of DOUBLES.entries()) this.#add(index, bytesOf(block[name].subarray(from, to)))
+    this.#add(DOUBLES.length, bytesOf(block.kind.subarray(from, to)))
+    this.#add(DOUBLES.length + 1, bytesOf(this.#numbered(block, from, to)))
+    this.#signatures.rows(block, from, to)
+    this.#traders.rows(block, from, to)
+    for (let row = from; row < to; row++)
       if (block.kind[row] === RowKind.newToken) this.#details(block, row, this.#rows + row - from)
-    }
     this.#rows += to - from
   }
 
   /** Returns the identity as hexadecimal text. */
   digest(): string {
-    const all = createHash('sha256')
-    for (const hash of [...this.#columns, this.#texts.end(), this.#told]) all.update(hash.digest())
+    const all = createHash('sha256').update(`${this.#rows} ${this.#columns.join(' ')}`)
+    for (const hash of [this.#signatures.end(), this.#traders.end(), this.#told]) all.update(hash.digest())
     return all.update([...this.#numbers.keys()].join(' ')).digest('hex')
   }
 
+  #add(column: number, bytes: Uint8Array): void {
+    this.#columns[column] = crc32(bytes, this.#columns[column])
+  }
+
   #numbered({ token: tokens, mints }: Block, from: number, to: number): Uint32Array {
-    if (mints !== this.#mintList) this.#tokens = []
+    if (mints !== this.#mintList) this.#tokens = new Uint32Array(0)
     this.#mintList = mints
+    if (this.#tokens.length < mints.length) {
+      const more = new Uint32Array(mints.length * 2)
+      more.set(this.#tokens)
+      this.#tokens = more
+    }
+    const known = this.#tokens
     const numbers = new Uint32Array(to - from)
     for (let row = from; row < to; row++) {
       const token = tokens[row] as TokenId
-      numbers[row - from] = this.#tokens[token] ??= this.#numberOf(mints[token] as string)
+      let number = known[token] as number
+      if (number === 0) {
+        number = this.#numberOf(mints[token] as string) + 1
+        known[token] = number
+      }
+      numbers[row - from] = number - 1
     }
     return numbers
   }
@@ -102,44 +120,76 @@ export function tapeHash(market: Pick<Market, 'items'>): string {
   return identity.digest()
 }
 
-/** Hash of the signatures and traders of rows. The length of each text is hashed before the text. */
-class TextHash {
-  readonly #hash = createHash('sha256')
-  readonly #text = new Uint8Array(LONGEST_TEXT)
-  readonly #chunk = new Uint8Array(CHUNK_BYTES)
-  #used = 0
+/** Fills `target` with copies of `entry`. */
+function repeat(entry: Uint8Array, target: Uint8Array): void {
+  target.set(entry)
+  for (let filled = entry.length; filled < target.length; filled *= 2)
+    target.copyWithin(filled, 0, Math.min(filled, target.length - filled))
+}
 
-  row({ texts }: Block, row: number): void {
-    const signature = texts.signatureInto(row, this.#text)
-    if (signature >= 0) this.#add(this.#text, signature)
-    else this.#long(texts.signature(row))
-    const trader = texts.traderInto(row, this.#text)
-    if (trader >= 0) this.#add(this.#text, trader)
-    else this.#long(texts.trader(row))
+/** Hash of the signatures, or of the traders, of rows: their packed form, and the texts that cannot be packed. */
+class TextColumn {
+  readonly #column: 'signature' | 'trader'
+  readonly #width: number
+  readonly #odd = createHash('sha256')
+  #sum = 0
+  #rows = 0
+  #packed = new Uint8Array(0)
+  readonly #text = new Uint8Array(LONGEST_TEXT)
+
+  /** `width`: bytes of a packed text. */
+  constructor(column: 'signature' | 'trader', width: number) {
+    this.#column = column
+    this.#width = width
+  }
+
+  rows({ texts }: Block, from: number, to: number): void {
+    const bytes = (to - from) * this.#width
+    if (this.#packed.length < bytes) this.#packed = new Uint8Array(bytes)
+    const packed = this.#packed.subarray(0, bytes)
+    if (texts.packed === undefined) this.#pack(texts, from, to, packed)
+    else this.#copy(texts.packed(this.#column), from, to, packed)
+    this.#sum = crc32(packed, this.#sum)
+    this.#rows += to - from
   }
 
   end(): Hash {
-    this.#flush()
-    return this.#hash
+    return this.#odd.update(`${this.#sum}`)
   }
 
-  #add(text: Uint8Array, length: number): void {
-    if (this.#used + LONGEST_TEXT + 4 > CHUNK_BYTES) this.#flush()
-    const chunk = this.#chunk
-    let at = this.#used
-    for (let shift = 0; shift < 32; shift += 8) chunk[at++] = length >>> shift
-    for (let place = 0; place < length; place++) chunk[at++] = text[place] as number
-    this.#used = at
+  /** Copies the packed texts of rows in their order. */
+  #copy({ entries, index, firstRow, odd }: PackedTexts, from: number, to: number, packed: Uint8Array): void {
+    const width = this.#width
+    const first = firstRow + from
+    const count = entries.length / width
+    if (index === null && first + to - from <= count)
+      packed.set(entries.subarray(first * width, (first + to - from) * width))
+    else if (count === 1) repeat(entries, packed)
+    else {
+      let at = 0
+      for (let row = first; row < firstRow + to; row++) {
+        let entry = (index === null ? row % count : (index[row] as number)) * width
+        for (const end = at + width; at < end; at++) packed[at] = entries[entry++] as number
+      }
+    }
+    for (const [key, text] of Object.entries(odd ?? {})) {
+      const row = Number(key) - firstRow
+      if (row >= from && row < to) this.#unpacked(row - from, text, packed)
+    }
   }
 
-  #long(text: string): void {
-    const bytes = encoder.encode(text)
-    this.#flush()
-    this.#hash.update(Uint32Array.of(bytes.length)).update(bytes)
+  #pack(texts: Texts, from: number, to: number, packed: Uint8Array): void {
+    const isSignature = this.#column === 'signature'
+    for (let row = from; row < to; row++) {
+      const length = isSignature ? texts.signatureInto(row, this.#text) : texts.traderInto(row, this.#text)
+      if (length >= 0 && packText(this.#text, length, packed, (row - from) * this.#width, this.#width)) continue
+      this.#unpacked(row - from, isSignature ? texts.signature(row) : texts.trader(row), packed)
+    }
   }
 
-  #flush(): void {
-    this.#hash.update(this.#chunk.subarray(0, this.#used))
-    this.#used = 0
+  /** Adds a text that cannot be packed. `at`: its row, from the first of these rows. */
+  #unpacked(at: number, text: string, packed: Uint8Array): void {
+    packed.fill(0, at * this.#width, (at + 1) * this.#width)
+    this.#odd.update(`${this.#rows + at} ${JSON.stringify(text)}\n`)
   }
 }

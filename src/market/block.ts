@@ -44,8 +44,21 @@ export interface Texts {
    *  do not fit. */
   signatureInto(row: number, target: Uint8Array): number
   traderInto(row: number, target: Uint8Array): number
+  /** The texts of a column as a tape packs them; absent if the block has them in another form. */
+  readonly packed?: (column: 'signature' | 'trader') => PackedTexts
   /** Name, symbol and metadata of a new token. The texts are untrusted. */
   details(row: number): TokenDetails
+}
+
+/** A column of texts, packed in base58 (journal/tape/packed-text.ts). */
+export interface PackedTexts {
+  /** Packed texts of equal length. */
+  readonly entries: Uint8Array
+  /** Number of the entry of each row, from row `firstRow` on; if null, the entries take turns. */
+  readonly index: Uint8Array | Uint16Array | null
+  readonly firstRow: number
+  /** Texts that cannot be packed, by row from `firstRow` on. Their entries are undefined. */
+  readonly odd: Readonly<Record<number, string>> | undefined
 }
 
 export interface TokenDetails {

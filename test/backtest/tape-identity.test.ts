@@ -2,10 +2,15 @@ import { describe, expect, test } from 'vitest'
 import { compareRuns, factsOfReport } from '../../src/backtest/report/comparison.ts'
 import type { Report } from '../../src/backtest/report/report.ts'
 import { TapeIdentity } from '../../src/backtest/tape-identity.ts'
+import { openReader } from '../../src/journal/reader/reader.ts'
 import type { MarketItem } from '../../src/journal/tape/market-tape.ts'
+import { partOf } from '../../src/journal/tape/tape-block.ts'
+import { openJournal } from '../../src/journal/writer/journal.ts'
 import { type Block, type Columns, NO_DETAILS, RowKind, type TokenDetails } from '../../src/market/block.ts'
 import { LiveBlock } from '../../src/market/live-block.ts'
 import { Mints } from '../../src/market/mints.ts'
+import { journalPath, NO_LIMITS } from '../support/journal-samples.ts'
+import { start } from '../support/journal-values.ts'
 
 const T0 = 1_780_000_000_000
 
@@ -59,6 +64,35 @@ test('the identity of a tape is independent of its blocks and of the numbers of 
   const mints = new Mints()
   for (const mint of ['other', 'mint5', 'mint1']) mints.intern(mint)
   expect(hashOf(rows, [0, 30], {}, mints)).toBe(whole)
+})
+
+test.each<[string, (row: Row, at: number) => Partial<Row>]>([
+  ['few traders and a signature for each row', () => ({})],
+  ['few signatures and a trader for each row', (_row, at) => ({ signature: `s${at % 4}`, trader: `trader${at}` })],
+  ['no signatures and one trader', () => ({ signature: '', trader: 'one' })],
+])('rows of a journal have the identity of rows in memory: %s', async (_what, change) => {
+  const some = rows.map((row, at) => ({ ...row, ...change(row, at) }))
+  const path = journalPath()
+  const onFailure = (error: Error): never => expect.fail(error.message)
+  const journal = openJournal(path, { space: NO_LIMITS, onFailure })
+  journal.input(1, T0, start(1))
+  const block = blockOf(some, new Mints())
+  journal.rows(block, 0, block.length, 2)
+  await journal.close()
+  const reader = openReader(path)
+  const [stored, ...more] = [...reader.blocks(new Mints())]
+  expect(more).toEqual([])
+  const parts = new TapeIdentity()
+  for (const part of [partOf(stored as Block, 0, 21), partOf(stored as Block, 21, 60)]) parts.rows(part, 0, part.length)
+  expect(parts.digest()).toBe(hashOf(some))
+  const identity = new TapeIdentity()
+  for (const [from, to] of [
+    [0, 13],
+    [13, 60],
+  ] as const)
+    identity.rows(stored as Block, from, to)
+  expect(identity.digest()).toBe(hashOf(some))
+  reader.close()
 })
 
 const changed = (at: number, change: Partial<Row>): Row[] =>
@@ -116,17 +150,11 @@ describe('a comparison of two reports', () => {
     } as unknown as Report)
 
   test.each<[string, ReturnType<typeof facts>, ReturnType<typeof facts>, string[], RegExp | null]>([
-    ['the same tape', facts('a', 2), facts('a', 2), [], null],
-    ['another tape', facts('a', 2), facts('b', 2), ['tape'], null],
-    ['one hash of the earlier identity', facts('a'), facts('b', 2), [], /^tape: A recorded the earlier identity/],
-    [
-      'equal hashes of the earlier identity',
-      facts('a'),
-      facts('a'),
-      [],
-      /^tape: A and B recorded the earlier identity/,
-    ],
-    ['other hashes of the earlier identity', facts('a'), facts('b'), ['tape'], null],
+    ['the same tape', facts('a', 3), facts('a', 3), [], null],
+    ['another tape', facts('a', 3), facts('b', 3), ['tape'], null],
+    ['one hash of an earlier identity', facts('a', 2), facts('b', 3), [], /^tape: A recorded an earlier identity/],
+    ['equal hashes of an earlier identity', facts('a'), facts('a'), [], /^tape: A and B recorded an earlier identity/],
+    ['other hashes of an earlier identity', facts('a'), facts('b'), ['tape'], null],
   ])('%s', (_name, a, b, differences, note) => {
     const found = compareRuns(a, b)
     expect(found.differences.map(({ what }) => what)).toEqual(differences)

@@ -56,7 +56,7 @@ function tapeNotes(a: RunFacts, b: RunFacts): string[] {
   )
   if (older.length > 0)
     return [
-      `tape: ${older.join(' and ')} recorded the earlier identity of a tape, which covers only times, mints, prices and amounts, not market caps, traders, creators, names and gaps; run ${older.length === 1 ? 'its backtest' : 'both backtests'} again to compare the tapes`,
+      `tape: ${older.join(' and ')} recorded an earlier identity of a tape, which cannot be compared with the present one; run ${older.length === 1 ? 'its backtest' : 'both backtests'} again to compare the tapes`,
     ]
   return a.source === 'report' && b.source === 'report'
     ? []

@@ -1,5 +1,5 @@
 import type { Seq } from '../../base/units.ts'
-import { type Block, NO_DETAILS, type Texts, type TokenDetails } from '../../market/block.ts'
+import { type Block, NO_DETAILS, type PackedTexts, type Texts, type TokenDetails } from '../../market/block.ts'
 import type { Mints } from '../../market/mints.ts'
 import type { OddTexts } from './block-encoder.ts'
 import type { BlockRow, LateRow, Place, TextRow } from './block-row.ts'
@@ -112,6 +112,10 @@ function stampsOf({ stamp, stamp_exact, first_time, rows }: BlockRow): Float64Ar
 export function partOf(block: Block, from: number, to: number): Block {
   if (from === 0 && to === block.length) return block
   const { texts } = block
+  const packed = (column: 'signature' | 'trader'): PackedTexts => {
+    const whole = texts.packed?.(column) as PackedTexts
+    return { ...whole, firstRow: whole.firstRow + from }
+  }
   return {
     length: to - from,
     mints: block.mints,
@@ -121,6 +125,7 @@ export function partOf(block: Block, from: number, to: number): Block {
       signatureInto: (row, target) => texts.signatureInto(from + row, target),
       traderInto: (row, target) => texts.traderInto(from + row, target),
       details: (row) => texts.details(from + row),
+      ...(texts.packed !== undefined && { packed }),
     },
     time: block.time.subarray(from, to),
     kind: block.kind.subarray(from, to),
@@ -176,6 +181,11 @@ class TapeTexts implements Texts {
     return textInto(odd?.trader?.[firstRow + row], trader, firstRow + row, KEY_BYTES, target)
   }
 
+  packed(column: 'signature' | 'trader'): PackedTexts {
+    const columns = this.read()
+    return { ...columns[column], firstRow: columns.firstRow, odd: columns.odd?.[column] }
+  }
+
   details(row: number): TokenDetails {
     const { details, firstRow } = this.read()
     return details?.[firstRow + row] ?? NO_DETAILS
@@ -194,10 +204,7 @@ function writeInto(text: string, target: Uint8Array): number {
   return read === text.length ? written : -1
 }
 
-interface KeyColumn {
-  readonly entries: Uint8Array
-  readonly index: Uint8Array | Uint16Array | null
-}
+type KeyColumn = Pick<PackedTexts, 'entries' | 'index'>
 
 interface TextColumns {
   readonly firstRow: number
