@@ -20,7 +20,6 @@ export function walletErrors(files: readonly ConfigFile[], bots: readonly Checke
     ...errors,
     ...files.flatMap(bothSections),
     ...bots.flatMap((bot) => nameErrors(bot, Object.keys(agreed.wallets ?? {}))),
-    ...bots.flatMap(liveErrors),
     ...unusedErrors(files),
     ...[...Map.groupBy(bots, ({ config }) => config.wallet)].flatMap(([name, own]) =>
       name === undefined ? [] : own.flatMap((bot) => unlikeFirst(bot, own[0] as CheckedBot, name)),
@@ -80,13 +79,6 @@ function nameErrors({ input: { wallet }, document, path }: CheckedBot, names: re
   if (wallet === undefined) return [document.error(at, `missing; with \`wallets\`, every bot names one: ${known}`)]
   if (names.includes(wallet)) return []
   return [document.error(at, `unknown wallet; ${known}${didYouMean(wallet, names)}`)]
-}
-
-/** Live trading with several wallets is not proved yet, so it is refused. */
-function liveErrors({ config, document, path }: CheckedBot): ConfigError[] {
-  if (config.mode !== 'live') return []
-  const way = 'use the section `wallet`, and run one process for each wallet'
-  return [document.error([...path, 'mode'], `the bots of \`wallets\` trade on paper only so far: ${way}`)]
 }
 
 /** Wallets that no bot names. A configuration without bots only records. */

@@ -55,7 +55,7 @@ function jsonOf(type: string | undefined, body: string): Readonly<Record<string,
   throw new Refusal(400, 'REQUEST_INVALID', 'expected a body with one JSON object')
 }
 
-const FIELDS = ['action', 'mint', 'order', 'bot', 'sol']
+const FIELDS = ['action', 'mint', 'order', 'bot', 'sol', 'wallet']
 
 function readAction(fields: Readonly<Record<string, unknown>>): DeskCommand {
   const { action } = fields

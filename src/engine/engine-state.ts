@@ -130,9 +130,10 @@ export class EngineState implements Stage {
     this.launches.forget()
   }
 
-  /** Halts the entries of every account, also after a restart, or allows them again. */
-  halt(halted: boolean): void {
+  /** Halts entries, also after a restart, or allows them again. `only`: the account; absent for every account. */
+  halt(halted: boolean, only?: string): void {
     for (const account of this.book.accounts.values()) {
+      if (only !== undefined && account.account !== only) continue
       account.halted = halted
       this.emitAccount(account)
     }

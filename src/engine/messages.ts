@@ -106,10 +106,11 @@ export type FeedStatus = 'live' | 'stale' | 'down' | 'refused'
 
 /** A command of the operator, by its `name`: `sell` has the `mint`, `buy` also has the `bot` and the amount in SOL,
  *  `cancel` has the id of the `order`, `signal` has the name of the `signal` and its `data`, and `accept` has the
- *  `signature` of a foreign transaction. */
+ *  `signature` of a foreign transaction. With `account`, a command concerns only this account. */
 export type Command =
-  | { name: 'halt' | 'resume' | 'flatten' | 'stop' }
-  | { name: 'sell'; mint: string }
+  | { name: 'halt' | 'resume' | 'flatten'; account?: string }
+  | { name: 'sell'; mint: string; account?: string }
+  | { name: 'stop' }
   /** Buys for a bot, under its limits. The bot manages the position from then on. */
   | {
       name: 'buy'

@@ -27,21 +27,21 @@ export class OperatorCommands {
     const runners = this.#parts.bots.all()
     switch (command.name) {
       case 'halt':
-        state.halt(true)
+        state.halt(true, command.account)
         break
       case 'resume':
-        this.#liftStops()
-        state.halt(false)
+        this.#liftStops(command.account)
+        state.halt(false, command.account)
         break
       case 'accept':
         this.#reconciler.accept(command.signature)
         break
       case 'flatten':
-        state.halt(true)
-        this.#sellAll('flatten', () => true)
+        state.halt(true, command.account)
+        this.#sellAll('flatten', (of) => isOf(of, command.account))
         break
       case 'sell':
-        this.#sellAll('sold by hand', ({ mint }) => mint === command.mint)
+        this.#sellAll('sold by hand', (of) => of.mint === command.mint && isOf(of, command.account))
         break
       case 'buy':
         this.#buy(command)
@@ -78,15 +78,15 @@ export class OperatorCommands {
   }
 
   /** Lifts everything that stopped entries: quarantines, breaches, pauses, and the drawdown so far. */
-  #liftStops(): void {
+  #liftStops(only: string | undefined): void {
     const { scopes, results } = this.#parts
-    for (const account of this.#state.book.accounts.values()) this.#reconciler.release(account)
-    for (const scope of scopes.all()) results.forgive(scope)
+    for (const account of this.#state.book.accounts.values()) if (isOf(account, only)) this.#reconciler.release(account)
+    for (const scope of scopes.all()) if (isOf(scope, only)) results.forgive(scope)
   }
 
   /** Sells the positions that `which` selects and cancels their open buys. If such a buy still fills, its tokens are
    *  sold too. */
-  #sellAll(reason: string, which: (of: Pick<Position, 'mint'>) => boolean): void {
+  #sellAll(reason: string, which: (of: Pick<Position, 'account' | 'mint'>) => boolean): void {
     const { book } = this.#state
     this.#parts.conditionals.cancelBuys(which)
     for (const position of book.positions.all()) {
@@ -97,4 +97,9 @@ export class OperatorCommands {
         if (state === 'accepted') this.#state.emit({ kind: 'cancel', orderId: order.id, code: 'CANCELLED' })
     }
   }
+}
+
+/** Whether something belongs to an account; without an account, everything does. */
+function isOf({ account }: { readonly account: string }, only: string | undefined): boolean {
+  return only === undefined || account === only
 }

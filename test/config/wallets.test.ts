@@ -83,9 +83,18 @@ test.each([
   expect(await errorsOf(text)).toEqual([error])
 })
 
-test('a live bot with several wallets is refused, because that is not proved yet', async () => {
-  const text = `${TWO}${bots(', wallet: main, mode: live, exits: { stopLossPercent: 9 }', ', wallet: side')}`
-  expect(await errorsOf(text.replace('main: {', `main: { publicKey: ${KEYS[0]},`))).toContain(
-    '4 bots[0].mode: the bots of `wallets` trade on paper only so far: use the section `wallet`, and run one process for each wallet',
-  )
+test('a live bot needs the public key of its own wallet, and with the local executor its signer', async () => {
+  const live = (text: string) => `, mode: live, exits: { stopLossPercent: 9 }, ${text}`
+  const text = `${TWO}chain: { rpc: [{ url: env:RPC }] }\n${bots(live('wallet: main'), live('wallet: side, executor: local'))}`
+  expect(await errorsOf(text.replace('main: {', `main: { publicKey: ${KEYS[0]},`))).toEqual([
+    '6 bots[1].mode: a live bot needs wallets.side.publicKey',
+    '6 bots[1].executor: the local executor needs a signer: set wallets.side.keypair (file:PATH) or wallets.side.signer (the socket of `sluice signer`)',
+  ])
+})
+
+test('live and paper bots cannot share a wallet', async () => {
+  const text = `${TWO}chain: { rpc: [{ url: env:RPC }] }\n${bots(', wallet: main', ', wallet: main, mode: live, exits: { stopLossPercent: 9 }', ', wallet: side')}`
+  expect(await errorsOf(text.replace('main: {', `main: { publicKey: ${KEYS[0]},`))).toEqual([
+    '6 bots[1].mode: mode live, but a (a.yaml:5) uses the wallet main with mode paper: give one of them another wallet (a wallet of paper bots needs no publicKey), or set the same mode',
+  ])
 })

@@ -28,15 +28,20 @@ export interface Books {
   readonly ledger: LedgerBooks
 }
 
-/** Lines of the ledger of the live wallet, lamports. */
 interface LedgerBooks {
+  readonly accounts: readonly AccountLedger[]
+  readonly complaints: readonly string[]
+}
+
+/** Lines of the ledger of a live wallet, lamports. */
+interface AccountLedger {
+  readonly account: string
   /** Changes of the wallet by its fills. */
   readonly fills: number
   /** Sum of all lines up to the slot of the last audit. */
   readonly audited: number | null
   /** Balance of the wallet at that slot. */
   readonly wallet: number | null
-  readonly complaints: readonly string[]
 }
 
 export interface BookedOrder {
@@ -140,12 +145,12 @@ function booksIn(prepare: Statements): Books {
 }
 
 function ledgerIn(prepare: Statements): LedgerBooks {
-  const number = (sql: string): number | null => prepare(sql).pluck().get() as number | null
-  const last = `FROM audit WHERE account LIKE 'live|%' ORDER BY slot DESC LIMIT 1`
+  const last = (what: string): string =>
+    `(SELECT ${what} FROM audit a WHERE a.account = p.account ORDER BY slot DESC LIMIT 1)`
   return {
-    fills: number(`SELECT coalesce(sum(wallet), 0) FROM posting WHERE kind = 'fill' AND account LIKE 'live|%'`) ?? 0,
-    audited: number(`SELECT sum(wallet) FROM posting WHERE account LIKE 'live|%' AND audited <= (SELECT slot ${last})`),
-    wallet: number(`SELECT lamports ${last}`) ?? null,
+    accounts: prepare(`SELECT account, sum(CASE WHEN kind = 'fill' THEN wallet ELSE 0 END) AS fills,
+      sum(CASE WHEN audited <= ${last('slot')} THEN wallet END) AS audited, ${last('lamports')} AS wallet
+      FROM posting p WHERE account LIKE 'live|%' GROUP BY account`).all() as AccountLedger[],
     complaints: [
       ...(
         prepare(
@@ -203,11 +208,11 @@ export interface Chain {
   readonly funds: number
 }
 
-/** Complaints about a journal of live bots: inconsistencies, and differences from the chain. An attempt in flight
- *  may have executed without the journal's knowledge: such a transaction must match an undecided attempt, one to
- *  one. */
+/** Complaints about one wallet of a journal of live bots: inconsistencies, and differences from the chain. An attempt
+ *  in flight may have executed without the journal's knowledge: such a transaction must match an undecided attempt, one
+ *  to one. */
 export function discrepancies(all: Books, { ledger, wallet, funds }: Chain): string[] {
-  const books = onlyLive(all)
+  const books = onlyOf(all, wallet)
   const landed = ledger.signatures({ address: wallet, limit: 10_000, commitment: 'processed' })
   const { unknown, complaints } = unexplained(books, landed, wallet)
   const known = landed.filter((transaction) => !unknown.includes(transaction))
@@ -221,7 +226,7 @@ export function discrepancies(all: Books, { ledger, wallet, funds }: Chain): str
     ...differing('fills', books.fills.map(fillLine), executed),
     ...differing('reverted', revertedLines(books), reverted),
     ...books.fills.flatMap(costComplaints),
-    ...ledgerComplaints(books),
+    ...ledgerComplaints(books, wallet),
     ...differing('lamports', [`${lamports}`], [`${ledger.account(wallet, 'processed')?.lamports}`]),
     ...differing('tokens by fills', heldByFills(books, unknown, wallet), onChain),
     ...(isSettled(books) ? differing('tokens by positions', heldByPositions(books), onChain) : []),
@@ -237,17 +242,23 @@ function costComplaints({ orderId, side, walletLamports, costs }: Fill): string[
 }
 
 /** Postings must balance, equal the fills, and equal the chain at every audit, without a remainder. */
-function ledgerComplaints({ ledger, fills }: Books): string[] {
+function ledgerComplaints({ ledger, fills }: Books, wallet: string): string[] {
   const filled = fills.reduce((sum, { walletLamports }) => sum + walletLamports, 0)
+  const own = ledger.accounts.find(isLiveOf(wallet)) ?? { fills: 0, audited: null, wallet: null }
   return [
     ...ledger.complaints,
-    ...differing('fills in the ledger', [`${ledger.fills}`], [`${filled}`]),
-    ...differing('ledger at the last audit', [`${ledger.audited}`], [`${ledger.wallet}`]),
+    ...differing('fills in the ledger', [`${own.fills}`], [`${filled}`]),
+    ...differing('ledger at the last audit', [`${own.audited}`], [`${own.wallet}`]),
   ]
 }
 
-function onlyLive(books: Books): Books {
-  const isLive = ({ account }: { account: string }): boolean => account.startsWith('live|')
+/** Whether something belongs to the live account of a wallet. */
+export function isLiveOf(wallet: string): (of: { readonly account: string }) => boolean {
+  return ({ account }) => account.startsWith('live|') && account.endsWith(`|${wallet}`)
+}
+
+function onlyOf(books: Books, wallet: string): Books {
+  const isLive = isLiveOf(wallet)
   const orders = books.orders.filter(isLive)
   const ids = new Set(orders.map(({ id }) => id))
   return {

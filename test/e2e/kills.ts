@@ -24,12 +24,14 @@ export interface KillOptions {
   readonly say: (line: string) => void
 }
 
-/** Executor: cloud, or local on every second journal. */
-type Executor = 'cloud' | 'local'
+/** Executor: cloud, or local, or both, each with a wallet of its own, in turn. */
+const EXECUTORS = ['cloud', 'local', 'both'] as const
+type Executor = (typeof EXECUTORS)[number]
 
 const FAILPOINTS = {
   cloud: ['accepted', 'armed', 'before-execute', 'after-execute', 'before-report', 'after-report'],
   local: ['signed', 'built', 'sent', 'armed', 'before-report', 'after-report'],
+  both: ['accepted', 'armed', 'signed', 'sent', 'before-execute', 'after-execute', 'after-report'],
 } as const satisfies Record<Executor, readonly Failpoint[]>
 const MOST_PASSAGES = 8
 /** A failpoint that is not reached within this time will not be reached. */
@@ -39,6 +41,7 @@ const LATEST_MS = 6_000
 const FAULTS = {
   cloud: ['dropBefore', 'dropAfter', 'reverted', 'rateLimit', 'fork'],
   local: ['dropBefore', 'dropAfter', 'sendDropped', 'rateLimit', 'fork'],
+  both: ['dropBefore', 'dropAfter', 'reverted', 'sendDropped', 'rateLimit', 'fork'],
 } as const satisfies Record<Executor, readonly FaultKind[]>
 const FAULT_CHANCE = 0.3
 
@@ -53,7 +56,7 @@ export async function killMany({ count, seed, perJournal = 5, together, say }: K
       const closing: (() => Promise<void>)[] = []
       try {
         const kills = Math.min(perJournal, count - first)
-        const executor: Executor = (first / perJournal) % 2 === 0 ? 'cloud' : 'local'
+        const executor = EXECUTORS[(first / perJournal) % EXECUTORS.length] as Executor
         const found = await killsOfOne({ kills, first, executor, seed, say }, (close) => closing.push(close))
         complaints.push(...found.map((text) => `from kill ${first as number} on: ${text}`))
       } finally {
@@ -76,11 +79,22 @@ async function killsOfOne(
   atEnd: Parameters<typeof openVenue>[1],
 ): Promise<string[]> {
   const random = seededRandom(seed * 1_000_003 + first)
-  const bots = [
-    { name: 'trips', strategy: 'round-trips', executor, exits: { maxHoldSeconds: 3 } },
-    { name: 'waits', strategy: 'standing-orders', executor, exits: { maxHoldSeconds: 4 } },
-  ] as const
-  const venue = await openVenue({ bots, speed: 10, seed: seed + first, config: { service: { lateSeconds: 1 } } }, atEnd)
+  const trips = { name: 'trips', strategy: 'round-trips', exits: { maxHoldSeconds: 3 } } as const
+  const waits = { name: 'waits', strategy: 'standing-orders', exits: { maxHoldSeconds: 4 } } as const
+  const bots =
+    executor === 'both'
+      ? [
+          { ...trips, executor: 'cloud', wallet: 'main' },
+          { ...waits, executor: 'local', wallet: 'side' },
+        ]
+      : [trips, waits].map((bot) => ({ ...bot, executor }))
+  const venue = await openVenue(
+    {
+      ...{ bots, speed: 10, seed: seed + first, config: { service: { lateSeconds: 1 } } },
+      ...(executor === 'both' && { wallets: ['main', 'side'] }),
+    },
+    atEnd,
+  )
   const { keypair, policy, wallet } = venue.sandbox
   if (executor === 'local')
     venue.configure({
@@ -138,11 +152,12 @@ async function endsWithin(one: Sluice, ms: number): Promise<boolean> {
 }
 
 /** The journal's description of itself; empty if the process was killed before it had created one. */
-async function verified({ journal, books, chain }: Venue): Promise<string[]> {
+async function verified({ journal, books, chains }: Venue): Promise<string[]> {
   if (!isMade(journal)) return []
   const read = books()
   if (read.segments.length === 0) return []
-  return [...discrepancies(read, chain()), ...(await replayComplaints(journal, read.segments.length, called))]
+  const found = chains().flatMap((chain) => discrepancies(read, chain))
+  return [...found, ...(await replayComplaints(journal, read.segments.length, called))]
 }
 
 function isMade(journal: string): boolean {

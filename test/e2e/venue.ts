@@ -63,7 +63,10 @@ export interface Venue {
   books(): Books
   /** Waits until at least one order exists, every order has ended, and every fill is final. */
   settled(): Promise<Books>
+  /** The chain with the only wallet. */
   chain(): Chain
+  /** The chain with each wallet of the bots. */
+  chains(): Chain[]
   /** Writes the key's file. */
   giveKey(apiKey: string): void
   /** Complaints after the end of a run. */
@@ -136,9 +139,14 @@ export async function openVenue(
       const now = books()
       return now.orders.length > 0 && isSettled(now) && now
     })
-  const chain = (): Chain => ({ ledger: sandbox.ledger, wallet: sandbox.wallet, funds: FUND_SOL * 1e9 })
+  const named = Object.values(sandbox.wallets).map(({ publicKey }) => publicKey)
+  const chains = (): Chain[] =>
+    (named.length === 0 ? [sandbox.wallet] : named).map((wallet) => {
+      return { ledger: sandbox.ledger, wallet, funds: FUND_SOL * 1e9 }
+    })
+  const chain = (): Chain => chains()[0] as Chain
   const complaints = async (): Promise<string[]> => [
-    ...discrepancies(books(), chain()),
+    ...chains().flatMap((one) => discrepancies(books(), one)),
     ...(await replayComplaints(journal, books().segments.length, called)),
   ]
   return {
@@ -155,6 +163,7 @@ export async function openVenue(
     books,
     settled,
     chain,
+    chains,
     giveKey,
     complaints,
   }
@@ -180,11 +189,15 @@ function stateFolder(): string {
 }
 
 /** Orders without limits that could stop them, and without retries because of a slow machine. */
-function defaultsFor({ baseUrl, wsUrl, wallet }: Sandbox, folder: string, path: string): object {
+function defaultsFor({ baseUrl, wsUrl, wallet, wallets, policy }: Sandbox, folder: string, path: string): object {
+  const named = Object.entries(wallets).map(([name, { publicKey, keypair }]) => {
+    return [name, { publicKey, keypair: `file:${keypair}` }]
+  })
+  const isNamed = named.length > 0
   return {
-    service: { baseUrl, wsUrl, apiKey: `file:${join(folder, 'key')}` },
+    service: { baseUrl, wsUrl, apiKey: `file:${join(folder, 'key')}`, ...(isNamed && { builderPolicy: policy }) },
     chain: { rpc: [{ url: `file:${join(folder, 'rpc')}`, requestsPerSecond: 50, sendsPerSecond: 50 }] },
-    wallet: { publicKey: wallet },
+    ...(isNamed ? { wallets: Object.fromEntries(named) } : { wallet: { publicKey: wallet } }),
     journal: { path },
     defaults: {
       orders: { slippagePercent: 50, ttlSeconds: 600, maxEventAgeSeconds: 600, maxChasePercent: 1000 },

@@ -72,3 +72,19 @@ export function viewOf(change: Partial<View> = {}): View {
     ...change,
   } as View
 }
+
+/** A view of three bots in the live wallets `main` and `side` and in the paper wallet `trial`. */
+export function viewOfWallets(): View {
+  const [bot] = viewOf().bots
+  const [position] = viewOf().positions
+  const named = (name: string, mode: string, wallet: string) => ({ ...bot, name, mode, wallet })
+  return viewOf({
+    bots: [named('dips', 'live', 'main'), named('rises', 'live', 'side'), named('idea', 'paper', 'trial')] as never,
+    wallets: [
+      { name: 'main', mode: 'live', bots: ['dips'], solBalance: 2.5, positionsSol: 0.25 },
+      { name: 'side', mode: 'live', bots: ['rises'], solBalance: 1.1, positionsSol: 0.2 },
+      { name: 'trial', mode: 'paper', bots: ['idea'], solBalance: 9, positionsSol: 0 },
+    ],
+    positions: ['dips', 'rises'].map((name) => ({ ...position, id: `${name}/Mint`, bot: name })) as never,
+  })
+}

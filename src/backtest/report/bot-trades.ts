@@ -15,6 +15,8 @@ export interface BotTrades extends TagGroups {
   readonly bot: string
   readonly mode: Mode
   readonly account: string
+  /** Name of the wallet; absent if it has none. */
+  readonly wallet?: string
   /** Time of the first start. `starts`: number of starts. */
   readonly since: Millis
   readonly starts: number
@@ -46,7 +48,7 @@ export interface BotTrades extends TagGroups {
   readonly byToken: readonly Group[]
 }
 
-type Starts = Pick<BotTrades, 'bot' | 'mode' | 'account' | 'since' | 'starts'>
+type Starts = Pick<BotTrades, 'bot' | 'mode' | 'account' | 'wallet' | 'since' | 'starts'>
 
 /** Computes the results from the journal's record, so that forks, adopted tokens and failed transactions are
  *  included. */
@@ -66,9 +68,10 @@ export function tradesOf(reader: JournalReader): BotTrades[] {
 function startsOf({ segments }: ReportRows): Starts[] {
   const found = new Map<string, Starts>()
   for (const { start, time } of segments)
-    for (const { name: bot, account } of start.bots) {
+    for (const { name: bot, account, wallet } of start.bots) {
       const key = `${account.id}\n${bot}`
-      const known = found.get(key) ?? { bot, mode: account.mode, account: account.id, since: time, starts: 0 }
+      const about = { bot, mode: account.mode, account: account.id, ...(wallet !== undefined && { wallet }) }
+      const known = found.get(key) ?? { ...about, since: time, starts: 0 }
       found.set(key, { ...known, starts: known.starts + 1 })
     }
   return [...found.values()]

@@ -20,12 +20,14 @@ function showLedger(journal: string, json: boolean): number {
   try {
     const ledger = reader.ledger()
     const profit = profitsOf(foldMovements(reader.movements()), liquidationOf(reader))
-    if (json) console.log(JSON.stringify({ ledger, profit }))
+    const wallets = reader.walletNames()
+    if (json)
+      console.log(JSON.stringify({ ledger: ledger.map((one) => ({ ...one, ...nameOf(one, wallets) })), profit }))
     else if (ledger.length === 0) console.log(`${journal} has no ledger: nothing was traded`)
     else
       for (const one of ledger) {
         const own = profit.filter(({ account }) => account === one.account)
-        for (const line of ledgerText(one, own)) console.log(line)
+        for (const line of ledgerText({ ...one, ...nameOf(one, wallets) }, own)) console.log(line)
       }
     return ledger.some(({ audit }) => (audit?.remainderLamports ?? 0) !== 0) ? ExitCode.failed : ExitCode.done
   } finally {
@@ -48,18 +50,23 @@ function showEntries(journal: string, order: string, json: boolean): number {
   }
 }
 
+function nameOf({ account }: AccountLedger, names: ReadonlyMap<string, string>): { walletName?: string } {
+  const walletName = names.get(account)
+  return walletName === undefined ? {} : { walletName }
+}
+
 const WIDTH = 48
 
 /** Text lines of an account's ledger. Amounts that left the wallet are negative. */
-export function ledgerText(ledger: AccountLedger, profits: readonly Profit[]): string[] {
-  const { account, lines, walletLamports, failedLamports, audit } = ledger
+export function ledgerText(ledger: AccountLedger & { walletName?: string }, profits: readonly Profit[]): string[] {
+  const { account, lines, walletLamports, failedLamports, audit, walletName } = ledger
   const names = [
     ...Object.keys(LEDGER_LABELS),
     ...Object.keys(lines).filter((name) => !Object.hasOwn(LEDGER_LABELS, name)),
   ]
   const shown = names.filter((name) => Object.hasOwn(lines, name))
   return [
-    printable(account),
+    printable(walletName === undefined ? account : `wallet ${walletName}, ${account}`),
     ...shown.map((name) => row(LEDGER_LABELS[name] ?? name, 0 - (lines[name] as number))),
     row('= wallet', walletLamports),
     ...(failedLamports === 0 ? [] : [row('  including failed transactions', 0 - failedLamports)]),

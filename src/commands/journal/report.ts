@@ -39,14 +39,32 @@ export function reportText(
   symbols: ReadonlyMap<string, string> = new Map(),
 ): string[] {
   if (bots.length === 0) return [`no bot ran in ${journal}`]
-  return bots.flatMap((bot, index) => [...(index === 0 ? [] : ['']), ...botLines(bot, symbols)])
+  const lines = bots.flatMap((bot, index) => [...(index === 0 ? [] : ['']), ...botLines(bot, symbols)])
+  const sums = walletLines(bots)
+  return sums.length === 0 ? lines : [...lines, '', ...sums]
+}
+
+/** Net result of each wallet with a name, and of all such wallets of a mode. Money of two modes is never added up. */
+function walletLines(bots: readonly BotTrades[]): string[] {
+  const named = bots.filter(({ wallet }) => wallet !== undefined)
+  const sumOf = (label: string, own: readonly BotTrades[]): string => {
+    const net = own.reduce((sum, { netSol }) => sum + Math.round(netSol * 1e9), 0) / 1e9
+    return `${label}: ${signedShortSol(net)} SOL net of ${counted(own.length, 'bot')}`
+  }
+  return [...Map.groupBy(named, ({ mode }) => mode)].flatMap(([mode, ofMode]) => {
+    const wallets = [...Map.groupBy(ofMode, ({ wallet }) => wallet)]
+    return [
+      ...wallets.map(([name, own]) => sumOf(`wallet ${printable(name ?? '')}, ${mode}`, own)),
+      ...(wallets.length > 1 ? [sumOf(`${wallets.length} wallets, ${mode}`, ofMode)] : []),
+    ]
+  })
 }
 
 function botLines(one: BotTrades, symbols: ReadonlyMap<string, string>): string[] {
-  const { bot, mode, netSol, since, starts, orders, buys, sales, notFilled, refused, feeSol, failedSol } = one
+  const { bot, mode, wallet, netSol, since, starts, orders, buys, sales, notFilled, refused, feeSol, failedSol } = one
   const ended = listed(Object.entries(notFilled))
   return [
-    `${printable(bot)}, ${mode}: ${signedShortSol(netSol)} SOL net since ${dateTimeOf(since)} UTC, ${counted(starts, 'start')}`,
+    `${printable(bot)}, ${mode}${wallet === undefined ? '' : `, wallet ${printable(wallet)}`}: ${signedShortSol(netSol)} SOL net since ${dateTimeOf(since)} UTC, ${counted(starts, 'start')}`,
     ...heldLine(one),
     ...tradeLines(one, symbols),
     `  costs     ${sol(feeSol)} SOL fees and rent${failedSol === 0 ? '' : `, including ${sol(failedSol)} for failed transactions`}; prices include the fees of venue and service`,

@@ -14,23 +14,28 @@ export type ProcessOptions = Values<typeof PROCESS>
 /** The options that select a process. */
 export type ProcessChoice = Omit<ProcessOptions, 'json'>
 
+const ONE_WALLET = text('<name>', 'apply the command only to this wallet of the section `wallets`')
+
 export const halt = defineCommand({
-  options: PROCESS,
-  run: (_args, process) => control({ command: 'halt' }, process),
+  options: { wallet: ONE_WALLET, ...PROCESS },
+  run: (_args, { wallet, ...process }) => control({ command: 'halt', ...named(wallet) }, process),
 })
 
 export const flatten = defineCommand({
-  options: PROCESS,
-  run: (_args, process) => control({ command: 'flatten' }, process),
+  options: { wallet: ONE_WALLET, ...PROCESS },
+  run: (_args, { wallet, ...process }) => control({ command: 'flatten', ...named(wallet) }, process),
 })
 
 export const resume = defineCommand({
   options: {
     accept: text('<signature>', 'accept this foreign transaction of the wallet, or `all` unexplained ones'),
+    wallet: ONE_WALLET,
     ...PROCESS,
   },
-  async run(_args, { accept, ...process }) {
-    if (accept === undefined) return control({ command: 'resume' }, process)
+  async run(_args, { accept, wallet, ...process }) {
+    if (accept === undefined) return control({ command: 'resume', ...named(wallet) }, process)
+    if (wallet !== undefined)
+      throw new SluiceError('--accept names a transaction, so --wallet is not needed', ExitCode.usage)
     if (accept !== 'all' && !isSignature(accept))
       throw new SluiceError('--accept needs the signature of a transaction, or all', ExitCode.usage)
     return control({ command: 'accept', signature: accept }, process)
@@ -38,10 +43,10 @@ export const resume = defineCommand({
 })
 
 export const sell = defineCommand({
-  options: PROCESS,
-  async run([mint = ''], process) {
+  options: { wallet: ONE_WALLET, ...PROCESS },
+  async run([mint = ''], { wallet, ...process }) {
     requireMint('sell', mint)
-    return control({ command: 'sell', mint }, process)
+    return control({ command: 'sell', mint, ...named(wallet) }, process)
   },
 })
 
@@ -84,6 +89,10 @@ export const signal = defineCommand({
   run: async ([name = '', data = 'null'], process) =>
     control({ command: 'signal', signal: name, data: parsed(data) }, process),
 })
+
+function named(wallet: string | undefined): { wallet?: string } {
+  return wallet === undefined ? {} : { wallet }
+}
 
 function requireMint(command: string, mint: string): void {
   if (!isPublicKey(mint)) throw new SluiceError(`${command} needs a mint: a base58 key of 32 bytes`, ExitCode.usage)

@@ -3,8 +3,16 @@ import { printable } from '../../base/text.ts'
 import type { Millis } from '../../base/units.ts'
 import type { Hold } from '../../orders/budget-status.ts'
 import { durationOf, localDateOf } from '../../runtime/time-text.ts'
-import { summedBots, totalOf } from '../../runtime/view/bot-results.ts'
-import type { BotStatus, EntryStop, PositionStatus, Result, UndecidedStatus, View } from '../../runtime/view/view.ts'
+import { botsByWallet, summedBots, totalOf, walletSums } from '../../runtime/view/bot-results.ts'
+import type {
+  BotStatus,
+  EntryStop,
+  PositionStatus,
+  Result,
+  UndecidedStatus,
+  View,
+  WalletStatus,
+} from '../../runtime/view/view.ts'
 import { cut, dim, signedShortSol, table, wrapped } from '../terminal.ts'
 
 const LOG_LINES = 6
@@ -110,11 +118,11 @@ function resultLines({ bots, startedAt, beganAt, time }: View, columns: number):
     ...(hasAllParts ? partsOf(allTime) : isContinued ? [signed(allTime.netSol)] : []),
   ]
   const rows = bots.map((bot) => {
-    const { name, mode, executor, positions, openOrders, sinceStart, sinceBeginning } = bot
-    const about = named(name, mode === 'live' ? `live, ${executor}` : 'paper', String(positions), String(openOrders))
+    const { name, positions, openOrders, sinceStart, sinceBeginning } = bot
+    const about = named(name, modeOf(bot), String(positions), String(openOrders))
     return [...about, ...results(sinceStart, sinceBeginning)]
   })
-  for (const { label, bots: summed } of summedBots(bots)) {
+  for (const { label, bots: summed } of [...botsByWallet(bots), ...summedBots(bots)]) {
     const sum = (of: (bot: BotStatus) => number): string => String(summed.reduce((all, bot) => all + of(bot), 0))
     const allTime = totalOf(summed.map(({ sinceBeginning }) => sinceBeginning))
     rows.push([
@@ -126,7 +134,8 @@ function resultLines({ bots, startedAt, beganAt, time }: View, columns: number):
       ),
       ...results(totalOf(summed.map(({ sinceStart }) => sinceStart)), allTime),
     ])
-    if (isContinued && !hasAllParts) rows.push([...named('all time', '', '', ''), ...partsOf(allTime)])
+    if (isContinued && !hasAllParts && !label.startsWith('wallet '))
+      rows.push([...named('all time', '', '', ''), ...partsOf(allTime)])
   }
   if (bots.length === 1 && isContinued && !hasAllParts)
     rows.push([...named('all time', '', '', ''), ...bots.flatMap(({ sinceBeginning }) => partsOf(sinceBeginning))])
@@ -147,13 +156,25 @@ function partsOf({ realizedSol, feesSol, unrealizedSol, netSol }: Result): strin
   return [signed(realizedSol), signed(-feesSol), signed(unrealizedSol), signed(netSol)]
 }
 
+function modeOf({ mode, executor, wallet }: BotStatus): string {
+  const text = mode === 'live' ? `live, ${executor}` : 'paper'
+  return wallet === undefined ? text : `${text}, ${wallet}`
+}
+
 function walletLines({ wallets }: View): string[] {
-  return wallets.map(({ mode, bots, solBalance, positionsSol }) => {
-    const total = solBalance === null ? '' : ` = ${(solBalance + positionsSol).toFixed(4)} SOL`
-    const balance = solBalance === null ? 'balance not read yet' : solBalance.toFixed(4)
-    const whose = bots.length === 1 ? bots[0] : `${bots.length} bots`
-    return `${dim(`wallet of ${whose}, ${mode}:`)} ${balance} + ${positionsSol.toFixed(4)} in positions${total}`
-  })
+  return [
+    ...wallets.map(({ name, mode, bots, ...money }) => {
+      const whose = bots.length === 1 ? bots[0] : `${bots.length} bots`
+      return walletLine(name === undefined ? `wallet of ${whose}, ${mode}` : `wallet ${name}, ${mode}`, money)
+    }),
+    ...walletSums(wallets).map(({ mode, count, ...money }) => walletLine(`${count} wallets, ${mode}`, money)),
+  ]
+}
+
+function walletLine(label: string, { solBalance, positionsSol }: Pick<WalletStatus, 'solBalance' | 'positionsSol'>) {
+  const total = solBalance === null ? '' : ` = ${(solBalance + positionsSol).toFixed(4)} SOL`
+  const balance = solBalance === null ? 'balance not read yet' : solBalance.toFixed(4)
+  return `${dim(`${label}:`)} ${balance} + ${positionsSol.toFixed(4)} in positions${total}`
 }
 
 /** The last action of each bot, wrapped to at most two lines. */

@@ -86,7 +86,10 @@ function dailyOf(closed: readonly (readonly [Millis, number])[]): MoneyAnswer['d
 
 function ledgerOf({ reader }: DeskJournal, mode: MoneyMode): LedgerRow[] {
   const accounts = reader.ledger().filter(({ account }) => modeOf(account) === mode)
+  const names = reader.walletNames()
+  const nameOf = (wallet: string | undefined) => (wallet === undefined ? {} : { wallet })
   return accounts.map(({ account, walletLamports, audit }) => ({
+    ...nameOf(names.get(account)),
     ...{ account, ledgerLamports: walletLamports, remainderLamports: audit?.remainderLamports ?? null },
     ...{ worstLamports: audit?.worstLamports ?? null, auditedAt: audit?.time ?? null },
   }))

@@ -203,6 +203,8 @@ export interface MoneyRow {
 /** The ledger of an account, compared with the wallet. */
 export interface LedgerRow {
   readonly account: string
+  /** Name of the wallet; absent if it has none. */
+  readonly wallet?: string
   readonly ledgerLamports: number
   /** Difference to the balance of the wallet that no posting explains; null before the first comparison. */
   readonly remainderLamports: number | null

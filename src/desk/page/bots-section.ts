@@ -19,7 +19,10 @@ export function Bots({ shown }: { shown: Shown }): ComponentChild {
     { title: 'Bots', about: `results in SOL, after all costs` },
     h(Table<BotStatus>, {
       label: 'Bots',
-      columns: columnsAt(shown.now),
+      columns: columnsAt(
+        shown.now,
+        bots.some(({ wallet }) => wallet !== undefined),
+      ),
       rows: bots,
       keyOf: ({ name }) => name,
       stampOf: ({ last }) => (last === null ? '' : ageText(shown.now - last.time)),
@@ -27,9 +30,16 @@ export function Bots({ shown }: { shown: Shown }): ComponentChild {
   )
 }
 
-function columnsAt(now: number): readonly Column<BotStatus>[] {
+/** `areNamed`: whether the wallets have names. */
+function columnsAt(now: number, areNamed: boolean): readonly Column<BotStatus>[] {
+  const walletColumn: Column<BotStatus> = {
+    head: 'Wallet',
+    sort: ({ wallet = '' }) => wallet,
+    cell: ({ wallet = '' }) => printable(wallet),
+  }
   return [
     { head: 'Bot', sort: ({ name }) => name, cell: ({ name }) => h(BotLink, { bot: name }) },
+    ...(areNamed ? [walletColumn] : []),
     { head: 'Mode', cell: ({ mode, executor }) => (mode === 'live' ? `live, ${executor}` : mode) },
     {
       head: 'Net today',
@@ -90,6 +100,7 @@ export function OneBot({ shown, name }: { shown: Shown; name: string }): Compone
         pairs: [
           ['Strategy', h(Foreign, { text: bot.strategy })],
           ['Mode', bot.mode === 'live' ? `live, ${bot.executor}` : bot.mode],
+          ...(bot.wallet === undefined ? [] : [['Wallet', printable(bot.wallet)] as const]),
           ['Net today', [h(Amount, { sol: today.netSol }), ' SOL']],
           ['Net since start', [h(Amount, { sol: sinceStart.netSol }), ' SOL']],
           ['Net in all', [h(Amount, { sol: sinceBeginning.netSol }), ' SOL']],

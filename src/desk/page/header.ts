@@ -61,9 +61,19 @@ function wallet(view: View): Vital {
   return {
     name: `${wallets.length > 1 ? `${wallets.length} wallets` : 'Wallet'}${name}`,
     value: isRead ? `${solText(balance + held)} SOL` : 'not read yet',
-    detail: `${isRead ? solText(balance) : '?'} free + ${solText(held)} held`,
+    detail: `${isRead ? solText(balance) : '?'} free + ${solText(held)} held${eachText(wallets)}`,
     mark: isRead ? '' : 'warn',
   }
+}
+
+/** The money of each wallet, if they have names. */
+function eachText(wallets: View['wallets']): string {
+  const texts = wallets.flatMap(({ name, solBalance, positionsSol }) =>
+    name === undefined
+      ? []
+      : `${printable(name)} ${solBalance === null ? 'not read yet' : solText(solBalance + positionsSol)}`,
+  )
+  return texts.length === 0 ? '' : `: ${texts.join(', ')}`
 }
 
 function today(view: View): Vital {

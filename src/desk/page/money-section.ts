@@ -133,6 +133,9 @@ function Ledger({ rows, now }: { rows: readonly LedgerRow[]; now: number }): Com
     rows,
     keyOf: ({ account }) => account,
     columns: [
+      ...(rows.some(({ wallet }) => wallet !== undefined)
+        ? [{ head: 'Wallet', cell: ({ wallet = '' }: LedgerRow) => printable(wallet) }]
+        : []),
       { head: 'Account', isWide: true, cell: ({ account }) => h('code', {}, printable(account)) },
       { head: 'Ledger, lamports', isNumber: true, cell: ({ ledgerLamports }) => lamports(ledgerLamports) },
       {

@@ -7,6 +7,14 @@ export interface ActionRequest {
   readonly mint?: string
   readonly order?: string
   readonly sol?: number
+  /** The only wallet that the action concerns; absent for all wallets. */
+  readonly wallet?: string
+}
+
+/** The wallet to which an action for a bot is limited; empty if the wallets have no names. */
+export function inWallet({ bots }: View, bot: string): Pick<ActionRequest, 'wallet'> {
+  const wallet = bots.find(({ name }) => name === bot)?.wallet
+  return wallet === undefined ? {} : { wallet }
 }
 
 /** What every section gets. */

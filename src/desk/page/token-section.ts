@@ -9,7 +9,7 @@ import { ageText, priceText, signedPercent, solText, timeText, tokenText } from 
 import { Exits } from './positions-section.ts'
 import type { PriceChart } from './price-chart.ts'
 import { addressOf } from './route.ts'
-import type { Shown } from './shown.ts'
+import { inWallet, type Shown } from './shown.ts'
 
 const CHART_EVERY_MS = 5_000
 const USUAL_WIDTHS = ['15s', '1m', '5m']
@@ -212,7 +212,8 @@ function Held({ shown, mint }: { shown: Shown; mint: string }): ComponentChild {
           {
             ...{ type: 'button', class: 'act', disabled: !shown.canAct },
             'aria-label': `Sell ${tokenText(position.symbol, mint)} of ${position.bot}`,
-            onClick: () => shown.act({ action: 'sell', mint, bot: position.bot }),
+            onClick: () =>
+              shown.act({ action: 'sell', mint, bot: position.bot, ...inWallet(shown.view, position.bot) }),
           },
           'Sell',
         ),

@@ -430,6 +430,15 @@ export class JournalReader {
     return last && decodeJson<StartInput>(last.json)
   }
 
+  /** Names of the wallets that have one, by account. */
+  walletNames(): Map<string, string> {
+    const rows = this.#all<{ account: string; name: string }>(
+      `SELECT json_extract(bot.value, '$.account.id') AS account, json_extract(bot.value, '$.wallet') AS name
+       FROM segment, json_each(segment.json, '$.bots') AS bot WHERE name IS NOT NULL ORDER BY segment.number`,
+    )
+    return new Map(rows.map(({ account, name }) => [account, name]))
+  }
+
   /** Keeps an index of decisions for `look` from now on, for a reader that looks up many of them. */
   indexDecisions(): void {
     this.#read(() => {

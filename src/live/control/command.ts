@@ -10,9 +10,10 @@ import { isPublicKey, isSignature } from '../../solana/base58.ts'
 /** Commands of an operator to a running process. They are sent as JSON, such as `{"command": "sell", "mint":
  *  "..."}`. */
 export type ControlCommand =
-  | { readonly command: 'halt' | 'resume' | 'flatten' }
+  /** `wallet`: name of the only wallet that the command concerns; absent for all wallets. */
+  | { readonly command: 'halt' | 'resume' | 'flatten'; readonly wallet?: string }
   | { readonly command: 'status' }
-  | { readonly command: 'sell'; readonly mint: string }
+  | { readonly command: 'sell'; readonly mint: string; readonly wallet?: string }
   | { readonly command: 'buy'; readonly mint: string; readonly bot: string; readonly sol: number }
   /** Cancels an order that was not sent yet, or a conditional order. */
   | { readonly command: 'cancel'; readonly order: string }
@@ -37,15 +38,16 @@ export function readCommand(line: string): ControlCommand {
 
 /** Checks the fields of a command. Throws a SluiceError that names the problem. */
 export function commandOf(fields: Readonly<Record<string, unknown>>): ControlCommand {
-  const { command, mint, signal, data = null, signature, order, verdict, bot, readOnly, name, sol } = fields
+  const { command, mint, signal, data = null, signature, order, verdict, bot, readOnly, name, sol, wallet } = fields
   switch (command) {
     case 'halt':
     case 'resume':
     case 'flatten':
+      return { command, ...onlyOf(wallet) }
     case 'status':
       return { command }
     case 'sell':
-      if (isPublicKey(mint)) return { command, mint }
+      if (isPublicKey(mint)) return { command, mint, ...onlyOf(wallet) }
       throw new SluiceError('sell needs a mint: a base58 key of 32 bytes', ExitCode.usage)
     case 'buy':
       return buyOf(mint, bot, sol)
@@ -80,6 +82,12 @@ export function isOrderId(value: unknown): value is string {
 
 export function isConditionalId(value: unknown): value is string {
   return typeof value === 'string' && /^c\d{1,15}$/.test(value)
+}
+
+function onlyOf(wallet: unknown): { wallet?: string } {
+  if (wallet === undefined) return {}
+  if (typeof wallet === 'string' && wallet !== '') return { wallet }
+  throw new SluiceError('expected the name of a wallet', ExitCode.usage)
 }
 
 function buyOf(mint: unknown, bot: unknown, sol: unknown): ControlCommand {

@@ -66,24 +66,28 @@ export class Operator {
   }
 
   #carryOut(command: ControlCommand, from: From, post: (command: Command) => void): object | Promise<object> {
-    const held = [...this.#parts.model.positions.values()].filter(({ tokens }) => tokens > 0n)
+    const { bots, model, haltPath } = this.#parts
+    const of = accountNamed(bots, 'wallet' in command ? command.wallet : undefined)
+    const entries = of.account === undefined ? 'entries' : `entries of the wallet ${of.wallet}`
     switch (command.command) {
       case 'halt':
-        post({ name: 'halt' })
-        return { text: 'entries are halted; exits continue; `sluice resume` allows entries again' }
+        post({ name: 'halt', ...only(of) })
+        return { text: `${entries} are halted; exits continue; \`sluice resume\` allows entries again` }
       case 'resume':
-        requireNoHaltFile(this.#parts.haltPath)
-        post({ name: 'resume' })
-        return { text: `${this.#afterResume()}${this.#unpriced(held)}` }
+        requireNoHaltFile(haltPath)
+        post({ name: 'resume', ...only(of) })
+        return { text: `${this.#afterResume(entries, of)}${this.#unpriced(heldBy(model, of))}` }
       case 'accept':
         post({ name: 'accept', signature: command.signature })
         return { text: `${command.signature === 'all' ? 'every transaction' : command.signature} is accepted` }
-      case 'flatten':
-        post({ name: 'flatten' })
-        return { text: `entries are halted; selling ${counted(held.length, 'position')}`, selling: held.length }
+      case 'flatten': {
+        post({ name: 'flatten', ...only(of) })
+        const { length } = heldBy(model, of)
+        return { text: `${entries} are halted; selling ${counted(length, 'position')}`, selling: length }
+      }
       case 'sell': {
-        const selling = heldOf(this.#parts.model, command.mint)
-        post({ name: 'sell', mint: command.mint })
+        const selling = heldOf(model, command.mint, of)
+        post({ name: 'sell', mint: command.mint, ...only(of) })
         const cost = selling.reduce((sum, { costLamports }) => sum + costLamports, 0)
         return { text: `selling ${command.mint}, bought for ${formatSol(cost)} SOL`, selling: selling.length }
       }
@@ -146,10 +150,10 @@ export class Operator {
     }
   }
 
-  #afterResume(): string {
+  #afterResume(entries: string, of: OneWallet): string {
     const { model, bots, now } = this.#parts
-    const lasting = model.stops.of(bots, now()).filter(outlastsResume)
-    if (lasting.length === 0) return 'entries continue'
+    const lasting = model.stops.of(botsOf(bots, of), now()).filter(outlastsResume)
+    if (lasting.length === 0) return `${entries} continue`
     const reasons = lasting.map(({ code, bots, text }) => `${code} (${bots.join(', ')}): ${text}`)
     return `your halt is lifted, but entries are still stopped by causes that \`resume\` cannot end: ${reasons.join('; ')}`
   }
@@ -211,9 +215,40 @@ export function botOf(bots: readonly BotSettings[], bot: string): BotSettings {
   throw new SluiceError(`no bot ${bot} runs here; running: ${bots.map(({ name }) => name).join(', ')}`)
 }
 
+/** The only wallet that a command concerns, with its account; empty if the command concerns all wallets. */
+export interface OneWallet {
+  readonly wallet?: string
+  readonly account?: string
+}
+
+/** Finds the account of a wallet. Throws a SluiceError if no bot trades with such a wallet. */
+export function accountNamed(bots: readonly BotSettings[], wallet: string | undefined): OneWallet {
+  if (wallet === undefined) return {}
+  const found = bots.find((bot) => bot.wallet === wallet)
+  if (found !== undefined) return { wallet, account: found.account.id }
+  const names = [...new Set(bots.flatMap((bot) => bot.wallet ?? []))]
+  const known = names.length === 0 ? 'the wallets here have no names' : `the wallets are ${names.join(', ')}`
+  throw new SluiceError(`there is no wallet ${wallet}: ${known}`)
+}
+
+/** The bots of a wallet. */
+export function botsOf(bots: readonly BotSettings[], { account }: OneWallet): readonly BotSettings[] {
+  return account === undefined ? bots : bots.filter((bot) => bot.account.id === account)
+}
+
+function only({ account }: OneWallet): { account?: string } {
+  return account === undefined ? {} : { account }
+}
+
+/** Returns the positions that hold tokens. */
+function heldBy({ positions }: ViewModel, { account }: OneWallet): Position[] {
+  return [...positions.values()].filter((one) => one.tokens > 0n && (account ?? one.account) === one.account)
+}
+
 /** Returns the positions in a mint that hold tokens. Throws a SluiceError if there is none. */
-export function heldOf({ positions }: ViewModel, mint: string): Position[] {
-  const held = [...positions.values()].filter((position) => position.tokens > 0n && position.mint === mint)
-  if (held.length === 0) throw new SluiceError(`no bot holds ${mint}`)
+export function heldOf(model: ViewModel, mint: string, of: OneWallet): Position[] {
+  const held = heldBy(model, of).filter((position) => position.mint === mint)
+  if (held.length === 0)
+    throw new SluiceError(`no bot${of.wallet === undefined ? '' : ` of the wallet ${of.wallet}`} holds ${mint}`)
   return held
 }

@@ -12,7 +12,7 @@ import { outlastsResume } from '../../runtime/view/entry-stops.ts'
 import type { PositionStatus, View } from '../../runtime/view/view.ts'
 import type { ControlCommand } from './command.ts'
 import { requireNoHaltFile } from './halt-file.ts'
-import { botOf, heldOf, type OperatorParts } from './operator.ts'
+import { accountNamed, botOf, botsOf, heldOf, type OneWallet, type OperatorParts } from './operator.ts'
 
 /** Commands that the desk may give. All others stay in the terminal. */
 export const DESK_COMMANDS: readonly string[] = ['halt', 'resume', 'flatten', 'sell', 'cancel', 'buy']
@@ -34,21 +34,25 @@ type PreviewParts = Pick<OperatorParts, 'bots' | 'model' | 'view' | 'haltPath' |
  *  known already. */
 export function previewOf(command: DeskCommand, parts: PreviewParts): Preview {
   const view = parts.view()
+  const of = accountNamed(parts.bots, 'wallet' in command ? command.wallet : undefined)
+  const bots = botsOf(parts.bots, of)
+  const names = new Set(bots.map(({ name }) => name))
   switch (command.command) {
     case 'resume':
       requireNoHaltFile(parts.haltPath)
-      return resumePreview(parts)
+      return resumePreview({ ...parts, bots })
     case 'halt':
-      return { text: haltText(view) }
+      return { text: haltText(view, names) }
     case 'flatten':
-      return salePreview(`${haltText(view)} Then every position is sold:`, heldIn(view), parts.bots)
+      return salePreview(`${haltText(view, names)} Then every position is sold:`, heldIn(view, of), bots)
     case 'sell': {
-      heldOf(parts.model, command.mint)
-      const held = heldIn(view).filter(({ mint }) => mint === command.mint)
+      heldOf(parts.model, command.mint, of)
+      const held = heldIn(view, of).filter(({ mint }) => mint === command.mint)
+      const where = of.wallet === undefined ? '' : ` in the wallet ${of.wallet}`
       return salePreview(
-        `All tokens of ${command.mint} are sold, and its waiting buys are cancelled:`,
+        `All tokens of ${command.mint}${where} are sold, and its waiting buys are cancelled:`,
         held,
-        parts.bots,
+        bots,
       )
     }
     case 'cancel':
@@ -58,10 +62,13 @@ export function previewOf(command: DeskCommand, parts: PreviewParts): Preview {
   }
 }
 
-function haltText({ bots, openOrders }: View): string {
-  const queued = openOrders.filter(({ kind, stage }) => kind === 'entry' && stage === 'queued').length
+/** `names`: the bots that the halt concerns. */
+function haltText({ openOrders }: View, names: ReadonlySet<string>): string {
+  const isQueued = ({ kind, stage, bot }: View['openOrders'][number]): boolean =>
+    kind === 'entry' && stage === 'queued' && names.has(bot)
+  const queued = openOrders.filter(isQueued).length
   const cancelled = queued === 0 ? '' : ` ${counted(queued, 'buy')} that waits to be sent is cancelled.`
-  return `No bot (${bots.map(({ name }) => name).join(', ')}) buys until \`resume\`, even after a restart. Exits continue.${cancelled}`
+  return `No bot (${[...names].join(', ')}) buys until \`resume\`, even after a restart. Exits continue.${cancelled}`
 }
 
 function resumePreview({ bots, model, now }: PreviewParts): Preview {
@@ -72,8 +79,8 @@ function resumePreview({ bots, model, now }: PreviewParts): Preview {
   return { text, warning: `These causes still stop entries afterwards: ${reasons}.` }
 }
 
-function heldIn({ positions }: View): PositionStatus[] {
-  return positions.filter(({ tokens }) => tokens > 0)
+function heldIn({ positions }: View, { account }: OneWallet): PositionStatus[] {
+  return positions.filter(({ id, tokens }) => tokens > 0 && (account === undefined || id.startsWith(`${account}/`)))
 }
 
 function salePreview(first: string, held: readonly PositionStatus[], bots: readonly BotSettings[]): Preview {

@@ -46,11 +46,11 @@ export class Confirmations {
     this.#nonces = new Nonces(() => parts.clock.now())
   }
 
-  /** Shows what a command would do. `words`: the command and its argument. */
-  ask(user: number, [name = '', about = '']: readonly string[]): void {
+  /** Shows what a command would do. `words`: the command and its arguments. */
+  ask(user: number, [name = '', ...more]: readonly string[]): void {
     const { steered, outbox } = this.#parts
     try {
-      const command = commandOf(name, about, steered.view())
+      const command = commandOf(name, more, steered.view())
       const { text, warning } = steered.preview(command)
       const { nonce, expiresAt } = this.#nonces.make(`${user}`, command)
       const lines = [name, text, ...(warning === undefined ? [] : [`Note: ${warning}`])]
@@ -107,11 +107,16 @@ export class Confirmations {
 }
 
 /** Throws a SluiceError if the command is incomplete, or its mint is not held. */
-function commandOf(name: string, about: string, view: View): DeskCommand {
-  if (name === '/halt') return { command: 'halt' }
-  if (name === '/resume') return { command: 'resume' }
-  if (name === '/flatten') return { command: 'flatten' }
-  return { command: 'sell', mint: heldMint(about, view) }
+function commandOf(name: string, [first = '', second = '']: readonly string[], view: View): DeskCommand {
+  if (name === '/halt') return { command: 'halt', ...only(first, view) }
+  if (name === '/resume') return { command: 'resume', ...only(first, view) }
+  if (name === '/flatten') return { command: 'flatten', ...only(first, view) }
+  return { command: 'sell', mint: heldMint(first, view), ...only(second, view) }
+}
+
+/** The wallet that a command names. Words after a command are ignored if the wallets have no names. */
+function only(wallet: string, { wallets }: View): { wallet?: string } {
+  return wallet === '' || wallets.every(({ name }) => name === undefined) ? {} : { wallet }
 }
 
 /** The mint of a position, by the mint or by the beginning that `/positions` shows. */

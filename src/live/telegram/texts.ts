@@ -1,8 +1,8 @@
 import { counted, printable } from '../../base/text.ts'
 import type { Millis } from '../../base/units.ts'
 import { dateTimeOf, durationOf, utcDateOf } from '../../runtime/time-text.ts'
-import { summedBots, totalOf } from '../../runtime/view/bot-results.ts'
-import type { OrderStatus, PositionStatus, View } from '../../runtime/view/view.ts'
+import { botsByWallet, summedBots, totalOf, walletSums } from '../../runtime/view/bot-results.ts'
+import type { OrderStatus, PositionStatus, View, WalletStatus } from '../../runtime/view/view.ts'
 
 /** Longest text of a message. Telegram accepts 4,096 UTF-16 units. */
 const LONGEST_TEXT = 4_000
@@ -37,8 +37,13 @@ export function answerTo(command: string, view: View, isOperator: boolean): stri
     case '/budget':
       return budgetLines(view)
     default:
-      return isOperator ? [...HELP, ...OPERATOR_HELP] : HELP
+      return isOperator ? [...HELP, ...OPERATOR_HELP, ...walletHelp(view)] : HELP
   }
+}
+
+function walletHelp({ wallets }: View): string[] {
+  const names = wallets.flatMap(({ name }) => name ?? [])
+  return names.length === 0 ? [] : [`With the name of a wallet at the end, only for this wallet: ${names.join(', ')}`]
 }
 
 /** The result of the UTC day. */
@@ -71,12 +76,18 @@ function statusLines(view: View): string[] {
     `${title === '' ? 'sluice' : title} (${modes}), for ${durationOf(time - startedAt)}`,
     `feed ${feed}${lag}, ${counted(gaps, 'gap')}; plan ${plan.name}`,
     `journal: ${(journal.freeBytes / 2 ** 30).toFixed(1)} GiB free`,
-    ...view.wallets.map(({ mode, solBalance, positionsSol }) => {
-      const balance = solBalance === null ? 'not read yet' : sol(solBalance)
-      return `wallet (${mode}): ${balance}, and positions worth ${sol(positionsSol)}`
-    }),
+    ...walletLines(view),
     ...stopLines(view),
     ...view.undecided.map(({ orderId, text }) => `in doubt: ${orderId}, ${text}`),
+  ]
+}
+
+function walletLines({ wallets }: View): string[] {
+  const line = (label: string, { solBalance, positionsSol }: Pick<WalletStatus, 'solBalance' | 'positionsSol'>) =>
+    `${label}: ${solBalance === null ? 'not read yet' : sol(solBalance)}, and positions worth ${sol(positionsSol)}`
+  return [
+    ...wallets.map((wallet) => line(`wallet ${wallet.name ?? ''}`.trim().concat(` (${wallet.mode})`), wallet)),
+    ...walletSums(wallets).map((sum) => line(`${sum.count} wallets (${sum.mode})`, sum)),
   ]
 }
 
@@ -88,18 +99,20 @@ function stopLines({ stops }: View): string[] {
   })
 }
 
-function positionLines({ positions, time }: View): string[] {
+function positionLines({ positions, bots, time }: View): string[] {
   const held = positions.filter(({ tokens }) => tokens > 0)
   if (held.length === 0) return ['no open positions']
-  return held.flatMap((position) => positionText(position, time))
+  const wallets = new Map(bots.map(({ name, wallet }) => [name, wallet]))
+  return held.flatMap((position) => positionText(position, wallets.get(position.bot), time))
 }
 
-function positionText(position: PositionStatus, time: Millis): string[] {
+function positionText(position: PositionStatus, wallet: string | undefined, time: Millis): string[] {
   const { bot, mint, symbol, costSol, valueSol, openedAt, unsellable, selling } = position
   const name = symbol === '' ? shortOf(mint) : `${symbol} ${shortOf(mint)}`
   const value = valueSol === null ? 'no price' : `${sol(valueSol)} if sold now (${signed(valueSol - costSol)})`
   const notes = [selling, unsellable ? 'unsellable' : ''].filter((note) => note !== '')
-  return [`${bot}: ${name}, cost ${sol(costSol)}, ${value}, ${[durationOf(time - openedAt), ...notes].join(', ')}`]
+  const whose = wallet === undefined ? bot : `${bot} (${wallet})`
+  return [`${whose}: ${name}, cost ${sol(costSol)}, ${value}, ${[durationOf(time - openedAt), ...notes].join(', ')}`]
 }
 
 function resultLines({ bots }: View): string[] {
@@ -108,7 +121,7 @@ function resultLines({ bots }: View): string[] {
     ([name, { today, sinceBeginning, trades, winPercent }]) =>
       `${name}: today ${signed(today.netSol)}, in all ${signed(sinceBeginning.netSol)}, ${counted(trades, 'trade')}${winPercent === null ? '' : `, ${Math.round(winPercent)} % won`}`,
   )
-  const sums = summedBots(bots).map(({ label, bots: summed }) => {
+  const sums = [...botsByWallet(bots), ...summedBots(bots)].map(({ label, bots: summed }) => {
     const today = totalOf(summed.map((bot) => bot.today))
     const inAll = totalOf(summed.map((bot) => bot.sinceBeginning))
     return `${label}: today ${signed(today.netSol)}, in all ${signed(inAll.netSol)}`

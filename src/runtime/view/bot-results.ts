@@ -5,7 +5,7 @@ import type { Input, Output } from '../../engine/messages.ts'
 import type { BotMoney, RecoveredMoney } from '../../engine/recovered-money.ts'
 import type { PastResults } from '../../journal/reader/reader.ts'
 import type { OpenOrders } from './open-orders.ts'
-import type { BotStatus, Result } from './view.ts'
+import type { BotStatus, Result, WalletStatus } from './view.ts'
 
 /** Lamports of a result; `net` follows from them. */
 interface Sums {
@@ -228,6 +228,31 @@ export function summedBots(bots: readonly BotStatus[]): SummedBots[] {
   return modes
     .map((mode) => ({ label: modes.length === 1 ? 'all bots' : `all ${mode}`, bots: botsOf(bots, mode) }))
     .filter((one) => one.bots.length > 1)
+}
+
+/** The bots of each wallet with a name. */
+export function botsByWallet(bots: readonly BotStatus[]): SummedBots[] {
+  const named = Map.groupBy(bots, ({ wallet }) => wallet)
+  return [...named].flatMap(([name, own]) => (name === undefined ? [] : [{ label: `wallet ${name}`, bots: own }]))
+}
+
+/** Sums over the wallets of each mode with more than one wallet that has a name: money of two modes is never added
+ *  up. */
+export function walletSums(wallets: readonly WalletStatus[]): WalletSum[] {
+  const named = wallets.filter(({ name }) => name !== undefined)
+  return [...Map.groupBy(named, ({ mode }) => mode)].flatMap(([mode, own]) => {
+    if (own.length < 2) return []
+    const sum = (of: (wallet: WalletStatus) => number): number =>
+      own.reduce((all, wallet) => all + Math.round(of(wallet) * 1e9), 0) / 1e9
+    const isRead = own.every(({ solBalance }) => solBalance !== null)
+    const solBalance = isRead ? sum((wallet) => wallet.solBalance ?? 0) : null
+    return [{ mode, count: own.length, solBalance, positionsSol: sum(({ positionsSol }) => positionsSol) }]
+  })
+}
+
+/** Sum over the wallets of a mode. */
+interface WalletSum extends Pick<WalletStatus, 'mode' | 'solBalance' | 'positionsSol'> {
+  readonly count: number
 }
 
 function botsOf(bots: readonly BotStatus[], mode: string): BotStatus[] {

@@ -99,11 +99,11 @@ interface Moment {
 }
 
 function botStatus(settings: BotSettings, model: ViewModel, { worthOf, stops, time }: Moment): BotStatus {
-  const { name, account, executor, strategy, params } = settings
+  const { name, account, executor, strategy, params, wallet } = settings
   const sinceStart = model.results.sinceStart(name, worthOf)
   const { realizedSol, feesSol } = sinceStart
   return {
-    ...{ name, mode: account.mode, executor, strategy, params },
+    ...{ name, mode: account.mode, executor, ...(wallet !== undefined && { wallet }), strategy, params },
     positions: model.results.heldBy(name).length,
     openOrders: model.openOrders.countOf(name),
     ...{ realizedSol, feesSol, sinceStart },
@@ -121,7 +121,9 @@ function walletsOf(bots: readonly BotSettings[], model: ViewModel, worthOf: Wort
     const held = [...model.positions.values()].filter(({ account }) => account === id)
     const value = held.reduce((sum, position) => sum + (worthOf(position) ?? position.costLamports), 0)
     const balance = model.balances.get(id) ?? null
+    const name = own[0]?.wallet
     return {
+      ...(name !== undefined && { name }),
       mode: own[0]?.account.mode ?? '',
       bots: own.map(({ name }) => name),
       solBalance: balance === null ? null : lamportsToSol(balance),

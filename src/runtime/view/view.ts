@@ -208,6 +208,8 @@ export interface BotStatus {
   readonly name: string
   readonly mode: string
   readonly executor: string
+  /** Name of the wallet in the configuration; absent if it has none. */
+  readonly wallet?: string
   /** Name or path of the strategy, and its parameters. */
   readonly strategy: string
   readonly params: Json
@@ -234,6 +236,8 @@ export interface BotStatus {
 
 /** An account of the bots. A live wallet may serve several bots. */
 export interface WalletStatus {
+  /** Name in the configuration; absent if the wallet has none. */
+  readonly name?: string
   readonly mode: string
   readonly bots: readonly string[]
   /** Balance as last read (live) or computed (paper); null before the first reading. */

@@ -16,6 +16,7 @@ import { readView, type WatchedWorld } from '../../../src/runtime/view/read-view
 import { ViewModel } from '../../../src/runtime/view/view-model.ts'
 import { buyAttempt } from '../../support/attempts.ts'
 import { MINT } from '../../support/engine-rig.ts'
+import { viewOfWallets } from '../../support/view-sample.ts'
 
 const WALLET = accountOf('live', 'host', '', 'w')
 const LIMITS = { dips: { ...NO_LIMITS, maxOpenPositions: 2 }, trend: NO_LIMITS }
@@ -28,6 +29,22 @@ const BOTS = (['dips', 'trend'] as const).map((name) => {
     walletLimits: NO_LIMITS,
   } as Partial<BotSettings>
 }) as BotSettings[]
+
+test('wallets with names have a line and a result each, and only those of one mode are added up', () => {
+  const lines = liveTable(viewOfWallets(), undefined, 200).map(stripVTControlCharacters)
+  expect(lines.filter((line) => / in positions/.test(line))).toEqual([
+    'wallet main, live: 2.5000 + 0.2500 in positions = 2.7500 SOL',
+    'wallet side, live: 1.1000 + 0.2000 in positions = 1.3000 SOL',
+    'wallet trial, paper: 9.0000 + 0.0000 in positions = 9.0000 SOL',
+    '2 wallets, live: 3.6000 + 0.4500 in positions = 4.0500 SOL',
+  ])
+  const bots = lines.slice(lines.findIndex((line) => line.startsWith('BOT')) + 1)
+  expect(bots.slice(0, 7).map((line) => line.split(/ {2,}/).slice(0, 2).join())).toEqual([
+    ...['dips,live, cloud, main', 'rises,live, cloud, side', 'idea,paper, trial'],
+    ...['wallet main,1', 'wallet side,1', 'wallet trial,1', 'all live,2'],
+  ])
+})
+
 const NOON = new Date(2026, 10, 22, 12).getTime()
 
 afterEach(() => vi.unstubAllEnvs())

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { SluiceError } from '../../../src/base/errors.ts'
 import { OPERATOR, TelegramRig, VIEWER } from '../../support/telegram-rig.ts'
-import { viewOf } from '../../support/view-sample.ts'
+import { viewOf, viewOfWallets } from '../../support/view-sample.ts'
 
 const VIEW = viewOf()
 const MINT = VIEW.positions[0]?.mint as string
@@ -45,6 +45,18 @@ describe('an operator', () => {
     expect(rig.shownTo(OPERATOR)).toEqual([expect.stringMatching(/ is done$/)])
     expect(rig.api.sent.at(-1)?.buttons).toEqual([])
     expect(rig.api.answers).toHaveLength(1)
+  })
+
+  test.each([
+    ['/halt side', { command: 'halt', wallet: 'side' }],
+    ['/flatten main', { command: 'flatten', wallet: 'main' }],
+    [`/sell ${MINT.slice(0, 6)} side`, { command: 'sell', mint: MINT, wallet: 'side' }],
+  ])('who writes %s steers only this wallet', async (text, command) => {
+    const rig = new TelegramRig({}, { operators: [OPERATOR] }).serve(viewOfWallets())
+    rig.api.write(OPERATOR, text)
+    await rig.pass(2_000)
+    await press(rig, OPERATOR, 'Confirm')
+    expect(rig.commands).toMatchObject([{ command }])
   })
 
   test('who presses "Do nothing" ends the question', async () => {

@@ -1,5 +1,30 @@
 import { expect, test } from 'vitest'
-import { textOf } from '../../../src/live/telegram/texts.ts'
+import { answerTo, textOf } from '../../../src/live/telegram/texts.ts'
+import { viewOf, viewOfWallets } from '../../support/view-sample.ts'
+
+const told = (command: string, view = viewOfWallets()): string => answerTo(command, view, true).join('\n')
+
+test('wallets are shown by name, and only those of one mode are added up', () => {
+  expect(told('/status').match(/^.*wallet.*$/gm)).toEqual([
+    'wallet main (live): 2.5000 SOL, and positions worth 0.2500 SOL',
+    'wallet side (live): 1.1000 SOL, and positions worth 0.2000 SOL',
+    'wallet trial (paper): 9.0000 SOL, and positions worth 0.0000 SOL',
+    '2 wallets (live): 3.6000 SOL, and positions worth 0.4500 SOL',
+  ])
+  expect(told('/positions').match(/^\w+ \(\w+\)/gm)).toEqual(['dips (main)', 'rises (side)'])
+  expect(told('/pnl').match(/^[^:]+/gm)).toEqual([
+    ...['dips', 'rises', 'idea', 'wallet main', 'wallet side', 'wallet trial', 'all live'],
+  ])
+  expect(told('/help')).toContain('only for this wallet: main, side, trial')
+})
+
+test('without names the answers do not speak of several wallets', () => {
+  expect(told('/status', viewOf()).match(/^.*wallet.*$/gm)).toEqual([
+    'wallet (paper): 9.5000 SOL, and positions worth 0.0620 SOL',
+  ])
+  expect(told('/pnl', viewOf()).match(/^[^:]+/gm)).toEqual(['dips'])
+  expect(told('/help', viewOf())).not.toContain('only for this wallet')
+})
 
 test.each([498, 499, 500])('a line is never cut within a character: Telegram refuses such a text (%i)', (length) => {
   const text = textOf([`${'a'.repeat(length)}${'\u{1f4a9}'.repeat(300)}`])

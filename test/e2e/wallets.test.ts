@@ -1,0 +1,130 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { View } from '../../src/runtime/view/view.ts'
+import { TRADE_PROGRAM, type TradeData } from '../../src/sandbox/chain/trade-program.ts'
+import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+import { MINT } from '../sandbox/still-market.ts'
+import { isLiveOf } from './books.ts'
+import { openStage, orderIn, tell } from './stage.ts'
+import { until } from './until.ts'
+import { openVenue, type Venue } from './venue.ts'
+
+const BOTS = [
+  { name: 'serves', strategy: 'round-trips', wallet: 'main', executor: 'cloud', exits: { maxHoldSeconds: 3 } },
+  { name: 'signs', strategy: 'round-trips', wallet: 'side', executor: 'local', exits: { maxHoldSeconds: 3 } },
+] as const
+
+test.concurrent('two wallets in one process, killed and started again: nothing is bought twice, each wallet signs only its own trades, and each ledger leaves 0', async ({
+  onTestFinished,
+}) => {
+  const config = { service: { lateSeconds: 1 } }
+  const venue = await openVenue({ bots: BOTS, wallets: ['main', 'side'], speed: 10, config }, onTestFinished)
+  const first = venue.run({ SLUICE_FAILPOINT: 'sent:4' })
+  expect(await first.ended, first.stderr).toBe(null)
+  expect(first.child.signalCode).toBe('SIGKILL')
+  const second = await venue.start()
+  await until('sales of both wallets', () => walletsOf(venue).every((wallet) => soldBy(venue, wallet) >= 2))
+  await venue.settled()
+  await second.stop()
+  expect(await venue.complaints()).toEqual([])
+  expectOwnSigners(venue)
+})
+
+test.concurrent('with two wallets, commands, a second process and the transaction of another program concern one wallet', async ({
+  onTestFinished,
+}) => {
+  const bots = ['main', 'side'].map((wallet) => ({ name: `on-${wallet}`, strategy: 'puppet', wallet }) as const)
+  const stage = await openStage({ bots, wallets: ['main', 'side'] }, onTestFinished)
+  const { handle } = await stage.go()
+  await until('both wallets', () => walletsOf(stage).every((wallet) => mayBuy(stage, wallet)))
+  const answer = async (wallet: string, to: string): Promise<string> =>
+    (await tell(handle, stage, to, `on-${wallet}`)).answer
+  const done = async (wallet: string, to: string): Promise<void> => {
+    // A buy waits until the full exit before it is proved.
+    const order = await until(to, async () => {
+      const id = await answer(wallet, to)
+      return id !== 'EXIT_UNPROVED' && id
+    })
+    expect(order).toMatch(/^o\d+$/)
+    await orderIn(stage, order, ({ state }) => state === 'filled')
+  }
+
+  // Both wallets hold the same token; a sale of one leaves the other alone.
+  await Promise.all([done('main', 'buy'), done('side', 'buy')])
+  expect(holders(stage)).toEqual(['on-main', 'on-side'])
+  expect(await handle({ command: 'sell', mint: MINT, wallet: 'side' })).toMatchObject({ selling: 1 })
+  await until('the sale', () => holders(stage).join() === 'on-main')
+
+  expect(await handle({ command: 'halt', wallet: 'side' })).toMatchObject({
+    text: expect.stringContaining('entries of the wallet side are halted'),
+  })
+  expect(await answer('side', 'buy')).toBe('HALTED')
+  await done('main', 'sell')
+  await done('main', 'buy')
+  expect(() => handle({ command: 'halt', wallet: 'sied' })).toThrow(
+    'there is no wallet sied: the wallets are main, side',
+  )
+  await handle({ command: 'resume', wallet: 'side' })
+
+  buyElsewhere(stage.sandbox, stage.sandbox.wallets.side?.publicKey ?? '')
+  await until('the transaction', () => stopsOf(handle({ command: 'status' }) as View).length > 0)
+  expect(stopsOf(handle({ command: 'status' }) as View)).toEqual([['FOREIGN_TX', 'on-side']])
+  expect(await answer('side', 'buy')).toBe('FOREIGN_TX')
+  await done('main', 'sell')
+  await done('main', 'buy')
+
+  // A second process with another key and another journal.
+  stage.giveKey(stage.sandbox.apiKeys.premium)
+  stage.configure({ journal: { path: join(stage.folder, 'second.db') } })
+  await expect(stage.start()).rejects.toThrow('the wallet main is in use by ')
+})
+
+/** Whether the process has read a wallet, so that its bots may buy. */
+function mayBuy(venue: Venue, wallet: string): boolean {
+  return venue.books().inputs.some(({ kind, json }) => {
+    return kind === 'gate' && json.includes('"open":true') && json.includes(`|${wallet}"`)
+  })
+}
+
+function holders(venue: Venue): string[] {
+  const held = venue.books().positions.filter(({ state, tokens }) => state !== 'closed' && tokens > 0n)
+  return held.map(({ bot }) => bot).sort()
+}
+
+function stopsOf({ stops }: View): [string, string][] {
+  return stops.map(({ code, bots }) => [code, bots.join()])
+}
+
+/** Buys with a wallet as another program would. */
+function buyElsewhere({ ledger }: Sandbox, wallet: string): void {
+  const data: TradeData = {
+    ...{ side: 'buy', wallet, mint: MINT, exact: 'in', lamports: 5e8, tokens: 0n, serviceFeeBps: 0 },
+    ...{ slippagePercent: 10, priorityFeeSol: 0, opens: true, closes: false, fails: false },
+  }
+  ledger.submit({ payer: wallet, instruction: { program: TRADE_PROGRAM, data }, priorityFeeLamports: 0 })
+}
+
+function walletsOf({ sandbox }: Venue): string[] {
+  return Object.values(sandbox.wallets).map(({ publicKey }) => publicKey)
+}
+
+function soldBy(venue: Venue, wallet: string): number {
+  return venue.books().fills.filter((fill) => fill.side === 'sell' && isLiveOf(wallet)(fill)).length
+}
+
+/** Each fill was paid for by the wallet of its account, and no transaction has changed both wallets. */
+function expectOwnSigners(venue: Venue): void {
+  const { fills, orders } = venue.books()
+  const { ledger } = venue.sandbox
+  const wallets = walletsOf(venue)
+  const signedBy = wallets.map((address) =>
+    ledger.signatures({ address, limit: 10_000, commitment: 'processed' }).map(({ signature }) => signature),
+  )
+  expect(signedBy[0]?.filter((signature) => signedBy[1]?.includes(signature))).toEqual([])
+  for (const [index, wallet] of wallets.entries()) {
+    const own = fills.filter(isLiveOf(wallet)).map(({ signature }) => signature)
+    expect(own.filter((signature) => signedBy[index]?.includes(signature) !== true)).toEqual([])
+  }
+  const others = orders.filter((order) => !wallets.some((wallet) => isLiveOf(wallet)(order)))
+  expect(others).toEqual([])
+}
