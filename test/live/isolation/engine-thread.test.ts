@@ -35,7 +35,11 @@ const start = startInput([
   }),
   botSettings(TELLER, { params: { bars, window: 4, readsEvery: 9, buysEvery: 50, everySeconds: 0 }, exits }),
   ...drawn.map((params, index) =>
-    botSettings(CONDITIONS, { name: `conditions ${index}`, params: { ...params, window: 2, buysEvery: 20 }, exits }),
+    botSettings(CONDITIONS, {
+      name: `conditions ${index}`,
+      params: { ...params, window: 2, buysEvery: 20, notes: true },
+      exits,
+    }),
   ),
 ])
 
