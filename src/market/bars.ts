@@ -160,8 +160,7 @@ export class Bars {
     const at = token * BAR_DOUBLES
     const isPriced = (open[at + OPEN] as number) > 0
     if (isPriced) {
-      if (this.#gaps.covers(token, open[at + OPENED] as number, open[at + CLOSED] as number))
-        open[at + COUNTS] = (open[at + COUNTS] as number) + A_GAP
+      if ((open[at + OPENED] as number) < this.#gaps.lastEnd) this.#markGap(token, at)
       const followers = this.#followers
       for (let index = 0; index < followers.length; index++) (followers[index] as BarFollower).closing(token, open, at)
       this.closed.add(token, open, at, this.keep)
@@ -169,6 +168,12 @@ export class Bars {
     // The other numbers are written by the first print of the next bar.
     open[at + COUNTS] = open[at + VOLUME] = open[at + OPEN] = 0
     return isPriced
+  }
+
+  #markGap(token: TokenId, at: number): void {
+    const open = this.#open
+    if (this.#gaps.covers(token, open[at + OPENED] as number, open[at + CLOSED] as number))
+      open[at + COUNTS] = (open[at + COUNTS] as number) + A_GAP
   }
 
   /** The bar of a token that closed last. A strategy may keep it. */

@@ -16,6 +16,8 @@ export class FeedGaps {
   #gaps: Gap[] = []
   /** Begin of the interruption that has not ended; Infinity if there is none. Nothing was seen before the start. */
   #since: Millis = Number.NEGATIVE_INFINITY
+  /** End of the last interruption; Infinity while one has not ended. No later interval is covered. */
+  lastEnd: Millis = Number.POSITIVE_INFINITY
 
   /** Whether an interruption has not ended. */
   get isOpen(): boolean {
@@ -25,6 +27,7 @@ export class FeedGaps {
   /** Begins an interruption, unless one has begun. */
   begin(at: Millis): void {
     this.#since = Math.min(this.#since, at)
+    this.lastEnd = Number.POSITIVE_INFINITY
   }
 
   /** Ends the interruption, if there is one. */
@@ -38,6 +41,7 @@ export class FeedGaps {
     const isEnd = token === undefined && this.#since <= to
     this.#gaps.push({ from: isEnd ? Math.min(from, this.#since) : from, to, token })
     if (isEnd) this.#since = Number.POSITIVE_INFINITY
+    if (!this.isOpen) this.lastEnd = Math.max(...this.#gaps.map((gap) => gap.to))
     if (this.#gaps.length > MOST_GAPS) this.#gaps = this.#gaps.slice(-MOST_GAPS / 2)
   }
 

@@ -59,6 +59,12 @@ export class Prices {
     return known > 0 ? known : this.#take(token)
   }
 
+  /** The same price, 0 if there is none. A result that is always a number takes no memory. */
+  numberAt(token: TokenId): number {
+    const known = this.#doubles[token * DOUBLES + MEDIAN] as number
+    return known > 0 ? known : (this.#take(token) ?? 0)
+  }
+
   #take(token: TokenId): number | undefined {
     const at = token * DOUBLES
     const count = this.#words[at * 2 + COUNT] ?? 0

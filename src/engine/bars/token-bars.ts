@@ -50,7 +50,8 @@ export class TokenBars {
   readonly #state: EngineState
   /** Bars by width: time bars by their width, then the others in the order of their declaration. */
   #all: readonly SharedBars[] = []
-  /** Bars that the current print completes; reused. */
+  /** Bars that the current print completes are at the begin of this list. It never becomes shorter, because V8 would
+   *  then free its memory. */
   readonly #complete: SharedBars[] = []
   /** Time of the last row of the warm-up. */
   #warmedTo: Millis = 0
@@ -140,32 +141,32 @@ export class TokenBars {
 
   /** Adds a print that counts for the robust price. */
   print(block: Block, row: number, token: TokenId): void {
-    const { prices, now } = this.#state
-    const price = prices.at(token)
-    if (this.gaps.isOpen) this.gaps.end(now)
-    if (price === undefined && !prices.units.proved) return
+    const { prices } = this.#state
+    if (this.gaps.isOpen) this.gaps.end(block.time[row] as number)
+    if (!prices.units.proved) return
+    const price = prices.numberAt(token)
     const isSell = block.kind[row] === RowKind.sell
     const sol = block.amount[row] as number
+    const now = block.time[row] as number
     const all = this.#all
+    let complete = 0
     for (let index = 0; index < all.length; index++) {
       const shared = all[index] as SharedBars
-      if (shared.bars.print(token, isSell, sol, price ?? 0, now)) this.#complete.push(shared)
+      if (shared.bars.print(token, isSell, sol, price, now)) this.#complete[complete++] = shared
     }
-    if (this.#complete.length > 0) this.#completed(token)
+    if (complete > 0) this.#completed(token, complete)
   }
 
   /** Closes all bars that a print completes, and then shows them. */
-  #completed(token: TokenId): void {
+  #completed(token: TokenId, count: number): void {
     const complete = this.#complete
     let closed = 0
-    for (let index = 0; index < complete.length; index++) {
+    for (let index = 0; index < count; index++) {
       const shared = complete[index] as SharedBars
       if (shared.bars.drops(token)) dropping(shared, token)
       if (shared.bars.close(token)) complete[closed++] = shared
     }
-    complete.length = closed
     for (let index = 0; index < closed; index++) show(token, listenersOf(complete[index] as SharedBars))
-    complete.length = 0
   }
 
   /** Closes the bars that have ended before a row of the warm-up. The rows of a warm-up are older than the start. */

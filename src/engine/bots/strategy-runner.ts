@@ -130,6 +130,15 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     return TokenView.keepsObject(this.#tokens[token])
   }
 
+  handles(kind: RowKind): boolean {
+    const { onTrade, onNewToken, onPriceUpdate } = this.handlers
+    return (kind <= RowKind.sell ? onTrade : kind === RowKind.newToken ? onNewToken : onPriceUpdate) !== undefined
+  }
+
+  meets(token: number): void {
+    if (this.#tokens[token] === undefined) this.viewOf(token)
+  }
+
   /** Shows a market row to the strategy. */
   row(kind: RowKind, event: MarketEvent, token: number): void {
     const view = this.#tokens[token] ?? this.viewOf(token)
@@ -157,19 +166,43 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
   /** Shows the newest bar of a token to the strategy: to `onBar`, and to `onCondition` for each of these conditions, if
    *  its keys cover the token, and to `exitsFor` if it holds the token. */
   closed(bars: Bars, token: number, conditions: readonly string[]): void {
-    const { onBar, exitsFor } = this.handlers
-    if (onBar === undefined && exitsFor === undefined && conditions.length === 0) return
+    if (this.hasBarHandler || conditions.length > 0) this.#showBar(bars, token, conditions)
+  }
+
+  // Each function that makes a closure allocates memory when it is called, so closures have functions of their own.
+
+  #showBar(bars: Bars, token: number, conditions: readonly string[]): void {
+    const { exitsFor } = this.handlers
     const mint = this.state.mints.list[token] as string
     const isCovered = this.keys.has('trades') || this.keys.has(mint)
     if (!isCovered && (exitsFor === undefined || this.#positionIn(mint) === undefined)) return
     const view = this.viewOf(token)
     const bar = bars.newest(token)
     if (isCovered) {
-      if (onBar !== undefined) this.guard(() => this.handlers.onBar?.(bar, view))
-      for (let index = 0; index < conditions.length; index++)
-        this.guard(() => this.handlers.onCondition?.(bar, view, conditions[index] as string))
+      if (this.handlers.onBar !== undefined) this.#onBar(bar, view)
+      for (let index = 0; index < conditions.length; index++) this.#onCondition(bar, view, conditions[index] as string)
     }
-    if (exitsFor !== undefined) this.guard(() => this.#followExits(bar, view))
+    if (exitsFor !== undefined) this.#exitsFor(bar, view)
+  }
+
+  #onBar(bar: Bar, view: TokenView): void {
+    const { activity } = this.state
+    const before = activity.enter(this.#index)
+    try {
+      const returned: unknown = this.handlers.onBar?.(bar, view)
+      if (returned !== undefined) refusePromise(returned)
+    } catch (error) {
+      this.#threw(error)
+    }
+    activity.leave(before)
+  }
+
+  #onCondition(bar: Bar, view: TokenView, name: string): void {
+    this.guard(() => this.handlers.onCondition?.(bar, view, name))
+  }
+
+  #exitsFor(bar: Bar, view: TokenView): void {
+    this.guard(() => this.#followExits(bar, view))
   }
 
   #followExits(bar: Bar, view: TokenView): void {

@@ -1,6 +1,6 @@
 import type { TokenId } from '../../market/block.ts'
 import type { ConditionPlan } from './condition-plan.ts'
-import { type NumberSource, TestCode } from './test-code.ts'
+import { type NumberSource, TestCode, TRUE } from './test-code.ts'
 
 const NONE: readonly string[] = Object.freeze([])
 
@@ -22,7 +22,7 @@ export class BotConditions {
     for (let index = 0; index < codes.length; index++) {
       const { crossings, run } = codes[index] as TestCode
       for (let crossing = 0; crossing < crossings.length; crossing++) crossings[crossing]?.advance(token)
-      if (run(token) !== 1) continue
+      if (run(token) !== TRUE) continue
       held ??= []
       held.push(this.#names[index] as string)
     }

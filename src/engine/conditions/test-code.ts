@@ -6,8 +6,12 @@ import type { Arithmetic, Crossing, Term, Test } from './condition.ts'
 /** Reads a number of a token; NaN if there is none yet. */
 export type ReadNumber = (token: TokenId) => number
 
-/** Tells for a token whether a test is true (1), false (0) or unknown (NaN). */
+/** Tells for a token whether a test is `TRUE`, `FALSE` or `UNTOLD`. */
 export type RunTest = (token: TokenId) => number
+
+export const TRUE = 1
+const FALSE = 0
+const UNTOLD = -1
 
 /** A number that takes less time to read than the exact one. */
 export interface Estimate {
@@ -29,7 +33,7 @@ export interface NumberSource {
   figure(width: Width, figure: BarFigure): NumberReader
 }
 
-/** The code of a test: functions that are made once and called for each bar. Comparisons with NaN are false in both
+/** The code of a test: functions that are made once and called for each bar. Comparisons with NaN are false in all
  *  directions, so a test is unknown without a branch for each operand. */
 export class TestCode {
   readonly #source: NumberSource
@@ -50,9 +54,9 @@ export class TestCode {
       )
     const left = this.#number(test.left)
     const right = this.#number(test.right)
-    if (test.kind === 'above') return comparison(differenceOf(left, right))
-    if (test.kind === 'below') return comparison(differenceOf(right, left))
-    const crossing = new CrossingCode(test.kind, differenceOf(left, right))
+    if (test.kind === 'above') return isAbove(comparisonOf(left, right))
+    if (test.kind === 'below') return isAbove(comparisonOf(right, left))
+    const crossing = new CrossingCode(test.kind, comparisonOf(left, right))
     this.crossings.push(crossing)
     return () => crossing.result
   }
@@ -68,45 +72,54 @@ export class TestCode {
 function combined(kind: 'all' | 'any' | 'not', parts: readonly RunTest[]): RunTest {
   if (kind === 'not') {
     const [part] = parts as [RunTest]
-    return (token) => 1 - part(token)
+    return (token) => {
+      const one = part(token)
+      return one === UNTOLD ? UNTOLD : TRUE - one
+    }
   }
-  const decisive = kind === 'all' ? 0 : 1
+  const decisive = kind === 'all' ? FALSE : TRUE
   return (token) => {
-    let result = 1 - decisive
+    let result = TRUE - decisive
     for (let index = 0; index < parts.length; index++) {
       const one = (parts[index] as RunTest)(token)
       if (one === decisive) return one
-      if (Number.isNaN(one)) result = one
+      if (one === UNTOLD) result = one
     }
     return result
   }
 }
 
-/** Returns a function whose result has the sign of the difference of two numbers: NaN if one of them is unknown. */
-function differenceOf(left: NumberReader, right: NumberReader): ReadNumber {
-  const exact = (token: TokenId): number => signOf(left.read(token), right.read(token))
+/** How two numbers of a token compare. */
+const UNKNOWN = 0
+const BELOW = 1
+const EQUAL = 2
+const ABOVE = 3
+
+/** Returns a function that compares two numbers of a token. */
+function comparisonOf(left: NumberReader, right: NumberReader): (token: TokenId) => number {
+  const exact = (token: TokenId): number => compared(left.read(token), right.read(token))
   if (left.estimate === undefined && right.estimate === undefined) return exact
   const one = left.estimate ?? exactEstimate(left)
   const other = right.estimate ?? exactEstimate(right)
   return (token) => {
     const difference = one.of(token) - other.of(token)
     const slack = one.slack + other.slack
-    return difference > slack || difference < -slack ? difference : exact(token)
+    return difference > slack ? ABOVE : difference < -slack ? BELOW : exact(token)
   }
 }
 
-function signOf(a: number, b: number): number {
-  return a > b ? 1 : a < b ? -1 : a === b ? 0 : Number.NaN
+function compared(a: number, b: number): number {
+  return a > b ? ABOVE : a < b ? BELOW : a === b ? EQUAL : UNKNOWN
 }
 
 function exactEstimate({ read }: NumberReader): Estimate {
   return { of: read, slack: 0 }
 }
 
-function comparison(difference: ReadNumber): RunTest {
+function isAbove(compare: (token: TokenId) => number): RunTest {
   return (token) => {
-    const sign = difference(token)
-    return sign > 0 ? 1 : sign <= 0 ? 0 : Number.NaN
+    const now = compare(token)
+    return now === UNKNOWN ? UNTOLD : now === ABOVE ? TRUE : FALSE
   }
 }
 
@@ -126,37 +139,31 @@ function arithmetic(kind: Arithmetic, left: ReadNumber, right: ReadNumber): Read
   }
 }
 
-/** How two numbers compared at a token's last bar. */
-const UNKNOWN = 0
-const BELOW = 1
-const EQUAL = 2
-const ABOVE = 3
-
 /** Whether one number crosses another. Keeps one byte for each token. */
 export class CrossingCode {
   readonly #kind: Crossing
-  readonly #difference: ReadNumber
+  readonly #compare: (token: TokenId) => number
+  /** How the numbers compared at each token's last bar. */
   #last = new Uint8Array(0)
   /** Result of the last `advance`. */
-  result = Number.NaN
+  result = UNTOLD
 
-  constructor(kind: Crossing, difference: ReadNumber) {
+  constructor(kind: Crossing, compare: (token: TokenId) => number) {
     this.#kind = kind
-    this.#difference = difference
+    this.#compare = compare
   }
 
   /** Takes the numbers of the token's new bar. */
   advance(token: TokenId): void {
     if (token >= this.#last.length) this.#grow(token)
-    const sign = this.#difference(token)
-    const now = sign > 0 ? ABOVE : sign < 0 ? BELOW : sign === 0 ? EQUAL : UNKNOWN
+    const now = this.#compare(token)
     const before = this.#last[token] as number
     this.#last[token] = now
-    if (now === UNKNOWN || before === UNKNOWN) this.result = Number.NaN
+    if (now === UNKNOWN || before === UNKNOWN) this.result = UNTOLD
     else {
       const isUp = now === ABOVE && before !== ABOVE && this.#kind !== 'crossesBelow'
       const isDown = now === BELOW && before !== BELOW && this.#kind !== 'crossesAbove'
-      this.result = isUp || isDown ? 1 : 0
+      this.result = isUp || isDown ? TRUE : FALSE
     }
   }
 
