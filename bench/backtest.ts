@@ -1,5 +1,5 @@
-// Whole `backtest` commands, compared with processes that do the same work in a bare loop. Alone:
-// `npx node bench/backtest.ts [--pairs N] [CASE...]`.
+// Whole `backtest` commands, compared with processes that do the same work in a bare loop. To run it alone: `npx node
+// bench/backtest.ts [--pairs N] [CASE...]`.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -27,7 +27,7 @@ export default defineStrategy({
 })
 `
 
-/** The averages of bars of one trade. `oneIn`: one token in so many is traded; 0 for none. */
+/** The averages of bars of one trade. `oneIn`: one of this many tokens is traded; 0: no token. */
 const SMA = `import { defineStrategy, sma, z } from 'sluice'
 let tokens = 0
 export default defineStrategy({
@@ -87,7 +87,7 @@ export default defineStrategy({
 })
 `
 
-/** A strategy, the loop that does the same work, and the least ratio of their rates. */
+/** A strategy, the loop that does the same work, and the smallest accepted ratio of their rates. */
 interface Case {
   readonly name: string
   readonly loop: keyof typeof loops
@@ -109,7 +109,7 @@ export function writeStrategies(folder: string): void {
   writeFileSync(join(folder, 'sma.ts'), SMA)
   writeFileSync(join(folder, 'sma-when.ts'), SMA_WHEN)
   writeFileSync(join(folder, 'sma-by-hand.ts'), SMA_BY_HAND)
-  // The shipped strategy, except that its fall may also be one that no price can reach.
+  // The shipped strategy, whose fall may also be so large that no price can reach it.
   const dips = fileURLToPath(new URL('../strategies/dip-buyer.ts', import.meta.url))
   writeFileSync(join(folder, 'dip-buyer.ts'), readFileSync(dips, 'utf8').replace('max(90)', `max(${DROP + 100})`))
 }
@@ -119,7 +119,7 @@ export interface Tape {
   readonly bare: string
 }
 
-/** Writes a tape as a journal and as bare columns, unless the folder has it. */
+/** Writes a tape as a journal and as bare columns, unless the folder already contains it. */
 export async function tapeOf(folder: string, rows: number, tokens: number): Promise<Tape> {
   const tape = { journal: join(folder, `${rows}-${tokens}.db`), bare: join(folder, `${rows}-${tokens}.columns`) }
   if (existsSync(tape.bare)) return tape
@@ -130,7 +130,8 @@ export async function tapeOf(folder: string, rows: number, tokens: number): Prom
   return tape
 }
 
-/** Figures of a process over many rows, and of one over few: rate beyond the fixed cost, by processor time. */
+/** Figures of a process over many rows and of one over few rows: the rate after the fixed cost is subtracted, by
+ *  processor time. */
 function figuresOf(rows: number, many: CommandCost, few: CommandCost) {
   return {
     rate: ((rows - FEW) / (many.processorMs - few.processorMs)) * 1000,

@@ -8,10 +8,10 @@ import { Mints } from '../src/market/mints.ts'
 import { type Figure, isMain, pairs, printFigures, threadMs } from './figure.ts'
 import { played, randomMarket, TOKENS } from './random-market.ts'
 
-/** Prints of a token within a minute, on average. The last is that of recorded tokens in the minutes in which they
- *  print. */
+/** Prints of a token within a minute, on average. The last value is that of recorded tokens in the minutes in which
+ *  they print. */
 const DENSITIES = [3, 12, 30, 100]
-/** The density at which the strategy that reads its indicators at every trade is measured too. */
+/** The density at which the strategy that reads its indicators at every trade is also measured. */
 const USUAL = 12
 const BLOCKS = 64
 const ROUNDS = 3
@@ -27,7 +27,7 @@ const plain = {
   token: () => ({ high: 0, seen: 0 }),
 }
 
-/** Looks at the price of every trade, as the dip buyer does. */
+/** Reads the price of every trade, as the strategy dip-buyer does. */
 const without = defineStrategy({
   ...plain,
   name: 'without',

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-/** Makes a process print its resource usage when it ends. */
+/** Code that makes a process print its resource usage when it ends. */
 const TELLS = `data:text/javascript,import{isMainThread}from'node:worker_threads';if(isMainThread)process.on('exit',()=>console.error('took '+JSON.stringify(process.resourceUsage())))`
 
 /** Resources of a process from start to end, and its output. */

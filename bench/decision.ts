@@ -14,7 +14,7 @@ const RUNS = 9
 /** Interval of the frames that trigger a buy. */
 const ORDER_EVERY = 20
 
-/** Market frames. All frames that trigger a buy are of one token. */
+/** Market frames. All frames that trigger a buy concern one token. */
 function framesOf(seed: number): Buffer[] {
   const random = seededRandom(seed)
   const mint = base58(random, 32)
@@ -130,7 +130,7 @@ export async function benchDecision(smoke = false): Promise<Figure[]> {
       { name: `frame to ${name}, bare`, unit: 'ns', ...allBare },
       { name: `frame to ${name}`, unit: 'ns', ...all },
     )
-    // The goal covers parsing, checking and calling. The cost of an order is shown without a goal.
+    // The goal applies to parsing, checking and calling. The cost of an order is shown without a goal.
     const goal = name.startsWith('decision') ? { goal: 2, atMost: true } : {}
     figures.push({ name: `frame to ${name}`, unit: 'x bare', ...goal, ...ratio })
   }

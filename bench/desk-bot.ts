@@ -1,7 +1,7 @@
 import { defineStrategy, z } from '../src/index.ts'
 
-/** Buys nine in ten of the tokens with a price at a large print, again after each sale, and notes why it does not buy
- *  the others. */
+/** Buys nine in ten of the tokens with a price at a large print, and buys them again after each sale. Records a note
+ *  for the others. */
 export const trader = defineStrategy({
   name: 'trader',
   about: '',

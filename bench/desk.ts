@@ -10,7 +10,7 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 
 const HOURS = 24
 const REQUESTS = 60
-/** Goal of each endpoint, so that a chart can be used within a second. */
+/** Time limit for each endpoint, so that a chart can be used within a second. */
 const GOAL_MS = 100
 
 /** Processor time of a request to each endpoint of the desk's API: the 95th percentile, and the first request of a
@@ -70,7 +70,7 @@ function figuresOf(path: string): Figure[] {
   ]
 }
 
-/** The 95th percentile, with the extremes. */
+/** The 95th percentile, with minimum and maximum. */
 function figure(name: string, taken: readonly number[]): Figure {
   const sorted = taken.toSorted((one, other) => one - other)
   const at = (share: number): number => sorted[Math.ceil(sorted.length * share) - 1] ?? 0

@@ -53,10 +53,12 @@ async function startServer(): Promise<Server> {
   return { url: `http://127.0.0.1:${port}/`, at, close: () => worker.terminate() }
 }
 
-/** alone: no other sale of the position is open. overtaking: a sale of half of it is open with an unknown outcome. */
+/** alone: no other sale of the position is open. overtaking: a sale of half of the position is open, and its outcome is
+ *  unknown. */
 type Way = 'alone' | 'overtaking'
 
-/** Bought at PRICE. Sold whole when the price falls by a fifth, and half of it when the price rises by a fifth. */
+/** A position that was bought at PRICE. It is sold whole when the price falls by a fifth, and half of it when the price
+ *  rises by a fifth. */
 function held(mint: string, account: string, bot: string): Position {
   const takeProfitSteps = [{ atPercent: 20, sellPercent: 50 }]
   const position = newPosition({ account, bot, mint }, Date.now(), {
@@ -147,7 +149,7 @@ export async function exitTimes(run: ExitRun): Promise<number[]> {
   const gateway = new Gateway({
     ...{ clock, monotonicMs, journal: opened, nextReport: 1 },
     route: () => ({ kind: 'cloud', executor, limiter }),
-    // The engine did not request the flood, so its reports are not forwarded.
+    // The engine did not request these orders, so their reports are not forwarded.
     post: (input) => {
       if (input.kind !== 'report' || Number(input.report.orderId.slice(1)) < 1_000_000) runner.post(input)
     },

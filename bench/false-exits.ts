@@ -1,12 +1,12 @@
-// `npm run false-exits -- FILE.ndjson [--stop 15]`: how often a trailing stop sells on noise, by the rule of
-// its price. FILE holds `trade` messages of the service, one per line. Every print above the minimum size opens a
+// `npm run false-exits -- FILE.ndjson [--stop 15]`: measures how often noise triggers a trailing stop, for each rule of
+// the price. FILE holds `trade` messages of the service, one per line. Every print above the minimum size opens a
 // position, which is followed to its first exit.
 import { parseArgs } from 'node:util'
 import { ExitPrice } from '../src/engine/exits/exit-price.ts'
 import { DEFAULT_EXIT_WINDOW, type ExitWindow } from '../src/engine/exits/exit-settings.ts'
 import { median, type Print, quantile, readPrints } from './exit-study/prints.ts'
 
-/** An exit is false if the price is above the stop again within this number of prints. */
+/** An exit is false if the price rises above the stop again within this number of prints. */
 const BACK_WITHIN = 10
 /** The true price, known afterwards: the median of this many prints before and after. */
 const TRUTH_SIDE = 10
@@ -18,10 +18,10 @@ const LANDING_MS = 1_500
 interface Outcome {
   exits: number
   falseExits: number
-  /** Delay after the moment at which the true price reached its stop, if it did: prints and seconds. */
+  /** Delay after the moment at which the true price reached its stop, if it reached it: in prints and in seconds. */
   readonly latePrints: number[]
   readonly lateSeconds: number[]
-  /** Proceeds of a position relative to its cost at the true price, without fees. */
+  /** Proceeds of a position relative to its cost, at the true price, without fees. */
   readonly brought: number[]
 }
 
@@ -33,7 +33,8 @@ const lastPrints =
   (prints, at) =>
     median(prints.slice(Math.max(0, at + 1 - window), at + 1).map(({ price }) => price))
 
-/** Price of the exits, as in the engine: starts with the robust price at the opening and drops old prints. */
+/** Price of the exits, as in the engine: it starts with the robust price when the position opens, and drops old
+ *  prints. */
 function asItRuns(window: ExitWindow): PriceAt {
   let opened = -1
   let folded = -1

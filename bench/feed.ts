@@ -54,7 +54,7 @@ async function bareRate(server: Server, messages: number): Promise<Rates> {
   return trades > 0 ? rates : { wall: 0, thread: 0 }
 }
 
-/** Feed, engine and journal, measured until the last row is durable. */
+/** Rate of feed, engine and journal, measured until the last row is durable. */
 async function ourRate(server: Server, folder: string, messages: number): Promise<Rates> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let watch: ReturnType<typeof stopwatch> | undefined

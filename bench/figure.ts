@@ -1,26 +1,26 @@
 import { pathToFileURL } from 'node:url'
 
-/** A measured figure: the median of several runs with its extremes, because machines are shared and noisy. */
+/** A measured figure: the median of several runs with its extremes, because other processes disturb measurements. */
 export interface Figure {
   readonly name: string
   readonly unit: string
   readonly median: number
   readonly min: number
   readonly max: number
-  /** The goal, if any; `atMost` if smaller is better. */
+  /** The goal, if there is one. `atMost`: whether smaller is better. */
   readonly goal?: number
   readonly atMost?: boolean
 }
 
 export type Spread = Pick<Figure, 'median' | 'min' | 'max'>
 
-/** Runs once to warm up, then `runs` times. */
+/** Calls a function once to warm up, then `runs` times. */
 export function measure(runs: number, once: () => number): Spread {
   once()
   return summarize(Array.from({ length: runs }, once))
 }
 
-/** One figure of Sluice, one of the bare baseline, and their ratio. */
+/** A figure of Sluice, the same figure of the bare baseline, and their ratio. */
 export type Pair = Record<'ours' | 'bare' | 'ratio', Spread>
 type Run<T> = () => T | Promise<T>
 
@@ -31,7 +31,7 @@ export async function pairs(runs: number, ours: Run<number>, bare: Run<number>, 
   return (await pairsOf(runs, of(ours), of(bare), label)).value
 }
 
-/** Like `pairs`, for runs with several figures. `label`: names the pairs on stderr while they run. */
+/** Like `pairs`, for runs with several figures. `label` is printed to stderr while the pairs run. */
 export async function pairsOf<K extends string>(
   runs: number,
   ours: Run<Readonly<Record<K, number>>>,

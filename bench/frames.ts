@@ -3,7 +3,7 @@ import { encodeBase58 } from '../src/solana/base58.ts'
 
 const TOKENS = 2_000
 const TRADERS = 3_000
-/** Digits of the clock's nanoseconds in a stamped frame: more than a day, and still exact as a double. */
+/** Modulus for the nanoseconds of the clock in a stamped frame: more than a day, and still exact as a double. */
 const STAMP = 10n ** 15n
 
 /** Messages of a busy market in the service's format: trades, with a few price updates and new tokens. All are
@@ -25,7 +25,7 @@ export function marketTexts(count: number, seed = 7): string[] {
   })
 }
 
-/** One trade as JSON text. `marketCap` has room for the stamp. */
+/** One trade as JSON text. `marketCap` has space for the stamp. */
 export function tradeText(mint: string, signature: string, trader: string, price: number, random: Random): string {
   const amount = Math.round(1e9 * (random.next() < 0.3 ? 0.005 * random.next() : random.next() + 0.02)) / 1e9
   return JSON.stringify({

@@ -55,7 +55,7 @@ function rig() {
   return { gateway, end }
 }
 
-/** From `submit` to the call of the executor, with a free slot and up to 50 open orders. */
+/** Nanoseconds from `submit` to the call of the executor, with a free slot and up to 50 open orders. */
 function submitNs(): number {
   const { gateway, end } = rig()
   const orders = Array.from({ length: 50 }, (_, index) => ({
@@ -73,7 +73,7 @@ function submitNs(): number {
   return (elapsed * 1e6) / ORDERS
 }
 
-/** A whole order: submitted, executed, refused and reported, until its lane is free. */
+/** Nanoseconds of a whole order: submitted, executed, refused and reported, until its lane is free. */
 function orderNs(): number {
   const { gateway, end } = rig()
   const start = performance.now()
@@ -84,7 +84,7 @@ function orderNs(): number {
   return ((performance.now() - start) * 1e6) / ORDERS
 }
 
-/** Takes a slot and releases it. */
+/** Nanoseconds to take a slot and release it. */
 function limiterNs(): number {
   const slots = limiter(ORDERS * 2, new SystemClock())
   const start = performance.now()
@@ -92,7 +92,7 @@ function limiterNs(): number {
   return ((performance.now() - start) * 1e6) / ORDERS
 }
 
-/** Cost of the runner per row, in runs of `run` rows, with an engine that decides nothing. */
+/** Cost of the runner per row, in runs of `run` rows, with an engine that makes no decisions. */
 function rowNs(run: number): number {
   const time = Float64Array.from({ length: 8_192 }, (_, row) => row)
   const block = { time, length: time.length } as unknown as Block

@@ -1,5 +1,5 @@
-// What a backtest costs with more bots, more tokens, orders and --out, as whole processes. Alone:
-// `npx node bench/growth.ts [--pairs N]`.
+// Cost of a backtest with more bots, more tokens, orders and --out, measured as whole processes. To run it alone: `npx
+// node bench/growth.ts [--pairs N]`.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -15,9 +15,9 @@ const TOKEN_ROWS = 4_000_000
 const SMOKE_ROWS = 50_000
 const PAIRS = 5
 const MANY_TOKENS = 50_000
-/** One token in so many is traded where orders are sparse. */
+/** Where orders are sparse, one of this many tokens is traded. */
 const SPARSE = 20
-/** So few tokens that each has prints for its slow average in a short tape. */
+/** Number of tokens that is so small that each has enough prints for its slow average in a short tape. */
 const SMOKE_TOKENS = 200
 
 interface Ground {
@@ -65,7 +65,7 @@ async function tokenFigures(ground: Ground): Promise<Figure[]> {
   return compared(pairs, `${MANY_TOKENS} tokens of ${TOKENS}`, 1.5, over(many), over(few))
 }
 
-/** Processor time that an order adds, and that --out adds. Money suffices for each order. */
+/** Processor time that an order adds, and that --out adds. The bots have enough money for each order. */
 async function orderFigures({ folder, pairs, rows }: Ground, journal: string): Promise<Figure[]> {
   const backtest = (oneIn: number, ...args: string[]): CommandCost => {
     const sma = { strategy: join(folder, 'sma.ts'), params: { oneIn } }

@@ -1,4 +1,4 @@
-// The journal, compared with the same work in bare better-sqlite3. Alone: `npx node bench/journal.ts`.
+// The journal, compared with the same work in bare better-sqlite3. To run it alone: `npx node bench/journal.ts`.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -106,7 +106,7 @@ function marketBlocks(signed: boolean): LiveBlock[] {
   })
 }
 
-/** Row by row, as a busy feed and its runner deliver them. */
+/** Appends row by row, as a busy feed and its runner deliver the rows. */
 function appendRows(journal: OpenJournal, blocks: readonly LiveBlock[]): void {
   let seq = 1
   for (const block of blocks) for (let row = 0; row < ROWS; row++) journal.rows(block, row, row + 1, seq++)
@@ -125,8 +125,9 @@ async function append(journal: OpenJournal, blocks: readonly LiveBlock[]): Promi
 const SIGNATURE = 88
 const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const
 
-/** One blob per column and block, mints and traders numbered per block, texts unchanged: no decoding, no checks. Whole
- *  columns are copied at once, and tokens are numbered in an array, because both are faster than a loop over rows. */
+/** Appends one blob per column and block. Mints and traders are numbered per block, texts are unchanged; nothing is
+ *  decoded or checked. Whole columns are copied at once, and tokens are numbered in an array, because both are faster
+ *  than a loop over rows. */
 function bareAppend(path: string, blocks: readonly LiveBlock[], signed: boolean): number {
   const db = new Database(path)
   db.pragma('page_size = 8192')
@@ -172,7 +173,7 @@ function asBytes(view: ArrayBufferView): Buffer {
   return Buffer.from(view.buffer, view.byteOffset, view.byteLength)
 }
 
-/** Sums the price of rows whose token is in the first half: five columns are read, three are used. */
+/** Sums the price of the rows whose token is in the first half. Five columns are read, and three are used. */
 function scan(path: string): number {
   const reader = openReader(path)
   const began = performance.now()
@@ -207,8 +208,8 @@ function bareScan(path: string): number {
   return result
 }
 
-/** The durable writes before the POST of an order: 30 rows, order, attempt, report and slot; compared with one bare
- *  FULL commit of one row. */
+/** Figures of the durable writes before the POST of an order (30 rows, order, attempt, report and slot), compared with
+ *  one bare FULL commit of one row. */
 async function commitFigures(folder: string, commits: number): Promise<Figure[]> {
   const journal = await startJournalThread(join(folder, 'commits.db'), options)
   const db = new Database(join(folder, 'bare-commits.db'))

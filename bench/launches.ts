@@ -13,7 +13,7 @@ import { type Figure, isMain, printFigures } from './figure.ts'
 import { base58 } from './frames.ts'
 
 const DAYS = 16
-/** From this day on, as many tokens disappear as launch. */
+/** Day from which on as many tokens disappear as are launched. */
 const FULL = 8
 const LAUNCHES_A_DAY = 20_000
 const TRADES_A_LAUNCH = 20
@@ -72,7 +72,7 @@ function heapByDay(launches: number): number[] {
   return heaps
 }
 
-/** Whether memory stays flat under 20,000 launches per day, processed at full speed. */
+/** Measures whether memory stays constant under 20,000 launches per day, processed at full speed. */
 export function benchLaunches(smoke = false): Figure[] {
   const launches = smoke ? 500 : LAUNCHES_A_DAY
   const heaps = heapByDay(launches)

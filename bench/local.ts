@@ -56,8 +56,8 @@ function nodeFor({ drawn: { user, mint, amount, tokens } }: Case): Rpc {
   return scriptedNode(script)
 }
 
-/** From the order at the gateway until its bytes reach `sendTransaction`: commit, build, checks, guards, signature,
- *  commit. */
+/** Milliseconds from the order at the gateway until its bytes reach `sendTransaction`: commit, build, checks, guards,
+ *  signature, commit. */
 async function ordersSent(signer: RunningSigner, drafts: readonly Case[], folder: string): Promise<number[]> {
   const clock = new SystemClock()
   const journal = await startJournalThread(join(folder, `${Math.random()}.db`), {

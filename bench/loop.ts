@@ -12,7 +12,8 @@ const PER_SECOND = 20_000
 const SECONDS = 4
 const RUNS = 7
 
-/** p99, microseconds: delay of a loop timer, and time of a frame from the server's socket through the engine. */
+/** p99 in microseconds of two delays: that of a timer of the event loop, and that of a frame from the server's socket
+ *  through the engine. */
 interface Delays {
   readonly loop: number
   readonly frame: number

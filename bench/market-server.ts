@@ -9,12 +9,12 @@ export type ToServer =
   | { readonly kind: 'pace'; readonly perSecond: number; readonly seconds: number }
   | { readonly kind: 'text'; readonly text: string }
 
-/** Messages of the server: its addresses, and the arrival time of each POST's first byte. */
+/** Messages of the server: its addresses, and the time at which the first byte of each POST arrived. */
 export type FromServer =
   | { readonly kind: 'listening'; readonly feedPort: number; readonly postPort: number }
   | { readonly kind: 'post'; readonly at: number }
 
-/** More frames than any window for duplicates holds. */
+/** Number of frames, larger than any window for duplicates. */
 const FRAMES = 65_536
 const CHUNK_BYTES = 65_536
 const REFUSAL = '{"error":{"code":"INSUFFICIENT_BALANCE","message":"no"}}'
@@ -32,7 +32,7 @@ function rawSocket(): Socket {
   return (client as unknown as { _socket: Socket })._socket
 }
 
-/** At full speed, limited by the reader. */
+/** Sends frames at full speed; the reader limits the rate. */
 function blast(left: number): void {
   const socket = rawSocket()
   while (left > 0) {
@@ -50,7 +50,7 @@ function blast(left: number): void {
   }
 }
 
-/** At a steady rate. Each frame is stamped with its sending time. */
+/** Sends frames at a steady rate. Each frame is stamped with its sending time. */
 function pace(perSecond: number, seconds: number): void {
   const began = performance.now()
   const count = perSecond * seconds

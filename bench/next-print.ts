@@ -13,7 +13,7 @@ export interface NextPrintMarket {
   readonly feeLamports: number
 }
 
-/** For benchmarks only: fills a lot at the price of the next print for a fixed fee, as frameworks for bars do. */
+/** Fills a lot at the price of the next print for a fixed fee, as bar-based frameworks do. For benchmarks only. */
 export class NextPrintExecutor implements Executor {
   readonly #clock: Clock
   readonly #market: NextPrintMarket

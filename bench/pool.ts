@@ -9,7 +9,7 @@ const SOL = 1_000_000_000n
 const buy: PoolTrade = { side: 'buy', exact: 'in', lamports: SOL / 100n, tokens: 1n }
 const sale: PoolTrade = { side: 'sell', exact: 'out', lamports: 0n, tokens: 1_000_000_000n }
 
-/** Microseconds per transaction in the runtime, without signing. */
+/** Microseconds per transaction in the runtime, without the time for signing. */
 function landUs(machine: Machine, make: () => Parameters<Machine['sign']>[0], count: number): number {
   let elapsed = 0
   for (let index = 0; index < count; index++) {

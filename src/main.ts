@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { helpText } from './commands/help.ts'
 
-// Help and version need no other module. A command loads the parser, and the parser loads the command's modules.
+// Help and version need no other module. For a command, the parser is loaded, which loads the command's modules.
 const [first, ...rest] = process.argv.slice(2)
 
 if (first === undefined) {
@@ -27,7 +27,7 @@ export function keepNewSpaceSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1')
 }
 
-/** Also makes V8 collect garbage sooner, when the heap is one and a half times the live data. This saves memory and
+/** Also makes V8 collect garbage earlier, when the heap is one and a half times the live data. This saves memory but
  *  costs speed. */
 export function keepHeapSmall(): void {
   keepNewSpaceSmall()

@@ -36,7 +36,7 @@ export default defineStrategy({
     },
     onFill(fill, token) {
       const lots = lotsOf(token)
-      // The list survives a restart. Without a position, the lots of an earlier one do not count.
+      // The list survives a restart. If there is no position, lots of an earlier position are ignored.
       if (fill.side === 'sell') token.durable = token.position ? lots.slice(0, -1) : null
       else token.durable = [...lots, fill.price]
     },

@@ -27,7 +27,7 @@ export default defineStrategy({
     // A curve of pump.fun starts with 30 (virtual) SOL.
     minLiquidity: z.number().min(0).max(1_000_000).default(1).describe('least initial liquidity, SOL'),
     maxLiquidity: z.number().min(0).max(1_000_000).default(1_000).describe('largest initial liquidity, SOL'),
-    // A quarter of all launches are by serial launchers.
+    // A quarter of all launches come from creators of many tokens.
     maxLaunchesPerCreator: z
       .number()
       .int()
@@ -99,7 +99,7 @@ export default defineStrategy({
         if (why !== undefined) return bot.note(event.mint, why)
         if (token.state.until > 0) return // announced twice
         if (!bot.watch(event.mint)) return bot.note(event.mint, 'its mint is no key')
-        // A timestamp in the future must not make the token young forever.
+        // A timestamp in the future must not make the token count as young forever.
         token.state.until = Math.min(event.timestamp, bot.now()) + maxAgeMs
         waiting.push(token)
       },

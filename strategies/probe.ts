@@ -1,6 +1,6 @@
 import { defineStrategy, z } from 'sluice'
 
-/** Request of the probe, sent with a signal. */
+/** Request of the probe, which a signal carries. */
 const request = z.object({
   mint: z.string(),
   sol: z.number().optional(),

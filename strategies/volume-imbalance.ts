@@ -14,7 +14,7 @@ export default defineStrategy({
     sizeSol: z.number().min(0.001).max(10).default(0.05).describe('size of a buy, SOL'),
   }),
   keys: ['trades'],
-  // Bars of a volume, because a minute with 1 SOL and a minute with 100 SOL say different things.
+  // Bars of a volume, because a minute with a volume of 1 SOL does not mean the same as one with 100 SOL.
   bars: { '10 SOL': 1 },
   exits: { stopLossPercent: 15, trailingPercent: 15, maxHoldSeconds: 900 },
   token: () => ({ netSol: 0, inARow: 0 }),

@@ -100,10 +100,10 @@ const sma: Loop = (blocks, tokens) => {
   return crossings
 }
 
-/** Counts the falls of a token's robust price, as the dip-buyer looks for them. */
+/** Counts the falls of a token's robust price, in the same way as the strategy dip-buyer. */
 const dip: Loop = (blocks, tokens) => dips(blocks, tokens, [DROP])
 
-/** Fall that no price can reach: each row is looked at, and none is acted on. */
+/** Fall that no price can reach: each row is examined, but none triggers an action. */
 export const DROP = 101
 
 /** Counts the falls for several sets of the dip-buyer's params, each with a state of its own. */

@@ -15,7 +15,7 @@ function result(): number {
   return dips(blocks, Number(tokens), drops)
 }
 
-/** Result of this many sets in a thread of its own. */
+/** Result of this many sets in a separate thread. */
 function inThread(): Promise<number> {
   const started = [name, path, tokens, `${Number(sets) / Number(threads)}`]
   const worker = new Worker(new URL(import.meta.url), { workerData: started })

@@ -30,7 +30,7 @@ export function writeBare(path: string, blocks: Iterable<Block>): void {
   db.close()
 }
 
-/** Yields the blocks. Their columns are the memory that SQLite's binding has filled, without another copy. */
+/** Yields the blocks. Their columns are the memory that SQLite's binding has filled, without a further copy. */
 export function* bareBlocks(path: string): Generator<BareBlock, void, undefined> {
   const db = new Database(path, { readonly: true })
   db.pragma(`mmap_size = ${MAPPED_BYTES}`)

@@ -5,7 +5,7 @@ export interface Candidate {
   /** Length of the window. */
   readonly prints: number
   readonly middle: 'median' | 'mean'
-  /** Prints more than twice off the robust price do not count. */
+  /** Whether prints that differ from the robust price by more than a factor of two are ignored. */
   readonly skipsLegs: boolean
   /** Number of prints that prove a collapse, after which older prints do not count; 0: a collapse has no effect. */
   readonly collapse: number
@@ -47,7 +47,7 @@ export function nameOf({ prints, middle, skipsLegs, collapse, oldestMs }: Candid
 
 const sorted = new Float64Array(Math.max(...WINDOWS))
 
-/** Middle of the first `count` values of `sorted`. */
+/** Middle value of the first `count` values of `sorted`. */
 function middleOf(count: number, middle: Candidate['middle']): number {
   const values = sorted.subarray(0, count).sort()
   if (middle === 'median') return values[(count - 1) >> 1] as number
@@ -86,7 +86,7 @@ export function pricesOf(candidate: Candidate, prints: readonly Print[], robust:
   })
 }
 
-/** First of the prints that prove a collapse below `ceiling`; undefined: there is no collapse. */
+/** First of the prints that prove a collapse below `ceiling`; undefined if there is no collapse. */
 function collapsedSince(
   prints: readonly Print[],
   from: number,

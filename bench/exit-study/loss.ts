@@ -3,19 +3,19 @@ import type { Block } from './markets.ts'
 import { type Print, quantile } from './prints.ts'
 
 const STOP_SHARE = 0.85
-/** An exit is false if the price is above the stop again within this number of prints. */
+/** An exit is false if the price rises above the stop again within this number of prints. */
 const BACK_WITHIN = 10
 /** The first position opens at this print. */
 const FIRST = 21
 /** Delay from a sale's decision to its landing, ms. */
 const LANDING_MS = 1_500
-/** A planted fall that was not sold on by then counts as this delay, ms. */
+/** Delay that is used for a planted fall without a sale by then, ms. */
 const MOST_DELAY_MS = 60_000
 /** Positions that are open at a planted fall were opened within this number of prints before it. */
 const OPEN_BEFORE = 150
 const DRAWS = 2_000
 
-/** What a candidate loses on one token. */
+/** Loss of a candidate on one token. */
 export interface Loss {
   exits: number
   falseExits: number
@@ -31,7 +31,7 @@ export interface Loss {
   unsold: number
 }
 
-/** First exit of a position opened at `since`, and its high; at = length: none. */
+/** First exit of a position opened at `since`, and its high. `at` equals the length if there is no exit. */
 function firstExit(prices: ArrayLike<number>, since: number): { at: number; high: number } {
   let high = 0
   for (let at = since; at < prices.length; at++) {

@@ -5,7 +5,7 @@ import { SeededMarket } from '../../src/sandbox/market/seeded-market.ts'
 import { playMarket } from '../pools/exact-market.ts'
 import { median, type Print } from './prints.ts'
 
-/** Prints of a token with the price that is known afterwards. */
+/** Prints of a token, with the true price, which is known only afterwards. */
 export interface Block {
   readonly prints: readonly Print[]
   /** True price after each print. */
@@ -30,7 +30,7 @@ const MARKETS = 3
 const TOKENS = 40
 const LEAST_PRINTS = 60
 
-/** A row of a market's feed. */
+/** A row of the feed of a market. */
 interface Row {
   readonly time: number
   readonly event: MarketEvent
@@ -93,7 +93,7 @@ const BURST_SHARE = 1 / 60
 const WHALE_SHARE = 1 / 6
 const UNDONE_SHARE = 0.8
 
-/** A constant-product pool that a seeded crowd trades with until, and after, a permanent fall. */
+/** A constant-product pool with which a seeded crowd trades until a permanent fall, and after it. */
 class PoolPlay {
   readonly #noise: Noise
   readonly #rate: number
@@ -103,7 +103,7 @@ class PoolPlay {
   #sol: number
   #tokens: number
   #now = 0
-  /** Logarithm of the displacement by the last whale, to be undone. */
+  /** Logarithm of the displacement by the last whale, which the following trades undo. */
   #displaced = 0
 
   constructor(noise: Noise, rate: number, token: number) {
@@ -137,7 +137,7 @@ class PoolPlay {
     else this.#move(this.#usualMove())
   }
 
-  /** Moves the price by the trade of a lognormal size; a trade is at most 4 % of the pool. */
+  /** Moves the price by a trade of a lognormal size. A trade is at most 4 % of the pool. */
   #usualMove(): number {
     const size = Math.min(0.04 * this.#sol, 0.3 * Math.exp(1.2 * this.#normal()))
     return (this.#random.next() < 0.5 ? 1 : -1) * 2 * Math.log1p(size / this.#sol)
@@ -182,7 +182,7 @@ class PoolPlay {
     this.#truth.push(this.#sol / this.#tokens)
   }
 
-  /** A feed with whole seconds, newest first within each. */
+  /** A feed with times in whole seconds, and with the newest print first within each second. */
   #reversed(): Print[] {
     const seconds = Map.groupBy(this.#prints, ({ time }) => Math.floor(time / 1_000) * 1_000)
     return [...seconds].flatMap(([time, prints]) => prints.reverse().map((print) => ({ ...print, time })))

@@ -26,7 +26,7 @@ export interface Comparison {
   readonly ledgers: ReadonlyMap<string, TokenLedger>
 }
 
-/** Time after which a refused buy would have been sold. */
+/** Time after which the tokens of a refused buy would have been sold. */
 const HOLD_MS = 20_000
 const PLACES = Object.keys(ENTRY_PLACES) as EntryPlace[]
 
@@ -100,7 +100,7 @@ function ledgersOf(
   )
 }
 
-/** What the exact results add to the simulated change of the wallet. */
+/** Difference between the exact and the simulated change of the wallet. */
 function correction(ledgers: ReadonlyMap<string, TokenLedger>): number {
   let sum = 0
   for (const { fills, exactValueLamports } of ledgers.values()) {

@@ -11,7 +11,7 @@ import { Curve, type Swap } from '../../src/solana/bonding-curve.ts'
 import { CURVE_START, TOKEN_DECIMALS, TOKEN_SUPPLY } from '../../src/solana/constants.ts'
 import { type ExactPool, sellInto, withdraw } from './exact-pool.ts'
 
-/** A whole second, as times of block are. */
+/** A whole second, like the times of blocks. */
 const MARKET_START: Millis = 1_780_000_000_000
 
 export interface ExactMarketOptions {
@@ -28,9 +28,9 @@ export interface FeedRow {
 /** A seeded market whose pools are known exactly. */
 export interface ExactMarket {
   readonly seed: number
-  /** What a recorder of the feed has. */
+  /** Rows that a recorder of the feed would have. */
   readonly rows: readonly FeedRow[]
-  /** Interruptions of the feed, in order: trading goes on and its rows are lost. */
+  /** Interruptions of the feed, in order. Trading continues during an interruption, and its rows are lost. */
   readonly gaps: readonly { readonly from: Millis; readonly to: Millis }[]
   /** By mint. */
   readonly pools: ReadonlyMap<string, ExactPool>
@@ -44,20 +44,20 @@ const PLAIN_POOLS = 16
 const HONEYPOTS_PER_LAUNCH = 0.03
 const SMALLEST_WHALE_SOL = 5
 const LARGEST_WHALE_SOL = 40
-/** A whale buys a token that traded within this time. */
+/** A whale buys only a token that traded within this time. */
 const ACTIVE_MS = 15_000
 /** Mean times between two events of a kind, ms. */
 const EVERY = { whale: 9_000, dump: 15_000, honeypot: 1_000 / LAUNCHES_PER_SECOND / HONEYPOTS_PER_LAUNCH }
 /** Share of the plain pools whose liquidity is withdrawn during the recording. */
 const WITHDRAWN_SHARE = 0.2
 const STAYING_PERMILLE = 40n
-/** Share of a plain pool's trades that a pause follows. */
+/** Share of a plain pool's trades after which a pause follows. */
 const PAUSE_SHARE = 0.005
 const GAPS_PER_MINUTE = 0.1
 
 /** Plays a market from a seed: launches and their crowds, routers' wrong prints, sold-out curves that migrate, and
- *  creators that sell everything come from the sandbox. This adds plain pools of any depth, whales, dumps, withdrawn
- *  liquidity, honeypots and interruptions of the feed. */
+ *  creators that sell everything come from the sandbox. This function adds plain pools of any depth, whales, dumps,
+ *  withdrawn liquidity, honeypots and interruptions of the feed. */
 export function playMarket({ seed, minutes }: ExactMarketOptions): ExactMarket {
   return new Play(seed, minutes * 60_000).run()
 }
@@ -71,7 +71,7 @@ class Play {
   readonly #rows: FeedRow[] = []
   readonly #pools = new Map<string, ExactPool>()
   readonly #tradedAt = new Map<string, number>()
-  /** Tokens whose traders are simulated here, and not by the sandbox. */
+  /** Tokens whose traders are simulated here instead of in the sandbox. */
   readonly #listings = new Map<string, Listing>()
   readonly #plain: Listing[] = []
   readonly #floor: MarketFloor
@@ -117,7 +117,8 @@ class Play {
     return this.#listings.get(mint) ?? this.#market.token(mint)
   }
 
-  /** Every trade has moved its curve when it is heard; the difference to the state before is the trade itself. */
+  /** Records a trade. Its event arrives after the trade has moved the curve, so the trade is computed as the difference
+   *  from the state before. */
   #heard(event: MarketEvent): void {
     this.#rows.push({ time: this.#time, event })
     const token = this.#token(event.mint)
@@ -157,7 +158,8 @@ class Play {
     return listing
   }
 
-  /** 15 to 400 SOL against a share of the supply: some are shallower, some deeper than a fresh migration. */
+  /** Opens a plain pool with 15 to 400 SOL and a share of the supply. Some of these pools are shallower and some are
+   *  deeper than that of a freshly migrated token. */
   #openPlainPool(): void {
     const virtualSol = BigInt(Math.floor(15 * (400 / 15) ** this.#draws.next() * 1e9))
     const virtualTokens = (TOKEN_SUPPLY * BigInt(Math.floor(this.#draws.between(20, 500)))) / 1_000n
@@ -171,7 +173,8 @@ class Play {
       this.#clock.after(this.#draws.between(this.#lengthMs / 4, this.#lengthMs), () => this.#withdraw(listing))
   }
 
-  /** Traders of a plain pool: as many buy as sell, in bursts and pauses. They end with its liquidity. */
+  /** Starts the traders of a plain pool. They buy as often as they sell, in bursts and pauses, and stop when the
+   *  liquidity is withdrawn. */
   #trickle(listing: Listing, meanMs: number): void {
     const pauseMs = this.#draws.chance(PAUSE_SHARE) ? this.#draws.between(20_000, 120_000) : 0
     this.#clock.after(pauseMs + this.#draws.exponential(meanMs), () => {
@@ -183,7 +186,7 @@ class Play {
     })
   }
 
-  /** The pool's owner takes the liquidity. No trade happens, so the feed prints nothing until a few holders sell. */
+  /** Withdraws the liquidity of a pool. No trade happens, so the feed prints nothing until a few holders sell. */
   #withdraw(listing: Listing): void {
     const { mint, curve } = listing
     withdraw(curve, STAYING_PERMILLE)
@@ -196,7 +199,7 @@ class Play {
     events.push({ kind: 'withdraw', time: this.#time, amount: STAYING_PERMILLE, after: { ...curve.reserves } })
   }
 
-  /** Buys a token that trades now, and sells the tokens again, in one or two parts. */
+  /** Buys a token that trades at present, and later sells the tokens in one or two parts. */
   #whale(): void {
     const active = [...this.#tradedAt].filter(([, at]) => this.#now - at < ACTIVE_MS)
     if (active.length === 0) return
@@ -215,7 +218,7 @@ class Play {
     this.#clock.after(this.#draws.exponential(60_000), () => this.#sell(token, trader, bag - first))
   }
 
-  /** A holder of a plain pool's token sells 5 to 60 % of what the pool can pay, or buys as much. */
+  /** Lets a holder of a plain pool's token sell 5 to 60 % of the amount that the pool can pay, or buy as much. */
   #dump(): void {
     if (this.#plain.length === 0) return
     const token = this.#draws.pick(this.#plain)
@@ -227,7 +230,7 @@ class Play {
     else this.#buy(token, trader, (Number(virtualSol) / 1e9) * share)
   }
 
-  /** Launches a token that only its owner can sell. The owner of every second one sells a little, as a bait. */
+  /** Launches a token that only its owner can sell. The owner of every second honeypot sells a few tokens, as bait. */
   #honeypot(): void {
     const token = this.#newListing(new Curve(), true)
     const { mint, symbol, name, creator, metadata, curve } = token
@@ -249,7 +252,7 @@ class Play {
     trade()
   }
 
-  /** Returns the base units bought. */
+  /** Buys tokens. Returns the base units bought. */
   #buy(token: MarketToken, trader: string, sol: number): bigint {
     const swap = token.curve.quoteBuy(BigInt(Math.floor(sol * 1e9)))
     if (swap.tokens <= 0n) return 0n
@@ -287,12 +290,13 @@ class Play {
   }
 }
 
-/** Base units worth this many SOL at the marginal price, as far as holders outside of the pool have them. */
+/** Base units that are worth this many SOL at the marginal price, limited to the tokens of holders outside of the
+ *  pool. */
 function tokensWorth(listing: Listing, sol: number): bigint {
   return sellable(listing, BigInt(Math.floor((sol / listing.curve.price) * 10 ** TOKEN_DECIMALS)))
 }
 
-/** One holder has at most a third of the tokens that are not in the pool. */
+/** Limits an amount, because one holder has at most a third of the tokens that are not in the pool. */
 function sellable({ curve }: Listing, wanted: bigint): bigint {
   const most = (TOKEN_SUPPLY - curve.reserves.virtualTokens) / 3n
   return wanted < most ? wanted : most

@@ -3,7 +3,7 @@ import { Curve, type Reserves, type Swap } from '../../src/solana/bonding-curve.
 import { CURVE_FEE_BPS, POOL_START } from '../../src/solana/constants.ts'
 
 /** A change of a pool. Amounts are integers: lamports that entered with a buy, without the venue's fee; base units that
- *  came in with a sale; for a withdrawal of liquidity the thousandths that stay. */
+ *  came in with a sale; for a withdrawal of liquidity, the thousandths that remain. */
 export interface PoolEvent {
   readonly kind: 'buy' | 'sell' | 'withdraw'
   readonly time: Millis
@@ -15,7 +15,7 @@ export interface PoolEvent {
 /** The exact history of a token's pool. */
 export interface ExactPool {
   readonly mint: string
-  /** Only the owner can sell. */
+  /** Whether only the owner can sell. */
   readonly isHoneypot: boolean
   readonly start: Reserves
   readonly events: PoolEvent[]
@@ -34,22 +34,22 @@ export function sellInto(curve: Curve, tokens: bigint): Swap {
   return paid
 }
 
-/** Takes liquidity out of a pool without a trade: the price stays, the depth goes. */
+/** Takes liquidity out of a pool without a trade: the price stays the same, and the depth falls. */
 export function withdraw(curve: Curve, stayingPermille: bigint): void {
   const { virtualSol, virtualTokens, realTokens } = curve.reserves
   const left = (amount: bigint): bigint => (amount * stayingPermille) / 1_000n
   curve.settle({ virtualSol: left(virtualSol), virtualTokens: left(virtualTokens), realTokens: left(realTokens) })
 }
 
-/** A pool that a bot's own trades have displaced. Every later event of the recorded history happens in it
- *  unchanged: a buy pays in the same SOL, a sale the same tokens. */
+/** A pool that a bot's own trades have displaced. Every later event of the recorded history is applied to it: a buy
+ *  pays in the same SOL, and a sale the same tokens. */
 export class DisplacedPool {
   readonly #pool: ExactPool
   readonly #curve: Curve
   /** Number of the next recorded event. */
   #next: number
 
-  /** The undisturbed pool after its last event at or before `time`. */
+  /** `time`: the pool starts in its recorded state after the last event at or before this time. */
   constructor(pool: ExactPool, time: Millis) {
     this.#pool = pool
     this.#next = firstAfter(pool.events, time)
@@ -60,7 +60,7 @@ export class DisplacedPool {
     return this.#curve.reserves
   }
 
-  /** Lets the recorded events up to `time` happen. */
+  /** Applies the recorded events up to `time`. */
   advance(time: Millis): void {
     const { events } = this.#pool
     for (let event = events[this.#next]; event !== undefined && event.time <= time; event = events[this.#next]) {
@@ -69,14 +69,14 @@ export class DisplacedPool {
     }
   }
 
-  /** Spends at most `lamports`, the venue's fee included; less if a curve sells out. */
+  /** Spends at most `lamports`, including the venue's fee; less if a curve sells out. */
   buy(lamports: bigint): Swap {
     const swap = this.#curve.quoteBuy(lamports)
     this.#curve.applyBuy(swap)
     return swap
   }
 
-  /** undefined: the token cannot be sold. */
+  /** Sells tokens. Returns undefined if the token cannot be sold. */
   sell(tokens: bigint): Swap | undefined {
     return this.#pool.isHoneypot ? undefined : sellInto(this.#curve, tokens)
   }
@@ -86,7 +86,7 @@ export class DisplacedPool {
     if (kind === 'withdraw') withdraw(curve, amount)
     else if (kind === 'sell') sellInto(curve, amount)
     else curve.applyBuy(curve.quoteBuy(spendFor(amount)))
-    // The trade that completed the recorded curve completes the displaced one, too.
+    // The trade that completed the recorded curve also completes the displaced curve.
     if (after.complete && !curve.reserves.complete)
       curve.reserves = { ...POOL_START, realTokens: POOL_START.virtualTokens, complete: true }
   }

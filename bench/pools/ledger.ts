@@ -3,8 +3,8 @@ import type { Fill } from '../../src/engine/order.ts'
 import { SLOT_MS } from '../../src/solana/constants.ts'
 import { DisplacedPool, type ExactPool } from './exact-pool.ts'
 
-/** Place of an order in the slot in which it landed: the share of the slot's trades that come before it is unknown, so
- *  each result is computed for three. */
+/** Place of an order in the slot in which it landed: the share of the slot's trades that come before the order is
+ *  unknown, so each result is computed for three shares. */
 export const ENTRY_PLACES = { start: 0, middle: 0.5, end: 1 } as const
 export type EntryPlace = keyof typeof ENTRY_PLACES
 

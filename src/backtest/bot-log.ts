@@ -16,7 +16,7 @@ export interface OrderRecord {
   readonly time: Millis
   /** Robust price at the decision, SOL per token; null if unknown. */
   readonly price: number | null
-  /** Amount that a buy was to spend, lamports; null for a sale. */
+  /** Amount that a buy should spend, lamports; null for a sale. */
   readonly lamports: number | null
   readonly reason: string
   /** Time of the first attempt; null if there was none yet. */
@@ -64,8 +64,8 @@ export class BotLog {
     this.orders.set(id, { id, mint, side, class: kind, time, price, lamports, reason, ...unset })
   }
 
-  /** Records the time of sending. An attempt is reported at each change of its state; its first `armed` is the
-   *  sending. */
+  /** Records the time of sending. An attempt is reported at each change of its state; the first report of `armed` marks
+   *  the sending. */
   attempt({ orderId, state, armedAt }: Attempt): void {
     if (state !== 'armed') return
     this.requestTimes.push(armedAt)

@@ -8,7 +8,7 @@ import type { BotLog } from './bot-log.ts'
 
 /** Costs of a bot, lamports. */
 export interface Fees extends Omit<MoneyTotals, 'wallet'> {
-  /** Loss by price moves between decision and landing, and by the impact of the orders. It is measured against the
+  /** Loss from price moves between decision and landing, and from the impact of the orders. It is measured against the
    *  robust price at the decision. */
   readonly slippage: number
 }
@@ -27,12 +27,12 @@ export class BotResult {
   readonly refused = new Map<string, number>()
   /** Number of orders that ended without a fill, by state and code. */
   readonly ended = new Map<string, number>()
-  /** Records for the report; undefined if no report is wanted. */
+  /** Records for the report; undefined if no report will be written. */
   readonly log: BotLog | undefined
   readonly #totals = noTotals()
   #slippage = 0
   readonly #sums = new PositionSums(({ mint }) => mint)
-  /** The keys of `ended`, by state and code. They are cached, because a new string would be hashed for each order. */
+  /** The keys of `ended`, by state and code. They are cached to avoid building and hashing a string for each order. */
   readonly #endings = new Map<OrderState, Map<ErrorCode | '', string>>()
 
   constructor(name: string, log?: BotLog) {
@@ -108,7 +108,7 @@ export class BotResult {
   }
 }
 
-/** Lamports that the trade paid more, or received less, than at `price`. */
+/** Lamports that the trade cost more, or yielded less, than at `price`. */
 function slippageOf({ side, tokens, decimals, costs }: Fill, price: number): number {
   const decided = price * wholeTokens(tokens, decimals) * LAMPORTS_PER_SOL
   return Math.round(side === 'buy' ? costs.tradeLamports - decided : decided - costs.tradeLamports)
@@ -124,7 +124,7 @@ export interface Cost {
   readonly name: keyof Fees
   readonly label: string
   readonly sol: number
-  /** Share of the result that the decisions would have had without costs; null if that is not positive. */
+  /** Share of the result that the decisions would have had without costs; null if that result is not positive. */
   readonly percentOfGross: number | null
 }
 

@@ -32,14 +32,15 @@ export interface KeyCoverage {
   readonly segments: readonly SegmentCoverage[]
 }
 
-/** Smallest share that a key must cover. Below it, a bot sees another market than the one it would have traded on. */
+/** Smallest share that a key must cover. With less, a bot would see a market that differs from the real one. */
 const LEAST_SHARE = 0.95
 
-/** Length of a gap that counts as a pause of the recording. A feed reconnects within a minute if it can. */
+/** Length from which a gap counts as a pause of the recording. A feed reconnects within a minute if this is
+ *  possible. */
 const PAUSE_MS = 600_000
 
-/** Computes the coverage of each key. Not counted as recorded are the time before a segment's feed was first live,
- *  pauses, and the time between segments. */
+/** Computes the coverage of each key. The recorded time does not include the time before a segment's feed was first
+ *  live, pauses, and the time between segments. */
 export function coverageOf(keys: readonly string[], events: Iterable<FeedEvent>): KeyCoverage[] {
   const watches = keys.map((key) => new KeyWatch(key))
   for (const event of events) for (const watch of watches) watch.take(event)
@@ -59,7 +60,8 @@ export function shareOf({ segments }: KeyCoverage): number {
   return segments.some(({ isPresent }) => isPresent) ? 1 : 0
 }
 
-/** Describes the missing data; empty if the recording has what a bot with this key would have received. */
+/** Describes the missing data; empty if the recording contains the data that a bot with this key would have
+ *  received. */
 export function lackOf(coverage: KeyCoverage): string[] {
   const { key, segments } = coverage
   if (segments.length === 0) return [`${key}: the feed was never live`]
@@ -161,8 +163,8 @@ class KeyWatch implements KeyCoverage {
   }
 }
 
-/** Coverage of the keys that the bots need, and a description of missing data. Throws SluiceError (exit 2) if there are
- *  no bots or rows, and also if data is missing, unless `partial`. */
+/** Returns the coverage of the keys that the bots need, and a description of missing data. Throws SluiceError (exit 2)
+ *  if there are no bots or rows. Also throws it if data is missing, unless `partial` is true. */
 export function tapeCoverage(
   config: Pick<Config, 'bots' | 'wallets'>,
   market: Market,
@@ -181,7 +183,7 @@ export function tapeCoverage(
 export function refuseLacks(lacks: readonly string[]): void {
   if (lacks.length === 0) return
   throw new SluiceError(
-    `the tape does not cover what the bots need; --partial runs anyway\n${lacks.map((lack) => `  ${lack}`).join('\n')}`,
+    `the tape lacks data that the bots need; --partial runs anyway\n${lacks.map((lack) => `  ${lack}`).join('\n')}`,
     ExitCode.usage,
   )
 }
@@ -219,7 +221,7 @@ export class WatchedMints {
     return this.#wants.filter((key) => !FIREHOSES.includes(key))
   }
 
-  /** Replaces the wanted keys. Most orders change one or two keys and the others keep their order, so one pass finds
+  /** Replaces the wanted keys. Most orders change one or two keys and leave the order of the others, so one pass finds
    *  the changes. */
   want(time: Millis, keys: readonly string[]): void {
     const before = this.#wants

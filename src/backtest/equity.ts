@@ -8,8 +8,8 @@ import { type Drawdown, Falls, type Level } from './falls.ts'
 /** The tape's time is divided into this many steps. The curve keeps the lowest and the highest level of each step. */
 const STEPS = 1_000
 
-/** Equity of a bot over time: its balance plus the value of its positions. All samples count in the figures. The curve
- *  keeps only extreme samples, so its memory does not grow with the tape. */
+/** Equity of a bot over time: its balance plus the value of its positions. The figures use all samples. The curve keeps
+ *  only extreme samples, so its memory does not grow with the tape. */
 export class Equity {
   readonly #falls = new Falls()
   readonly #from: Millis
@@ -86,12 +86,12 @@ interface Sampled {
   readonly equity: Equity
 }
 
-/** Smallest number of samples over a tape; LONGEST_STEP_MS is the longest time between two samples. */
+/** SAMPLES is the smallest number of samples over a tape, and LONGEST_STEP_MS the longest time between two samples. */
 const SAMPLES = 2_000
 const LONGEST_STEP_MS: Millis = 10_000
 
 /** Samples the equity of every bot in equal steps of the tape's time, and the equity of a bot after each of its fills.
- *  Sampling has no side effects. Orders that are open when the tape ends count at its end. */
+ *  Sampling has no side effects. Fills of orders that are open when the tape ends count at the end of the tape. */
 export class EquitySampler {
   readonly #bots: readonly Sampled[]
   readonly #clock: Clock
@@ -118,7 +118,7 @@ export class EquitySampler {
     next()
   }
 
-  /** Call at each fill. The bot is sampled at the same time, as soon as its position includes the fill. */
+  /** Call at each fill. The bot is sampled at the time of the fill, as soon as its position includes the fill. */
   filled(bot: string): void {
     const sampled = this.#bots.find(({ result }) => result.name === bot)
     if (sampled === undefined || this.#filled.has(sampled)) return
@@ -129,7 +129,7 @@ export class EquitySampler {
     })
   }
 
-  /** Takes the last sample, and values the open positions. */
+  /** Takes the last sample, with the values of the open positions. */
   end(): void {
     this.#sampleAll()
     for (const { result } of this.#bots) {

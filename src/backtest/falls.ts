@@ -50,7 +50,8 @@ export class Falls {
     return this.#largestShare
   }
 
-  /** Longest time below an earlier high. If that high was not reached again, the time ends at the last level. */
+  /** Longest time below an earlier high. If the equity did not reach that high again, the time ends at the last
+   *  level. */
   get longestMs(): Millis {
     return this.#longestMs
   }

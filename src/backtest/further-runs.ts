@@ -30,13 +30,13 @@ const SEEDS_A_RUN = 5
 export interface ExtraOptions {
   /** Called with the number of rows played over all further runs; `extraRows` returns the total. */
   readonly progress: (rows: number) => void
-  /** The fill model of the backtest; these runs vary it. */
+  /** The fill model of the backtest, which these runs vary. */
   readonly model: (assumed: FillModel) => FillModel
   /** Number of bots with random entries for each bot, at least 1. */
   readonly seeds: number
 }
 
-/** Number of rows that the further runs play. */
+/** Number of rows that the further runs will play. */
 export function extraRows(config: Config, market: Market, seeds: number): number {
   return market.rows * (STRESS.length + SIZES.length + 3 + config.bots.length * Math.ceil(seeds / SEEDS_A_RUN))
 }
@@ -62,7 +62,7 @@ export function extrasOf(
     done += market.rows
     return found
   }
-  // The runs are made one at a time and only these figures are kept, because engines and logs are large.
+  // The runs are made one at a time, and only these figures are kept, because engines and logs need much memory.
   const stress = STRESS.map((factor) =>
     variedRuns(factor, run(config, { logged: true, model: (assumed) => stressed(model(assumed), factor) })),
   )
@@ -123,14 +123,15 @@ interface Chance {
   readonly bot: BotConfig
   /** Outcome of the bot in the backtest itself. */
   readonly base: BotOutcome
-  /** Outcome of the bot's entries when only the configured exits sell. */
+  /** Outcome of the bot's entries if only the configured exits sell. */
   readonly own: BotOutcome
   /** Number of trades on the tape. */
   readonly trades: number
   readonly seeds: number
 }
 
-/** Results of random entries with the exits of a bot; null if the bot bought nothing, or no random run did. */
+/** Results of random entries with the exits of a bot; null if the bot bought nothing, or if no random run bought
+ *  anything. */
 function byChance(chance: Chance, run: (config: Config) => Backtest): RandomEntries | null {
   const { config, base, own, seeds } = chance
   if (base.result.buys === 0) return null
@@ -145,7 +146,7 @@ function byChance(chance: Chance, run: (config: Config) => Backtest): RandomEntr
       if (percent !== null) percents.push(percent)
       trades += one.result.buys
     }
-  // A run without a fill is left out: counted as 0 %, it would be better than every loss.
+  // A run without a fill is left out. If it counted as 0 %, it would rank above every loss.
   if (percents.length === 0) return null
   const at = (values: readonly number[], share: number): number => quantile(values, share) as number
   const entriesPercent = percentOf(own)
@@ -176,7 +177,7 @@ function randomBots({ bot, base: { result }, trades, seeds }: Chance): BotConfig
   })
 }
 
-/** A balance that no market can use up. */
+/** A balance that is always large enough. */
 const ENOUGH = lamports(1_000_000 * LAMPORTS_PER_SOL)
 
 function unlimited(config: Config): Config {
@@ -193,8 +194,8 @@ function withoutSales(config: Config): Config {
   return { ...config, bots }
 }
 
-/** Returns the configuration with all orders `factor` times as large. Money and limits grow with them, so that only the
- *  market can refuse an order. */
+/** Returns the configuration with all orders `factor` times as large. Money and limits are multiplied too, so that only
+ *  the market can refuse an order. */
 function sized(config: Config, factor: number): Config {
   const times = <T extends Lamports | null>(amount: T): T =>
     amount === null ? amount : (lamports(Math.round(amount * factor)) as T)

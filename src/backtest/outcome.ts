@@ -11,7 +11,7 @@ import type { Equity } from './equity.ts'
 import type { ReplayedStart } from './replay/recorded-start.ts'
 
 export interface BacktestOptions {
-  /** Whether to run although the tape does not cover what the bots need. */
+  /** Whether to run even if the tape lacks data that the bots need. */
   readonly partial: boolean
   /** Called from time to time with the number of rows played. */
   readonly progress?: (rows: number) => void
@@ -21,7 +21,7 @@ export interface BacktestOptions {
   readonly journal?: Journal | undefined
   /** Number of rows after which the result of each bot is noted. */
   readonly splitRow?: number | undefined
-  /** Whether a strategy that throws ends only its own bot, and not the run. */
+  /** Whether a strategy that throws ends only its own bot instead of the run. */
   readonly tolerant?: boolean
   /** Whether to keep the records for a report: orders, round trips and equity of each bot. */
   readonly logged?: boolean
@@ -54,14 +54,15 @@ export interface BotOutcome {
   readonly startLamports: number
   /** Liquidation value of the bot's open positions at the end. */
   readonly valueLamports: number
-  /** Net result at `splitRow` or at the note, including the liquidation value of the positions that were open then. */
+  /** Net result at `splitRow` or at the note, including the liquidation value of the positions that were open at that
+   *  time. */
   readonly splitLamports: number | undefined
-  /** Liquidation value, at the note, of the bot's positions in the other run. */
+  /** Liquidation value, at the note, of the positions that the bot has in the other run. */
   readonly foreignLamports: number
   /** Error that the bot's strategy threw; '' if it threw none. */
   readonly threw: string
   readonly model: FillModel
-  /** How far the bot's fills depend on estimated depths. */
+  /** Dependence of the bot's fills on estimated depths. */
   readonly depth: DepthUse | undefined
   /** Equity of the bot over time; empty unless `logged`. */
   readonly equity: Equity
@@ -76,7 +77,7 @@ export interface Backtest {
   readonly gaps: number
   readonly gapMs: number
   readonly coverage: readonly KeyCoverage[]
-  /** Data that the bots need and the tape lacks; empty unless `partial`. */
+  /** Data that the bots need but the tape lacks; empty unless `partial`. */
   readonly lacks: readonly string[]
   readonly mints: Pick<WatchedMints, 'wanted' | 'absent'>
   readonly plan: Plan

@@ -8,7 +8,7 @@ type Gap = Extract<FeedNews, { kind: 'gap' }>
 export class Pauses {
   #endedAt: Millis | undefined
 
-  /** Adds an item of the tape, in order. Returns the event that follows from it; undefined if there is none. */
+  /** Processes an item of the tape, in order. Returns the event that the item causes; undefined if there is none. */
   take(item: MarketItem): { readonly time: Millis; readonly news: FeedNews } | undefined {
     if (item.kind === 'ended') {
       this.#endedAt = item.stretch.to
@@ -20,8 +20,8 @@ export class Pauses {
   }
 }
 
-/** Adds the tokens that bots watch to a gap in `trades`, because a bot that watches single tokens receives only gaps of
- *  its own keys. `wanted`: current subscription keys. */
+/** Adds the tokens that bots watch to a gap in `trades`, because a bot that watches single tokens is only notified of
+ *  gaps of its own keys. `wanted`: current subscription keys. */
 export function withWatched({ keys, ...gap }: Gap, wanted: readonly string[]): Gap {
   const mints = wanted.filter((key) => !FIREHOSES.includes(key))
   return { ...gap, keys: keys.includes('trades') ? [...new Set([...keys, ...mints])] : keys }

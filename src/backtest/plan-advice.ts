@@ -15,7 +15,7 @@ export interface PlanRun {
   readonly use: PlanUse
   readonly orders: number
   readonly netLamports: number
-  /** Net result that is lost compared to the same run without limits. */
+  /** Net result that is lost compared with the same run without limits. */
   readonly lostLamports: number
 }
 
@@ -24,12 +24,12 @@ export interface PlanAdvice {
   readonly runs: readonly PlanRun[]
   /** The cheapest plan under which no exit waits; undefined if there is none. */
   readonly advised: PlanRun | undefined
-  /** Most requests in any minute of the run without a limit. */
+  /** Largest number of requests in any minute of the run without a limit. */
   readonly peakPerMinute: number
 }
 
 /** Plays a tape under each plan. All bots of the configuration share one budget, as in live trading. The result shows
- *  the orders that wait or are refused, and what this costs. `partial` and errors are as in a backtest. */
+ *  which orders wait or are refused, and the cost of this. `partial` and errors are as in a backtest. */
 export function advisePlan(config: Config, market: Market, partial: boolean, progress?: RowsReport): PlanAdvice {
   const { plan: configured } = config.service
   const { published } = venueOf(config.service).plans

@@ -14,7 +14,7 @@ export const RESULTS = 'results.db'
 export const REPORT_PAGE = 'report.html'
 /** The report is written last. If it exists, the run is complete. */
 export const REPORT = 'report.json'
-/** Space limits of 0. Results can be computed again, so no disk space is reserved for them. */
+/** Space limits of 0, because no disk space needs to be reserved for results that can be computed again. */
 const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
 
 /** Calls `run` with a new journal in the folder, or without a journal if `folder` is undefined. If the run fails, its
@@ -44,7 +44,7 @@ export function writeReport(folder: string, report: Report): void {
   writeFileSync(join(folder, REPORT), `${JSON.stringify(report)}\n`, { mode })
 }
 
-/** Removes the results of an interrupted run, which has no report. Throws SluiceError if the run is complete or still
+/** Removes the results of an interrupted run, which have no report. Throws SluiceError if the run is complete or still
  *  writing, or if the results are not those of a backtest. */
 function clearUnfinished(folder: string): void {
   const path = join(folder, RESULTS)

@@ -17,13 +17,13 @@ export interface ResultsOptions {
   readonly filled?: (bot: string) => void
 }
 
-/** Journal of a backtest. Sums up the results, and passes everything except the tape on to the journal of a file, if
- *  there is one. No caller waits for a commit. */
+/** Journal of a backtest. Sums up the results, and passes everything except the tape to the journal in a file, if there
+ *  is one. No caller waits for a commit. */
 export class BacktestResults implements Journal {
   readonly bots: readonly BotResult[]
   /** Index of each bot, by name. */
   readonly #numbers: ReadonlyMap<string, number>
-  /** Index of the bot of the last lookup. It is tried first, because outputs of one order follow each other. */
+  /** Index of the bot of the last lookup. It is tried first, because consecutive outputs often belong to one order. */
   #last = 0
   readonly #journal: Journal | undefined
   readonly #filled: ((bot: string) => void) | undefined
@@ -54,7 +54,7 @@ export class BacktestResults implements Journal {
     const unread = this.bots.flatMap(({ name, polls }) =>
       polls === 0
         ? []
-        : `${name}: the pools of quiet tokens would have been read ${polls} times (whenStale: poll); a tape has no pools, so they were held until the next print`,
+        : `${name}: the pools of quiet tokens would have been read ${polls} times (whenStale: poll); a tape contains no pools, so the tokens were held until the next print`,
     )
     return [...this.#alarms, ...unread]
   }

@@ -1,10 +1,10 @@
 import type { Entry } from '../engine/replay/compare-decisions.ts'
 import { type Market, type MarketItem, withItems } from '../journal/tape/market-tape.ts'
 
-/** Receives the number of rows that are done, and of all rows of a command. */
+/** Receives the number of rows that a command has read, and the total number. */
 export type RowsReport = (rows: number, of: number) => void
 
-/** Returns the same market, whose rows are reported while they are read by `passes` passes over it. */
+/** Returns the same market. Its rows are reported while `passes` passes over it read them. */
 export function reporting(market: Market, passes: number, report?: RowsReport): Market {
   const read = new RowsRead(report)
   read.expect(passes * market.rows)
@@ -40,7 +40,7 @@ export class RowsRead {
     }
   }
 
-  /** Returns the same market; the rows of each pass over it are added. */
+  /** Returns the same market. The rows of each pass over it are added. */
   market(market: Market): Market {
     return withItems(market, (mints) => this.items(market.items(mints)))
   }

@@ -35,7 +35,7 @@ import { SourceData } from './source-data.ts'
 
 export type { Backtest, BacktestOptions, BotOutcome } from './outcome.ts'
 
-/** Largest share of the mints that bots watched or held that the tape may lack without a complaint. */
+/** Largest share of the mints that bots watched or held that may be missing on the tape without a complaint. */
 const MOST_ABSENT = 0.02
 const BOOT = 'simulated'
 
@@ -52,7 +52,7 @@ export function runBacktest(config: Config, market: Market, options: BacktestOpt
   return run.report(coverage, [...lacks, ...run.lacks])
 }
 
-/** Returns `bots` with `some` of them in one wallet. The wallet has the money of the first of these. */
+/** Returns `bots`, with `some` of them in one wallet, which has the money of the first of these bots. */
 function inOneWallet(bots: readonly BotSettings[], { bots: some, lamports }: OneWallet = NO_WALLET): BotSettings[] {
   const first = bots.find(({ name }) => some.includes(name))
   return bots.map((bot) =>
@@ -202,8 +202,8 @@ class Run {
     return sum
   }
 
-  /** Value of a position: the amount that the pool would pay for it, at a price at which the position's exits would
-   *  act. */
+  /** Value of a position: the amount that the pool would pay for it, at the price that the position's exits would
+   *  use. */
   #worthOf(position: Position): number {
     return this.#paper.valueOf(position, this.#segment.engine.exitPriceOf(position))
   }
@@ -249,7 +249,7 @@ class Run {
           return
         }
         throw new SluiceError(
-          `${bot}: its strategy ${code === 'STRATEGY_THREW' ? 'threw' : 'was ended'} at ${dateTimeOf(clock.now())} UTC, so there is no result: ${reason}`,
+          `${bot}: its strategy ${code === 'STRATEGY_THREW' ? 'threw' : 'was ended'} at ${dateTimeOf(clock.now())} UTC, so it has no result: ${reason}`,
         )
       },
     })
@@ -297,8 +297,8 @@ class Run {
     yield* this.#end()
   }
 
-  /** Yields the rows of a recorded run and, between them in their places, its inputs: those that the replay receives,
-   *  and moments at which the replay causes events itself. */
+  /** Yields the rows of a recorded run and its inputs at their points between the rows. Includes the inputs that the
+   *  replay receives, and the points at which the replay causes events itself. */
   *#recordedItems({ items, told, moments }: ReplayedStart): Generator<TapeItem, void, undefined> {
     for (const item of items(this.#mints)) {
       if (item.kind === 'rows') yield item
@@ -330,7 +330,7 @@ class Run {
   }
 
   #news(time: Millis, news: FeedNews | SourceNews): TapeItem[] {
-    // Orders and timers before the news still change what the bots watch.
+    // Orders and timers before this event still change which tokens the bots watch.
     this.#clock.advanceTo(time)
     if (news.kind === 'source')
       return this.#sources.inputsOf(news).map((input) => ({ kind: 'input', time, input }) as const)

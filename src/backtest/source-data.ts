@@ -8,14 +8,14 @@ import { firstFrom, type Market, type MarketItem, type SourceNews } from '../jou
 
 type Bots = readonly Pick<BotConfig, 'name' | 'strategy' | 'sources'>[]
 
-/** A source of a bot, and where its data in a backtest comes from. */
+/** A source of a bot, and the origin of its data in a backtest. */
 interface Supply {
   readonly bot: string
   readonly name: string
   readonly schema: Sources[string]['schema']
-  /** Settings with a file; undefined if recorded answers serve the source. */
+  /** Settings with a file; undefined if recorded answers are used. */
   readonly file: (SourceConfig & { readonly file: string }) | undefined
-  /** Bot whose recorded answers serve the source; undefined if there are none. */
+  /** Bot whose recorded answers are used; undefined if there are none. */
   readonly recordedBy: string | undefined
 }
 
@@ -24,7 +24,7 @@ interface FileAnswer extends TimedValue {
   readonly name: string
 }
 
-/** Values of files that were read. */
+/** Values of the files that were read. */
 const read = new WeakMap<SourceConfig, readonly TimedValue[]>()
 
 /** Data of the sources of bots in a backtest: from their files, else from the answers on the tape. */

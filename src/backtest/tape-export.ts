@@ -23,9 +23,9 @@ export interface ExportOptions {
   readonly progress?: (rows: number) => void
 }
 
-/** Writes a tape to a new file, as messages of the service, one per line, in the format that `import` reads. A file
- *  name that ends in .csv gives CSV. Throws SluiceError: exit 2 if the file exists or if the tape has no row of
- *  these tokens, otherwise exit 1; a partial file is deleted. */
+/** Writes a tape to a new file, as messages of the service, one per line, in the format that `import` reads. If the
+ *  file name ends in .csv, the format is CSV. Throws SluiceError: exit 2 if the file exists or if the tape has no row
+ *  of these tokens, otherwise exit 1; a partial file is deleted. */
 export function exportTape(market: Market, path: string, { mints, progress = () => {} }: ExportOptions = {}): Exported {
   if (existsSync(path)) throw new SluiceError(`${path} already exists; choose a new file`, ExitCode.usage)
   const file = created(path)

@@ -104,7 +104,7 @@ export class TapeIdentity {
     this.#told.update(`token ${at} ${JSON.stringify([symbol, name, description, image, website, twitter])}\n`)
   }
 
-  /** Adds a gap. If a recording repeats a gap, it counts once, as in an import. */
+  /** Adds a gap. A gap that a recording repeats counts once, as in an import. */
   #gap({ from, to, keys }: Gap): void {
     const gap = `${from} ${to} ${[...keys].sort().join(' ')}`
     if (this.#gaps.has(gap)) return

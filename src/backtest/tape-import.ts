@@ -16,7 +16,7 @@ export interface ImportOptions {
   readonly strict: boolean
   /** Called with a complaint for each bad line. */
   readonly complain: (complaint: string) => void
-  /** Called with the number of bytes that both readings have read so far. */
+  /** Called with the number of bytes that both passes have read so far. */
   readonly progress?: (bytes: number) => void
 }
 
@@ -43,15 +43,16 @@ export interface Imported {
   readonly gaps: number
   readonly badLines: number
   readonly duplicates: number
-  /** Number of rows with an earlier time than the row before. Such a row counts as received together with that row. */
+  /** Number of rows whose time is earlier than that of the previous row. Such a row counts as received together with
+   *  the previous row. */
   readonly late: number
   /** Subscription keys that the tape covers, except in its gaps. */
   readonly keys: readonly string[]
 }
 
-/** Imports captures of a feed into a new journal, merged by time. All files are read twice. The first reading finds
- *  their coverage, so that a strict import finds a bad line before it writes anything. Throws SluiceError: exit 2 if
- *  the journal exists, otherwise exit 1. */
+/** Imports captures of a feed into a new journal, merged by time. All files are read twice. The first pass finds their
+ *  coverage and, in a strict import, any bad line before anything is written. Throws SluiceError: exit 2 if the journal
+ *  exists, otherwise exit 1. */
 export async function importTape(files: readonly string[], path: string, options: ImportOptions): Promise<Imported> {
   if (existsSync(path)) throw new SluiceError(`${path} already exists; an import creates a new journal`, ExitCode.usage)
   const bytes = new ReadBytes(options.progress)

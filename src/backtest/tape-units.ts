@@ -7,8 +7,8 @@ import { venueOf } from '../venues/registry.ts'
 /** Number of rows of a tape that suffice to find its unit. */
 const ROWS = 200_000
 
-/** Finds the unit of a tape's amounts from a witness that is independent of the tape's prices. Uses the beginning of
- *  the tape. */
+/** Finds the unit of a tape's amounts from evidence that is independent of the tape's prices. Uses the beginning of the
+ *  tape. */
 export class TapeUnit {
   readonly #witness = new UnitWitness()
   #rows = 0
@@ -27,7 +27,7 @@ export class TapeUnit {
   }
 }
 
-/** Returns a market that adds the items of its first pass to `unit`, so that the unit needs no pass of its own. */
+/** Returns a market that passes the items of its first pass to `unit`, so that the unit needs no extra pass. */
 export function seenBy(unit: TapeUnit, market: Market): Market {
   let isFirst = true
   function* items(mints: Mints): Generator<MarketItem, void, undefined> {
@@ -46,6 +46,6 @@ export function seenBy(unit: TapeUnit, market: Market): Market {
 function unitText({ unit, text }: UnitVerdict, declared: string): string {
   if (unit === 'sol') return `amounts are in SOL: ${text}`
   const by = declared === '' ? '' : ` (the document of the service says ${declared})`
-  if (unit === 'assumed') return `amounts are ASSUMED to be in SOL${by}; no second witness agrees: ${text}`
+  if (unit === 'assumed') return `amounts are ASSUMED to be in SOL${by}; no second evidence confirms it: ${text}`
   return `amounts are NOT in SOL, and every result below is wrong: ${text}`
 }

@@ -8,7 +8,7 @@ export interface Due {
 }
 
 interface Entry extends Due {
-  /** Counts up, so that entries with the same time run in the order in which they were added. */
+  /** Increases with each entry, so that entries with the same time run in the order in which they were added. */
   readonly order: number
   /** Position in the heap; -1 once the entry has been removed or cancelled. */
   index: number

@@ -33,7 +33,7 @@ export const ERRORS = {
   FROZEN_BY_DEFAULT: 'new accounts of the token are frozen by default (tokenChecks.defaultAccountState)',
   EXTENSION_UNKNOWN: 'the mint has a Token-2022 extension that Sluice does not know (tokenChecks.unknownExtension)',
   REQUEST_INVALID: 'the request of the strategy is invalid; the reason names the field',
-  VETOED: 'the strategy vetoed the buy of its conditional order (confirmBuy); the reason is its own',
+  VETOED: 'the strategy vetoed the buy of its conditional order (confirmBuy); the reason comes from the strategy',
   MINT_INVALID: 'the mint is not a base58 public key of 32 bytes',
   TIMER_TOO_SHORT: 'the timer is shorter than 0.1 seconds and was not set',
   TIMERS_FULL: 'the bot already has 1,000 timers; this one was not set',
@@ -68,7 +68,7 @@ export const ERRORS = {
   UNEXPECTED_FILL:
     'the wallet executed a trade for which no order was waiting: another process may be trading with the wallet, or the service executed an order twice. Entries stop; stop that process, then run `sluice resume`',
   FIRST_BUY:
-    'the first buy after a start goes alone for some seconds, until the chain shows that no other process buys with the wallet',
+    'the first buy after a start is sent alone; other buys wait some seconds, until the chain shows that no other process buys with the wallet',
   QUARANTINED: 'the wallet holds less of this mint than the journal recorded; `sluice resume` allows entries again',
   FEED_DOWN: 'the feed is not live, so entries stop',
   KEY_REFUSED: 'the service refuses the API key; entries stop until the key is replaced',
@@ -129,7 +129,7 @@ export const ERRORS = {
   CO_SIGNER: 'a signer is not in coSigners, or its signature is missing or wrong',
   SIGNATURE_PRESENT: "the wallet's signature slot is not empty",
   LOOKUP_TABLE: 'a lookup table is not allowed, inactive, too short, or could not be read',
-  BLOCKHASH_UNKNOWN: 'the RPC does not know the blockhash: it is too old, or of another chain',
+  BLOCKHASH_UNKNOWN: 'the RPC does not know the blockhash: it is too old, or belongs to another chain',
   DURABLE_NONCE: 'the transaction uses a durable nonce, so it would never expire',
   PROGRAM_UNKNOWN: 'the transaction calls a program that the policy does not list',
   INSTRUCTION_UNKNOWN: 'an instruction of a known program is not needed for a trade, or has an unknown layout',
@@ -189,7 +189,7 @@ export interface Failed {
   readonly exitCode: ExitCode | null
 }
 
-/** Returns the message about what a thread threw. The message of a bug has the stack. */
+/** Returns the message that reports an error thrown in a thread. For a bug, the message contains the stack. */
 export function failedOf(error: unknown): Failed {
   const { message, stack } = error as Error
   return error instanceof SluiceError
@@ -197,7 +197,7 @@ export function failedOf(error: unknown): Failed {
     : { kind: 'failed', message: stack ?? message, exitCode: null }
 }
 
-/** Returns the error that the message of a thread stands for. */
+/** Rebuilds the error from the message of a thread. */
 export function errorOf({ message, exitCode }: Failed): Error {
   return exitCode === null ? new Error(message) : new SluiceError(message, exitCode)
 }

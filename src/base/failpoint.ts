@@ -23,7 +23,7 @@ export function failpoint(here: Failpoint): void {
   if (on) reach(here)
 }
 
-/** Makes the point `at` call `run` when it is passed for the `times`-th time, and each time after that. */
+/** Makes the point `at` call `run` when execution reaches it for the `times`-th time, and each time after that. */
 export function setFailpoint(at: Failpoint, times: number, run: () => void): void {
   on = true
   name = at

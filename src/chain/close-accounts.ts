@@ -93,7 +93,7 @@ export interface ClosingParts {
   readonly say: (text: string) => void
 }
 
-/** Result of the transaction that was to close these accounts. */
+/** Result of a transaction that should close these accounts. */
 export interface Closing {
   readonly accounts: readonly RentAccount[]
   readonly signature: string
@@ -103,8 +103,8 @@ export interface Closing {
 
 /** Closes the accounts, as many per transaction as fit. Each transaction is simulated first. If the simulation fails,
  *  the accounts of this transaction are tried again in two halves, so that one bad account does not block the others.
- *  If no node answers or the signer refuses, closing stops, and the last entry of the result names the accounts that
- *  are left and the reason. */
+ *  If no node answers or the signer refuses, closing stops, and the last entry of the result names the remaining
+ *  accounts and the reason. */
 export async function closeAll(parts: ClosingParts, accounts: readonly RentAccount[]): Promise<Closing[]> {
   const done: Closing[] = []
   const waiting: RentAccount[][] = []
@@ -168,7 +168,7 @@ async function simulated(rpc: Rpc, message: Uint8Array): Promise<string> {
 async function outcomeOf(rpc: Rpc, clock: Clock, signature: string, lastHeight: number): Promise<string> {
   for (;;) {
     await new Promise<void>((resolve) => void clock.after(LOOK_EVERY_MS, resolve))
-    // The height is read before the status. So if the height is past the last valid one and the status is missing, the
+    // The height is read before the status. If the height is past the last valid one and there is no status, the
     // transaction can no longer land.
     const height = await heightOf(rpc)
     const status = await statusOf(rpc, signature)

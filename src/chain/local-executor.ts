@@ -29,7 +29,8 @@ export interface LocalParts {
   readonly signer: Signer
   readonly sender: Sender
   readonly resolve: Pick<Resolver, 'begin' | 'resume' | 'signedBytes' | 'isKnown'>
-  /** Returns the maximum cost of this order, and that of the wallet's other open orders meanwhile, in lamports. */
+  /** Returns the maximum cost of this order, and the maximum cost of the wallet's other orders while this one is open,
+   *  in lamports. */
   readonly room: (attempt: Attempt) => Outgoing
   /** Reason why the order must no longer be signed or sent; undefined if there is none. */
   readonly refusalOf: (orderId: string) => CalledOff | 'TTL' | undefined
@@ -44,7 +45,7 @@ const FRESH_MS = 3_000
 /** Codes of temporary refusals. The check may pass on a retry, or with the next transaction that the builder makes. */
 const PASSES: ReadonlySet<ErrorCode> = new Set(['BLOCKHASH_UNKNOWN', 'CHAIN_SILENT', 'EXPIRY_IMPLAUSIBLE', 'MIN_OUT'])
 
-/** Outcomes that leave it open whether the attempt's transaction will change the wallet. */
+/** Outcomes after which the attempt's transaction may still change the wallet. */
 const STILL_OUT: ReadonlySet<Outcome['kind']> = new Set(['verified', 'signed', 'sent', 'unknown'])
 
 type Refused = Extract<Outcome, { kind: 'refused' }>
@@ -156,8 +157,8 @@ export class LocalExecutor implements Executor {
     resolution.signed(signature, lastHeight as number, bytes)
     commit(() => {
       resolution.sent()
-      // The commit may have taken so long that the order was called off. If the transaction is not sent for this
-      // reason, it is proved expired later, like a transaction that never lands.
+      // The order may have been called off during the commit. The transaction is then not sent, and is proved expired
+      // later, like a transaction that never lands.
       if (refusalOf(attempt.orderId) === undefined) sending.start()
     })
   }

@@ -2,7 +2,7 @@ import type { Cancel, Clock } from '../base/machine.ts'
 import type { Rpc } from './rpc/rpc.ts'
 
 export interface SenderParts {
-  /** Providers in order of preference. Each keeps to its own rate limit for sends. */
+  /** Providers in order of preference. Each has its own rate limit for sends. */
   readonly providers: readonly Rpc[]
   readonly clock: Clock
   /** Reports that a provider answered with a signature other than that of the transaction it received. */
@@ -29,7 +29,7 @@ export class Sender {
     this.#parts = parts
   }
 
-  /** Sends a transaction to all providers first, then to one provider after the other as long as `mayGo` returns true.
+  /** Sends a transaction to all providers first, then to one provider after the other while `mayGo` returns true.
    *  `bytes`: the transaction in base64. Returns a function that stops sending. */
   send(bytes: string, signature: string, mayGo: () => boolean = () => true): Cancel {
     const { providers, clock } = this.#parts

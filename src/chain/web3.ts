@@ -131,9 +131,9 @@ export type NotCompiled = { readonly ok: false; readonly reason: string | undefi
 /** Address in those entries of a lookup table that a message does not use. No account has this address. */
 const UNUSED_ENTRY = new PublicKey(new Uint8Array(32).fill(255))
 
-/** Compiles the message again, with more instructions at its end. An account stays in the message or in its lookup
- *  table; an account that no instruction lists is dropped. `accounts`: the accounts of the old message, including those
- *  from lookup tables. */
+/** Compiles the message again, with more instructions at its end. Each account remains where it was, in the message or
+ *  in its lookup table. An account that no instruction lists is dropped. `accounts`: the accounts of the old message,
+ *  including those from lookup tables. */
 export function withInstructions(
   { message, messageBytes }: Pick<TransactionBytes, 'message' | 'messageBytes'>,
   accounts: readonly string[],
@@ -200,7 +200,7 @@ function compiled(
   ]
   const accounts = [...keys, ...looked.filter((address) => address !== undefined)]
   const isExpected = accounts.length === keys.length + looked.length && isSameList(expected, linesOf(message, accounts))
-  if (!isExpected) return { ok: false, reason: '@solana/web3.js compiled other instructions than it was given' }
+  if (!isExpected) return { ok: false, reason: '@solana/web3.js compiled instructions that differ from the given ones' }
   return { ok: true, message, messageBytes, accounts }
 }
 
@@ -213,8 +213,8 @@ function linesOf(message: Message, accounts: readonly string[]): string[] {
   })
 }
 
-/** Text of a new instruction as it will be in the message, where an account has the rights that the message gives
- *  it. */
+/** Text of a new instruction in the form that it will have in the message, in which each account has the rights that
+ *  the message gives it. */
 function newLine({ program, accounts: added, data }: NewInstruction, message: Message, all: readonly string[]): string {
   const metas = added.map((one) => {
     const place = all.indexOf(one.address)

@@ -32,7 +32,7 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
     {
       name: 'dev',
       arguments: '<file>',
-      about: 'run a strategy while you edit it: reload on save, compare with the version before, show errors',
+      about: 'run a strategy while you edit it: reload on save, compare with the previous version, show errors',
       load: () => import('./develop/dev.ts'),
     },
     {
@@ -75,12 +75,13 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
     {
       name: 'watch',
       arguments: '<url...>',
-      about: 'watch running processes from another machine by their desks, and raise an alarm when one stops answering',
+      about:
+        'watch running processes from another machine through their desks, and raise an alarm when one stops answering',
       load: () => import('./desk/watch.ts'),
     },
     {
       name: 'verify-tx',
-      about: 'verify that a built transaction does what its order says and nothing else',
+      about: 'verify that a built transaction does exactly what its order specifies',
       load: () => import('./builder/verify-tx.ts'),
     },
     {
@@ -168,7 +169,7 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
     {
       name: 'backup',
       arguments: '<db> <to>',
-      about: 'copy a journal, also while a process writes it, and check the copy; restores a backup too',
+      about: 'copy a journal, even while a process writes it, and check the copy; also restores a backup',
       load: () => import('./journal/backup.ts'),
     },
     {
@@ -218,7 +219,7 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
   'Control a running process:': [
     {
       name: 'status',
-      about: 'show feed, bots, positions and what stops entries; exits 1 if nothing is running',
+      about: 'show feed, bots, positions and the reasons that stop entries; exits 1 if no process is running',
       load: () => import('./trade/status.ts'),
     },
     {

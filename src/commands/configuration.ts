@@ -12,12 +12,12 @@ export async function configOf(files: readonly string[], how: { readsPolicy?: bo
   return loaded.config
 }
 
-/** The configuration with one wallet: that of this name, or the only one. */
+/** Returns the configuration with only one wallet: the wallet with this name, or the only one. */
 export function withWalletOnly(config: Config, name: string | undefined): Config {
   return { ...config, wallets: [walletNamed(config.wallets, name)] }
 }
 
-/** The configuration with another journal, if one is given. */
+/** Returns the configuration with another journal, if one is given. */
 export function withJournal(config: Config, journal: string | undefined): Config {
   return journal === undefined ? config : { ...config, journal: { ...config.journal, path: resolve(journal) } }
 }

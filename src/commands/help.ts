@@ -1,7 +1,7 @@
 import { catalogue } from './catalogue.ts'
 import { DEFAULT_COLUMNS, wrapped } from './terminal.ts'
 
-/** Fewest columns for the descriptions; in a narrower column a line would break after every word. */
+/** Smallest width of the descriptions. In a narrower column, a line would break after every word. */
 const MIN_ROOM = 30
 
 /** Text of `sluice --help`. It is built without the parser, so that the help appears quickly. */

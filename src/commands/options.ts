@@ -64,7 +64,7 @@ export function number(
   return { placeholder, about, fallback, read: (value) => numberIn(range, value) }
 }
 
-/** Returns the value of an option. Throws if it begins with `--`: the person has forgotten the value, and the parser
+/** Returns the value of an option. Throws if it begins with `--`: the user has then forgotten the value, and the parser
  *  has used the next option instead. */
 function notAnOption(value: string): string {
   if (!value.startsWith('--')) return value
@@ -85,7 +85,7 @@ export const DEFAULT_JOURNAL = 'data/sluice.db'
 export const JSON_LINE = flag('print one line of JSON, the last line of stdout')
 export const JOURNAL = text('<db>', 'read this journal', DEFAULT_JOURNAL)
 export const TAPES = texts('<db>', 'read this journal; repeat to join several (default: journal.path of the file)')
-export const PARTIAL = flag('continue if the tape does not cover everything that the bots need')
+export const PARTIAL = flag('continue if the tape lacks data that the bots need')
 const SECONDS = number('<n>', 'stop after this many seconds', { min: 0.001 })
 export const SEED: NumberRange = { integer: true, min: 0 }
 export const POLICY = text('<file>', 'apply this builder policy (builder-policy.yaml)')

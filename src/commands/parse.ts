@@ -12,7 +12,8 @@ export async function parse(args: readonly string[]): Promise<number> {
     .showHelpAfterError('(sluice --help lists the commands)')
     .exitOverride()
   program.helpInformation = () => helpText()
-  // The other commands are declared without their options, so that the parser can suggest a name for a misspelled one.
+  // The other commands are declared without their options, so that the parser can suggest a name for a misspelled
+  // command.
   for (const entry of Object.values(catalogue).flat()) {
     const declared = declare(program, entry)
     if (entry.name !== args[0]) continue
@@ -25,7 +26,7 @@ export async function parse(args: readonly string[]): Promise<number> {
   try {
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {
-    // The parser has already printed its errors. A request for help also arrives here, but is no error.
+    // The parser has already printed its errors. A request for help also arrives here, but is not an error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
     if (!(error instanceof SluiceError)) throw error
     console.error(`sluice: ${error.message}`)

@@ -15,7 +15,7 @@ const UNITS: Readonly<Record<string, Millis>> = {
 const DURATION = /^(?:\d+(?:\.\d+)?[smhdw])+$/
 const PART = /(\d+(?:\.\d+)?)([smhdw])/g
 
-/** Parses the value of `--since`: a duration before now (`2h`, `1d12h`), a date, a time with a date, or milliseconds
+/** Parses the value of `--since`: a duration before now (`2h`, `1d12h`), a date, a date with a time, or milliseconds
  *  since 1970. A time without a zone is local. Throws SluiceError (exit 2) with the nearest valid value. */
 export function readSince(text: string, now: Millis): Millis {
   const since = durationIn(text) !== undefined ? now - (durationIn(text) as Millis) : timeIn(text)

@@ -48,8 +48,8 @@ export function rows(lines: readonly (readonly [string, string])[]): string {
   return lines.map(([label, text]) => `  ${dim(label.padEnd(8))} ${text}`).join('\n')
 }
 
-/** Lines of a table whose columns are as wide as their widest cell. Cells may be styled. `alignRight`: whether a column
- *  is aligned to the right. */
+/** Lines of a table. Each column is as wide as its widest cell. Cells may contain terminal styles. `alignRight`:
+ *  returns whether a column is aligned to the right. */
 export function table(
   lines: readonly (readonly string[])[],
   alignRight: (column: number) => boolean = (column) => column > 0,
@@ -100,11 +100,11 @@ export function cut(text: string, columns: number): string {
 }
 
 export interface Confirmation {
-  /** Name of the option that a person has to confirm. */
+  /** Name of the option that a person must confirm. */
   readonly option: string
   readonly question: string
   readonly answer?: string
-  /** Whether the person has already confirmed it on the command line, by --yes. */
+  /** Whether the person has already confirmed the option with --yes on the command line. */
   readonly yes: boolean
 }
 
@@ -126,7 +126,7 @@ export function requireConfirmation(option: string, yes: boolean): void {
 }
 
 const EVERY_MS = 200
-/** Time before the first estimate of the remaining time; after less time it would be a guess. */
+/** Time before the first estimate of the remaining time; an earlier estimate would be unreliable. */
 const FIRST_ESTIMATE_MS = 1000
 
 /** Shows one line with the progress and the estimated remaining time on a terminal. Prints nothing if the stream is not
@@ -152,7 +152,7 @@ export class Progress {
     this.#label = label === '' ? '' : `${label}: `
   }
 
-  /** Shows that `done` of the whole are done, at most five times per second. `of` is the whole if it was not known
+  /** Shows that `done` of the whole are done, at most five times per second. `of`: the whole, if it was not known
    *  before. */
   at(done: number, of = this.#of): void {
     const now = performance.now()
@@ -199,7 +199,8 @@ export function withRowsProgress<T>(run: (progress: (rows: number, of: number) =
   return withProgress(0, (line) => run((rows, of) => line.at(rows, of)))
 }
 
-/** Runs a task with a line of progress on stderr, which is cleared at its end. Returns what the task returns. */
+/** Runs a task with a line of progress on stderr, which is cleared at the end of the task. Returns the result of the
+ *  task. */
 export function withProgress<T>(of: number, run: (progress: Progress) => T, unit: ProgressUnit = 'rows'): T {
   const progress = new Progress(process.stderr, of, { unit })
   return ended(
@@ -224,7 +225,7 @@ export function withSteps<T>(run: (step: (label: string, unit: ProgressUnit) => 
   )
 }
 
-/** Runs a task, and `end` after it. */
+/** Runs a task, and then `end`, even if the task fails. */
 function ended<T>(run: () => T, end: () => void): T {
   try {
     const result = run()

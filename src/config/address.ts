@@ -3,7 +3,7 @@ export type SecureScheme = 'https' | 'wss'
 const PLAIN = { https: 'http', wss: 'ws' } as const
 
 /** Problem of an address to which the process sends a key or an order; undefined if it is valid. Only an address of
- *  this machine may be unencrypted. The text never repeats the address, which may contain a key. */
+ *  this machine may be unencrypted. The returned text never repeats the address, because it may contain a key. */
 function addressProblem(text: string, scheme: SecureScheme): string | undefined {
   const url = URL.parse(text)
   const plain = PLAIN[scheme]

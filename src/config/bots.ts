@@ -63,8 +63,8 @@ export async function botsOf(
   return { bots, errors }
 }
 
-/** Builds one bot. Returns none if the bot does not fit the schema. A bot with invalid params, or without its strategy,
- *  is returned, so that its other keys can be checked. */
+/** Builds one bot. Returns undefined if the bot does not fit the schema. A bot with invalid params, or without its
+ *  strategy, is returned, so that its other keys can be checked. */
 async function botOf(
   part: ConfigFile,
   { raw, input }: BotEntry,
@@ -82,8 +82,8 @@ async function botOf(
     : isMap(given)
       ? checkParams(strategy, given, document, path, cwd)
       : { params: {}, errors: [] }
-  // If the defaults do not fit the schema, the bot is not built: it would be checked with values that its author did
-  // not choose.
+  // A bot whose defaults do not fit the schema is not built, because it would be checked with values that its author
+  // did not choose.
   const defaultsFit = sections.defaults !== undefined || !(isMap(document.value) && 'defaults' in document.value)
   if (!input || !defaultsFit) return { errors }
   const defaults = sections.defaults ?? {}

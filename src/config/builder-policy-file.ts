@@ -80,7 +80,7 @@ const sol = z.number().min(0).max(MOST_SOL)
 const place = z.int().min(0).max(255)
 
 const beginnings = z.array(
-  z.string().regex(/^([0-9a-f]{2}){1,16}$/, { error: 'expected bytes in hex, as in 66063d1201daebea' }),
+  z.string().regex(/^([0-9a-f]{2}){1,16}$/, { error: 'expected bytes in hexadecimal form, as in 66063d1201daebea' }),
 )
 
 const known = z.strictObject({ id: address, decode: z.enum(['pump', 'pump-swap']) })

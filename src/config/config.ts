@@ -33,7 +33,7 @@ export interface Config {
   readonly lists: Map<string, readonly string[]>
   /** Warnings about settings that are valid but probably a mistake. */
   readonly warnings: readonly ConfigError[]
-  /** Hash of every setting that affects decisions. It covers no secret and no path. */
+  /** Hash of every setting that affects decisions. Secrets and paths do not affect it. */
   readonly hash: string
 }
 
@@ -84,7 +84,8 @@ export interface ChainConfig {
   readonly rpc: readonly RpcConfig[]
   /** Name or genesis hash of the cluster to which the RPC must belong. */
   readonly cluster?: string
-  /** Size of a buy from which a second RPC (if configured) must confirm that the buy did not execute. */
+  /** Size of a buy in lamports. From this size on, a second RPC (if configured) must confirm that a buy did not
+   *  execute. */
   readonly secondOpinionLamports: Lamports
 }
 
@@ -101,8 +102,8 @@ export interface WalletConfig {
   readonly limits: WalletLimits
 }
 
-/** Caps on the SOL that leaves the wallet in signed transactions. Each transaction counts with the upper bound that was
- *  declared to the signer for its order. null: no cap. */
+/** Caps on the SOL that leaves the wallet in signed transactions. A transaction counts as the upper bound that the
+ *  engine declared to the signer. null: no cap. */
 export interface SignerCaps {
   readonly perTransaction: Lamports | null
   readonly perHour: Lamports | null
@@ -125,16 +126,16 @@ export interface AlertsConfig {
 /** A bot of Telegram that answers questions and sends events. */
 export interface TelegramConfig {
   readonly token: Secret
-  /** Ids of the users who may ask, and who receive the events; the operators are among them. */
+  /** Ids of the users who may ask questions, and who receive the events; the operators are among them. */
   readonly viewers: readonly number[]
-  /** Ids of the users who may also steer. */
+  /** Ids of the users who may also give commands. */
   readonly operators: readonly number[]
   readonly events: Readonly<Record<TelegramKind, Loudness>>
   /** Address of the Bot API, without a slash at the end. */
   readonly api: string
 }
 
-/** Receiver that learns from each beat that the process runs. */
+/** Receiver of beats, which show that the process runs. */
 export interface HeartbeatConfig {
   /** Reference to the address; `read()` returns a valid address. */
   readonly url: Secret
@@ -147,14 +148,14 @@ export interface MetricsConfig {
   readonly token: Secret
 }
 
-/** Where the desk is served, and who may reach it. */
+/** Address at which the desk is served, and who may reach it. */
 export interface DeskConfig {
   readonly port: number
-  /** Whether a file names the port. If not, the next free port is used. */
+  /** Whether a file sets the port. If not, the next free port is used. */
   readonly isPortFixed: boolean
   readonly bind: string
   readonly readOnly: boolean
-  /** Origin at which browsers reach the desk, besides loopback. */
+  /** Origin at which browsers reach the desk, in addition to loopback. */
   readonly origin?: string
   /** Absolute paths. */
   readonly tls?: { readonly certificate: string; readonly key: string }
@@ -180,8 +181,8 @@ export interface BotConfig extends EffectiveExits {
   /** Where the data of the strategy's sources comes from, by the name of the source. Absent if there are none. */
   readonly sources?: Readonly<Record<string, SourceConfig>>
   readonly paper: PaperConfig
-  /** Follows from `paper`, `orders` and `exitOrders`. Absent in the replay of a run whose quotes had only the fees of
-   *  the venue, base fee and rent. */
+  /** Derived from `paper`, `orders` and `exitOrders`. Absent in the replay of a run whose quotes contained only the
+   *  venue's fee, the base fee and the rent. */
   readonly quoteFees?: QuoteFees
   readonly at: Position
 }

@@ -87,8 +87,8 @@ function liveWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem
   return warnings
 }
 
-/** Warns of caps that are lower than the limits: the signer would refuse transactions that the limits permit, sales
- *  included. */
+/** Warns of caps that are lower than the limits, because the signer would then refuse transactions that the limits
+ *  permit, including sales. */
 function capWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem[] {
   const { service } = agreed
   if (config.mode !== 'live' || config.executor !== 'local' || service === undefined) return []
@@ -104,7 +104,7 @@ function capWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem[
   ].map((cap) =>
     say(
       ['limits'],
-      `the limits allow more than ${walletSection(config.wallet)}.caps.${cap}, including slippage and fees: the signer would refuse transactions; lower the limits or raise the cap`,
+      `the limits allow more than ${walletSection(config.wallet)}.caps.${cap}, including slippage and fees, so the signer would refuse transactions; lower the limits or raise the cap`,
     ),
   )
 }
@@ -127,7 +127,11 @@ export function serviceWarnings(files: readonly ConfigFile[], agreed: Agreed): C
   if (service === 'sandbox') {
     return files.flatMap(({ document, sections }) =>
       ignoredBySandbox(sections).map((path) =>
-        document.error(path, 'ignored: the sandbox has its own; remove the section', document.locateKey(path)),
+        document.error(
+          path,
+          'this section is ignored, because the sandbox has its own; remove it',
+          document.locateKey(path),
+        ),
       ),
     )
   }
@@ -145,21 +149,24 @@ export function serviceWarnings(files: readonly ConfigFile[], agreed: Agreed): C
   return warnings
 }
 
-/** Why a desk may not be served: other machines could reach it without TLS. undefined if it may. */
+/** Returns the reason why a desk may not be served: other machines could reach it without TLS. undefined if it may be
+ *  served. */
 export function deskDanger({ bind, tls, proxy, origin }: DeskConfig): string | undefined {
   if (bind === '::1' || bind.startsWith('127.')) return undefined
   if (origin !== undefined && (tls !== undefined || proxy !== undefined)) return undefined
-  return `${bind} would open the desk to other machines without encryption: set desk.origin with desk.tls or desk.proxy, or bind it to 127.0.0.1`
+  return `${bind} would let other machines reach the desk without encryption: set desk.origin with desk.tls or desk.proxy, or bind it to 127.0.0.1`
 }
 
-/** Warns of a desk that a run refuses to serve, and of an origin without effect. */
+/** Warns of a desk that a run will not serve, and of an origin that has no effect. */
 export function deskWarnings(files: readonly ConfigFile[]): ConfigError[] {
   return files.flatMap(({ document, sections }) => {
     if (sections.desk === undefined) return []
     const desk = deskFrom(sections.desk, '')
     const danger = deskDanger(desk)
     if (danger !== undefined)
-      return [document.error(['desk', 'bind'], `${danger}; a run ends with exit code 4 unless --no-desk is given`)]
+      return [
+        document.error(['desk', 'bind'], `${danger}; otherwise, a run ends with exit code 4 unless --no-desk is given`),
+      ]
     const hasNoEffect = desk.origin !== undefined && desk.tls === undefined && desk.proxy === undefined
     return hasNoEffect ? [document.error(['desk', 'origin'], 'ignored without desk.tls or desk.proxy')] : []
   })

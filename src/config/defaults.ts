@@ -135,7 +135,9 @@ export function loudnessOf(kind: TelegramKind): Loudness {
 }
 
 function botTokenProblem(token: string): string | undefined {
-  return /^\d{1,20}:[\w-]{20,100}$/.test(token) ? undefined : 'expected the token of a bot, as @BotFather gives it'
+  return /^\d{1,20}:[\w-]{20,100}$/.test(token)
+    ? undefined
+    : 'expected the token of a Telegram bot, as @BotFather sends it'
 }
 
 export function heartbeatFrom(input: FileInput['heartbeat'], cwd: string): HeartbeatConfig | undefined {
@@ -148,7 +150,8 @@ export function metricsFrom(input: FileInput['metrics'], cwd: string): MetricsCo
   return input && { token: secretFrom(input.token, cwd, scrapeTokenProblem) }
 }
 
-/** A token of 32 random characters cannot be guessed from its hash, which the desk's thread has. */
+/** Returns the problem of a token for scrapers. Its hash, which the desk's thread has, must not help to guess it, so 32
+ *  random characters are required. */
 function scrapeTokenProblem(token: string): string | undefined {
   if (!/^[\x21-\x7e]{32,256}$/.test(token)) return 'expected 32 to 256 characters of ASCII without spaces'
   return new Set(token).size < 10 ? 'expected a random text; `openssl rand -hex 32` prints one' : undefined
@@ -170,7 +173,7 @@ export function paperFrom(input: FileInput['paper'], bot: string, own: BotInput[
   return {
     lamports: solToLamports(input?.balanceSol ?? PAPER_DEFAULTS.balanceSol),
     seed: deriveSeed(input?.seed ?? PAPER_DEFAULTS.seed, bot),
-    // A model that the bot names replaces all assumptions of the section.
+    // The model that the bot names replaces all assumptions of the section.
     ...fillModelFrom(own.model === undefined ? { ...input, ...own } : own),
   }
 }

@@ -48,7 +48,7 @@ export function effectiveExits(
 }
 
 /** Exits of the strategy that the defaults override. Exits that the bot sets itself are left out, because their values
- *  are visible at the bot. */
+ *  are visible in the bot's own section. */
 function overriddenBy(
   defaults: ExitsInput = {},
   strategy: ExitRules,
@@ -72,7 +72,7 @@ export function overriddenNote(bots: readonly (EffectiveExits & { readonly name:
   const changed = bots.filter(({ overriddenExits }) => overriddenExits.length > 0)
   if (changed.length === 0) return undefined
   const list = changed.map(({ name, overriddenExits }) => `${name}: ${overriddenText(overriddenExits)}`).join('; ')
-  return `defaults.exits overrides exits of strategies (\`exits: strategy\` at a bot keeps them): ${list}`
+  return `defaults.exits overrides exits of strategies (\`exits: strategy\` in the section of a bot keeps them): ${list}`
 }
 
 function shown(value: unknown): string {

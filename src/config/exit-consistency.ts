@@ -43,7 +43,7 @@ export function exitWarnings(bot: CheckedBot, agreed: Agreed): Problem[] {
 }
 
 /** Returns the profits at which everything is sold. Of `takeProfitByAge` only the first, highest target is returned,
- *  because the later targets are meant to accept less than the costs. */
+ *  because the later targets may be below the costs on purpose. */
 function highestTargets({ takeProfitPercent, takeProfitByAge = {} }: ExitRules) {
   const [first] = Object.entries(takeProfitByAge)
   return [
@@ -67,7 +67,7 @@ function problemAt(
   if (source === 'defaults')
     return { fatal, error: document.error(['defaults', 'exits', ...path], `${message} (for the bot ${input.name})`) }
   const whose = `the strategy ${input.strategy} sets exits.${formatPath(path)}: `
-  const way = fatal ? '; set one of the two at the bot, or remove one there with `none`' : ''
+  const way = fatal ? '; set one of the two in the section of the bot, or remove one there with `none`' : ''
   return { fatal, error: document.error([...bot.path, 'strategy'], `${whose}${message}${way}`) }
 }
 
@@ -83,8 +83,8 @@ function pollProblems(exits: ExitRules, { service, chain, unfit }: Agreed): Exit
   return [{ path: ['whenStale', 'policy'], message: 'poll reads pools over RPC: set chain.rpc' }]
 }
 
-/** Exits of a bot whose strategy could not be loaded: only those that the strategy could not override.
- *  `trailingArmPercent` without `trailingPercent` is left out, because the strategy may set the trailing stop. */
+/** Exits of a bot whose strategy could not be loaded: only the exits that the strategy could not override.
+ *  `trailingArmPercent` without `trailingPercent` is omitted, because the strategy may set the trailing stop. */
 function withoutStrategy({ input, defaultExits }: CheckedBot): EffectiveExits {
   if (input.exits === 'strategy') return effectiveExits(undefined, {}, undefined)
   const known = effectiveExits(input.exits, {}, defaultExits)

@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import { resolve } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
 
-// Paths of this package, which runs from its sources (`src/`, `strategies/`) or built (`dist/`, `dist/strategies/`).
+// Paths of this package. It runs from its sources (`src/`, `strategies/`) or built (`dist/`, `dist/strategies/`).
 
 const built = !import.meta.url.endsWith('.ts')
 
@@ -24,7 +24,7 @@ export const OWN_STRATEGIES = fileURLToPath(new URL(built ? '../strategies/' : '
 
 export const MANIFEST = fileURLToPath(new URL('../../package.json', import.meta.url))
 
-/** Makes a path absolute: `~` is the home directory, and a relative path starts at `cwd`. */
+/** Makes a path absolute: `~` is the home directory, and a relative path is resolved against `cwd`. */
 export function expandPath(path: string, cwd: string): string {
   const expanded = path === '~' || path.startsWith('~/') ? homedir() + path.slice(1) : path
   return resolve(cwd, expanded)

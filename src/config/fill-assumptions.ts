@@ -12,7 +12,7 @@ const honeypot = z.strictObject({
     unit: 'count',
   }),
   salesPercent: described(z.number().min(0).max(1_000), {
-    about: 'Least number of sized sales, as a percentage of the buys.',
+    about: 'Smallest number of sized sales at which the token counts as sellable, as a percentage of the buys.',
     unit: 'percent',
   }),
 })
@@ -24,7 +24,7 @@ const latency = z
   })
   .refine(({ p50Seconds, p95Seconds }) => p50Seconds > 0 || p95Seconds === 0, {
     path: ['p50Seconds'],
-    error: 'expected more than 0, unless p95Seconds is 0, too',
+    error: 'expected more than 0, unless p95Seconds is also 0',
   })
   .refine(({ p50Seconds, p95Seconds }) => p95Seconds >= p50Seconds, {
     path: ['p95Seconds'],
@@ -74,7 +74,7 @@ export const assumptions = z.strictObject({
     'Time without a sized print after which a token is worth nothing.',
     { unit: 'seconds', default: MODEL.deadAfterSeconds },
   ),
-  honeypot: key(honeypot, 'When a token counts as one that cannot be sold.', { default: MODEL.honeypot }),
+  honeypot: key(honeypot, 'Rule by which a token counts as one that cannot be sold.', { default: MODEL.honeypot }),
   impact: key(z.enum(['full', 'none']), '`full`: an order moves the price of a pool of finite depth.', {
     default: MODEL.impact,
   }),
@@ -85,7 +85,7 @@ export const assumptions = z.strictObject({
   ),
   noisePercent: key(
     z.number().min(0).max(1e12),
-    'Distance between the end of one trade and the beginning of the next from which later prints must confirm the price.',
+    'Largest change of the price between the end of one trade and the beginning of the next; after a larger change, later prints must confirm the price.',
     { unit: 'percent', default: MODEL.noisePercent },
   ),
   latency: key(latency, 'Time from sending to landing: lognormal with these percentiles.', { default: MODEL.latency }),

@@ -39,15 +39,15 @@ export function configHash({ service, chain, wallets, bots, lists }: Omit<Config
   return createHash('sha256').update(canonicalJson(decides)).digest('hex')
 }
 
-/** The parts of the wallets that affect decisions. A wallet without a name has the keys that it always had, so that the
- *  hash of its configuration stays the same. */
+/** The parts of the wallets that affect decisions. A wallet without a name is hashed under the same keys as before
+ *  wallets had names, so that the hash of its configuration stays the same. */
 function walletsIn(wallets: Config['wallets']): object {
   const [only] = wallets
   if (only?.name === '') return { wallet: only.publicKey, walletLimits: only.limits }
   return { wallets: Object.fromEntries(wallets.map(({ name, publicKey, limits }) => [name, { publicKey, limits }])) }
 }
 
-/** Hashes of the files that serve a bot's sources in backtests; no key if there is none. */
+/** Hashes of the files from which backtests read a bot's sources; no key if there is none. */
 function sourceFiles(sources: NonNullable<BotConfig['sources']>): { sourceFiles?: Record<string, string> } {
   const hashes = Object.entries(sources).flatMap(([name, { file }]) =>
     file === undefined ? [] : [[name, createHash('sha256').update(readFileSync(file)).digest('hex')] as const],
@@ -82,8 +82,8 @@ export function codeHash(strategies: readonly { readonly name: string; readonly 
   return hash.digest('hex')
 }
 
-/** Hash of Sluice's own files. It is computed once, because a process runs the code that it started with, even if the
- *  files change. */
+/** Hash of Sluice's own files. It is computed once, because a process keeps running the code with which it started,
+ *  even if the files change. */
 let ours: Hash | undefined
 
 function hashOfDecidingRows(): Hash {

@@ -52,8 +52,8 @@ function paramsOf({ strategy }: LoadedStrategy): JsonSchema {
   return { ...schema, description: strategy.about }
 }
 
-/** JSON Schema of the values as written, before defaults. Unknown keys are not permitted, although a plain `z.object`
- *  would drop them, because they are errors in a configuration. */
+/** JSON Schema of the values as written, before defaults. Unknown keys are errors in a configuration, so the JSON
+ *  Schema does not permit them; a plain `z.object` would drop them. */
 function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, {
     ...({ io: 'input', target: 'draft-7', unrepresentable: 'any' } as const),
@@ -84,7 +84,7 @@ export interface ConfigSchema {
   readonly broken: readonly { readonly name: string; readonly why: string }[]
 }
 
-/** JSON Schema of a configuration in `cwd`. It covers all strategies that have a name there and those at the paths
+/** JSON Schema of a configuration in `cwd`. It covers all strategies with a name in that folder, and those at the paths
  *  `given`. Throws a SluiceError if one of these paths cannot be loaded. */
 export async function configSchema(given: readonly string[], cwd: string): Promise<ConfigSchema> {
   const strategies: LoadedStrategy[] = []

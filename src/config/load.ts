@@ -29,11 +29,11 @@ export type LoadResult =
 
 export interface LoadOptions {
   readonly cwd?: string
-  /** False if the policy file is about to be written. */
+  /** Whether to read the policy file. False if the file is about to be written. */
   readonly readsPolicy?: boolean
-  /** Time for which the certificate and the key of `desk.tls` are checked; absent if they are not read. */
+  /** Time at which the certificate and the key of `desk.tls` must be valid; absent if they are not read. */
   readonly certificateAt?: Millis
-  /** Replaces entries of bots, as if the files contained the result. */
+  /** Replaces the entries of bots, as if the files contained the result. */
   readonly change?: (entry: BotEntry) => BotEntry
 }
 

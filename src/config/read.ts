@@ -7,8 +7,8 @@ import { found, nearest, parseWith } from './yaml/wording.ts'
 
 const MOST_BYTES = 1_048_576
 
-/** One configuration file, checked without the others. Sections and bots that do not fit the schema are absent, so that
- *  the rest can still be checked. */
+/** One configuration file, checked without the other files. Sections and bots that do not fit the schema are absent, so
+ *  that the rest can still be checked. */
 export interface ConfigFile {
   readonly document: ConfigDocument
   readonly sections: Omit<FileInput, 'bots'>

@@ -78,9 +78,9 @@ function each(change: (exit: z.ZodType, text: KeyText) => z.ZodType): Record<str
 const seconds = z.number().min(LEAST_SECONDS).max(86_400)
 const slippage = z.number().min(LEAST_SLIPPAGE)
 const sol = z.number().min(LEAST_SOL).max(MOST_SOL)
-/** Size of a buy, SOL. The service accepts no smaller buy than this lower bound. */
+/** Size of a buy, SOL. The lower bound is the smallest buy that the service accepts. */
 const buySol = z.number().min(0.001).max(MOST_SOL)
-/** Requests per second of an RPC. At a lower rate than this bound an exit would wait too long for the RPC. */
+/** Requests per second of an RPC. At a lower rate than the lower bound, an exit would wait too long for the RPC. */
 const perSecond = z.number().min(0.1).max(10_000)
 const CLUSTERS = ['mainnet-beta', 'testnet', 'devnet']
 
@@ -101,7 +101,7 @@ const orders = z
     }),
     slippageLadder: key(
       ladder(slippage.max(MOST_SLIPPAGE), MOST_BUY_STEPS),
-      'Slippage of the first and each later attempt, instead of `slippagePercent`: a buy that fails for its slippage is tried again with the next value.',
+      'Slippage of the first and each later attempt, instead of `slippagePercent`: a buy that fails for its slippage is retried with the next value.',
       { unit: 'percent', absent: 'one attempt with `slippagePercent`' },
     ),
     priorityFeeSol: key(
@@ -126,7 +126,7 @@ const orders = z
   .refine(({ slippagePercent, slippageLadder }) => slippagePercent === undefined || slippageLadder === undefined, {
     path: ['slippageLadder'],
     error:
-      'expected either slippageLadder or slippagePercent: the first step of the ladder is the slippage of the first try',
+      'expected either slippageLadder or slippagePercent: the first step of the ladder is the slippage of the first attempt',
   })
 
 const exitOrders = z.strictObject({
@@ -184,22 +184,22 @@ const plan = z.union([
 const units = z.strictObject({
   tradePrice: key(
     z.enum(['auto', 'sol']),
-    'Unit of the price of a trade. `auto`: it must be proved before it moves money.',
+    'Unit of the price of a trade. `auto`: Sluice must prove the unit before orders depend on it.',
     { default: SERVICE_DEFAULTS.unit },
   ),
   tradeAmount: key(
     z.enum(['auto', 'sol']),
-    'Unit of the amount of a trade. `auto`: it must be proved before it moves money.',
+    'Unit of the amount of a trade. `auto`: Sluice must prove the unit before orders depend on it.',
     { default: SERVICE_DEFAULTS.unit },
   ),
   priceUpdate: key(
     z.enum(['auto', 'sol', 'usd']),
-    'Unit of the price of a price update. `auto`: it must be proved before it moves money.',
+    'Unit of the price of a price update. `auto`: Sluice must prove the unit before orders depend on it.',
     { default: SERVICE_DEFAULTS.unit },
   ),
   sell: key(
     z.enum(['auto', 'tokens', 'baseUnits']),
-    'Unit of the amount of a sale. `auto`: it must be proved before it moves money.',
+    'Unit of the amount of a sale. `auto`: Sluice must prove the unit before orders depend on it.',
     { default: SERVICE_DEFAULTS.unit },
   ),
 })
@@ -212,7 +212,7 @@ const service = z.union([
     apiKey: key(secretReference('the key'), 'Where the API key is stored: `env:NAME`, or `file:PATH` with mode 0600.', {
       absent: 'only backtests are possible',
     }),
-    plan: key(plan, 'Plan of the key; `auto` takes the plan that the service names.', {
+    plan: key(plan, 'Plan of the key; with `auto`, the plan that the service reports.', {
       default: SERVICE_DEFAULTS.plan,
     }),
     share: key(z.number().min(0.01).max(1), 'Part of the plan that this process may use.', {
@@ -222,7 +222,7 @@ const service = z.union([
     units: key(units, 'Units of numbers whose unit the service does not document.'),
     lateSeconds: key(
       z.number().min(1).max(86_400),
-      'Longest time for which a lost request of the cloud may still execute.',
+      'Longest time for which the service may still execute a request whose connection was lost.',
       {
         unit: 'seconds',
         default: SERVICE_DEFAULTS.lateSeconds,
@@ -263,7 +263,7 @@ const chain = z.strictObject({
   }),
   secondOpinionSol: key(
     sol,
-    'Size of a buy from which a second endpoint, if there is one, must confirm that the buy did not execute.',
+    'For buys of at least this size, a second endpoint (if there is one) must confirm that the buy did not execute.',
     {
       unit: 'SOL',
       default: CHAIN_DEFAULTS.secondOpinionSol,
@@ -292,7 +292,7 @@ const walletSchema = z
       { absent: 'no bot may trade live' },
     ),
     keypair: key(keypairReference(), 'File of the private key, `file:PATH` with mode 0600 (local executor).', {
-      absent: 'no bot may sign here, except with `signer`',
+      absent: 'no bot can sign on this machine, except with `signer`',
     }),
     signer: key(z.string().min(1), 'Socket of a `sluice signer` that holds the private key.', {
       absent: 'no such signer',
@@ -302,7 +302,7 @@ const walletSchema = z
   })
   .refine(({ keypair, signer }) => keypair === undefined || signer === undefined, {
     path: ['signer'],
-    error: 'expected either signer or keypair: a signer at a socket has its own key',
+    error: 'expected either signer or keypair: a signer at a socket uses its own key',
   })
   .refine(({ signer, caps }) => signer === undefined || caps === undefined, {
     path: ['caps'],
@@ -347,10 +347,10 @@ const telegram = z.strictObject({
   }),
   operators: key(
     userIds,
-    'Ids of the users who may ask, receive the events, and halt, resume, sell and flatten. An id belongs to a person, never to a group.',
+    'Ids of the users who may ask questions, receive the events, and halt, resume, sell and flatten. An id belongs to a person, never to a group.',
     { absent: 'no user of Telegram may steer', unit: 'unitless' },
   ),
-  viewers: key(userIds, 'Ids of the users who may ask and receive the events, and steer nothing.', {
+  viewers: key(userIds, 'Ids of the users who may ask questions and receive the events, but give no commands.', {
     absent: 'only the operators may ask',
     unit: 'unitless',
   }),
@@ -365,7 +365,7 @@ const telegram = z.strictObject({
         ]),
       ) as Record<TelegramKind, z.ZodExactOptional<typeof loudness>>,
     ),
-    'Whether an event is sent with a sound, sent silently, or not sent.',
+    'How an event is sent: with a sound, silently, or not at all.',
   ),
   api: key(address('https'), 'Address of the Bot API, for a Bot API server of your own, or for the sandbox.', {
     default: TELEGRAM_DEFAULTS.api,
@@ -395,7 +395,7 @@ const ipAddress = z.string().refine((text) => isIP(text) !== 0, {
   error: 'expected an IP address of this machine, as in 127.0.0.1, ::1 or 0.0.0.0',
 })
 
-/** Who may reach the desk, and how. */
+/** Schema of the desk: who may reach it, and how. */
 const desk = z
   .strictObject({
     port: key(z.int().min(0).max(65_535), 'Port of the desk; 0: any free port.', {
@@ -405,13 +405,13 @@ const desk = z
     bind: key(ipAddress, 'Address that the desk listens on. Beyond this machine, `origin` and TLS are required.', {
       default: DESK_DEFAULTS.bind,
     }),
-    readOnly: key(z.boolean(), 'Whether every session of the desk can only look.', { default: DESK_DEFAULTS.readOnly }),
+    readOnly: key(z.boolean(), 'Whether the desk is read-only in every session.', { default: DESK_DEFAULTS.readOnly }),
     origin: key(
       z.string().check(({ value, issues }) => {
         const problem = originProblem(value)
         if (problem) issues.push({ code: 'custom', input: value, message: problem })
       }),
-      'Address at which browsers reach the desk, as in `https://desk.example.com`. No other name is answered.',
+      'Address at which browsers reach the desk, as in `https://desk.example.com`. Requests to other host names are refused.',
       { absent: 'only loopback' },
     ),
     tls: key(
@@ -433,7 +433,7 @@ const desk = z
   })
   .refine(({ tls, proxy, origin }) => origin !== undefined || (tls === undefined && proxy === undefined), {
     path: ['origin'],
-    error: 'missing; with tls or proxy, the address at which browsers reach the desk is required',
+    error: 'missing; tls and proxy require the address at which browsers reach the desk',
   })
   .refine(({ tls, proxy }) => tls === undefined || proxy === undefined, {
     path: ['proxy'],
@@ -453,7 +453,8 @@ const paper = assumptions.extend({
 
 /** Descriptions of the sections that a bot and `defaults` have in common. */
 const SECTIONS = {
-  exits: 'When positions are sold. `none` removes one exit that a lower level sets, or all of them.',
+  exits:
+    'Rules by which positions are sold. `none` removes one exit that a level of lower precedence sets, or all of them.',
   limits: 'Bounds that no strategy can exceed.',
   orders: 'Settings of buys that the strategy does not set itself.',
   exitOrders: 'Settings of sales by exits.',
@@ -465,11 +466,11 @@ export const botSchema = z.strictObject({
   name: described(ownName, { about: 'Name of the bot. Its money and its positions belong to this name.' }),
   strategy: described(z.string().min(1), { about: 'Name of a strategy, or the path of its file.' }),
   params: key(z.record(z.string(), z.unknown()), 'Params of the strategy.', { absent: 'the defaults of the strategy' }),
-  mode: key(z.enum(['paper', 'live']), 'Whether the bot trades on paper or with money.', {
+  mode: key(z.enum(['paper', 'live']), 'Whether the bot trades on paper or with real money.', {
     default: BOT_DEFAULTS.mode,
   }),
   wallet: key(ownName, 'Wallet of the bot: a name of the section `wallets`.', { absent: 'the section `wallet`' }),
-  executor: key(z.enum(['cloud', 'local']), 'Whether the service signs the transactions of the bot, or this machine.', {
+  executor: key(z.enum(['cloud', 'local']), 'Whether the service or this machine signs the transactions of the bot.', {
     default: BOT_DEFAULTS.executor,
   }),
   exits: key(
@@ -484,7 +485,7 @@ export const botSchema = z.strictObject({
   sources: key(sourcesSchema, 'Where the data of the sources of the strategy comes from, by the name of the source.'),
   paper: key(
     assumptions,
-    'Assumptions about the fills of this bot on paper; each overrides that of the section `paper`.',
+    'Assumptions about the fills of this bot on paper; each overrides the value in the section `paper`.',
   ),
 })
 
@@ -509,13 +510,13 @@ export const fileSchema = z.strictObject({
   telegram: key(telegram, 'A bot of Telegram that answers questions and sends events.', {
     absent: 'no bot of Telegram is used',
   }),
-  heartbeat: key(heartbeat, 'Beats to a receiver on another machine, which raises an alarm when they stop.', {
+  heartbeat: key(heartbeat, 'Heartbeats to a receiver on another machine, which raises an alarm when they stop.', {
     absent: 'no beats are sent',
   }),
   metrics: key(metrics, 'Figures for Prometheus at `/metrics` of the desk ([monitoring.md](monitoring.md)).', {
     absent: 'there are no metrics',
   }),
-  desk: key(desk, 'The page in the browser: where it is served, and who may reach it.'),
+  desk: key(desk, 'The desk, a page in the browser: its address, and who may reach it.'),
   paper: key(paper, 'Paper trading and backtests: the wallet, and the assumptions of the fill model.'),
   defaults: key(defaults, 'Settings of every bot that does not set them itself.'),
   bots: key(z.array(botSchema), 'The bots. Each runs one strategy.'),

@@ -5,7 +5,7 @@ import { ExitCode, SluiceError } from '../base/errors.ts'
 import { isOpenLoopback } from './address.ts'
 import { expandPath } from './files.ts'
 
-/** A secret, held as a reference to its source. `read` fetches the value each time, so that a replaced key takes
+/** A secret, stored as a reference to its source. `read` fetches the value each time, so that a replaced key takes
  *  effect. Printing, logging and JSON show the source, never the value. */
 export interface Secret {
   describe(): string
@@ -62,7 +62,7 @@ function readSecretFile(path: string): string {
   return value
 }
 
-// A configuration contains references to secrets. A value that is not a reference may be a secret itself, so no message
+// A configuration contains references to secrets. A value that is not a reference may itself be a secret, so no message
 // repeats it.
 
 export function secretReference(what: string) {

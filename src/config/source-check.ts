@@ -7,8 +7,8 @@ import { parseWith } from './yaml/wording.ts'
 /** A value that fits the schema of a source, as plain JSON; or the problem. */
 export type SourceCheck = { readonly ok: true; readonly data: Json } | { readonly ok: false; readonly problem: string }
 
-/** Checks an answer by the schema of its source. The result is checked again, because a recorded value must fit, too:
- *  a schema that changes its own result could not read its own record. */
+/** Checks an answer by the schema of its source. The result is checked a second time, because a replay applies the
+ *  schema to the recorded result. A schema that changes its own result would fail then. */
 export function checkSource(schema: z.ZodType, value: unknown): SourceCheck {
   try {
     const first = parseWith(schema, value)
@@ -18,14 +18,15 @@ export function checkSource(schema: z.ZodType, value: unknown): SourceCheck {
     if (again.ok && isDeepStrictEqual(plainJson(again.value, 'data'), data)) return { ok: true, data }
     return {
       ok: false,
-      problem: 'the schema does not accept its own result; let it check the answer, and convert in onSource',
+      problem:
+        'the schema does not accept its own result; let the schema only check the answer, and convert the data in onSource',
     }
   } catch (error) {
     return { ok: false, problem: `the schema threw: ${error instanceof Error ? error.message : String(error)}` }
   }
 }
 
-/** Complaints that the text about an answer repeats. A long list may contain one for each entry. */
+/** Maximum number of complaints about an answer in a message. A long list may cause one for each entry. */
 const MOST_COMPLAINTS = 5
 
 function textOf(complaints: readonly { readonly path: Path; readonly message: string }[]): string {

@@ -61,7 +61,7 @@ function addressFrom(text: string, cwd: string): Secret {
   return shownAs(new URL(text).origin, () => text)
 }
 
-/** Errors of a bot whose `sources` are not those that its strategy declares, or whose files are missing. */
+/** Errors of a bot whose `sources` differ from those that its strategy declares, or whose files are missing. */
 export function sourceErrors(
   declared: Sources = {},
   named: Readonly<Record<string, SourceConfig>> = {},

@@ -70,7 +70,7 @@ async function imported(file: string, query: string, cwd: string): Promise<Strat
 const isFunction = (what: string) =>
   z.custom<(...args: never) => unknown>((value) => typeof value === 'function', { error: `expected ${what}` })
 
-/** Most seconds of the recorded market with which a strategy is warmed up. */
+/** Maximum length of a strategy's warm-up, seconds of the recorded market. */
 export const MOST_WARMUP_SECONDS = 86_400
 
 const strategyShape = z.strictObject({
@@ -105,11 +105,11 @@ const strategyShape = z.strictObject({
       }),
     )
     .exactOptional(),
-  token: isFunction('a function that makes the state of a token').exactOptional(),
+  token: isFunction('a function that creates the state of a token').exactOptional(),
   start: isFunction('the function start(params, bot)'),
 })
 
-/** Text about the problem of a value that should be a strategy; undefined if it is one. */
+/** Returns the problem of a value that should be a strategy, as text; undefined if it is one. */
 export function strategyProblem(value: unknown): string | undefined {
   const result = parseWith(strategyShape, value)
   if (result.ok) return undefined
@@ -233,8 +233,8 @@ function numberIn(property: NumberSchema): NumberSchema {
   return property.anyOf?.find(({ type }) => type === 'number' || type === 'integer') ?? property
 }
 
-/** A bound, or `none` if the strategy set no bound. zod itself bounds every integer by the safe integers; that bound
- *  does not count. */
+/** A bound, or `none` if the strategy set no bound. zod itself limits every integer to the safe integers; that limit is
+ *  ignored. */
 function boundOf(bound: number | undefined, none: number): number {
   return bound === undefined || Math.abs(bound) >= Number.MAX_SAFE_INTEGER ? none : bound
 }

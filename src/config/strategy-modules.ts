@@ -15,15 +15,15 @@ const strategyFiles = new Set<string>()
 /** Imports of strategies and of the modules that they import. For the URL of each module: URL and specifier of its
  *  imports. */
 const imports = new Map<string, Map<string, string>>()
-/** URLs of the modules that a strategy's import loaded. The hooks saw these load, so their own imports are on record.
- *  The imports of a module that was loaded earlier are unknown. */
+/** URLs of the modules that a strategy's import loaded. The hooks have recorded the imports of these modules. The
+ *  imports of a module that was loaded earlier are unknown. */
 const loaded = new Set<string>()
 let installed = false
 
 /** Prepares the import of a strategy. The file at `url` and its relative imports are then loaded as ES modules,
- *  regardless of any package.json, and their `sluice` is this package, regardless of any node_modules. A relative
- *  import gets the query of the file that imports it, so that a new instance of a strategy has new instances of its own
- *  modules. */
+ *  regardless of any package.json. Their import of `sluice` loads this package, regardless of any node_modules. A
+ *  relative import inherits the query of the file that imports it, so that a new instance of a strategy has new
+ *  instances of its own modules. */
 export function admitStrategy(url: string): void {
   strategyFiles.add(url)
   imports.set(url, new Map())
@@ -65,8 +65,8 @@ function withQueryOf(url: string, parent: string): string {
   return query < 0 || url.includes('?') ? url : url + parent.slice(query)
 }
 
-/** Resolves a package that Sluice offers: to the copy in a node_modules of the importing file if there is one, else to
- *  the copy of Sluice. */
+/** Resolves a package that Sluice offers: the copy in a node_modules of the importing file if there is one, else the
+ *  copy of Sluice. */
 function resolveOffered<T>(specifier: string, own: () => T, ours: () => T): T {
   if (!isOffered(specifier)) return own()
   try {
@@ -92,8 +92,8 @@ export function isPureBuiltin(name: string): boolean {
 }
 
 /** Imports of a strategy, direct or not, through which it can read data other than the tape: modules of Node for files,
- *  processes or the network, data files, and packages that were loaded before the strategy. The imports of the latter
- *  are unknown. */
+ *  processes or the network, data files, and packages that were loaded before the strategy, because the imports of
+ *  those are unknown. */
 export function outsideImports(file: string): string[] {
   const own = pathToFileURL(file).href
   const found = new Set<string>()

@@ -3,7 +3,7 @@ import { callerFile } from './strategy-trace.ts'
 
 const stacks = new WeakMap<object, string>()
 
-/** Returns its argument. Gives a strategy its types, and remembers its file. */
+/** Returns its argument. It exists to infer the types of a strategy, and records the strategy's file. */
 export const defineStrategy: typeof define = (strategy) => {
   const caller = { stack: '' }
   Error.captureStackTrace(caller, defineStrategy)

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path/posix'
 
 /** Paths of a strategy's file and of its relative imports. They are found by a search in the text, so an import in a
- *  comment may add a file, which does no harm. */
+ *  comment may add a file, which is harmless. */
 export function sourcesOf(file: string, seen = new Set<string>()): string[] {
   if (seen.has(file) || !existsSync(file)) return []
   seen.add(file)

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { alarmText, readThrown, type ThrownAtOf } from '../engine/bots/thrown-value.ts'
 import { DECIDING_ROWS, MANIFEST, OWN_STRATEGIES, SOURCES } from './files.ts'
 
-/** Frames that Node records: enough to reach the strategy from deep inside a library. */
+/** Number of stack frames that Node records: enough to reach the strategy from deep inside a library. */
 const FRAMES_RECORDED = 30
 const FRAMES_SHOWN = 5
 const LONGEST_FRAME = 300
@@ -61,7 +61,7 @@ function syntaxPlace(above: string, cwd: string): string | undefined {
   return `${shownPath(path, cwd)}:${line}${caret === '' ? '' : `:${caret.indexOf('^') + 1}`}`
 }
 
-/** Path of the file that made this stack by a call of Sluice; undefined if no file outside of Sluice made it. */
+/** Path of the file outside of Sluice that called Sluice in this stack; undefined if there is none. */
 export function callerFile(stack: string): string | undefined {
   return strategyFrames(stack)[0]?.path
 }
@@ -97,7 +97,7 @@ function placeOf({ path, line, column }: Frame, cwd: string): string {
   return `${shownPath(path, cwd)}:${line}:${column}`
 }
 
-/** Path relative to `cwd` if it is below, cut to its end. */
+/** Path relative to `cwd` if the file is below `cwd`. A long path is cut at its beginning. */
 export function shownPath(path: string, cwd: string): string {
   const below = relative(cwd, path)
   const isBelow = below !== '' && below !== '..' && !below.startsWith(`..${sep}`)

@@ -33,7 +33,7 @@ export async function variedBot(
     if (!isMap(entry.raw) || entry.raw.name !== name) return entry
     const { exits } = entry.raw
     if (typeof exits === 'string' && Object.keys(settings).some((path) => path.startsWith('exits.')))
-      problem = `bot ${name} has \`exits: ${exits}\`: write its exits as keys to vary them`
+      problem = `bot ${name} has \`exits: ${exits}\`: write its exits as separate keys to vary them`
     const raw = withSettings(entry.raw, settings)
     const parsed = parseWith(botSchema, raw)
     if (!parsed.ok) problem ??= parsed.complaints.map((one) => `${formatPath(one.path)}: ${one.message}`).join('\n')

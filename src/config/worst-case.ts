@@ -7,7 +7,7 @@ import { VENUE_FEE } from '../solana/pool-depth.ts'
 import type { BotConfig, ServiceConfig } from './config.ts'
 
 /** Worst case that the limits allow, including slippage, fees and rent, but not the fees of sales. null: there is no
- *  bound, or only one that exceeds any wallet (`BOUNDLESS`). */
+ *  bound, or the bound exceeds any wallet (`BOUNDLESS`). */
 export interface WorstCase {
   /** Largest buy that a strategy may ask for, before slippage and fees. */
   readonly largestBuy: Lamports
@@ -23,8 +23,8 @@ export interface WorstCase {
   readonly loss: Lamports | null
 }
 
-/** An amount that exceeds any wallet: a larger product or sum of limits does not count as a bound. With fees added, the
- *  amount is still a safe integer. */
+/** An amount that exceeds any wallet. A larger product or sum of limits does not count as a bound. Even with fees
+ *  added, the amount is a safe integer. */
 const BOUNDLESS = solToLamports(500_000)
 /** Largest buy that the service accepts, unless the plan names another amount. */
 const MOST_BUY = solToLamports(100)
@@ -113,7 +113,7 @@ function boundsOf(bot: Limits, wallet: Limits): Bounds {
   return {
     minLamportsPerOrder: lamports(smallest),
     maxSlippagePercent: slippages.length === 0 ? null : Math.min(...slippages),
-    // The limits per mint and per creator also bound each single buy.
+    // The limits per mint and per creator also limit each single buy.
     maxLamportsPerOrder: least(
       ...[bot, wallet].flatMap((one) => [one.maxLamportsPerOrder, one.maxLamportsPerMint, one.maxLamportsPerCreator]),
     ),

@@ -6,15 +6,15 @@ import { DESK_COMMANDS, type DeskCommand, type Preview } from '../live/control/p
 import { type DeskEnv, requireType, sessionOf } from './env.ts'
 import { Refusal } from './refusal.ts'
 
-/** The main thread's side of actions. Both reject with a Refusal. */
+/** The main thread's side of actions. Both functions reject with a Refusal. */
 export interface Actor {
   preview(command: DeskCommand): Promise<Preview>
   /** `by`: name of the session, for the journal. */
   carryOut(command: DeskCommand, by: string): Promise<string>
 }
 
-/** Routes of actions: a preview says what an action will do, and a confirmation with its nonce carries it out. `actor`:
- *  undefined if the desk can only look. */
+/** Routes of actions: a preview describes the effect of an action, and a confirmation with the preview's nonce carries
+ *  it out. `actor`: undefined if the desk is read-only. */
 export function actionRoutes(actor: Actor | undefined, now: () => number): Hono<DeskEnv> {
   const nonces = new Nonces<DeskCommand>(now)
   const routes = new Hono<DeskEnv>()
@@ -36,7 +36,7 @@ export function actionRoutes(actor: Actor | undefined, now: () => number): Hono<
 function confirmed(taken: Taken<DeskCommand>): DeskCommand {
   if (taken.kind === 'valid') return taken.action
   const why = taken.kind === 'expired' ? 'has expired' : 'was used already or is not yours'
-  throw new Refusal(409, 'NONCE_INVALID', `this confirmation ${why}: look at the preview again`)
+  throw new Refusal(409, 'NONCE_INVALID', `this confirmation ${why}: open the preview again`)
 }
 
 function actingSession(env: DeskEnv['Bindings'], acts: Actor | undefined) {

@@ -2,10 +2,10 @@ import type { Admitted } from './access/gate.ts'
 import type { Session } from './access/logins.ts'
 import { Refusal } from './refusal.ts'
 
-/** What a handler of hono knows about the client, as `context.env`. */
+/** Data about the client that a handler of hono receives as `context.env`. */
 export type DeskEnv = { Bindings: Admitted }
 
-/** Returns the session of the client. Throws a Refusal (401) without one. */
+/** Returns the session of the client. Throws a Refusal (401) if there is none. */
 export function sessionOf({ session }: Admitted): Session {
   if (session === undefined) throw new Refusal(401, 'LOGIN_REQUIRED', 'log in first: run `sluice desk link`')
   return session

@@ -1,14 +1,15 @@
 import type { Change, View, ViewSource } from '../runtime/view/view.ts'
 
-/** Most clients at the same time. */
+/** Maximum number of clients at the same time. */
 const MOST_CLIENTS = 128
-/** A client for which more than this waits is dropped. After its reconnect it receives the changes that it missed, or a
- *  new view if they are too many. */
+/** A client is dropped if more bytes than this wait for it. After its reconnect it receives the changes that it missed,
+ *  or a new view if there are too many. */
 const MOST_WAITING_BYTES = 1 << 20
-/** Changes that a client can miss without needing a new view, and their most bytes. */
+/** Maximum number of changes that are kept for clients that missed them, and maximum of their bytes. A client that
+ *  missed more receives a new view. */
 const MOST_KEPT = 300
 const MOST_KEPT_BYTES = 4 << 20
-/** Time after which a client hears a comment, so that proxies do not end a silent stream. */
+/** Time without a message after which a client receives a comment, so that proxies do not close a silent stream. */
 const SILENT_MS = 15_000
 /** Time after which a browser connects again. */
 const RETRY_MS = 2_000
@@ -80,7 +81,7 @@ export class EventStreams {
     for (const client of this.#clients) this.#end(client)
   }
 
-  /** The first bytes for a client that has received everything up to this id; null for a new one. */
+  /** The first bytes for a client that has received everything up to this id; a null id means a new client. */
   #beginning(lastId: string | null): readonly Uint8Array[] {
     const hello = encoded(`retry: ${RETRY_MS}\n\n`)
     const { view } = this.#source
@@ -104,7 +105,7 @@ export class EventStreams {
   }
 
   #keep(kept: Kept): void {
-    // A change that does not follow the last one makes the earlier ones useless.
+    // If a change does not follow the last one, the earlier changes are useless.
     if (this.#kept.at(-1)?.id !== kept.from) this.#kept = []
     if (this.#kept.length === 0) this.#keptBytes = 0
     this.#kept.push(kept)

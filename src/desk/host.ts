@@ -9,11 +9,11 @@ import type { Log } from '../runtime/log.ts'
 import type { ViewSource } from '../runtime/view/view.ts'
 import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
 
-/** Memory of the desk's thread. A desk that needs more is ended, and trading goes on. */
+/** Memory of the desk's thread. A desk that needs more is ended; trading continues. */
 const MEMORY = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 }
 const ANSWER_MS = 5_000
-/** A desk that failed is started again after these times; after the last one it stays down. A desk that has run for
- *  `SETTLED_MS` begins with the first of them again. */
+/** A desk that failed is restarted after these times; after the last one it stays down. If a desk has run for
+ *  `SETTLED_MS`, the list starts again with the first time. */
 const AGAIN_MS = [1_000, 10_000, 60_000, 60_000, 60_000]
 const SETTLED_MS = 600_000
 const CLOSE_MS = 2_000
@@ -25,7 +25,7 @@ export interface DeskParts {
   readonly journal: string
   /** The view of the bots that run in this process; absent if the desk shows a recorded journal. */
   readonly view?: ViewSource
-  /** Carries out the actions of the desk; absent if the desk can only look. */
+  /** Carries out the actions of the desk; absent if the desk is read-only. */
   readonly operator?: DeskOperator
   /** Hash of the token with which the metrics may be read; absent if there are no metrics. */
   readonly scrapeHash?: string | undefined
@@ -40,8 +40,8 @@ export interface DeskOperator {
   handle(command: DeskCommand, by: string): object | Promise<object>
 }
 
-/** The main thread's side of the desk: starts its thread, and starts it again if it ends. Nothing that happens to the
- *  thread reaches the caller. */
+/** The main thread's side of the desk: starts its thread, and starts it again if it ends. Failures of the thread never
+ *  reach the caller. */
 export class Desk {
   readonly #parts: DeskParts
   #worker: Worker | undefined
@@ -78,9 +78,9 @@ export class Desk {
     return this.#ready.promise
   }
 
-  /** Makes a link that begins one session within 5 minutes. */
+  /** Creates a link that begins one session within 5 minutes. */
   async link(readOnly: boolean, name?: string): Promise<string> {
-    if (this.#origin === undefined) throw new SluiceError('the desk is down at present: the log has the reason')
+    if (this.#origin === undefined) throw new SluiceError('the desk is down at present: the log contains the reason')
     const id = this.#nextLink++
     const made = Promise.withResolvers<string>()
     this.#links.set(id, made.resolve)
@@ -120,9 +120,9 @@ export class Desk {
     this.#worker = worker
     worker.on('message', (message: FromDesk) => this.#receive(message))
     worker.on('error', (error: unknown) => this.#down(worker, error instanceof Error ? error.message : String(error)))
-    worker.on('exit', (code) => this.#down(worker, `its thread ended (exit code ${code})`))
+    worker.on('exit', (code) => this.#down(worker, `the thread of the desk ended (exit code ${code})`))
     if (view === undefined) return
-    // A change follows the view that was sent only if someone has listened since.
+    // A change follows the view that was sent only if there has been a listener since then.
     this.#unlisten = view.listen((change) => this.#post({ kind: 'change', change }))
     this.#post({ kind: 'view', view: view.view })
   }
@@ -186,7 +186,7 @@ export class Desk {
     if (performance.now() - this.#startedAt > SETTLED_MS) this.#failures = 0
     const wait = AGAIN_MS[this.#failures++]
     const next =
-      wait === undefined ? 'it stays down; trading goes on' : `it is started again in ${wait / 1000} s; trading goes on`
+      wait === undefined ? 'it stays down; trading goes on' : `it restarts in ${wait / 1000} s; trading continues`
     const text = `the desk is down: ${reason}; ${next}`
     this.#parts.log.error(text)
     this.#parts.alert(text)
@@ -194,7 +194,7 @@ export class Desk {
   }
 }
 
-/** Options of the thread. Without `env`, it would receive the variables of this process, which may hold keys. */
+/** Options of the thread. Without `env`, it would receive the variables of this process, which may contain keys. */
 export function threadOptions(workerData: DeskStart): WorkerOptions {
   return { workerData, env: {}, argv: [], resourceLimits: MEMORY, name: 'desk' }
 }

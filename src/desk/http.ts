@@ -5,12 +5,12 @@ import type { SecureContextOptions } from 'node:tls'
 import type { Admitted, RequestHead } from './access/gate.ts'
 import { Refusal } from './refusal.ts'
 
-// Node's server with bounds on everything that a client may send or hold, in front of an app that answers a `Request`
+// Node's HTTP server, with limits on all data and connections of clients, in front of an app that answers a `Request`
 // with a `Response`.
 
 const MOST_BODY = 4_096
 const MOST_CONNECTIONS = 512
-/** Most connections of one address beyond this machine. */
+/** Maximum number of connections of one address other than this machine. */
 const MOST_OF_ADDRESS = 64
 /** A client that does not read is disconnected after this time. */
 const STALLED_MS = 60_000
@@ -36,7 +36,7 @@ export interface HttpParts {
   /** Checks a request before its body is read. Throws a Refusal. */
   readonly admit: (head: RequestHead) => Admitted
   readonly answer: (request: Request, admitted: Admitted) => Response | Promise<Response>
-  /** Whether an address may hold any number of connections, up to the total. */
+  /** Whether an address may have any number of connections, up to the total. */
   readonly isNear: (peer: string) => boolean
   /** Called for each request that is refused. */
   readonly refused: (refused: RefusedRequest) => void
@@ -53,13 +53,13 @@ export interface RefusedRequest {
   readonly from: string
 }
 
-/** Headers of every answer. A page of a report replaces `content-security-policy` by its own. */
+/** Headers of every answer. The page of a report sends its own `content-security-policy` instead. */
 const HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
-  // Not `no-referrer`: with it, a browser would send `Origin: null` with the form of the login.
+  // `no-referrer` cannot be used: with it, a browser would send `Origin: null` with the form of the login.
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -105,10 +105,10 @@ function contextOf({ cert, key }: TlsText): SecureContextOptions {
 function brokenRequest(code: string | undefined): Refusal {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Refusal(408, 'TOO_SLOW', 'the request took too long')
   if (code === 'HPE_HEADER_OVERFLOW') return new Refusal(431, 'TOO_LARGE', 'the headers are too long')
-  return new Refusal(400, 'REQUEST_INVALID', 'this is not a valid request of HTTP')
+  return new Refusal(400, 'REQUEST_INVALID', 'this is not a valid HTTP request')
 }
 
-/** Ends connections of an address that already has many. */
+/** Limits the connections of each address, and closes connections above the limit. */
 function boundAddresses(server: Server, isNear: (peer: string) => boolean): void {
   const counts = new Map<string, number>()
   server.on('connection', (socket: Socket) => {
@@ -139,7 +139,7 @@ async function serve(parts: HttpParts, incoming: IncomingMessage, outgoing: Serv
     if (!(error instanceof Refusal)) parts.failed(error)
     const refusal = error instanceof Refusal ? error : new Refusal(500, 'FAILED', 'the desk failed: see the log')
     response = refusal.toResponse()
-    // What the client still sends is not read.
+    // The rest of what the client sends is not read.
     if (hasBody(incoming) && !incoming.complete) response.headers.set('connection', 'close')
   }
   if (response.status >= 400) parts.refused(await refusedRequest(response, incoming, admitted))
@@ -235,7 +235,7 @@ async function send(response: Response, outgoing: ServerResponse, admitted: Admi
   }
 }
 
-/** Waits until the client has read. Disconnects a client that does not read. */
+/** Waits until the client has read the sent data. Disconnects a client that does not read. */
 function drained(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

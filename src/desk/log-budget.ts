@@ -6,8 +6,8 @@ const BUDGET = { burst: 50, perSecond: 5 }
 
 export type WriteLog = (level: DeskLevel, text: string, fields: LogFields) => void
 
-/** Writes at most a few lines a second, because a client could otherwise fill the log and busy the main thread. Counts
- *  the dropped lines. */
+/** Writes at most a few lines a second, because a client could otherwise fill the log and keep the main thread busy.
+ *  Counts the dropped lines. */
 export class LogBudget {
   readonly #write: WriteLog
   readonly #rate: Rate

@@ -4,8 +4,8 @@ import type { Hashed } from '../live/control/secrets.ts'
 import type { Change, View } from '../runtime/view/view.ts'
 import type { SessionRecord } from './access/logins.ts'
 
-// Messages between the main thread and the thread of the desk. Everything that the desk's thread knows comes through
-// them: it receives no configuration except its own, no key and no environment.
+// Messages between the main thread and the thread of the desk. All data of the desk's thread comes through them. It
+// receives only its own part of the configuration, no key and no environment.
 
 /** Start parameters of the thread. */
 export interface DeskStart {
@@ -16,7 +16,7 @@ export interface DeskStart {
   readonly acts: boolean
   /** Sessions of an earlier thread. */
   readonly sessions: readonly Hashed<SessionRecord>[]
-  /** Whether bots run in this process, so that it says regularly that it is alive. */
+  /** Whether bots run in this process. It then reports at regular intervals that it is alive. */
   readonly isRun: boolean
   /** Hash of the token with which the metrics may be read. Absent if there are no metrics. */
   readonly scrapeHash?: string
@@ -43,7 +43,7 @@ export type FromDesk =
   /** The desk is served. `origin`: address of the page, without a path. */
   | { readonly kind: 'ready'; readonly origin: string; readonly isOtherPort: boolean }
   | { readonly kind: 'link'; readonly id: number; readonly url: string }
-  /** Asks what a command will do, or carries it out. `by`: name of the session. */
+  /** Requests a preview of a command, or its execution. `by`: name of the session. */
   | {
       readonly kind: 'call'
       readonly id: number

@@ -1,6 +1,6 @@
 // Joins the modules of the page and its libraries into few files, because a browser needs about a millisecond of
-// processor time for each file, and prints them as JSON: code by file name. This is a process of its own, because
-// rolldown takes 150 MB, which the process that trades would keep.
+// processor time for each file, and prints them as JSON: code by file name. It runs as a process of its own, because
+// rolldown needs 150 MB, which the process that trades would not free.
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 
@@ -9,7 +9,7 @@ const bundle = await rolldown({
   platform: 'browser',
   logLevel: 'silent',
 })
-// The names change with the text, so that a browser may keep a file forever.
+// The names change with the content, so that a browser may keep a file forever.
 const names = '[name]-[hash:20].js'
 const { output } = await bundle.generate({ format: 'esm', minify: true, entryFileNames: names, chunkFileNames: names })
 const files = output.map((file) => [file.fileName, file.type === 'chunk' ? file.code : file.source])

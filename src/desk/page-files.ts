@@ -1,5 +1,5 @@
 // The files of the page, with the types removed from its modules and with the libraries that it uses. A clone needs no
-// build step. The package holds the same files, written by scripts/build.ts.
+// build step. The package contains the same files, written by scripts/build.ts.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ export interface PageFile {
   readonly body: Buffer
   readonly gzip: Buffer
   readonly etag: string
-  /** Whether its name changes with its text. */
+  /** Whether the name changes with the content. */
   readonly isFixed: boolean
 }
 
@@ -66,7 +66,7 @@ async function fromSources(): Promise<Map<string, string>> {
   const read = (name: string): string => readFileSync(join(built, name), 'utf8')
   const code = Object.entries(await bundled()).map(([name, text]): [string, string] => [`/app/${name}`, text])
   const main = code.find(([path]) => path.startsWith('/app/desk-'))?.[0] ?? ''
-  // One style sheet: the first paint waits for each.
+  // All styles are in one sheet, because the first paint waits for each style sheet.
   const style = read('desk.css') + readFileSync(inPackage('uplot', 'dist/uPlot.min.css'), 'utf8')
   const css = `/app/desk-${hashOf(style)}.css`
   return new Map([

@@ -1,4 +1,4 @@
-/** Reasons for which the desk answers a request with an error. docs/desk.md lists them. */
+/** Reasons why the desk answers a request with an error. docs/desk.md lists them. */
 export type RefusalCode =
   | 'REQUEST_INVALID'
   | 'HOST_REFUSED'
@@ -26,7 +26,7 @@ export class Refusal extends Error {
   readonly status: number
   readonly code: RefusalCode
 
-  /** `text`: one sentence, without anything that the client sent. */
+  /** `text`: one sentence, without text from the client. */
   constructor(status: number, code: RefusalCode, text: string) {
     super(text)
     this.status = status

@@ -21,14 +21,14 @@ export interface DeskParts {
   readonly api: (path: string, query: Iterable<readonly [string, string]>) => ApiAnswer
   /** Path of the page of a backtest or a sweep; undefined if there is none of this name. */
   readonly resultPage: (name: string) => string | undefined
-  /** Carries out actions; undefined if the desk can only look. */
+  /** Carries out actions; undefined if the desk is read-only. */
   readonly actor: Actor | undefined
   readonly now: () => number
   /** The metrics as text; undefined if there are none. */
   readonly metrics: (() => Promise<{ readonly type: string; readonly text: string }>) | undefined
   /** `stalled`: the main thread does not respond. `recorded`: the desk shows a journal, and no bots run. */
   readonly health: () => 'running' | 'stalled' | 'recorded'
-  /** Tells the operator who has logged in, and who has tried to. */
+  /** Notifies the operator of logins and failed logins. */
   readonly told: (event: 'login' | 'logout' | 'login refused', fields: Readonly<Record<string, unknown>>) => void
 }
 
@@ -36,7 +36,7 @@ const WRONG_LOGINS = { burst: 5, perSecond: 1 / 12 }
 const FOREVER = 'private, max-age=31536000, immutable'
 const LINK = /^[\w-]{32}$/
 
-/** The desk as a function from requests to answers. Every request has passed the gate. */
+/** The desk as a function from requests to answers. Every request has already passed the gate. */
 export function deskApp(parts: DeskParts): Hono<DeskEnv> {
   const app = new Hono<DeskEnv>()
   app.get('/health', () => healthAnswer(parts.health()))
@@ -70,8 +70,8 @@ export function deskApp(parts: DeskParts): Hono<DeskEnv> {
   return app
 }
 
-/** The page of a backtest contains its own script. In the sandbox it has another origin than the desk, so it cannot use
- *  the session. */
+/** The page of a backtest contains its own script. Because of the sandbox directive its origin differs from that of the
+ *  desk, so it cannot use the session. */
 const RESULT_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy':
@@ -84,7 +84,7 @@ function resultPage(path: string | undefined): Response {
   return new Response(new Uint8Array(readFileSync(path)), { headers: RESULT_HEADERS })
 }
 
-/** The health of the process, for a watcher without a session. It says nothing else. */
+/** The health of the process, for a watcher without a session. The answer contains nothing else. */
 function healthAnswer(health: ReturnType<DeskParts['health']>): Response {
   if (health === 'stalled') throw new Refusal(503, 'STALLED', 'the thread that trades does not respond')
   if (health === 'recorded') throw new Refusal(503, 'NOT_RUNNING', 'this desk shows a journal, and no bots run')
@@ -96,7 +96,7 @@ function login(app: Hono<DeskEnv>, { logins, now, told, page }: DeskParts): void
   app.get('/login.css', () => new Response(LOGIN_CSS, { headers: { 'content-type': 'text/css; charset=utf-8' } }))
   app.get('/login', ({ req }) => {
     const link = req.query('link')
-    // The page is ready by the time at which the user has pressed the button.
+    // Builds the page in advance, so that it is ready when the user has pressed the button.
     page().catch(() => {})
     return html(loginPage(link !== undefined && LINK.test(link) ? link : undefined))
   })
@@ -108,7 +108,7 @@ function login(app: Hono<DeskEnv>, { logins, now, told, page }: DeskParts): void
     const browser = (req.header('user-agent') ?? '').slice(0, 200)
     try {
       const { session, cookie } = logins.begin(link, address, browser)
-      // The session that this browser had, or that someone has planted in it, ends here.
+      // Ends the session that this browser had before, even if a third party has planted it.
       if (env.session !== undefined) logins.end(env.session)
       told('login', { session: session.name, from: address, readOnly: session.readOnly })
       return redirect('/', cookieText(cookieName, cookie, isSecure))
@@ -138,7 +138,7 @@ function sessions(app: Hono<DeskEnv>, { logins, told }: DeskParts): void {
     const session = logins.list().find(({ id }) => id === req.param('id'))
     if (session === undefined) throw new Refusal(404, 'NOT_FOUND', 'there is no such session')
     if (own.readOnly && session !== own)
-      throw new Refusal(403, 'READ_ONLY', 'this session can only look, and end itself')
+      throw new Refusal(403, 'READ_ONLY', 'this session is read-only: it can look at the desk and log out')
     logins.end(session)
     told('logout', { session: session.name, by: own.name })
     return Response.json({ text: `the session ${session.name} has ended` })
@@ -151,7 +151,8 @@ function sessions(app: Hono<DeskEnv>, { logins, told }: DeskParts): void {
   })
 }
 
-/** The browser keeps files whose names change with their text. It asks each time whether another has changed. */
+/** The browser keeps files whose names change with their content. For other files it asks each time whether they have
+ *  changed. */
 function pageFile({ req }: Context<DeskEnv>, page: ReadonlyMap<string, PageFile>): Response {
   const file = page.get(req.path)
   if (file === undefined) throw new Refusal(404, 'NOT_FOUND', 'there is nothing at this path')

@@ -25,7 +25,7 @@ export class ShownView {
     this.#parts = parts
   }
 
-  /** Takes the view of the main thread. */
+  /** Receives the view of the main thread. */
   begin(view: View): void {
     const symbolsOf = (mints: ReadonlySet<string>): ReadonlyMap<string, string> => this.#symbolsOf(mints)
     this.#streams?.close()
@@ -34,7 +34,7 @@ export class ShownView {
     this.#streams = new EventStreams(this.#mirror)
   }
 
-  /** Takes the next change of the view. Throws RangeError if one is missing before it. */
+  /** Applies the next change of the view. Throws RangeError if a change before it is missing. */
   take(change: Change): void {
     this.#mirror?.take(change)
   }
@@ -62,7 +62,8 @@ export class ShownView {
     return this.#source
   }
 
-  /** A page without symbols is better than none, so a journal that cannot be read at present has no symbols. */
+  /** A page without symbols is better than no page, so if the journal cannot be read at present, there are no
+   *  symbols. */
   #symbolsOf(mints: ReadonlySet<string>): ReadonlyMap<string, string> {
     try {
       return symbolsIn(this.#parts.reader(), mints)

@@ -20,10 +20,10 @@ import { pageFiles } from './page-files.ts'
 import { type DeskParts, deskApp } from './server.ts'
 import { ShownView } from './shown-view.ts'
 
-/** Number of ports that are tried after a taken one that no file names. */
+/** Number of ports that are tried if the first one is in use and no file sets the port. */
 const PORTS_TRIED = 20
 const SWEEP_MS = 10_000
-/** Time without a word of the main thread after which it counts as stalled. */
+/** Time without a message of the main thread after which it counts as stalled. */
 const STALLED_MS = 10_000
 
 /** A desk that is served. */
@@ -117,7 +117,7 @@ function watchOf(
   return new CertificateWatch({ files: tls, origin, now, renew, tell })
 }
 
-/** Loads the metrics. A desk without them loads nothing of prom-client. */
+/** Loads the metrics. A desk without metrics does not load prom-client. */
 async function metricsOf(
   shown: ShownView,
   now: () => Millis,

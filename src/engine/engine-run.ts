@@ -20,7 +20,7 @@ import type { SourceValue } from './sources.ts'
 import { exitTimerOf } from './timers.ts'
 import { WalletReconciler } from './wallet-reconciler.ts'
 
-/** The engine from one start input to the next. Hands each row and input to the parts that it concerns. */
+/** The engine from one start input to the next. Passes each row and input to the parts of the engine that need it. */
 export class EngineRun {
   readonly #parts: EngineParts
   readonly #commands: OperatorCommands
@@ -35,8 +35,8 @@ export class EngineRun {
   #bars: TokenBars | undefined
   /** Gaps of the warm-up that no row has reached yet. */
   #warmGaps: readonly WarmGap[] = []
-  /** Time from which the next row or input calls `#catchUp` first: the end of a bar or of the UTC day or, after a
-   *  warm-up, at once. */
+  /** Time from which the next row or input first calls `#catchUp`: the end of a bar or of the UTC day. After a warm-up
+   *  it is called at once. */
   #dueAt: Millis = Number.NEGATIVE_INFINITY
   #dayEnds: Millis = Number.NEGATIVE_INFINITY
 
@@ -60,9 +60,9 @@ export class EngineRun {
     return next
   }
 
-  /** Handles rows until one has outputs, and returns the next row to handle. The loop ends the method, because V8
-   *  compiles the method while it runs (on-stack replacement), and would throw that code away at the first statement
-   *  behind the loop. */
+  /** Handles rows until one has outputs, and returns the next row to handle. No statement follows the loop, because V8
+   *  compiles the method while the loop runs (on-stack replacement), and would discard that code at the first statement
+   *  after the loop. */
   #handle(state: EngineState, seqOfZero: Seq, block: Block, from: number, to: number): number {
     const { outputs } = state
     const { time } = block
@@ -122,7 +122,7 @@ export class EngineRun {
     if (state.tornBy >= 0) state.end()
   }
 
-  /** Whether the engine has data about a token, which it has not about a token that was never seen. */
+  /** Whether the engine keeps data about a token. */
   holds(token: TokenId): boolean {
     const { prices, launches } = this.#state
     const isKnown = prices.holds(token) || launches.of(token) !== undefined || this.#bars?.holds(token) === true
@@ -190,7 +190,7 @@ export class EngineRun {
     state.block = undefined
   }
 
-  /** Ends a warm-up, begins a new UTC day if one has begun, and closes the bars that have ended. */
+  /** Ends the warm-up, begins a new UTC day, and closes bars, as far as each is due. */
   #catchUp(state: EngineState): void {
     if (state.warmed) this.#endWarmup(state)
     if (state.now >= this.#dayEnds) this.#nextDay(state)
@@ -198,8 +198,8 @@ export class EngineRun {
     this.#dueAt = Math.min(this.#dayEnds, this.#bars?.dueAt ?? Number.POSITIVE_INFINITY)
   }
 
-  /** Prices of the warm-up are forgotten, because no order may act on a print from before the start. For the same
-   *  reason, bars that have ended by now still belong to the warm-up. */
+  /** Prices of the warm-up are forgotten, because no order may act on a print from before the start. Bars that have
+   *  ended by now still belong to the warm-up, for the same reason. */
   #endWarmup(state: EngineState): void {
     state.warming = true
     if (this.#bars !== undefined) {
@@ -213,7 +213,8 @@ export class EngineRun {
 
   #nextDay(state: EngineState): void {
     const { bots, scopes, results } = this.#parts
-    // Two midnights have passed if the market was silent for a day: the second frees what the first only aged.
+    // If the market was silent for more than a day, two midnights have passed. The first call only ages the data, and
+    // the second frees it.
     const isLater = this.#dayEnds > 0 && state.now >= endOfDay(this.#dayEnds)
     this.#dayEnds = endOfDay(state.now)
     for (const runner of bots.all()) {
@@ -340,7 +341,7 @@ export class EngineRun {
 /** Opens an account for each bot whose account is not in the journal. */
 function openAccounts(state: EngineState, bots: readonly BotSettings[]): void {
   const { accounts } = state.book
-  // `halt` means every account, so an account that is added later is halted too.
+  // `halt` applies to every account, so an account that is added later is halted too.
   const halted = [...accounts.values()].some((account) => account.halted)
   for (const { account, paperLamports } of bots) {
     if (account.mode === 'live') state.gates.take({ kind: 'gate', account: account.id, open: false })

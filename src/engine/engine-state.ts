@@ -17,8 +17,8 @@ import type { AccountMoney, BotMoney } from './recovered-money.ts'
 import type { Plan } from './settings.ts'
 import { Timers } from './timers.ts'
 
-/** State that the parts of the engine share, from one start input to the next: the current moment, the money, the
- *  prices, and the list of outputs. */
+/** State that the parts of the engine share, from one start input to the next: the current time, the money, the prices,
+ *  and the list of outputs. */
 export class EngineState implements Stage {
   readonly outputs: Output[]
   readonly mints: Mints
@@ -85,8 +85,8 @@ export class EngineState implements Stage {
     this.spending.restore(money.spends, money.daySpends)
   }
 
-  /** Throws an error that ends the engine. `activity` names the bot, so that the supervisor of the process sees which
-   *  strategy caused the overflow. */
+  /** Throws an error that ends the engine. `activity` names the bot, so that the supervisor of the process can tell
+   *  which strategy caused the overflow. */
   end(): never {
     this.activity.enter(this.tornBy)
     throw new Error('invariant broken: a stack overflowed while an order was made')
@@ -152,8 +152,8 @@ export class EngineState implements Stage {
     this.agesFrom = to
   }
 
-  /** Returns the timestamp that the feed gave to the current row, at most `now` less the usual delay. NaN if the usual
-   *  delay is unknown, or without a current row. */
+  /** Returns the timestamp that the feed gave to the current row, but at most `now` minus the usual delay. NaN if the
+   *  usual delay is unknown, or without a current row. */
   stampedAt(): Millis {
     const { block, row, now } = this
     if (block === undefined) return Number.NaN
@@ -195,8 +195,8 @@ export class Activity {
     this.#cells = cells?.fill(-1, 0, 1)
   }
 
-  /** Marks the begin of a bot's handler and returns the value to pass to `leave`. A handler that runs within another
-   *  one is not counted. */
+  /** Marks the beginning of a bot's handler and returns the value to pass to `leave`. A handler that runs within
+   *  another one is not counted. */
   enter(bot: number): number {
     const before = this.running
     this.running = bot

@@ -17,7 +17,7 @@ import type { Strategy } from './strategy.ts'
 export interface EngineOptions {
   /** Shared memory that a watchdog in another thread reads; see `Activity`. */
   readonly cells?: Int32Array
-  /** Finds the place in the strategy's code where it threw. Without it, alarms name no place. */
+  /** Finds the place in the strategy's code that threw. If absent, alarms name no place. */
   readonly thrownAt?: ThrownAtOf
 }
 

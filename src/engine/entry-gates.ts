@@ -27,7 +27,7 @@ export class EntryGates {
     return undefined
   }
 
-  /** Returns why another entry has to wait for the result of the first one; undefined if it need not wait. */
+  /** Returns why another entry must wait for the result of the first entry; undefined if it need not wait. */
   alone(account: string): Veto | undefined {
     const first = this.#singles.get(account) ?? ''
     return first === ''
@@ -39,7 +39,7 @@ export class EntryGates {
     if (this.#singles.has(account)) this.#singles.set(account, id)
   }
 
-  /** Allows another single entry, because this order was not executed. */
+  /** Allows another single entry, because this order, the first one, was not executed. */
   notExecuted({ id, account }: Pick<Order, 'id' | 'account'>): void {
     if (this.#singles.get(account) === id) this.#singles.set(account, '')
   }

@@ -18,8 +18,8 @@ export class ExecutionReports {
     this.#parts = parts
   }
 
-  /** Applies a report. Reports arrive in any order and repeatedly. If the books no longer know the order, it has no
-   *  state here, and only the fill of the report counts. */
+  /** Applies a report. Reports may arrive in any order and more than once. If the books no longer contain the order,
+   *  only the fill of the report is applied. */
   take(report: ExecutionReport): void {
     const { book } = this.#state
     const { orderId, state, code, reason, fill } = report
@@ -83,7 +83,8 @@ export class ExecutionReports {
     this.#settleMoney(reversal.fill, reversal.realizedLamports + reversal.fill.feeLamports)
   }
 
-  /** Watches a position. A late fill or a fork may have created it; it then gets the usual exits of its bot. */
+  /** Watches the price of a position. If a late fill or a fork created the position, gives it the usual exits of its
+   *  bot. */
   #watched({ position, isNew }: Booking): void {
     if (isNew) position.exits = this.#parts.exits.usual(position)
     this.#parts.watch.watch(position)

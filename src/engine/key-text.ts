@@ -9,7 +9,7 @@ export interface KeyText {
   readonly unit?: string
   /** Value of an absent key, in the unit of the YAML. */
   readonly default?: unknown
-  /** What an absent key means, if no value says it, for example `no limit`. */
+  /** Meaning of an absent key that has no default value, for example `no limit`. */
   readonly absent?: string
 }
 

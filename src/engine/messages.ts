@@ -17,19 +17,19 @@ import type { SourceValue } from './sources.ts'
 export type Input =
   | StartInput
   | { kind: 'feed'; status: FeedStatus; confirmed: readonly string[] }
-  /** The feed was not live between `from` and `to`, for the subscriptions of these keys. */
+  /** The feed was interrupted between `from` and `to`, for the subscriptions of these keys. */
   | { kind: 'gap'; from: Millis; to: Millis; keys: readonly string[] }
   | { kind: 'timer'; id: number }
   | { kind: 'report'; id: number; report: ExecutionReport }
   /** Balance of a wallet, read from the chain at this slot. */
   | { kind: 'wallet'; account: string; lamports: Lamports; slot: number }
   /** A condition that stops entries begins (`open: false`) or ends (`open: true`), for one account, or for every
-   *  account if `account` is ''. `code` defaults to CHAIN_UNREAD. `single`: until the next gate, one entry of the
-   *  account may be sent, to show whether another process trades with the wallet; absent in older journals. See
+   *  account if `account` is ''. `code` defaults to CHAIN_UNREAD. `single`: until the next gate input, the account may
+   *  send one entry, which shows whether another process trades with the wallet; absent in older journals. See
    *  `EntryGates`. */
   | { kind: 'gate'; account: string; open: boolean; code?: GateCode; reason?: string; single?: boolean }
   /** The wallet signed a transaction that belongs to no order. `attemptId`: the attempt that the transaction seems to
-   *  execute, although that attempt was not waiting for an execution; absent if there is no such attempt, and in older
+   *  execute, although it was not waiting for an execution. Absent if there is no such attempt, and in older
    *  journals. */
   | { kind: 'foreign'; account: string; signature: string; lamports: Lamports; attemptId?: string }
   /** The wallet holds this amount of a mint, which is less than the journal recorded. */
@@ -45,8 +45,8 @@ export type Input =
   | { kind: 'plan'; plan: Plan }
   /** A source of a bot answered. `data`: the checked value; absent if it has not changed since the last answer. */
   | { kind: 'source'; bot: string; name: string; data?: Json }
-  /** `by`: who gave the command: `terminal`, `telegram:ID`, or the name of a session of the desk. Absent in older
-   *  journals. `update`: the update of Telegram that confirmed the command; absent for every other command. */
+  /** `by`: source of the command: `terminal`, `telegram:ID`, or the name of a session of the desk. Absent in older
+   *  journals. `update`: the Telegram update that confirmed the command; absent for every other command. */
   | { kind: 'command'; command: Command; by?: string; update?: number }
 
 /** CHAIN_UNREAD: the state of the wallet is unknown. DISK_LOW: the disk that holds the journal is nearly full.
@@ -74,10 +74,11 @@ export interface StartInput {
   sources?: readonly SourceValue[]
   /** Range of rows of the warm-up. There are no such rows if from > to. */
   warm: { from: Seq; to: Seq }
-  /** Times within the warm-up in which the market was not seen. Absent if there are none, or if no bot uses bars. */
+  /** Times within the warm-up during which the feed was interrupted. Absent if there are none, or if no bot uses
+   *  bars. */
   warmGaps?: readonly WarmGap[]
-  /** Time up to which the market was seen before the start, which may be later than the last row of the warm-up. Absent
-   *  if no bot uses bars, and in older journals. */
+  /** Time up to which the market was recorded before the start, which may be later than the last row of the warm-up.
+   *  Absent if no bot uses bars, and in older journals. */
   warmTo?: Millis
   /** Bots whose strategy is not started, because it failed in an earlier engine. They only close positions. */
   stopped?: readonly StoppedBot[]
@@ -85,7 +86,7 @@ export interface StartInput {
   isolated?: boolean
 }
 
-/** A time in which the rows of these keys were not seen. */
+/** A time during which rows of these keys were not received. */
 export interface WarmGap {
   readonly from: Millis
   readonly to: Millis

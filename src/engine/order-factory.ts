@@ -105,8 +105,8 @@ export class OrderFactory {
     return 'code' in request ? request : { position, request }
   }
 
-  /** Sells without a check of limits, because only the exit's own lane may block an exit. `step`: the step of the
-   *  ladders to begin with. Returns the id of the order. */
+  /** Sells without a check of limits. Only an open order in its own lane can block an exit. `step`: the step of the
+   *  ladders at which it begins. Returns the id of the order. */
   sellPosition(position: Position, settings: BotSettings, size: Size, { reason, tag }: Cause, step = 0): string {
     if (position.tokens <= 0n) assert(false, `no tokens of ${position.mint} to sell`)
     const { account, bot, mint } = position
@@ -115,8 +115,8 @@ export class OrderFactory {
     const fees = from(priorityFeeLadder, step)
     const repeatMs = size.kind === 'all' ? this.#repeatsAfter(settings.exitOrders) : null
     const dearest = sellCost(fees.at(-1) ?? priorityFeeLamports)
-    // A refused priority fee is retried with the service's own choice, at any attempt, so the reservation must cover
-    // that too.
+    // If the service refuses a priority fee, the order is retried with the fee that the service chooses, at any
+    // attempt. The reservation must cover that fee too.
     const worst = Math.max(repeatMs === null ? dearest : dearest * MOST_OPEN_EXITS, sellCost(null))
     this.#cancelPartialSale(position, size)
     const order = this.#order({
@@ -142,8 +142,8 @@ export class OrderFactory {
   }
 
   /** Returns the time for which a full exit waits for evidence before it is repeated, ms. A repeat is safe only if the
-   *  wallet holds no other tokens of the mint; tokens of other bots are excluded (MINT_OWNED). If more than 1 % from
-   *  elsewhere is known, this must return null. */
+   *  wallet holds no other tokens of the mint; MINT_OWNED excludes tokens of other bots. If the wallet is known to hold
+   *  more than 1 % of tokens from elsewhere, this must return null. */
   #repeatsAfter({ retryMs }: ExitOrderSettings): number | null {
     return retryMs
   }
@@ -160,7 +160,7 @@ export class OrderFactory {
     const read = parts.side === 'sell' ? this.#watch.poolPriceOf(parts) : undefined
     const price = read ?? state.price(parts.mint) ?? null
     const eventAgeMs = Math.round(state.eventAgeMs())
-    // Spreading `parts` would take as long as everything else in this method.
+    // Spreading `parts` would take as long as the rest of this method.
     const order: Order = {
       id: `o${state.nextOrder++}`,
       seq: state.seq,
@@ -244,7 +244,7 @@ export class OrderFactory {
   }
 }
 
-/** Returns the steps of a ladder from `step` on, but at least its last step. */
+/** Returns the steps of a ladder from `step` on; at least its last step. */
 function from<T>(ladder: readonly T[], step: number): readonly T[] {
   return ladder.slice(Math.min(step, Math.max(0, ladder.length - 1)))
 }
@@ -263,6 +263,6 @@ function walletVeto(
     return { code: 'FOREIGN_TX', reason: `these transactions belong to no order: ${foreign.join(', ')}` }
   if (breached) return { code: 'UNEXPECTED_FILL', reason: 'the wallet executed a trade for which no order was waiting' }
   if (quarantined.includes(mint))
-    return { code: 'QUARANTINED', reason: 'the wallet holds less of this mint than was booked' }
+    return { code: 'QUARANTINED', reason: 'the wallet holds less of this mint than the books show' }
   return facts && mintRefusal(facts, tokenChecks)
 }

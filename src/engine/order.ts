@@ -34,7 +34,7 @@ export interface Order {
   /** Fees of the first, second, ... step, which replace `priorityFeeLamports`. The last fee also applies to all later
    *  steps. Empty if the fee is the same for every step. */
   readonly priorityFeeLadder: readonly Lamports[]
-  /** Time in ms after which a full exit is sent again, one step further up the ladders, unless there is evidence that
+  /** Time in ms after which a full exit is sent again, with the next step of the ladders, unless there is evidence that
    *  an attempt executed. null if the order is not repeated. */
   readonly repeatMs: number | null
   /** Worst-case cost: the amount with slippage, plus priority fee, base fee, rent and service fee. */
@@ -51,8 +51,8 @@ export interface Order {
   readonly tag?: string
 }
 
-/** Gives an order, an attempt or a fill its tag, if there is one, and returns it. Assigns a field, which is several
- *  times as fast as spreading. */
+/** Returns an order, an attempt or a fill with its tag, if there is one. Assigns the field, because spreading takes
+ *  several times as long. */
 export function withTag<T extends { readonly tag?: string }>(made: T, tag: string | undefined): T {
   if (tag !== undefined) (made as { tag?: string }).tag = tag
   return made
@@ -80,8 +80,8 @@ export const MOST_BUY_STEPS = 3
 /** Largest number of attempts of one full exit that may be undecided at the same time. */
 export const MOST_OPEN_EXITS = 5
 
-/** Whether an order may enter a lane that is occupied. Only a full exit may, and only next to a partial sale: the proof
- *  about the partial sale may take long, and the chain refuses to sell tokens that the wallet does not hold. */
+/** Whether an order may enter a lane that is occupied. Only a full exit may, next to a partial sale: proving the result
+ *  of the partial sale may take long, and the chain refuses to sell tokens that the wallet does not hold. */
 export function sharesLane(order: Pick<Order, 'side' | 'size'>, held: Pick<Order, 'side' | 'size'>): boolean {
   return isFullExit(order) && held.side === 'sell' && !isFullExit(held)
 }

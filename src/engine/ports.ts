@@ -3,7 +3,7 @@ import type { Millis, Seq } from '../base/units.ts'
 import type { Block } from '../market/block.ts'
 import type { Input, Output } from './messages.ts'
 
-/** The current moment, and the list of decisions, as every part of the engine sees them. */
+/** The current time and the list of decisions, which every part of the engine uses. */
 export interface Stage {
   readonly now: Millis
   /** Whether the strategies are warming up. Decisions are discarded then. */

@@ -19,7 +19,7 @@ export interface RecoveredMoney {
   /** Positions that are not closed, and closed positions whose sale a fork may still remove. */
   readonly positions: readonly Position[]
   readonly timers: readonly Timer[]
-  /** Conditional orders that wait, or whose order is open. */
+  /** Conditional orders that wait, or that have an open order. */
   readonly conditionals: readonly ConditionalOrder[]
   /** The last fills that the engine has processed, oldest first; at most 500. They identify fills that are reported
    *  again. */
@@ -61,13 +61,13 @@ export interface AccountMoney {
   /** Mints with fewer tokens in the wallet than in the books. Their entries stop until `resume`. */
   quarantined?: readonly string[]
   /** Whether an attempt executed after it was refused or proved dead, or executed twice. Until `resume`, entries are
-   *  stopped and refused attempts are not retried at once. */
+   *  stopped, and a refused attempt is not retried at once. */
   breached?: boolean
   /** Results of all bots of the account together; absent before the first fill. */
   results?: ResultSums
 }
 
-/** Whether entries of an account, including waiting ones, are stopped until an operator acts. */
+/** Whether entries of an account, including waiting ones, are stopped until an operator resumes them. */
 export function isStopped({ halted, foreign = [], breached = false }: AccountMoney): boolean {
   return halted || breached || foreign.length > 0
 }

@@ -23,7 +23,7 @@ export interface BotSettings {
   /** Exits of positions whose order sets none. */
   readonly exits: ExitRules
   readonly limits: Limits
-  /** Limits of all bots of the wallet together. All bots of a wallet have the same. */
+  /** Limits of all bots of the wallet together. All bots of a wallet have the same limits. */
   readonly walletLimits: WalletLimits
   /** Filters of the tokens that the bot may buy. */
   readonly filters: EntryFilters

@@ -26,7 +26,7 @@ export interface BuyRequest {
   readonly tag: string | undefined
 }
 
-/** Why an order is made: its reason and its tag. */
+/** The cause of an order: its reason and its tag. */
 export interface Cause {
   readonly reason: string
   readonly tag?: string | undefined
@@ -40,7 +40,8 @@ const LONGEST_TEXT = 500
 const LONGEST_TAG = 50
 const MOST_TTL_SECONDS = 86_400
 const LONGEST_TIMER_SECONDS = 1e9
-/** Above the maximum of every plan. A larger amount becomes this one, and the range check refuses it. */
+/** An amount above the maximum of every plan. Larger amounts are replaced by this one, which the range check then
+ *  refuses. */
 const MOST_SOL = 1e6
 
 /** Reads a buy. `checkRanges` checks its amount, slippage and fee later. */
@@ -149,7 +150,7 @@ function sizeOfPercent(percent: unknown): Size | string {
 }
 
 /** Reads an amount of whole tokens. An amount of at least the displayed holding sells everything, because the displayed
- *  number is a double and may be rounded by some base units. */
+ *  number is a double, and rounding may change it by some base units. */
 function sizeOfTokens(tokens: unknown, position: Pick<Position, 'tokens' | 'decimals'>): Size | string {
   if (!Number.isFinite(tokens)) return `tokens must be a positive number, got ${describe(tokens)}`
   const { decimals } = position

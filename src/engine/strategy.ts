@@ -37,18 +37,19 @@ export interface Strategy<
   readonly keys: readonly string[]
   /** Seconds of the recorded market that the strategy is shown before it may trade. Default 600. */
   readonly warmup?: number
-  /** Exits of the strategy's positions. The order's exits come first, then the bot's exits, the defaults of the
-   *  configuration, and these. With `exits: strategy` in the YAML, these come before the defaults. */
+  /** Exits of the strategy's positions. The order's exits override those of the bot, these override the defaults of the
+   *  configuration, and the defaults override the exits here. With `exits: strategy` in the YAML, the exits here
+   *  override the defaults. */
   readonly exits?: ExitRules
-  /** Bars of each token that prints, with the number of closed bars to keep for a token: `{ '1m': 200 }`. Widths are
-   *  times (`15s`, `1m`, `4h`), numbers of trades (`500 trades`) or volumes (`20 SOL`). Time bars end at multiples of
-   *  their width since the Unix epoch. */
+  /** Widths of the bars that are built for each token, with the number of closed bars to keep for a token: `{ '1m': 200
+   *  }`. Widths are times (`15s`, `1m`, `4h`), numbers of trades (`500 trades`) or volumes (`20 SOL`). Time bars end at
+   *  multiples of their width since the Unix epoch. */
   readonly bars?: BarPlan | PlanOf<P>
   /** Indicators over declared bars, by name: `{ fast: ema('1m', params.fast) }`. They are read as
    *  `token.indicators.fast`. */
   indicators?(params: P): I
-  /** Conditions over the indicators, called once at each start: `({ fast, slow }) => crosses(fast, slow)`, or several
-   *  by name. They are tested at each bar; `onCondition` is called where one is true. */
+  /** Conditions over the indicators, called once at each start: `({ fast, slow }) => crosses(fast, slow)`, or an object
+   *  of several conditions by name. They are tested at each bar; `onCondition` is called for each that is true. */
   when?(indicators: Operands<I>, params: P): C
   /** External data that the strategy receives as `onSource`, by name: `{ fear: { schema: z.object({ ... }) } }`. The
    *  bot's `sources` in the YAML give the address of each. The journal records the checked values. */
@@ -80,27 +81,27 @@ export interface Handlers<
   onPriceUpdate?(update: PriceUpdate, token: Token<S, I>): void
   /** Called when a bar with prints closes, for each declared width (`bar.width`) and each token that the bot's keys
    *  cover. A time bar closes before the first row or input at or after its end. A bar of trades or of a volume closes
-   *  with its last print, before `onTrade`. */
+   *  with its last print, before `onTrade` receives that print. */
   onBar?(bar: Bar, token: Token<S, I>): void
-  /** Called when a bar closes at which a condition of `when` is true, after `onBar`, for each such condition in the
-   *  order of their declaration. `name` is the name of the condition; a single condition has the name `when`. A
-   *  condition that reads several widths is tested at the bars of the one that `bars` declares first. */
+  /** Called after `onBar` when a bar closes, for each condition of `when` that is true, in the order of their
+   *  declaration. `name` is the name of the condition; a single condition has the name `when`. If a condition reads
+   *  several widths, it is tested at the bars of the width that `bars` declares first. */
   onCondition?(bar: Bar, token: Token<S, I>, name: ConditionName<C>): void
   /** Called once for each landed transaction of this bot, when it is confirmed. Its finality, or its reversal by a
    *  fork, arrives as `onOrder`. */
   onFill?(fill: FillView, token: Token<S, I>): void
-  /** Called when a bar of a held token closes, after `onBar`. Returns the exits that the position has from now on, or
-   *  undefined to leave its exits. Rules that equal the present ones write nothing. Take-profit steps that stay the
-   *  same go on; others begin again, as with `setExits`. Invalid rules are refused (REQUEST_INVALID), and the exits
-   *  stay. */
+  /** Called when a bar of a held token closes, after `onBar`. Returns the exits that replace those of the position, or
+   *  undefined to keep them. If the rules are unchanged, the journal gets no row. Unchanged take-profit steps continue;
+   *  others restart, as with `setExits`. Invalid rules are refused (REQUEST_INVALID), and the position keeps its
+   *  exits. */
   exitsFor?(position: PositionView, bar: Bar, token: Token<S, I>): ExitRules | undefined
   /** Called before a limit order, a bracket with a price or a step of a DCA places its buy. Returns true, or the reason
    *  why the buy must not be placed (VETOED). A limit order then stays armed and asks again after a second at the
    *  earliest; a step of a DCA is skipped. */
   confirmBuy?(trigger: BuyTrigger, token: Token<S, I>): true | string
   /** Called once when a position of this bot closes, because its last token was sold or left the wallet and no buy is
-   *  open. `onFill` and `onOrder` of the last sale come before. If a fork removes the sale, the position opens again;
-   *  when it closes again, this handler is called again (`revises`). */
+   *  open. `onFill` and `onOrder` of the last sale are called before. If a fork removes the sale, the position opens
+   *  again; when it closes again, this handler is called again (`revises`). */
   onPositionClosed?(trip: RoundTripView, token: Token<S, I>): void
   /** Called when an order or a conditional order of this bot changes its state. */
   onOrder?(order: OrderView, token: Token<S, I>): void
@@ -112,15 +113,15 @@ export interface Handlers<
   /** Called for `sluice signal NAME [JSON]`. `data` is null if the command has no JSON. */
   onSignal?(name: string, data: Json): void
   /** Called for each valid answer of a declared source, even if the data has not changed. `data` is frozen, `time` is
-   *  the time of the answer, ms since the Unix epoch. After a start, the last value before it is shown first, as a part
-   *  of the warm-up. */
+   *  the time of the answer, ms since the Unix epoch. During the warm-up after a start, it is called with the last
+   *  value from before the start. */
   onSource?(...event: SourceEvent<X>): void
   /** Called before the process ends, unless it crashes or is killed. */
   onStop?(): void
 }
 
-/** A token as one bot sees it. Every event of the token has the same object, until the token is freed (see `durable`).
- *  While the bot holds a position, the object stays. */
+/** A token as one bot sees it. All events of the token pass the same object, until the token is freed (see `durable`).
+ *  A token is not freed while the bot holds a position. */
 export interface Token<S = unknown, I extends Indicators = NoIndicators> {
   /** Mint of the token, base58. */
   readonly mint: string
@@ -136,13 +137,13 @@ export interface Token<S = unknown, I extends Indicators = NoIndicators> {
   /** Closed bars of a declared width, oldest first; the newest is `.at(-1)`. Empty before the first bar. The list and
    *  its bars never change. Throws TypeError for a width that the strategy does not declare. */
   bars(width: Width): readonly Bar[]
-  /** Values of the strategy's indicators after the last closed bar; undefined until there were enough bars. */
+  /** Values of the strategy's indicators after the last closed bar; undefined before there are enough bars. */
   readonly indicators: IndicatorValues<I>
   /** State that survives restarts; null at first. Plain JSON of at most 10,000 characters, and of at most 4,000,000 for
-   *  all tokens of the bot, where each token counts for at least 100. To save the state, assign a new value:
-   *  `token.durable = { ... }`; null deletes it. The saved value is a frozen copy. Throws TypeError for a value that is
-   *  not JSON, and RangeError for one that is too long. An assignment during the warm-up has no effect. The state is
-   *  deleted when the token is freed: at the second 00:00 UTC after its last event, unless the bot then holds it. */
+   *  all tokens of the bot, each token counting for at least 100. To save the state, assign a new value: `token.durable
+   *  = { ... }`; null deletes it. The saved value is a frozen copy. Throws TypeError for a value that is not JSON, and
+   *  RangeError for one that is too long. An assignment during the warm-up has no effect. The state is deleted when the
+   *  token is freed: at the second 00:00 UTC after its last event, unless the bot then holds it. */
   durable: Json
 }
 
@@ -162,8 +163,8 @@ export interface PositionView {
   readonly openedAt: Millis
   /** Highest price since the position opened, SOL a token. */
   readonly highPrice: number
-  /** Proceeds of selling everything now, SOL, after price impact and the fees of venue and service, at the lower one of
-   *  the robust price and the price of the exits. undefined without a robust price. */
+  /** Proceeds of selling everything now, SOL, after price impact and the fees of venue and service, at the lower of the
+   *  robust price and the price of the exits. undefined without a robust price. */
   readonly valueSol: number | undefined
   /** Profit of the sales so far, SOL, before network fees and rent. */
   readonly realizedSol: number
@@ -225,11 +226,11 @@ export interface RoundTripView {
   readonly best: RoundTripMark
   /** Lowest profit that selling at a price would have made while the position was held. */
   readonly worst: RoundTripMark
-  /** Whether the handler has received this round trip before, with a sale that a fork has removed since. */
+  /** Whether the handler has already received this round trip, with a last sale that a fork has since removed. */
   readonly revises: boolean
 }
 
-/** Fees of a round trip, SOL. `costSol` and `proceedsSol` already contain those of venue and service. */
+/** Fees of a round trip, SOL. `costSol` and `proceedsSol` already contain the fees of venue and service. */
 export interface RoundTripFees {
   /** Sum of all parts, SOL. */
   readonly total: number
@@ -373,21 +374,21 @@ export interface Conditional {
   readonly oneCancelsOther?: string
 }
 
-/** A buy at `atPrice`, above 0, or below. The price is the robust price, SOL a token. */
+/** A buy at the price `atPrice` (above 0) or at a lower price. The price is the robust price, SOL a token. */
 export type LimitBuyOptions = BuyOptions & Conditional & { readonly atPrice: number }
 
-/** A sale of a held token at `atPrice`, above 0. The price is that of the exits, SOL a token. */
+/** A sale of a held token at the price `atPrice` (above 0). It is compared with the price of the exits, SOL a token. */
 export type LimitSellOptions = SellOptions & Conditional & { readonly atPrice: number }
 
 /** A buy together with its stop-loss and take-profit prices, SOL a token. They must be ordered: stopPrice < atPrice <
  *  takeProfitPrice. */
 export interface BracketOptions extends Omit<BuyOptions, 'scaleIn'>, Conditional {
-  /** Buys at this price, SOL a token, above 0, or below. Default: buys at once, and the order of the prices is checked
-   *  with the robust price. */
+  /** Price at or below which the order buys, SOL a token, above 0. Default: buys at once, and the order of the prices
+   *  is checked with the robust price. */
   readonly atPrice?: number
-  /** Sells all at this price, SOL a token, above 0, or below. */
+  /** Sells all at or below this price, SOL a token, above 0. */
   readonly stopPrice: number
-  /** Sells all at this price, SOL a token, above `stopPrice`, or above. */
+  /** Sells all at or above this price, SOL a token, above `stopPrice`. */
   readonly takeProfitPrice: number
 }
 
@@ -422,7 +423,8 @@ export interface Quote {
   /** Price impact of the trade itself, percent. */
   readonly impactPercent: number
   /** All fees, SOL: venue fee, service fee, base fee, priority fee and, for a buy, the rent of a token account. The
-   *  fees of venue and service are also part of `sol`. A fee that is not known in advance is that of `paper`. */
+   *  fees of venue and service are also part of `sol`. Fees that are not known in advance are those of the paper fill
+   *  model. */
   readonly feesSol: number
   /** `estimate`: the depth of the pool is estimated from the price, because the feed has no reserves. */
   readonly confidence: 'estimate'
@@ -430,7 +432,7 @@ export interface Quote {
 
 /** The wallet of a bot's account. */
 export interface WalletView {
-  /** Balance of the wallet, SOL; undefined before its first reading. */
+  /** Balance of the wallet, SOL; undefined before the first reading. */
   readonly sol: number | undefined
   /** Worst-case cost of the open orders, SOL. */
   readonly reservedSol: number
@@ -474,9 +476,9 @@ export interface Bot<S = unknown, I extends Indicators = NoIndicators> {
   now(): Millis
   /** Returns a seeded random number in [0, 1). A replay gets the same sequence. @unitless */
   random(): number
-  /** Returns tokens that the bot has seen and that are not freed (see `Token.durable`), also those that only an earlier
-   *  process saw if they have durable state or a position. One call costs one request, and one more for each 100 such
-   *  tokens. Throws TypeError or RangeError for invalid options. */
+  /** Returns tokens that the bot has seen and that are not freed (see `Token.durable`), including those that only an
+   *  earlier process saw, if they have durable state or a position. A call costs one request, plus one for each 100 of
+   *  these tokens. Throws TypeError or RangeError for invalid options. */
   tokens(query?: TokenQuery<S, I>): Token<S, I>[]
   /** Returns the bot's view of a token; undefined if `mint` is not a base58 public key. */
   token(mint: string): Token<S, I> | undefined
@@ -492,17 +494,18 @@ export interface Bot<S = unknown, I extends Indicators = NoIndicators> {
   wallet(): WalletView
   /** Returns the value of the wallet with its positions, marked as limits and `sluice status` mark them. */
   equity(): EquityView
-  /** Returns the parts of the bot's limits that are used. */
+  /** Returns how much of its limits the bot has used. */
   budget(): BudgetView
   /** Places a buy. Refused in `start` and during the warm-up (WARMING), without a price (PRICE_UNKNOWN), while another
    *  buy of the mint is open (LANE_BUSY), for a held token without `scaleIn` (POSITION_OPEN), for a wrong option
-   *  (REQUEST_INVALID, AMOUNT_RANGE, SLIPPAGE_RANGE, FEE_RANGE), and by every limit, filter and token check. */
+   *  (REQUEST_INVALID, AMOUNT_RANGE, SLIPPAGE_RANGE, FEE_RANGE), and if a limit, a filter or a token check refuses
+   *  it. */
   buy(token: Token<S, I> | string, options: BuyOptions): Placed
   /** Places a sale; limits do not apply. Refused without a position (NO_POSITION) or while another sale is open
    *  (LANE_BUSY). */
   sell(token: Token<S, I> | string, options: SellOptions): Placed
-  // The engine keeps conditional orders, over restarts, until they execute, expire or are cancelled. A bot may have
-  // 2,000 of them at a time. They act on prices that arrive after the call.
+  // The engine keeps conditional orders until they execute, expire or are cancelled, also across restarts. A bot may
+  // have 2,000 of them at a time. Only prices that arrive after the call can trigger them.
   /** Buys at `atPrice` or below. Refused for a wrong option (REQUEST_INVALID) or if 2,000 conditional orders
    *  wait. Limits and filters decide when the price is reached. */
   limitBuy(token: Token<S, I> | string, options: LimitBuyOptions): Placed
@@ -510,8 +513,8 @@ export interface Bot<S = unknown, I extends Indicators = NoIndicators> {
   limitSell(token: Token<S, I> | string, options: LimitSellOptions): Placed
   /** Sells at `atPrice` or below. Refused without a position (NO_POSITION) or for a wrong option (REQUEST_INVALID). */
   stopSell(token: Token<S, I> | string, options: LimitSellOptions): Placed
-  /** Buys, with a stop-loss and a take-profit price. Refused as a buy or a limit buy is, for example for prices in the
-   *  wrong order (REQUEST_INVALID). */
+  /** Buys, with a stop-loss and a take-profit price. Refused for the same reasons as a buy or a limit buy, and for
+   *  prices in the wrong order (REQUEST_INVALID). */
   bracket(token: Token<S, I> | string, options: BracketOptions): Placed
   /** Buys the same amount repeatedly. Refused for a wrong option (REQUEST_INVALID); a refused installment is
    *  skipped. */
@@ -528,8 +531,8 @@ export interface Bot<S = unknown, I extends Indicators = NoIndicators> {
    *  no tokens to sell. */
   quoteSell(token: Token<S, I> | string, tokens: number | 'all'): Quote | undefined
   /** Sets a repeating timer with an interval of at least 0.1 s (TIMER_TOO_SHORT). A bot has at most 1,000 timers
-   *  (TIMERS_FULL). A timer replaces the one of the same name. Timers survive a restart, except those that `start` set
-   *  before and does not set again, and those of a bot that now runs another strategy. */
+   *  (TIMERS_FULL). A timer replaces the one of the same name. Timers survive a restart, with two exceptions: timers
+   *  that `start` set before and does not set again, and timers of a bot that now runs another strategy. */
   every(name: string, seconds: number): Answer
   /** Sets a timer that fires once, after at least 0.1 s (TIMER_TOO_SHORT). The rules of `every` apply. */
   after(name: string, seconds: number): Answer
@@ -550,7 +553,7 @@ export interface Bot<S = unknown, I extends Indicators = NoIndicators> {
   note(mint: string, why: string): void
 }
 
-/** Returns its argument. Gives a strategy its types. */
+/** Returns its argument. It exists to infer the types of a strategy. */
 export function defineStrategy<
   P,
   S = undefined,

@@ -8,8 +8,8 @@ import type { Timer } from './recovered-money.ts'
 type Holder = Pick<Position, 'bot' | 'mint'>
 
 /** Purposes of the engine's own timers of a mint: the end of `maxHoldSeconds`, the end of a silence, the next reading
- *  of the pool, a retry. `due` belongs to a conditional order, and its timer has the id of the order instead of the
- *  mint. */
+ *  of the pool, a retry. A timer with the purpose `due` belongs to a conditional order, and is named after the order
+ *  instead of the mint. */
 export type ExitTimer = 'hold' | 'quiet' | 'poll' | 'retry' | 'due'
 
 /** Minimum interval of a strategy's timer, ms. */
@@ -20,9 +20,10 @@ export const MOST_TIMERS = 1_000
 /** A timer that a strategy requests. */
 type TimerRequest = Pick<Timer, 'bot' | 'name' | 'at' | 'everyMs' | 'strategy' | 'declared'>
 
-/** The engine's timers. They are rows in the journal, so they survive a restart. A timer whose time passed in between
- *  fires once. A repeating timer is emitted only when it is set. Its firings are inputs and emit no output, because
- *  clock, journal and replay all compute the next firing from the first time and the last firing (`nextFiring`). */
+/** The engine's timers. They are rows in the journal, so they survive a restart. A timer that was due while no process
+ *  ran fires once. A repeating timer is emitted only when it is set. Its firings are inputs and cause no output,
+ *  because clock, journal and replay all compute the next firing from the first time and the last firing
+ *  (`nextFiring`). */
 export class Timers {
   readonly #stage: Stage
   readonly #byId = new Map<number, Timer>()
@@ -36,8 +37,8 @@ export class Timers {
     this.#stage = stage
   }
 
-  /** Restores timers and emits each again. Ends a strategy's timer if its bot now has another strategy or is not
-   *  configured any more, or if its interval is too short (older versions allowed 1 ms). `strategyOf`: the strategy
+  /** Restores timers and emits each of them again. Ends a strategy's timer if its bot now has another strategy or is
+   *  not configured any more, or if its interval is too short (older versions allowed 1 ms). `strategyOf`: the strategy
    *  that a bot runs. */
   restore(timers: readonly Timer[], next: number, strategyOf: (bot: string) => string | undefined): void {
     this.#next = next
@@ -93,7 +94,7 @@ export class Timers {
     this.#begin(timer)
   }
 
-  /** Sets a repeating timer that closes bars of a width in silence, at multiples of the width. */
+  /** Sets a repeating timer that closes bars of a width even if no row arrives, at multiples of the width. */
   setBars({ name, everyMs }: BarWidth): void {
     const at = nextFiring({ at: 0, everyMs }, this.#stage.now)
     this.#begin({ id: this.#next++, bot: '', owner: 'bars', name, at, everyMs })
@@ -177,7 +178,7 @@ export function nextFiring({ at, everyMs }: Pick<Timer, 'at' | 'everyMs'>, fired
   return at + everyMs * (Math.floor(Math.max(0, fired - at) / everyMs) + 1)
 }
 
-/** Returns the time at which a timer from the journal fires next. */
+/** Returns the next time at which a timer from the journal fires. */
 export function dueOf(timer: Timer): Millis {
   return timer.fired === undefined || timer.everyMs === 0 ? timer.at : nextFiring(timer, timer.fired)
 }

@@ -75,8 +75,8 @@ export class WalletReconciler {
     this.#state.emitAccount(account)
   }
 
-  /** Records a foreign transaction and raises an alarm, unless the list is full: a second process that continues may
-   *  make thousands of transactions. */
+  /** Records a foreign transaction and raises an alarm, unless the list is full: a second process that keeps trading
+   *  may make thousands of transactions. */
   #foreign({ account: id, signature, lamports: change, attemptId }: Of<'foreign'>): void {
     const account = this.#state.book.accounts.get(id)
     if (account === undefined) return
@@ -99,7 +99,7 @@ export class WalletReconciler {
     const account = book.accounts.get(id)
     const position = book.positions.get({ account: id, mint })
     if (account === undefined || position === undefined || position.tokens <= tokens) return
-    const reason = `${position.bot} booked ${position.tokens} base units of ${mint}, but the wallet holds ${tokens}`
+    const reason = `the books of ${position.bot} show ${position.tokens} base units of ${mint}, but the wallet holds ${tokens}`
     const share = Number(tokens) / Number(position.tokens)
     if (book.keepsTrips) position.trip = withLoss(tripOf(position), this.#state.now)
     position.costLamports = lamports(Math.round(position.costLamports * share))

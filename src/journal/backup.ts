@@ -18,8 +18,8 @@ export function partialBackup(backup: string): string {
   return `${backup}.partial`
 }
 
-/** Copies a journal before it is migrated. A crash leaves either no backup or a complete one. Backups of earlier
- *  migrations are deleted. Throws SluiceError if the disk has no space for the copy. */
+/** Copies a journal before it is migrated. After a crash, there is either no backup or a complete one. Deletes the
+ *  backups of earlier migrations. Throws SluiceError if the disk has no space for the copy. */
 export function backUp(db: Database, path: string, version: number, freeBytes = freeBytesOf(dirname(path))): void {
   const [size, log] = [path, `${path}-wal`].map((file) => (existsSync(file) ? statSync(file).size : 0)) as [
     number,
@@ -55,7 +55,7 @@ function backupsOf(path: string): string[] {
     .map((name) => join(folder, name))
 }
 
-/** Waits until a file, or the entries of a folder, are on the disk. */
+/** Waits until a file, or the list of files in a folder, is on the disk. */
 export function flush(path: string): void {
   const file = openSync(path, 'r')
   try {

@@ -22,15 +22,15 @@ const MAGIC = 'SQLite format 3\0'
 /** Number of pages in the log at which SQLite makes a checkpoint itself. Such a checkpoint delays the commit of an
  *  order. So the writer makes its own checkpoints while it is idle, and this one is the last resort. */
 const CHECKPOINT_PAGES = 8192
-/** Full length of the log: twice the bytes that are written between two checkpoints. */
+/** Length of the log when it is extended: twice the bytes that are written between two checkpoints. */
 const LOG_BYTES = 16 * 2 ** 20
 
 export interface OpenOptions {
-  /** If false, commits are neither awaited nor durable; this is for results that can be computed again. */
+  /** If false, commits are neither awaited nor durable. This suits results that can be computed again. */
   readonly durable?: boolean
   /** If false, an older journal is not copied before it is migrated. */
   readonly backup?: boolean
-  /** Receives the number of rows that a migration has given a checksum, and of all rows that get one. */
+  /** Receives the number of rows that have received a checksum during a migration, and the total number. */
   readonly sealed?: (rows: number, of: number) => void
 }
 
@@ -87,7 +87,8 @@ export function topUpLog(db: Database.Database): boolean {
   }
 }
 
-/** Thrown if a reader opens a journal with an older schema. A run migrates such a journal; a reader does not. */
+/** Thrown if a reader opens a journal with an older schema. Starting a bot migrates such a journal; a reader does
+ *  not. */
 export class OlderJournal extends SluiceError {}
 
 /** Opens a journal that another process may be writing. Throws SluiceError as `openForWriting` does, and if there is no
@@ -185,13 +186,13 @@ function refuseOther(path: string, db: Database.Database): void {
     )
 }
 
-/** Throws if SQLite has not applied a setting. SQLite does not report that, and commits would not be durable. */
+/** Throws if SQLite has not applied a setting. SQLite does not report this, and commits would then not be durable. */
 function readBack(path: string, db: Database.Database, durable: boolean): void {
   const mode = db.pragma('journal_mode', { simple: true })
   const synchronous = db.pragma('synchronous', { simple: true })
   if (mode === 'wal' && synchronous === (durable ? 2 : 0)) return
   throw new SluiceError(
-    `${path}: SQLite runs in mode ${mode} with synchronous=${synchronous}, so commits would not be durable; move the journal off a network drive`,
+    `${path}: SQLite runs in mode ${mode} with synchronous=${synchronous}, so commits would not be durable; move the journal to a local disk`,
     ExitCode.unsafe,
   )
 }

@@ -26,10 +26,12 @@ export class InUse extends SluiceError {
   }
 }
 
-/** Locks that this process holds. The collection of an unreferenced database would close it and release its lock. */
+/** Locks that this process holds. The list keeps references to them, because garbage collection of a database would
+ *  close it and release its lock. */
 const held = new Set<Database.Database>()
 
-/** A lock that is held until `release` or the end of the process. The system releases it after kill -9 too. */
+/** A lock that is held until `release` or the end of the process. The operating system releases it even after kill
+ *  -9. */
 export interface Lock {
   release(): void
 }
@@ -42,8 +44,8 @@ export interface MarkedLock extends Lock {
   markUsed(): void
 }
 
-/** Takes the lock that keeps a second writer away from a journal; readers do not need it. Throws SluiceError: exit 4,
- *  with the holder's name, if the lock is held; exit 1 if nothing can be written in the folder. */
+/** Takes the lock that prevents a second process from writing a journal; readers do not need it. Throws SluiceError:
+ *  exit 4, with the holder's name, if the lock is held; exit 1 if nothing can be written in the folder. */
 export function lockJournal(path: string): Lock {
   return guarded(path, () => {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -60,7 +62,7 @@ export function lockArchive(folder: string): Lock {
   })
 }
 
-/** Takes the lock that keeps a second process away from a resource without a file, such as a wallet or an API key.
+/** Takes the lock that prevents a second process from using a resource without a file, such as a wallet or an API key.
  *  `what` is its name in messages. Only a hash of `name` is written, because `name` may be secret. Throws SluiceError
  *  (exit 4) with the holder's name if the lock is held. */
 export function lockName(stateFolder: string, what: string, name: string): MarkedLock {

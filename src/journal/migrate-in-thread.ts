@@ -7,16 +7,16 @@ import type { FromMigrationThread, MigrationStart } from './migrate-thread.ts'
 
 /** Functions that receive the progress of a migration. */
 export interface MigrationReport {
-  /** Receives the bytes of the backup so far, and the bytes of the journal. */
+  /** Receives the number of bytes copied so far, and the size of the journal. */
   readonly copied: (bytes: number, of: number) => void
-  /** Receives the number of rows that have a checksum now, and of all rows that get one. */
+  /** Receives the number of rows that have a checksum now, and the total number. */
   readonly sealed: (rows: number, of: number) => void
 }
 
 const POLL_MS = 100
 
-/** Migrates a journal as `bringUpToDate` does. The migration runs in a thread, because SQLite copies a journal in one
- *  call: this thread watches how the file of the copy grows. */
+/** Migrates a journal as `bringUpToDate` does. The migration runs in a thread of its own, because SQLite copies a
+ *  journal in one call. This thread reports the progress by the size of the copy. */
 export async function migrateInThread({ path, backup }: MigrationStart, report: MigrationReport): Promise<Migration> {
   const from = migratesFrom(path)
   if (from === undefined) return bringUpToDate(path, { backup })

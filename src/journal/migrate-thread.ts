@@ -1,4 +1,4 @@
-// A thread that migrates a journal. The main thread meanwhile shows how much is done.
+// A thread that migrates a journal, while the main thread shows the progress.
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Failed, failedOf } from '../base/errors.ts'
 import { bringUpToDate, type Migration } from './migrate.ts'

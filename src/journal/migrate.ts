@@ -12,7 +12,7 @@ export interface Migration {
   readonly backup?: string
 }
 
-/** Schema version that a start on this journal migrates from; undefined if it migrates nothing. */
+/** Schema version from which a start on this journal would migrate; undefined if no migration is needed. */
 export function migratesFrom(path: string): number | undefined {
   if (!existsSync(path) || statSync(path).size === 0) return undefined
   const version = guarded(path, () => {
@@ -22,9 +22,9 @@ export function migratesFrom(path: string): number | undefined {
   return version < SCHEMA_VERSION ? version : undefined
 }
 
-/** Migrates a journal to the present schema; earlier versions cannot read it afterwards. Throws SluiceError: exit 4 if
- *  another process is writing the journal, exit 2 if there is no journal, exit 1 if the file is corrupt, newer, or not
- *  a journal. */
+/** Migrates a journal to the present schema; earlier versions of Sluice cannot read it afterwards. Throws SluiceError:
+ *  exit 4 if another process is writing the journal, exit 2 if there is no journal, exit 1 if the file is corrupt,
+ *  newer, or not a journal. */
 export function bringUpToDate(path: string, options: Pick<OpenOptions, 'backup' | 'sealed'> = {}): Migration {
   if (!existsSync(path)) throw noJournalAt(path)
   guarded(path, () => refuseStranger(path))

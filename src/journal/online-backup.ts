@@ -22,7 +22,8 @@ export interface CopiedState {
   readonly lastTime: Millis
   readonly positions: number
   readonly openOrders: number
-  /** Number of rows whose checksum does not match, or that are missing. The copy has them from the journal. */
+  /** Number of rows that are missing or whose checksum does not match. The copy takes over these defects of the
+   *  journal. */
   readonly findings: number
 }
 
@@ -36,7 +37,7 @@ export interface OnlineBackup {
 export interface OnlineBackupOptions {
   /** Whether an existing journal at the target is replaced. */
   readonly replace?: boolean
-  /** Receives the bytes that are copied, and all bytes. */
+  /** Receives the number of bytes copied so far, and the total number. */
   readonly copied?: (bytes: number, of: number) => void
   /** Called when the copy is complete and its check begins. */
   readonly checking?: () => void
@@ -48,9 +49,9 @@ export interface OnlineBackupOptions {
  *  either untouched or a complete copy of mode 0600 in a single file.
  *
  *  SQLite's online backup restarts at each commit of another process, and a trading process commits five times a
- *  second. So the copy reads from one snapshot. Throws SluiceError: exit 2 for a target that exists, exit 4 for a
- *  target that a process writes, exit 1 if the space does not suffice, if the journal is corrupt, or if a journal with
- *  changed rows would replace another one. */
+ *  second. Therefore the copy reads from one snapshot. Throws SluiceError: exit 2 for a target that exists, exit 4 for
+ *  a target that a process writes, exit 1 if the space does not suffice, if the journal is corrupt, or if a journal
+ *  with changed rows would replace another one. */
 export async function backUpOnline(from: string, to: string, options: OnlineBackupOptions = {}): Promise<OnlineBackup> {
   if (!existsSync(from)) throw noJournalAt(from)
   const db = openForReading(from, { older: true })
@@ -65,7 +66,7 @@ export async function backUpOnline(from: string, to: string, options: OnlineBack
       options.checking?.()
       const result = checked(from, partial)
       flush(partial)
-      // A process may have created a journal there since the first look.
+      // A process may have created a journal there since the check at the beginning.
       if (options.replace !== true && existsSync(to)) throw existing(to)
       refuseWorse(from, to, result)
       renameSync(partial, to)
@@ -105,12 +106,13 @@ function lockTarget(from: string, to: string, replace: boolean): Lock | undefine
   }
 }
 
-/** Keeps an existing backup if rows of the journal were changed, because the backup may be the last good copy. */
+/** Keeps an existing backup if rows of the journal were changed or are missing, because the backup may be the last good
+ *  copy. */
 function refuseWorse(from: string, to: string, { state }: OnlineBackup): void {
   const findings = state?.findings ?? 0
   if (findings === 0 || !existsSync(to)) return
   throw new SluiceError(
-    `${from} does not match its checksums: ${counted(findings, 'row')} changed after the recording, or missing. So ${to} is kept; name another file to copy the changed journal too. \`sluice replay --journal ${from}\` lists the rows`,
+    `${from} does not match its checksums: ${counted(findings, 'row')} changed after the recording, or missing. Therefore ${to} is kept; name another file to copy the changed journal too. \`sluice replay --journal ${from}\` lists the rows`,
   )
 }
 
@@ -141,9 +143,7 @@ function refuseWithoutSpace(from: string, to: string, freeBytes: number): void {
   const size = usageOf(from, { freeBytes }).bytes
   const kept = sameDisk ? SPACE_LIMITS.tapeBytes * COMES_BACK_ABOVE : 0
   if (freeBytes >= size + kept) return
-  const why = sameDisk
-    ? `, ${inMebibytes(kept)} MiB of them so that a process can go on recording on the same disk`
-    : ''
+  const why = sameDisk ? `, ${inMebibytes(kept)} MiB of it for a process that continues to record on the same disk` : ''
   throw new SluiceError(
     `a backup of ${from} to ${dirname(to)} needs ${inMebibytes(size + kept)} MiB of free disk space${why}, but ${inMebibytes(freeBytes)} MiB are free: free some space, or name a file on another disk`,
   )

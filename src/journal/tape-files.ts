@@ -41,7 +41,7 @@ export function openTape(paths: readonly string[]): OpenTape {
 type Rows = Extract<MarketItem, { kind: 'rows' }>
 type Told = Exclude<MarketItem, { kind: 'rows' }>
 
-/** A single stretch, or the stretches of several journals that overlap in time. */
+/** A single stretch, or several stretches of different journals that overlap in time. */
 interface Group {
   readonly stretch: Stretch
   /** Number of stretches of each journal. */
@@ -50,7 +50,7 @@ interface Group {
 
 /** The tapes of several journals as one tape. Recordings of different times follow each other. Recordings of the same
  *  time are merged in the order of time: each event occurs once (see `EventsSeen`), and a gap remains only where every
- *  recorder has one. `rows` counts a row twice if two journals recorded it. */
+ *  recorder has one. `rows` counts a row twice if two journals contain it. */
 class JoinedMarket implements Market {
   readonly stretches: readonly Stretch[]
   readonly rows: number
@@ -90,7 +90,8 @@ class JoinedMarket implements Market {
     }
   }
 
-  /** Feed events of each group. A single stretch keeps its own events; those of overlapping stretches are united. */
+  /** Feed events of each group. A single stretch keeps its own events; the events of overlapping stretches are
+   *  merged. */
   *#told(): Generator<{ group: Group; news: readonly News[] | undefined; own: readonly Told[] }, void, undefined> {
     const histories = this.#markets.map((market) => market.history()[Symbol.iterator]())
     for (const group of this.#groups) {
@@ -143,7 +144,7 @@ function* ownItems<T extends MarketItem>(tape: Iterator<T>): Generator<T, void, 
     if (next.value.kind !== 'began') yield next.value
 }
 
-/** The next rows of one journal within its part of a group. */
+/** A reader of the next rows of one journal within its part of a group. */
 class Head {
   rows: Rows | undefined
   readonly #tape: Iterator<MarketItem>

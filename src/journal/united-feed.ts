@@ -10,12 +10,12 @@ export interface News {
   readonly told: Told
 }
 
-/** A time from the first value to the second. */
+/** An interval of time: start and end. */
 type Interval = readonly [Millis, Millis]
 
 /** Merges the feed states of several recorders. A key counts as received while any recorder receives it. */
 export class UnitedFeed {
-  /** Intervals in which any recorder received a key, unsorted. */
+  /** Intervals in which at least one recorder received a key, unsorted. */
   readonly #heard = new Map<string, Interval[]>()
   /** Times since which the current recorder receives each key. */
   #since = new Map<string, Millis>()
@@ -74,7 +74,7 @@ export class UnitedFeed {
     return [...news, ...this.#answers].sort((one, other) => one.at - other.at)
   }
 
-  /** Adds an answer of a source, unless an earlier recorder has answers of this time. */
+  /** Adds an answer of a source, unless an earlier recorder has answers from this time. */
   #answer(time: Millis, news: SourceNews): void {
     const key = `${news.bot} ${news.name}`
     const data = news.data ?? this.#data.get(key)

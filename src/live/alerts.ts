@@ -23,7 +23,7 @@ export type AlertShape = 'generic' | 'slack' | 'discord'
 export interface AlertsOptions {
   readonly shape: AlertShape
   readonly clock: Clock
-  /** Sends one body to the webhook. Resolves to false if the webhook did not accept it. Never throws. */
+  /** Sends one message to the webhook. Resolves to false if the webhook did not accept it. Never throws. */
   readonly post: (body: string) => Promise<boolean>
   /** Logs the number of alerts that could not be delivered. */
   readonly warn: (text: string) => void
@@ -157,8 +157,8 @@ export function raiseAlarms(
   past.onRemainder((text) => raise({ kind: 'ledger', bot: '', text, time: clock.now() }))
 }
 
-/** Selects the decisions that need an alert. Each is reported once: an order in doubt when the doubt begins, and not
- *  each time that the order is examined. */
+/** Selects the decisions that need an alert. Each is reported once. For example, an order in doubt is reported when the
+ *  doubt begins, and not each time that the order is examined. */
 class Alarms {
   readonly #raise: (alert: Alert) => void
   /** Alerts that were sent about orders in doubt or held, by order id. */

@@ -67,7 +67,7 @@ export class DiskRoom {
     const { gateway, post, log, alert } = this.#parts
     gateway.diskLow(false)
     post({ kind: 'gate', account: '', open: true, code: 'DISK_LOW' })
-    const text = `${free}: entries are no longer stopped by this`
+    const text = `${free}: the disk no longer stops entries`
     log.info(text)
     alert(text)
   }
@@ -84,7 +84,7 @@ const ENTRIES_GO_ON = `entries continue automatically once ${mebibytes(1.25 * SP
 const PROBLEMS: Readonly<Record<Short, string>> = {
   noEntries: ` (less than ${mebibytes(SPACE_LIMITS.entryBytes)}): entries are stopped, exits continue. Free space there; ${ENTRIES_GO_ON}`,
   full: `, and it refused a write: entries are stopped, exits continue in the space that the journal reserved for them. Free space there; ${ENTRIES_GO_ON}`,
-  stuck: `, and the journal's reserved space is used up: NOTHING CAN BE SOLD until there is room, because an order is recorded before it is sent. Free space there now; exits then continue within seconds, without a restart`,
+  stuck: `, and the journal's reserved space is used up: NOTHING CAN BE SOLD until there is space, because an order is recorded before it is sent. Free space there now; exits then continue within seconds, without a restart`,
 }
 
 function mebibytes(bytes: number): string {

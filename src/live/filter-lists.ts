@@ -6,7 +6,7 @@ import type { Input } from '../engine/messages.ts'
 import type { Log } from '../runtime/log.ts'
 import { isPublicKey, readList } from '../solana/base58.ts'
 
-/** Lists of the entry filters. They follow the changes of their files while bots run. */
+/** Lists of the entry filters. While bots run, they are updated when their files change. */
 export class FilterLists {
   /** Problems of files that have become invalid, by path. Bots keep using the last valid list. */
   readonly broken = new Map<string, string>()
@@ -38,15 +38,15 @@ const MOST_BYTES = 1048576
 
 export interface ListEvents {
   changed(path: string, entries: readonly string[]): void
-  /** Called once for each problem: when the file becomes invalid, or invalid for another reason. */
+  /** Called once for each problem: when the file becomes invalid, or when the reason changes. */
   broken(path: string, problem: string): void
   /** Called when the file is valid again. */
   mended(path: string): void
 }
 
-/** Watches files that contain keys. A file is read again once it has changed and is still the same at the next check. A
- *  file that is unreadable or contains an invalid key leaves its list unchanged. `lists`: the entries that were last
- *  read, by path. */
+/** Watches files that contain keys. A changed file is read again when it is the same in two consecutive checks. If the
+ *  file is unreadable or contains an invalid key, the list stays unchanged. `lists`: the entries that were last read,
+ *  by path. */
 export function watchLists(lists: Map<string, readonly string[]>, tell: ListEvents): Cancel {
   const files = [...lists.keys()].map((path) => new ListFile(path))
   const broken = new Set<string>()

@@ -3,11 +3,11 @@ import { counted } from '../base/text.ts'
 import type { Millis } from '../base/units.ts'
 import { durationOf } from '../runtime/time-text.ts'
 
-/** Finding about one address at one moment. */
+/** State of one address at one moment. */
 export interface HealthState {
   readonly url: string
   readonly isUp: boolean
-  /** Why the last question was not answered; '' if it was. */
+  /** Reason why the last check got no answer; '' if it got one. */
   readonly reason: string
 }
 
@@ -15,18 +15,19 @@ export interface HealthWatchParts {
   /** Address that answers with a 2xx status while the process runs. */
   readonly url: string
   readonly http: Http
-  /** Number of questions in a row without an answer after which the process counts as down. */
+  /** Number of consecutive checks without an answer after which the process counts as down. */
   readonly misses: number
   readonly now: () => Millis
-  /** Tells a person that the process went down, or answers again. */
+  /** Reports to a person that the process is down, or that it answers again. */
   readonly tell: (text: string) => void
 }
 
-/** Watches one running process from another machine. Tells once when it goes down, and once when it answers again. */
+/** Watches one running process from another machine. Reports once when the process goes down, and once when it answers
+ *  again. */
 export class HealthWatch {
   readonly #parts: HealthWatchParts
   #missed = 0
-  /** Time of the first question without an answer. */
+  /** Time of the first check without an answer. */
   #since: Millis = 0
   #reason = ''
 
@@ -53,12 +54,12 @@ export class HealthWatch {
     if (this.#missed++ === 0) this.#since = asked
     if (this.#missed === misses)
       tell(
-        `${host} is down: ${this.#reason}, ${counted(misses, 'time')} in a row. Its positions may be without exits: sign in there and run \`sluice status\``,
+        `${host} is down: ${this.#reason}, ${counted(misses, 'time')} in a row. Its positions may be without exits: log in to that machine and run \`sluice status\``,
       )
   }
 }
 
 function problemOf(status: number): string {
   if (status >= 200 && status < 300) return ''
-  return status === 503 ? 'it answers, but its bots do not run (503)' : `it answers with ${status}`
+  return status === 503 ? 'the process answers, but its bots do not run (503)' : `it answers with ${status}`
 }

@@ -16,8 +16,8 @@ export interface HeartbeatParts {
   readonly log: Pick<Log, 'info' | 'warn'>
 }
 
-/** Tells a receiver regularly that this process runs. A beat contains nothing about the bots. At most one is on its way
- *  at a time; a failed one is not repeated, because the next one follows. */
+/** Reports to a receiver at regular intervals that this process runs. A beat contains nothing about the bots. At most
+ *  one is under way at a time. A failed beat is not repeated, because the next one follows. */
 export class Heartbeat {
   readonly #parts: HeartbeatParts
   #failures = 0
@@ -53,8 +53,7 @@ export class Heartbeat {
   #failed(reason: string): void {
     const { log, everyMs } = this.#parts
     this.failed++
-    if (this.#failures++ === 0)
-      log.warn(`the heartbeat fails: ${reason}; the next beat follows every ${everyMs / 1000} s`)
+    if (this.#failures++ === 0) log.warn(`a heartbeat failed: ${reason}; Sluice tries again every ${everyMs / 1000} s`)
   }
 
   #worked(): void {
@@ -64,7 +63,7 @@ export class Heartbeat {
   }
 }
 
-/** Starts the heartbeat with connections of its own, which no order uses. */
+/** Starts the heartbeat. It has its own connections, so that no order waits for it. */
 export function startHeartbeat(
   { url, everyMs }: HeartbeatConfig,
   clock: Clock,

@@ -38,7 +38,7 @@ interface SharedByWallets {
 }
 
 const FIRST_ALONE =
-  'the wallet is read; entries may begin, the first one alone until the chain shows that no other process buys with this wallet'
+  'the wallet is read; entries may begin. Until the chain shows that no other process buys with this wallet, only one entry is sent'
 
 /** One wallet with which live bots trade: its account, its audit and its balance. */
 export class LiveAccount {

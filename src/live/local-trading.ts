@@ -35,7 +35,7 @@ export interface LocalTradingParts extends Omit<BuilderParts, 'check'> {
 const RENT_KEPT_MS = 600_000
 
 /** Creates the executor of local orders. The service only builds their transactions; this process checks, signs and
- *  sends these. */
+ *  sends them. */
 export function localExecutor(parts: LocalTradingParts): LocalExecutor {
   const { venue, chain, own, clock, journal, signing } = parts
   const { rpcs } = chain
@@ -97,12 +97,15 @@ function isLocal({ executor, mode }: Pick<BotConfig, 'executor' | 'mode'>): bool
   return executor === 'local' && mode === 'live'
 }
 
-/** Removes the bots with locally signed transactions, for a sandbox that has no Solana runtime to execute these. */
+/** Removes the bots with locally signed transactions, because the sandbox has no Solana runtime to execute such
+ *  transactions. */
 export function withoutLocal(config: Config, log: Pick<Log, 'warn'>): Config {
   const local = config.bots.filter(isLocal)
   if (local.length === 0) return config
   const names = local.map(({ name }) => name).join(', ')
-  log.warn(`left out, because it signs here and this sandbox has no Solana runtime (npm i litesvm@1.4.1): ${names}`)
+  log.warn(
+    `these bots are left out, because they sign on this machine and this sandbox has no Solana runtime (npm i litesvm@1.4.1): ${names}`,
+  )
   return { ...config, bots: config.bots.filter((bot) => !isLocal(bot)) }
 }
 
@@ -115,8 +118,8 @@ export interface SigningParts {
 }
 
 /** Starts or connects a signer for each wallet with which a local live bot trades, so that each key is only in its own
- *  signer. Returns them by the name of the wallet. Throws SluiceError if there is no policy (to sign arbitrary
- *  bytes would be to give the wallet away) or if a signer reports a problem with its key. */
+ *  signer. Returns them by the name of the wallet. Throws SluiceError if there is no policy, because
+ *  signing arbitrary bytes would expose the whole wallet, or if a signer reports a problem with its key. */
 export async function openSigning(
   { bots }: Config,
   { service, clock, log, opened }: SigningParts,
@@ -152,7 +155,7 @@ export async function openSigning(
 function refuseOneWay(bot: string, { programs }: BuilderPolicy): void {
   const stuck = programs.find((one) => one.decode === 'opaque' && one.buy.length > 0 && one.sell.length === 0)
   if (stuck === undefined) return
-  const way = 'learn the policy again with a mint that the wallet holds'
+  const way = 'run `sluice learn-builder` again with a mint that the wallet holds'
   throw new SluiceError(
     `${bot} could buy through ${stuck.id} but never sell: the policy has no \`sell\` instruction for it; ${way}`,
     ExitCode.unsafe,

@@ -8,7 +8,7 @@ import { venueOf } from '../venues/registry.ts'
 /** Requirements of a configuration, and the part of the plan that this process may use. */
 export interface PlanNeeds {
   readonly plan: Plan
-  /** HTTPS requests per minute; `keptForExits` of them are reserved for exits. */
+  /** HTTPS requests per minute; of these, `keptForExits` are reserved for exits. */
   readonly requestsPerMinute: number
   readonly keptForExits: number
   readonly sockets: number
@@ -45,13 +45,13 @@ export function planNeeds({ bots, service, wallets, chain }: Config, named?: Pla
   }
 }
 
-/** Sum of numbers; null if one has no bound. */
+/** Returns the sum of upper bounds; null if one of the numbers has no bound. */
 function sumOf(numbers: readonly (number | null)[]): number | null {
   return numbers.includes(null) ? null : numbers.reduce<number>((total, one) => total + (one ?? 0), 0)
 }
 
-/** Seconds until this number of sales is sent. Reserved requests are available at once, the others only as the requests
- *  of the previous minute expire. */
+/** Seconds until this number of sales is sent. The reserved requests are available at once, the others only as the
+ *  requests of the previous minute expire. */
 function secondsToSell(sales: number, perMinute: number, kept: number, sendsPerSecond: number | undefined): number {
   const minutes = Math.ceil(Math.max(0, sales - kept) / perMinute)
   return Math.max(minutes * 60, sendsPerSecond === undefined ? 0 : Math.ceil(sales / sendsPerSecond))

@@ -8,9 +8,9 @@ import type { Heartbeat } from './heartbeat.ts'
 import type { LiveWorld } from './world.ts'
 
 const EVERY_MS = 5_000
-/** Number of measurements over which the delay of the event loop is the highest: a minute of them. */
+/** Number of measurements whose highest delay of the event loop is shown: those of one minute. */
 const KEPT = 12
-/** Distance of the samples of the event loop's delay, ms. */
+/** Interval between two samples of the event loop's delay, ms. */
 const RESOLUTION = 100
 
 export interface ProbeParts {
@@ -65,7 +65,7 @@ export class ProcessProbe {
     }
   }
 
-  /** The highest delays of the kept measurements. A sample contains its own distance, which is not a delay. */
+  /** The highest delays of the kept measurements. */
   #delayMs(): ProcessStatus['delayMs'] {
     const delay = this.#delay
     if (delay.count > 0) this.#delays.push({ p99: beyond(delay.percentile(99)), max: beyond(delay.max) })
@@ -78,7 +78,7 @@ export class ProcessProbe {
   }
 }
 
-/** Delay of a sample beyond the distance of two samples, ms. */
+/** Delay of a sample after its interval is subtracted, ms. A sample includes the interval, which is not a delay. */
 function beyond(nanoseconds: number): number {
   return Math.max(0, nanoseconds / 1e6 - RESOLUTION)
 }

@@ -52,11 +52,11 @@ export async function openRecoveredJournal(
   if (from !== undefined)
     log.info(
       { from, backup: backupPath(path, from) },
-      'journal: upgraded to the present schema; the backup is the journal before',
+      'journal: upgraded to the present schema; the backup contains the journal before the upgrade',
     )
   const reader = openReader(path)
   opened(() => reader.close())
-  log.info({ path }, 'journal: locked; every commit reaches the disk (synchronous=FULL, read back)')
+  log.info({ path }, 'journal: locked; every commit reaches the disk (synchronous=FULL, verified)')
   return {
     ...{ journal, reader, recovered: recover(path, reader, log), onSpace: (run) => room.tell(run) },
     onRemainder: (run) => {
@@ -79,7 +79,7 @@ function recover(path: string, reader: JournalReader, log: Log): Recovered {
   const { clean, lastSegment, money, attempts } = recovered
   if (!clean) {
     reader.checkIntegrity()
-    log.warn('journal: the previous process did not end in order; the tables of orders and money are intact')
+    log.warn('journal: the previous process crashed or was killed; the tables of orders and money are intact')
   }
   const counts = {
     ordersOpen: money.orders.length,

@@ -59,14 +59,16 @@ export interface VettedParts {
   readonly executor: Executor
   /** Returns the token checks of a bot. */
   readonly checksOf: (bot: string) => TokenChecks
-  /** Reads a mint and calls `onFacts`, possibly before it returns; with undefined if no RPC answered in time. */
+  /** Reads a mint and calls `onFacts`, possibly before it returns; calls it with undefined if no RPC answered in
+   *  time. */
   readonly read: (mint: string, onFacts: (facts: MintFacts | undefined) => void) => void
-  /** Reason for which the order may no longer be sent; undefined if it may. */
+  /** Reason why the order may no longer be sent; undefined if it may. */
   readonly refusalOf: (orderId: string) => CalledOff | 'TTL' | undefined
 }
 
 /** Forwards a buy to the executor once its mint has been read and passes the bot's token checks; forwards sales at
- *  once. The engine also receives the mint's properties, and refuses the next buy of a bad mint itself. */
+ *  once. The engine also receives the facts about the mint, and itself refuses the next buy of a mint that fails the
+ *  checks. */
 export class VettedExecutor implements Executor {
   readonly #parts: VettedParts
 

@@ -8,7 +8,7 @@ import type { ServiceAccess } from './service-access.ts'
 /** Most calls to the chain that run at the same time. */
 const MOST_CALLS = 16
 
-/** RPC clients of the providers, each within its own rate limit. Calls that an exit waits for have priority over calls
+/** RPC clients of the providers, each within its own rate limit. Calls for which an exit waits have priority over calls
  *  that only complete the books. */
 export function budgetedRpcs(providers: ServiceAccess['rpc'], http: Http, clock: Clock): Rpcs {
   const io = new IoQueue(MOST_CALLS)
@@ -66,15 +66,15 @@ export async function genesisOf(
   return { genesis, answers: found.length }
 }
 
-/** Methods for which a buy or a transaction under construction waits. */
+/** Methods that a buy, or a transaction under construction, waits for. */
 const BEFORE_SENDING = new Set([
   ...['getMultipleAccounts', 'isBlockhashValid', 'simulateTransaction', 'sendTransaction'],
   ...['getMinimumBalanceForRentExemption', 'getAccountInfo'],
 ])
 
-/** Priority of a call. Reads at `confirmed` change positions and exits, and reveal foreign transactions; reads at
- *  `finalized` only complete the books. Reads of pools, and the reading of the chain's clock before them, delay no
- *  order. */
+/** Priority of a call. Reads at `confirmed` come first, because they change positions and exits and reveal foreign
+ *  transactions; reads at `finalized` only complete the books. No order waits for reads of pools, or for the read of
+ *  the chain's clock before them. */
 function paceOf({ method, params }: RpcCall): Pace {
   if (method === 'getMultipleAccounts' && (params[0] as readonly unknown[])[0] === CLOCK_SYSVAR) return Pace.normal
   if (BEFORE_SENDING.has(method)) return Pace.first

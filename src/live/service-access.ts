@@ -156,7 +156,7 @@ async function startSandboxChild(stateFile: string, speed: number, wallets: read
   const child = spawn(process.execPath, args, {
     stdio: ['pipe', 'pipe', 'inherit'],
     // The child gets its own process group, because Ctrl-C in a terminal ends the whole group of this process. The
-    // sandbox must outlast the bots, which still report their positions.
+    // sandbox must outlive the bots, which report their positions when they end.
     detached: true,
   })
   let closing = false
@@ -188,8 +188,9 @@ export interface KeyUse {
   release(): void
 }
 
-/** Locks the API key, because two processes would each use the whole plan. A key that is shared on purpose (`share`
- *  below 1) and a sandbox's key are not locked. Throws a SluiceError that names the holder of the lock. */
+/** Locks the API key, because two processes would each use the whole plan. Two kinds of keys are not locked: a key that
+ *  is shared on purpose (`share` below 1), and the key of a sandbox. Throws a SluiceError that names the holder of the
+ *  lock. */
 export function lockKey(config: Config, service: ServiceAccess): KeyUse {
   const isAnybodys = config.service.kind === 'sandbox' || config.service.share < 1
   if (isAnybodys) return { isFresh: service.fresh, began: () => {}, release: () => {} }

@@ -15,7 +15,7 @@ export interface SignerParts {
   readonly clock: Clock
   /** Called with one line when the signer becomes unreachable or reachable again. */
   readonly tell: (line: string) => void
-  /** Policy that the signer applies. Without a policy, requests may use any fee account and call any program. */
+  /** Policy that the signer applies. If absent, requests may use any fee account and call any program. */
   readonly policy?: BuilderPolicy
 }
 
@@ -40,7 +40,7 @@ export function capsOf({ perTransaction, perHour, perDay }: SignerCaps): Caps {
   return { perTransaction: cap(perTransaction), perHour: cap(perHour), perDay: cap(perDay) }
 }
 
-/** The parts of a policy with which the signer compares requests. */
+/** The parts of a policy that the signer also applies. */
 export function boundTo(policy: BuilderPolicy): { programs: string[]; policyHash: string } {
   return { programs: policy.programs.map(({ id }) => id), policyHash: policyHash(policy) }
 }

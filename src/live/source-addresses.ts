@@ -31,7 +31,7 @@ export function secretAddresses({
   return addresses.filter((url) => SECRET_REFERENCE.test(url.describe())).map((url) => url.read())
 }
 
-/** Sources of all bots. Throws SluiceError (exit 2) if one has no address, which only a backtest can do without. */
+/** Sources of all bots. Throws SluiceError (exit 2) if one has no address; only a backtest needs no address. */
 export function sourcesOf({ bots }: Bots): LiveSource[] {
   return bots.flatMap(({ name: bot, strategy, sources, at }) =>
     Object.entries(strategy.strategy.sources ?? {}).map(([name, { schema }]) => {

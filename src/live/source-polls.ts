@@ -11,14 +11,14 @@ import { type LiveSource, sourcesOf } from './source-addresses.ts'
 /** Longest answer, bytes. */
 const LONGEST_ANSWER = 262_144
 const TIMEOUT_MS = 10_000
-/** Failures in a row after which the operator gets an alert. */
+/** Number of consecutive failures after which the operator gets an alert. */
 const FAILURES_BEFORE_ALERT = 5
 
 export interface PollParts {
   readonly config: Pick<Config, 'bots'>
   readonly clock: Clock
   readonly log: Log
-  /** Removes secrets from an answer, because an answer may repeat its request. */
+  /** Removes secrets from an answer, because it may repeat its request. */
   readonly redact: (text: string) => string
   readonly post: (input: Input) => void
   readonly alert: (alert: Alert) => void
@@ -50,8 +50,8 @@ export class SourcePolls {
   }
 }
 
-/** Reads one source at a fixed interval. An answer that is not valid is dropped. A failure is logged when a series of
- *  failures begins, and the end of the series is logged, too. */
+/** Reads one source at a fixed interval. An answer that is not valid is dropped. The first failure of a series is
+ *  logged, and the end of the series. */
 export class SourcePoll {
   readonly #source: LiveSource
   readonly #http: Http
@@ -129,7 +129,7 @@ export class SourcePoll {
     const { bot, name } = this.#source
     this.#problem = problem
     this.#failures++
-    const text = `the source ${name} gave no valid answer: ${problem}; the strategy keeps its last data`
+    const text = `the source ${name} returned no valid answer: ${problem}; the strategy keeps its last data`
     if (this.#failures === 1) log.warn({ bot, source: name }, text)
     if (this.#failures !== FAILURES_BEFORE_ALERT) return
     alert({ kind: 'source-broken', bot, text: `${text} (${this.#failures} times in a row)`, time: clock.now() })
@@ -141,7 +141,9 @@ function answerOf(result: HttpResult, redact: (text: string) => string): { value
   if (result.kind !== 'answered') return { problem: result.reason }
   const { status, body } = result
   if (status >= 300 && status < 400)
-    return { problem: `HTTP ${status}: the address redirects, which is not followed; write the final address` }
+    return {
+      problem: `HTTP ${status}: the address redirects, and Sluice does not follow redirects; write the final address`,
+    }
   if (status < 200 || status >= 300) return { problem: `HTTP ${status}` }
   try {
     return { value: JSON.parse(redact(body)) }

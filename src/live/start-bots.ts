@@ -41,13 +41,14 @@ import type { Probe } from './trading.ts'
 import { buildWorld, type LiveWorld } from './world.ts'
 
 const MARKS_EVERY_MS = 250
-/** Longest time for which an orderly stop waits for answers to requests that were sent. */
+/** Maximum time for which an orderly stop waits for the answers to requests that were sent. */
 const LAST_ANSWERS_MS = 2_000
 
 export interface BotsOptions extends Isolation {
   /** Name of the run, for people. */
   readonly title?: string
-  /** With `live`, bots with `mode: live` trade real money. On a sandbox they always trade. */
+  /** Whether bots with `mode: live` may trade real money. On a sandbox they always trade, because its money is not
+   *  real. */
   readonly allow: 'live' | 'paper'
   /** Speed of the sandbox's market, as a multiple of real time. */
   readonly speed?: number
@@ -60,7 +61,7 @@ export interface BotsOptions extends Isolation {
   readonly logLevel?: Level
   /** Observes orders and answers to learn facts that the service's document leaves open. */
   readonly probe?: Probe
-  /** Makes a login link of the desk. Absent if there is none. */
+  /** Creates a login link of the desk. Absent if there is no desk. */
   readonly deskLink?: DeskLink | undefined
 }
 
@@ -78,9 +79,9 @@ export interface RunningBots {
   view(): View
   /** The state of the bots, with its changes. */
   readonly updates: ViewSource
-  /** Carries out a command of an operator. `by`: who gave the command; default `terminal`. */
+  /** Carries out a command of an operator. `by`: source of the command; default `terminal`. */
   handle(command: ControlCommand, by?: string): object | Promise<object>
-  /** Says what a command of the desk will do. Throws a SluiceError if it would be refused. */
+  /** Describes the effect of a command of the desk. Throws a SluiceError if the command would be refused. */
   preview(command: DeskCommand): Preview
   stop(): Promise<void>
 }
@@ -128,7 +129,7 @@ class Start {
     })
   }
 
-  /** Removes secrets from a message and escapes it, because it may contain text of a third party. */
+  /** Removes secrets from a message. Escapes the message, because it may contain text of a third party. */
   shown(message: string): string {
     return printable(this.#redact(message))
   }
@@ -213,7 +214,7 @@ class Start {
     return { past, service, machine, mints: new Mints(), model, journal }
   }
 
-  /** Opens the signers, before a connection is made that could need a signature. */
+  /** Opens the signers before any connection that could need a signature. */
   async #openSigning({ service, machine }: StartContext): Promise<ReadonlyMap<string, Signing>> {
     if (!this.#wantsLive) return new Map()
     return openSigning(this.#config, {
@@ -296,8 +297,8 @@ class Start {
     for (const left of unattended(past.recovered.money, start.bots)) this.#log.warn(left)
     model.restore(start.money, pastOf(past, positions, machine.clock.now()))
     world.restore(start.bots, start.money, (own) => past.reader.blocks(own, past.reader.warmupRange(HOUR / 1000)))
-    // `segment.begin` never resolves if no engine can start or if the journal has failed, so this also waits for the
-    // end.
+    // `segment.begin` never resolves if no engine can start or if the journal has failed, so this code also waits for
+    // the end of the bots.
     const rows = await unlessEnded(this.#ending.promise, segment.begin(start, past.reader.warmup(mints, start.warm)))
     watchDisk({ model, machine, segment, log: this.#log }, (alert) => world.alert(alert))
     this.#log.info({ rows, positions: positions.length, orders: orders.length }, 'recovered')
@@ -358,13 +359,13 @@ class Start {
   }
 }
 
-/** The wallets of the bots with `mode: live`, and a wallet without a name. Other wallets are never read. */
+/** Returns the wallets of the bots with `mode: live`, and a wallet without a name. Other wallets are never read. */
 function tradedWallets({ bots }: Config, { wallets }: ServiceAccess): ServiceAccess['wallets'] {
   const names = new Set(bots.filter(({ mode }) => mode === 'live').map(({ wallet = '' }) => wallet))
   return wallets.filter(({ name }) => name === '' || names.has(name))
 }
 
-/** What the view takes over from earlier processes. */
+/** State of earlier processes that the view takes over. */
 function pastOf(past: RecoveredJournal, positions: readonly Position[], now: Millis): PastOfModel {
   const { reader, recovered } = past
   const { attempts, watches } = recovered
@@ -406,7 +407,7 @@ class CloseStack {
   }
 }
 
-/** Exit code and reason if the bots ended by themselves. */
+/** Exit code and reason of bots that ended by themselves. */
 export interface Ending {
   readonly exitCode: ExitCode
   readonly message: string

@@ -107,13 +107,13 @@ export class Trading {
     return this.#isContradicted ? 'unproved' : sellUnitOf(this.#parts.config, chain.proof)
   }
 
-  /** Handles a sale that contradicts its unit: from now on a part of a position is sold as a percentage. A probe tries
-   *  uncertain units on purpose, so its sales do not count. */
+  /** Handles a sale that shows that its unit was wrong: from now on a part of a position is sold as a percentage. Sales
+   *  of a probe are ignored, because a probe tests uncertain units on purpose. */
   #contradicted(chain: LiveChain, { id, size }: Attempt, sold: TokenAmount): void {
     if (this.#isContradicted || this.#parts.probe !== undefined || size.kind !== 'tokens') return
     this.#isContradicted = true
     chain.disproved(
-      `${id} was to sell ${size.tokens} base units but sold ${sold}: the service counts the number of a sale in another unit`,
+      `${id} should have sold ${size.tokens} base units but sold ${sold}: the service counts the number of a sale in another unit`,
     )
   }
 
@@ -121,7 +121,7 @@ export class Trading {
     return this.#plan
   }
 
-  /** Reason for which the numbers of the plan that the service named last are unknown; '' if they are known. */
+  /** Reason why the numbers of the plan that the service last named are unknown; '' if they are known. */
   get planNotice(): string {
     return this.#planNotice
   }

@@ -12,8 +12,8 @@ export interface UnitWatchParts {
   readonly alert: (text: string) => void
 }
 
-/** Stops entries while the rows of the feed show that its amounts are not SOL, and reports once from which evidence the
- *  unit is known. A unit that is only assumed stops nothing. */
+/** Stops entries while the rows of the feed show that its amounts are not SOL, and reports the evidence for the unit
+ *  once. A unit that is only assumed does not stop entries. */
 export class UnitWatch {
   readonly #parts: UnitWatchParts
   #witness: UnitWitness | undefined = new UnitWitness()

@@ -20,7 +20,7 @@ export interface WalletAccess {
   readonly clock: Clock
   /** Mints of open positions and orders. */
   readonly inUse: ReadonlySet<string>
-  /** Whether only the service holds the key. */
+  /** Whether the key of the wallet is held by the service only. */
   readonly isCloud: boolean
   readonly policyHash: string
   openSigner(): Promise<RunningSigner>
@@ -71,8 +71,8 @@ export async function withWallet<T>(
   }
 }
 
-/** Mints of open positions and orders of all accounts. Those of paper bots are included; they only keep more token
- *  accounts open than necessary. */
+/** Mints of open positions and orders of all accounts. Those of paper bots are included; their only effect is that more
+ *  token accounts stay open than necessary. */
 function mintsInUse(path: string): Set<string> {
   const reader = openReader(path)
   try {

@@ -198,7 +198,7 @@ export class LiveWorld {
     return this.#trading.plan
   }
 
-  /** Reason for which the limits of the plan are unknown; '' if they are known. */
+  /** Reason why the limits of the plan are unknown; '' if they are known. */
   get planNotice(): string {
     return this.#trading.planNotice
   }
@@ -219,8 +219,8 @@ export class LiveWorld {
 
   readonly route = (order: Pick<Order, 'account' | 'bot'>): Route => this.#routes.of(order)
 
-  /** Called with every run of rows after the engine has handled it: updates the prices for paper fills, and detects the
-   *  wallet's own trades. */
+  /** Called with each group of rows after the engine has handled it: updates the prices for paper fills, and detects
+   *  the wallet's own trades. */
   readonly observe = (block: Block, from: number, to: number): void => {
     this.#paper.market.observe(block, from, to)
     this.#trading.observe(block, from, to)
@@ -243,7 +243,7 @@ export class LiveWorld {
     return this.#alerts?.lost ?? 0
   }
 
-  /** Begins to answer questions in Telegram, to take commands and to send trades there, if it is configured. */
+  /** Starts the answers to questions, the commands and the messages about trades in Telegram, if it is configured. */
   serveTelegram(shown: Shown): void {
     const telegram = this.#telegram?.telegram
     if (telegram === undefined) return

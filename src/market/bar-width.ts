@@ -4,8 +4,8 @@ import type { Millis } from '../base/units.ts'
  *  (`20 SOL`). */
 export type Width = `${number}${'s' | 'm' | 'h' | 'd'}` | `${number} trades` | '1 trade' | `${number} SOL`
 
-/** A width that was parsed. A bar closes at the next multiple of `everyMs` since the epoch, or with the print that
- *  brings it to this number of trades or to this volume. Exactly one of the three is finite. */
+/** A parsed width. A bar closes at the next multiple of `everyMs` since the epoch, or with the print that completes
+ *  this number of trades or this volume. Exactly one of the three is finite. */
 export interface BarWidth {
   readonly name: Width
   readonly everyMs: Millis
@@ -66,7 +66,7 @@ export function meantWidth(text: string): Width | undefined {
   return undefined
 }
 
-/** Other platforms write the unit first: `M1`, `H4`. */
+/** Other platforms write the unit before the number: `M1`, `H4`. */
 function swapped(text: string): readonly string[] {
   const [, unit = '', number = ''] = /^\s*([smhd])(\d+)\s*$/i.exec(text) ?? []
   return ['', number, unit]

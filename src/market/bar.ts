@@ -1,12 +1,12 @@
 import type { Millis } from '../base/units.ts'
 import type { Width } from './bar-width.ts'
 
-/** A closed bar. Its prices are the robust price, SOL a token, so no single print shows in them. It counts the prints
- *  that count for that price: those of 0.01 to 100,000 SOL. */
+/** A closed bar. Its prices are robust prices, SOL a token, so a single wrong print does not change them. The bar
+ *  counts only the prints that the robust price uses: those of 0.01 to 100,000 SOL. */
 export interface Bar {
   /** Width of the bar, as the strategy declares it. */
   readonly width: Width
-  /** Begin of the interval, ms since the Unix epoch. For a bar of trades or of a volume: time of its first print. */
+  /** Start of the interval, ms since the Unix epoch. For a bar of trades or of a volume: time of its first print. */
   readonly openTime: Millis
   /** End of the interval, ms since the Unix epoch; that moment belongs to the next bar. For a bar of trades or of a
    *  volume: time of its last print. */
@@ -25,20 +25,21 @@ export interface Bar {
   readonly buys: number
   /** Number of sells. */
   readonly sells: number
-  /** Number of buys and sells; 0 if the bar fills a silence. */
+  /** Number of buys and sells; 0 for an interval without prints. */
   readonly trades: number
   /** Whether the feed was interrupted during the bar, so that prints may be missing. */
   readonly gap: boolean
 }
 
-/** Number of doubles that a bar takes in memory: one cache line. The constants are their places. */
+/** Number of doubles that a bar takes in memory: one cache line. The constants below are the offsets of its fields. */
 export const BAR_DOUBLES = 8
 export const OPEN = 0
 export const HIGH = 1
 export const LOW = 2
 export const CLOSE = 3
 export const VOLUME = 4
-/** Place of the counts, which share one double: the number of buys, and multiples of `A_SELL` and `A_GAP`. */
+/** Offset of the counts, which share one double: 1 for each buy, `A_SELL` for each sell, and `A_GAP` if the feed was
+ *  interrupted. */
 export const COUNTS = 5
 export const OPENED = 6
 export const CLOSED = 7
@@ -61,7 +62,7 @@ export function tradesIn(counts: number): number {
   return buysIn(counts) + sellsIn(counts)
 }
 
-/** A bar as strategies see it. It reads memory that is not written again, so it never changes. */
+/** A bar as strategies see it. The memory that it reads is never written again, so the bar never changes. */
 export class ClosedBar implements Bar {
   readonly #width: Width
   readonly #doubles: Float64Array

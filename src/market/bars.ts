@@ -34,7 +34,7 @@ export class Bars {
   keep = 1
   /** End of the current interval of time bars; -Infinity before the first, Infinity for other bars. */
   closesAt: Millis = Number.POSITIVE_INFINITY
-  /** Begin of the current interval of time bars: all earlier ones are closed. NaN for other bars. */
+  /** Start of the current interval of time bars; all earlier intervals are closed. NaN for other bars. */
   closedTo: Millis = Number.NaN
   readonly isTimed: boolean
   #followers: readonly BarFollower[] = []
@@ -117,13 +117,13 @@ export class Bars {
     return printed.subarray(0, closed)
   }
 
-  /** Tokens that the last `endInterval` returned, in the order of their numbers, in which their memory is read fastest.
-   *  The list is valid until the next interval ends. */
+  /** Tokens that the last `endInterval` returned, in the order of their numbers. Their memory is read fastest in this
+   *  order. The list is valid until the next interval ends. */
   get inMemoryOrder(): Uint32Array {
     return this.#inMemoryOrder.subarray(0, this.#closedCount)
   }
 
-  /** Closes the bars of the printed tokens in the order of their memory, and clears the bits of those without a
+  /** Closes the bars of the tokens with prints, in the order of their memory. Clears the bits of tokens without a
    *  price. */
   #closePrinted(dropping: (token: TokenId) => void): void {
     const bits = this.#printedBits
@@ -139,7 +139,7 @@ export class Bars {
     this.#closedCount = closed
   }
 
-  /** Begins again with the interval of the next time that `endInterval` is given. */
+  /** Forgets the current interval. The next call of `endInterval` begins with the interval that contains its time. */
   rewind(): void {
     if (this.isTimed) this.closesAt = this.closedTo = Number.NEGATIVE_INFINITY
   }
@@ -165,7 +165,7 @@ export class Bars {
       for (let index = 0; index < followers.length; index++) (followers[index] as BarFollower).closing(token, open, at)
       this.closed.add(token, open, at, this.keep)
     }
-    // The other numbers are written by the first print of the next bar.
+    // The first print of the next bar sets the other numbers.
     open[at + COUNTS] = open[at + VOLUME] = open[at + OPEN] = 0
     return isPriced
   }

@@ -14,7 +14,8 @@ interface Gap {
 /** Intervals in which the feed was interrupted, in the order of their ends. */
 export class FeedGaps {
   #gaps: Gap[] = []
-  /** Begin of the interruption that has not ended; Infinity if there is none. Nothing was seen before the start. */
+  /** Start of the current interruption; Infinity if there is none. Before the first event the feed counts as
+   *  interrupted. */
   #since: Millis = Number.NEGATIVE_INFINITY
   /** End of the last interruption; Infinity while one has not ended. No later interval is covered. */
   lastEnd: Millis = Number.POSITIVE_INFINITY

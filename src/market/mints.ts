@@ -96,7 +96,7 @@ export class MintTeller {
   }
 }
 
-/** A sparse array by token number. Such arrays are read for every row. */
+/** A sparse array, indexed by token number. */
 export type ByToken<T> = (T | undefined)[]
 
 /** Sets an entry. Fills the gap before it with undefined, because V8 would turn an array with large gaps into a slow

@@ -142,9 +142,9 @@ export function isSized(amount: number, price: number): boolean {
   return amount >= MIN_PRINT_SOL && amount <= MAX_PRINT_SOL && price > 0 && price < 1e9
 }
 
-/** Median of an odd number of prints, the `count` values from `start` on. Of four prints, the newest waits for the
- *  fifth, because otherwise two prints could move a price that three prints have made. Returns the price, or undefined
- *  for fewer than three prints. */
+/** Median of an odd number of prints, the `count` values from `start` on. With four prints, the newest is left out
+ *  until the fifth arrives, because otherwise two prints could move a price that is based on three. Returns the price,
+ *  or undefined for fewer than three prints. */
 export function robustPrice(prints: Float64Array, count: number, start = 0): number | undefined {
   if (count < ENOUGH) return undefined
   return prints[start + (count < WINDOW ? middleOfThree(prints, start) : middleOfFive(prints, start))]

@@ -1,7 +1,7 @@
 const NEEDED = 20
 const TOLERANCE = 0.03
-/** Maximum factor by which our own fill may differ from the price around it, by impact and time. A wrong unit differs
- *  by more. */
+/** Maximum factor by which our own fill may differ from the price around it, because of price impact and delay. A wrong
+ *  unit differs by more. */
 const CONTRADICTION = 20
 
 /** Proof that amount / tokensTraded of the feed's trades is in SOL per whole token. The service's document states the
@@ -49,8 +49,8 @@ export class UnitProof {
   }
 
   /** Compares one of our own fills. `ratios`: its price over each feed price that it should be near. Returns false if
-   *  it is near none of them. The unit is then disproved permanently, unless at least as many of our fills have agreed,
-   *  in which case the price itself has moved. */
+   *  it is near neither. The unit is then disproved permanently, unless at least as many of our fills have agreed, in
+   *  which case the price itself has moved. */
   confirm(ratios: readonly number[]): boolean {
     const agrees = ratios.some((ratio) => ratio < CONTRADICTION && ratio > 1 / CONTRADICTION)
     this.#fills += agrees ? 1 : -1

@@ -26,8 +26,8 @@ export function submit(step: Step, order: Order): void {
   step.follow({ kind: 'accepted', working })
 }
 
-/** Commits an order that waits for a slot. An order that got a slot at once has already become durable together with
- *  its attempt. */
+/** Commits an order that waits for a slot. An order that got a slot at once is already durable, together with its
+ *  attempt. */
 export function commitIfWaiting(step: Step, working: WorkingOrder): void {
   if (isWaiting(working)) step.add({ kind: 'commit', whenDurable: [] })
 }
@@ -43,7 +43,7 @@ export function recover(step: Step, { orders, attempts, untaken, fills }: Unfini
     const own = attempts.filter((attempt) => attempt.orderId === order.id)
     if (!isOpen(state) && !own.some((attempt) => isUndecided(attempt.state))) continue
     const working = newWorkingOrder(step, order, state)
-    // If the engine knew the order as ended, a fork has reopened it.
+    // If the order had ended in the engine's books, a fork has reopened it.
     const isInLane = isOpen(known) && lanes.takes(order)
     if (isOpen(state)) isInLane ? lanes.hold(order) : lanes.reopen(order)
     open.add(working)
@@ -52,8 +52,7 @@ export function recover(step: Step, { orders, attempts, untaken, fills }: Unfini
       step.write({ kind: 'attempt', attempt: { ...attempt, state: 'unsent', code: attempt.code || 'CRASHED' } })
     restored.push(working)
   }
-  // The reports are delivered only now, after all lanes are occupied, because the engine may answer a report with an
-  // order.
+  // The reports are delivered after all lanes are occupied, because the engine may answer a report with an order.
   for (const one of untaken) step.add({ kind: 'report', report: one })
   step.follow({ kind: 'buysOvertaken', exits: 'all' })
   step.follow({ kind: 'repeatsEnd' })

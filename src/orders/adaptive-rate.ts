@@ -2,17 +2,17 @@ import { Fifo } from '../base/fifo.ts'
 
 /** All 429s within this time (ms) count as one signal, because a lower rate takes time to show an effect. */
 const REACTION_MS = 2_000
-/** One signal lowers the rate by at most this part. */
+/** Largest share of the rate by which one signal lowers it. */
 const DEEPEST_CUT = 0.5
-/** Number of recent answers from which the part of refusals is computed. It shows whether the service refuses requests
- *  in general, or a 429 was a stray one. */
+/** Number of recent answers from which the share of refusals is computed. The share shows whether the service refuses
+ *  requests in general, or a single 429 was an exception. */
 const SAMPLE = 10
-/** A refusal shows that the recovering rate is too high again if at least this part of the slots for entries was in
- *  use. */
+/** If at least this share of the slots for entries was in use, a refusal shows that the recovering rate is too high
+ *  again. */
 const IN_USE = 0.9
 /** Lower bound of the rate, so that an exit can be tried again within the minute. */
 const LEAST_SHARE = 0.1
-/** Part of the plan by which the rate recovers each minute after a 429. */
+/** Share of the plan by which the rate recovers each minute after a 429. */
 const RECOVERY_SHARE = 0.05
 const MINUTE = 60_000
 
@@ -33,19 +33,20 @@ export interface Throttling {
 
 /** Number of requests a minute that are allowed while the service answers 429 within the plan, because another process
  *  shares the key or because the service counts differently. As in TCP, the rate is cut at most once per reaction time
- *  and then recovers linearly. A stray 429 says little about the rate, so the cut follows the square of the part of
- *  recent answers that were refusals. If all were refusals, the rate falls to the number of accepted requests. */
+ *  and then recovers linearly. A single 429 says little about the rate, so the cut is proportional to the square of the
+ *  share of refusals among recent answers. If all answers were refusals, the rate falls to the number of accepted
+ *  requests. */
 export class AdaptiveRate {
   #plan: number
   #allowed: number
   #updatedAt: number
-  /** Time at which the last signal began. `#rateBefore` is the rate before that signal. */
+  /** Time at which the last signal began. `#rateBefore` is the rate before it. */
   #signalAt = Number.NEGATIVE_INFINITY
   #rateBefore = 0
   #throttled: { count: number; sinceMs: number } | undefined
   /** The last answers; true means a refusal. */
   readonly #answers = new Fifo<boolean>()
-  /** Times of refusals within the last minute. */
+  /** Times of the refusals of the last minute. */
   readonly #refusals = new Fifo<number>()
   #refusedOfSample = 0
 
@@ -55,7 +56,7 @@ export class AdaptiveRate {
     this.#updatedAt = nowMs
   }
 
-  /** Allowed requests a minute as of the last update, rounded down. */
+  /** Number of requests a minute that are allowed, as of the last update, rounded down. */
   get allowed(): number {
     return Math.floor(this.#allowed)
   }
@@ -74,14 +75,14 @@ export class AdaptiveRate {
     this.#updatedAt = now
   }
 
-  /** Returns the time at which one more request a minute is allowed; Infinity if all of the plan is. */
+  /** Returns the time at which one more request a minute is allowed; Infinity if the whole plan is allowed. */
   nextStepAt(now: number): number {
     if (this.#throttled === undefined) return Number.POSITIVE_INFINITY
     return now + ((this.allowed + 1 - this.#allowed) * 60_000) / this.#perMinute
   }
 
-  /** Changes the plan. A lowered rate stays the same part of the plan, because the absolute rate of a small plan would
-   *  slow a larger plan for many minutes. */
+  /** Changes the plan. A lowered rate keeps its ratio to the plan, because the absolute rate of a small plan would slow
+   *  down a larger plan for many minutes. */
   setPlan(requestsPerMinute: number): void {
     const scaled = (rate: number): number => (rate * requestsPerMinute) / this.#plan
     this.#allowed = this.#throttled === undefined ? requestsPerMinute : Math.max(1, scaled(this.#allowed))
@@ -103,8 +104,8 @@ export class AdaptiveRate {
     const wasWhole = this.#throttled === undefined
     this.#throttled ??= { count: 0, sinceMs: now }
     this.#throttled.count++
-    // More slots are held than are allowed now, so this 429 comes from earlier requests in the same minute of the
-    // service.
+    // More slots are held than are allowed now. This 429 was caused by requests that the service still counts in its
+    // minute, so the rate is not cut again.
     if (held > this.allowed) return
     const isNewSignal = now >= this.#signalAt + REACTION_MS
     if (isNewSignal && sentAt < this.#signalAt) return

@@ -21,16 +21,16 @@ import {
   type WorkingOrder,
 } from './working-order.ts'
 
-/** Handles an executor's report on an attempt. Returns the slot to the limiter first, because another order may use it
- *  at once if it was not used. */
+/** Handles an executor's report on an attempt. First returns the slot to the limiter, because another order may use an
+ *  unused slot at once. */
 export function countOutcome(step: Step, working: WorkingOrder, open: OpenAttempt, outcome: Outcome): void {
   if (!working.openAttempts.includes(open)) assert(false, `attempt ${open.attempt.id} had an outcome after its end`)
   endRequest(step, working, open, outcome)
   step.follow({ kind: 'outcomeCounted', working, open, outcome })
 }
 
-/** Ends the request of an attempt with its first outcome. If the answer is lost, the request ends only once it cannot
- *  be under way any more. */
+/** Ends the request of an attempt with its first outcome. If the answer was lost, the request ends only when it can no
+ *  longer be under way. */
 function endRequest(step: Step, working: WorkingOrder, open: OpenAttempt, outcome: Outcome): void {
   const { slot, attempt, sentMs } = open
   const { limiter } = working.route
@@ -102,8 +102,8 @@ function reverseFill(step: Step, working: WorkingOrder, open: OpenAttempt, signa
   addReport(step, working, isOver ? 'filled' : 'working', 'REVERSED', details)
 }
 
-/** Keeps an attempt open that may still execute, so the lane stays occupied. Sends a report only if the order's code
- *  changes. */
+/** Keeps an attempt open that may still execute, so that the lane stays occupied. Sends a report only if the order's
+ *  code changes. */
 function stayOut(
   step: Step,
   working: WorkingOrder,
@@ -122,8 +122,8 @@ function revertProvisionally(step: Step, working: WorkingOrder, open: OpenAttemp
   if (code === 'SLIPPAGE_EXCEEDED') step.follow({ kind: 'slippageSeen', working, open })
 }
 
-/** Handles evidence that contradicts itself. The order is held for a person or for later evidence, unless another
- *  attempt, or a repeat, may still decide it. */
+/** Handles contradictory evidence. Holds the order for an operator or for later evidence, unless another attempt or a
+ *  repeat may still decide it. */
 function hold(step: Step, working: WorkingOrder, open: OpenAttempt, reason: string): void {
   const isStuck = working.openAttempts.every(({ attempt }) => attempt.state === 'undecided') && !mayRepeat(working)
   if (!isStuck || !isOpen(working.state)) stayOut(step, working, open, 'HELD', reason)
@@ -156,8 +156,8 @@ function fail(step: Step, working: WorkingOrder, open: OpenAttempt, failure: Fai
   if (cause === 'key' || cause === 'plan') step.follow({ kind: 'entriesBlocked' })
 }
 
-/** Reports a failed attempt of an order that has executed. Either another attempt executed, or the service executed
- *  this attempt twice and a restart knows only the execution. */
+/** Reports a failed attempt of an order that has already executed. Either another attempt executed, or the service
+ *  executed this attempt twice and a restart restored only the execution. */
 function failExecuted(step: Step, working: WorkingOrder, code: ErrorCode, details: ReportDetails): void {
   const { state, openAttempts } = working
   if (!isOpen(state)) report(step, working, state, '', { ...details, reason: `${details.attemptId}: ${code}` })
@@ -178,8 +178,8 @@ function reportFailure(
   step.follow({ kind: 'failureReported', retry: { working, open, move, code, state } })
 }
 
-/** Tries an order again, after its failure was reported to the engine. The engine may have cancelled the order in
- *  answer to the report; a held order is not tried again. */
+/** Retries an order after its failure was reported to the engine. The engine may have cancelled the order in response;
+ *  a held order is not retried. */
 export function retry(step: Step, { working, open, move, code, state }: Retry): void {
   if (working.state !== state || state === 'held') return
   const first = working.order.class === 'exit'

@@ -6,13 +6,13 @@ import type { Outcome } from './ports.ts'
 import { codeOf } from './retry-policy.ts'
 import { feesOf, type WorkingOrder } from './working-order.ts'
 
-/** Limits of an attempt's trail, in steps and in characters of a reason, because contradictory evidence may go on for
- *  hours. */
+/** Maximum number of steps in the trail of an attempt, and of characters in a reason, because contradictory evidence
+ *  may arrive for hours. */
 const LONGEST_TRAIL = 20
 const LONGEST_REASON = 200
 
-/** Returns the next attempt of an order. It is `armed` or, for the local executor, `built`, because that executor
- *  builds and verifies a transaction before it signs. */
+/** Returns the next attempt of an order. It is `armed` or `built` for the local executor, which builds and verifies a
+ *  transaction before it signs. */
 export function nextAttempt(
   working: WorkingOrder,
   { armedAt, baseline, waitedMs }: Required<Pick<Attempt, 'armedAt' | 'baseline' | 'waitedMs'>>,
@@ -52,8 +52,8 @@ export function filledLate(attempt: Attempt, { signature }: Fill): Attempt {
   return { ...attempt, state: 'filled', signature, code: 'LATE_FILL' }
 }
 
-/** Changes the state of an attempt by an outcome. A change outside of ATTEMPT_MOVES is a bug of the executor and fails
- *  an assertion. */
+/** Changes the state of an attempt by an outcome. A change that ATTEMPT_MOVES does not list is a bug of the executor
+ *  and fails an assertion. */
 export function advance(attempt: Attempt, outcome: Outcome, now: Millis): void {
   const before = attempt.code
   move(attempt, outcome)
@@ -62,8 +62,8 @@ export function advance(attempt: Attempt, outcome: Outcome, now: Millis): void {
     return
   const reason = 'reason' in outcome ? outcome.reason.slice(0, LONGEST_REASON) : ''
   const step: readonly AttemptStep[] = [{ at: now, state, code, reason }]
-  // Written records share the old list, so a new list is made. `concat` of two arrays is fast and allocates no spare
-  // room.
+  // Records that are already written share the old list, so a new list is created. `concat` of two arrays is fast and
+  // allocates no unused space.
   attempt.trail = trail === undefined ? step : trail.concat(step)
 }
 
@@ -103,7 +103,7 @@ function move(attempt: Attempt, outcome: Outcome): void {
 
 type Progress = Extract<Outcome, { kind: 'acked' | 'verified' | 'signed' | 'sent' }>
 
-/** Whether an outcome is a normal step on the way to an end. */
+/** Whether an outcome is an intermediate step and not an end. */
 export function isProgress(outcome: Outcome): outcome is Progress {
   const { kind } = outcome
   return kind === 'acked' || kind === 'verified' || kind === 'signed' || kind === 'sent'

@@ -28,11 +28,11 @@ export interface Attempt {
   signature: string
   /** Code of the reason for the state; '' if the state needs no reason. */
   code: ErrorCode | ''
-  /** Time for which the order had waited for a slot, ms. Absent in records of older versions, and so is `trail`. */
+  /** Time for which the order waited for a slot, ms. Absent in records of older versions, as is `trail`. */
   readonly waitedMs?: number
   /** Tag of the order, which the fill inherits; absent if there is none. */
   readonly tag?: string
-  /** First steps of the attempt since it was armed. */
+  /** First steps of the attempt, from the moment it was armed. */
   trail?: readonly AttemptStep[]
 }
 
@@ -45,7 +45,7 @@ export interface AttemptStep {
   readonly reason: string
 }
 
-/** A finalized reading of a wallet before an attempt. No transaction of the attempt can have landed up to this slot. */
+/** A finalized reading of a wallet before an attempt. The attempt's transaction can only land after this slot. */
 export interface Baseline {
   readonly slot: number
   /** Block height at that slot. */
@@ -108,7 +108,7 @@ export function isUndecided(state: AttemptState): boolean {
   )
 }
 
-/** Whether the attempt is built but not signed, so that it cannot execute. */
+/** Whether the attempt is built but not signed, and therefore cannot execute. */
 export function isUnsigned(state: AttemptState): boolean {
   return state === 'built' || state === 'verified'
 }
@@ -119,6 +119,6 @@ export function isAnswered(state: AttemptState): boolean {
   return state !== 'armed' && state !== 'signed' && !isUnsigned(state)
 }
 
-/** Reason why a buy is not signed, sent or retried: a full exit of its mint was accepted after it, an operator halted
+/** Reason not to sign, send or retry a buy: a full exit of its mint was accepted after the buy, an operator halted
  *  entries, or the disk that holds the journal is nearly full. */
 export type CalledOff = 'EXIT_UNPROVED' | 'HALTED' | 'DISK_LOW'

@@ -18,7 +18,7 @@ export interface WalletCursor {
 }
 
 /** ours: an attempt made the transaction. inflow: the wallet did not sign it. housekeeping: the wallet signed it, but
- *  it moved no tracked token and cost almost nothing. foreign: the wallet signed it, and the other classes do not fit.
+ *  it moved no tracked token and cost almost nothing. foreign: the wallet signed it, and it is in no other class.
  *  opaque: it could not be read; its effect is known from the balances before and after it. */
 export type TransactionClass = 'ours' | 'inflow' | 'housekeeping' | 'foreign' | 'opaque'
 
@@ -42,8 +42,8 @@ export interface WalletTransaction {
   readonly costs?: WalletCosts
 }
 
-/** Fees, rent and wrapping. Any transaction may cost these, even if it is no trade. Payments are positive, as in
- *  `FillCosts`. */
+/** Fees, rent and wrapping. Any transaction may have these costs, even if it is not a trade. Payments are positive, as
+ *  in `FillCosts`. */
 export type WalletCosts = Pick<
   FillCosts,
   | 'baseFeeLamports'
@@ -66,10 +66,10 @@ export interface Watch {
   readonly attempt: Attempt
   /** Whether the attempt has ended. Any execution that is found from then on is late. */
   readonly ended: boolean
-  /** Start of the wait for a late execution of a lost request; null if the wait has not begun. The boot is part of it,
-   *  because times of another boot cannot be compared with those of this one. */
+  /** Start of the wait for a late execution of a lost request; null if the wait has not begun. It contains the boot,
+   *  because monotonic times of different boots cannot be compared. */
   readonly lostAt: { readonly boot: string; readonly monotonicMs: number } | null
-  /** Block height. The attempt cannot execute any more once a higher block is final. */
+  /** Block height after which the attempt can no longer execute, once a higher block is final. */
   readonly bound: number | null
   /** First finalized slot above the height `bound`. */
   readonly boundSlot: number | null
@@ -79,8 +79,8 @@ export interface Watch {
   readonly bytes?: string
   /** Progress of the proof that the attempt did not execute, for display; '' after the end. */
   readonly progress: string
-  /** Number of blocks that have passed since the baseline, and number that the proof needs. Absent while the bound is
-   *  unknown, once it has passed, and in records of older versions. */
+  /** Number of blocks that have passed since the baseline, and the number that the proof needs. Absent while the bound
+   *  is unknown, after it has passed, and in records of older versions. */
   readonly blocks?: ProofBlocks
 }
 

@@ -3,15 +3,15 @@ import { formatInstant } from '../base/units.ts'
 
 /** Use of the requests that the plan allows. */
 export interface Budget {
-  /** Number of held slots: those of requests under way, and of requests that ended within the last minute. */
+  /** Number of slots that are held by requests under way, and by requests that ended within the last minute. */
   readonly held: number
-  /** Number of slots that may be used now; after a 429 it is less than the plan has. */
+  /** Number of slots that may be used now. After a 429 it is smaller than the plan's number. */
   readonly allowed: number
   /** Requests a minute that the plan allows, or this process's share of them. */
   readonly perMinute: number
   /** Number of requests that wait for a slot. */
   readonly waiting: number
-  /** Reasons why fewer slots can be used than the plan has. */
+  /** Reasons why fewer slots can be used than the plan allows. */
   readonly holds: readonly Hold[]
 }
 

@@ -6,19 +6,19 @@ export interface BuilderPolicy {
   /** Source of the policy, for display. */
   readonly name: string
   /** Programs that may trade. System, Token, Token-2022, Associated Token, Compute Budget and Memo need no entry,
-   *  because each of them has rules of its own. */
+   *  because the verifier has rules for each of them. */
   readonly programs: readonly TradingProgram[]
-  /** Programs that trading programs may call, besides each other and Solana's own. */
+  /** Programs that trading programs may call, in addition to each other and to Solana's own programs. */
   readonly innerPrograms: readonly string[]
   readonly feeAccounts: readonly FeeAccount[]
   readonly tips: { readonly accounts: readonly string[]; readonly maxLamports: Lamports }
-  /** Permitted signers besides the wallet. */
+  /** Permitted signers other than the wallet. */
   readonly coSigners: readonly string[]
   readonly lookupTables: 'any' | readonly string[]
-  /** Permitted pools besides the canonical pool of a mint. */
+  /** Permitted pools other than the canonical pool of a mint. */
   readonly pools: readonly string[]
-  /** Accounts that an opaque program may receive although they name the wallet, or although they hold SOL and may be
-   *  derived from the wallet by a seed. */
+  /** Accounts that an opaque program may receive even if they name the wallet, or if they hold SOL and may be derived
+   *  from the wallet by a seed. */
   readonly opaqueAccounts: readonly string[]
   readonly maxPriorityFeeLamports: Lamports
   /** Number of accounts that a trading program may open at the wallet's cost (pump.fun: volume records, a creator's
@@ -26,13 +26,14 @@ export interface BuilderPolicy {
   readonly rentAccounts: number
   /** Largest balance of the wallet at which an opaque program may run without guards; null: it never may. */
   readonly maxWalletLamports: Lamports | null
-  /** Whether transactions that only we sign end with guards: if they fit (auto), always (required), or never (off). */
+  /** Whether transactions without other signers end with guards: if they fit (auto), always (required), or never
+   *  (off). */
   readonly guard: 'auto' | 'required' | 'off'
   /** Unit of the number in a sale. null if it is unknown; a sale by number is then refused. */
   readonly sellNumber: 'tokens' | 'baseUnits' | null
 }
 
-/** A trading program. Its layout is known, or it is opaque: then only the indexes of the mint and of the wallet among
+/** A trading program. Either its layout is known, or it is opaque: only the indexes of the mint and of the wallet among
  *  its accounts are known. */
 export type TradingProgram =
   | { readonly id: string; readonly decode: 'pump' | 'pump-swap' }

@@ -19,13 +19,13 @@ import {
 } from './working-order.ts'
 
 /** Largest number of doublings of the delay between repeats. The delay doubles with each failed repeat, because a
- *  refused one costs a slot and a reverted one a fee. */
+ *  refused repeat costs a slot, and a reverted one costs a fee. */
 const MOST_DOUBLINGS = 6
 
 const CALLED_OFF: Readonly<Record<CalledOff, string>> = {
-  EXIT_UNPROVED: 'a full exit of its mint was accepted before it was sent',
-  HALTED: 'entries were halted before it was sent',
-  DISK_LOW: 'the disk that holds the journal ran low before it was sent',
+  EXIT_UNPROVED: 'a full exit of the mint was accepted before the order was sent',
+  HALTED: 'entries were halted before the order was sent',
+  DISK_LOW: 'the disk that holds the journal ran low before the order was sent',
 }
 
 const REPEATED = 'sent again: no evidence of an execution so far'
@@ -104,15 +104,16 @@ export function execute(step: Step, working: WorkingOrder, open: OpenAttempt): v
 }
 
 function whyUnsent(step: Step, working: WorkingOrder): Outcome | undefined {
-  if (timeLeft(step, working) < 0) return { kind: 'unsent', reason: 'its commit took longer than its time to live' }
+  if (timeLeft(step, working) < 0)
+    return { kind: 'unsent', reason: 'the commit of the order took longer than its time to live' }
   const code = step.orders.blocks.calledOff(working)
   if (code !== undefined) return { kind: 'unsent', code, reason: CALLED_OFF[code] }
   if (isExecuted(working)) return { kind: 'unsent', reason: 'an earlier attempt was seen to execute' }
   return undefined
 }
 
-/** Schedules the repeat of a full exit with the next slippage, for the case that no evidence of an execution comes
- *  before. Does nothing if an attempt is scheduled already. */
+/** Schedules the repeat of a full exit with the next slippage, in case no evidence of an execution arrives before then.
+ *  Does nothing if an attempt is scheduled already. */
 export function repeatLater(step: Step, working: WorkingOrder): void {
   const { repeatMs } = working.order
   if (repeatMs === null || !mayRepeat(working) || working.isScheduled) return
@@ -125,7 +126,7 @@ export function repeat(step: Step, working: WorkingOrder): void {
   requestSlot(step, working, false)
 }
 
-/** Repeats a full exit at once, because the chain shows, although not finally, that its latest attempt failed for
+/** Repeats a full exit at once, because the chain shows, not yet finalized, that its latest attempt failed for
  *  slippage. */
 export function repeatNow(step: Step, working: WorkingOrder, open: OpenAttempt): void {
   const isTop = open.slippageStep + 1 >= working.order.slippagePercents.length

@@ -35,8 +35,8 @@ export function cancel(step: Step, orderId: string, code: ErrorCode): void {
   else report(step, working, working.state, 'TOO_LATE')
 }
 
-/** Ends each waiting entry that is blocked or whose mint an open full exit may sell. Each one ends in a step of its
- *  own, because the engine must receive the report of one end before the next entry ends. */
+/** Ends each waiting entry that is blocked or whose mint an open full exit may sell. Each entry ends in a step of its
+ *  own, because the engine must receive its report before the next entry ends. */
 export function endBlockedEntries(step: Step, candidates: Iterable<WorkingOrder>): void {
   for (const working of candidates)
     if (blockOf(step, working) !== undefined) step.follow({ kind: 'entryBlocked', working })
@@ -52,7 +52,7 @@ function blockOf({ orders }: Step, working: WorkingOrder): ErrorCode | undefined
   return orders.open.couldBeSold(working.order) ? 'EXIT_UNPROVED' : orders.blocks.refusalOf(working)
 }
 
-/** Ends the orders that wait to be tried again after a refusal, in accounts whose refusals are no longer believed. */
+/** Ends the orders that wait to be retried after a refusal, in accounts whose refusals are no longer trusted. */
 export function endRepeats(step: Step): void {
   for (const working of step.orders.open.values())
     if (isRepeatOver(step, working)) step.follow({ kind: 'repeatEnds', working })
@@ -69,8 +69,8 @@ function isRepeatOver({ orders }: Step, working: WorkingOrder): boolean {
   return !orders.blocks.mayGoAgain(working)
 }
 
-/** Stops buys of the mint that were accepted before a full exit. They are not sent, signed or tried again; a signed buy
- *  may have been sent already. The stop is written before the exit becomes durable. */
+/** Stops buys of the mint that were accepted before a full exit. They are not sent, signed or retried; a signed buy may
+ *  already have been sent. The stop is written before the exit becomes durable. */
 export function overtakeBuys(step: Step, exit: Order): void {
   for (const working of step.orders.open.buysBefore(exit))
     for (const attempt of overtake(working)) step.write({ kind: 'attempt', attempt: { ...attempt } })

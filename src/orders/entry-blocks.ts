@@ -5,7 +5,7 @@ import type { Cause, Failure } from './retry-policy.ts'
 import type { Route, WorkingOrder } from './working-order.ts'
 
 /** Conditions that stop the entries, or the immediate retries, of an executor, an account or the whole process. Exits
- *  are tried as the retry table says. */
+ *  follow the retry table. */
 export class EntryBlocks {
   readonly #plan = new Set<Executor>()
   readonly #breached = new Set<string>()
@@ -31,7 +31,7 @@ export class EntryBlocks {
     this.#isDiskLow = isLow
   }
 
-  /** Halts the account's entries, or lets them continue. Returns true if this call halts them. */
+  /** Halts the account's entries, or allows them again. Returns true if this call halts them. */
   setHalted(account: string, isHalted: boolean): boolean {
     const isChange = isHalted !== this.#halted.has(account)
     if (isHalted) this.#halted.add(account)
@@ -39,9 +39,9 @@ export class EntryBlocks {
     return isChange && isHalted
   }
 
-  /** Records whether refusals by the service are believed in an account. They are no longer believed once an attempt
-   *  executed twice, or executed although it was refused or proved dead. From then on a refusal leads to no immediate
-   *  retry, until a person resumes the account. Locally signed attempts are not affected. */
+  /** Records whether the service's refusals are trusted in an account. Trust ends when an attempt executes twice, or
+   *  executes although it was refused or proved dead. From then on, a refused attempt is not retried at once, until an
+   *  operator resumes the account. Locally signed attempts are not affected. */
   setTrusted(account: string, isTrusted: boolean): void {
     if (isTrusted) this.#breached.delete(account)
     else this.#breached.add(account)
@@ -56,7 +56,7 @@ export class EntryBlocks {
     return kind !== 'refused' || (cause !== 'slippage' && cause !== 'throttled')
   }
 
-  /** Whether an order that waits for its next attempt may send it. */
+  /** Whether an order that waits for its next attempt may send that attempt. */
   mayGoAgain({ order: { account }, route: { kind }, refusedFor }: WorkingOrder): boolean {
     return refusedFor === undefined || this.mayRepeat({ account, executor: kind }, { kind: 'refused' }, refusedFor)
   }

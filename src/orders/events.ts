@@ -22,10 +22,10 @@ export type OrderEvent =
   | { readonly kind: 'slotWaitOver'; readonly working: WorkingOrder; readonly budget: Budget }
   /** The delay before the next attempt is over. If `first` is true, the order goes to the head of the queue. */
   | { readonly kind: 'retryDue'; readonly working: WorkingOrder; readonly first: boolean }
-  /** The time until the repeat of a full exit is over, and there is still no evidence of an execution. */
+  /** The delay before the repeat of a full exit is over, and there is still no evidence of an execution. */
   | { readonly kind: 'repeatDue'; readonly working: WorkingOrder }
   | ({ readonly kind: 'outcome' } & AttemptOutcome)
-  /** A request whose answer was lost cannot be under way any more. */
+  /** A request whose answer was lost can no longer be under way. */
   | { readonly kind: 'requestOver'; readonly working: WorkingOrder; readonly open: OpenAttempt; readonly slot: Slot }
   | { readonly kind: 'lateFill'; readonly attempt: Attempt; readonly fill: Fill; readonly code: LateCode }
   | { readonly kind: 'feePaid'; readonly attempt: Attempt; readonly signature: string; readonly feeLamports: Lamports }
@@ -36,14 +36,14 @@ export type OrderEvent =
   | { readonly kind: 'keyAccepted'; readonly limiter: Limiter }
   | FollowUp
 
-/** The rest of a step. It is decided on the state that the effects before it have left, because a commit or a report
- *  may have made the engine cancel an order or submit another one. */
+/** The rest of a step. It is decided on the state after the preceding effects, because after a commit or a report the
+ *  engine may have cancelled an order or submitted another one. */
 export type FollowUp =
   /** The order is accepted, and its first request for a slot was made. */
   | { readonly kind: 'accepted'; readonly working: WorkingOrder }
   | { readonly kind: 'expired'; readonly working: WorkingOrder }
   | { readonly kind: 'attemptDurable'; readonly working: WorkingOrder; readonly open: OpenAttempt }
-  /** The request of the attempt is over, or was over before. */
+  /** The attempt's request has ended, now or earlier. */
   | ({ readonly kind: 'outcomeCounted' } & AttemptOutcome)
   | { readonly kind: 'slippageSeen'; readonly working: WorkingOrder; readonly open: OpenAttempt }
   | { readonly kind: 'failureReported'; readonly retry: Retry }
@@ -84,7 +84,7 @@ export interface Retry {
 /** A report with its number in the journal. */
 export type NumberedReport = Extract<Input, { kind: 'report' }>
 
-/** Output of a step. The gateway carries out the effects in this order. */
+/** Effect of a step. The gateway carries out the effects in their order. */
 export type Effect =
   | { readonly kind: 'write'; readonly record: JournalRecord }
   /** `whenDurable`: effects that are carried out once everything written so far is durable. */
@@ -92,7 +92,7 @@ export type Effect =
   /** The engine gets the report, and may submit or cancel orders before the next effect. */
   | { readonly kind: 'report'; readonly report: NumberedReport }
   | { readonly kind: 'execute'; readonly working: WorkingOrder; readonly open: OpenAttempt }
-  /** Finds the result of an attempt of an earlier process, and never sends the attempt. */
+  /** Finds the result of an attempt of an earlier process. Never sends the attempt again. */
   | { readonly kind: 'resume'; readonly working: WorkingOrder; readonly open: OpenAttempt }
   /** Requests a slot. If a slot is free, the event `slotGranted` follows at once; else `queued` follows, and
    *  `slotGranted` later. */

@@ -16,7 +16,7 @@ import type { OpenAttempt, Route, Unfinished, WorkingOrder } from './working-ord
 
 export interface GatewayOptions {
   readonly clock: Clock
-  /** Returns milliseconds of a clock that never steps; the simulated clock's `now` if time is simulated. */
+  /** Returns the milliseconds of a monotonic clock; if time is simulated, the simulated clock's `now`. */
   readonly monotonicMs: () => number
   readonly journal: Journal
   /** Delivers reports to the engine, through the runner. */
@@ -26,14 +26,14 @@ export interface GatewayOptions {
   readonly nextReport: number
 }
 
-/** Sends orders. A lane has one open order, and each attempt is durable before it can execute. `step` decides. The
- *  gateway turns calls, timers, commits, slots and outcomes into events, and carries out the effects. While it carries
- *  out effects, an event may arrive, because the engine answers a report. The gateway handles such an event at once.
- *  This is safe, because no step is under way and the remaining effects do not depend on older state. */
+/** Sends orders. A lane has one open order, and each attempt is durable before it can execute. `step` makes the
+ *  decisions. The gateway turns calls, timers, commits, slots and outcomes into events, and carries out the effects of
+ *  each step. Meanwhile another event may arrive, because the engine answers a report. The gateway handles such an
+ *  event at once. This is safe, because the step has ended and its remaining effects do not depend on older state. */
 export class Gateway implements GatewayPort {
   readonly #options: GatewayOptions
   readonly #orders: Orders
-  /** Functions that take an order out of the limiter's queue, or clear its timer. */
+  /** Functions that remove an order from the limiter's queue, or clear its timer. */
   readonly #scheduled = new Map<WorkingOrder, Cancel>()
   readonly outgoing: OrderQueries
 
@@ -82,7 +82,8 @@ export class Gateway implements GatewayPort {
   }
 
   /** Requests a slot for a request that does not belong to an order. `run` is called once the slot is durable, and must
-   *  return the slot to the limiter. If no slot was free, returns a function that leaves the queue. */
+   *  return the slot to the limiter. If no slot was free, returns a function that removes the request from the
+   *  queue. */
   requestSlot(limiter: Limiter, run: (slot: Slot) => void): Cancel | undefined {
     return limiter.request('reconcile', (slot) => this.#options.journal.commit(() => run(slot)))
   }
@@ -190,7 +191,7 @@ export class Gateway implements GatewayPort {
   }
 }
 
-/** Tells the limiter how a slot was used, or whether the key is accepted. */
+/** Reports to the limiter how a slot was used, or whether the key is accepted. */
 function limit(effect: Extract<Effect, { limiter: Limiter }>): void {
   switch (effect.kind) {
     case 'slotDone':

@@ -12,7 +12,7 @@ interface Held {
   readonly plan: number
 }
 
-/** Slots that are held: those of requests under way, and of requests that ended within the last minute. */
+/** Slots that are held by requests under way, and by requests that ended within the last minute. */
 export class HeldSlots {
   readonly #underWay = new Map<number, Held>()
   /** Slots of ended requests. `freeAt` is ascending, because ends are added in the order of time. */
@@ -52,7 +52,7 @@ export class HeldSlots {
     return largest
   }
 
-  /** Gives exits their whole share again. Only slots whose ids begin at `firstId` count towards it. */
+  /** Starts the share of exits again: only slots whose ids begin at `firstId` count towards it. */
   beginShare(firstId: number): void {
     this.#firstOfShare = firstId
     this.#exits = 0
@@ -64,12 +64,12 @@ export class HeldSlots {
     if (isExit) this.#exits++
   }
 
-  /** Called when the request is over. Its slot counts for one more minute. */
+  /** Called when a request has ended. Its slot counts for one more minute. */
   end(id: number, now: number): void {
     this.#cooling.push({ ...this.#ended(id), freeAt: now + WINDOW_MS })
   }
 
-  /** Called if the request was never sent. Its slot no longer counts. */
+  /** Called if a request was never sent. Its slot no longer counts. */
   giveBack(id: number): void {
     this.#freed(this.#ended(id))
   }

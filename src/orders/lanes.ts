@@ -6,13 +6,13 @@ import { laneOf, type Order, sharesLane } from '../engine/order.ts'
  *  class asserts that. An exception is a lane that a fork has reopened, because the engine may not have received the
  *  report of the fork yet. */
 export class Lanes {
-  /** Open orders by account and mint, of both sides. A lane holds several only if a full exit overtook a partial sale,
-   *  or if a fork reversed the fill of an earlier order. */
+  /** Open orders of both sides, by account and mint. A lane holds several orders only if a full exit overtook a partial
+   *  sale, or if a fork reversed the fill of an earlier order. */
   readonly #open = new ByMint<Order[]>()
   /** Keys of the lanes that a fork has reopened. */
   readonly #reopened = new Set<string>()
 
-  /** Whether an order may enter its lane: the lane is empty, or holds only orders with which the order may share it. */
+  /** Whether an order may enter its lane: the lane is empty, or the order may share it with all orders in it. */
   takes(order: Order): boolean {
     const open = this.#open.get(order)
     return open === undefined || open.every((held) => held.side !== order.side || sharesLane(order, held))
@@ -36,7 +36,7 @@ export class Lanes {
   free(order: Order): void {
     const open = this.#open.get(order) ?? []
     const at = open.findIndex(({ id }) => id === order.id)
-    assert(at >= 0, 'an order frees a lane that it does not hold')
+    assert(at >= 0, 'an order releases a lane that it does not hold')
     if (open.length === 1) this.#open.delete(order)
     else open.splice(at, 1)
     if (this.#reopened.size > 0 && !open.some(({ id, side }) => id !== order.id && side === order.side))

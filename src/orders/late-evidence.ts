@@ -34,12 +34,12 @@ export function bookLateFill(step: Step, attempt: Attempt, fill: Fill, code: Lat
  *  nothing. */
 export function bookFee(step: Step, attempt: Attempt, signature: string, feeLamports: Lamports): void {
   const working = orderOf(step.orders, attempt)
-  const reason = `${signature} failed; it is unknown whether the service tried again`
+  const reason = `${signature} failed; whether the service sent another transaction is unknown`
   report(step, working, working.state, working.code, { attemptId: attempt.id, feeLamports, reason })
 }
 
 /** Adds an attempt for an execution of a full exit that any one of several open attempts may have made. The new attempt
- *  is filled, or reversed by a fork, in place of these attempts. */
+ *  takes the fill, and a reversal by a fork, in place of these attempts. */
 export function addStandIn(orders: Orders, attempt: Attempt, now: Millis): [WorkingOrder, OpenAttempt] {
   const working = orderOf(orders, attempt)
   const next = nextAttempt(working, { armedAt: now, baseline: attempt.baseline, waitedMs: 0 })

@@ -14,7 +14,7 @@ const CLASSES: readonly RequestClass[] = ['exit', 'reconcile', 'entry']
 
 /** Part of the slots that only exits and reconciliation may use. */
 const RESERVED_SHARE = 0.2
-/** Longest time in ms that an entry waits for a slot. The entry is refused after it, or earlier if its time to live
+/** Longest time in ms that an entry waits for a slot. After this time the entry is refused; earlier if its time to live
  *  ends. */
 export const ENTRY_WAIT_MS = 2_000
 /** Upper bound of a Retry-After, so that exits are tried at least once a minute. */
@@ -34,8 +34,8 @@ export interface LimiterOptions {
   /** Hash of the API key, which identifies the key in the slot log. */
   readonly key: string
   readonly clock: Clock
-  /** Returns milliseconds since the machine's boot, which never step; the simulated clock's `now` if time is
-   *  simulated. */
+  /** Returns the milliseconds of a monotonic clock since the machine's boot; if time is simulated, the simulated
+   *  clock's `now`. */
   readonly monotonicMs: () => number
   /** Name of the boot from which `monotonicMs` counts. */
   readonly boot: string
@@ -43,8 +43,8 @@ export interface LimiterOptions {
   /** The slot log of this key, or `fresh` if no process can have used the key in the last minute. An empty log does not
    *  prove that. */
   readonly past: readonly Slot[] | 'fresh'
-  /** Records a slot when it is taken and when its request is over. The first record must be durable before the request
-   *  is sent. */
+  /** Records a slot when it is taken and when its request has ended. The first record must be durable before the
+   *  request is sent. */
   readonly write: (slot: Slot) => void
 }
 
@@ -58,10 +58,10 @@ interface Waiter {
 
 /** Grants the plan's requests a minute as slots. A slot is held from before its request is sent until a minute after
  *  the request completed. The service counts the request at some instant in this time, so no window of a minute, fixed
- *  or rolling, holds more requests than the plan has slots. Exits have a share of their own if older requests leave no
- *  slot free: after a change to a smaller plan, after a 429, and in the first minute after a start with an unknown
- *  history. The reason is that a 429 costs an exit nothing, but a missed stop-loss costs money. Even so, no window
- *  holds more requests than the largest plan in force within it, unless a lost log hides requests. */
+ *  or rolling, holds more requests than the plan has slots. If older requests leave no slot free, exits have a share of
+ *  their own: after a change to a smaller plan, after a 429, and in the first minute after a start with an unknown
+ *  history. The reason is that a 429 costs an exit nothing, but a missed stop-loss costs money. Still, no window holds
+ *  more requests than the largest plan in force within it, unless the log was lost. */
 export class Limiter {
   readonly key: string
   readonly #options: LimiterOptions
@@ -88,8 +88,8 @@ export class Limiter {
   }
 
   /** Calls `run` with a slot. If a slot is free, this happens at once and undefined is returned. Otherwise `run` is
-   *  called when its turn comes, unless the returned function is called first. `first` puts the request at the head of
-   *  its class. The slot must be ended by `done`, `throttled` or `giveBack`. */
+   *  called when its turn comes, unless the caller cancels it with the returned function before. `first` puts the
+   *  request at the head of its class. Each slot must be ended with `done`, `throttled` or `giveBack`. */
   request(kind: RequestClass, run: (slot: Slot) => void, first = false): Cancel | undefined {
     const now = this.#update()
     if (!this.#serving && this.#isFree(kind, now) && (first || this.#next(kind) === undefined)) {
@@ -106,14 +106,14 @@ export class Limiter {
     }
   }
 
-  /** Called when a request is over: its complete answer is not a 429, or no answer can come any more. */
+  /** Called when a request has ended: its complete answer is not a 429, or no answer can arrive any more. */
   done(slot: Slot): void {
     const now = this.#cool(slot)
     this.#throttle.accepted()
     this.#schedule(now)
   }
 
-  /** Called when a request is over because the service answered 429. `retryAfterMs`: the answer's Retry-After. */
+  /** Called when a request has ended because the service answered 429. `retryAfterMs`: the answer's Retry-After. */
   throttled(slot: Slot, retryAfterMs = 0): void {
     const now = this.#cool(slot)
     const { allowed } = this.#throttle
@@ -134,8 +134,8 @@ export class Limiter {
     this.#serve()
   }
 
-  /** Changes the plan. Earlier requests count against the new plan too. Under a smaller plan, exits get a new share:
-   *  the old requests were within their plan, and the service decides best whether it has room for an exit. */
+  /** Changes the plan. Earlier requests count against the new plan too. Under a smaller plan, exits get a new share,
+   *  because the old requests were within their own plan and the service may still accept an exit. */
   setRequestsPerMinute(requestsPerMinute: number): void {
     this.#update()
     if (requestsPerMinute < this.#perMinute) this.#slots.beginShare(this.#nextId)
@@ -144,9 +144,8 @@ export class Limiter {
     this.#serve()
   }
 
-  /** Grants no slot until `open` is called, because the service refuses the key. Slots are granted again by themselves
-   *  after a while, because the feed, which would report that the key is accepted, may never have lost its connection.
-   */
+  /** Grants no slot until `open` is called, because the service refuses the key. After a while, slots are granted again
+   *  without `open`: if the feed never lost its connection, nothing would report that the key is accepted again. */
   close(): void {
     this.#closed = true
     this.#options.clock.after(KEY_RETRY_MS, () => this.open())
@@ -247,7 +246,7 @@ export class Limiter {
     return undefined
   }
 
-  /** Drops requests that have left from the head of a queue, and returns the length of the queue. Without this, a queue
+  /** Drops requests that have left from the head of a queue, and returns the length of the queue. Otherwise, a queue
    *  that waits behind another class would grow without bound. */
   #dropLeft(kind: RequestClass): number {
     const line = this.#waiting[kind]
@@ -255,12 +254,12 @@ export class Limiter {
     return line.length
   }
 
-  /** Sets one timer, for the next moment at which the head may get a slot. System timers may fire early, so `#serve`
-   *  checks again. */
+  /** Sets one timer, for the next moment at which the head of a queue may get a slot. System timers may fire early, so
+   *  `#serve` checks again. */
   #schedule(now: number): void {
     const head = this.#next('entry')
     const at = head === undefined ? Number.POSITIVE_INFINITY : this.#nextChance(head, now)
-    // A timer that fires earlier may stay, because `#serve` checks again.
+    // A timer that fires earlier than needed may remain, because `#serve` checks again.
     if (at !== Number.POSITIVE_INFINITY && this.#timerAt <= at) return
     this.#timer?.()
     this.#timer = undefined

@@ -4,8 +4,7 @@ import type { WorkingOrder } from './working-order.ts'
 
 const NONE: readonly WorkingOrder[] = []
 
-/** Orders that may still have an outcome: open orders, and filled orders with a provisional fill or another open
- *  attempt. */
+/** Orders that may still change: open orders, and filled orders with a provisional fill or another open attempt. */
 export class OpenOrders {
   readonly #all = new Map<string, WorkingOrder>()
   /** Number of full exits among these orders, by mint. A full exit could sell any position of its mint. */
@@ -47,7 +46,7 @@ export class OpenOrders {
     return sum
   }
 
-  /** Whether a full exit could also sell this buy, because the end of the exit is not proved. */
+  /** Whether a full exit could also sell the tokens of this buy, because the end of the exit is not proved. */
   couldBeSold(order: Order): boolean {
     return order.side === 'buy' && this.#exits.has(order)
   }

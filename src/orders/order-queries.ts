@@ -4,8 +4,8 @@ import { type CalledOff, isAnswered } from './attempt.ts'
 import type { Orders } from './reducer-state.ts'
 import { isExecuted, timeLeftMs } from './working-order.ts'
 
-/** Answers executors' questions about orders in progress. Time passes between arming an attempt and sending it, while
- *  the transaction is built and verified, so the order may have changed. */
+/** Answers executors' questions about orders in progress. Between arming and sending an attempt, the transaction is
+ *  built and verified, so the order may have changed. */
 export class OrderQueries {
   readonly #orders: Orders
   readonly #clock: Clock
@@ -17,8 +17,8 @@ export class OrderQueries {
     this.#monotonicMs = monotonicMs
   }
 
-  /** Returns why an order may not be signed or sent any more; undefined if it may. The reason is that it was called
-   *  off, that its time to live is over, or that one of its attempts has executed. */
+  /** Returns why an order may not be signed or sent any more; undefined if it may. Possible reasons: the order was
+   *  called off, its time to live is over, or one of its attempts has executed. */
   refusalOf(orderId: string): CalledOff | 'TTL' | undefined {
     const working = this.#orders.open.get(orderId)
     if (working === undefined) return 'TTL'
@@ -26,8 +26,8 @@ export class OrderQueries {
     return this.#orders.blocks.calledOff(working) ?? (isInTime && !isExecuted(working) ? undefined : 'TTL')
   }
 
-  /** Whether all open attempts are known to the chain or the service: none is being vetted, built or signed, or waits
-   *  for an answer of the service. */
+  /** Whether all open attempts are known to the chain or the service: no attempt is being checked, built or signed, and
+   *  none waits for an answer of the service. */
   get isAnswered(): boolean {
     for (const { openAttempts } of this.#orders.open.values())
       if (openAttempts.some(({ attempt }) => attempt.executor !== 'paper' && !isAnswered(attempt.state))) return false
@@ -39,8 +39,8 @@ export class OrderQueries {
     return BigInt(this.#orders.open.get(orderId)?.order.reserveLamports ?? 0)
   }
 
-  /** Returns the lamports that may be ordered in this account while a transaction is on its way: twice the largest
-   *  order of each of its bots. */
+  /** Returns the lamports that new orders in this account may reserve while a transaction is on its way: twice the
+   *  largest order of each of its bots. */
   headroomLamports(account: string): bigint {
     return 2n * this.#orders.open.onceMoreLamports(account)
   }

@@ -27,7 +27,8 @@ export function report(
   commitReports(step)
 }
 
-/** Changes the state of the order and writes a report. It is committed together with the next report of this step. */
+/** Changes the state of the order and writes a report. The report is committed together with the next one of this
+ *  step. */
 export function addReport(
   step: Step,
   working: WorkingOrder,

@@ -9,10 +9,10 @@ import type { WalletCursor, WalletTransaction, Watch } from './audit-records.ts'
 import type { Learned } from './service-facts.ts'
 
 /** Carries out one attempt once. It calls `done` with any number of intermediate outcomes (`acked`, `unknown`,
- *  `undecided`, a provisional `filled` or `reverted`), and then with one end, but never from inside the call itself. An
- *  `unknown` after a provisional fill reverses the fill. If evidence comes after the end, or may belong to several
- *  attempts, the audit passes it to the gateway (`lateFill`, `feePaid`, `standIn`). No promise crosses this port, so a
- *  simulated executor is a timer and a backtest is one synchronous loop. */
+ *  `undecided`, a provisional `filled` or `reverted`), and then with one final outcome, but never before the call
+ *  returns. An `unknown` after a provisional fill reverses the fill. If evidence comes after the end, or may belong to
+ *  several attempts, the audit passes it to the gateway (`lateFill`, `feePaid`, `standIn`). No promise crosses this
+ *  port, so a simulated executor is a timer and a backtest is one synchronous loop. */
 export interface Executor {
   execute(attempt: Attempt, done: (outcome: Outcome) => void): void
   /** Looks up the outcome of an attempt that an earlier process armed. Never sends the attempt again. */
@@ -31,21 +31,21 @@ export type Outcome =
   | { kind: 'unknown'; reason: string; signature?: string } // not an end: lane and reservation stay occupied
   | { kind: 'undecided'; reason: string } // not an end: the evidence contradicts itself; a person or later evidence decides
 
-/** Sends orders. `submit` takes lane and slot synchronously. One commit (tape, order, attempt, slot) follows, and
- *  `execute` only after that. */
+/** Sends orders. `submit` reserves lane and slot synchronously. One commit makes tape, order, attempt and slot durable;
+ *  only then the executor's `execute` is called. */
 export interface GatewayPort {
   submit(order: Order): void
   cancel(orderId: string, code: ErrorCode): void
-  /** Sets whether a refusal in this account may lead to an immediate retry. It may not once a refused attempt has
-   *  executed. */
+  /** Sets whether a refusal in this account may lead to an immediate retry. This is not allowed once a refused attempt
+   *  has executed. */
   trust(account: string, isTrusted: boolean): void
-  /** Stops the account's entries, or lets them continue. Entries that were not sent yet end. */
+  /** Stops the account's entries, or allows them again. Entries that were not sent yet end. */
   halt(account: string, isHalted: boolean): void
 }
 
 /** The journal of a run. Rows, inputs and outputs are written in the order of their seq. `commit` makes everything
- *  written before it durable (synchronous=FULL), in order. Writes between two commits of one turn of the event loop
- *  become durable together or not at all. */
+ *  written before it durable (synchronous=FULL), in order. Everything written between two commits in one turn of the
+ *  event loop becomes durable together or not at all. */
 export interface Journal {
   rows(block: Block, from: number, to: number, firstSeq: Seq): void
   input(seq: Seq, time: Millis, input: Input): void
@@ -57,13 +57,14 @@ export interface Journal {
 export type JournalRecord =
   | { kind: 'attempt'; attempt: Attempt }
   | { kind: 'fill'; fill: Fill }
-  /** A report to the engine. The input with the same id shows that the engine has processed it. A start delivers the
-   *  unprocessed reports again. */
+  /** A report to the engine. An input with the same id shows that the engine has processed the report. A start delivers
+   *  the unprocessed reports again. */
   | { kind: 'report'; id: number; report: ExecutionReport }
   | { kind: 'slot'; slot: Slot }
   | { kind: 'watch'; watch: Watch }
   | { kind: 'watchOver'; attemptId: string }
-  /** Transactions that the audit of a wallet classified, and its new position. Both become durable together. */
+  /** Transactions that the audit of a wallet classified, and the position that the audit has reached. Both become
+   *  durable together. */
   | { kind: 'wallet'; cursor: WalletCursor; transactions: readonly WalletTransaction[] }
   | { kind: 'learned'; learned: Learned }
   | { kind: 'mark'; mark: Mark }

@@ -22,7 +22,7 @@ export class Orders {
   }
 }
 
-/** A step in progress: the state that it changes, its time, and its effects so far. */
+/** A step in progress: the state that it changes, the time of the step, and its effects so far. */
 export class Step {
   readonly orders: Orders
   readonly now: Millis
@@ -45,7 +45,7 @@ export class Step {
     this.effects.push({ kind: 'write', record })
   }
 
-  /** Adds an event that is applied after the effects so far. It is decided on the state at that time. */
+  /** Adds an event that is applied after the effects so far. The decision about it uses the state at that time. */
   follow(event: FollowUp | OrderEvent): void {
     this.effects.push({ kind: 'event', event })
   }

@@ -7,9 +7,10 @@ import type { Effect, FollowUp, OrderEvent } from './events.ts'
 import { bookFee, bookLateFill } from './late-evidence.ts'
 import { type Orders, Step } from './reducer-state.ts'
 
-/** Changes the state by one event and returns the effects, which must be carried out in order. It is pure: it calls
- *  nothing outside the state, and reads the time from its arguments. Effects that may lead to further events at once (a
- *  commit, a report, a request for a slot) come last. Only events that look at the state again may follow them. */
+/** Changes the state by one event and returns the effects, which must be carried out in order. The function is pure: it
+ *  calls nothing outside the state, and the time is an argument. Effects that may cause further events at once (a
+ *  commit, a report, a request for a slot) come last. Only follow-up events, which read the state again, may come after
+ *  them. */
 export function step(orders: Orders, event: OrderEvent, now: Millis, monotonicMs: number): readonly Effect[] {
   const one = new Step(orders, now, monotonicMs)
   apply(one, event)

@@ -7,9 +7,10 @@ import type { Outcome } from './ports.ts'
 export type Cause = 'unsent' | 'throttled' | 'slippage' | 'fee' | 'key' | 'plan' | 'refused' | 'reverted' | 'absent'
 
 /** backoff: repeat after 0.5, 1, 2, 4 ... s, or after the service's Retry-After. climb: retry with the order's next
- *  slippage. An exit is retried at once; an entry after 0.5 and 1 s, so that the engine may cancel it meanwhile.
- *  otherFee: retry at once with another priority fee. hold: wait at the head of the queue until the key is accepted, or
- *  tried again. minute: repeat after a minute. end: no retry; another try would be a new order, with its own record. */
+ *  slippage. An exit is retried at once; an entry after 0.5 s, then after 1 s, so that the engine may cancel it before.
+ *  otherFee: retry at once with another priority fee. hold: wait at the head of the queue until the service accepts the
+ *  key, or until the key is tried again. minute: repeat after a minute. end: no retry; another try would be a new
+ *  order, with its own record. */
 export type Policy = 'backoff' | 'climb' | 'otherFee' | 'hold' | 'minute' | 'end'
 
 /** Retry policy by cause, and the end state of an order that is not retried. The table is used only for attempts that

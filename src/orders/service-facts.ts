@@ -3,9 +3,9 @@ import type { Millis } from '../base/units.ts'
 
 /** A fact that no input of the engine contains. The newest fact of each name counts. */
 export interface Learned {
-  /** Subject of the fact: an account if the fact is about its money, otherwise the host of the service. */
+  /** Subject of the fact: an account, if the fact is about its money; otherwise the host of the service. */
   readonly about: string
-  /** `proof`; `worth`, see `worthFact`; or the endpoint whose records were examined. */
+  /** `proof`; `worth`, see `worthFact`; or the endpoint whose answers were examined. */
   readonly name: string
   readonly time: Millis
   readonly value: Json
@@ -21,7 +21,7 @@ export interface ServiceProof {
   readonly quotedPerSol: number | null
   /** Path of the signature in an answer, such as `data.txid`; '' if no answer had one. */
   readonly signatureField: string
-  /** The ways to state the amount of a sale that sold the requested amount. */
+  /** The ways of stating the amount of a sale with which the requested amount was sold. */
   readonly sales: readonly ('number' | 'percent' | 'all')[]
   /** Costs of the whole round trip, lamports: network fees, rent left in token accounts, and the loss of buying and
    *  selling. */

@@ -6,7 +6,7 @@ export const REQUEST_LIMIT_MS = 60_000
 /** Slots of earlier processes, with times on this process's clock. */
 export interface OldSlots {
   readonly lastId: number
-  /** The entry that marks the start of the log. Requests that ended before it are not in the log. */
+  /** The entry that marks the beginning of the log. Requests that ended before it are not in the log. */
   readonly beginning: EndedSlot | undefined
   /** Slots in the order in which their requests ended, with times on this boot's clock. */
   readonly slots: readonly EndedSlot[]
@@ -15,9 +15,9 @@ export interface OldSlots {
 type EndedSlot = Slot & { readonly doneAt: bigint }
 
 /** Reads the slot log that earlier processes wrote for one key. Monotonic times of another boot cannot be compared with
- *  those of this one, but all entries of a boot happened before the first entry of the next boot. So each boot's
- *  entries are shifted until the last one meets that first entry. Every shifted time is then too late rather than too
- *  early. Returns undefined if the log does not cover the last minute, because it is empty or was written in this
+ *  those of this one, but all entries of a boot happened before the first entry of the next boot. So the entries of
+ *  each boot are shifted until the last one has the time of that first entry. A shifted time may be too late, but never
+ *  too early. Returns undefined if the log does not cover the last minute, because it is empty or has times in this
  *  boot's future. */
 export function readSlotLog(past: readonly Slot[], boot: string, now: number): OldSlots | undefined {
   const newestFirst = [...past].sort((a, b) => b.id - a.id)
@@ -46,7 +46,8 @@ export function beginningOf({ key, boot }: Pick<Slot, 'key' | 'boot'>, now: numb
   return { key, id: BEGINNING, boot, takenAt: toNanoseconds(now), doneAt: toNanoseconds(now) }
 }
 
-/** Returns the slot as ended. If the process died before it recorded the end, the request is over by now. */
+/** Returns the slot as ended. If the process died before it recorded the end, the request is over by now, because every
+ *  exchange has a time limit. */
 function ended(slot: Slot, now: number): EndedSlot {
   const doneAt = slot.doneAt ?? toNanoseconds(Math.min(now, toMillis(slot.takenAt) + REQUEST_LIMIT_MS))
   return { ...slot, doneAt }

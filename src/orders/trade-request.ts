@@ -36,7 +36,8 @@ export type Built =
       readonly kind: 'built'
       readonly asked: AskedTrade
       readonly bytes: Uint8Array
-      /** Claim of the builder. It is compared with the height of our own node, and never relied on. */
+      /** Last valid height, as the builder claims it. It is compared with the height of our own node, and never relied
+       *  on. */
       readonly lastValidBlockHeight: number | undefined
     }
   | Extract<Outcome, { kind: 'refused' | 'unsent' }>

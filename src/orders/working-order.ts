@@ -58,14 +58,14 @@ export interface WorkingOrder {
   waits: number
   /** Number of attempts that were refused or reverted while others were open. */
   failures: number
-  /** Cause for which the last attempt was refused, if the order will be tried again after that refusal. */
+  /** Cause of the last refusal, if the order will be retried after it. */
   refusedFor: Cause | undefined
   /** The open attempts: at most one; for a full exit, at most MOST_OPEN_EXITS. */
   readonly openAttempts: OpenAttempt[]
   /** Whether an attempt has ended as filled, on time or late. The order then cannot end in another state. */
   executed: boolean
-  /** Whether this is a buy after which a full exit of its mint was accepted. Such a buy is not signed, sent or tried
-   *  again, even if that exit fails. */
+  /** Whether this is a buy after which a full exit of its mint was accepted. Such a buy is not signed, sent or retried,
+   *  even if that exit fails. */
   overtaken: boolean
   /** Whether the order is queued for a slot, or has a timer for its next attempt. */
   isScheduled: boolean
@@ -141,7 +141,7 @@ export function raiseSlippage(working: WorkingOrder, step: number): void {
 }
 
 /** Returns the priority fees in the order in which they are tried after refusals: the order's own fee, the service's
- *  choice (null), and the least fee, for a service whose choice exceeds the policy. */
+ *  choice (null), and the lowest fee, because the service's choice may exceed the policy. */
 export function feesOf({ order, slippageStep }: WorkingOrder): (Lamports | null)[] {
   const { priorityFeeLamports, priorityFeeLadder } = order
   const own = priorityFeeLadder[Math.min(slippageStep, priorityFeeLadder.length - 1)] ?? priorityFeeLamports
@@ -149,7 +149,7 @@ export function feesOf({ order, slippageStep }: WorkingOrder): (Lamports | null)
   return own === LEAST_PRIORITY_FEE ? [own, null] : [own, null, LEAST_PRIORITY_FEE]
 }
 
-/** Makes the next attempt use the fee after the one with which this attempt was refused. */
+/** Makes the next attempt use the next fee after the one that was refused. */
 export function skipFee(working: WorkingOrder, { priorityFeeLamports }: Attempt): void {
   working.refusedFees = Math.max(working.refusedFees, feesOf(working).indexOf(priorityFeeLamports) + 1)
 }
@@ -163,14 +163,14 @@ function numberOf({ id }: Attempt): number {
   return Number(id.slice(id.lastIndexOf('.') + 1))
 }
 
-/** Returns the time in ms for which the order may still be sent; Infinity for exits. Uses the clock by which less time
- *  is left. */
+/** Returns the time in ms for which the order may still be sent; Infinity for exits. Of two clocks, uses the one by
+ *  which less time is left. */
 export function timeLeftMs({ order, deadlineMs }: WorkingOrder, now: Millis, monotonicMs: number): number {
   if (order.notAfter === null) return Number.POSITIVE_INFINITY
   return Math.min(order.notAfter - now, deadlineMs - monotonicMs)
 }
 
-/** Returns the input of the retry table for an attempt that failed at slippage `step`. */
+/** Returns the input of the retry table for an attempt that failed with slippage number `step`. */
 export function triesOf(
   working: WorkingOrder,
   step: number,
@@ -189,8 +189,8 @@ export function isWaiting(working: WorkingOrder): boolean {
   return working.openAttempts.length === 0 && isOpen(working.state)
 }
 
-/** Marks a buy as overtaken by a full exit. Returns its unsigned attempts, with the code EXIT_UNPROVED for the record:
- *  after a crash these attempts are over, and the order must not be tried again. */
+/** Marks a buy as overtaken by a full exit. Returns its unsigned attempts, with the code EXIT_UNPROVED for the journal.
+ *  After a crash, these attempts are over, and the code prevents a retry of the order. */
 export function overtake(working: WorkingOrder): readonly Attempt[] {
   working.overtaken = true
   const unsigned = working.openAttempts.map(({ attempt }) => attempt).filter(({ state }) => isUnsigned(state))

@@ -10,7 +10,7 @@ const NAMES = [
   ...['Buffer', 'structuredClone', 'parseInt', 'parseFloat', 'isNaN', 'isFinite', 'process', 'console'],
 ]
 
-/** Properties that libraries override in their own objects and classes. They stay settable on objects that inherit
+/** Properties that libraries override in their own objects and classes. They can still be set on objects that inherit
  *  them. */
 const OVERRIDDEN = [
   'name',
@@ -65,8 +65,7 @@ function isInheritedFrom(one: object): boolean {
   return one === Object.prototype || one === Function.prototype || one instanceof Error || one === Error.prototype
 }
 
-/** Replaces properties by accessors, because a frozen data property could not be set on any inheriting object
- *  either. */
+/** Replaces properties by accessors, because a frozen data property could not be set on any object that inherits it. */
 function keepSettable(prototype: object): void {
   for (const key of OVERRIDDEN) {
     const found = Object.getOwnPropertyDescriptor(prototype, key)
@@ -89,7 +88,7 @@ const LINES_A_SECOND = 20
 const METHODS = ['log', 'info', 'warn', 'error', 'debug', 'trace', 'dir', 'table'] as const
 
 /** Redirects the console of this thread to `say`, one line per call, because the thread's own console needs an event
- *  loop. Passes at most 20 lines per second; the next line tells how many were dropped. */
+ *  loop. Passes at most 20 lines per second; the next line contains the number of dropped lines. */
 export function takeConsole(say: (text: string) => void, nowMs = () => performance.now()): void {
   let second = 0
   let lines = 0
@@ -101,7 +100,7 @@ export function takeConsole(say: (text: string) => void, nowMs = () => performan
       dropped++
       return
     }
-    const more = dropped === 0 ? '' : ` (${dropped} lines before it were dropped)`
+    const more = dropped === 0 ? '' : ` (${dropped} earlier lines were dropped)`
     dropped = 0
     say(`${values.map(shown).join(' ').slice(0, LONGEST)}${more}`)
   }

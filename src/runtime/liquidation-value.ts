@@ -16,10 +16,11 @@ import { PaperExecutor } from '../simulation/paper-executor.ts'
 import { PaperMarket } from '../simulation/paper-market.ts'
 import { SimulatedClock } from '../simulation/simulated-clock.ts'
 
-/** The name under which `worthFact` records. */
+/** Name of the facts that `worthFact` records. */
 const WORTH = 'worth'
 
-/** Returns a function that reads positions at the end of a journal's tape, as the engine did; see `liquidationOf`. */
+/** Returns a function that reads positions at the end of a journal's tape in the same way as the engine; see
+ *  `liquidationOf`. */
 export function readingsOf(reader: JournalReader): (position: Position) => PositionReading | undefined {
   const highs = new Map(reader.heldPositions().map((position) => [keyOf(position), position.highPrice]))
   const end = TapeEnd.of(reader)
@@ -36,8 +37,8 @@ export function readingsOf(reader: JournalReader): (position: Position) => Posit
 
 /** Returns a function that values positions at the end of a journal's tape, before network fee and rent, at the lower
  *  one of the robust price and the price of the exits. The value is 0 for dead and unsellable tokens, and undefined
- *  without a tape or while the unit of the price is unverified. Reads enough of the tape that a token without prints in
- *  that part is dead. The journal of a backtest has no tape, but the values themselves; see `worthFact`. */
+ *  without a tape or while the unit of the price is unverified. Reads the last part of the tape, which is so long that a token
+ *  without prints in it is dead. The journal of a backtest contains no tape, but the values themselves; see `worthFact`. */
 export function liquidationOf(reader: JournalReader): Worth {
   return recordedWorth(reader) ?? TapeEnd.of(reader)?.worth() ?? (() => undefined)
 }
@@ -62,7 +63,7 @@ class TapeEnd {
   readonly exits: ReadonlyMap<string, ExitPriceAtEnd>
   #now: Millis = 0
 
-  /** Returns undefined for a journal without a segment. */
+  /** Reads the end of a tape. Returns undefined for a journal without a segment. */
   static of(reader: JournalReader): TapeEnd | undefined {
     const start = reader.lastStart()
     if (start === undefined) return undefined
@@ -104,7 +105,7 @@ class ExitPriceAtEnd {
   readonly #prints = new ExitPrice()
   readonly #window: ExitWindow
   price: number | undefined
-  /** Time of the last sized print, and of the last one that gave a price; 0 before the first. */
+  /** Time of the last sized print, and of the last one that updated the price; 0 before the first. */
   printedAt: Millis = 0
   pricedAt: Millis = 0
 

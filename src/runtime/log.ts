@@ -24,8 +24,7 @@ export function createLog({ level, redact, format, write = toStderr }: LogOption
   return pino({ level, base: null, timestamp: stdTimeFunctions.isoTime }, destination)
 }
 
-/** Whether stderr is a file. A file may be on a full disk, where `process.stderr` would end the process or never write
- *  again. */
+/** Whether stderr is a file. On a full disk, `process.stderr` would end the process or stop writing permanently. */
 const isFile = fstatSync(2).isFile()
 
 function toStderr(line: string): void {
@@ -51,8 +50,8 @@ function textOf(json: string): string {
   return words.join(' ')
 }
 
-/** Length of the shortest secret that is redacted. To redact a shorter one would break ordinary words, and the
- *  configuration check refuses it. */
+/** Length of the shortest secret that is redacted. The configuration check refuses shorter secrets, because redacting
+ *  them would damage ordinary words. */
 const SHORTEST_SECRET = 4
 /** Length from which a part of a secret URL is redacted too, because an error may show a path or a query without the
  *  host. */
@@ -103,8 +102,8 @@ function patternsOf(secret: string): string[] {
   ]
 }
 
-/** Returns a pattern for a character, literal or escaped: a peer may escape more than necessary, or only some
- *  characters. */
+/** Returns a pattern for a character, literal or escaped: the other side may escape more characters than necessary, or
+ *  only some. */
 function characterPattern(character: string): string {
   const code = character.codePointAt(0) as number
   const percent = [...Buffer.from(character)].map((byte) => `%${eitherCase(byte.toString(16).padStart(2, '0'))}`)
@@ -125,7 +124,7 @@ function base64Patterns(secret: string): string[] {
   const whole = Buffer.from(secret).toString('base64').replace(/=+$/, '')
   const within = [0, 1, 2].map((offset) => {
     const text = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)]).toString('base64')
-    // Leaves out characters that also encode bits of the adjacent text.
+    // Omits characters that also encode bits of the adjacent text.
     return text.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + Buffer.byteLength(secret)) * 8) / 6))
   })
   const isLong = secret.length >= SHORTEST_URL_PART

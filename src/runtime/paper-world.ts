@@ -18,7 +18,7 @@ import type { DepthUse, Measurements } from '../simulation/measurements.ts'
 import { PaperExecutor } from '../simulation/paper-executor.ts'
 import { PaperMarket } from '../simulation/paper-market.ts'
 
-/** A restart restores the own impact of the fills of this time. */
+/** A restart restores the own impact of the fills of this last span of time. */
 const RECALLED_MS: Millis = HOUR
 
 /** Executors of paper bots. All of them share one market, and each account has a balance and a request budget of its
@@ -48,8 +48,8 @@ export class PaperWorld {
   }
 
   /** Creates the executors of the paper bots and restores their balances. Each paper account has its own budget of the
-   *  same plan and never takes a live slot. `simulated`: live bots get a simulated executor too, for the replay of a
-   *  run. */
+   *  same plan and never takes a live slot. `simulated`: whether live bots also get a simulated executor, for the
+   *  replay of a run. */
   restore(
     bots: readonly BotSettings[],
     money: RecoveredMoney,
@@ -88,7 +88,7 @@ export class PaperWorld {
     for (const block of tapeOf(mints)) {
       let from = 0
       for (let row = 0; row < block.length; row++) {
-        // An order lands before the rows of the same time.
+        // An order lands before the rows that have the same time.
         if (late[0] === undefined || late[0].time > (block.time[row] as number)) continue
         if (row > from) market.observe(block, from, row)
         from = row
@@ -128,7 +128,7 @@ export class PaperWorld {
       this.market.pooled(input.mint, poolPrice(input.answer), this.#clock.now())
   }
 
-  /** Returns a sink that forwards inputs to the paper market, for an engine that answers at once. */
+  /** Returns a sink that also passes inputs to the paper market. It serves an engine that answers at once. */
   withInputs(sink: Sink): Sink {
     return {
       rows: (block, from, to) => sink.rows(block, from, to),

@@ -11,19 +11,19 @@ import type { GatewayPort, Journal } from '../orders/ports.ts'
 
 export interface RunnerOptions extends EffectsOptions {
   readonly engine: EnginePort
-  /** Called with every run of rows after the engine has seen it, but before the decisions of its last row are carried
-   *  out. A paper market then updates its prices, and a simulated clock advances. A fill therefore never knows a later
-   *  row than its order did. */
+  /** Called with each group of rows after the engine has handled it, but before the decisions of its last row are
+   *  carried out. A paper market then updates its prices, and a simulated clock advances. A fill therefore never
+   *  depends on rows that are later than those that its order depended on. */
   readonly observe?: (block: Block, from: number, to: number) => void
   /** Number of the first row or input of this process. It is higher than all numbers in the journal. */
   readonly firstSeq: Seq
-  /** Time of the last entry in the journal. Time never falls below it. */
+  /** Time of the last entry in the journal. The runner's time is never earlier. */
   readonly lastTime?: Millis
 }
 
 /** The only entrance to the engine. It gives every row and input a number and a time, writes it to the journal with the
- *  engine's outputs, and carries the outputs out. Items that are posted while another item is handled wait for their
- *  turn. */
+ *  engine's outputs, and carries out the outputs. Items that are posted while another item is handled wait in a
+ *  queue. */
 export class Runner implements Sink {
   readonly #options: RunnerOptions
   readonly #posted = new Fifo<Input>()
@@ -39,12 +39,12 @@ export class Runner implements Sink {
     this.#lastTime = options.lastTime ?? 0
   }
 
-  /** Handles rows. They have their arrival time, which the source reads once per batch from the same clock. Rows that
-   *  were read before an input got its time take the time of the input. The block is changed too, because the journal
-   *  keeps that time and a replay uses it. */
+  /** Handles rows. The source has given them their arrival time, which it reads once per batch from the same clock. If
+   *  an input received its time later but is handled before the rows, the rows get the time of the input. The change is
+   *  made in the block, because the journal stores that time and a replay uses it. */
   rows(block: Block, from: number, to: number): number {
     assert(!this.#busy, 'a source delivered rows from inside a handler')
-    assert(from < to && to <= block.length, 'no rows, or rows that the block does not have')
+    assert(from < to && to <= block.length, 'no rows, or rows that the block does not contain')
     const { engine, journal } = this.#options
     const { outputs } = engine
     const { time: times } = block
@@ -114,8 +114,8 @@ export interface EffectsOptions {
   readonly want: (keys: readonly string[]) => void
   /** Requests a reading of a mint's pool. Absent if there is no chain; polls are then ignored. */
   readonly poll?: ((mint: string) => void) | undefined
-  /** For replays: schedules a timer that is due at `at` for the time that it had in the recorded run. Returns undefined
-   *  if the clock must schedule the timer. */
+  /** For replays: schedules a timer that is due at `at`, at the time at which it fired in the recorded run. Returns
+   *  undefined if the clock must schedule the timer. */
   readonly hold?: ((timer: Timer, at: Millis, fire: () => void) => Cancel | undefined) | undefined
   /** Reports an alarm to the operator. */
   readonly alarm: (alarm: Alarm) => void
@@ -154,9 +154,9 @@ export class Effects {
     for (let index = 0; index < count; index++) this.#act(outputs[index] as Output, seq, time)
   }
 
-  /** Records that the engine has received a timer that fired. Must be called before the outputs are carried out. The
-   *  next firing of a repeating timer is scheduled only now, so that a late engine gets one firing for all that it
-   *  missed. */
+  /** Records that the engine has received a timer that fired. Must be called before the outputs are carried out. Only
+   *  then is the next firing of a repeating timer scheduled, so that an engine that is late gets one firing instead of
+   *  all that it missed. */
   fired(id: number, time: Millis): void {
     const armed = this.#timers.get(id)
     if (armed === undefined) return
@@ -213,8 +213,8 @@ export class Effects {
     this.#arm(armed, timer.at, now)
   }
 
-  /** Schedules a firing. The engine never receives a timer before its time, even if the clock was set back or fires
-   *  early. */
+  /** Schedules a firing. The engine never receives a timer before its time, even if the clock was set back or Node's
+   *  timer fires early. */
   #arm(armed: ArmedTimer, at: Millis, now: Millis): void {
     const { clock, hold } = this.#options
     const fire = (): void => this.#post({ kind: 'timer', id: armed.timer.id })

@@ -26,7 +26,7 @@ export interface SegmentParts {
   readonly want: RunnerOptions['want']
   readonly poll?: RunnerOptions['poll']
   readonly hold?: RunnerOptions['hold']
-  /** For replays: returns an order path in front of the gateway. */
+  /** For replays: returns the order path that is used in front of the gateway. */
   readonly orderPath?: ((gateway: GatewayPort, post: (input: Input) => void) => GatewayPort) | undefined
   readonly observe: (block: Block, from: number, to: number) => void
   readonly alarm: (alarm: Alarm) => void
@@ -40,8 +40,8 @@ export interface AnySegment {
   begin(start: StartInput, blocks: Iterable<Block>): number | Promise<number>
   resume(start: StartInput): void
   takeMarks(): readonly Mark[]
-  /** Returns what the engine has seen of a position's token; undefined without a position. It may be a quarter of a
-   *  second old. */
+  /** Returns what the engine has seen of a position's token; undefined without a position. The reading may be a quarter
+   *  of a second old. */
   readingOf(owner: Owner): PositionReading | undefined
   /** Whether no item waits for the engine. */
   readonly isIdle: boolean

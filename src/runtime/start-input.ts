@@ -21,7 +21,7 @@ export interface Beginning
     StartInput,
     'segment' | 'code' | 'bots' | 'plan' | 'money' | 'stopped' | 'sources' | 'warm' | 'warmGaps' | 'warmTo'
   > {
-  /** Units of this service that were proved. */
+  /** Units of the service that were proved. */
   readonly proof?: ServiceProof | undefined
 }
 
@@ -59,8 +59,8 @@ function ownMoney(money: RecoveredMoney, bots: readonly BotSettings[]): Recovere
     bots: money.bots.filter(mine),
     orders: money.orders.filter(({ order }) => mine(order)),
     positions: money.positions.filter(mine),
-    // Timers of bars, and of strategies that are no longer configured, are included, so that the engine can cancel
-    // them.
+    // Timers of bars, and timers of strategies that are no longer configured, are included so that the engine can
+    // cancel them.
     timers: money.timers.filter(({ bot, owner }) => names.has(bot) || owner !== 'exits'),
     conditionals: money.conditionals.filter(mine),
     fills: money.fills.filter(mine),
@@ -101,7 +101,7 @@ function secondsOf({ strategy: { strategy }, params }: Config['bots'][number]): 
   return strategy.warmup ?? Math.min(MOST_WARMUP_SECONDS, Math.max(WARMUP_SECONDS, secondsOfBars(strategy, params)))
 }
 
-/** Sources of a start input that continues from a journal. */
+/** Parts from which `recoveredStart` builds a start input. */
 export interface Recovery {
   readonly config: Config
   readonly bots: readonly BotSettings[]

@@ -14,8 +14,8 @@ export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }
 
-/** Returns the id of the boot from which `monotonicMs` counts. If the system does not report it, every process counts
- *  as a boot of its own. */
+/** Returns the id of the boot from which `monotonicMs` counts. If the system does not report an id, every process
+ *  counts as a boot of its own. */
 export function bootId(path = '/proc/sys/kernel/random/boot_id'): string {
   try {
     return readFileSync(path, 'utf8').trim()
@@ -24,11 +24,11 @@ export function bootId(path = '/proc/sys/kernel/random/boot_id'): string {
   }
 }
 
-/** The machine's time. `now` follows the wall clock, also over forward steps, and never decreases: after the wall clock
- *  is set back, `now` runs at half speed until the wall clock has caught up. Delays are monotonic, of any length, and
- *  never end early. Node keeps one list of timers for each duration and drains a list at a time, so after a late event
- *  loop a timer may fire before another one that was due earlier. Here a single Node timer therefore serves a queue
- *  ordered by due time, as in the simulated clock. */
+/** The machine's time. `now` follows the wall clock, including forward steps, and never decreases: after the wall clock
+ *  is set back, `now` runs at half speed until the wall clock has caught up. Delays are monotonic, may have any length,
+ *  and never end early. Node keeps one list of timers for each duration and processes one list after the other, so
+ *  after a delay of the event loop a timer may fire before another one that was due earlier. Therefore a single Node
+ *  timer here serves a queue that is ordered by due time, as in the simulated clock. */
 export class SystemClock implements Clock {
   readonly #wall: () => number
   readonly #monotonic: () => number
@@ -81,8 +81,8 @@ export class SystemClock implements Clock {
     this.#schedule()
   }
 
-  /** Schedules Node's timer for the head of the queue. A timer that is set for an earlier time stays, because it finds
-   *  nothing due and schedules the next one. */
+  /** Schedules Node's timer for the head of the queue. A timer that is already set for an earlier time remains: when it
+   *  fires, nothing is due, and it schedules the next one. */
   #schedule(): void {
     if (this.#isFiring) return
     const at = this.#queue.nextAt()
@@ -94,8 +94,8 @@ export class SystemClock implements Clock {
     this.#timer = setTimeout(() => this.#fire(), Math.min(ms, LONGEST_TIMEOUT_MS))
   }
 
-  /** Runs everything that is due now. Timers that are set meanwhile are due later, so this ends. If one function
-   *  throws, the others keep their turn. */
+  /** Runs everything that is due now. Timers that are set during the call are due later, so the loop ends. If one
+   *  function throws, the others still run. */
   #fire(): void {
     const now = this.#monotonic()
     this.#timerAt = Number.POSITIVE_INFINITY

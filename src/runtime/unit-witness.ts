@@ -9,22 +9,22 @@ const START_PRICE = START_SOL / (Number(CURVE_START.virtualTokens) / 10 ** TOKEN
 const SUPPLY = Number(TOKEN_SUPPLY) / 10 ** TOKEN_DECIMALS
 const START_CAP = START_PRICE * SUPPLY
 
-/** Least number of launches, and of trades with a market cap, from which a median is taken. */
+/** Smallest number of launches, and of trades with a market cap, for which a median is computed. */
 const ENOUGH = 5
 const ENOUGH_PRINTS = 50
-/** Largest number of values of a median; later values add nothing. */
+/** Maximum number of values of a median. Later values are ignored. */
 const MOST = 1_000
-/** Number of a token's first prints that are used, and the least number of prints that give its price. */
+/** Number of a token's first prints that are used, and the smallest number from which its price is computed. */
 const FIRST_PRINTS = 5
 const LEAST_PRINTS = 3
 
-/** Prints later than this after an announcement, ms, are not first prints. */
+/** Prints that arrive later than this after an announcement, ms, do not count as first prints. */
 const FIRST_MS = 60_000
 /** Bounds of the first prints of launches, as multiples of the price of a new curve. A curve ends at 15 times its first
  *  price, and a wrong unit differs by more. */
 const FIRST = { low: 0.6, high: 15 }
-/** Bounds of announced values, as multiples of those of a new curve (ANNOUNCED), and of a price, as a multiple of
- *  market cap by supply (PRICED). */
+/** Bounds of announced values, as multiples of the values of a new curve (ANNOUNCED), and of a price, as a multiple of
+ *  the market cap divided by the supply (PRICED). */
 const ANNOUNCED = { low: 0.6, high: 4 }
 const PRICED = { low: 0.5, high: 2 }
 /** Bounds of a price in another currency, as multiples of the price in SOL. */
@@ -32,20 +32,20 @@ const CURRENCY = { low: 2, high: 10_000 }
 /** Bounds of the prices of all tokens, as multiples of the price of a new curve: between a token that has lost nearly
  *  everything and a market cap of 56,000 SOL. */
 const LEVEL = { low: 0.02, high: 2_000 }
-/** Typical price of all tokens, as a multiple of that of a new curve. It serves to name a unit. */
+/** Typical price of all tokens, as a multiple of the price of a new curve. It is used to identify a unit. */
 const USUAL_LEVEL = 25
 
-/** Verdict on the unit of the amounts of a feed or tape. `sol`: a witness other than the quoted price agrees.
- *  `assumed`: there is no witness. `other`: a witness contradicts. */
+/** Verdict on the unit of the amounts of a feed or tape. `sol`: evidence other than the quoted price confirms SOL.
+ *  `assumed`: there is no evidence. `other`: the evidence contradicts SOL. */
 export interface UnitVerdict {
   readonly unit: 'sol' | 'assumed' | 'other'
   /** The evidence, or the reason why there is none. */
   readonly text: string
 }
 
-/** A second witness for the unit of a feed's amounts, independent of the proof by quoted prices: the known start of
- *  pump.fun's curve (30 virtual SOL, a market cap of 28 SOL, a supply of 1e9 tokens). It reads rows, and decides
- *  nothing in the engine. */
+/** A second proof of the unit of a feed's amounts, independent of the proof by quoted prices. It uses the known start
+ *  of pump.fun's curve: 30 virtual SOL, a market cap of 28 SOL, a supply of 1e9 tokens. It only reads rows, and makes
+ *  no decision in the engine. */
 export class UnitWitness {
   readonly #launched = new Map<string, Millis>()
   /** First prints of launched tokens. */
@@ -74,12 +74,12 @@ export class UnitWitness {
     const first = this.#firstOfLaunches()
     if (first.length >= ENOUGH) {
       const factor = median(first) / START_PRICE
-      const seen = `the first prints of ${first.length} launched tokens are at ${times(factor)} the price of a new curve`
+      const seen = `the first prints of ${first.length} launched tokens have ${times(factor)} the price of a new curve`
       return isIn(factor, FIRST) ? { unit: 'sol', text: seen } : doubted(factor, seen)
     }
     const level = median([...this.#prices.values()].filter(isPrice).map(median)) / START_PRICE
     const isLevel = !(level < LEVEL.low || level > LEVEL.high)
-    const prices = `prices are ${times(level)} that of a new curve`
+    const prices = `prices are ${times(level)} the price of a new curve`
     if (this.#caps.length >= ENOUGH && this.#supplies.length >= ENOUGH_PRINTS) {
       const found = this.#byMarketCap()
       if (found.unit !== 'sol' || isLevel) return found
@@ -89,14 +89,14 @@ export class UnitWitness {
     return { unit: 'assumed', text: isLevel ? missing : `${missing}, and ${prices}${named(level / USUAL_LEVEL)}` }
   }
 
-  /** Judges by market caps. Those of launches show the unit of market caps, and those of trades, divided by the supply,
-   *  show the unit of prices. If the quoted price is in another unit than the amounts, the market cap of a trade is
-   *  too, and proves nothing. */
+  /** Judges by market caps. The market caps of launches show the unit of market caps. The market caps of trades,
+   *  divided by the supply, show the unit of prices. If the quoted price is in another unit than the amounts, so is the
+   *  market cap of a trade, which then proves nothing. */
   #byMarketCap(): UnitVerdict {
     const caps = median(this.#caps) / START_CAP
     const liquidity = median(this.#liquidity) / START_SOL
     const priced = SUPPLY / median(this.#supplies)
-    const seen = `${this.#caps.length} launches announce ${times(caps)} the market cap of a new curve, and trades are priced at ${times(priced)} their market cap`
+    const seen = `${this.#caps.length} launches announce ${times(caps)} the market cap of a new curve, and trades have ${times(priced)} the price that their market cap implies`
     const isAnnounced = isIn(caps, ANNOUNCED) && (Number.isNaN(liquidity) || isIn(liquidity, ANNOUNCED))
     if (isAnnounced && isIn(priced, PRICED)) return { unit: 'sol', text: seen }
     return isAnnounced && !isIn(median(this.#quoted), CURRENCY)
@@ -135,8 +135,8 @@ function add(prices: Map<string, number[]>, mint: string, price: number): void {
   else if (known.length < FIRST_PRINTS) known.push(price)
 }
 
-/** Returns the verdict on a factor that does not fit. A factor that no known unit explains is no contradiction, because
- *  the tokens may start in another way. */
+/** Returns the verdict on a factor that does not fit. A factor that no known unit explains does not count as a
+ *  contradiction, because the tokens may start differently. */
 function doubted(factor: number, seen: string): UnitVerdict {
   return { unit: named(factor) === '' ? 'assumed' : 'other', text: seen + named(factor) }
 }

@@ -22,7 +22,7 @@ export interface BotFiles {
 }
 
 export interface BotFileParts {
-  /** State file of the chain; the files are written next to it. If it is undefined, they are written to a temporary
+  /** State file of the chain; the files are written next to it. If undefined, they are written to a temporary
    *  folder. */
   stateFile: string | undefined
   wallet: Secret

@@ -1,8 +1,8 @@
 import { draws } from './draws.ts'
 
-/** Questions that the service's document leaves open ("not shown"), with the answers that the sandbox can give. The
- *  first answer is the simplest one. In all dialects, documented behaviour is the same, `tokensTraded` is in whole
- *  tokens, and a trade's `amount` is in SOL. */
+/** The details that the service's document leaves open, each with the possible behaviours of the sandbox. The first
+ *  behaviour is the simplest one. In all dialects, documented behaviour is the same, `tokensTraded` is in whole tokens,
+ *  and a trade's `amount` is in SOL. */
 const QUESTIONS = {
   /** Name of the signature field in a trade's answer. */
   signatureField: ['signature', 'txSignature', 'transactionSignature', 'txid', 'txHash', 'hash'],
@@ -25,7 +25,7 @@ const QUESTIONS = {
   launchValue: ['sol', 'usd'],
   /** Unit of the number in a sale: whole tokens or base units. */
   sellNumber: ['tokens', 'baseUnits'],
-  /** Events that a subscription to a mint's address delivers. */
+  /** Events that a subscription to the address of a mint delivers. */
   mintKey: ['both', 'trades', 'updates', 'nothing'],
   /** Whether an event that matches two keys of a connection is sent once, or once for each key. */
   overlap: ['once', 'twice'],
@@ -35,17 +35,18 @@ const QUESTIONS = {
   unsubscribeReply: ['none', 'unsubscribed', 'subscribed'],
   /** Whether the connection stays open after AUTHENTICATION_FAILED or is closed. */
   authenticationFailure: ['open', 'close'],
-  /** Messages that count for the plan's message rate: those from the client (inbound), or those to the client
-   *  (outbound; messages over the rate are dropped). */
+  /** Messages that count towards the plan's message rate: those from the client (inbound), or those to the client
+   *  (outbound; messages above the rate are dropped). */
   messageLimit: ['inbound', 'inbound', 'outbound'],
   /** Whether the 60 s of the request limit are always the last 60 s, or a full minute of the service's clock. */
   window: ['sliding', 'fixed'],
-  /** Whether requests that were refused with 429 count for the limit. */
+  /** Whether requests that were refused with 429 count towards the limit. */
   refusedCount: ['no', 'yes'],
   /** Headers of a 429 that name the time of the next try. */
   limitHeaders: ['none', 'retryAfter', 'rateLimit'],
-  /** Check of the slippage. build: before the order is sent, the result of the trade is compared with its result at the
-   *  price before the trade. chain: only the transaction on chain checks it, against the service's quote. */
+  /** Check of the slippage. build: before the order is sent, the service compares the result of the trade with the
+   *  result at the price before the trade. chain: only the transaction on the chain compares the result, with the
+   *  service's quote. */
   slippage: ['build', 'chain'],
   /** Exact amount of a buy. in: the buy spends exactly its amount. out: the buy receives the tokens that its amount was
    *  worth, for at most amount * (1 + slippage). */
@@ -56,7 +57,7 @@ const QUESTIONS = {
   closesAccount: ['no', 'yes'],
   /** Token program of the mints; `both`: some mints use one and some the other. */
   tokenProgram: ['token', 'token2022', 'both'],
-  /** Place of a built transaction in the answer: the whole body as bytes or text, a JSON text, a list of numbers, or a
+  /** Form of a built transaction in the answer: the whole body as bytes or text, a JSON text, a list of numbers, or a
    *  named field. */
   builtShape: [
     ...['transaction', 'tx', 'serializedTransaction', 'encodedTransaction', 'swapTransaction', 'data.transaction'],
@@ -74,7 +75,7 @@ const QUESTIONS = {
   builtTip: ['no', 'yes'],
   /** Spelling of the plan's name in the answer. */
   planName: ['Standard', 'standard', 'STANDARD'],
-  /** Shape of token info and portfolio: plain records, or records inside {success, data} with other field names. */
+  /** Shape of token info and portfolio: plain records, or records inside {success, data} with different field names. */
   records: ['plain', 'wrapped'],
   /** Additions to messages that a client must tolerate: undocumented fields, undocumented event types. */
   extras: ['none', 'fields', 'types', 'both'],
@@ -82,8 +83,8 @@ const QUESTIONS = {
 
 export type Dialect = { -readonly [Question in keyof typeof QUESTIONS]: (typeof QUESTIONS)[Question][number] }
 
-/** Dialect of a seed. Seed 0 gives the first answer to each question. Other seeds draw each answer from a random stream
- *  of its own. */
+/** Dialect of a seed: one behaviour for each detail that the document leaves open. Seed 0 gives the first behaviour of
+ *  each. Other seeds draw each behaviour from its own random stream. */
 export function dialectOf(seed: number): Dialect {
   const answers = Object.entries(QUESTIONS).map(([question, variants]) => {
     return [question, seed === 0 ? variants[0] : draws(seed, question).pick<string | number>(variants)]

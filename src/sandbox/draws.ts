@@ -7,7 +7,7 @@ export interface Draws extends Random {
   between(low: number, high: number): number
   chance(probability: number): boolean
   pick<T>(list: readonly T[]): T
-  /** An exponentially distributed number with this mean, like the gaps between the events of a Poisson process. */
+  /** An exponentially distributed number with this mean, like the intervals between the events of a Poisson process. */
   exponential(mean: number): number
   /** A random 32-byte key in base58. */
   publicKey(): string
@@ -20,8 +20,8 @@ const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 export function draws(seed: number, name: string): Draws {
   const random = seededRandom(deriveSeed(seed, name))
   const { next, integer } = random
-  // A text of fixed length whose first digit is large enough decodes to exactly 32 or 64 bytes without big-number
-  // arithmetic: 5 * 58^42 > 2^248 and 2 * 58^86 > 2^504, while 58^43 < 2^256 and 58^87 < 2^512.
+  // A text of fixed length decodes to exactly 32 or 64 bytes if its first digit is large enough, so no big-number
+  // arithmetic is needed: 5 * 58^42 > 2^248 and 2 * 58^86 > 2^504, while 58^43 < 2^256 and 58^87 < 2^512.
   const text = (length: number, smallestFirst: number): string => {
     let digits = ALPHABET.charAt(smallestFirst + integer(58 - smallestFirst))
     while (digits.length < length) digits += ALPHABET.charAt(integer(58))

@@ -1,6 +1,6 @@
 import { type Draws, draws } from './draws.ts'
 
-/** Kinds of faults, with the kind of opportunity at which each one strikes. */
+/** Kinds of faults, each with the kind of event at which it strikes. */
 export const FAULT_KINDS = {
   /** REST: the connection is closed before the request is executed. */
   dropBefore: 'request',
@@ -10,7 +10,8 @@ export const FAULT_KINDS = {
   delay: 'request',
   /** REST: the answer is 429 although the limit is not reached. */
   rateLimit: 'request',
-  /** REST: the answer has `status` (default 500) and a body that is not JSON. `executed`: whether the trade is made. */
+  /** REST: the answer has `status` (default 500) and a body that is not JSON. `executed`: whether the trade is executed
+   *  before the error. */
   serverError: 'request',
   /** REST: the answer is 403 without a code, as for a resource that the plan does not include. */
   planRefused: 'request',
@@ -41,7 +42,7 @@ export const FAULT_KINDS = {
   /** Builder: the answer contains no transaction. */
   builtGarbage: 'request',
   /** Builder: the transaction is malicious. `attack` is one of BUILD_ATTACKS (hostile-build.ts). `theft` is one of
-   *  ATTACKS (hostile-program.ts): the action of its opaque program from the next block on. */
+   *  ATTACKS (hostile-program.ts): the action of the transaction's opaque program from the next block on. */
   builtHostile: 'request',
   /** RPC: the genesis hash is that of mainnet. */
   otherCluster: 'request',
@@ -68,7 +69,7 @@ export interface Fault {
   kind: FaultKind
   /** Number of times that the fault strikes; default 1. */
   count?: number
-  /** Probability that the fault strikes at an opportunity, 0 to 1; default 1. */
+  /** Probability that the fault strikes at a matching event, 0 to 1; default 1. */
   probability?: number
   /** Restricts the fault to REST paths ("/trade/buy") or RPC methods that contain this text. */
   target?: string
@@ -91,7 +92,7 @@ export class Faults {
     this.#draws = draws(seed, 'faults')
   }
 
-  /** Adds a fault. Faults of kind `now` strike at once, the others at their next opportunity. */
+  /** Adds a fault. Faults of kind `now` strike at once, the others at their next matching event. */
   set(fault: Fault): void {
     if (FAULT_KINDS[fault.kind] === 'now') for (const listener of this.#listeners) listener(fault)
     else this.#set.push({ count: 1, probability: 1, ...fault })
@@ -106,8 +107,8 @@ export class Faults {
     this.#set = []
   }
 
-  /** Offers an opportunity to the faults of this kind. Returns the fault that strikes, and counts the strike; undefined
-   *  if none does. */
+  /** Reports an event to the faults of this kind. Returns the fault that strikes, and counts the strike; undefined if
+   *  none strikes. */
   strike(kind: FaultKind, target = ''): Fault | undefined {
     if (this.#set.length === 0) return undefined
     const fault = this.#set.find(

@@ -60,14 +60,14 @@ interface Derived {
 
 const derived = new Map<string, Derived>()
 
-/** Address of the associated token account of an owner and a mint. It is derived as the real program does, so that
- *  clients can derive it too. */
+/** Address of the associated token account of an owner and a mint. It is derived in the same way as on the real chain,
+ *  so that clients can derive it too. */
 export function tokenAccountAddress(owner: string, mint: string, tokenProgram: string = PROGRAMS.token): string {
   const seeds = () => [bytes(owner), bytes(tokenProgram), bytes(mint)]
   return once(`${owner}:${mint}:${tokenProgram}`, PROGRAMS.associatedToken, seeds).address
 }
 
-/** Address of a mint's bonding curve account, derived as pump.fun does. */
+/** Address of a mint's bonding curve account, derived in the same way as by pump.fun. */
 export function poolAddress(mint: string, program: string = PROGRAMS.bondingCurve): string {
   return curve(mint, program).address
 }

@@ -23,7 +23,7 @@ import { Stream } from './service/stream.ts'
 import { TradingDesk } from './service/trading-desk.ts'
 import { BotApi } from './telegram/bot-api.ts'
 
-/** The bot exists in the sandbox only, so its token is no secret. */
+/** The bot exists only in the sandbox, so its token is not secret. */
 const BOT_TOKEN = '1:sandbox-bot-sandbox-bot-sandbox-bot'
 
 export interface SandboxOptions {
@@ -31,7 +31,7 @@ export interface SandboxOptions {
   port?: number
   /** Random seed; default 1. */
   seed?: number
-  /** Seed of a dialect, or answers that replace those of dialect 0. Default 0. */
+  /** Seed of a dialect, or behaviours that replace those of dialect 0. Default 0. */
   dialect?: number | Partial<Dialect>
   /** Speed of the market as a multiple of real time; default 1. The time per slot does not depend on it. */
   speed?: number
@@ -39,7 +39,7 @@ export interface SandboxOptions {
    *  again at its end. */
   marketFile?: string
   repeat?: boolean
-  /** Creates the caller's own market, which replaces the generated one. */
+  /** Creates a market of the caller, which replaces the generated one. */
   market?: (emit: Emit) => Market
   /** Path of the SQLite file that keeps the chain, its wallet and its keys over restarts. */
   stateFile?: string
@@ -85,11 +85,11 @@ export interface Sandbox {
 /**
  * The trading service on loopback, all on one port:
  *
- *     POST /api/trade/*   api -> desk -> ledger --(lands)--> trade-program -> curve, print
- *     POST /rpc           rpc ------------^                                     |
- *     WS   /api/data      stream <- frames <------------------------------- market
- *     POST /sandbox/*     control -> faults, which every part asks before it acts
- *     POST /telegram/*    Telegram's Bot API, for one bot
+ *    POST /api/trade/*   api -> desk -> ledger --(lands)--> trade-program -> curve, print
+ *    POST /rpc           rpc ------------^                                     |
+ *    WS   /api/data      stream <- frames <------------------------------- market
+ * POST /sandbox/* control -> faults, which every part checks before it acts
+ *    POST /telegram/*    Telegram's Bot API, for one bot
  */
 export async function startSandbox(served: ServedInterface, options: SandboxOptions = {}): Promise<Sandbox> {
   const { clock = systemClock, seed = 1, speed = 1 } = options
@@ -171,7 +171,7 @@ function openMarket(options: SandboxOptions, records: Records, emit: Emit): Mark
   return market
 }
 
-/** Executes the fault `fork` on a transaction at the moment when it is confirmed, the worst one for a client that
+/** Applies the fault `fork` to a transaction at the moment of its confirmation, the worst moment for a client that
  *  trusts the confirmation. */
 function forkOnDemand(ledger: Ledger, faults: Faults): void {
   let waiting: { signature: string; slot: number }[] = []

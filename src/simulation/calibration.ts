@@ -20,7 +20,7 @@ export interface Execution {
  *  assumed value then stays. */
 export interface Measured {
   readonly fills: number
-  /** Number of attempts with a certain outcome: landed, or unable to land. */
+  /** Number of attempts whose outcome is certain: they landed, or can no longer land. */
   readonly decided: number
   readonly latencyMs: FillModel['latencyMs'] | null
   readonly landingFailurePercent: number | null
@@ -32,7 +32,7 @@ export interface Measured {
 const MIN_FILLS = 20
 const MIN_DECIDED = 50
 const MIN_FEES = 5
-/** Mean error of a block time, because block times are whole seconds, rounded down. */
+/** Mean error of a block time, because block times are rounded down to whole seconds. */
 const HALF_SECOND_MS = 500
 
 const LANDED: ReadonlySet<AttemptState> = new Set(['filled', 'reverted'])
@@ -111,7 +111,7 @@ function at(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number
 }
 
-/** Slippage that never fails a prediction. The real attempt was filled, so its bound is no longer of interest. */
+/** Slippage with which no predicted fill fails. The real attempt was filled, so its own bound does not matter. */
 const ANY_SLIPPAGE = 1e9
 
 /** An interruption of the feed, from `from` to `to`, for these subscription keys. */
@@ -127,9 +127,9 @@ interface Moment {
 }
 
 /** Compares real fills with the fills that the model predicts at the same time and latency from the prices of the tape.
- *  The tape contains the print of the real fill, and the model adds the impact of the fill once more. After a gap there
- *  is no price until the next print. Attempts that were under way during a gap are not compared, because the prices
- *  that they met are unknown. */
+ *  The tape contains the print of the real fill, and the model adds the impact of this fill a second time. After a gap
+ *  there is no price until the next print. Attempts that were under way during a gap are not compared, because the
+ *  prices that they met are unknown. */
 export class FillComparison {
   /** For each compared fill, how much better the real fill was than the prediction, in percent of the prediction.
    *  Compares the tokens of a buy and the SOL of a sale. A negative value means that the model is too optimistic. */
@@ -152,7 +152,7 @@ export class FillComparison {
   ) {
     this.#market = new PaperMarket(mints, units)
     this.#model = model
-    // The row at the time of the reconnect comes after the gap, so the interruption runs 1 ms before that row.
+    // The row at the time of the reconnect comes after the gap, so the end of the gap is placed 1 ms before that row.
     const interruptions = gaps.map(({ to, keys }) => ({ time: to - 1, run: () => this.#market.interrupted(keys) }))
     const trades = executions.flatMap((one) => this.#momentsOf(one, gaps))
     this.#moments = [...interruptions, ...trades].sort((a, b) => a.time - b.time)
@@ -177,8 +177,8 @@ export class FillComparison {
     for (; this.#next < this.#moments.length; this.#next++) this.#moments[this.#next]?.run()
   }
 
-  /** Returns the moments at which an attempt was sent and landed. An attempt that never landed is assumed to have taken
-   *  the model's median latency. */
+  /** Returns the moments at which an attempt was sent and landed. If an attempt never landed, the model's median
+   *  latency is assumed. */
   #momentsOf({ attempt, fill }: Execution, gaps: readonly Unheard[]): Moment[] {
     if (fill === undefined && !isDecided(attempt)) return []
     const { armedAt, mint, priorityFeeLamports } = attempt

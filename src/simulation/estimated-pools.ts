@@ -10,11 +10,11 @@ const WINDOW = 9
 const ENOUGH = 3
 /** Two prints whose amounts add up to less SOL than this do not show the depth. */
 const MIN_PAIR_SOL = 0.5
-/** Most SOL that one print adds to the volume of its token. A print with a wrong, large amount must not make an order's
- *  impact disappear. */
+/** Most SOL that one print adds to the volume of its token. Otherwise, a print with an amount that is wrong and large
+ *  would make an order's impact disappear. */
 const MOST_VOLUME = 10
 
-/** Number of sales that prove that holders can sell. One sale is not enough. */
+/** Number of sales that prove that holders can sell. A single sale is not enough. */
 const PROVING_SALES = 2
 
 /** Number of prints that are remembered per token; a power of 2. */
@@ -28,18 +28,18 @@ const VOLUME = 1
 const PRICES = 8
 /** COUNT to LAUNCHED are indexes of 32-bit words. COUNT: number of prints. BUYS: number of buys among them. DEAR: one
  *  bit for each recent print, set if its price was above the curve's range. GRADUATED: whether three prints in a row
- *  ever were above that range; a single print may be wrong. */
+ *  have ever been above that range, because a single print may be wrong. */
 const COUNT = 4
 const BUYS = 5
 const DEAR = 6
 const GRADUATED = 7
-/** Index of the number of prints that preceded the last interruption of the feed. */
+/** Index of the number of prints up to the last interruption of the feed. */
 const HEARD = 8
-/** Index of the flag that the launch of the token was seen. */
+/** Index of the flag that is set if the launch of the token was seen. */
 const LAUNCHED = 9
 /** Index of the number of prints for which LOW and HIGH were computed, plus one; 0 if they must be computed. */
 const ESTIMATED = 10
-/** Indexes of doubles: the last estimate of the product. LOW is NaN if there were too few prints for one. */
+/** Indexes of doubles: the last estimate of the product. LOW is NaN if there were too few prints for an estimate. */
 const LOW = 6
 const HIGH = 7
 const DEAR_ENOUGH = 7
@@ -58,9 +58,9 @@ export interface Band {
  *
  *  The price of a print is the SOL of the trade divided by its tokens. In a pool of S SOL, two consecutive trades of a
  *  and b SOL have the prices p and q = p * (S + a + b) / S, which gives S and with it the constant product of the pool.
- *  Both trades must have the same side, so that the venue's fee cancels. The estimates scatter, because other trades
- *  may lie between the two, and because the parts of a trade that a router splits are printed with wrong amounts. So
- *  the lower quartile is used, and the upper one shows the uncertainty. The errors make a pool look shallower more
+ *  Both trades must have the same side, so that the venue's fee cancels. The estimates vary, because other trades may
+ *  lie between the two, and because a trade that a router splits is printed in parts with wrong amounts. Therefore the
+ *  lower quartile is used, and the upper quartile shows the uncertainty. The errors make a pool seem shallower more
  *  often than deeper: on real pools the median estimate is about half of the true depth. */
 export class EstimatedPools {
   #doubles = new Float64Array(0)
@@ -169,8 +169,8 @@ export class EstimatedPools {
   }
 
   /** Product of SOL and whole tokens in the token's pool. On the curve, this is the curve's product. If the launch was
-   *  not seen, the token may be in a pool, so the estimate is used if there is one. After the curve, this is the
-   *  estimate, at most the product of a fresh pool. */
+   *  not seen, the token may already be in a pool, so an estimate is used if there is one. In a pool, this is the
+   *  estimate, but at most the product of a fresh pool. */
   product(token: TokenId): number {
     if (this.isOnCurve(token)) return CURVE_PRODUCT
     const pool = this.#is(token, GRADUATED) ? POOL_PRODUCT : CURVE_PRODUCT
@@ -190,8 +190,8 @@ export class EstimatedPools {
     return { low: this.#doubles[at + LOW] as number, high: this.#doubles[at + HIGH] as number }
   }
 
-  /** Whether the product is more than an assumption. Before graduation this is always true; after it, the product must
-   *  have been estimated from enough prints. */
+  /** Whether the product is more than an assumption: always on the curve, and in a pool once there are enough prints
+   *  for an estimate. */
   isMeasured(token: TokenId): boolean {
     return !this.#is(token, GRADUATED) || this.#isEstimated(token)
   }
@@ -222,8 +222,8 @@ export class EstimatedPools {
     return this.#words[token * DOUBLES * 2 + HEARD] ?? 0
   }
 
-  /** Whether the remembered prints give enough estimates of the product. If they do, LOW and HIGH are their quartiles,
-   *  each at most the product of a freshly migrated pool. They are computed once for each print. */
+  /** Whether the remembered prints allow enough estimates of the product. If so, sets LOW and HIGH to the quartiles,
+   *  each at most the product of a freshly migrated pool. Computes them once for each print. */
   #isEstimated(token: TokenId): boolean {
     const word = token * DOUBLES * 2
     const count = this.count(token)
@@ -254,7 +254,8 @@ export class EstimatedPools {
       : Number.NaN
   }
 
-  /** Estimate of the product from two consecutive prints; undefined if their sides, prices or amounts give none. */
+  /** Estimate of the product from two consecutive prints; undefined if their sides, prices or amounts do not allow
+   *  one. */
   #productBetween(token: TokenId, first: number, second: number): number | undefined {
     const net = this.#netAt(token, first)
     const next = this.#netAt(token, second)

@@ -29,7 +29,7 @@ export interface Swap {
   readonly tradeLamports: Lamports
 }
 
-/** The pool that an order trades with: its state at the quote, and its worst state until the order landed. */
+/** The pool with which an order trades: its state at the quote, and its worst state until the order landed. */
 export interface PoolRun {
   readonly quoted: Reserves
   readonly worst: Reserves
@@ -38,8 +38,8 @@ export interface PoolRun {
 type TradeFees = Pick<FillModel, 'venueFeePercent' | 'serviceFeePercent'>
 
 /** Computes a buy that spends exactly `spend`, including all fees of the trade. The slippage is measured against the
- *  builder's quote, which includes the impact of the order. So it bounds only the movement of the market between the
- *  quote and the landing. */
+ *  builder's quote, which includes the impact of the order. The bound therefore limits only the movement of the market
+ *  between quote and landing. */
 export function buy(spend: Lamports, slippagePercent: number, pool: PoolRun, fees: TradeFees): Swap | undefined {
   const sol = (spend / LAMPORTS_PER_SOL) * (1 - fees.serviceFeePercent / 100)
   const tokens = tokensFor(sol, pool.worst, fees.venueFeePercent / 100)
@@ -72,8 +72,9 @@ export function networkFee(priorityFee: Lamports | null, model: FillModel): Lamp
   )
 }
 
-/** Factor on the loss rate of a transaction, if its token has `printsPerSlot` prints per slot meanwhile. The factor
- *  rises with the competition for the same blocks and falls with the priority fee. Its shape is an assumption. */
+/** Factor by which the loss rate of a transaction is multiplied if its token has `printsPerSlot` prints per slot. The
+ *  factor rises with the competition for the same blocks and falls with the priority fee. Its shape is an
+ *  assumption. */
 export function lossFactor(
   { autoPriorityFeeLamports: standardFee, crowdPrints }: Pick<FillModel, 'autoPriorityFeeLamports' | 'crowdPrints'>,
   priorityFee: Lamports | null,

@@ -2,8 +2,8 @@ import type { ErrorCode } from '../base/errors.ts'
 import type { Lamports, Millis, TokenAmount } from '../base/units.ts'
 import type { Attempt } from '../orders/attempt.ts'
 
-/** Runs a function at one place of a recorded run, between two of its rows. Returns false, without running it, if that
- *  place has passed. */
+/** Runs a function at a certain point of a recorded run, between two of its rows. Returns false, without running it, if
+ *  that point has passed. */
 export type Moment = (run: () => void) => boolean
 
 /** Amounts of a trade that really happened. `orderedLamports` is the size of the buy's order, null for a sale; the
@@ -16,11 +16,11 @@ export interface MeasuredSwap {
 
 /** Facts of an attempt, measured in a run that really made it. The model draws the facts that are absent. */
 export interface Measured {
-  /** Delay in ms from the sending until the engine received the report of the result. */
+  /** Delay in ms from the sending to the time at which the engine received the report of the result. */
   readonly toldAfterMs?: number
-  /** Place at which the engine received that report; used instead of `toldAfterMs` if present. */
+  /** Point at which the engine received that report; if present, it is used instead of `toldAfterMs`. */
   readonly told?: Moment | undefined
-  /** Place at which the engine received the report that made the result final. */
+  /** Point at which the engine received the report that made the result final. */
   readonly final?: Moment | undefined
   /** Time and slot of the fill on the chain. */
   readonly filled?: { readonly time: Millis; readonly slot: number }
@@ -38,19 +38,19 @@ export interface Measured {
 /** Returns the measured facts of an attempt of the present run; undefined if there are none. */
 export type Measurements = (attempt: Attempt) => Measured | undefined
 
-/** Counts the fills that depend on a depth that is only estimated. */
+/** Counts the fills that depend on an estimated depth. */
 export class DepthUse {
   /** Number of fills on the curve, whose depth follows from the price. */
   curveFills = 0
-  /** Number of sales into pools with too few prints to estimate the depth. They assume the depth of a fresh
-   *  migration. */
+  /** Number of sales into pools with too few prints to estimate the depth. For them, the depth of a fresh migration is
+   *  assumed. */
   assumedFills = 0
   /** Number of fills in pools with an estimated depth. */
   estimatedFills = 0
   /** Sum over the estimated fills of log(upper quartile / lower quartile) of the depth. */
   #spreads = 0
-  /** Sum of what the estimated fills would have brought more if the depth were the upper quartile, in lamports at the
-   *  price of the fill. */
+  /** Extra proceeds of the estimated fills if the depth were the upper quartile, in lamports at the price of the
+   *  fill. */
   upperLamports = 0
 
   /** Counts a fill that needed no estimate. `isKnown`: the token is on the curve. */

@@ -4,7 +4,7 @@ import type { Reserves } from '../solana/pool-depth.ts'
 /** Largest number of tokens whose impact is remembered. */
 const MOST_TOKENS = 1_000
 
-/** How far the orders of an account have moved the pool of a token. */
+/** Amounts by which the orders of an account have moved the pool of a token. */
 interface Moved {
   /** SOL that the account's buys put in, less the SOL that its sales took out; at least 0. */
   bought: number
@@ -17,8 +17,8 @@ interface Moved {
 
 /** The impact of an account's own earlier orders on its next ones. The tape does not contain these orders, so its
  *  prices do not show their impact. The impact counts only against the account: earlier buys raise the price of a buy,
- *  and earlier sales lower the price of a sale, as if the parts were one order. An order of the other side reduces it.
- *  The impact halves each time that other traders have traded `halvesAfterPools` times the SOL of the pool. */
+ *  and earlier sales lower the price of a sale, as if all were one order. An order of the other side reduces the
+ *  impact. The impact halves each time that other traders have traded `halvesAfterPools` times the SOL of the pool. */
 export class OwnImpact {
   readonly #moved = new Map<string, Moved>()
   readonly #halvesAfterPools: number
@@ -27,7 +27,8 @@ export class OwnImpact {
     this.#halvesAfterPools = impactHalvesAfterPools
   }
 
-  /** Returns `pool` as an order of this side meets it. `volume`: SOL that others have traded in the token so far. */
+  /** Returns `pool` after the effect of the account's earlier orders on an order of this side. `volume`: SOL that
+   *  others have traded in the token so far. */
   on(side: 'buy' | 'sell', mint: string, volume: number, pool: Reserves): Reserves {
     const moved = this.#moved.get(mint)
     if (moved === undefined) return pool
@@ -40,8 +41,8 @@ export class OwnImpact {
     return { sol: product / tokens, tokens }
   }
 
-  /** Adds an order of an earlier process that moved these amounts, without fees. Its depth follows from the amounts,
-   *  because the order met a pool of this `product` that the earlier orders had moved. */
+  /** Adds an order of an earlier process that moved these amounts, without fees. Its depth is computed from the amounts
+   *  and from `product`, that of the pool after the effect of the earlier orders. */
   recall(side: 'buy' | 'sell', mint: string, volume: number, traded: Reserves, product: number): void {
     const moved = this.#moved.get(mint)
     const left = moved === undefined ? 0 : this.#left(moved, volume)
@@ -49,11 +50,11 @@ export class OwnImpact {
     const met = side === 'buy' ? sideOf(sol, tokens, product) : sideOf(tokens, sol, product)
     const own = met - left * (side === 'buy' ? (moved?.bought ?? 0) : (moved?.sold ?? 0))
     const depth = side === 'buy' ? own : product / own
-    // The product may be estimated from fewer prints than at the fill, so that the depth is implausible.
+    // The product may be estimated from fewer prints now than at the fill; the depth may then be implausible.
     this.add(side, mint, volume, traded, depth > 0 && depth < Number.POSITIVE_INFINITY ? depth : Math.sqrt(product))
   }
 
-  /** Continues with a market that counts volumes from now on. `volumeOf` returns the volumes so far. */
+  /** Continues with a market that starts to count volumes now. `volumeOf` returns the volumes so far. */
   restartVolumes(volumeOf: (mint: string) => number): void {
     for (const [mint, moved] of this.#moved) moved.volume -= volumeOf(mint)
   }
@@ -70,14 +71,14 @@ export class OwnImpact {
     if (this.#moved.size > MOST_TOKENS) this.#moved.delete(this.#moved.keys().next().value as string)
   }
 
-  /** Share of an impact that remains after the volume traded since. If the token was forgotten, its volume restarts at
-   *  0, and the whole impact remains. */
+  /** Share of an impact that remains after the volume traded since. If the market has forgotten the token, its volume
+   *  restarts at 0, and the whole impact remains. */
   #left(moved: Moved, volume: number): number {
     return 2 ** -(Math.max(0, volume - moved.volume) / (moved.depth * this.#halvesAfterPools))
   }
 }
 
-/** Returns what a pool held on the side that received `paid`, if it gave `got` of the other side. */
+/** Returns the reserve of a pool on the side that received `paid`, if the pool gave `got` of the other side. */
 function sideOf(paid: number, got: number, product: number): number {
   return (Math.sqrt(paid * paid + (4 * paid * product) / got) - paid) / 2
 }

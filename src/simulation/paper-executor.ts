@@ -46,7 +46,7 @@ function outcomeOf(landed: Landed, final: boolean): Outcome {
 }
 
 /** Executes the attempts of one account on paper, in live time and in a backtest. All delays run on the given clock.
- *  Latency and landing of an attempt are drawn from a seed of its own, so they do not depend on other orders. */
+ *  Each attempt has its own seed for latency and landing, so these do not depend on other orders. */
 export class PaperExecutor implements Executor {
   readonly depth = new DepthUse()
   readonly #clock: Clock
@@ -57,7 +57,7 @@ export class PaperExecutor implements Executor {
   readonly #measured: Measurements | undefined
   readonly #impact: OwnImpact
   #holdings = new PaperWallet([])
-  /** Fills of an earlier process, by attempt. That process may have ended before it saw them become final. */
+  /** Fills of an earlier process, by attempt. That process may have ended before they became final. */
   #landed = new Map<string, Fill>()
 
   /** `measured` returns facts that another run measured for the same attempts. */
@@ -173,7 +173,7 @@ export class PaperExecutor implements Executor {
     this.#at(measured, FINALITY_MS, () => done(outcomeOf(landed, true)))
   }
 
-  /** Calls `run` at the measured place, or `ms` later if there is no such place or it has passed. */
+  /** Calls `run` at the measured point, or `ms` later if there is no such point or if it has passed. */
   #at(measured: Moment | undefined, ms: number, run: () => void): void {
     if (measured?.(run) !== true) this.#clock.after(ms, run)
   }
@@ -228,7 +228,7 @@ export class PaperExecutor implements Executor {
     return attempt.side === 'sell' ? this.#sell(bounded, tokens, path) : this.#buy(bounded, path)
   }
 
-  /** The slippage is measured from the price at sending, because the service makes its quote then. */
+  /** The slippage is measured from the price at sending, because the service computes its quote at that time. */
   #buy({ mint, size, slippagePercent }: Attempt, path: PricePath): Swap | undefined {
     if (size.kind !== 'sol') throw new TypeError(`the size of a buy must be in SOL, not in ${size.kind}`)
     return buy(size.lamports, slippagePercent, this.#pool('buy', mint, path.first.high, path.high), this.#model)
@@ -255,8 +255,8 @@ export class PaperExecutor implements Executor {
     return this.#clock.now() - this.#market.printedAt(mint) > this.#model.deadAfterMs
   }
 
-  /** Whether the token seems unsellable. A token without value counts as sold instead, so that its exit is not repeated
-   *  forever. */
+  /** Whether the token seems unsellable. A token without value does not: its sale counts as executed, so that its exit
+   *  is not repeated forever. */
   #isTrap(mint: string): boolean {
     return !this.#isDead(mint) && this.#market.isTrap(mint, this.#model)
   }
@@ -271,8 +271,8 @@ export class PaperExecutor implements Executor {
     return this.#impact.on(side, mint, this.#market.volume(mint), pool)
   }
 
-  /** Whether an order can be filled. A sale can at any depth, unless the token is unsellable; a buy needs a known
-   *  depth. */
+  /** Whether an order can be filled. A sale can be filled at any depth, unless the token is unsellable. A buy requires
+   *  a known depth. */
   #canFill({ side, mint }: Attempt): boolean {
     return side === 'sell' ? !this.#isTrap(mint) : this.#model.impact === 'none' || this.#market.isDeep(mint)
   }
@@ -286,7 +286,7 @@ export class PaperExecutor implements Executor {
       return side === 'sell' ? { kind: 'unsent', reason } : refused('PRICE_UNKNOWN', reason)
     }
     return side === 'sell'
-      ? refused('UNSELLABLE', 'the token has many buys and hardly a sale')
+      ? refused('UNSELLABLE', 'the token has many buys and almost no sales')
       : refused('DEPTH_UNKNOWN', 'too few prints to estimate the depth of its pool')
   }
 
@@ -332,7 +332,8 @@ export class PaperExecutor implements Executor {
   }
 }
 
-/** Outcome of an attempt that did not become a transaction in the measured run; undefined if it became one. */
+/** Outcome of an attempt that was refused before it became a transaction in the measured run; undefined if it became
+ *  one. */
 function deniedAs(known: Measured | undefined): Outcome | undefined {
   const reason = 'as in the recorded run'
   if (known?.landing === 'unsent') return { kind: 'unsent', reason }
@@ -357,7 +358,8 @@ function luckOf({ id, mint, side, armedAt }: Attempt): string {
   return `${mint} ${side} ${armedAt} ${id.slice(id.lastIndexOf('.'))}`
 }
 
-/** Signature of a paper trade. It has another format than a signature of the chain, so the two cannot be confused. */
+/** Signature of a paper trade. Its format differs from that of a signature on the chain, so the two cannot be
+ *  confused. */
 function signatureOf(attempt: Attempt): string {
   return `paper-${attempt.id}`
 }

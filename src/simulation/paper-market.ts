@@ -9,8 +9,8 @@ import { type Reserves, reservesAt } from '../solana/pool-depth.ts'
 import { EstimatedPools } from './estimated-pools.ts'
 import { PricePath } from './price-path.ts'
 
-/** Product of a pool that no order moves. Such a pool is so large that an order changes no digit that counts: for
- *  example, 1e5 SOL in a pool of 1e12 SOL. */
+/** Product of a pool that no order moves. Such a pool is so large that an order changes no relevant digit of the price:
+ *  for example, 1e5 SOL in a pool of 1e12 SOL. */
 const NO_IMPACT_PRODUCT = 1e40
 /** Upper bound of a plausible price, SOL per token; nothing is filled above it. */
 const MAX_PRICE = 1_000
@@ -35,7 +35,7 @@ export class PaperMarket implements TokenHolder {
   readonly #paths = new Map<TokenId, PricePath[]>()
   /** Last price that was read from each pool, and the number of prints that the token had then. */
   readonly #read = new Map<TokenId, { readonly price: number; readonly at: Millis; readonly prints: number }>()
-  /** Of tokens that were valued, until a gap or a reading of the pool changes the price. */
+  /** By token: the lowest price that its last trade may have left. A gap or a reading of the pool removes the entry. */
   readonly #left = new Map<TokenId, Left>()
   /** 1 while an order follows the token. A lookup in this array is faster than one in a map. */
   #watched = new Uint8Array(1024)
@@ -108,7 +108,7 @@ export class PaperMarket implements TokenHolder {
   /** Adds a price that was read from the pool. It applies until the token's next print. */
   pooled(mint: string, price: number, at: Millis): void {
     if (price > MAX_PRICE) return
-    // A token that was bought before this start may have no print since, so its mint may not be interned yet.
+    // A token that was bought before this start may have had no print since, so its mint may not be interned yet.
     const token = this.#mints.intern(mint)
     this.#read.set(token, { price, at, prints: this.#pools.count(token) })
     this.#left.delete(token)
@@ -143,8 +143,8 @@ export class PaperMarket implements TokenHolder {
     return low
   }
 
-  /** Price at which a sale is valued. If there is no print since a gap, this is the last price before the gap.
-   *  undefined if there is no price at all. */
+  /** Price at which a sale is valued. Without a print since a gap, this is the last price before the gap. undefined if
+   *  there is no price at all. */
   markPrice(mint: string, model: PoolModel): number | undefined {
     const token = this.#mints.find(mint)
     return (
@@ -167,7 +167,7 @@ export class PaperMarket implements TokenHolder {
     return reservesAt(price, token === undefined ? undefined : this.#pools.product(token))
   }
 
-  /** Whether the depth of the pool is known. It always is on the curve; in a pool it is after some prints. */
+  /** Whether the depth of the pool is known. On the curve this is always true; in a pool, after some prints. */
   isDeep(mint: string): boolean {
     const token = this.#mints.find(mint)
     return token !== undefined && this.#pools.isMeasured(token)

@@ -29,8 +29,8 @@ export class PaperWallet {
     return this.#accounts.get(mint)?.decimals ?? TOKEN_DECIMALS
   }
 
-  /** Base units that a sale of this size sells; 0n if the wallet holds none or too few, so that the sale would fail on
-   *  chain. */
+  /** Base units that a sale of this size sells; 0n if the wallet holds no tokens or too few, in which case the sale
+   *  would fail on the chain. */
   toSell({ mint, size }: Pick<Attempt, 'mint' | 'size'>): TokenAmount {
     const held = this.#accounts.get(mint)?.tokens ?? 0n
     const wanted = wantedOf(held, size)

@@ -1,14 +1,15 @@
 import { poolAround } from '../solana/pool-depth.ts'
 
-/** Number of consecutive unexplained prints that together become the price. */
+/** Number of consecutive unexplained prints after which the last of them becomes the price. */
 const MOST_DOUBTS = 3
 
 /** The rules from which the price of a pool is computed. */
 export interface PoolRules {
-  /** Product of SOL and whole tokens. If it is not `isExact`, the real pool is probably deeper. */
+  /** Product of SOL and whole tokens. If `isExact` is false, the real pool is probably deeper. */
   readonly product: number
   readonly isExact: boolean
-  /** A print is explained if its trade began within this factor of the price at which the trade before it ended. */
+  /** A print is explained if the price at which its trade began differs by at most this factor from the price at which
+   *  the previous trade ended. */
   readonly explained: number
 }
 
@@ -16,10 +17,11 @@ export interface PoolRules {
  *  it lands.
  *
  *  A print has the mean price and the amount of a trade. In a constant-product pool they determine the price before the
- *  trade and the price after it. If the depth is only estimated, each of these is a range, from the print's own price
- *  to the computed one. Real feeds contain prints with wrong amounts, from trades that a router splits. So a print
- *  changes the price at once only if the trade before it explains it. Any other print is an alternative until an
- *  explained print refutes it. Three unexplained prints in a row become the price. */
+ *  trade and the price after it. If the depth is only estimated, each of the two prices is a range, from the print's
+ *  own price to the computed one. Real feeds contain prints with wrong amounts, from trades that a router splits. A
+ *  print therefore changes the price at once only if the previous trade explains it. Any other print counts as a
+ *  possible price until an explained print refutes it. After three unexplained prints in a row, the last one becomes
+ *  the price. */
 export class PricePath {
   readonly #rules: PoolRules
   /** Number of sized prints since `begin`. */
@@ -30,7 +32,7 @@ export class PricePath {
   #doubts = 0
   #doubtLow = Number.POSITIVE_INFINITY
   #doubtHigh = Number.NEGATIVE_INFINITY
-  /** Lowest and highest settled price since `enterSlot`; before the call of `enterSlot`, since `begin`. */
+  /** Lowest and highest confirmed price since `enterSlot`; before the call of `enterSlot`, since `begin`. */
   #least = Number.POSITIVE_INFINITY
   #most = Number.NEGATIVE_INFINITY
   /** Settled price at `begin`. */
@@ -56,7 +58,8 @@ export class PricePath {
     this.first = { low: this.#low, high: this.#high }
   }
 
-  /** Starts the slot in which the order lands: from here on, the lowest and highest price count only this slot. */
+  /** Starts the slot in which the order lands. From then on, the lowest and the highest price refer to this slot
+   *  only. */
   enterSlot(): void {
     this.#least = this.#low
     this.#most = this.#high
@@ -80,7 +83,8 @@ export class PricePath {
     if (++this.#doubts === MOST_DOUBTS) this.settle(this.#doubtLow, this.#doubtHigh)
   }
 
-  /** Sets the range in which the pool's price is. Called after an explained print, and after a reading of the pool. */
+  /** Sets the range that contains the pool's price. Called after an explained print, and after a reading of the
+   *  pool. */
   settle(low: number, high: number): void {
     this.#low = low
     this.#high = high

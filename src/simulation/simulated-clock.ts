@@ -27,8 +27,8 @@ export class SimulatedClock implements Clock {
     return this.#queue.nextAt()
   }
 
-  /** Runs every timer that is due at or before `time`. The timers run in order, each at its own time, and include those
-   *  that other timers set meanwhile. Throws RangeError if `time` is in the past. */
+  /** Runs every timer that is due at or before `time`. The timers run in order, each at its own time, and include
+   *  timers that other timers set during the call. Throws RangeError if `time` is in the past. */
   advanceTo(time: Millis): void {
     if (!(time >= this.#now)) throw new RangeError(`time cannot run backwards: from ${this.#now} to ${time}`)
     for (let next = this.#queue.take(time); next !== undefined; next = this.#queue.take(time)) {

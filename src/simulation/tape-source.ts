@@ -8,17 +8,18 @@ import type { SimulatedClock } from './simulated-clock.ts'
 /** Time that a run continues after the last row, so that open attempts can end. A proof of absence takes 80 s. */
 const DRAIN_MS = 120_000
 
-/** Rows of a block, or another recorded input. `run` posts both. */
+/** A recorded item: rows of a block, or another input. Its function `run` posts it. */
 export type TapeItem =
   | { readonly kind: 'rows'; readonly block: Block; readonly from: number; readonly to: number }
   | { readonly kind: 'input'; readonly time: Millis; readonly input: Input }
 
 /** Plays recorded rows in one synchronous loop, and advances a simulated clock between them. Timers due at or before a
- *  row's time fire before the row. Rows are delivered in the longest runs without a timer in between, so that only one
- *  search per run is needed.
+ *  row's time fire before the row. All rows between two timers are delivered together, so that they need only one
+ *  search.
  *
- *  During such a run the clock stays at the time of its first row. Before the sink executes a decision of a later row,
- *  the sink must call `clock.advanceTo(block.time[row])`. No timer is due before that time, so none fires. */
+ *  During this delivery the clock stays at the time of the first of these rows. Before the sink executes a decision of
+ *  a later row, the sink must call `clock.advanceTo(block.time[row])`. No timer is due before that time, so none
+ *  fires. */
 export class TapeSource implements Source {
   readonly #items: Iterable<TapeItem>
   readonly #clock: SimulatedClock
@@ -32,7 +33,7 @@ export class TapeSource implements Source {
     this.#clock = clock
   }
 
-  /** Registers the sink. Nothing is played before `run`. */
+  /** Registers the sink. Nothing is played before the call of `run`. */
   start(sink: Sink): Stop {
     this.#sink = sink
     this.#stopped = false
@@ -41,7 +42,7 @@ export class TapeSource implements Source {
     }
   }
 
-  /** Does nothing, because a tape contains all recorded keys. */
+  /** Does nothing, because a tape contains the rows of all recorded keys. */
   want(_keys: readonly string[]): void {}
 
   /** Plays all items and lets open attempts end. Returns the number of rows. Throws if the source was not started;
@@ -79,7 +80,7 @@ export function playItem(item: TapeItem, clock: SimulatedClock, sink: Sink, isSt
 }
 
 /** Index of the first row in `from` to `to` that is not before `at`; `to` if there is none. `time` must never fall. The
- *  search doubles its steps from `from` on, because the next timer is usually close. */
+ *  search starts at `from` and doubles its steps, because the next timer is usually close. */
 function firstAt(time: Float64Array, at: Millis, from: number, to: number): number {
   let low = from
   let high = from

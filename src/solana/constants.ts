@@ -10,8 +10,8 @@ export const BASE_FEE = lamports(5_000)
 export const SLOT_MS = 400
 
 /** Rent exemption of a token account: (165 + 128 bytes of overhead) * 3,480 lamports a byte-year * 2 years
- *  (solana-rent). It is an upper bound, because the chain has lowered its rent since. Where money depends on the rent,
- *  a node is asked (`getMinimumBalanceForRentExemption`). */
+ *  (solana-rent). It is an upper bound, because the chain has lowered its rent since. Code that needs the exact rent
+ *  asks a node (`getMinimumBalanceForRentExemption`). */
 export const TOKEN_ACCOUNT_RENT = lamports(2_039_280)
 
 /** Number of bytes that rent counts for an account in addition to its data (solana-rent: ACCOUNT_STORAGE_OVERHEAD). */

@@ -20,7 +20,7 @@ export function derivation(
     const address = digest(...seeds, Uint8Array.of(bump), program, MARK)
     if (!isOnCurve(address)) return { address, bump }
   }
-  throw new Error('no bump gives an address off the curve')
+  throw new Error('no bump yields an address that is off the curve')
 }
 
 const P = 2n ** 255n - 19n

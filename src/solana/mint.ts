@@ -16,8 +16,8 @@ const KEY_BYTES = 32
  *  interest and UI amounts, pointers, metadata, groups. */
 const HARMLESS = new Set([3, 4, 10, 16, 18, 19, 20, 21, 22, 23, 24, 25])
 
-/** Readers of extensions, by type. They return the trait of the value; undefined if no key can use the extension, now
- *  or later. */
+/** Readers of extensions, by type. Each returns the trait that the extension's value gives the mint; undefined if no
+ *  key can use the extension, now or later. */
 const READERS: Readonly<Record<number, (value: Uint8Array) => MintTrait | undefined>> = {
   // The value contains the fee authority, then the older and the newer fee, 18 bytes each. Each fee ends with its basis
   // points.

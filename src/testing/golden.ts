@@ -26,10 +26,10 @@ export const UPDATE = 'SLUICE_UPDATE_GOLDEN'
 
 /** Options of `matchGolden`. */
 export interface GoldenOptions extends RecordingOptions {
-  /** Path of the golden file, which has one decision a line. */
+  /** Path of the golden file, which has one decision per line. */
   readonly golden: string
-  /** Whether to write the file instead of comparing it. Default: whether SLUICE_UPDATE_GOLDEN is 1, which `sluice test
-   *  --update` sets. */
+  /** Whether to write the file instead of comparing with it. Default: true if SLUICE_UPDATE_GOLDEN is 1, which `sluice
+   *  test --update` sets. */
   readonly update?: boolean
 }
 
@@ -87,8 +87,8 @@ export interface RecordingOptions extends LoneBotOptions {
 const SQLITE = 'SQLite format 3\0'
 
 /** Returns the decisions of a strategy on a recorded market, in order, one line of JSON each: orders, refusals and
- *  notes. Orders are filled as in `sluice backtest`. Throws SluiceError as a backtest does, and for the first invalid
- *  line of a capture. */
+ *  notes. Orders are filled as in `sluice backtest`. Throws SluiceError in the same cases as a backtest, and for the
+ *  first invalid line of a capture. */
 export async function decisionsOf<P, S, I extends Indicators>(
   strategy: Strategy<P, S, I>,
   { tape, partial = false, ...options }: RecordingOptions,

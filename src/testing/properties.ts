@@ -2,7 +2,7 @@ import { isOpen } from '../engine/order.ts'
 import type { FillView } from '../engine/strategy.ts'
 import type { TestOrder, TestPosition } from './run-log.ts'
 
-/** What a property can read of the bot at one moment. */
+/** The data of the bot that a property can read. */
 export interface TestReadings {
   /** Time of the rig, ms. */
   readonly now: number
@@ -14,8 +14,8 @@ export interface TestReadings {
   positions(): readonly TestPosition[]
 }
 
-/** A statement about a bot that must hold after every row. Returns true if the statement holds; otherwise false, or a
- *  text that describes the breach. */
+/** A statement about a bot that must be true after every row. Returns true if the statement is true; otherwise false,
+ *  or a text that describes the violation. */
 export type Property = (at: { readonly bot: TestReadings }) => boolean | string
 
 /** The bot never has more than this many positions, or more than this many SOL in them (cost, and open buys). */

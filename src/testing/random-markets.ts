@@ -2,11 +2,11 @@ import type { Strategy } from '../engine/strategy.ts'
 import { type RandomMarket, type StrategyRig, type StrategyTestOptions, testStrategy } from './strategy-rig.ts'
 
 export interface RandomMarketsOptions extends StrategyTestOptions, Omit<RandomMarket, 'seed'> {
-  /** The seeds, or how many of them, counted from 1; default 20. @unitless */
+  /** The seeds, or their number, in which case they count from 1; default 20. @unitless */
   readonly seeds?: number | readonly number[]
 }
 
-/** What a bot did in all markets together. */
+/** Sums of the actions of a bot over all markets. */
 export interface MarketsResult {
   /** Number of markets. */
   readonly markets: number
@@ -25,8 +25,8 @@ interface Failure {
 }
 
 /** Runs a strategy in many random markets. `prepare` receives the rig of each market before its first row, and adds the
- *  properties with `rig.always`. Throws an error that names the seed whose market fails after the fewest rows, and an
- *  error if the bot has no order in any market, because the properties then say nothing. */
+ *  properties with `rig.always`. If markets fail, throws an error that names the seed of the one that fails after the
+ *  fewest rows. Also throws if the bot has no order in any market, because the properties then prove nothing. */
 export function inRandomMarkets<P, S>(
   strategy: Strategy<P, S>,
   { seeds = 20, seconds, launchesPerSecond, ...options }: RandomMarketsOptions,
@@ -51,7 +51,7 @@ export function inRandomMarkets<P, S>(
   if (first !== undefined) throw withSeeds(first, others, list.length)
   if (sums.orders === 0)
     throw new Error(
-      `the bot has no order in ${list.length} random markets with ${sums.rows} rows, so the properties say nothing; change params, seconds or seeds`,
+      `the bot has no order in ${list.length} random markets with ${sums.rows} rows, so the properties prove nothing; change params, seconds or seeds`,
     )
   return sums
 }

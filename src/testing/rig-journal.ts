@@ -9,7 +9,8 @@ import { GatheringJournal } from '../journal/writer/gathering-journal.ts'
 import { type Batch, Writer } from '../journal/writer/writer.ts'
 import type { RunLog } from './run-log.ts'
 
-/** No reserve and no check of the disk: the file of a test is small, and can be written again. */
+/** Limits without a reserve and without a check of the disk, because the file of a test is small and can be written
+ *  again. */
 const NO_SPACE_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
 
 /** Journal of a rig. It keeps the encoded records in memory and writes a file only for a restart or on request, so that
@@ -43,8 +44,8 @@ export class RigJournal extends GatheringJournal {
     this.handOver()
   }
 
-  /** Writes a journal file with all records so far. `isEnded`: whether the last segment ended in order, and not by a
-   *  crash. */
+  /** Writes a journal file with all records so far. `isEnded`: whether the last segment ended in an orderly way, and
+   *  not by a crash. */
   save(path: string, isEnded: boolean): void {
     this.handOver()
     const writer = new Writer(openForWriting(path, { durable: false }), { space: NO_SPACE_LIMITS }, {})

@@ -9,7 +9,8 @@ import type { FillView } from '../engine/strategy.ts'
 import type { TradeSide } from '../market/block.ts'
 import type { Journal } from '../orders/ports.ts'
 
-/** Journal of a test. It keeps decisions, orders and fills in memory, is not durable, and completes commits at once. */
+/** Journal of a test. It keeps decisions, orders and fills in memory, is not durable, and reports each commit as
+ *  complete at once. */
 export class RunLog implements Journal {
   readonly orders: TestOrder[] = []
   readonly fills: FillView[] = []
@@ -176,7 +177,7 @@ function decisionLine(time: Millis, output: Output): string | undefined {
   return decision && JSON.stringify({ time: new Date(time).toISOString(), ...decision })
 }
 
-/** A line of a golden file in words; the line itself if it is not one that Sluice writes. */
+/** A line of a golden file in words. A line that Sluice did not write is returned unchanged. */
 export function decisionText(line: string): string {
   const read = parsedLine(line)
   if (read === undefined) return line

@@ -63,7 +63,7 @@ export class SimulatedProcess {
     return this.#wanted
   }
 
-  /** Proceeds of selling a position now, lamports, at a price at which the position's exits would act. */
+  /** Proceeds of selling a position now, lamports, at the price that the position's exits would use. */
   valueOf(position: Position): Lamports {
     return this.#paper.valueOf(position, this.segment.engine.exitPriceOf(position))
   }

@@ -38,8 +38,8 @@ export interface StrategyTestOptions extends LoneBotOptions {
 
 /** 2026-01-01, 00:00 UTC. */
 const START: Millis = 1_767_225_600_000
-/** Number of prints that move every price, regardless of earlier prints. They fill the middle half of the window of
- *  exits, and all of it above or below that half. */
+/** Number of prints that set every price to a new level, regardless of earlier prints. They fill the middle half of the
+ *  window of exits, and the part above or below it. */
 const SETTLING_PRINTS = DEFAULT_EXIT_WINDOW - (DEFAULT_EXIT_WINDOW >> 2)
 const SETTLING_SECONDS = 0.016
 
@@ -124,7 +124,7 @@ export class StrategyRig {
     return this.#log.messages
   }
 
-  /** All decisions, one line of JSON each. They suit a snapshot test. */
+  /** All decisions, one line of JSON each, for example for a snapshot test. */
   get decisions(): readonly string[] {
     return this.#log.decisions
   }
@@ -165,20 +165,20 @@ export class StrategyRig {
     return this.#rows
   }
 
-  /** Demands that a property holds from now on: it is checked after every row, every call and every second of
-   *  `advance`. A call during which it does not hold throws. `name` is shown in the error. */
+  /** Requires that a property is true from now on. It is checked after every row, every call and every second of
+   *  `advance`. A call during which it is false throws. The error contains `name`. */
   always(property: Property, name: string = property.name): void {
     this.#properties.push({ property, name })
     this.#check()
   }
 
   /** Adds a print. A single print does not make a price, because `token.price` is the median of the last five prints,
-   *  from the third on. */
+   *  and exists from the third print on. */
   trade(trade: TestTrade): void {
     this.#row(trade, (rows, time) => rows.trade(time, trade))
   }
 
-  /** Adds 61 prints, 0.016 s apart, so that `token.price` equals `price`, SOL a token, and exits act on it. */
+  /** Adds 61 prints, 0.016 s apart, so that `token.price` equals `price`, SOL a token, and exits use it. */
   settle(price: number, trade: Omit<TestTrade, 'price'> = {}): void {
     for (let print = 0; print < SETTLING_PRINTS; print++)
       this.trade({ afterSeconds: SETTLING_SECONDS, ...trade, price })
@@ -186,10 +186,10 @@ export class StrategyRig {
 
   /** Adds one closed bar of a declared width by real prints, and returns the bar as the strategy reads it. The prints
    *  of a time bar fill the rest of the current interval, or the next one if the token has a print in this one. The
-   *  call returns at the end of the interval. The robust price moves on from the price before the bar, so `open` can be
-   *  another price only after an interruption. Throws SluiceError for a width that the strategy does not declare,
-   *  RangeError for values that no bar can have, and an error if the bar is another one, for example because of earlier
-   *  prints. */
+   *  call returns at the end of the interval. The robust price continues from the price before the bar, so `open` can
+   *  differ from it only after an interruption. Throws SluiceError for a width that the strategy does not declare,
+   *  RangeError for values that no bar can have, and an error if the resulting bar differs, for example because of
+   *  earlier prints. */
   bar(width: Width, { mint = MINT, seconds, ...given }: TestBar = {}): Bar {
     const declared = this.#declared(width)
     const { everyMs } = declared
@@ -208,7 +208,8 @@ export class StrategyRig {
     this.advance((end - this.now) / 1000)
     const bar = engine.bars(LONE_BOT, mint, width).at(-1)
     const problem = bar === undefined || bar === before ? 'it did not close' : difference(asked, bar)
-    if (bar === undefined || problem !== undefined) throw new Error(`the ${width} bar is not as asked for: ${problem}`)
+    if (bar === undefined || problem !== undefined)
+      throw new Error(`the ${width} bar differs from the requested one: ${problem}`)
     return bar
   }
 
@@ -284,8 +285,8 @@ export class StrategyRig {
     this.#check()
   }
 
-  /** Gives the bot an answer of a declared source. Throws SluiceError if the strategy does not declare the source, or
-   *  if `data` does not fit its schema. */
+  /** Passes an answer of a declared source to the bot. Throws SluiceError if the strategy does not declare the source,
+   *  or if `data` does not fit its schema. */
   source(name: string, data: unknown): void {
     const declared = this.#strategy.sources?.[name]
     const names = Object.keys(this.#strategy.sources ?? {}).join(', ') || 'none'
@@ -296,8 +297,8 @@ export class StrategyRig {
     this.#check()
   }
 
-  /** Restarts the bot's process, as a paper run is restarted. Money and durable state come from the journal's rows. The
-   *  strategy starts again and is shown its warm-up. Open orders, exits and timers continue. */
+  /** Restarts the bot's process, in the same way as a paper run. Money and durable state come from the journal's rows.
+   *  The strategy starts again and receives its warm-up. Open orders, exits and timers continue. */
   restart({ downSeconds = 5, isKilled = false, strategy = this.#strategy }: TestRestart = {}): void {
     const ended = this.#process
     const startsAt = this.now + msOf(downSeconds)
@@ -337,15 +338,15 @@ export class StrategyRig {
     this.#process.clock.advanceTo(time)
   }
 
-  /** Throws the error that the strategy threw, or an error about a property that does not hold. An error must not pass
-   *  through the engine, so it is thrown afterwards. */
+  /** Throws the error that the strategy threw, or an error about a property that is false. It is thrown only now,
+   *  because an error must not pass through the engine. */
   #check(): void {
     const threw = this.#threw
     this.#threw = undefined
     if (threw !== undefined) throw strategyError(threw)
     for (const { property, name } of this.#properties) {
       const holds = property({ bot: this })
-      if (holds !== true) throw new Error(holds || `the property ${name || 'without a name'} does not hold`)
+      if (holds !== true) throw new Error(holds || `the property ${name || 'without a name'} is false`)
     }
   }
 
@@ -390,8 +391,8 @@ function strategyError(alarm: Alarm): Error {
   return error
 }
 
-/** Refuses a strategy whose file a live process would refuse, too. A strategy inside a test file is not checked,
- *  because the test itself may wait. */
+/** Refuses a strategy whose file a live process would also refuse. A strategy inside a test file is not checked,
+ *  because the test itself may use asynchronous code. */
 function refuseNondeterminism(strategy: Strategy): void {
   const file = fileOf(strategy)
   const { found } = file === undefined || /\.(test|spec)\./.test(file) ? { found: [] } : nondeterminism(file)

@@ -12,17 +12,17 @@ export interface TestBar {
   /** Robust price after the first print, SOL per whole token; default: the price before the bar, or `close` if there is
    *  none. */
   readonly open?: number
-  /** Highest robust price, SOL per whole token; default: the higher one of `open` and `close`. */
+  /** Highest robust price, SOL per whole token; default: the higher of `open` and `close`. */
   readonly high?: number
-  /** Lowest robust price, SOL per whole token; default: the lower one of `open` and `close`. */
+  /** Lowest robust price, SOL per whole token; default: the lower of `open` and `close`. */
   readonly low?: number
-  /** SOL of all prints together; default: 1 a print, or the volume of the width. */
+  /** SOL of all prints together; default: 1 SOL per print, or the volume of the width. */
   readonly volumeSol?: number
   /** Number of buys; default 10, or half of the trades of the width. @unitless */
   readonly buys?: number
   /** Number of sells; default 10, or the trades of the width without the buys. @unitless */
   readonly sells?: number
-  /** Length of a bar of trades or of a volume, seconds; default: 1 a print. */
+  /** Length of a bar of trades or of a volume, seconds; default: one second per print. */
   readonly seconds?: number
   /** Mint of the token; default `MINT`. */
   readonly mint?: string
@@ -41,7 +41,7 @@ export interface BarPrint {
 interface WholeBar extends Required<Pick<Bar, 'open' | 'high' | 'low' | 'close' | 'volumeSol' | 'buys' | 'sells'>> {}
 
 const EACH_SIDE = 10
-/** Prints after which the median of the last five is another price. */
+/** Number of prints after which the median of the last five changes. */
 const TO_MOVE = 3
 
 /** Returns a bar with all fields. `price`: the price before the bar, undefined if there is none. Throws RangeError for
@@ -68,7 +68,7 @@ export function wholeBar(width: BarWidth, bar: TestBar, price: number | undefine
     )
   if (isOfVolume && !(volumeSol >= width.volumeSol && volumeSol - sol < width.volumeSol))
     throw new RangeError(
-      `volumeSol: a bar of ${width.name} ends with the print that reaches this volume; ${volumeSol} in ${buys + sells} prints is another volume`,
+      `volumeSol: a bar of ${width.name} ends with the print that reaches this volume; ${volumeSol} in ${buys + sells} prints is a different volume`,
     )
   return { open, high, low, close, volumeSol, buys, sells }
 }
@@ -87,8 +87,8 @@ function countsOf({ name, trades }: BarWidth, bar: TestBar): { readonly buys: nu
   return { buys, sells }
 }
 
-/** Returns the prints of a bar that lasts `ms`. The robust price goes from the open over the low and the high to the
- *  close, in a falling bar over the high and the low. Throws RangeError if the bar has too few prints for that. */
+/** Returns the prints of a bar that lasts `ms`. The robust price goes from open to low, high and close; in a falling
+ *  bar from open to high, low and close. Throws RangeError if the bar has too few prints for this. */
 export function printsOf(width: BarWidth, bar: WholeBar, ms: Millis, price: number | undefined): BarPrint[] {
   const { open, high, low, close, buys, sells } = bar
   const count = buys + sells
@@ -100,10 +100,10 @@ export function printsOf(width: BarWidth, bar: WholeBar, ms: Millis, price: numb
   )
   if (prices.length > count)
     throw new RangeError(
-      `buys, sells: this bar needs at least ${prices.length} prints, got ${count}, because the robust price is the median of five prints and follows with the third one`,
+      `buys, sells: this bar needs at least ${prices.length} prints, got ${count}, because the robust price is the median of five prints and changes only with the third print`,
     )
   const sol = solOfEach(width, bar)
-  // The end of a time bar belongs to the next one. Any other bar ends with its last print.
+  // The end of a time bar belongs to the next bar. Any other bar ends with its last print.
   const first = width.everyMs < Number.POSITIVE_INFINITY ? 0 : 1
   return Array.from({ length: count }, (_, index) => {
     const at = prices[index] ?? close
@@ -113,14 +113,14 @@ export function printsOf(width: BarWidth, bar: WholeBar, ms: Millis, price: numb
   })
 }
 
-/** Size of each print, SOL. Their sum reaches the volume of the width with the last print, also when it is rounded. */
+/** Size of each print, SOL. Their sum, even when rounded, reaches the volume of the width with the last print. */
 function solOfEach({ volumeSol: least }: BarWidth, { volumeSol, buys, sells }: WholeBar): number {
   const count = buys + sells
   return (volumeSol / count) * (least < Number.POSITIVE_INFINITY ? 1 + count * Number.EPSILON : 1)
 }
 
-/** A size near `sol` with which a print has exactly this price, so that equal prices stay equal at any volume.
- *  A print has an amount and a number of tokens, so its price is the result of a division. */
+/** A size near `sol` for which the computed price of a print is exactly this price, so that equal prices stay equal at
+ *  any volume. A print has an amount and a number of tokens, so its price is the result of a division. */
 function exactSol(price: number, sol: number): number {
   let exact = sol
   for (let step = 1; exact / (exact / price) !== price && step < 1000; step++) exact = sol * (1 + step * 1e-13)
@@ -130,7 +130,8 @@ function exactSol(price: number, sol: number): number {
 const COMPARED = ['open', 'high', 'low', 'close', 'volumeSol', 'buys', 'sells'] as const
 const ROUNDING = 1e-9
 
-/** Text about the first field in which a bar differs from the one that the test asked for; undefined if none does. */
+/** Text about the first field in which a bar differs from the one that the test requested; undefined if there is no
+ *  difference. */
 export function difference(asked: WholeBar, found: Bar): string | undefined {
   const field = COMPARED.find((name) => Math.abs(found[name] - asked[name]) > ROUNDING * asked[name])
   return field && `${field} is ${found[field]} instead of ${asked[field]}`

@@ -32,7 +32,7 @@ export interface TestTrade extends When {
   readonly side?: TradeSide
   /** Public key of the trader; default: missing. */
   readonly trader?: string
-  /** Signature of the transaction; default: another one for each trade. */
+  /** Signature of the transaction; default: a different one for each trade. */
   readonly signature?: string
   /** Market capitalization as the service sends it; default: missing. @unitless */
   readonly marketCap?: number
@@ -46,7 +46,7 @@ export interface TestNewToken extends When {
   readonly symbol?: string
   /** Public key of the creator; default: missing. */
   readonly creator?: string
-  /** Liquidity at the launch, SOL; default 30, with which a curve of pump.fun starts. */
+  /** Liquidity at the launch, SOL; default 30, the value at which a curve of pump.fun starts. */
   readonly initialLiquidity?: number
   /** Market capitalization as the service sends it; default: missing. @unitless */
   readonly marketCap?: number
@@ -74,7 +74,7 @@ const NONE: RowNumbers = { price: NaN, amount: NaN, size: NaN, marketCap: NaN, e
 const NO_METADATA = { description: '', image: '', website: '', twitter: '' }
 const ROWS_A_BLOCK = 256
 
-/** Signatures and sides of the prints that do not name theirs, and times of the last prints. */
+/** Counters that determine the signatures and sides of prints without given ones, and the times of the last prints. */
 export class PrintCounts {
   #signatures = 0
   readonly #byMint = new Map<string, number>()
@@ -106,7 +106,7 @@ export class TestRows {
   readonly #prints: PrintCounts
   #block: LiveBlock
 
-  /** `prints`: counts that continue over a restart. */
+  /** `prints`: counts that continue across a restart. */
   constructor(mints: Mints, prints: PrintCounts) {
     this.#mints = mints
     this.#prints = prints

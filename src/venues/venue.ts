@@ -62,7 +62,7 @@ export interface FeedParts {
   /** Runs each job as soon as the plan's message rate allows it. */
   readonly pace: (job: () => void) => void
   readonly mints: Mints
-  /** Whether a bot holds the token or has an open order in it. Rows of such tokens are never dropped. */
+  /** Whether a bot holds the token, or has an open order for it. Rows of such tokens are never dropped. */
   readonly isHeld: (token: TokenId) => boolean
   /** Returns the share of the time since its last call in which the event loop was busy, 0 to 1 (see `loopLoad`). */
   readonly load: () => number
@@ -125,7 +125,7 @@ export interface AccessParts {
   readonly apiKey: () => string
 }
 
-/** State on which the terms of a request depend, in addition to the attempt. */
+/** State that determines the terms of a request, in addition to the attempt. */
 export interface TermParts {
   /** Public key of the trading wallet. */
   readonly wallet: string
@@ -139,7 +139,7 @@ export interface TermParts {
 
 export interface ExecutorParts extends AccessParts, TermParts {
   readonly resolve: Resolve
-  /** Called when a sale by number sold another amount than it asked for, which means that the assumed unit is wrong. */
+  /** Called when a sale by number sold a different amount than ordered, which means that the assumed unit is wrong. */
   readonly contradicted?: (attempt: Attempt, sold: TokenAmount) => void
 }
 
@@ -188,8 +188,8 @@ export type BuiltReply =
   | {
       readonly ok: true
       readonly bytes: Uint8Array
-      /** The last valid height that the builder claims. It is compared, never trusted. Undefined if the answer names no
-       *  height or several. */
+      /** The last valid height that the builder claims. It is compared with our own node's height, and never trusted.
+       *  Undefined if the answer names no height or several. */
       readonly lastValidBlockHeight: number | undefined
     }
   | ({ readonly ok: false } & Refusal)
@@ -200,7 +200,7 @@ export type ReadRequest =
 
 // Interfaces of the diagnosis.
 
-/** Requests of the command `doctor`, and readings of their answers. */
+/** Requests that the command `doctor` makes, and readers of their answers. */
 export interface VenueProbe {
   /** Makes a read-only request. Throws RangeError if `key` is not a public key of 32 bytes. */
   request(record: VenueRecord, key: string, access: Pick<AccessParts, 'baseUrl' | 'apiKey'>): HttpRequest
@@ -228,7 +228,7 @@ export interface Line {
   readonly data: Buffer
   readonly start: number
   readonly end: number
-  /** Reason why the line cannot be a message, if the splitting of the file already showed that. */
+  /** Reason why the line cannot be a message, if splitting the file into lines has already shown this. */
   readonly bad?: string
 }
 

@@ -66,13 +66,13 @@ const LONG = 127
 const MASK = 0x80
 
 /** Extracts whole text messages from the bytes of a socket before the WebSocket library sees them, because the library
- *  needs more time to turn a chunk into messages than the feed needs to process these. Every other frame, and every
- *  frame that spans two chunks, is passed to the library in order. */
+ *  needs more time to split a chunk into messages than the feed needs to process the messages. Every other frame, and
+ *  every frame that spans two chunks, is passed to the library in order. */
 export class FrameCutter {
   readonly #message: (data: Uint8Array, start: number, end: number) => void
   readonly #passOn: (bytes: Buffer) => void
   readonly #isOpen: () => boolean
-  /** Number of bytes still to come of the frame that the library is reading. */
+  /** Number of bytes that the library still needs for the frame that it is reading. */
   #owed = 0
   /** The bytes of an incomplete frame header. */
   #held: Buffer | undefined

@@ -321,7 +321,7 @@ describe('a backtest is refused', () => {
           exits,
         },
       ],
-      /wild: its strategy threw at 2026-05-28 20:26:45 UTC, so there is no result: \/\S+\/wild\.ts:\d+:\d+: Error: told to/,
+      /wild: its strategy threw at 2026-05-28 20:26:45 UTC, so it has no result: \/\S+\/wild\.ts:\d+:\d+: Error: told to/,
       1,
     ],
   ])('%s', async (_name, recordings, bots, says, exitCode) => {

@@ -152,8 +152,8 @@ describe('a comparison of two reports', () => {
   test.each<[string, ReturnType<typeof facts>, ReturnType<typeof facts>, string[], RegExp | null]>([
     ['the same tape', facts('a', 3), facts('a', 3), [], null],
     ['another tape', facts('a', 3), facts('b', 3), ['tape'], null],
-    ['one hash of an earlier identity', facts('a', 2), facts('b', 3), [], /^tape: A recorded an earlier identity/],
-    ['equal hashes of an earlier identity', facts('a'), facts('a'), [], /^tape: A and B recorded an earlier identity/],
+    ['one hash of an earlier identity', facts('a', 2), facts('b', 3), [], /^tape: A contains an earlier version/],
+    ['equal hashes of an earlier identity', facts('a'), facts('a'), [], /^tape: A and B contain an earlier version/],
     ['other hashes of an earlier identity', facts('a'), facts('b'), ['tape'], null],
   ])('%s', (_name, a, b, differences, note) => {
     const found = compareRuns(a, b)

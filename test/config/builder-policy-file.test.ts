@@ -83,7 +83,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'an opaque program without its account indexes',
     `programs:\n  - { id: ${key}, decode: opaque, buy: [zz] }\n`,
-    '2:79 programs[0].buy[0]: expected bytes in hex, as in 66063d1201daebea',
+    '2:79 programs[0].buy[0]: expected bytes in hexadecimal form, as in 66063d1201daebea',
     '2:5 programs[0].mintIndex: missing; expected a number',
     '2:5 programs[0].userIndex: missing; expected a number',
   ],

@@ -143,7 +143,7 @@ ${bots(
   const config = await load(text)
   expect(config.warnings).toEqual([])
   expect(overriddenNote(config.bots)).toBe(
-    'defaults.exits overrides exits of strategies (`exits: strategy` at a bot keeps them): all: stopLossPercent 5 instead of 25, trailingPercent none instead of 25, maxHoldSeconds 900 instead of 300; some: maxHoldSeconds 900 instead of 300',
+    'defaults.exits overrides exits of strategies (`exits: strategy` in the section of a bot keeps them): all: stopLossPercent 5 instead of 25, trailingPercent none instead of 25, maxHoldSeconds 900 instead of 300; some: maxHoldSeconds 900 instead of 300',
   )
   expect(overriddenNote(config.bots.slice(2))).toBeUndefined()
   expect(config.bots[1]?.exitSources).toEqual({
@@ -373,7 +373,7 @@ test.each<[string, string, string]>([
   [
     'a wallet for the sandbox',
     'service: sandbox\nwallet: {}\n',
-    '2:1 wallet: ignored: the sandbox has its own; remove the section',
+    '2:1 wallet: this section is ignored, because the sandbox has its own; remove it',
   ],
 ])('a warning: %s', async (_what, text, warning) => {
   const { warnings } = await load(text)

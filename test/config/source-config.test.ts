@@ -118,13 +118,13 @@ test.each<[string, z.ZodType, unknown, string]>([
     'a result that the schema refuses',
     z.string().transform(Number),
     '5',
-    'the schema does not accept its own result; let it check the answer, and convert in onSource',
+    'the schema does not accept its own result; let the schema only check the answer, and convert the data in onSource',
   ],
   [
     'a result that changes again',
     z.number().transform((n) => n + 1),
     1,
-    'the schema does not accept its own result; let it check the answer, and convert in onSource',
+    'the schema does not accept its own result; let the schema only check the answer, and convert the data in onSource',
   ],
   [
     'a list with an error in each entry, in a short text',

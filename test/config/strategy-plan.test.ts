@@ -40,7 +40,7 @@ test.each<[string, string | undefined]>([
   [`bars: (params) => ({ '1m': params.keep }), indicators: () => ({ fast: over('1m') })`, undefined],
   [
     `bars: { '1m': 9, '1min': 9 }`,
-    `FILE:11:20: bars['1min']: '1min' is no width of a bar; expected ${WIDTHS}; did you mean '1m'?`,
+    `FILE:11:20: bars['1min']: '1min' is not a width of a bar; expected ${WIDTHS}; did you mean '1m'?`,
   ],
   [`bars: { '1m': 2.5 }`, `FILE:11:11: bars['1m']: expected a whole number of bars to keep, 1 to 10000, found 2.5`],
   [`bars: { '1m': '9' }`, `FILE:11:11: bars['1m']: expected a whole number of bars to keep, 1 to 10000, found 9`],
@@ -60,7 +60,7 @@ test.each<[string, string | undefined]>([
   ],
   [
     `bars: { '1m': 9 }, indicators: () => ({ slow: over('1 hour') })`,
-    `FILE:11:43: indicators.slow: '1 hour' is no width of a bar; expected ${WIDTHS}; did you mean '1h'?`,
+    `FILE:11:43: indicators.slow: '1 hour' is not a width of a bar; expected ${WIDTHS}; did you mean '1h'?`,
   ],
   [
     `bars: { '1m': 9 }, indicators: () => ({ slow: 5 })`,
@@ -69,7 +69,7 @@ test.each<[string, string | undefined]>([
   [`bars: { '1m': 9 }, indicators: () => ({ slow: window(0) })`, 'FILE:5:26: RangeError: expected bars'],
   [
     `bars: (params) => ({ '1m': params.keep / 2, ['2' + 'mn']: 1 })`,
-    `FILE:11:24: bars['1m']: expected a whole number of bars to keep, 1 to 10000, found 1.5; FILE:11:3: bars['2mn']: '2mn' is no width of a bar; expected ${WIDTHS}; did you mean '2m'?`,
+    `FILE:11:24: bars['1m']: expected a whole number of bars to keep, 1 to 10000, found 1.5; FILE:11:3: bars['2mn']: '2mn' is not a width of a bar; expected ${WIDTHS}; did you mean '2m'?`,
   ],
 ])('a strategy with %s', async (declared, expected) => {
   expect(await problem(declared)).toBe(expected)
@@ -133,7 +133,7 @@ test.each<[string, string | undefined]>([
     "when: () => above(figure('1m', 'closes'), 1)",
     'FILE:13:21: RangeError: figure: expected a figure of a bar (open, high, low, close, volumeSol, buys, sells, trades), got closes',
   ],
-  ['when: () => above(2, 1)', 'FILE:13:3: when: it reads neither an indicator nor a figure of a bar'],
+  ['when: () => above(2, 1)', 'FILE:13:3: when: the condition reads neither an indicator nor a figure of a bar'],
   ['when: ({ fast }) => all()', 'FILE:13:23: TypeError: all: expected at least one condition'],
   [
     'when: ({ fast }) => all(fast)',

@@ -68,7 +68,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a map as a key',
     'service: sandbox\n? { a: 1 }\n: 2\n',
-    '2:3 : expected a key of one word, found an alias, a map or a list',
+    '2:3 : expected a plain key, found an alias, a map or a list',
   ],
   [
     'braces around a secret in a flow map',
@@ -248,7 +248,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'two signers',
     sandbox('wallet: { keypair: "file:k", signer: /run/s }\n'),
-    '2:38 wallet.signer: expected either signer or keypair: a signer at a socket has its own key',
+    '2:38 wallet.signer: expected either signer or keypair: a signer at a socket uses its own key',
   ],
   [
     'caps of a signer at a socket',
@@ -427,7 +427,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'targets by age without an age',
     bot('exits: { takeProfitByAge: {} }'),
-    '3:63 bots[0].exits.takeProfitByAge: expected a map of 1 to 20 ages to percentages, as in { 0: 50, 600: 20, 3600: 5 }',
+    '3:63 bots[0].exits.takeProfitByAge: expected a map of ages to percentages with 1 to 20 entries, as in { 0: 50, 600: 20, 3600: 5 }',
   ],
   [
     'a target by age at the take-profit of the defaults',
@@ -457,12 +457,12 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a take-profit of the defaults below the trailing arm of a strategy',
     `defaults: { exits: { takeProfitPercent: 50 } }\n${sandbox('bots:\n  - { name: a, strategy: ./armed.ts }\n')}`,
-    '4:26 bots[0].strategy: the strategy ./armed.ts sets exits.trailingArmPercent: expected less than takeProfitPercent (50), found 60: everything is sold there; takeProfitPercent comes from defaults.exits; set one of the two at the bot, or remove one there with `none`',
+    '4:26 bots[0].strategy: the strategy ./armed.ts sets exits.trailingArmPercent: expected less than takeProfitPercent (50), found 60: everything is sold there; takeProfitPercent comes from defaults.exits; set one of the two in the section of the bot, or remove one there with `none`',
   ],
   [
     'a take-profit of a bot below a step of a strategy',
     sandbox('bots:\n  - { name: a, strategy: ./steps.ts, exits: { takeProfitPercent: 40 } }\n'),
-    '3:26 bots[0].strategy: the strategy ./steps.ts sets exits.takeProfitSteps[1].atPercent: expected less than takeProfitPercent (40), found 40: everything is sold there; takeProfitPercent comes from bots[0].exits; set one of the two at the bot, or remove one there with `none`',
+    '3:26 bots[0].strategy: the strategy ./steps.ts sets exits.takeProfitSteps[1].atPercent: expected less than takeProfitPercent (40), found 40: everything is sold there; takeProfitPercent comes from bots[0].exits; set one of the two in the section of the bot, or remove one there with `none`',
   ],
   [
     'an idle time below zero',
@@ -503,7 +503,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a ladder of buys in addition to a slippage',
     bot('orders: { slippagePercent: 5, slippageLadder: [5, 10] }'),
-    '3:83 bots[0].orders.slippageLadder: expected either slippageLadder or slippagePercent: the first step of the ladder is the slippage of the first try',
+    '3:83 bots[0].orders.slippageLadder: expected either slippageLadder or slippagePercent: the first step of the ladder is the slippage of the first attempt',
   ],
   [
     'a ladder of buys whose last step exceeds the limit',

@@ -52,7 +52,7 @@ test('a port that a file names and another program uses leads to an alert, and t
   const desk = new Desk({ config: fixed, journal: '', log, alert: (text) => void alerts.push(text) })
   expect(await desk.ready).toBeUndefined()
   expect(alerts).toEqual([
-    expect.stringMatching(/^the desk is down: .*EADDRINUSE.*; it is started again in 1 s; trading goes on$/),
+    expect.stringMatching(/^the desk is down: .*EADDRINUSE.*; it restarts in 1 s; trading continues$/),
   ])
   await desk.close()
   other.close()

@@ -381,6 +381,8 @@ describe('a desk that other machines reach', () => {
   })
 
   test('TLS does not answer to another name', () => {
-    expect(() => admit({ isTls: true }, '5.6.7.8', { host: 'evil.example' })).toThrow('does not answer to this name')
+    expect(() => admit({ isTls: true }, '5.6.7.8', { host: 'evil.example' })).toThrow(
+      'does not answer requests to this host name',
+    )
   })
 })

@@ -31,7 +31,7 @@ test('the commands of docs/backtest.md run', async () => {
   )
   expect(advice).toContain('Standard is the cheapest plan under which no exit waits')
   expect(compared).toMatch(/^different inputs:\n {2}configuration .*\n {2}dips params dropPercent +15 +25$/m)
-  expect(compared).toMatch(/^decisions: the first \d+ are equal, then\n {2}A 20.* dips order .* fell /m)
+  expect(compared).toMatch(/^decisions: the first \d+ are equal; the next ones differ\n {2}A 20.* dips order .* fell /m)
 
   const json = async (...args: string[]) => JSON.parse((await called(['compare', ...args, '--json'])).stdout)
   const same = await json(a, join(a, 'report.json'))

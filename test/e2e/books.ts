@@ -354,7 +354,7 @@ function revertedLines({ attempts, reports }: Books): string[] {
   return [...lines, ...paid.map(({ signature, feeLamports }) => `${signature}: ${feeLamports}`)]
 }
 
-const PAID = /^(\w+) failed; it is unknown whether the service tried again$/
+const PAID = /^(\w+) failed; whether the service sent another transaction is unknown$/
 
 /** Failed transactions with only a known fee, and the attempts that most likely sent them. */
 function paidIn(reports: Books['reports']): { signature: string; feeLamports: number }[] {

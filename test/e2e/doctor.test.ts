@@ -75,13 +75,13 @@ describe.concurrent('a healthy setup', () => {
     expect(visit.of('units')).toMatch(/^ok: amount \/ tokensTraded is SOL per token, according to \d+ prints/)
     const isUsd = venue.sandbox.dialect.tradePrice === 'usd'
     expect(visit.of('units')).toMatch(
-      isUsd ? /price is 1\d\d times as high: another currency$/ : /the price is in SOL too$/,
+      isUsd ? /price is 1\d\d times as high, so it is in another currency$/ : /the price is in SOL too$/,
     )
     expect(visit.of('sell number')).toMatch(/^warn: unit unknown/)
     expect(visit.of('portfolio')).toMatch(/contains the requested key.*is the balance in SOL/)
     expect(visit.of('token info')).toMatch(/contains the requested key/)
     expect(visit.of('requests')).toBe('ok: 2 of 100 requests of the last minute used')
-    expect(visit.of('rpc 1 methods')).toBe('ok: all 8 methods answer, minContextSlot is honoured')
+    expect(visit.of('rpc 1 methods')).toBe('ok: all 8 methods answer, minContextSlot is respected')
     expect(visit.of('wallet')).toMatch(/^ok: \w+: 20 SOL, 0 tokens$/)
     expect(visit.of('clock')).toMatch(/^ok: /)
     expect(venue.requests).toHaveLength(2)

@@ -118,5 +118,5 @@ test('a buy is in flight when the engine hangs and the operator flattens: its to
 
 test('a start without a working engine ends and reports why', async ({ onTestFinished }) => {
   const stage = await openStage({ isolation: { heapMb: 2, buffersMb: 64 } }, onTestFinished)
-  await expect(stage.start()).rejects.toThrow('the engine failed again without any strategy')
+  await expect(stage.start()).rejects.toThrow('the engine failed again although no strategy was running')
 })

@@ -58,7 +58,7 @@ test('a backtest and a sweep name the place where the strategy threw', async () 
   await writeTape(join(folder.path, 'tape.db'), [{ time: T0, items: noisyMarket(200, 3, T0) }])
   const backtest = (at: string) => {
     const { code, stderr } = project.process('backtest', config(at), '--journal', 'tape.db')
-    return { code, said: stderr.replace(/^.*there is no result: /, '') }
+    return { code, said: stderr.replace(/^.*so it has no result: /, '') }
   }
   const thrown = 'TypeError: Cannot read properties of null'
   expect(backtest('trade')).toEqual({ code: 1, said: expect.stringMatching(`^${PLACE}: ${thrown}`) })

@@ -78,7 +78,7 @@ test.concurrent.each(['update-received', 'update-given'])(
       expect(await first.ended).toBe(null)
       const second = await venue.start()
       const { text } = await until('an answer to the press', () =>
-        messages(venue).find((one) => /carried out before|Nothing was done by this press/.test(one.text)),
+        messages(venue).find((one) => /carried out before|This press had no effect/.test(one.text)),
       )
       const flattened = commands(venue).filter(({ command }) => command === 'flatten')
       expect(flattened).toHaveLength(text.includes('carried out before') ? 1 : 0)

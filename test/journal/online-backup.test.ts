@@ -133,7 +133,10 @@ test('a journal with a changed row replaces no backup', async () => {
   db.exec("UPDATE output SET reason = reason || '!' WHERE seq = (SELECT max(seq) FROM output)")
   db.close()
   const { code, stderr } = await called(['backup', from, to, '--replace'])
-  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/So .*copy\.db is kept; name another/) })
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringMatching(/Therefore .*copy\.db is kept; name another/),
+  })
   expect(contentOf(to)).toEqual(before)
   expect(readdirSync(backups)).toEqual(['copy.db'])
 })
@@ -195,7 +198,7 @@ describe('a backup refuses', () => {
     const { from, to, backups } = files()
     const tight = backUpOnline(from, to, { freeBytes: 600 * 2 ** 20 })
     await expect(tight).rejects.toThrow(
-      /needs 64\d MiB of free disk space, 640 MiB of them so that .*but 600 MiB are free/,
+      /needs 64\d MiB of free disk space, 640 MiB of it for a process .*but 600 MiB are free/,
     )
     expect(readdirSync(backups)).toEqual([])
     await backUpOnline(from, to, { freeBytes: 700 * 2 ** 20 })

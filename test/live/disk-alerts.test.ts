@@ -41,8 +41,8 @@ test('each step is reported once, with the free space and a remedy; entries stop
   expect(take('noEntries', 100)).toEqual(['stopped: true', `error: DISK_LOW: ${low}`, `alert: ${low}`])
   expect(take('noEntries', 90)).toEqual([])
   expect(take('full', 0).at(-1)).toMatch(/^alert: 0 MiB free .*exits continue in the space that the journal reserved/)
-  expect(take('stuck', 0).at(-1)).toMatch(/^alert: .*NOTHING CAN BE SOLD until there is room/)
-  const open = '700 MiB free on the disk that holds the journal: entries are no longer stopped by this'
+  expect(take('stuck', 0).at(-1)).toMatch(/^alert: .*NOTHING CAN BE SOLD until there is space/)
+  const open = '700 MiB free on the disk that holds the journal: the disk no longer stops entries'
   expect(take('ample', 700)).toEqual(['stopped: false', `info: ${open}`, `alert: ${open}`])
   expect(inputs.map((input) => input.kind === 'gate' && [input.account, input.code, input.open])).toEqual([
     ['', 'DISK_LOW', false],

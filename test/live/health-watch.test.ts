@@ -33,7 +33,7 @@ test('three questions in a row without an answer raise one alarm, and the return
     answered(200),
   ])
   expect(told).toEqual([
-    'desk.example is down: connect ECONNREFUSED, 3 times in a row. Its positions may be without exits: sign in there and run `sluice status`',
+    'desk.example is down: connect ECONNREFUSED, 3 times in a row. Its positions may be without exits: log in to that machine and run `sluice status`',
     'desk.example answers again, after 2m00s',
   ])
   expect(isUp).toEqual([true, true, true, false, false, true, true])
@@ -45,7 +45,7 @@ test('a lost question between answers raises no alarm', async () => {
 })
 
 test.each([
-  [503, 'it answers, but its bots do not run (503)'],
+  [503, 'the process answers, but its bots do not run (503)'],
   [302, 'it answers with 302'],
   [404, 'it answers with 404'],
 ])('an answer with %i counts as a miss', async (status, reason) => {

@@ -45,9 +45,9 @@ test('failures are logged once, and once more when a beat arrives again; the add
   const { lines, pass } = beating([answered(200), lost, answered(404), answered(302), answered(204), lost])
   await pass(5 * 60_000)
   expect(lines).toEqual([
-    'warn the heartbeat fails: socket hang up; the next beat follows every 60 s',
+    'warn a heartbeat failed: socket hang up; Sluice tries again every 60 s',
     'info the heartbeat works again {"failures":3}',
-    'warn the heartbeat fails: socket hang up; the next beat follows every 60 s',
+    'warn a heartbeat failed: socket hang up; Sluice tries again every 60 s',
   ])
   expect(lines.join()).not.toContain('secret')
 })

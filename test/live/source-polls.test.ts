@@ -54,7 +54,11 @@ test.each<[string, HttpResult, string]>([
   ['another shape', fear('high'), 'value: expected a number, found "high"'],
   ['no JSON', answered('<html>'), 'the answer is not JSON'],
   ['an error', answered('{"value": 1}', 503), 'HTTP 503'],
-  ['a redirect', answered('', 302), 'HTTP 302: the address redirects, which is not followed; write the final address'],
+  [
+    'a redirect',
+    answered('', 302),
+    'HTTP 302: the address redirects, and Sluice does not follow redirects; write the final address',
+  ],
   ['no answer', { kind: 'lost', reason: 'no answer within 10000 ms' }, 'no answer within 10000 ms'],
 ])('%s is dropped: one line in the log, an alert after five, and no input', async (_what, wrong, problem) => {
   const { poll, pass, posted, alerts, lines } = polled([fear(1), ...Array(7).fill(wrong), fear(2)])
@@ -62,7 +66,7 @@ test.each<[string, HttpResult, string]>([
   expect(poll.problem).toBe(`source fear of a: ${problem} (4 in a row)`)
   expect(alerts).toEqual([])
   await pass(30_000)
-  const text = `the source fear gave no valid answer: ${problem}; the strategy keeps its last data`
+  const text = `the source fear returned no valid answer: ${problem}; the strategy keeps its last data`
   expect(alerts).toMatchObject([{ kind: 'source-broken', bot: 'a', text: `${text} (5 times in a row)` }])
   await pass(10_000)
   expect(lines).toEqual([text, 'the source answers again, after 7 failures'])

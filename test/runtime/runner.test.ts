@@ -126,7 +126,7 @@ test('inputs are timed by the clock, and never before the previous item', () => 
 
 test.each<[string, (rigged: ReturnType<typeof rig>) => void, string]>([
   ['no rows', ({ runner }) => runner.rows(block(1), 1, 1), 'no rows'],
-  ['rows that are not there', ({ runner }) => runner.rows(block(1), 0, 2), 'does not have'],
+  ['rows that are not there', ({ runner }) => runner.rows(block(1), 0, 2), 'does not contain'],
   [
     'outputs that were left behind',
     ({ runner, engine }) => {

@@ -25,5 +25,5 @@ test('each call is one short line, at most 20 lines per second pass, and dropped
   console.warn('again')
   expect(said[0]).toBe('x'.repeat(500))
   expect(said.slice(1, 4)).toEqual(['{ a: [ 1n ] }', 'a value that cannot be shown', 'line 3'])
-  expect(said.slice(19)).toEqual(['line 19', 'again (10 lines before it were dropped)'])
+  expect(said.slice(19)).toEqual(['line 19', 'again (10 earlier lines were dropped)'])
 })

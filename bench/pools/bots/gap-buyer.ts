@@ -1,6 +1,6 @@
 import { defineStrategy, z } from 'sluice'
 
-/** Time after a gap in which it buys, ms. */
+/** Time after a gap within which the bot buys, ms. */
 const AFTER_MS = 5_000
 
 export default defineStrategy({

@@ -1,6 +1,6 @@
 import { defineStrategy, z } from 'sluice'
 
-/** Time of silence after which it sells, ms. */
+/** Time of silence after which the bot sells, ms. */
 const SILENCE_MS = 10_000
 
 export default defineStrategy({

@@ -5,11 +5,11 @@ import { compared } from '../../engine/bots/thrown-value.ts'
 import type { Input, Output } from '../../engine/messages.ts'
 import type { Journal } from '../../orders/ports.ts'
 
-/** A decision, or an outcome of one. */
+/** A decision, or the result of one. */
 export interface Entry {
   readonly seq: Seq
   readonly time: Millis
-  /** The decision or outcome as JSON. */
+  /** The decision or result as JSON. */
   readonly text: string
 }
 
@@ -26,14 +26,14 @@ export class DecisionRecord implements Journal {
   /** Numbers of the rows that caused an entry, counted from 1. */
   readonly decidingRows: number[] = []
   readonly #hashes: number[] = []
-  /** Number of entries after each row that changed it. */
+  /** Number of entries after each row that added entries. */
   readonly #passed: { readonly rows: number; readonly length: number }[] = []
   readonly #expected: DecisionRecord | undefined
   readonly #wanted: number
   #inputSeq: Seq = 0
   #isDeciding = false
   #departure: Departure | undefined
-  /** The entry with the index `wanted`; undefined until it has occurred. */
+  /** The entry with the index `wanted`; undefined until it is reached. */
   entry: Entry | undefined
 
   /** `expected`: the record of the run that this run is compared with. `wanted`: index of an entry to keep. */

@@ -2,14 +2,14 @@ import type { Config } from '../../config/config.ts'
 import { isPureBuiltin, outsideImports } from '../../config/strategy-modules.ts'
 import { stackReader } from '../../config/strategy-trace.ts'
 
-/** Functions that reach files, processes or the network without an import, and the objects that have them. */
+/** Functions that reach files, processes or the network without an import, each with the object that contains it. */
 const DOORS: readonly (readonly [object, string])[] = [
   ...['getBuiltinModule', 'binding', '_linkedBinding', 'dlopen'].map((name) => [process, name] as const),
   ...['fetch', 'WebSocket', 'EventSource'].map((name) => [globalThis, name] as const),
 ]
 
-/** While in place, notes everything that strategies read from outside of the tape: by imports, and by functions that
- *  need no import. Calls that do not come from a strategy are not noted. */
+/** While active, records everything that strategies read from outside of the tape: through imports, and through
+ *  functions that need no import. Ignores calls that do not come from a strategy. */
 export class OutsideWatch {
   readonly #found = new Set<string>()
   readonly #originals: (readonly [object, string, PropertyDescriptor])[] = []
@@ -42,9 +42,9 @@ export class OutsideWatch {
     }
   }
 
-  /** Ends the watch and returns everything that was found. */
+  /** Ends the watch and returns everything that it recorded. */
   async end({ bots }: Pick<Config, 'bots'>): Promise<string[]> {
-    // An import that a handler began is resolved only after the handler has ended.
+    // An import that a handler starts is resolved only after the handler has ended.
     await new Promise((resolve) => setImmediate(resolve))
     this.release()
     const imported = new Set(bots.flatMap(({ strategy }) => outsideImports(strategy.file)))
@@ -55,7 +55,7 @@ export class OutsideWatch {
     for (const [owner, name, original] of this.#originals.splice(0)) Object.defineProperty(owner, name, original)
   }
 
-  /** Notes a call if it comes from a strategy. `above`: the function whose caller is examined. */
+  /** Records a call if it comes from a strategy. `above`: the function whose caller is examined. */
   #note(name: string, what: unknown, above: (...args: never) => unknown): void {
     if (typeof what === 'string' && name === 'process.getBuiltinModule' && isPureBuiltin(what)) return
     const caller = { stack: '' }

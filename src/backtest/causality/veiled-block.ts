@@ -3,12 +3,12 @@ import { type Block, NO_DETAILS, type Texts } from '../../market/block.ts'
 
 const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const
 
-/** What a reader finds in place of rows that have not been shown: no rows, or rows that come later by this share of the
+/** The content that a reader finds in place of later rows: no rows, or rows that are further on by this share of the
  *  block. */
 export type Veil = 'nothing' | number
 
-/** A copy of rows of a block, whose rows appear one by one. Code that reads beyond the row that was shown last finds no
- *  row, or a row that does not follow. */
+/** A copy of rows of a block, whose rows appear one by one. Code that reads beyond the last shown row finds no row, or
+ *  a row from another place. */
 export class VeiledBlock implements Block {
   readonly length: number
   readonly mints: readonly string[]
@@ -25,7 +25,7 @@ export class VeiledBlock implements Block {
   readonly token: Uint32Array
   readonly #source: Block
   readonly #from: number
-  /** Distance from a row that has not been shown to the row that stands in its place; 0 for no row. */
+  /** Distance from a later row to the row that replaces it; 0 for no row. */
   readonly #shift: number
   #shown = 0
 
@@ -85,7 +85,7 @@ export class VeiledBlock implements Block {
   }
 }
 
-/** Yields the same items with each row in an item of its own. The later rows of its block are veiled. */
+/** Yields the same items, each row as an item of its own. The later rows of its block are veiled. */
 export function* veiled(items: Iterable<MarketItem>, veil: Veil): Generator<MarketItem, void, undefined> {
   for (const item of items) {
     if (item.kind !== 'rows') {

@@ -10,16 +10,16 @@ import { upTo, type Veil, veiled } from './veiled-block.ts'
 
 /** Number of rows after which the tape is cut. */
 const CUTS = 100
-/** Number of rows at the beginning of the tape that contain all cuts but `LATE_CUTS`. It bounds the rows that are
- *  replayed on a long tape. */
+/** Number of rows at the beginning of the tape that contain all cuts but `LATE_CUTS`. This limits the number of rows
+ *  that are replayed on a long tape. */
 const CUT_ROWS = 80_000
 const LATE_CUTS = 4
 /** Number of rows between two reports of the progress. */
 const REPORT_ROWS = 1_000
-/** What the runs find in place of later rows. */
+/** Content that the veiled runs find in place of later rows. */
 const VEILS: readonly Veil[] = ['nothing', 0.37, 0.71]
 
-/** Result of the check that decisions depend only on the rows up to them. */
+/** Result of the check that decisions do not depend on later rows. */
 export interface Causality {
   /** Numbers of rows after which the tape was cut. */
   readonly cuts: readonly number[]
@@ -32,19 +32,20 @@ export interface Causality {
 }
 
 export interface Divergence {
-  /** `memory`: a second run of the same module decided differently. `future`: a run without the later rows did. */
+  /** `memory`: a second run of the same module decided differently. `future`: a run without the later rows decided
+   *  differently. */
   readonly cause: 'memory' | 'future'
   /** Number of rows up to the difference, or up to the cut. */
   readonly cut: number
-  /** The entry of the run over the whole tape; null if it is missing there. */
+  /** The entry of the run over the whole tape; null if that run has no such entry. */
   readonly whole: Entry | null
   readonly cutOff: Entry | null
 }
 
 /** Plays a tape in new instances of the strategies, and compares all decisions and fills with those of other runs. The
- *  first is the same run again, which finds memory of an earlier run. In others every later row is veiled, so that each
- *  row is tested. In the rest the tape is cut right after rows that caused a decision. Also reports what the strategies
- *  read from outside of the tape, which no run can find. */
+ *  first repeats the same run, which reveals memory of an earlier run. In some runs every later row is veiled, so that
+ *  each row is tested. In the other runs the tape is cut right after rows that caused a decision. Also reports data
+ *  that the strategies read from outside of the tape, which no run can reveal. */
 export async function verifyCausality(
   config: Config,
   market: Market,
@@ -174,7 +175,7 @@ function first<T>(from: readonly T[], find: (one: T) => Found | null): Found | n
   return null
 }
 
-/** Number of rows up to all cuts together, on average over the seeds. */
+/** Average number of rows, over the seeds, that all cut runs play together. */
 function usualCutRows(rows: number): number {
   const early = Math.min(rows, CUT_ROWS) / 2
   return rows <= CUT_ROWS ? CUTS * early : (CUTS - LATE_CUTS) * early + (LATE_CUTS * (rows + CUT_ROWS)) / 2

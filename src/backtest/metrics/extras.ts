@@ -10,7 +10,7 @@ export interface BotExtras {
   readonly sizes: readonly VariedRun[]
   /** A run without delay, and a run without limits. */
   readonly freed: readonly FreedRun[]
-  /** Results of random entries; null if the bot bought nothing, or no random run did. */
+  /** Results of random entries; null if the bot bought nothing, or if no random run bought anything. */
   readonly random: RandomEntries | null
 }
 
@@ -30,8 +30,8 @@ export interface VariedRun {
   readonly percentOfBought: number | null
 }
 
-/** Results of random entries with the same number, average size and exits. Sales by the strategy itself are not among
- *  these exits. Percentages are results per SOL bought, because the runs need not make the same number of trades. */
+/** Results of random entries with the same number, average size and exits. These exits do not include sales by the
+ *  strategy itself. Percentages are results per SOL bought, because the runs may make different numbers of trades. */
 export interface RandomEntries {
   /** Result of the bot's own entries with these exits only. It equals the bot's result if its strategy never sells. */
   readonly entriesSol: number
@@ -57,8 +57,8 @@ export function beatenPercent(own: number, values: readonly number[]): number {
   return (points / values.length) * 100
 }
 
-/** Half of the width of the 95 % interval of a percentage that was found in `count` draws, in percentage points. By
- *  Agresti and Coull, because the usual formula gives 0 if all draws agree. */
+/** Half of the width of the 95 % interval of a percentage that was found in `count` draws, in percentage points. Uses
+ *  the method of Agresti and Coull, because the usual formula gives 0 if all draws agree. */
 export function errorPercent(percent: number, count: number): number {
   const share = ((percent / 100) * count + 2) / (count + 4)
   return 196 * Math.sqrt((share * (1 - share)) / (count + 4))
@@ -114,8 +114,8 @@ const MISSED: ReadonlySet<OrderView['state']> = new Set(['failed', 'refused', 'e
 /** Longest pause after a refused entry, as a share of the mean distance between two entries. */
 const PAUSE = 0.2
 
-/** A strategy that buys for `sol` at random prints, about `entries` times in `trades` trades. It repeats an entry that
- *  was refused or not filled at a later print, so that limits do not reduce the number of entries. */
+/** A strategy that buys for `sol` at random prints, about `entries` times in `trades` trades. If an entry is refused or
+ *  not filled, the strategy repeats it at a later print, so that limits do not reduce the number of entries. */
 export function randomEntries({ params, sol, entries, trades, exits }: ChanceOptions): Strategy {
   const distance = trades / Math.max(1, entries)
   return {

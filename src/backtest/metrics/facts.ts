@@ -34,19 +34,19 @@ export class Facts {
   readonly wins: Trades
   readonly losses: Trades
   readonly open: Trades
-  /** The deeper of two drawdowns: that of the marked equity, and that of the closed trades alone. In the first, the
-   *  gain of an open position can hide the loss of a closed one. In the second, the loss of a position does not show
-   *  while it is open. */
+  /** The deeper of two drawdowns: that of the equity with open positions, and that of closed trades only. The gain of
+   *  an open position can hide the loss of a closed one in the first; the loss of an open position is missing in the
+   *  second. */
   readonly drawdown: Drawdown | undefined
   /** Largest fall below an earlier high, as a share of that high, in either of the two curves. `underwaterSeconds` is
    *  the longest time below an earlier high. */
   readonly underwaterShare: number
   readonly underwaterSeconds: number
-  /** Change of the equity on each day, lamports. `dailyReturns`: the same as a share of the day's first equity. */
+  /** Change of the equity on each day, lamports. `dailyReturns`: these changes as shares of the day's first equity. */
   readonly dailyChanges: readonly number[]
   readonly dailyReturns: readonly number[]
-  /** How far each day closed below the highest close before it, as a share of that close. Before the first day, the
-   *  highest close is the starting equity. */
+  /** Difference between the highest daily close so far and the close of each day, as a share of that highest close.
+   *  Before the first day, the highest close is the starting equity. */
   readonly dailyFalls: readonly number[]
   /** Excursions of the trades whose prices are known. */
   readonly moves: readonly Move[]
@@ -87,8 +87,8 @@ export class Facts {
     return this.days >= days ? value : undefined
   }
 
-  /** Returns `value` if the tape has at least 30 days and 100 trades; else undefined, because a yearly figure would
-   *  mean nothing. */
+  /** Returns `value` if the tape has at least 30 days and 100 trades; else undefined, because a yearly figure would be
+   *  meaningless with less data. */
   yearly(value: number | undefined): number | undefined {
     return this.days >= LEAST_DAYS && this.trips.length >= LEAST_TRADES ? value : undefined
   }

@@ -16,7 +16,7 @@ export interface MissedEntry {
   readonly exits: ExitRules
 }
 
-/** Costs of a trade; each applies to the buy and to the sale. */
+/** Costs of a trade; each applies both to the buy and to the sale. */
 export interface GhostCosts {
   readonly venueFeePercent: number
   readonly serviceFeePercent: number
@@ -41,9 +41,9 @@ interface Ghost {
   readonly quietMs: Millis
 }
 
-/** Results that missed entries would have had. Such an entry is bought at the robust price at the time it would have
- *  landed. It is sold at the robust price of its exit, at once and without a slippage bound. Real fills are less
- *  favourable, so the missed profit is an upper bound. */
+/** Computes the results that missed entries would have had. Such an entry is bought at the robust price at the time at
+ *  which it would have landed. It is sold at the robust price of its exit, without delay and without a slippage bound.
+ *  Real fills are less favourable, so the missed profit is an upper bound. */
 export class Ghosts {
   readonly #mints: Mints
   readonly #costs: ReadonlyMap<string, GhostCosts>

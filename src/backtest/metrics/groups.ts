@@ -5,7 +5,7 @@ import { mean, quantile, ratio, sum } from './statistics.ts'
 
 /** Share of the tape's time that precedes the hold-out part. */
 const IN_SAMPLE = 0.7
-/** Trades that return less than this share of the amount paid count as total losses. */
+/** Trades with proceeds below this share of the amount paid count as total losses. */
 const NOTHING = 0.01
 
 /** Trades with a common property. */
@@ -76,7 +76,7 @@ export function kindOf(reason: string): string {
   return reason.replace(TRIGGER, '').replace(/:.*$/s, '').replace(NUMBER, 'n')
 }
 
-/** Net result without the `count` tokens that earned most. A token with a loss is never left out, so the result cannot
+/** Net result without the `count` tokens that earned most. A token with a loss is always included, so the result cannot
  *  improve. */
 export function withoutBest(trips: readonly RoundTrip[], count: number): number {
   const sums = groupsOf(trips, ({ mint }) => mint).map(({ netSol }) => netSol)

@@ -32,8 +32,8 @@ const YEAR = Math.sqrt(365)
 const scaled = (value: number | undefined, by: number): number | undefined =>
   value === undefined ? undefined : value * by
 
-/** All metrics, one entry each. They are the union of the metrics that freqtrade, NautilusTrader and Jesse report for
- *  spot trades, and some of other programs. */
+/** All metrics, one entry each. They are those that freqtrade, NautilusTrader and Jesse report for spot trades, and
+ *  some of other programs. */
 export const METRICS: Readonly<Record<string, MetricSpec>> = {
   startBalance: { unit: 'SOL', label: 'Starting balance', formula: 'equity at the beginning', of: (f) => f.start },
   endBalance: {
@@ -274,7 +274,9 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
   },
   maxUnderwaterPercent: {
     ...{ unit: '%', label: 'Furthest below a high' },
-    ...{ formula: 'largest fall as a share of its high, of the equity or of closed trades; may be another drawdown' },
+    ...{
+      formula: 'largest fall as a share of its high, of the equity or of closed trades; may be a different drawdown',
+    },
     of: (f) => f.underwaterShare,
   },
   drawdownHigh: {
@@ -299,7 +301,7 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
   },
   underwaterSeconds: {
     ...{ unit: 's', label: 'Longest time below a high' },
-    ...{ formula: 'longest time of either curve between a high and the next one, or the end' },
+    ...{ formula: 'longest time of either curve between a high and the next one, or the end of the tape' },
     of: (f) => f.underwaterSeconds,
   },
   recoveryFactor: {
@@ -350,15 +352,15 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     of: (f) => probabilisticSharpe(f.all.returns, sharpePerTrade(f)),
   },
   winningDays: {
-    ...{ unit: 'count', label: 'Winning days', formula: 'days whose equity ends above the day before' },
+    ...{ unit: 'count', label: 'Winning days', formula: 'days whose equity ends above that of the previous day' },
     of: (f) => f.dailyChanges.filter(isWin).length,
   },
   drawDays: {
-    ...{ unit: 'count', label: 'Flat days', formula: 'days whose equity ends level with the day before' },
+    ...{ unit: 'count', label: 'Flat days', formula: 'days whose equity ends equal to that of the previous day' },
     of: (f) => f.dailyChanges.filter((change) => change === 0).length,
   },
   losingDays: {
-    ...{ unit: 'count', label: 'Losing days', formula: 'days whose equity ends below the day before' },
+    ...{ unit: 'count', label: 'Losing days', formula: 'days whose equity ends below that of the previous day' },
     of: (f) => f.dailyChanges.filter(isLoss).length,
   },
   bestDay: {

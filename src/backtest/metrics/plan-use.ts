@@ -2,13 +2,13 @@ import type { Millis } from '../../base/units.ts'
 import type { BotLog, OrderRecord } from '../bot-log.ts'
 import { quantile } from './statistics.ts'
 
-/** How much of its request plan a bot used. */
+/** Use of the request plan by a bot. */
 export interface PlanUse {
   readonly requests: number
-  /** Most requests within any minute. `peakPercent`: the same as a percentage of the plan. */
+  /** Largest number of requests within any minute. `peakPercent`: this number as a percentage of the plan. */
   readonly peakPerMinute: number
   readonly peakPercent: number
-  /** Number of orders that waited for a free request; the next two figures are their waits. */
+  /** Number of orders that waited for a free request; the next two figures are their waiting times. */
   readonly delayed: number
   readonly medianDelayMs: number | null
   readonly longestDelayMs: number | null

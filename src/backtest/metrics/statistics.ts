@@ -1,4 +1,4 @@
-// Functions of a list of numbers. They return undefined if there are too few numbers.
+// Functions of a list of numbers. They return undefined if the list is too short.
 
 export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
@@ -15,7 +15,7 @@ export function deviation(values: readonly number[]): number | undefined {
   return Math.sqrt(sum(values.map((value) => (value - middle) ** 2)) / (values.length - 1))
 }
 
-/** Square root of the mean of the squares, with values above 0 counted as 0. */
+/** Square root of the mean of the squares of all values, in which values above 0 count as 0. */
 export function downsideDeviation(values: readonly number[]): number | undefined {
   if (values.length < 2) return undefined
   return Math.sqrt(sum(values.map((value) => Math.min(0, value) ** 2)) / values.length)

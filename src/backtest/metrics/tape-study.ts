@@ -31,7 +31,7 @@ export class TapeStudy {
   /** First robust price of each token. */
   readonly #firstPrices: (number | undefined)[] = []
   readonly #windows: ReadonlyMap<string, Window>
-  /** Names that creators gave to the charted tokens. */
+  /** Names and symbols of the charted tokens, as their creators chose them. */
   readonly names = new Map<string, { readonly symbol: string; readonly name: string }>()
   /** The charts in the order of their first trade. */
   readonly #charted: [TokenId, Chart][] = []

@@ -10,7 +10,8 @@ import type { RecordedAttempt, RecordedOrder } from './run-record.ts'
 /** Longest time between an attempt of a replay and the attempt of the run that matches it, ms. Both are in the same
  *  lane. */
 const SAME_WITHIN_MS = 10_000
-/** A smaller difference between two times is noise of the clock, so both count as the same instant. */
+/** A difference between two times that is smaller than this is caused by the clock, so both times count as the same
+ *  instant. */
 const SAME_INSTANT_MS = 1_000
 
 /** A property of an attempt that a replay may take from the run's measurements. */
@@ -67,8 +68,8 @@ export class AttemptMatches {
     return nearest
   }
 
-  /** Returns the measured facts of the run's attempt that matches this one; undefined if none does. `moments`: places
-   *  of the run, if the replay plays the run's inputs in their places. */
+  /** Returns the measured facts of the run's attempt that matches this one; undefined if there is none. `moments`:
+   *  points of the run, if the replay plays the run's inputs at their points. */
   of(attempt: Attempt, moments?: Moments): Measured | undefined {
     if (this.#factors.size === 0) return undefined
     const followed = this.#followed.get(attempt.id)
@@ -91,7 +92,7 @@ export class AttemptMatches {
     return this.#followed.get(attemptId)?.landing === 'filled'
   }
 
-  /** Returns the measured facts of an attempt of a followed order. The replay computes the fill right before the place
+  /** Returns the measured facts of an attempt of a followed order. The replay computes the fill right before the point
    *  at which the run's fill was reported. */
   #measuredOf(run: RecordedAttempt, attempt: Attempt, moments: Moments | undefined): Measured {
     const { seen } = run
@@ -116,8 +117,8 @@ export class AttemptMatches {
     const { sentAt, seen, told, final, landing, code, fill } = run
     if (seen === null || told === null || landing === null) return has('landing') ? { landing: 'open' } : {}
     const isSame = distanceMs(run, attempt) <= SAME_INSTANT_MS
-    // A transaction that never landed is reported late. While landing is still simulated, that time is not used as
-    // latency.
+    // A transaction that never landed is reported late. While the landing is still simulated, the time of this report
+    // is not used as latency.
     const hasLanded = landing === 'filled' || landing === 'reverted'
     // A failure may be reported only after finality; a fill is reported when it is first seen.
     const finalMs = landing === 'reverted' && seen === told ? FINALITY_MS : 0
@@ -139,8 +140,8 @@ export class AttemptMatches {
   }
 }
 
-/** Time between the two attempts, ms. It is 0 if the replay's attempt, which is sent at once, lies between the run's
- *  decision and its first report. */
+/** Time between the two attempts, ms. The replay sends an attempt at once. If it sends this one between the run's
+ *  decision and its first report, the time is 0. */
 function distanceMs({ decidedAt, sentAt }: RecordedAttempt, { armedAt }: Attempt): number {
   return Math.max(0, decidedAt - armedAt, armedAt - sentAt)
 }

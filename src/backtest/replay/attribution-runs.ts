@@ -22,9 +22,9 @@ export const amount = (amounts: ByBot, bot: string): number => amounts.get(bot) 
 export interface Replay {
   /** Net result of the replay at the time when the run ended. */
   readonly net: ByBot
-  /** Net result of the replay after all its orders had ended. */
+  /** Net result of the replay after all its orders ended. */
   readonly atEnd: ByBot
-  /** Liquidation value that the run's own positions had when the run ended. */
+  /** Liquidation value of the run's own positions when the run ended. */
   readonly held: ByBot
   readonly matches: AttemptMatches
 }
@@ -52,7 +52,7 @@ export class WholeRun {
       attempt.armedAt > endedAt ? undefined : matches.of(attempt, more.replayed?.moments)
     const backtest = runBacktest(config, this.#market, {
       ...{ partial: true, tolerant: true, measured },
-      // Just after the run's last instant, so that the whole run counts.
+      // Just after the last instant of the run, so that the whole run is included.
       ...{ note: { at: endedAt + 1, foreign: held }, ...more },
     })
     const byBot = (of: (bot: BotOutcome) => number): ByBot =>
@@ -74,7 +74,7 @@ export interface PlayedStart {
   readonly items: ReplayedStart['items']
 }
 
-/** Kinds of inputs that the run received and that a backtest does not have. */
+/** Kinds of inputs of the run that a backtest does not have. */
 export const BESIDE = ['operated', 'gated'] as const
 export type From = (typeof BESIDE)[number]
 
@@ -173,11 +173,11 @@ export interface StepParts {
   readonly ours: Config
 }
 
-/** Number of steps of a run with one start, without operator and without wait for the chain. */
+/** Number of steps for a run with one start, without operator commands and without waits for the chain. */
 export const LEAST_STEPS = 8
 
-/** Steps from the backtest to the run. The first is the backtest again; in each later step, one more factor is replaced
- *  by the run's measurements. */
+/** Steps from the backtest to the run. The first step repeats the backtest. In each later step, measurements of the run
+ *  replace one more factor. */
 export function stepsOf({ whole, parts, record, theirs, ours }: StepParts): Step[] {
   const { start, plan } = record.starts.at(-1) as RecordedStart
   const asRun = { ...ours, service: { ...ours.service, plan } }
@@ -210,7 +210,7 @@ function once(play: () => Replay): () => Replay {
   return () => (replay ??= play())
 }
 
-/** Steps for restarts, for operator commands and for the wait for the chain. A backtest has none of these. */
+/** Steps for restarts, for operator commands and for the wait for the chain. A backtest does not have these. */
 function besideSteps(parts: RunInParts, { starts }: RunRecord): Step[] {
   const has = (from: From): boolean => starts.some((one) => one[from].size > 0)
   const steps: Step[] = []

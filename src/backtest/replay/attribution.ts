@@ -22,7 +22,7 @@ import {
 import { configOf } from './recorded-start.ts'
 import { type RecordedStart, RunRecord } from './run-record.ts'
 
-/** Difference between the results of a run and of its backtest, divided by factor, in lamports. */
+/** Difference between the results of a run and of its backtest, split by factor, in lamports. */
 export interface Difference {
   readonly liveLamports: number
   readonly backtestLamports: number
@@ -151,10 +151,12 @@ function notesOf({ starts }: RunRecord, code: string, backtestCode: string, inPa
   return [
     ...(starts.every(({ start }) => start.code === code) ? [] : [`${another} the run`]),
     ...(code === backtestCode ? [] : [`${another} the backtest`]),
-    ...(inParts ? [] : [`the tape of a start was dropped, so the ${starts.length} starts are replayed as one`]),
+    ...(inParts
+      ? []
+      : [`the tape of a start was dropped, so the ${starts.length} starts are replayed together as one start`]),
     ...(inParts || starts.every(({ start }) => start.config === last.config)
       ? []
-      : ['the configuration changed between its starts; the last one is used']),
+      : ['the configuration changed between the starts of the run; the last one is used']),
   ]
 }
 
@@ -169,8 +171,8 @@ function recordOf(live: JournalReader, segments: readonly Segment[], read: RowsR
   return record
 }
 
-/** Returns the fill models of the backtest's report by bot. A bot that the report does not name has the model of the
- *  report. */
+/** Returns the fill models of the backtest's report by bot. A bot without an entry in the report has the report's
+ *  general model. */
 function modelsOf({ fillModel, bots }: ReportedRun): ModelOf {
   const own = new Map(bots.map((bot) => [bot.name, bot.fillModel]))
   return (bot) => ({ ...DEFAULT_FILL_MODEL, ...(own.get(bot) ?? fillModel.numbers) })

@@ -4,23 +4,24 @@ import type { Timer } from '../../engine/recovered-money.ts'
 import { nextFiring } from '../../engine/timers.ts'
 import type { SegmentParts } from '../../runtime/segment.ts'
 
-/** A place between two rows of a recorded run. */
+/** A point between two rows of a recorded run. */
 export interface Place {
   readonly seq: Seq
   readonly time: Millis
 }
 
-/** Distance from the seq of a place to a place between it and the next or the previous one. */
+/** Distance in seqs between a point and another point just before or after it, so that the other point stays between
+ *  the same neighbours. */
 export const HALF = 0.5
 
-/** Functions that a replay runs at the places of a recorded run's inputs. */
+/** Functions that a replay runs at the points of a recorded run's inputs. */
 export class Moments {
   readonly #waiting = new Map<Seq, Set<() => void>>()
-  /** Time of the last place. */
+  /** Time of the last point. */
   time: Millis = 0
   #reached: Seq = 0
 
-  /** Runs a function when the replay reaches the place. Returns undefined if the replay has passed it. */
+  /** Runs a function when the replay reaches the point. Returns undefined if the replay has passed it. */
   at(seq: Seq, run: () => void): Cancel | undefined {
     if (seq <= this.#reached) return undefined
     const there = this.#waiting.get(seq) ?? new Set()
@@ -40,7 +41,7 @@ export class Moments {
   }
 }
 
-/** The places at which the timers of a recorded run fired or were cleared. */
+/** The points at which the timers of a recorded run fired or were cleared. */
 export class TimerPlaces {
   /** Timers that have not fired yet, with the time at which each is due. */
   readonly #armed = new Map<number, { readonly timer: Timer; readonly at: Millis }>()
@@ -66,8 +67,9 @@ export class TimerPlaces {
     this.#armed.delete(id)
   }
 
-  /** Place at which the run's timer with the same due time fired; undefined if it is not recorded. If the run cleared
-   *  the timer after it was due, the place is right after the clearing, because the timer had not fired until then. */
+  /** Point at which the run's timer with the same due time fired; undefined if it is not recorded. If the run cleared
+   *  the timer after it was due, this is the point right after the clearing, because the timer had not fired until
+   *  then. */
   of(timer: Timer, at: Millis): Seq | undefined {
     const key = keyOf(timer, at)
     const cleared = this.#cleared.get(key)
@@ -80,8 +82,8 @@ function keyOf({ bot, owner, name }: Timer, at: Millis): string {
   return `${bot} ${owner} ${name} ${at}`
 }
 
-/** Returns a hold that fires a timer of the replay where the run fired it. A timer that the run cleared does not fire
- *  before that place. */
+/** Returns a function that fires a timer of the replay at the point at which the run fired it. A timer that the run
+ *  cleared does not fire before the point of the clearing. */
 export function holdOf(timers: TimerPlaces, moments: Moments): SegmentParts['hold'] {
   return (timer, at, fire) => {
     const seq = timers.of(timer, at)

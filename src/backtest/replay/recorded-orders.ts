@@ -16,21 +16,22 @@ export interface RecordedOrdersOptions {
   readonly matches: AttemptMatches
   readonly moments: Moments
   readonly modelOf: ModelOf
-  /** The gateway for orders that the run did not make. */
+  /** The gateway for orders that only the replay made. */
   readonly inner: GatewayPort
   readonly post: (input: Input) => void
   readonly executorOf: (account: string) => PaperExecutor
 }
 
-/** The gateway of a replay that takes the landing of its orders from the run. An order that the run made too receives
- *  the run's reports, each in its place, so that waits, lost answers, repetitions and forks need no model. The amounts
+/** The gateway of a replay that takes the landing of its orders from the run. An order that the run also made receives
+ *  the run's reports, each at its point, so that waits, lost answers, repetitions and forks need no model. The amounts
  *  and fees of its fills come from the model or from the run. */
 export class RecordedOrders implements GatewayPort {
   readonly #options: RecordedOrdersOptions
   readonly #followed = new Set<string>()
   /** Last report of each fill by signature, without reversed fills. */
   readonly #fills = new Map<string, Fill>()
-  /** Result that the model gives to an attempt that was filled in the run; undefined until the model has one. */
+  /** Result that the model gives to an attempt that was filled in the run; undefined until the model has computed
+   *  it. */
   readonly #simulated = new Map<string, Outcome | undefined>()
   /** Ids of attempts that the model did not fill. */
   readonly #failed = new Set<string>()
@@ -87,7 +88,7 @@ export class RecordedOrders implements GatewayPort {
   }
 
   /** Starts the model's execution of an attempt, unless the amounts are taken from the run. The model fills the attempt
-   *  between the place of its first report and the place of its fill. */
+   *  between the point of its first report and the point of its fill. */
   #begin(order: Order, attemptId: string): void {
     const { matches, moments, executorOf } = this.#options
     if (matches.has('impact') || this.#simulated.has(attemptId)) return

@@ -18,7 +18,7 @@ import type { RecordedOrders, RecordedOrdersOptions } from './recorded-orders.ts
 /** State of a recorded start, and the inputs that came from outside, for its replay. */
 export interface ReplayedStart {
   readonly start: StartInput
-  /** Whether the bots have the accounts that they had in the run; otherwise each has a backtest account. */
+  /** Whether the bots have the same accounts as in the run; otherwise each has a backtest account. */
   readonly inOwnAccounts: boolean
   /** Yields everything that happened in the start, in order. */
   readonly items: (mints: Mints) => Iterable<SegmentItem>
@@ -26,7 +26,7 @@ export interface ReplayedStart {
   readonly told: ReadonlyMap<Seq, Input>
   readonly moments: Moments
   readonly hold: SegmentParts['hold']
-  /** Creates the gateway for orders that the run made too; undefined if all orders are simulated. */
+  /** Creates the gateway for orders that the run also made; undefined if all orders are simulated. */
   readonly orders: ((run: Pick<RecordedOrdersOptions, 'inner' | 'post' | 'executorOf'>) => RecordedOrders) | undefined
 }
 
@@ -35,7 +35,7 @@ export interface TakenOver {
   readonly money: RecoveredMoney
   readonly stopped: readonly StoppedBot[]
   readonly heard: (input: Input) => Input
-  /** Fills that the inputs report. A paper wallet contains them from the beginning. */
+  /** Fills that the inputs report. A paper wallet includes them from the beginning. */
   readonly fills: readonly Fill[]
 }
 
@@ -61,7 +61,7 @@ export function takenOver({ start, told }: ReplayedStart, bots: readonly BotSett
   return {
     money: {
       ...money,
-      // Bots that share an account only in the run get its whole balance each.
+      // Bots that share an account only in the run each get its whole balance.
       accounts: money.accounts.flatMap((one) =>
         [...(heirs.get(one.account) ?? [])].map((account) => ({ ...one, account, slot: 0 })),
       ),

@@ -5,7 +5,7 @@ import { type ReplayReport, readableSegments, replaySegments } from './segments.
 import type { FromReplayThread } from './segments-thread.ts'
 
 /** Replays every segment of a journal, and proves its rows. If the strategies ran in a thread, they are replayed in a
- *  thread, so that timers that they leave behind end with it. */
+ *  thread, so that timers that they leave running end with it. */
 export async function replayJournal(journal: string, report: ReplayReport): Promise<void> {
   if (!isIsolated(journal)) return replaySegments(journal, report)
   const { promise, resolve, reject } = Promise.withResolvers<void>()

@@ -17,16 +17,16 @@ export interface RecordedAttempt {
   readonly orderId: string
   /** Size of a buy; null for a sale. */
   readonly orderedLamports: Lamports | null
-  /** Time of the decision. If the order was sent again, it is the time of the first report about this attempt. */
+  /** Time of the decision. If the order was sent again: time of the first report about this attempt. */
   readonly decidedAt: Millis
   /** Time at which the engine received the first report about the attempt. */
   readonly sentAt: Millis
-  /** Place of the first report about the landing; null if the engine received none. The same holds for `told` and
+  /** Point of the first report about the landing; null if the engine received none. The same applies to `told` and
    *  `final`. */
   seen: Place | null
-  /** Place of the report of the outcome. */
+  /** Point of the report of the outcome. */
   told: Place | null
-  /** Place of the report that made the outcome final. */
+  /** Point of the report that made the outcome final. */
   final: Place | null
   landing: 'filled' | 'reverted' | 'absent' | 'refused' | 'unsent' | null
   /** Code of the failure; '' if there was none. */
@@ -51,7 +51,7 @@ export interface RecordedStart {
   endedAt: Millis
   /** Positions held at `endedAt`. */
   held: readonly Position[]
-  /** News of the feed, the final stop, and the outcomes of orders that an earlier start had decided. */
+  /** Events of the feed, the stop at the end, and the outcomes of orders that an earlier start had decided. */
   readonly carried: Map<Seq, Input>
   /** All other operator commands, and changed lists. */
   readonly operated: Map<Seq, Input>
@@ -168,7 +168,7 @@ export class RunRecord {
       Object.assign(known, { ...told, landing: 'filled', fill, ...(fill.final && { final: place }) })
     else if (feeLamports !== undefined)
       Object.assign(known, { ...told, final: place, landing: 'reverted', code, feeLamports })
-    // Another attempt filled the sale, so this attempt ended without effect.
+    // Another attempt filled the sale, so this attempt ended without an effect.
     else if (state === 'not_executed' || code === 'ABSENT' || state === 'filled')
       Object.assign(known, { ...told, landing: 'absent' })
     else if (state === 'refused' || state === 'failed' || (state === 'accepted' && MOVES_ON.has(code)))
@@ -196,7 +196,7 @@ export class RunRecord {
   }
 }
 
-/** Codes of refusals after which an order is sent again at once with another setting, and not after a delay. */
+/** Codes of refusals after which an order is sent again at once with a changed setting, instead of after a delay. */
 const MOVES_ON: ReadonlySet<string> = new Set<ErrorCode>([
   'SLIPPAGE_EXCEEDED',
   'PRIORITY_FEE',
@@ -204,7 +204,7 @@ const MOVES_ON: ReadonlySet<string> = new Set<ErrorCode>([
   'PLAN_REFUSED',
 ])
 
-/** Returns the map that collects this input, which is neither a report nor a timer. */
+/** Returns the map in which this input is stored. The input is neither a report nor a timer. */
 function toldIn({ carried, operated, gated }: RecordedStart, input: Input): Map<Seq, Input> {
   if (input.kind === 'feed' || input.kind === 'gap' || input.kind === 'source') return carried
   if (input.kind === 'list') return operated

@@ -23,12 +23,12 @@ export interface ReplayReport {
   readonly outcome: (outcome: Outcome) => void
   /** Receives each row that contradicts the journal's own record. */
   readonly finding: (finding: Finding) => void
-  /** Receives the number of rows that were replayed, and of all rows; both are equal while the rows are proved. */
+  /** Receives the number of rows that were replayed, and of all rows; during the proof of the rows both are equal. */
   readonly progress?: RowsReport
 }
 
-/** Replays every recorded segment, and proves every row. All strategies are loaded first. After that, no code of theirs
- *  runs except their handlers. */
+/** Replays every recorded segment, and proves every row. All strategies are loaded first. After that, only their
+ *  handlers run. */
 export async function replaySegments(journal: string, report: ReplayReport): Promise<void> {
   const reader = openReader(journal)
   try {
@@ -82,12 +82,13 @@ function replayed(
   }
 }
 
-/** Returns the strategies of a segment by the names in its settings, or the reason why they cannot be loaded. */
+/** Returns the strategies of a segment, by the names in its settings. If they cannot be loaded, returns the reason. */
 export async function recordedStrategies({ start }: Segment): Promise<ReadonlyMap<string, Strategy> | string> {
   try {
     const names = [...new Set(start.bots.map(({ strategy }) => strategy))]
     const loaded: LoadedStrategy[] = await Promise.all(names.map((name) => loadStrategy(name)))
-    if (codeHash(loaded) !== start.code) return 'other code recorded it: Sluice or a strategy has changed since'
+    if (codeHash(loaded) !== start.code)
+      return 'it was recorded with other code: Sluice or a strategy has changed since'
     return new Map(loaded.map(({ name, strategy }) => [name, strategy]))
   } catch (error) {
     if (error instanceof SluiceError) return error.message

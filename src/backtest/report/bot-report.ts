@@ -33,7 +33,7 @@ export interface BotReportInput {
   readonly from: Millis
   readonly to: Millis
   readonly requestsPerMinute: number
-  /** The bot's fill model, if it is not that of the report. */
+  /** The bot's fill model, if it differs from that of the report. */
   readonly ownModel?: FillModel | undefined
 }
 
@@ -51,7 +51,7 @@ export interface TripRow {
   readonly feesSol: number
   readonly valueSol: number
   readonly netSol: number
-  /** Lowest and highest robust price during the trade, as distances from the price paid per token; null if no price is
+  /** Lowest and highest robust price during the trade, relative to the price paid per token; null if no price is
    *  known. */
   readonly worstPercent: number | null
   readonly bestPercent: number | null
@@ -67,9 +67,9 @@ export interface FillRow {
   readonly reason: string
 }
 
-/** How far the fills depend on estimated depths. */
+/** Dependence of the fills on estimated depths. */
 export interface DepthReport {
-  /** Number of fills on the curve, whose depth follows from the price. `assumedFills`: sales into pools of unknown
+  /** Number of fills on the curve, whose depth is computed from the price. `assumedFills`: sales into pools of unknown
    *  depth. `estimatedFills`: fills in pools whose depth is estimated from prints. */
   readonly curveFills: number
   readonly assumedFills: number
@@ -77,7 +77,7 @@ export interface DepthReport {
   /** Ratio of the upper to the lower quartile of a pool's estimates; orders are filled at the lower one. Geometric mean
    *  over the estimated fills; null if there are none. */
   readonly spread: number | null
-  /** What the estimated fills would have brought more at the upper quartile. */
+  /** Extra proceeds of the estimated fills if the depth were the upper quartile. */
   readonly upperSol: number
 }
 
@@ -86,7 +86,7 @@ export interface BotReport extends CostTable, TagGroups {
   readonly name: string
   readonly strategy: string
   readonly params: Json
-  /** Numbers of the bot's fill model, if they are not those of the report's `fillModel`. */
+  /** Numbers of the bot's fill model that differ from the report's `fillModel`. */
   readonly fillModel?: Partial<FillModel>
   readonly startSol: number
   readonly orders: number
@@ -99,7 +99,7 @@ export interface BotReport extends CostTable, TagGroups {
   readonly withoutBest: readonly { readonly tokens: number; readonly netSol: number }[]
   /** Percentage of all trades that ended as total losses. */
   readonly endedAtZeroPercent: number | null
-  /** Number of buys that were decided and not filled, by reason. */
+  /** Number of buys that were decided but not filled, by reason. */
   readonly missedEntries: Readonly<Record<string, number>>
   readonly inSample: Group
   readonly holdOut: Group
@@ -123,7 +123,7 @@ export interface BotReport extends CostTable, TagGroups {
   readonly equity: readonly (readonly [Millis, number])[]
 }
 
-/** Report of one bot. The backtest of `input.result` must have run with `logged`. */
+/** Report of one bot. The backtest of `input.result` must have been run with `logged`. */
 export function botReport(input: BotReportInput): BotReport {
   const { result, startLamports, valueLamports, from, to, equity } = input
   const { log } = result

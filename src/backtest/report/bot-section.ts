@@ -89,7 +89,7 @@ function costs({ grossSol, netSol, costs: kinds }: BotReport): Html {
   const isGain = grossSol > 0
   const ofGross = (value: number): string => (isGain ? percentText((value / grossSol) * 100, 0) : '')
   return html`<h3>From gross to net</h3>
-${isGain ? '' : html`<p class="quiet">The decisions earned nothing before costs, so costs have no share of it.</p>`}
+${isGain ? '' : html`<p class="quiet">The decisions earned nothing before costs, so the costs cannot be shown as a share of it.</p>`}
 ${table(
   FIGURES.slice(0, isGain ? 3 : 2),
   [
@@ -100,7 +100,7 @@ ${table(
 )}`
 }
 
-/** Returns the figures that hint at luck, or at sensitivity to costs. */
+/** Returns the figures that may show luck, or sensitivity to costs. */
 function doubts(bot: BotReport, report: Report): Html {
   const { missedSol } = report
   const part = ({ name, trades, netSol, medianSol }: Group): [string, Html] => [
@@ -162,7 +162,7 @@ function furtherRows({ netSol: ownSol }: BotReport, further: BotExtras | undefin
     [`random entries with the same exits, median of ${seeds}`, percentText(medianPercent)],
     ['their 5 % and 95 % quantiles', `${percentText(p5Percent)} to ${percentText(p95Percent)}`],
     [
-      'random runs below the own entries, with the 95 % interval',
+      "random runs with a lower result than the bot's entries, with the 95 % interval",
       `${percentText(beatenPercent, 0)} \u00b1 ${percentText(beatenErrorPercent, 0)}`,
     ],
   ]
@@ -220,7 +220,7 @@ function periods({ byDay, byWeek, byMonth, byWeekday }: BotReport): Part {
   return some.map(([title, kind]) => (kind.length < 2 ? '' : folded(title, 'Opened on, UTC', kind)))
 }
 
-/** Tables of the trades by tag; none if the strategy gives no tags. */
+/** Tables of the trades by tag; none if the strategy sets no tags. */
 function tags({ byEntryTag, byExitTag }: BotReport): Html {
   const name = (tag: string): Part => (tag === '' ? html`<i>no tag</i>` : tag)
   const part = (head: string, some: readonly Group[]): Part => (some.length === 0 ? '' : groupTable(head, some, name))
@@ -281,7 +281,7 @@ function trades(trips: readonly TripRow[], report: Report): Html {
   return html`${trips.length > MOST_ROWS ? html`<p class="quiet">The last ${MOST_ROWS} trades; all trades are in report.json and results.db.</p>` : ''}${table(columns, rows)}`
 }
 
-/** A text is the mint of a token. */
+/** Formats a metric. A value that is a text is the mint of a token. */
 function figureOf(metric: Metric, report: Report): Part {
   return typeof metric.value === 'string' ? tokenName(metric.value, report) : metricText(metric)
 }
@@ -320,5 +320,5 @@ function groupTable(head: string, groups: readonly Group[], name: (text: string)
       seconds(group.holdingSeconds),
     ]),
   )}</div>
-${shown.length < groups.length ? html`<p class="quiet">The ${half} best and the ${half} worst of ${groups.length}.</p>` : ''}`
+${shown.length < groups.length ? html`<p class="quiet">The ${half} best and the ${half} worst of ${groups.length} groups.</p>` : ''}`
 }

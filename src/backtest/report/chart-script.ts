@@ -1,5 +1,5 @@
 // The drawing of a chart as SVG, and the tools of a chart in a page. A page contains the source text of these functions
-// and of PLOT, so that its script draws a zoomed chart exactly as the report does. They therefore use nothing of other
+// and of PLOT, so that its script draws a zoomed chart exactly as the report does. They therefore use no code of other
 // files.
 /** Content of a chart. Times are ms after `start`, so that the page stays small. */
 export interface ChartData {
@@ -14,7 +14,7 @@ export interface ChartData {
   readonly volume: readonly (readonly [time: number, buys: number, sales: number])[]
   /** Whether to fill the area between the line and 0. */
   readonly area: boolean
-  /** Whether the scale can be logarithmic: every value is positive. */
+  /** Whether the scale can be logarithmic, because every value is positive. */
   readonly mayBeLog: boolean
 }
 
@@ -75,7 +75,7 @@ export function drawChart(data: ChartData, view: ChartView): string {
     ...(area && path !== '' ? [`<path class="area" d="M${line.join('L')}${ends}"/>`] : []),
     ...volumeBars(data, view, scale),
     path,
-    // A buy is a triangle from below and a sale one from above, so that they differ not only in colour.
+    // A buy is a triangle that points up, and a sale one that points down, so that they differ not only in colour.
     ...seen.map(({ time, value, side, text }) => {
       const d = `M${x(time)} ${y(value)}l-7 ${side === 'buy' ? '12h14Z' : '-12h14Z'}`
       return `<path class="${side}" d="${d}"><title>${escaped(text)}</title></path>`
@@ -109,7 +109,7 @@ export function scaleOf(values: readonly number[], data: ChartData, { from, to, 
     high = Math.max(high, on(value))
   }
   if (low > high) [low, high] = [0, 1]
-  // With a smaller spread, the ticks would differ by less than the precision of numbers.
+  // With a smaller spread, the ticks would be closer together than the precision of numbers allows.
   const isLevel = high - low <= Math.abs(low) * 1e-9
   const margin = (isLevel ? Math.abs(low) * 0.01 : (high - low) * 0.06) || 1
   low -= margin
@@ -144,7 +144,7 @@ export function ticksOf({ low, high }: Pick<Scale, 'low' | 'high'>, isLog: boole
   return ticks
 }
 
-/** Draws the volume below the line: the sales of each bar stand on its buys. */
+/** Draws the volume below the line: the sales of each bar are drawn on top of its buys. */
 export function volumeBars({ volume, height }: ChartData, { from, to, width }: ChartView, scale: Scale): string[] {
   if (volume.length === 0) return []
   const room = width - PLOT.left - PLOT.right
@@ -192,7 +192,7 @@ export function valueText(value: number, unit: ChartData['unit']): string {
   return value.toFixed(unit === 'SOL' ? 3 : 2).replace('-', '−')
 }
 
-/** UTC time as far as it differs within a chart of `span` ms. */
+/** UTC time, with the parts that differ within a chart of `span` ms. */
 export function timeText(time: number, span: number): string {
   const text = new Date(time).toISOString().replace('T', ' ')
   if (span > 2 * 86_400_000) return text.slice(5, 10)

@@ -5,7 +5,7 @@ import type { Report } from './report.ts'
 
 /** Inputs and results of a run, by name, for a comparison with another run. */
 export interface RunFacts {
-  /** Kind of source. A journal has fewer facts than a report, and some of its facts mean something else. */
+  /** Kind of source. A journal has fewer facts than a report, and some of its facts have a different meaning. */
   readonly source: 'report' | 'journal'
   /** Version of the tape's identity; absent for a journal. */
   readonly tapeIdentity?: number
@@ -15,7 +15,7 @@ export interface RunFacts {
   readonly results: ReadonlyMap<string, ReadonlyMap<string, number>>
 }
 
-/** A value that differs between run a and run b; null if the run does not have the value. */
+/** A value that differs between the runs a and b; null if a run does not have the value. */
 export interface Difference<T> {
   readonly what: string
   readonly a: T | null
@@ -35,7 +35,8 @@ export function compareRuns(a: RunFacts, b: RunFacts): Comparison {
   const differences = sideBySide(a.made, b.made).filter(
     ({ what, ...one }) =>
       one.a !== one.b &&
-      // A fact that only one kind of source has is not a difference. Hashes of two identity versions always differ.
+      // A fact that only one kind of source has is not a difference. Hashes of two identity versions are always
+      // different.
       (a.source === b.source || (one.a !== null && one.b !== null)) &&
       (what !== TAPE || isComparable),
   )
@@ -56,14 +57,14 @@ function tapeNotes(a: RunFacts, b: RunFacts): string[] {
   )
   if (older.length > 0)
     return [
-      `tape: ${older.join(' and ')} recorded an earlier identity of a tape, which cannot be compared with the present one; run ${older.length === 1 ? 'its backtest' : 'both backtests'} again to compare the tapes`,
+      `tape: ${older.join(' and ')} ${older.length === 1 ? 'contains' : 'contain'} an earlier version of the tape's identity, which cannot be compared with the present version; run ${older.length === 1 ? 'its backtest' : 'both backtests'} again to compare the tapes`,
     ]
   return a.source === 'report' && b.source === 'report'
     ? []
     : ['tape: not compared, because a journal records no identity of its tape']
 }
 
-/** Finds the number of equal decisions at the start, and the first pair that differs. */
+/** Returns the number of equal decisions at the beginning, and the first pair that differs. */
 export function firstDifference(
   a: Iterable<Decision>,
   b: Iterable<Decision>,
@@ -79,7 +80,7 @@ export function firstDifference(
   }
 }
 
-/** Whether two decisions are the same. Compares content and time, because each run numbers its orders itself. */
+/** Whether two decisions are the same. Compares content and time, because each run has its own numbers of orders. */
 function isSame(a: Decision, b: Decision): boolean {
   return (
     a.time === b.time &&
@@ -127,7 +128,7 @@ export function factsOfReport(report: Report): RunFacts {
       ['orders', orders],
       ['buys', buys],
       ['sales', sells],
-      // Times are not results, and the difference of two times has no meaning here.
+      // Times are not results, and a difference between two times has no meaning here.
       ...metrics.flatMap(({ label, unit, value }): [string, number][] =>
         typeof value === 'number' && unit !== 'time'
           ? [[UNITS.includes(unit) ? `${label}, ${unit}` : label, value]]

@@ -7,7 +7,7 @@ interface ModelText {
   readonly limits: string[]
 }
 
-/** Describes the fill models of these bots in sentences: their assumptions and their limits. A sentence that holds for
+/** Describes the fill models of these bots in sentences: their assumptions and their limits. A sentence that applies to
  *  a single bot only begins with its name. */
 export function fillModelSentences(bots: readonly { readonly name: string; readonly model: FillModel }[]): ModelText {
   const [first, ...others] = bots.map(({ name, model }) => ({ name, ...sentencesOf(model) }))
@@ -16,7 +16,9 @@ export function fillModelSentences(bots: readonly { readonly name: string; reado
     assumed.filter((sentence) => !first.assumed.includes(sentence)).map((sentence) => `${name}: ${sentence}`),
   )
   const whose =
-    own.length === 0 ? [] : [`Assumptions of ${first.name}; the other bots differ where their name is given.`]
+    own.length === 0
+      ? []
+      : [`Assumptions of ${first.name}; the other bots differ where a sentence begins with their name.`]
   return { assumed: [...whose, ...first.assumed, ...own], limits: first.limits }
 }
 
@@ -28,15 +30,15 @@ function sentencesOf(model: FillModel): ModelText {
       ...landingSentences(model),
       ...impactSentences(model),
       `The venue takes ${rounded(venueFeePercent)} % each way and the service ${rounded(serviceFeePercent)} %. Each transaction, even a failed one, costs ${formatSol(networkFee(null, model))} SOL if the service chooses the priority fee. A token account costs ${rent} SOL of rent until its last token is sold.`,
-      'After a gap of the feed no order is filled at older prices: a sale waits for new prints.',
+      'After a gap of the feed, no order is filled at prices from before the gap: a sale waits for new prints.',
       ...worthlessSentences(model),
-      'Open positions count at their liquidation value, before network fee and rent, at the lower one of the robust price and the price of their exits.',
+      'Open positions count at their liquidation value, before network fee and rent, at the lower of the robust price and the price of their exits.',
     ],
     limits: [
       'Traders on the tape do not react to these orders.',
       "The service's document names no fee: unless it is measured (--calibrate), the fee is a guess (`paper.serviceFeePercent`).",
-      'Strategies start without a warm-up, because the tape begins there; with --from the warm-up is the tape before it.',
-      'One tape is one market: parameters chosen on it will do worse on the next one.',
+      'Strategies start without a warm-up, because there is no tape before the start; with --from, the tape before that time is the warm-up.',
+      'One tape is one market: parameters that were chosen on this tape will do worse on the next one.',
     ],
   }
 }
@@ -50,22 +52,24 @@ function landingSentences(model: FillModel): string[] {
       : `Half of the orders land within ${seconds(latencyMs.p50)} of being sent, 95 % within ${seconds(latencyMs.p95)}, plus one slot of ${seconds(slotMs)}.`,
     landingFailurePercent === 0
       ? 'Every transaction lands.'
-      : `${rounded(landingFailurePercent)} % of them never land in a quiet market; with ${crowdPrints} prints per slot twice as many, with a quarter of the usual priority fee twice as many again.`,
+      : `${rounded(landingFailurePercent)} % of the orders never land in a quiet market. With ${crowdPrints} prints per slot, twice as many do not land; with a quarter of the usual priority fee, the number doubles again.`,
     isAtOnce
-      ? 'An order is filled at the price that the last sized print left. Beyond its slippage it fails and pays its fee.'
-      : 'An order is filled at the worst price that its pool had in the slot in which it landed, beginning with the price that the last sized print before that slot left. Beyond its slippage it fails and pays its fee.',
+      ? 'An order is filled at the price after the last sized print. If that price exceeds its slippage, the order fails and pays its fee.'
+      : 'An order is filled at the worst price that its pool had in the slot in which it landed, beginning with the price after the last sized print before that slot. If that price exceeds its slippage, the order fails and pays its fee.',
     noisePercent >= FREE_FILL_MODEL.noisePercent
-      ? 'Each sized print becomes the price at once, at any distance from the print before it.'
-      : `A print whose trade began more than ${rounded(noisePercent)} % away from where the trade before it ended counts as an alternative until another print refutes it; three in a row become the price.`,
+      ? 'Each sized print becomes the price at once, even if it is far from the print before it.'
+      : `If a print's trade began more than ${rounded(noisePercent)} % away from the price at which the trade before it ended, the print is only a possible price until another print refutes it. After three such prints in a row, the last one becomes the price.`,
   ]
 }
 
 function impactSentences({ impact, impactHalvesAfterPools }: FillModel): string[] {
   if (impact === 'none')
-    return ['No order moves a price: pools of any depth are assumed, and a print leaves its own price.']
+    return [
+      "No order moves a price: pools are assumed to have unlimited depth, and the price after a print is the print's own price.",
+    ]
   return [
     "Depth is a constant product: pump.fun's curve, inverted from the price, for a token whose launch was seen and that was never dearer than the curve goes; else the lower quarter of what consecutive prints say of the pool, at most that of a fresh migration. Nothing is bought into an unknown pool (DEPTH_UNKNOWN).",
-    `An order's own impact is paid in full. Earlier orders of the same side add theirs, as if all were one; the other side takes it back. It halves each time that others have traded ${rounded(impactHalvesAfterPools)} times the SOL of the pool.`,
+    `An order pays its own price impact in full. Earlier orders of the same side add to the impact, as if all were one order; orders of the other side reduce it. The impact halves each time that others have traded ${rounded(impactHalvesAfterPools)} times the SOL of the pool.`,
     'Sales have price impact: each one is filled against the depth that the pool has left.',
   ]
 }
@@ -78,7 +82,7 @@ function worthlessSentences({ deadAfterMs, honeypot }: FillModel): string[] {
       ? `A token without a sized print for ${seconds(deadAfterMs)} is worth nothing.`
       : 'A token keeps its last price even if it has no print for a long time.',
     canTrap
-      ? `A token with ${honeypot.buys} buys cannot be sold before it has two sales by others, and ${honeypot.salesPercent} % as many as buys.`
+      ? `A token with ${honeypot.buys} buys cannot be sold before others have made at least two sales, and ${honeypot.salesPercent} % as many sales as buys.`
       : 'Every token can be sold.',
   ]
 }

@@ -1,6 +1,6 @@
 import { printable } from '../../base/text.ts'
 
-/** HTML that is written unescaped. */
+/** HTML that is inserted without escaping. */
 export class Html {
   readonly text: string
 
@@ -41,8 +41,8 @@ export interface PageScript {
   readonly source: string
 }
 
-/** A page in one file, without external resources. Its content security policy forbids these, and every script but
- *  `script`. */
+/** A page in one file, without external resources. Its content security policy forbids external resources, and every
+ *  script except `script`. */
 export function document(title: string, body: Html, script?: PageScript): string {
   return html`${new Html('<!doctype html>')}
 <html lang="en">

@@ -2,7 +2,8 @@ import { DEFAULT_FILL_MODEL, type FillModel } from '../../engine/accounting/fill
 import { EXACT_POOLS } from './exact-pools.ts'
 import type { CalibrationReport, ExactPools } from './report.ts'
 
-/** One line: how far the fill model is off on the exact pools, and on the own fills of a calibrating journal. */
+/** One line about the error of the fill model on the exact pools, and on the own fills of a journal that calibrates
+ *  it. */
 export function modelErrorLine(models: readonly FillModel[], calibration: CalibrationReport | undefined): string {
   return `${exactPoolsText(EXACT_POOLS)}${settingsText(models)} ${ownFillsText(calibration)}`
 }
@@ -21,18 +22,18 @@ export function exactPoolsText(measured: ExactPools): string {
     refusedSol,
   } = measured
   const ground = `On exact pools (${date}: ${bots} bots, ${seeds} seeds, ${fills} fills)`
-  const random = `random entries are ${randomPessimismPercent.toFixed(1)} % of the SOL traded too low`
+  const random = `the profit of random entries is too low by ${randomPessimismPercent.toFixed(1)} % of the SOL traded`
   const upper = `${Math.abs(upperPercent).toFixed(1)} % of the SOL traded (${upperBot}, upper 95 % bound)`
   const refused =
     refusedSol < 0
-      ? ` Buys that the model refuses for slippage and the pool fills would have lost up to ${(-refusedSol).toFixed(1)} SOL a seed (${refusedBot}).`
+      ? ` Buys that the model refuses because of slippage, but that the pool fills, would have lost up to ${(-refusedSol).toFixed(1)} SOL per seed (${refusedBot}).`
       : ''
   return flattered.length === 0
-    ? `${ground} no bot's simulated profit was above the exact one: the closest was ${upper} below it, and ${random}.${refused}`
+    ? `${ground} no bot's simulated profit was above the exact profit: the closest was ${upper} below it, and ${random}.${refused}`
     : `${ground} the simulated profit of ${flattered.length} bots may be too high, by up to ${upper}, and ${random}.${refused}`
 }
 
-/** The figures hold for the default settings only. */
+/** Text for models with other settings, because the figures apply to the default settings only. */
 function settingsText(models: readonly FillModel[]): string {
   const defaults = Object.entries(DEFAULT_FILL_MODEL)
   const others = defaults.flatMap(([key, value]) =>
@@ -42,7 +43,7 @@ function settingsText(models: readonly FillModel[]): string {
 }
 
 function ownFillsText(calibration: CalibrationReport | undefined): string {
-  if (calibration === undefined) return 'No own fill was compared (--calibrate).'
+  if (calibration === undefined) return 'No own fill was compared (see --calibrate).'
   const { compared, medianErrorPercent, flatteredPercent } = calibration
   if (medianErrorPercent === null || flatteredPercent === null) return 'None of the own fills could be compared.'
   const side = medianErrorPercent < 0 ? 'worse' : 'better'

@@ -22,7 +22,7 @@ ${ground(report)}`,
   )
 }
 
-/** Summary of the tape and the code, by which the reader can judge the results. */
+/** Summary of the tape and the code, which a reader needs to judge the results. */
 function groundLine({ tape, hashes }: Report): Html {
   const { gaps, gapSeconds, watchedTokens, missingTokens, noisePercent } = tape
   const { config, code, strategies, sluice } = hashes
@@ -74,7 +74,7 @@ function summary({ bots }: Report): Html {
   return table([{ head: 'bot' }, ...heads.map((head) => ({ head, number: true }))], rows)
 }
 
-/** Section on the tape, the code and the model that the results are based on. */
+/** Section on the tape, the code and the model on which the results are based. */
 function ground({ tape, plan, fillModel, hashes, sluice }: Report): Html {
   return html`<section>
 <h2>Assumptions and data</h2>
@@ -120,13 +120,16 @@ ${pairs([
   ['real fills, and attempts whose landing is known', `${measured.fills}, ${measured.decided}`],
   ['sending to landing', latency ?? few],
   ['never landed', percent(landingFailurePercent)],
-  ['losses relative to a quiet market at the usual fee', plain(lossFactor, 2)],
+  ['lost transactions relative to a quiet market at the usual fee', plain(lossFactor, 2)],
   [
     "priority fee of the service's choice, SOL",
     autoPriorityFeeLamports === null ? few : plain(autoPriorityFeeLamports / 1e9, 6),
   ],
   ['fee of the venue, of the service', `${percent(venueFeePercent)}, ${percent(serviceFeePercent)}`],
-  [`fills better than predicted, median of ${compared}`, percentText(medianErrorPercent, 2)],
+  [
+    `difference of real fills from the prediction (positive: better), median of ${compared}`,
+    percentText(medianErrorPercent, 2),
+  ],
   ['fills worse than predicted', percentText(flatteredPercent)],
   ['fills not compared, in gaps of the tape', unheard],
 ])}`

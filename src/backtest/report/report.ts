@@ -33,7 +33,7 @@ export interface Report {
     readonly limits: readonly string[]
     /** Comparison with real fills; null without --calibrate. */
     readonly calibration: CalibrationReport | null
-    /** How far the model is off, in one line; absent in reports of earlier versions. */
+    /** Error of the model, in one line; absent in reports of earlier versions. */
     readonly error?: string
   }
   readonly bots: readonly BotReport[]
@@ -51,11 +51,11 @@ export interface Report {
   readonly alarms: readonly string[]
 }
 
-/** How far the default fill model was off on seeded markets with exact pools (docs/exact-pools.md). */
+/** Error of the default fill model on seeded markets with exact pools (docs/exact-pools.md). */
 export interface ExactPools {
   /** Date of the measurement. */
   readonly date: string
-  /** Hash of the model's code then: a test fails if today's model is another one. */
+  /** Hash of the model's code at that time. A test fails if the model has changed since. */
   readonly code: string
   readonly seeds: number
   readonly bots: number
@@ -65,17 +65,18 @@ export interface ExactPools {
   /** Highest of these bounds, in percent of the SOL that the bot traded, and the bot. */
   readonly upperPercent: number
   readonly upperBot: string
-  /** The bot that lost most with buys that the model refused for slippage and the exact pool fills; SOL a seed. */
+  /** The bot that lost most because of buys that the model refused for slippage but that the exact pool fills; SOL per
+   *  seed. */
   readonly refusedBot: string
   readonly refusedSol: number
   /** Exact minus simulated profit of random entries, in percent of the SOL traded. */
   readonly randomPessimismPercent: number
 }
 
-/** Comparison of the model with real fills. The error is how much better the real fill was than the prediction, in
- *  percent. If it is below 0, the model is too optimistic. */
+/** Comparison of the model with real fills. The error is the advantage of the real fill over the prediction, in
+ *  percent. If it is negative, the model is too optimistic. */
 export interface CalibrationReport {
-  /** Measured values. A value is null if there were too few attempts; the assumption then stays. */
+  /** Measured values. A value is null if there were too few attempts; the assumed value is then kept. */
   readonly measured: {
     readonly fills: number
     readonly decided: number
@@ -85,7 +86,7 @@ export interface CalibrationReport {
     readonly venueFeePercent: number | null
     readonly serviceFeePercent: number | null
   }
-  /** How many times more often the model loses these attempts than in a quiet market at the usual fee. The measured
+  /** Factor by which the model loses these attempts more often than in a quiet market at the usual fee. The measured
    *  losses are divided by this factor. */
   readonly lossFactor: number
   readonly compared: number
@@ -100,8 +101,8 @@ export interface CalibrationReport {
 
 export interface TapeReport {
   /** Unit of the amounts: `sol` if a source other than the quoted price confirms it, `assumed` if there is no such
-   *  source, `other` if one contradicts it. `text` is the sentence about the unit with which the report begins. Absent
-   *  in reports of earlier versions. */
+   *  source, `other` if a source contradicts it. `text` is the report's first sentence, about the unit. Absent in
+   *  reports of earlier versions. */
   readonly unit?: { readonly is: UnitVerdict['unit']; readonly text: string }
   readonly from: Millis
   readonly to: Millis
@@ -111,7 +112,7 @@ export interface TapeReport {
   readonly gapSeconds: number
   /** Percentage of the recorded time that each key covers. */
   readonly coveragePercent: Readonly<Record<string, number>>
-  /** Descriptions of data that the bots need and the tape lacks; empty unless `--partial`. */
+  /** Descriptions of data that the bots need but the tape lacks; empty unless `--partial`. */
   readonly lacks: readonly string[]
   readonly watchedTokens: number
   readonly missingTokens: number

@@ -15,7 +15,7 @@ export interface ListedRoundTrip {
   readonly heldSeconds: number
   readonly buys: number
   readonly sells: number
-  /** SOL paid for tokens, and received for them, both after the fees of venue and service. */
+  /** SOL paid for tokens, and SOL received for them, both including the fees of venue and service. */
   readonly costSol: number
   readonly proceedsSol: number
   /** Base and priority fees, including those of failed transactions, tips, and rent that was not returned. */
@@ -23,8 +23,8 @@ export interface ListedRoundTrip {
   /** proceedsSol - costSol - feesSol, also in percent of costSol. */
   readonly netSol: number
   readonly netPercent: number
-  /** Highest and lowest net result of a sale of the whole position at any time until its end, in SOL and in percent of
-   *  costSol; null if the journal has none. */
+  /** Highest and lowest net result that selling the whole position would have had while it was held, in SOL and in
+   *  percent of costSol; null if the journal has no such values. */
   readonly bestSol: number | null
   readonly bestPercent: number | null
   readonly worstSol: number | null
@@ -64,8 +64,8 @@ type Marks = Pick<ListedRoundTrip, 'bestSol' | 'bestPercent' | 'worstSol' | 'wor
 
 const NO_MARKS: Marks = { bestSol: null, bestPercent: null, worstSol: null, worstPercent: null }
 
-/** Marks that contain the net result. A repeated sale may fail after another one has closed the position, and its fee
- *  is then missing in the recorded marks. */
+/** Marks that include the net result. A repeated sale may fail after another one has closed the position; its fee is
+ *  then missing in the recorded marks. */
 function marksOf(trip: RoundTrip, { bestLamports, bestPercent, worstLamports, worstPercent }: ClosedMarks): Marks {
   const [lamports, percent] = [netOf(trip), returnOf(trip) * 100]
   return {

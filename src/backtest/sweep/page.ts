@@ -19,7 +19,7 @@ export function sweepPage(sweep: Sweep): string {
   return document(
     `${bot} (${strategy}): sweep of ${results.length} sets`,
     html`<p class="quiet">${rows} market rows${heldOut}.</p>
-${lacks.length === 0 ? '' : html`<div class="warn"><p><b>Incomplete data:</b> the tape does not cover what the bot needs.</p><ul>${lacks.map((lack) => html`<li>${lack}</li>`)}</ul></div>`}
+${lacks.length === 0 ? '' : html`<div class="warn"><p><b>Incomplete data:</b> the tape lacks data that the bot needs.</p><ul>${lacks.map((lack) => html`<li>${lack}</li>`)}</ul></div>`}
 ${sweepVerdict(sweep, valid).map((sentence) => html`<p>${sentence}</p>`)}
 ${pairsOf(ranges).map(([x, y]) => mapsOf(sweep, valid, x, y))}
 <p class="quiet">A cell is the median net result, SOL, of the sets in it; the number of sets where there are several.</p>
@@ -70,7 +70,8 @@ const BINS = 10
 const CELL = { width: 60, height: 30 }
 const LEFT = 84
 
-/** Draws the median of `of`, lamports, over one or two swept params. Each cell also shows its number of sets. */
+/** Draws a heat map over one or two swept params: the median of `of`, lamports. Each cell also shows its number of
+ *  sets. */
 function heatMap(results: readonly SetResult[], x: Range, y: Range | undefined, of: Figure): Html {
   const cells = cellsOf(results, axisOf(results, x), y && axisOf(results, y), of)
   const { columns, rows } = cells
@@ -87,7 +88,7 @@ ${rows.map((label, row) => html`<text class="tick" x="${LEFT - 8}" y="${top(row)
 
 type Figure = (result: SetResult) => number
 
-/** An axis: returns the position of a set on it, and has the labels of the positions. */
+/** An axis: returns the position of a set, and contains the labels of the positions. */
 interface Axis {
   readonly labels: readonly string[]
   at(result: SetResult): number

@@ -7,11 +7,11 @@ import { runBacktest } from '../run.ts'
 import type { Point } from './space.ts'
 import type { SetResult, SweepSet } from './sweep.ts'
 
-/** Number of bots in one engine. Each bot has state for every token. With twice as many bots, the state exceeds a
- *  core's cache, so that a set takes no less time, and twice the memory is used. */
+/** Number of bots in one engine. Each bot has state for every token. With twice as many bots, the state would exceed a
+ *  core's cache, so sets would not run faster, but would use twice the memory. */
 export const SETS_AN_ENGINE = 8
 
-/** The inputs that all sets of a sweep have in common. */
+/** The inputs that are the same for all sets of a sweep. */
 export interface SweepGround {
   readonly config: Config
   /** The bot whose params are swept. */
@@ -70,7 +70,7 @@ export class VariedBots {
 }
 
 /** Runs sets of params as bots of one engine in one pass over the tape, each with an account of its own. Each result
- *  equals that of a separate run, because the bots share only the market, and each has a seed of its own. */
+ *  equals that of a separate run, because the bots share only the market, and each has its own seed. */
 export function runSets(
   { config, bot, splitRow }: SweepGround,
   sets: readonly SweepSet[],

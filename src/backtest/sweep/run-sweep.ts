@@ -26,7 +26,7 @@ export async function setsOf(
     const loaded = await varied.load({ params })
     if (!('problem' in loaded)) accepted.push(params)
     else if (accepted.length === 0)
-      first = `no combination of these settings is valid; of the first one:\n${loaded.problem}`
+      first = `no combination of these settings is valid; errors of the first one:\n${loaded.problem}`
   }
   if (accepted.length === 0) throw new SluiceError(first, ExitCode.usage)
   const sets = accepted.map((params, index) => ({ set: index + 1, params }))
@@ -51,8 +51,8 @@ export interface RunOptions {
   readonly store: SweepStore | undefined
   /** Starts to show progress over this number of market rows. */
   readonly showProgress: (rows: number) => { at(rows: number): void; end(): void }
-  /** Starts to watch for Ctrl-C, which rejects the promise. Called only if the sweep runs in threads. Otherwise the
-   *  sweep blocks this thread, and the system ends the process at Ctrl-C. */
+  /** Starts to listen for Ctrl-C, which rejects the promise. Called only if the sweep runs in threads; otherwise the
+   *  sweep blocks this thread, and Ctrl-C ends the process. */
   readonly watchInterrupt: () => { readonly promise: Promise<never>; readonly release: () => void }
 }
 
@@ -92,7 +92,8 @@ export async function runSweep(
   return ranked(results)
 }
 
-/** Deals the sets out in turn. Neighbouring sets trade alike, so every thread gets about the same amount of work. */
+/** Distributes the sets one by one to the threads. Neighbouring sets trade in a similar way, so each thread gets about
+ *  the same amount of work. */
 function dealt<T>(items: readonly T[], hands: number): T[][] {
   return Array.from({ length: hands }, (_, hand) => items.filter((_item, index) => index % hands === hand))
 }

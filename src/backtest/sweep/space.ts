@@ -10,7 +10,7 @@ export interface Dimension {
   readonly isInteger: boolean
 }
 
-/** The numbers from `from` to `to`, inclusive. If `step` is 0, the grid has as many points as fit. */
+/** The numbers from `from` to `to`, inclusive. If `step` is 0, the grid chooses the number of points. */
 export interface Range {
   readonly name: string
   readonly from: number
@@ -130,7 +130,7 @@ function drawOf(range: Range, random: Random): number {
   return isInteger ? from + random.integer(to - from + 1) : tidy(from + random.next() * (to - from))
 }
 
-/** Whether the range itself says which values it has. */
+/** Whether the range determines its values by a step or a list. */
 function isFixed({ step, values }: Range): boolean {
   return step > 0 || values !== undefined
 }

@@ -45,13 +45,13 @@ export interface SetResult extends SweepSet {
   readonly venueLamports: number
 }
 
-/** Whether the set traded in the sample. Without trades there, the sample does not show how good the set is. */
+/** Whether the set traded in the sample. Without trades in the sample, the set cannot be judged by it. */
 export function tradedInSample({ buys, sells, sampleLamports }: SetResult): boolean {
   return buys + sells > 0 && sampleLamports !== 0
 }
 
-/** Sorts results. The best in the sample come first. Sets without trades in the sample follow, because otherwise they
- *  would rank above all losing sets. Sets without a result are last. */
+/** Sorts results. The best in the sample come first. Sets without trades in the sample follow; by their result of 0
+ *  they would otherwise rank above all losing sets. Sets without a result are last. */
 export function ranked(results: readonly SetResult[]): SetResult[] {
   return [...results].sort(
     (one, other) =>
@@ -63,8 +63,8 @@ export function ranked(results: readonly SetResult[]): SetResult[] {
 }
 
 /** Spearman's rank correlation between sample and hold-out, over the sets that traded in the sample. It is 1 if both
- *  have the same order, about 0 for chance, and -1 for the reverse order. undefined if there are fewer than three sets,
- *  or if all are equal. */
+ *  have the same order, about 0 if the orders are unrelated, and -1 for the reverse order. undefined if there are fewer
+ *  than three sets, or if all are equal. */
 export function rankCorrelation(results: readonly SetResult[]): number | undefined {
   const valid = results.filter((result) => result.threw === '' && tradedInSample(result))
   if (valid.length < 3) return undefined

@@ -1,5 +1,5 @@
 // A thread of a sweep. It runs its sets over the tape, pass after pass; the main thread reads the tape for all threads.
-// During a pass this thread has no event loop and sleeps on the bell. The main thread terminates it.
+// During a pass this thread has no event loop; it sleeps until the bell counter changes. The main thread terminates it.
 import { receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { failedOf, SluiceError } from '../../base/errors.ts'
 import { loadConfig } from '../../config/load.ts'
@@ -59,8 +59,7 @@ function pass(
   }
 }
 
-/** Runs a pass and closes its tapes. The results are reported last, so that an error at the closing also fails the
- *  sweep. */
+/** Runs a pass and closes its tapes. Reports the results last, so that an error while closing also fails the sweep. */
 function closing(on: SweepGround, sets: readonly SweepSet[], varied: VariedBots): readonly SetResult[] {
   const opened: OpenTape[] = []
   try {

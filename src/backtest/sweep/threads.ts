@@ -28,8 +28,8 @@ export type FromSweepThread =
   | { readonly kind: 'done'; readonly results: readonly SetResult[] }
   | Failed
 
-/** Number of chunks that are queued per thread: enough that it never waits for the disk, and few enough to need little
- *  memory. */
+/** Number of chunks that are queued per thread: enough so that it never waits for the disk, and few enough to need
+ *  little memory. */
 const AHEAD = 3
 
 /** Threads that each run some sets, pass after pass over the tape. The main thread reads and decodes the tape once for
@@ -97,7 +97,7 @@ class SweepThread {
     })
     this.#worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData, transferList: [port2] })
     this.#worker.on('error', (error) => this.#results.reject(error))
-    // The port closes after all earlier messages have arrived.
+    // All earlier messages arrive before the port closes.
     port1.on('close', () => this.#results.reject(new Error('a sweep thread exited early')))
   }
 

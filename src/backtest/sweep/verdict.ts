@@ -8,17 +8,21 @@ export function sweepVerdict({ holdOutPercent }: Sweep, valid: readonly SetResul
     ...sampleLines(traded, valid.length - traded.length, holdOutPercent > 0 ? 'in the sample' : 'at all'),
     ...(holdOutPercent > 0
       ? holdOutLines(traded)
-      : ['There is no hold-out: the best of many sets looks good at random. Expect a lower result on the next tape.']),
+      : [
+          'There is no hold-out: the best of many sets looks good even if all are random. Expect a lower result on the next tape.',
+        ]),
   ]
 }
 
 function sampleLines([best]: readonly SetResult[], idle: number, where: string): string[] {
-  if (best === undefined) return idle === 0 ? [] : [`No set traded ${where}: the sweep gives no basis for a choice.`]
+  if (best === undefined) return idle === 0 ? [] : [`No set traded ${where}: the sweep is no basis for a choice.`]
   return [
     ...(idle > 0
       ? [`${idle} ${idle === 1 ? 'set' : 'sets'} did not trade ${where}, and ${idle === 1 ? 'ranks' : 'rank'} last.`]
       : []),
-    ...(best.sampleLamports < 0 ? ['Every set that traded lost: not trading was better than the best set.'] : []),
+    ...(best.sampleLamports < 0
+      ? ['Every set that traded lost: not trading would have been better than the best set.']
+      : []),
   ]
 }
 
@@ -28,10 +32,10 @@ function holdOutLines(traded: readonly SetResult[]): string[] {
   const earning = best.filter(({ netLamports, sampleLamports }) => netLamports > sampleLamports).length
   const correlation = rankCorrelation(traded)
   return [
-    `Of the best ${best.length} in the sample, ${earning} earned in the hold-out.`,
+    `Of the best ${best.length} in the sample, ${earning} made a profit in the hold-out.`,
     ...(correlation === undefined
       ? []
-      : [`Rank correlation of sample and hold-out: ${correlation.toFixed(2)} (1: same order, 0: chance).`]),
-    'Positions open at the split count at their liquidation value then. Choosing by the hold-out turns it into a sample.',
+      : [`Rank correlation of sample and hold-out: ${correlation.toFixed(2)} (1: same order, 0: unrelated).`]),
+    'Positions that are open at the split count with their liquidation value at that time. A hold-out that is used to choose a set becomes a part of the sample.',
   ]
 }

@@ -18,8 +18,8 @@ export type Reading =
   | { kind: 'other'; reason: string }
 
 /** Custom error numbers for slippage in common launch and trading programs: pump.fun 6002, 6003 and 6042, PumpSwap 6004
- *  and 6040, Jupiter 6001, Raydium CPMM 6005. The program is not checked, because if another program used the same
- *  number, the resulting retry would be harmless. */
+ *  and 6040, Jupiter 6001, Raydium CPMM 6005. The program is not checked: if another program used the same number, the
+ *  only effect would be a harmless retry. */
 const SLIPPAGE_ERRORS = new Set([6001, 6002, 6003, 6004, 6005, 6040, 6042])
 
 /** Reads an execution from an answer of getTransaction. Tokens are summed by owner and mint, so Token and Token-2022

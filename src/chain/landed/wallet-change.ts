@@ -66,7 +66,7 @@ export function tokenChanges({ before, after }: LandedTransaction, mint: string)
 const MOST_HOUSEKEEPING = 3000000
 
 /** Classifies a transaction of the wallet. `attemptId`: the attempt that made the transaction, or ''. `isTracked`:
- *  whether a bot holds or orders a mint. */
+ *  returns whether a bot holds a mint or has an order for it. */
 export function classOf(
   { signed, netLamports, tokens }: WalletChange,
   attemptId: string,
@@ -101,13 +101,13 @@ export function classified(
   }
 }
 
-/** Row for a transaction that the node lists but that cannot be read. */
+/** Creates the row for a transaction that the node lists but that cannot be read. */
 export function opaque(account: string, { signature, slot, failed, time }: Listed, change: number): WalletTransaction {
   const common = { account, signature, slot, attemptId: '', time, failed, after: slot - 1 }
   return { ...common, class: 'opaque', lamports: lamports(change) }
 }
 
-/** Row for a balance difference between two readings that no listed transaction explains. */
+/** Creates the row for a difference of the balance between two readings that no listed transaction explains. */
 export function unlisted(account: string, after: number, slot: number, change: number): WalletTransaction {
   const common = { account, signature: `?${slot}`, slot, attemptId: '', time: null, failed: false, after }
   return { ...common, class: 'opaque', lamports: lamports(change) }

@@ -8,7 +8,7 @@ import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
 import type { Call, LandedTransaction, TokenBalance } from './landed-transaction.ts'
 import { balanceChange } from './wallet-change.ts'
 
-/** Costs that a transaction of any kind caused for a wallet, and the accounts from which the costs were computed. */
+/** Costs of a transaction of any kind for a wallet, and the accounts from which the costs were computed. */
 export interface OwnPart {
   readonly costs: WalletCosts
   /** Mints of the wallet's token accounts, by address. */
@@ -21,14 +21,14 @@ export interface OwnPart {
   readonly paid: (which: (payment: Payment) => boolean) => Map<string, number>
 }
 
-/** Splits the costs that a transaction caused for a wallet. Amounts are differences of balances; instructions only
- *  attribute them. Throws RangeError if a number exceeds 2^53. */
+/** Computes the costs of a transaction for a wallet. Amounts are differences of balances; instructions only attribute
+ *  them. Throws RangeError if a number exceeds 2^53. */
 export function ownPartOf(transaction: LandedTransaction, wallet: string): OwnPart {
   const own = ownTokenAccounts(transaction, wallet)
   const deltas = new Map(transaction.accounts.map((key, index) => [key, balanceChange(transaction, index)]))
   const payments = paymentsOf(transaction, wallet, own).filter(({ to }) => to !== wallet && !own.has(to))
   const opened = sumBy(payments.filter(({ opens, to }) => opens && isNew(transaction, to)))
-  // The gain of the receiver limits a payment, because instruction data alone is not trusted.
+  // A payment counts at most as much as its receiver gained, because instruction data alone is not trusted.
   const gain = (key: string): number => Math.max(0, deltas.get(key) ?? 0)
   const rentTo = (key: string): number => Math.min(opened.get(key) ?? 0, gain(key))
   const paid = (which: (payment: Payment) => boolean): Map<string, number> => {
@@ -48,8 +48,7 @@ export function ownPartOf(transaction: LandedTransaction, wallet: string): OwnPa
   return { costs, own, gain, rentTo, paid }
 }
 
-/** Costs that a transaction caused for a wallet; undefined if a number exceeds 2^53 lamports, which is more than the
- *  total supply. */
+/** Costs of a transaction for a wallet; undefined if a number exceeds 2^53 lamports. */
 export function walletCostsOf(transaction: LandedTransaction, wallet: string): WalletCosts | undefined {
   try {
     return ownPartOf(transaction, wallet).costs
@@ -150,7 +149,7 @@ const TOKEN_PROGRAMS: readonly string[] = [PROGRAMS.token, PROGRAMS.token2022]
 /** Instruction kind of TransferFeeExtension in Token-2022, to which TransferCheckedWithFee belongs. */
 const TRANSFER_WITH_FEE = 26
 
-/** Mints of a wallet's token accounts, by address. Includes accounts in the reported balances, and accounts that
+/** Mints of a wallet's token accounts, by address. Contains the accounts in the reported balances, and accounts that
  *  existed only within the transaction. */
 function ownTokenAccounts({ before, after, accounts, calls }: LandedTransaction, wallet: string): Map<string, string> {
   const own = new Map<string, string>()

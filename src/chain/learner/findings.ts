@@ -8,8 +8,7 @@ import type { Step } from '../verifier/reading.ts'
 import { type Payment, paymentsOf } from './payments.ts'
 import { calls, countOf, ownMint, type Range, rangeOf, type Sample, unique } from './sample.ts'
 
-/** Summary of the transactions that a builder returned as samples. Every count named `samples` is a number of
- *  samples. */
+/** Summary of the transactions that a builder returned as samples. Each field `samples` is a number of samples. */
 export interface Findings {
   readonly samples: number
   /** Programs that top-level instructions call, without Solana's own programs. */
@@ -30,7 +29,7 @@ export interface Findings {
   readonly records: number
   /** Number of samples that were not simulated successfully. */
   readonly notSimulated: number
-  /** Whether the node does not report inner instructions. */
+  /** Whether the node omits inner instructions. */
   readonly innerUntold: boolean
 }
 
@@ -106,7 +105,7 @@ export interface ProgramFinding {
   readonly mint: number | undefined
   readonly wallet: number | undefined
   readonly tokenAccount: number | undefined
-  /** Range of the number of data bytes behind the first ones (`buy`, `sell`), which are not decoded; 0 if the layout is
+  /** Range of the number of data bytes after those in `buy` and `sell`. These bytes are not decoded; 0 if the layout is
    *  known. */
   readonly unreadBytes: Range
 }

@@ -69,8 +69,8 @@ export async function readSample(
   }
 }
 
-/** Simulates the transaction with a blockhash of the node instead of the builder's, so a wrong blockhash is not noticed
- *  here. Returns the reason as text if the simulation fails. */
+/** Simulates the transaction. Replaces the builder's blockhash with one of the node, so a wrong blockhash is not
+ *  noticed here. Returns the reason as text if the simulation fails. */
 async function simulate(
   rpc: Rpc,
   transaction: TransactionBytes,
@@ -94,8 +94,8 @@ async function simulate(
     before: before[index] ?? null,
     after: accountOf(reported[index]),
   }))
-  // A third party may have opened an account after the first reading. If an account exists on the chain by now, a third
-  // party has opened it, because the sample itself is never sent.
+  // A third party may have opened an account after the first reading. The sample itself is never sent, so an account
+  // that exists on the chain by now was opened by a third party.
   const opened = changes.filter((one) => one.before === null && one.after !== null).map(({ address }) => address)
   const { accounts: now } = await readAccounts(rpc, opened)
   const meanwhile = new Map(opened.map((address, index) => [address, now[index] ?? null]))

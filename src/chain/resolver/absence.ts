@@ -31,14 +31,14 @@ export interface Reading {
 export interface AbsenceParts {
   readonly watches: WatchList
   readonly executions: Executions
-  /** Asks a second provider whether an attempt is absent. The promise yields '' if the provider agrees, else its
+  /** Asks a second provider whether an attempt is absent. The promise resolves to '' if the provider agrees, else its
    *  objection. Returns undefined if no second opinion is needed. */
   readonly second: (attempt: Attempt, bound: number) => Promise<string> | undefined
   /** Requests an audit now. */
   readonly wake: () => void
   readonly notice: (text: string) => void
-  /** Reason why the head of the chain is not known, from which upper bounds are counted; '' if nothing prevents reading
-   *  it. */
+  /** Reason why the head of the chain, from which upper bounds are counted, is not known; '' if nothing prevents
+   *  reading it. */
   readonly whyNoHead: () => string
 }
 
@@ -67,7 +67,7 @@ export class Absence {
     if (one.bound !== null && head.height > one.bound + LATE_BLOCKS) this.#parts.watches.drop(one)
   }
 
-  /** Takes an execution back if its transaction was seen at `confirmed` but is not among the final ones. */
+  /** Reverses an execution whose transaction was seen at `confirmed` but is not among the final transactions. */
   #stillThere(one: WatchedAttempt, seenAt: number, reading: Reading): void {
     if (reading.gap !== '' || reading.slot < seenAt || reading.has(one.settled || one.attempt.signature)) return
     this.#parts.executions.takeBack(one, 'a fork removed the transaction')

@@ -17,8 +17,8 @@ export interface ExecutionParts {
   /** Reports an execution of an attempt that has already ended. */
   readonly late: (attempt: Attempt, fill: Fill, code: 'LATE_FILL' | 'SERVICE_DUPLICATE') => void
   /** Reports an unexpected execution of a buy: the attempt already executed or ended without one, or the service named
-   *  another transaction for it. Either the service executed more than was ordered, or another process trades with the
-   *  wallet. The execution may not be final. */
+   *  another transaction for the attempt. Either the service executed more than was ordered, or another process trades
+   *  with the wallet. The execution may not be final. */
   readonly unexpected: (attempt: Attempt, signature: string, fill: Fill) => void
   /** Reports a failed transaction of the wallet that is final and most likely belongs to this attempt. It does not
    *  decide the attempt's outcome. */
@@ -58,7 +58,8 @@ export class Executions {
       return final ? this.#paid(likeliest, signature, reading.feeLamports) : ''
     const one = this.#claimed(likeliest, signature)
     if (one === undefined) return ''
-    if (!isWithin && owner === undefined) notice(`${one.attempt.id}: ${signature} has another amount than the order`)
+    if (!isWithin && owner === undefined)
+      notice(`${one.attempt.id}: ${signature} has a different amount than the order`)
     if (!final) follow(one, signature)
     if (reading.kind === 'filled') this.#executed(one, { ...reading.fill, final })
     else this.#reverted(one, { ...reading, signature, final })
@@ -69,8 +70,8 @@ export class Executions {
   takeOutcome(one: WatchedAttempt, signature: string, outcome: Outcome): void {
     const { watches, doubt, follow } = this.#parts
     const isOwned = watches.ownerOf(signature) === one
-    // The signature came only from the feed, and another transaction has executed this attempt since. The finder
-    // decides to which attempt the signature belongs.
+    // The signature came only from the feed, and another transaction has executed this attempt since. The search of the
+    // wallet decides to which attempt the signature belongs.
     const isElsewhere = !isOwned && one.settled !== '' && one.settled !== signature
     const mayBe = outcome.kind === 'filled' && !isElsewhere && isLater(one, outcome.fill)
     const maker = mayBe ? this.#claimed(one, signature) : undefined
@@ -82,9 +83,9 @@ export class Executions {
     else if (!one.ended && one.settled === '') doubt(one, reasonOf(outcome))
   }
 
-  /** Handles a restart at which another attempt owns the signature of this attempt's seen execution. If both attempts
-   *  are of the same order, this attempt was a stand-in, and the service has since named the signature for the other
-   *  attempt. Otherwise this attempt counts as not executed. */
+  /** Handles a restart after which another attempt owns the signature of this attempt's seen execution. If both
+   *  attempts belong to the same order, this attempt was a stand-in, and the service has since named the signature for
+   *  the other attempt. Otherwise this attempt counts as not executed. */
   isAnothers(one: WatchedAttempt): void {
     const { signature, orderId, code } = one.attempt
     const owner = this.#parts.watches.ownerOf(signature)
@@ -92,8 +93,8 @@ export class Executions {
     else this.takeBack(one, `${signature} belongs to ${owner?.attempt.id}`)
   }
 
-  /** Takes back the report of an execution that a fork removed. The transaction may land again until the attempt's
-   *  upper bound. */
+  /** Withdraws the report of an execution that a fork removed. The transaction may land again until the attempt's upper
+   *  bound. */
   takeBack(one: WatchedAttempt, reason: string): void {
     const signature = one.settled || one.attempt.signature
     Object.assign(one, { settled: '', provisional: undefined, seenAt: null, lastReport: 'unknown' })
@@ -147,8 +148,8 @@ export class Executions {
     else if (fill.final) this.#late(one, fill, isSecond ? 'SERVICE_DUPLICATE' : 'LATE_FILL')
   }
 
-  /** Returns the signature of the execution that the service did not name, if the attempt has two executions; else the
-   *  signature of this fill. */
+  /** Returns the signature of the execution that the service did not name, if the attempt has executed twice; otherwise
+   *  the signature of this fill. */
   #unnamedOf({ named, settled }: WatchedAttempt, { signature }: Fill): string {
     return settled !== '' && named.has(signature) && !named.has(settled) ? settled : signature
   }
@@ -198,7 +199,7 @@ export class Executions {
   }
 }
 
-/** Whether a trade is later than the attempt. An older trade of the same mint and side proves nothing. */
+/** Whether a trade happened after the attempt was sent. An older trade of the same mint and side proves nothing. */
 function isLater({ attempt }: WatchedAttempt, { slot, time }: Fill): boolean {
   return attempt.baseline === null ? time >= attempt.armedAt - 10_000 : slot > attempt.baseline.slot
 }
@@ -215,11 +216,11 @@ function differ(one: Fill, other: Fill): boolean {
 export interface LaneMatch {
   readonly watched: WatchedAttempt
   readonly reading: Exclude<Reading, { kind: 'other' }>
-  /** Whether the amount fits the order. */
+  /** Whether the traded amount is within the tolerance of the order. */
   readonly isWithin: boolean
 }
 
-/** Pairs of the evidence that an attempt lacks and whether the amount matches, likeliest first. Attempts that lack an
+/** Pairs of the missing evidence of an attempt and whether the amount matches, likeliest first. Attempts that lack an
  *  answer or a sighting come first, and among them those with a matching amount. */
 const LIKELIEST_FIRST: readonly `${Lack} ${boolean}`[] = [
   ...(['answer true', 'sight true', 'answer false', 'sight false'] as const),
@@ -274,8 +275,8 @@ function matchOf(
   return isOwned || isWithin || isLacking || isShare ? { watched, reading, isWithin } : undefined
 }
 
-/** Whether a transaction is later than the attempt. Without a baseline the block time decides, with a tolerance of 10
- *  s, because block times are whole seconds voted by validators and differ from this machine's clock. */
+/** Whether a transaction happened after the attempt was sent. Without a baseline the block time decides. Its tolerance
+ *  is 10 s, because block times are whole seconds voted by validators, and differ from this machine's clock. */
 function isAfter({ baseline, armedAt }: Attempt, { time }: LandedTransaction, now: number): boolean {
   return baseline !== null || (time ?? now) >= armedAt - 10000
 }
@@ -294,7 +295,7 @@ function isWithinBounds(
       held,
     )
   // The order may have been sent as a percentage of the holding, because the unit in which the service expects token
-  // amounts was not verified. So the holding counts in the tolerance.
+  // amounts was not verified. The tolerance therefore includes a part of the holding.
   if (size.kind === 'tokens') return isAbout(tokens, size.tokens, held)
   const slippage = slippagePercent / 100
   const most = size.lamports * (1 + slippage + FEES_SHARE)

@@ -48,12 +48,12 @@ export interface Resolution {
   unsent(outcome: Extract<Outcome, { kind: 'unsent' }>): void
 }
 
-/** Maximum number of signatures from the feed that are followed per attempt. */
+/** Maximum number of signatures from the feed that are followed for each attempt. */
 const MOST_HINTS = 8
 
 /** Determines the outcomes of attempts. The evidence is an execution at commitment `confirmed`, or absence at
- *  `finalized`; a timer, a number of misses or the claim of a service proves nothing. An attempt is watched until no
- *  execution of it is possible any more, even after it has ended. */
+ *  `finalized`; an expired timer, a number of failed look-ups or a claim of the service proves nothing. An attempt is
+ *  watched until no execution of it is possible any more, even after it has ended. */
 export class Resolver {
   readonly watches: WatchList
   readonly #parts: ResolverParts
@@ -168,8 +168,8 @@ export class Resolver {
     if (isOwn) this.#follow(one, signature)
     else if (state === 'landed' && signature !== '') this.#executions.isAnothers(one)
     if (state === 'armed') this.#doubt(one, 'an earlier process sent the attempt, and the answer is not known', '')
-    // An execution that an earlier process saw is seen again within moments, unless a fork has removed it. If it is
-    // still unseen once the chain is final up to the current head, it is taken back.
+    // An execution that an earlier process saw is seen again within moments, unless a fork has removed it. If it is not
+    // seen before the chain is final up to the current head, it is withdrawn.
     if (state === 'landed')
       this.#parts.head(({ slot }) => {
         if (one.lastReport === 'landed') one.seenAt ??= slot
@@ -252,8 +252,8 @@ export class Resolver {
     one.say(wasLost ? { kind: 'absent', code: 'UNSENT' } : outcome)
   }
 
-  /** Sets the upper bound of an attempt. Every transaction of it that was built by now expires VALID_BLOCKS after the
-   *  current head. */
+  /** Sets the upper bound of an attempt. Every transaction of the attempt that exists now expires at most VALID_BLOCKS
+   *  after the current head. */
   #boundFromNow(one: WatchedAttempt): void {
     one.asksBound = true
     this.#parts.head(({ height }) => {
@@ -282,7 +282,7 @@ export class Resolver {
       this.watches.disclaim(signature)
   }
 
-  /** Takes back an execution that was seen in one block of a fork if the transaction failed in another block. A failure
+  /** Withdraws an execution that was seen in one block of a fork if the transaction failed in another block. A failure
    *  ends an attempt only if the service named the transaction for it, and only once the failure is final. */
   #failed(one: WatchedAttempt, signature: string, final: boolean): void {
     if (one.ended || one.final.has(signature)) return
@@ -299,8 +299,8 @@ export class Resolver {
   #follow(one: WatchedAttempt, signature: string): void {
     if (one.followed.has(signature)) return
     const report = (outcome: Outcome): void => {
-      // A final outcome ends the following of this signature. If the service names the signature for this attempt
-      // later, the outcome has to be reported again.
+      // After a final outcome, the signature is no longer followed. If the service names the signature for this attempt
+      // later, the outcome must be reported again.
       if ('final' in outcome && outcome.final) one.followed.delete(signature)
       if (outcome.kind === 'reverted' && this.watches.ownerOf(signature) === one)
         this.#failed(one, signature, outcome.final)

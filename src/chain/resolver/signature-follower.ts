@@ -13,11 +13,11 @@ export interface FollowerParts {
   readonly wallet: string
 }
 
-/** Poll interval. HUNT_MS applies while a young signature is unseen, otherwise WATCH_MS. */
+/** Poll interval. HUNT_MS applies while a recent signature is unseen, otherwise WATCH_MS. */
 const HUNT_MS = 500
 const WATCH_MS = 2_000
 /** Age from which an unseen signature is polled less often, and the node's history is searched for it. The node's
- *  status cache is short, and the connection may have been down while the cache had the status. */
+ *  status cache covers a short time, and the connection may have been down while it contained the status. */
 export const YOUNG_MS = 60_000
 /** Maximum number of signatures per getSignatureStatuses call. */
 const BATCH = 256
@@ -50,9 +50,9 @@ export class Follower {
     this.#parts = parts
   }
 
-  /** Follows a signature until its outcome is final, and returns a function that ends this earlier. Reports `filled`
-   *  and `reverted` first as provisional, then as final, and `unknown` if the transaction does not belong to the
-   *  attempt or cannot be read. */
+  /** Follows a signature until its outcome is final. Returns a function that stops this earlier. First reports `filled`
+   *  and `reverted` as provisional, then as final. Reports `unknown` if the transaction does not belong to the attempt
+   *  or cannot be read. */
   readonly follow = (signature: string, attempt: Attempt, done: (outcome: Outcome) => void): Cancel => {
     const one: Followed = { signature, attempt, done, slot: null, isOver: false }
     this.#followed.push(one)
@@ -124,7 +124,8 @@ export class Follower {
     ])
     const isUnreadable = !result.ok && result.code === RPC_UNSUPPORTED_VERSION
     const answer = result.ok ? result.value : null
-    // A node that knows the status may receive the transaction only a moment later. The next poll asks again.
+    // A node that knows the status may receive the transaction itself only a moment later. The next poll requests it
+    // again.
     if (one.isOver || (answer === null && !isUnreadable)) return
     one.slot = slot
     const reading = readFill(answer, wallet, one.attempt, clock.now(), final)
@@ -136,14 +137,14 @@ export class Follower {
   }
 }
 
-/** Statuses in the order of the signatures; undefined if the node has not seen a signature. */
+/** Statuses in the order of the signatures; undefined for a signature that the node has not seen. */
 function statusesOf(value: unknown): (Status | undefined)[] {
   const rows = (value as { value?: unknown } | null)?.value
   if (!Array.isArray(rows)) return []
   return rows.map((row: Partial<Status> | null) => {
     if (row === null || typeof row !== 'object' || !Number.isSafeInteger(row.slot)) return undefined
     const { slot, confirmationStatus } = row
-    // Old nodes omit the commitment; `processed` is the safe assumption, because such a status is ignored.
+    // Old nodes omit the commitment; `processed` is a safe assumption, because such a status is ignored.
     return { slot: slot as number, confirmationStatus: confirmationStatus ?? 'processed' }
   })
 }

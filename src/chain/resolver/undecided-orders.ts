@@ -38,12 +38,12 @@ export class UndecidedOrders {
     const lines = [
       `order ${orderId}: ${asked(attempt)} ${attempt.mint}`,
       ...open.map(known),
-      `meanwhile: its maximum cost stays reserved, and ${attempt.side === 'buy' ? 'buys' : 'sales'} of this token wait; other orders continue`,
+      `until it is decided, its maximum cost stays reserved, and ${attempt.side === 'buy' ? 'buys' : 'sales'} of this token wait; other orders continue`,
       `to check: look up the transactions of ${this.#wallet} after slot ${attempt.baseline?.slot ?? 'unknown'}`,
       `if it executed: sluice resolve ${orderId} --executed SIGNATURE`,
       held
-        ? `if it did not: sluice resolve ${orderId} --not-executed; an execution found later is booked late, and you may have bought twice`
-        : 'its outcome is still being proved, without your help; --not-executed is only for a held order',
+        ? `if it did not execute: sluice resolve ${orderId} --not-executed; an execution found later is booked late, and you may have bought twice`
+        : 'Sluice is still proving its outcome and needs no decision; --not-executed is only for a held order',
     ]
     return { text: lines.join('\n'), held, riskLamports: open.reduce((sum, one) => sum + riskOf(one.attempt), 0) }
   }
@@ -64,7 +64,7 @@ export class UndecidedOrders {
       throw new SluiceError(`the chain cannot be read: ${error.message}`)
     }
     throw new SluiceError(
-      `${signature} is not this order: it has another mint or side, is older, failed, or belongs to another order`,
+      `${signature} does not belong to this order: it has another mint or side, is older, failed, or belongs to another order`,
     )
   }
 
@@ -92,7 +92,7 @@ export class UndecidedOrders {
   #of(orderId: string): WatchedAttempt[] {
     const open = this.#resolver.watches.all().filter(({ attempt, ended }) => attempt.orderId === orderId && !ended)
     if (open.length === 0)
-      throw new SluiceError(`${orderId} has nothing to decide: no attempt of it is open (see sluice orders)`)
+      throw new SluiceError(`${orderId} needs no decision: none of its attempts is open (see sluice orders)`)
     return open
   }
 }
@@ -109,7 +109,7 @@ function asked({ side, size }: Attempt): string {
   return `${side} ${size.kind === 'percent' ? `${size.percent} % of` : size.kind === 'all' ? 'all of' : `${size.tokens} base units of`}`
 }
 
-/** Lamports that at most would be spent twice if the attempt executed and is ordered again. 0 for a sale, because
+/** Maximum of lamports that would be spent twice if the attempt executed and is ordered again. 0 for a sale, because
  *  tokens that are gone cannot be sold again. */
 function riskOf({ size }: Attempt): number {
   return size.kind === 'sol' ? size.lamports : 0

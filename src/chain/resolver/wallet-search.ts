@@ -9,7 +9,7 @@ export interface FinderParts {
   readonly rpc: Rpc
   readonly clock: Clock
   readonly wallet: string
-  /** Returns the age in ms of the youngest attempt for which the wallet is searched; undefined if there is no such
+  /** Returns the age in ms of the most recent attempt for which the wallet is searched; undefined if there is no such
    *  attempt. */
   readonly hunted: () => number | undefined
   /** Returns the signature of the newest finalized transaction that the audit has classified; '' if there is none. */
@@ -27,16 +27,16 @@ const LATER_MS = 5_000
  *  sent, or will land late. */
 const MOST_ROWS = 100
 const MOST_SEEN = 5_000
-/** The search continues for this long after a landing. A second process acts on the same events, so its transactions
- *  land at about the same time. */
+/** The search continues for this long after a landing. A second process would react to the same events, so its
+ *  transactions would land at about the same time. */
 const BESIDE_MS = 5_000
-/** If no attempt is searched for, only this many of the newest rows are read, and only those that are not older than
- *  RECENT_MS. */
+/** Number of the newest rows that are read while no attempt is searched for. Only rows that are not older than
+ *  RECENT_MS are read. */
 const NEWEST_ROWS = 20
 export const RECENT_MS = 120_000
 
 /** Searches the newest transactions of the wallet at commitment `confirmed`. It searches at the start and after each
- *  landing of an order, to detect other processes that use the wallet, and as long as an attempt has no known
+ *  order that landed, to detect other processes that use the wallet. It also searches while an attempt has no known
  *  signature. */
 export class Finder {
   readonly #parts: FinderParts
@@ -72,7 +72,8 @@ export class Finder {
     })
   }
 
-  /** Starts to search for other processes after a landing. Their transactions are visible now or within seconds. */
+  /** Starts a search for transactions of other processes after an order landed. Such transactions are visible now or
+   *  within seconds. */
   lookBeside(): void {
     const now = this.#parts.clock.now()
     this.#besideUntil = now + BESIDE_MS
@@ -128,7 +129,7 @@ export class Finder {
     }
   }
 
-  /** Returns all rows if an attempt is searched for; otherwise only rows that may reveal another process. */
+  /** Returns all rows while an attempt is searched for; otherwise only rows that may reveal another process. */
   #worthReading(rows: Listed[]): Listed[] {
     const { clock, hunted, isKnown } = this.#parts
     if (hunted() !== undefined) return rows

@@ -56,7 +56,7 @@ export class WatchList {
     return owner === attempt.id
   }
 
-  /** Assigns a signature that the service named. If a stand-in of the same order owns it, the stand-in loses it.
+  /** Assigns a signature that the service named. If a stand-in of the same order owns it, it passes to this attempt.
    *  Returns false if another attempt owns it. */
   name(signature: string, one: WatchedAttempt): boolean {
     const owner = this.ownerOf(signature)
@@ -67,8 +67,9 @@ export class WatchList {
     return isOwn
   }
 
-  /** Assigns to an attempt, after a restart, the signature in its own record. A seen execution prevails over an attempt
-   *  of another order for which the service merely named this signature. Returns false if another attempt keeps it. */
+  /** Assigns to an attempt, after a restart, the signature in its own record. An execution that was seen prevails if
+   *  the service merely named this signature for an attempt of another order. Returns false if another attempt keeps
+   *  the signature. */
   claimAgain(one: WatchedAttempt): boolean {
     const { state, signature, code, orderId } = one.attempt
     const owner = this.ownerOf(signature)
@@ -114,7 +115,7 @@ export class WatchList {
     return slot
   }
 
-  /** Age of the youngest attempt that should have been seen by now but was not, ms; undefined if all were seen. */
+  /** Age of the most recent attempt that should have been seen by now but was not, ms; undefined if all were seen. */
   hunted(now: number): number | undefined {
     let youngest: number | undefined
     for (const one of this.#byId.values()) {
@@ -126,7 +127,7 @@ export class WatchList {
   }
 
   /** Lowest upper bound that, once final, decides an attempt; undefined if no attempt waits for one. Attempts that were
-   *  blocked at their bound are excluded: every regular audit looks at them again. */
+   *  blocked at their bound are excluded, because every regular audit examines them again. */
   nextBound(): number | undefined {
     let next: number | undefined
     for (const { ended, bound, settled, blocked } of this.#byId.values())
@@ -140,7 +141,7 @@ export class WatchList {
     return false
   }
 
-  /** Whether no order of this mint is open. */
+  /** Whether no order for this mint is open. */
   isQuiet(mint: string): boolean {
     for (const { attempt, ended } of this.#byId.values()) if (attempt.mint === mint && !ended) return false
     return true
@@ -193,9 +194,9 @@ export class WatchedAttempt {
   /** Signatures of the wallet's trades in this mint that the feed showed before an execution of this attempt was
    *  known. */
   readonly hints = new Set<string>()
-  /** Last reason why the absence could not be proved, and how often in a row it was this reason. */
+  /** Last reason why the absence could not be proved, and the number of consecutive audits with this reason. */
   blocked = { reason: '', times: 0 }
-  /** Second opinion on the absence: whether it is being asked for, whether it agrees, and its objection. */
+  /** Second opinion on the absence: whether it was requested, whether it agrees, and its objection. */
   second: { asked: boolean; agrees: boolean; reason: string } = { asked: false, agrees: false, reason: '' }
   progress = ''
   blocks: ProofBlocks | undefined

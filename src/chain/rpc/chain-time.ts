@@ -6,14 +6,14 @@ import { type Head, readHead, Unread } from './read.ts'
 import type { Rpc } from './rpc.ts'
 import { RPC_OTHER_CLUSTER, RPC_UNREACHABLE } from './rpc-errors.ts'
 
-/** Head of one node, and the time of the newest block at or below the head whose time the node knows. */
+/** Head of one node. `time` belongs to the newest block at or below the head whose time the node knows. */
 export interface DatedHead {
   readonly head: Head
   /** Lower bound on the time of the head; undefined if the node reports no time at all. */
   readonly time: Millis | undefined
 }
 
-/** Distances below the head, in slots, at which block times are tried. A node may not have the time of its newest
+/** Distances below the head, in slots, at which block times are requested. A node may not have the time of its newest
  *  blocks yet, and a slot may have been skipped. */
 const OLDER_SLOTS = [8, 32, 64, 128] as const
 /** Length of a Clock account, and the offset of its time in seconds. The slot and the epochs come before the time. */

@@ -4,10 +4,10 @@ import { type DatedHead, readDatedHead } from './chain-time.ts'
 import { type Head, Unread } from './read.ts'
 import type { Rpc } from './rpc.ts'
 
-/** A head is fresh enough if its block is at most this much older than the call of `ask`, ms. Upper bounds counted from
- *  a head have a margin of 50 blocks. Slot times shrink: 400 ms originally, about 214 ms measured in October 2026, 200
- *  ms planned. At 200 ms, 50 blocks take 10 s; 2 s are subtracted in case this machine's clock is behind the
- *  validators' clocks. Block times are truncated to whole seconds, so a block can only seem older, never newer. */
+/** Maximum age of a head's block, relative to the call of `ask`, ms. Upper bounds counted from a head have a margin of
+ *  50 blocks. Slot times shrink: 400 ms originally, about 214 ms measured in October 2026, 200 ms planned. At 200 ms,
+ *  50 blocks take 10 s; 2 s are subtracted in case this machine's clock is behind the validators' clocks. Block times
+ *  are truncated to whole seconds, so a block can only seem older, never newer. */
 const OLDEST_MS = 8_000
 /** A block time that is more than this ahead of this machine's clock is ignored. */
 const FUTURE_MS = 3_600_000
@@ -17,7 +17,7 @@ const FUTURE_MS = 3_600_000
 const UNDATED_BLOCKS = 100
 /** The head of a node without block times is accepted only after this wait for a block time. */
 const UNDATED_MS = 20_000
-/** Interval between reads while the oldest question is younger than LATER_MS. LATER_AGAIN_MS applies afterwards. */
+/** Interval between reads while the oldest request is younger than LATER_MS. LATER_AGAIN_MS applies afterwards. */
 const AGAIN_MS = 2_000
 const LATER_MS = 60_000
 const LATER_AGAIN_MS = 10_000
@@ -27,8 +27,8 @@ export interface FreshHeadParts {
   readonly providers: readonly Rpc[]
   readonly clock: Clock
   readonly monotonicMs: () => number
-  /** Reports why no head is fresh enough and what to do; '' once no question is open. `waitsMs`: age of the oldest
-   *  question. */
+  /** Reports why no head is fresh enough and what to do; '' once no request is open. `waitsMs`: age of the oldest
+   *  request. */
   readonly waits: (reason: string, waitsMs: number) => void
 }
 
@@ -36,20 +36,20 @@ interface Question {
   readonly onHead: (head: Head) => void
   readonly at: Millis
   readonly monotonicMs: number
-  /** Last reading of each node that has not reported a block time since the caller asked this question. */
+  /** Last reading of each node that has not reported a block time since the caller made this request. */
   readonly undated: Map<Rpc, { readonly height: number; readonly ceiling: Head | undefined }>
 }
 
 /**
- * Answers questions (calls of `ask`) for a head of the chain. The head must be at least as new as the question, within
- * the margin of the upper bounds counted from it. The reference is the time of the question, not of the answer, so a
- * node that is some seconds behind has a good enough head some seconds later. A head is accepted
+ * Answers requests (calls of `ask`) for a head of the chain. The head must be at least as new as the request, within
+ * the margin of the upper bounds counted from it. The time of the request counts, not that of the answer, so a node
+ * that is some seconds behind has a suitable head some seconds later. A head is accepted
  *
  * - by the time of its block, compared with the later of two clocks: this machine's clock, and the chain's clock, which
- *   is the newest block time ever seen, advanced by the monotonic clock. A machine clock that is behind is therefore
- *   detected, and one that is ahead only delays the answer;
+ * is the newest block time ever seen, advanced by the monotonic clock. A machine clock that is behind is therefore
+ * detected, and one that is ahead only delays the answer;
  * - by assumption A8, if a node reports no block times: the reported head is raised by the number of blocks that the
- *   node may be behind.
+ * node may be behind.
  */
 export class FreshHead {
   readonly #parts: FreshHeadParts
@@ -71,7 +71,8 @@ export class FreshHead {
     if (!this.#isReading) this.#read()
   }
 
-  /** Reads the chain's time before the first question, so that by then a machine clock that is behind is detected. */
+  /** Reads the chain's time before the first request, so that a machine clock that is behind has been detected by
+   *  then. */
   look(): void {
     if (!this.#isReading) this.#read()
   }
@@ -97,8 +98,8 @@ export class FreshHead {
     })
   }
 
-  /** Asks the providers for heads and answers questions with them. Returns for each provider that was asked why its
-   *  head did not answer the questions that remain. */
+  /** Requests heads from the providers and answers the open requests with them. Returns, for each provider, why its
+   *  head did not answer the remaining requests. */
   async #askAll(): Promise<string[]> {
     const { providers } = this.#parts
     const reasons: string[] = []
@@ -117,8 +118,8 @@ export class FreshHead {
     return reasons
   }
 
-  /** Answers the questions for which this head is new enough, and returns the reason why it is not for the others.
-   *  `asked`: the questions that were open before the head was read. */
+  /** Answers the requests for which this head is new enough. Returns the reason why it is not new enough for the
+   *  others. `asked`: the requests that were open before the head was read. */
   #take(rpc: Rpc, { head, time }: DatedHead, asked: ReadonlySet<Question>): string {
     if (time === undefined || time > this.#parts.clock.now() + FUTURE_MS) return this.#undated(rpc, head, asked)
     this.#chainAheadMs = Math.max(this.#chainAheadMs, time - this.#parts.monotonicMs())
@@ -130,7 +131,7 @@ export class FreshHead {
       olderMs = Math.max(olderMs, askedAt - time)
       return undefined
     })
-    return `has no block as new as the question: its newest was ${Math.ceil(olderMs / 1_000)} s older; the node is behind, or this machine's clock is ahead (set the clock, or name another RPC in chain.rpc)`
+    return `has no block as new as the request: its newest was ${Math.ceil(olderMs / 1_000)} s older; the node is behind, or this machine's clock is ahead (set the clock, or name another RPC in chain.rpc)`
   }
 
   #undated(rpc: Rpc, head: Head, asked: ReadonlySet<Question>): string {

@@ -24,8 +24,7 @@ const MOST_KEPT = 10_000
 
 type OnFacts = (facts: MintFacts | undefined) => void
 
-/** Reads the permissions of mints, each mint once. This suffices because an authority can be revoked later, but never
- *  restored. */
+/** Reads the permissions of mints, each mint once, because an authority can be revoked later but never restored. */
 export class MintReader {
   readonly #parts: MintReaderParts
   readonly #known = new Map<string, MintFacts>()

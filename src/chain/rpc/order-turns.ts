@@ -1,7 +1,7 @@
 import type { Cancel, Clock } from '../../base/machine.ts'
 
-/** Maximum length of a turn. A transaction that has not landed by then may take another minute, so the next order
- *  starts. */
+/** Maximum length of a turn. A transaction that has not landed by then may take another minute, so the next order does
+ *  not wait for it. */
 const TURN_MS = 3_000
 /** Maximum time that an exit waits for its turn, regardless of the length of the queue. */
 const LONGEST_EXIT_WAIT_MS = 3_000
@@ -15,7 +15,7 @@ interface Waiting {
  *  landed, the attempt has ended, or the turn has lasted TURN_MS. Attempts of one order do not wait for each other. */
 export class Turns {
   readonly #clock: Clock
-  /** Number of attempts that hold a turn, by order. */
+  /** Number of attempts that have a turn now, by order. */
   readonly #going = new Map<string, number>()
   readonly #waiting = new Set<Waiting>()
 

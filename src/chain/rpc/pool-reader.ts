@@ -91,7 +91,7 @@ export class PoolReader {
     this.#gather()
   }
 
-  /** Reads mints that are in one kind of market and reports the answers. `size`: number of accounts per mint. */
+  /** Reads mints that trade in one kind of market and reports the answers. `size`: number of accounts per mint. */
   async #read(mints: readonly string[], size: number, { addresses, read }: Kind): Promise<void> {
     const together = Math.floor(MOST_ACCOUNTS / size)
     for (let from = 0; from < mints.length && !this.#isStopped; from += together) {
@@ -162,8 +162,8 @@ export interface Sides {
 const CURVE = '17b7f83760d8ac60'
 const CURVE_BYTES = 49
 const COMPLETE_AT = 48
-/** Offset of the mint against which the curve trades. The field exists since May 2026, and only on curves of pump.fun
- *  itself. An absent or empty field means SOL. */
+/** Offset of the mint against which the curve trades. The field has existed since May 2026, and only on curves of
+ *  pump.fun itself. An absent or empty field means SOL. */
 const QUOTE_AT = 83
 const POOL = 'f19a6d0411b16dbc'
 const POOL_BYTES = 211

@@ -8,7 +8,7 @@ import { RPC_BEHIND, RPC_UNSUPPORTED_VERSION } from './rpc-errors.ts'
 /** Thrown if a node did not answer or its answer is invalid, so that the caller knows nothing about the chain's
  *  state. */
 export class Unread extends Error {
-  /** Whether the reason is that the node has not reached the requested slot. */
+  /** Whether the error means that the node has not reached the requested slot. */
   readonly behind: boolean
   constructor(reason: string, behind = false) {
     super(reason)

@@ -1,5 +1,5 @@
 /** Scope of a JSON-RPC error. `call`: the request is at fault, and every node would answer the same. `elsewhere`: this
- *  node lacks the data, and another may have it. `ill`: the node itself is at fault, and rests for a while. */
+ *  node lacks the data, and another may have it. `ill`: the node itself is at fault and is not used for a while. */
 export type RpcErrorKind = 'call' | 'elsewhere' | 'ill'
 
 /** Code for calls that no node answered or that reached no node. This code and the next are Sluice's own, outside the

@@ -21,7 +21,7 @@ const HEADERS = { 'content-type': 'application/json', accept: 'application/json'
 
 /** Several providers of one chain. */
 export interface Rpcs {
-  /** Asks the first provider that is not resting; on a failure, the next one. */
+  /** Asks the first provider that is not paused; after a failure, the next one. */
   readonly any: Rpc
   /** One entry per provider, in order of preference. */
   readonly each: readonly Rpc[]
@@ -49,7 +49,7 @@ export function openRpcs(parts: RpcParts): Rpcs {
   }
 }
 
-/** Number of calls that were sent to a provider, and of those that it did not answer validly. */
+/** Number of calls that were sent to a provider, and of those without a valid answer. */
 export interface RpcUse {
   readonly calls: number
   readonly failures: number
@@ -143,7 +143,7 @@ class Provider {
     return answer
   }
 
-  /** Makes the provider rest, twice as long after each consecutive failure. */
+  /** Pauses the provider, twice as long after each consecutive failure. */
   #fail(reason: string, restMs = FIRST_REST_MS * 2 ** Math.min(this.#failures, 6)): string {
     this.#failures++
     this.use.failures++
@@ -182,10 +182,10 @@ function retryAfterMs(headers: Readonly<Record<string, string>>): number | undef
   return seconds !== undefined && /^\d{1,4}$/.test(seconds) ? Number(seconds) * 1_000 : undefined
 }
 
-/** Deadline for all checks of one transaction together, as long as at least one node has not been slow. */
+/** Deadline for all checks of one transaction together, while at least one node has not been slow. */
 const PROMPT_MS = 5000
-/** Deadline if every node has been slow. It is not longer, because by then the blockhash of the transaction has
- *  expired. */
+/** Deadline if every node has been slow. A longer one would be useless, because the blockhash of the transaction
+ *  expires by then. */
 const LONGEST_MS = 60000
 /** A node that was slow becomes the first choice again after this time. */
 const FORGIVEN_MS = 60000
@@ -200,8 +200,8 @@ export interface CheckRpc {
 }
 
 /** Chooses the order in which the checks of a transaction ask the nodes. A slow node may answer every single call just
- *  in time and still delay all checks together by a minute. So the checks of a transaction share one deadline, and
- *  after a missed deadline later checks start with the next node. */
+ *  in time and still delay all checks together by a minute. Therefore, the checks of a transaction share one deadline.
+ *  After a missed deadline, the next checks start with the next node. */
 export class CheckRpcs {
   readonly #nodes: readonly Rpc[]
   readonly #clock: Clock
@@ -244,7 +244,7 @@ export class CheckRpcs {
     return { rpc: (...call) => Promise.race([ask(...call), deadline]), end }
   }
 
-  /** Counts a missed deadline once, even if several checks that started with the same node missed theirs. */
+  /** Counts a missed deadline once, even if several checks that started with the same node missed it. */
   #found(turn: number): void {
     if (turn !== this.#slow) return
     this.#slow++

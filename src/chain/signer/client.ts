@@ -9,7 +9,7 @@ import type { SignRequest, SignResult } from './port.ts'
 export interface Line {
   readonly stream: Duplex
   /** Closes the line, so that no open request can be answered any more. If the other side is a child process, resolves
-   *  once the child has ended. */
+   *  when the child has ended. */
   cut(): Promise<unknown>
   /** Why the other side ended, as text for a person; '' if unknown. */
   why(): string
@@ -47,7 +47,10 @@ export class SignerClient {
   /** Waits for the first message of the signer. Yields `failed` if the conversation ends before it arrives. */
   begin(): Promise<Extract<Answer, { kind: 'hello' | 'failed' }>> {
     return new Promise((resolve) => {
-      const cancel = this.#clock.after(BEGIN_MS, () => void this.end(`it sent no hello within ${BEGIN_MS / 1000} s`))
+      const cancel = this.#clock.after(
+        BEGIN_MS,
+        () => void this.end(`the signer sent no hello within ${BEGIN_MS / 1000} s`),
+      )
       this.#began = (begun) => {
         cancel()
         this.#began = undefined
@@ -95,7 +98,7 @@ export class SignerClient {
       for (const bytes of this.#reader.take(chunk)) this.#hear(decodeAnswer(bytes))
     } catch (error) {
       if (!(error instanceof Malformed)) throw error
-      void this.end(`it sent an invalid answer: ${error.message}`)
+      void this.end(`the signer sent an invalid answer: ${error.message}`)
     }
   }
 

@@ -20,7 +20,7 @@ const PROTOCOL = 1
 /** Maximum length of a request or an answer, in bytes. */
 const MOST_BYTES = 4_096
 const MOST_TEXT = 255
-/** Upper limit of a declared bound, above the supply of SOL. */
+/** Upper limit of a declared maximum of lamports, above the supply of SOL. */
 const MOST_LAMPORTS = 2n ** 60n
 const LENGTH_BYTES = 4
 
@@ -62,7 +62,7 @@ export function decodeRequest(bytes: Uint8Array): { readonly id: number; readonl
   const flag = reader.byte()
   if (flag > 1) throw new Malformed('a flag must be 0 or 1')
   const boundLamports = reader.uint64()
-  if (boundLamports > MOST_LAMPORTS) throw new Malformed('the bound exceeds the supply of SOL')
+  if (boundLamports > MOST_LAMPORTS) throw new Malformed('the declared maximum exceeds the supply of SOL')
   const [orderId, attemptId, policyHash] = [readText(reader), readText(reader), readText(reader)] as const
   const message = reader.bytes(reader.left)
   return { id, request: { orderId, attemptId, policyHash, boundLamports, guarded: flag === 1, message } }
@@ -100,7 +100,7 @@ export function decodeAnswer(bytes: Uint8Array): Answer {
 
 function frame(parts: readonly Uint8Array[]): Buffer {
   const length = parts.reduce((sum, part) => sum + part.length, 0)
-  if (length > MOST_BYTES) throw new RangeError(`a frame of ${length} bytes, and at most ${MOST_BYTES} are allowed`)
+  if (length > MOST_BYTES) throw new RangeError(`a frame has ${length} bytes, but at most ${MOST_BYTES} are allowed`)
   const head = Buffer.alloc(LENGTH_BYTES)
   head.writeUInt32LE(length)
   return Buffer.concat([head, ...parts])

@@ -15,7 +15,7 @@ export interface WalletKey {
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 const KEY_BYTES = 64
 const SEED_BYTES = 32
-/** Length of the longest key file in bytes. It has 64 numbers with commas and spaces. */
+/** Maximum length of a key file in bytes. A key file has 64 numbers with commas and spaces. */
 const MOST_BYTES = 4_096
 
 /** Reads a key file of `solana-keygen`, which is a JSON array of 64 bytes: the seed, then the public key. Throws a
@@ -111,7 +111,7 @@ function keyOf(path: string, bytes: Buffer, wanted: string | undefined): WalletK
   const wallet = encodeBase58(publicKey)
   if (wanted !== undefined && wallet !== wanted)
     throw new SignerFailure(
-      `${path}: contains the key of ${wallet}, and the configured wallet is ${wanted}`,
+      `${path}: contains the key of ${wallet}, but the configured wallet is ${wanted}`,
       ExitCode.usage,
     )
   return { wallet, publicKey: Uint8Array.from(publicKey), privateKey }

@@ -3,7 +3,7 @@ import { CLEAR_CLOSE_AUTHORITY, SYSTEM, TOKEN } from '../../solana/instructions.
 import { PROGRAMS } from '../../solana/programs.ts'
 import { isSameBytes, type Message } from '../../solana/transaction.ts'
 
-/** An instruction as far as it can be read without lookup tables. */
+/** The parts of an instruction that can be read without lookup tables. */
 export interface Step {
   /** Number of the instruction, counted from 1. */
   readonly place: number
@@ -35,7 +35,7 @@ export class Findings {
   spent = 0n
   /** Lamports that go into wrapped SOL accounts of the wallet. */
   wrapped = 0n
-  /** Upper bounds of the cost, in lamports, of trades whose layout is known: `traded` is paid from the wallet,
+  /** Upper bounds of the cost, in lamports, of trades whose layout is known. `traded` is paid from the wallet, and
    *  `tradedWrapped` from wrapped SOL. */
   traded = 0n
   tradedWrapped = 0n

@@ -9,9 +9,10 @@ import { readKeyFile, SignerFailure } from './key-file.ts'
 import { type Decision, decide, serve } from './serve.ts'
 import { Spending } from './spending-caps.ts'
 
-/** Maximum number of engines that are connected to one socket. */
+/** Maximum number of engines that may be connected to one socket. */
 const MOST_ENGINES = 8
-/** Maximum number of log lines per minute about refusals and connections, because peers of the socket cause them. */
+/** Maximum number of log lines per minute about refusals and connections, because the clients of the socket cause these
+ *  lines. */
 const MOST_LINES = 20
 
 const { values: given } = parseArgs({
@@ -65,8 +66,8 @@ function start(): void {
     },
   }
   if (socket === undefined) {
-    // The signer ignores these signals. Ctrl-C and a service stop signal the whole process group, and the signer has to
-    // outlast the engine, which may still sell.
+    // The signer ignores these signals. Ctrl-C and a service stop signal the whole process group, and the signer must
+    // outlive the engine, which may still need signatures for sales.
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
     serve(parent, { ...conversation, over: (why) => end(why === '' ? 0 : 1, why) })
   } else listen(socket, conversation)
@@ -92,7 +93,7 @@ function listen(path: string, conversation: Omit<Parameters<typeof serve>[1], 'o
     const reason = `${path}: cannot listen on it (${error.code})`
     parent.end(encodeAnswer({ kind: 'failed', exitCode: ExitCode.failed, reason }))
   })
-  // Only the owner and the group may connect. The umask makes this hold from the creation of the socket on.
+  // Only the owner and the group may connect. The umask ensures this from the creation of the socket on.
   process.umask(0o117)
   server.listen(path, () => {
     process.umask(0o077)
@@ -120,7 +121,8 @@ function log({ orderId, attemptId, boundLamports }: Parameters<typeof decide>[0]
 let lines = 0
 let minute = 0
 
-/** Writes a log line, at most MOST_LINES per minute, because peers decide how often this is called. */
+/** Writes a log line, at most MOST_LINES per minute, because clients of the socket determine how often this is
+ *  called. */
 function logLimited(text: string): void {
   const now = Math.floor(Date.now() / 60_000)
   if (now !== minute) lines = 0

@@ -29,33 +29,33 @@ export interface Rules {
 export function refusalOf(request: SignRequest, rules: Rules): string | undefined {
   const { message: bytes, boundLamports, guarded, policyHash } = request
   if (rules.policyHash !== null && policyHash !== rules.policyHash)
-    return 'the request names another policy than the one this signer was started with'
+    return 'the request names a policy other than the one with which this signer was started'
   const decoded = decodeMessage(bytes)
   if (!decoded.ok) return decoded.reason
   const { message } = decoded
   const { wallet } = rules
-  if (message.keys[0] !== wallet) return `the fee payer is ${message.keys[0]}, and the wallet is ${wallet}`
+  if (message.keys[0] !== wallet) return `the fee payer is ${message.keys[0]}, but the wallet is ${wallet}`
   if (message.signers > MOST_SIGNERS)
-    return `the message has ${message.signers} signers, and at most ${MOST_SIGNERS} are allowed`
+    return `the message has ${message.signers} signers, but at most ${MOST_SIGNERS} are allowed`
   const steps = stepsOf(message)
   const wrapped = tokenAccountOf(wallet, WSOL_MINT, PROGRAMS.token)
   const findings = new Findings(wallet, message.keys.slice(0, message.signers), wrapped)
   for (const step of steps) {
     readStep(step, findings, rules)
-    // The first refusal is enough. A hostile message is not worth more time.
+    // The first refusal is enough, so the rest of the message is not read.
     if (findings.refusals.length > 0) return findings.refusals[0]
   }
   if ([...findings.seeded.values()].includes(false))
     findings.refuseFor('an account is opened without an owner, so anyone could take it')
   const isTrade = findings.trades === 1 || (findings.trades === 0 && onlyCloses(steps))
-  if (!isTrade) findings.refuseFor(`the message contains ${findings.trades} trades, and an order is exactly one`)
+  if (!isTrade) findings.refuseFor(`the message contains ${findings.trades} trades, but an order is exactly one`)
   if (guarded && !isGuarded(steps, wallet))
-    findings.refuseFor('the request claims guards, and the message does not end with them')
+    findings.refuseFor('the request claims guards, but the message does not end with guards')
   const working = steps.filter(({ program }) => program !== PROGRAMS.computeBudget).length
   const leaving = spentAtMost(findings) + priorityFee(findings, working) + BigInt(BASE_FEE * message.signers)
   if (leaving > boundLamports)
     findings.refuseFor(
-      `${leaving} lamports would leave the wallet, and the bound of the order is ${boundLamports} lamports`,
+      `${leaving} lamports would leave the wallet, but the bound of the order is ${boundLamports} lamports`,
     )
   return findings.refusals[0]
 }
@@ -86,7 +86,10 @@ function readStep(step: Step, findings: Findings, rules: Rules): void {
     const read = READERS[step.program]
     if (read !== undefined) read(step, findings)
     else if (rules.programs === null || rules.programs.has(step.program)) readTrade(step, findings)
-    else findings.refuseFor(`instruction ${step.place} calls ${step.program}, which this signer was not started with`)
+    else
+      findings.refuseFor(
+        `instruction ${step.place} calls ${step.program}, which is not among the programs that this signer was started with`,
+      )
   } catch (error) {
     if (!(error instanceof Malformed)) throw error
     findings.refuseFor(`instruction ${step.place} of ${step.program}: ${error.message}`)
@@ -141,7 +144,7 @@ function readTransfer({ place, accounts }: Step, reader: ByteReader, findings: F
     if (to === findings.wrappedAccount || (to !== undefined && findings.seeded.has(to))) findings.wrapped += lamports
     else findings.spent += lamports
   } else if (!findings.isCoSigner(from))
-    findings.refuseFor(`instruction ${place} moves SOL of an account that does not sign`)
+    findings.refuseFor(`instruction ${place} moves SOL out of an account that does not sign`)
 }
 
 function readSeeded({ place, accounts }: Step, reader: ByteReader, findings: Findings): void {

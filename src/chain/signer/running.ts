@@ -18,7 +18,7 @@ export interface RunningParts {
   readonly wallet?: string
   readonly retries: Retries
   readonly clock: Clock
-  /** Receives one line when the signer goes down or comes back. */
+  /** Receives one line when the signer stops or becomes available again. */
   readonly tell: (line: string) => void
 }
 
@@ -46,7 +46,7 @@ export async function keepRunning(parts: RunningParts): Promise<RunningSigner> {
 class KeptSigner implements RunningSigner {
   wallet = ''
   readonly #parts: RunningParts
-  /** The newest connection, including one that has not said hello yet. */
+  /** The newest connection, even if it has not sent its hello yet. */
   #dialed: SignerClient | undefined
   #client: SignerClient | undefined
   #reopening: Promise<void> | undefined
@@ -83,7 +83,7 @@ class KeptSigner implements RunningSigner {
     if (wallet !== '' && found !== wallet) {
       await client.end('the signer has the key of another wallet')
       throw new SluiceError(
-        `the signer has the key of ${found}, and the configured wallet is ${wallet}`,
+        `the signer has the key of ${found}, but the configured wallet is ${wallet}`,
         ExitCode.usage,
       )
     }
@@ -101,7 +101,7 @@ class KeptSigner implements RunningSigner {
     await this.#reopening
   }
 
-  /** Waits until `done` resolves, but not longer than for an answer of the signer. */
+  /** Waits until `done` resolves, but at most as long as for an answer of the signer. */
   #soon(done: Promise<void> | undefined): Promise<void> {
     return new Promise((resolve) => {
       const cancel = this.#parts.clock.after(ANSWER_MS, resolve)

@@ -18,7 +18,7 @@ export interface Conversation {
 const GONE = ['EPIPE', 'ECONNRESET']
 
 /** Answers the requests of one engine one at a time, and yields to other connections in between. An invalid request
- *  closes the connection. While a peer does not read its answers, its requests are not read either. */
+ *  closes the connection. While a client does not read its answers, its requests are not read either. */
 export function serve(stream: Duplex, { publicKey, decide, over }: Conversation): void {
   const reader = new FrameReader()
   let why = ''
@@ -28,7 +28,7 @@ export function serve(stream: Duplex, { publicKey, decide, over }: Conversation)
   stream.once('close', () => over(why))
   stream.once('end', () => stream.destroy())
   const unlessMalformed = (run: () => void): void => {
-    // Only a destroyed stream gets no answers: requests that were read before the peer ended are still answered.
+    // A stream that was not destroyed still gets answers to requests that were read before the client ended it.
     if (stream.destroyed) return
     try {
       run()

@@ -20,9 +20,9 @@ const SUM_BYTES = 16
 const MARK = 'sluice signer 1\n'
 const MOST = 2n ** 64n - 1n
 
-/** Sums of the signed bounds, per minute. They are in a file of fixed size that is synced before a signature leaves.
- *  Each slot is written by one write, within one sector. A minute counts as long as any part of it may lie within the
- *  window. */
+/** Sums of the signed bounds, per minute. They are in a file of fixed size that is synced before a signature is
+ *  returned. Each slot is written by one write, within one sector. A minute counts as long as any part of it may lie
+ *  within the window. */
 export class Spending {
   readonly #file: number
   readonly #wallet: Uint8Array
@@ -58,7 +58,7 @@ export class Spending {
     const behind = minute > clock ? `; the clock is ${minute - clock} minutes behind the last count` : ''
     const over = (what: string, sum: bigint, cap: bigint | null) =>
       cap !== null && sum > cap
-        ? `the total ${what} would be ${sum} lamports, and the cap is ${cap}${behind}`
+        ? `the total ${what} would be ${sum} lamports, but the cap is ${cap}${behind}`
         : undefined
     const refusal =
       over('of one transaction', lamports, perTransaction) ??

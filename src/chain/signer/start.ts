@@ -122,12 +122,13 @@ export interface SignerLaunch {
 }
 
 /** Shell command that starts the signer without core dumps, because a dump would contain the key. Node cannot disable
- *  dumps, so a shell does, and then becomes the signer. `env -i` removes the variables that the shell adds. */
+ *  dumps, so a shell disables them and then replaces itself by the signer. `env -i` removes the variables that the
+ *  shell adds. */
 const WITHOUT_CORE = 'ulimit -c 0 && exec /usr/bin/env -i "$0" "$@"'
 
-/** Starts the signer process. It gets no core dumps, an empty environment, none of our arguments and no packages. Of
- *  the disk it may read only its own files, the key and its state. It talks over descriptor 3, and ends when that
- *  descriptor closes. */
+/** Starts the signer process. It gets no core dumps, an empty environment, none of our arguments and no packages. On
+ *  the disk it may read only its own files, the key and its state. It communicates over descriptor 3, and ends when
+ *  that descriptor closes. */
 export function launchSigner(launch: SignerLaunch): ChildProcess {
   if (process.platform === 'win32')
     throw new SluiceError('the signer needs file modes that Windows does not have; use WSL', ExitCode.usage)

@@ -14,7 +14,7 @@ export interface ChainFacts {
   /** State of the wallet's associated token account for the traded token. */
   readonly holding?: Holding | undefined
   readonly walletLamports?: bigint | undefined
-  /** Upper bound of the lamports that the guards let leave the wallet, even by an opaque program. */
+  /** Upper bound of the lamports that can leave the wallet despite the guards, even by an opaque program. */
   readonly guardLamports?: bigint | undefined
 }
 

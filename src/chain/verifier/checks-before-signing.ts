@@ -34,12 +34,11 @@ export interface ExamineParts {
   readonly transaction: TransactionBytes
   readonly asked: AskedTrade
   readonly policy: BuilderPolicy
-  /** Access to the chain. If absent, no node is asked, and the examination lists the facts that are unknown for that
-   *  reason. */
+  /** Access to the chain. If absent, no node is asked, and the examination lists the facts that remain unknown. */
   readonly chain?: ChainAccess
   /** Last block height at which the transaction may land, according to the builder. */
   readonly lastValidBlockHeight?: number | undefined
-  /** What the guards have to allow; if absent, no guards are appended. */
+  /** Amounts that the guards must allow; if absent, no guards are appended. */
   readonly guard?: GuardRoom
 }
 
@@ -135,8 +134,8 @@ async function examineOnChain(parts: ExamineParts, chain: ChainAccess): Promise<
   return joined({ ...plain, ...subject }, simulation, expiry)
 }
 
-/** Returns a function that simulates a transaction. It simulates again if another order of the wallet may have caused
- *  the refusal. */
+/** Returns a function that simulates a transaction. The function simulates again if another order of the wallet may
+ *  have caused the refusal. */
 function simulator(
   { asked, policy }: ExamineParts,
   rpc: Rpc,
@@ -197,7 +196,7 @@ function withinOrder(
 /** Refuses a trade that the wallet cannot pay. The bound includes the rent as the chain reports it. */
 function uncovered({ bound }: Verdict, { walletLamports }: ChainFacts): Refusal[] {
   if (bound === null || walletLamports === undefined || walletLamports >= bound) return []
-  const reason = `the wallet holds ${formatSol(walletLamports)} SOL; trade, fees and rent may take ${formatSol(bound)} SOL`
+  const reason = `the wallet holds ${formatSol(walletLamports)} SOL, but trade, fees and rent may take ${formatSol(bound)} SOL`
   return [{ code: 'BALANCE_LOW', reason }]
 }
 
@@ -236,13 +235,13 @@ export interface Expiry {
 }
 
 /** Computes, from our node's height, when a transaction expires whose blockhash our node knew at `slot`. The height
- *  that the builder names is only compared with it: an impossible one means another chain, or a builder that wants us
- *  to wait for ever. Throws Unread if no node answers. */
+ *  that the builder names is only compared with it: an impossible height means that the builder uses another chain, or
+ *  tries to make Sluice wait forever. Throws Unread if no node answers. */
 async function readExpiry(rpc: Rpc, slot: number, builtFor: number | undefined): Promise<Expiry> {
   const head = await readHead(rpc, 'processed', slot)
   const height = head.height + BLOCKHASH_BLOCKS + SLACK_BLOCKS
   // A blockhash is up to 150 blocks old, so it may expire at any height between now and 150 blocks later.
   const isPlausible = builtFor === undefined || (builtFor >= head.height && builtFor <= height + AHEAD_BLOCKS)
-  const reason = `the builder claims expiry at height ${builtFor}, and our node is at height ${head.height}`
+  const reason = `the builder claims expiry at height ${builtFor}, but our node is at height ${head.height}`
   return { height, refusals: isPlausible ? [] : [{ code: 'EXPIRY_IMPLAUSIBLE', reason }] }
 }

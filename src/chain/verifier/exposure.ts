@@ -30,8 +30,8 @@ export interface Exposure {
 /** Offset of the creator in the account of a pump.fun curve, after 8 bytes of discriminator, five u64 and a flag. */
 const CREATOR_AT = 49
 
-/** Refuses accounts and programs by which an opaque program could use the wallet's signature for more than the bound
- *  and the guards allow. A simulation does not reveal this, because the program may behave differently later. */
+/** Refuses accounts and programs with which an opaque program could use the wallet's signature for more than the bound
+ *  and the guards allow. A simulation does not show this risk, because the program may behave differently later. */
 export function exposedBy(handed: Handed, mayCall: readonly string[]): Refusal[] {
   const callable = [...handed.states].flatMap(([address, state]): Refusal[] => {
     if (state?.executable !== true || mayCall.includes(address)) return []
@@ -43,10 +43,10 @@ export function exposedBy(handed: Handed, mayCall: readonly string[]): Refusal[]
 }
 
 /** Finds the accounts over which the wallet has, or may have, authority. Some contain the wallet's key, as owner,
- *  delegate or authority of tokens, mints, nonces, stakes, tables or multisigs. They count even if readonly, because a
- *  multisig or a permanent delegate decides over other accounts. The others are System accounts with SOL, because the
- *  wallet may have derived them from a seed, and an address does not show that. The policy lists such accounts of third
- *  parties. */
+ *  delegate or authority of tokens, mints, nonces, stakes, tables or multisigs. They count even if they are readonly,
+ *  because a multisig or a permanent delegate has power over other accounts. The others are System accounts with SOL,
+ *  because the wallet may have derived them from a seed, and an address does not show that. The policy lists such
+ *  accounts of third parties. */
 export function exposuresIn(handed: Handed): Exposure[] {
   const { states, writable, asked } = handed
   const wallet = Buffer.from(keyBytes(asked.wallet))
@@ -64,7 +64,7 @@ function refusalOf({ address, state, kind }: Exposure): Refusal {
   const tokens = tokenAccountOf(state)
   const holds = tokens === undefined ? '' : ` and holds ${tokens.tokens} of ${tokens.mint}`
   const what = kind === 'holds SOL' ? 'holds SOL and may be derived from the wallet by a seed' : `${kind}${holds}`
-  const remedy = 'if the wallet cannot lose anything by it, list it in opaqueAccounts of the policy'
+  const remedy = 'if the wallet cannot lose anything through this account, list it in opaqueAccounts of the policy'
   const reason = `an opaque program could empty ${address}, which ${what}: ${remedy}`
   return { code: 'ACCOUNT_FOREIGN', reason }
 }

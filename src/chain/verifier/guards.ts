@@ -37,7 +37,7 @@ interface Guarded {
   readonly accounts: readonly string[]
 }
 
-/** `reason` is undefined if the guards do not fit or another key has signed the message. */
+/** `reason` is undefined if the guards do not fit, or if another key has already signed the message. */
 type Unguarded = { readonly ok: false; readonly reason: string | undefined }
 
 /** Appends the guards as the last instructions: a transfer of the floor and a checked transfer of the tokens, each from
@@ -74,14 +74,14 @@ function guardInstructions(wallet: string, { floorLamports, tokens }: Guards): N
   ]
 }
 
-/** An account of a guard instruction. Guards write nothing, so they ask for no right that the message does not have
- *  already. */
+/** Makes an account of a guard instruction. Guards write nothing, so the account needs no right that the message does
+ *  not give already. */
 function meta(address: string, isSigner = false): NewInstruction['accounts'][number] {
   return { address, isSigner, isWritable: false }
 }
 
-/** Limits an amount to the range of its field. A floor above it is written as the maximum, which no account holds, so
- *  the chain refuses the transaction. */
+/** Limits an amount to the range of its field. A floor above the range is written as the maximum, which no account
+ *  holds, so the chain refuses the transaction. */
 function uint64(amount: bigint): bigint {
   return amount < MOST_UINT64 ? amount : MOST_UINT64
 }
@@ -170,7 +170,8 @@ async function changeOf(parts: GuardingParts): Promise<Change | { readonly refus
 
 /** Lamports that the wallet must still hold after the transaction. The floor of a readable trade leaves room for the
  *  wallet's other orders, so that a buy that lands first does not revert an exit. An opaque program could take all that
- *  the floor leaves. So its floor leaves only the bound of this order, and the wallet's other orders wait for it. */
+ *  the floor leaves. The floor of an opaque trade therefore leaves only the bound of this order, and the wallet's other
+ *  orders wait until the trade has ended. */
 function floorOf({ facts, guard, trade }: GuardingParts, { lamports }: Change, bound: bigint): bigint {
   const others = trade === undefined ? 0n : guard.reservedLamports + guard.headroomLamports
   const floor = (facts.walletLamports ?? 0n) + lamports - bound - others
@@ -188,7 +189,7 @@ function tokensToHold({ facts: { holding }, asked, closed }: GuardingParts, chan
 /** Verifies the transaction again, without the bound that guards would have provided for an opaque program. */
 function withoutGuards(parts: GuardingParts): Subject {
   const { asked, policy, facts, transaction, accounts, guard } = parts
-  if (guard.isRequired) return refused(parts, 'the transaction is too large for them')
+  if (guard.isRequired) return refused(parts, 'the transaction would be too large')
   const unguarded = { ...facts, guardLamports: undefined }
   return { ...parts, ...verifyTransaction(transaction, accounts, asked, policy, unguarded) }
 }

@@ -39,7 +39,7 @@ export async function resolveAccounts(
   if (problems.length > 0) return refuse(problems)
   const found = entries.filter((one) => typeof one !== 'string')
   const all = [...keys, ...found.flatMap(({ writable }) => writable), ...found.flatMap(({ readonly }) => readonly)]
-  if (new Set(all).size !== all.length) return refuse(['the lookup tables give an account that is already listed'])
+  if (new Set(all).size !== all.length) return refuse(['the lookup tables contain an account that is already listed'])
   const tables = addresses.map((table, index) => ({ table, data: (accounts[index] as AccountState).data }))
   return { ok: true, accounts: all, tables }
 }
@@ -64,7 +64,7 @@ function entriesOf(
   const usable = isExtendedNow ? (data[20] as number) : Math.floor((data.length - HEADER_BYTES) / 32)
   const highest = Math.max(...writable, ...readonly)
   if (highest >= usable)
-    return `lookup table ${table} has ${usable} usable entries, and the transaction uses number ${highest + 1}`
+    return `lookup table ${table} has ${usable} usable entries, but the transaction uses number ${highest + 1}`
   const entry = (place: number) =>
     encodeBase58(data.subarray(HEADER_BYTES + 32 * place, HEADER_BYTES + 32 * place + 32))
   return { writable: writable.map(entry), readonly: readonly.map(entry) }

@@ -7,7 +7,7 @@ import { tokenAccountOf } from '../addresses.ts'
 
 /** An instruction with its accounts by address. A signer of the transaction signs every instruction that lists it. */
 export interface Step {
-  /** Number of the instruction, counted from 1. */
+  /** Number of the instruction in the transaction, counted from 1. */
   readonly place: number
   readonly program: string
   readonly accounts: readonly string[]

@@ -40,9 +40,10 @@ export const ALWAYS_INNER: readonly string[] = [
   PROGRAMS.pumpFees,
 ]
 
-/** Simulates an unsigned transaction on a node. It must not fail, lose more than the bound, gain less than the trade
- *  promises, or give anyone rights to an account of the wallet. A program can behave differently once the transaction
- *  is sent, so the simulation only adds to the static checks. Throws Unread if the node cannot simulate. */
+/** Simulates an unsigned transaction on a node. The simulation must not fail. The wallet must not lose more than the
+ *  bound, gain less than the trade promises, or give rights to its accounts to another key. A program can behave
+ *  differently once the transaction is sent, so the simulation only adds to the static checks. Throws Unread if the
+ *  node cannot simulate. */
 export async function simulateTransaction(
   rpc: Rpc,
   transaction: TransactionBytes,
@@ -128,7 +129,7 @@ function judgeChanges(
   if (bound === null || -lamports > bound)
     refuse(
       'SIMULATION_LOSS',
-      `${formatSol(-lamports)} SOL would leave the wallet, and ${bound === null ? 'no bound is known' : `the bound is ${formatSol(bound)} SOL`}`,
+      `${formatSol(-lamports)} SOL would leave the wallet, but ${bound === null ? 'no bound is known' : `the bound is ${formatSol(bound)} SOL`}`,
     )
   if (trade !== undefined) judgeOut(trade, asked, { lamports: lamports + rent, tokens }, refuse)
   else judgeDirection(asked, { lamports, tokens }, refuse)
@@ -137,7 +138,7 @@ function judgeChanges(
     if (!mayCall.includes(program))
       refuse(
         'INNER_PROGRAM',
-        `the transaction calls ${program} by an inner instruction (CPI), and the policy does not list that program`,
+        `the transaction calls ${program} by an inner instruction (CPI), but the policy does not list that program`,
       )
   return { refusals, notUnderstood, lamports, tokens }
 }
@@ -153,8 +154,7 @@ function changeOf(was: Token, is: Token, asked: AskedTrade): string | undefined 
   if (is.owner !== asked.wallet) return `would be owned by ${is.owner}`
   const isTraded = is.mint === asked.mint || is.mint === WSOL_MINT
   if (!isTraded && is.tokens < (was?.tokens ?? 0n)) return `would lose tokens of ${is.mint}`
-  // The right may be older than this transaction, because an opaque program may have got it while the account was
-  // empty.
+  // The right may be older than this transaction: an opaque program may have obtained it while the account was empty.
   const isLeft = is.mint === WSOL_MINT && is.tokens > 0n
   if (isLeft && is.rights !== OWNER_ONLY) return 'would keep SOL that another key may move'
   const rights = was?.rights ?? OWNER_ONLY
@@ -165,8 +165,8 @@ type Deltas = { readonly lamports: bigint; readonly tokens: bigint }
 type Refuse = (code: ErrorCode, reason: string) => void
 
 /** Compares the simulated result with the minimum output of the transaction, and that minimum with the market, because
- *  a minimum far from the market invites others to trade in between. The tolerance is twice the slippage, because the
- *  market may have moved in our favour since the transaction was built. */
+ *  a minimum far from the market allows other traders to profit from the difference (sandwich attacks). The tolerance
+ *  is twice the slippage, because the market may have moved in our favour since the transaction was built. */
 function judgeOut(trade: Trade, asked: AskedTrade, { lamports, tokens }: Deltas, refuse: Refuse): void {
   const down = Math.max(0, 100 - asked.slippagePercent)
   const up = 100 + asked.slippagePercent
@@ -174,23 +174,23 @@ function judgeOut(trade: Trade, asked: AskedTrade, { lamports, tokens }: Deltas,
     if (tokens < trade.tokens)
       refuse(
         'SIMULATION_LOSS',
-        `${tokens} base units would arrive, and the transaction promises at least ${trade.tokens}`,
+        `${tokens} base units would arrive, but the transaction promises at least ${trade.tokens}`,
       )
     if (trade.exact === 'in' && trade.tokens < share(share(tokens, down), down))
-      refuse('MIN_OUT', `the minimum output is ${trade.tokens} base units, and the market now gives ${tokens}`)
+      refuse('MIN_OUT', `the minimum output is ${trade.tokens} base units, but the market now gives ${tokens}`)
     if (trade.exact === 'out' && trade.lamports > share(share(-lamports, up), up))
       refuse(
         'MIN_OUT',
-        `the maximum cost is ${formatSol(trade.lamports)} SOL, and the market now asks ${formatSol(-lamports)} SOL`,
+        `the maximum cost is ${formatSol(trade.lamports)} SOL, but the market now asks ${formatSol(-lamports)} SOL`,
       )
     return
   }
   if (-tokens > trade.tokens)
-    refuse('SIMULATION_LOSS', `${-tokens} base units would leave, and the transaction sells ${trade.tokens}`)
+    refuse('SIMULATION_LOSS', `${-tokens} base units would leave, but the transaction sells ${trade.tokens}`)
   if (trade.lamports < share(share(lamports, down), down))
     refuse(
       'MIN_OUT',
-      `the minimum output is ${formatSol(trade.lamports)} SOL, and the market now gives ${formatSol(lamports)} SOL`,
+      `the minimum output is ${formatSol(trade.lamports)} SOL, but the market now gives ${formatSol(lamports)} SOL`,
     )
 }
 
@@ -227,9 +227,9 @@ const TOKENS_AT = 64
 const MOST_UINT64 = 2n ** 64n - 1n
 
 /** States of the accounts at the start of the simulation, according to the balances that the node reports
- *  (`preBalances`, `preTokenBalances`; Agave from 3.0 on). Accounts read by an earlier call may be older, and a change
- *  by another order in between would then seem to be caused by this one. `accounts`: all accounts of the message, in
- *  the order of the balances. */
+ *  (`preBalances`, `preTokenBalances`; Agave from 3.0 on). Accounts that an earlier call read may be older. A change
+ *  that another order made in between would then seem to come from this transaction. `accounts`: all accounts of the
+ *  message, in the order of the balances. */
 export function startStatesOf(
   value: Readonly<Record<string, unknown>>,
   accounts: readonly string[],

@@ -73,8 +73,8 @@ function readSeeded({ place, accounts }: Step, reader: ByteReader, reading: Read
   reading.wrapped += lamports
 }
 
-/** Records that a seeded account was initialized as the wallet's wrapped SOL account. Until then anyone could take the
- *  account. */
+/** Records that a seeded account was initialized as the wallet's wrapped SOL account. Before its initialization, any
+ *  program could take the account. */
 function initializeSeeded(step: Step, account: string, mint: string, owner: string, reading: Reading): void {
   const isFit = reading.seeded.get(account) === false && mint === WSOL_MINT && owner === reading.wallet
   if (!isFit || step.program !== PROGRAMS.token) {
@@ -158,8 +158,8 @@ function readInitialize(step: Step, kind: number, reader: ByteReader, reading: R
   initializeSeeded(step, account, mint, owner, reading)
 }
 
-/** Allows the opening of the wallet's account for the traded token or for wrapped SOL. If the wallet paid the rent of
- *  any other account, it would give that SOL away. */
+/** Allows the opening of the wallet's account for the traded token or for wrapped SOL. The rent of any other account
+ *  would be lost to the wallet. */
 export function readAssociated({ place, accounts, data }: Step, reading: Reading): void {
   const [payer = '', account = '', owner = '', mint = '', system = '', program = ''] = accounts
   // No data or the byte 0 means Create, and 1 means CreateIdempotent. Older clients pass the rent sysvar as a seventh

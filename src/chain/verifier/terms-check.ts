@@ -68,13 +68,13 @@ function judgeTrade(trade: Trade, reading: Reading, facts: ChainFacts): void {
   const { asked } = reading
   const { name, side, exact, lamports, tokens } = trade
   if (side !== asked.side)
-    reading.refuse('WRONG_SIDE', `the transaction is a ${name}, and the order is a ${asked.side}`)
+    reading.refuse('WRONG_SIDE', `the transaction is a ${name}, but the order is a ${asked.side}`)
   else if (asked.side === 'buy') {
     const most = exact === 'in' ? mostAmount(BigInt(asked.lamports)) : mostCost(asked)
     if (lamports > most)
       reading.refuse(
         'AMOUNT_OVER',
-        `${name} may cost ${formatSol(lamports)} SOL, and the order allows ${formatSol(most)} SOL`,
+        `${name} may cost ${formatSol(lamports)} SOL, but the order allows ${formatSol(most)} SOL`,
       )
     if (tokens === 0n) reading.refuse('MIN_OUT', `${name} accepts a minimum output of 0 tokens`)
   } else {
@@ -82,7 +82,7 @@ function judgeTrade(trade: Trade, reading: Reading, facts: ChainFacts): void {
     if (most === undefined)
       reading.refuse('SELL_UNBOUNDED', `${name} sells ${tokens} base units; ${whyUnbounded(reading)}`)
     else if (most !== null && tokens > most)
-      reading.refuse('AMOUNT_OVER', `${name} sells ${tokens} base units, and the order allows ${most}`)
+      reading.refuse('AMOUNT_OVER', `${name} sells ${tokens} base units, but the order allows ${most}`)
     if (lamports === 0n) reading.refuse('MIN_OUT', `${name} accepts a minimum output of 0 SOL`)
   }
 }
@@ -99,7 +99,7 @@ export function judgeSimulated(
 ): Refusal[] {
   if (terms.asked.side === 'buy') {
     if (orderedLamports === null || -lamports <= orderedLamports) return []
-    const reason = `the simulated buy costs ${formatSol(-lamports)} SOL, and the order allows ${formatSol(orderedLamports)} SOL with fees and rent`
+    const reason = `the simulated buy costs ${formatSol(-lamports)} SOL, but the order allows ${formatSol(orderedLamports)} SOL with fees and rent`
     return [{ code: 'AMOUNT_OVER', reason }]
   }
   const most = tokensAsked(terms, facts)
@@ -107,7 +107,7 @@ export function judgeSimulated(
   return [
     most === undefined
       ? { code: 'SELL_UNBOUNDED', reason: `the simulated sale takes ${-tokens} base units; ${whyUnbounded(terms)}` }
-      : { code: 'AMOUNT_OVER', reason: `the simulated sale takes ${-tokens} base units, and the order allows ${most}` },
+      : { code: 'AMOUNT_OVER', reason: `the simulated sale takes ${-tokens} base units, but the order allows ${most}` },
   ]
 }
 
@@ -139,14 +139,14 @@ function judgeFees(reading: Reading, trade: Trade | undefined): Part[] {
     if (lamports > cap)
       reading.refuse(
         'FEE_OVER',
-        `the fee to ${address} is ${formatSol(lamports)} SOL, and the policy allows ${formatSol(cap)} SOL`,
+        `the fee to ${address} is ${formatSol(lamports)} SOL, but the policy allows ${formatSol(cap)} SOL`,
       )
   }
   const most = BigInt(policy.tips.maxLamports)
   if (reading.tips > most)
     reading.refuse(
       'TIP_OVER',
-      `the tips are ${formatSol(reading.tips)} SOL, and the policy allows ${formatSol(most)} SOL`,
+      `the tips are ${formatSol(reading.tips)} SOL, but the policy allows ${formatSol(most)} SOL`,
     )
   return [
     ...[...reading.fees].map(([address, lamports]) => ({ what: `fee to ${address}`, lamports })),
@@ -155,15 +155,15 @@ function judgeFees(reading: Reading, trade: Trade | undefined): Part[] {
 }
 
 /** Expected proceeds of a sale in lamports, computed from the slippage and the minimum output, which may have been
- *  rounded down. The builder chooses the minimum, so it is scaled up at most twice: otherwise a high slippage would
- *  multiply the allowed fee. */
+ *  rounded down. The builder chooses the minimum, so it is scaled by a factor of at most two; otherwise a high slippage
+ *  would multiply the allowed fee. */
 function expected(least: bigint, slippagePercent: number): bigint {
   const kept = BigInt(Math.round(Math.max(50, 100 - slippagePercent) * FINE))
   return (mostAmount(least) * HUNDRED * BigInt(FINE) + kept - 1n) / kept
 }
 
-/** Cap of a fee, in lamports. If the traded amount is unknown, a percentage is no cap, and only the cap in SOL
- *  counts. */
+/** Cap of a fee, in lamports. If the traded amount is unknown, only the cap in SOL applies, because a percentage cannot
+ *  be computed. */
 function capOf({ maxPercent, maxLamports }: FeeAccount, moved: bigint | undefined): bigint {
   // One lamport is added, because services round their fee up.
   const byPercent = maxPercent === null || moved === undefined ? undefined : share(moved, maxPercent) + 1n
@@ -171,8 +171,8 @@ function capOf({ maxPercent, maxLamports }: FeeAccount, moved: bigint | undefine
   return byPercent === undefined || byPercent > BigInt(maxLamports) ? BigInt(maxLamports) : byPercent
 }
 
-/** Judges the priority fee and returns it in lamports. The policy's cap is exact. If the order names a lower fee, the
- *  transaction may exceed that by rounding. */
+/** Judges the priority fee and returns it in lamports. The policy's cap is exact. If the order names a lower fee,
+ *  rounding may make the transaction exceed that fee. */
 function judgePriority(reading: Reading, steps: number): bigint {
   const lamports = priorityFee(reading, steps)
   const cap = BigInt(reading.policy.maxPriorityFeeLamports)
@@ -181,20 +181,20 @@ function judgePriority(reading: Reading, steps: number): bigint {
   if (lamports > most)
     reading.refuse(
       'PRIORITY_FEE',
-      `the priority fee is ${formatSol(lamports)} SOL, and at most ${formatSol(most)} SOL is allowed`,
+      `the priority fee is ${formatSol(lamports)} SOL, but at most ${formatSol(most)} SOL is allowed`,
     )
   return lamports
 }
 
-/** Refuses a transaction that wraps more SOL than the trade needs. Wrapped SOL still belongs to the wallet, but a trade
- *  needs only its own amount. */
+/** Refuses a transaction that wraps more SOL than the trade needs. Wrapped SOL would still belong to the wallet, but
+ *  there is no legitimate reason to wrap more. */
 function judgeWrapped(reading: Reading, trade: Trade | undefined, rentLamports: bigint): void {
   const needed = trade?.side === 'buy' && trade.wraps ? trade.lamports : 0n
   const most = needed + rentLamports * BigInt(reading.seeded.size)
   if (reading.wrapped > most)
     reading.refuse(
       'AMOUNT_OVER',
-      `${formatSol(reading.wrapped)} SOL is wrapped, and the trade needs at most ${formatSol(most)} SOL`,
+      `${formatSol(reading.wrapped)} SOL is wrapped, but the trade needs at most ${formatSol(most)} SOL`,
     )
 }
 
@@ -223,7 +223,7 @@ function rentOf(reading: Reading, rentLamports: bigint): bigint {
 }
 
 /** Bounds the cost of an opaque program, which can take the whole balance because the wallet signs for it. Without
- *  guards the bound is the wallet's balance, which must not exceed maxWalletSol. */
+ *  guards, the bound is the whole balance of the wallet, which must not exceed maxWalletSol. */
 function judgeOpaque(reading: Reading, { walletLamports, guardLamports }: ChainFacts): bigint | null {
   if (guardLamports !== undefined) return guardLamports
   const most = reading.policy.maxWalletLamports

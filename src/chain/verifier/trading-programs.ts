@@ -16,7 +16,7 @@ export function readVenue(step: Step, decode: 'pump' | 'pump-swap', reading: Rea
   const [least, most] = layout.bytes
   if (data.length < least || data.length > most || accounts.length < layout.accounts)
     throw new Malformed(
-      `${layout.name} with ${data.length} bytes of data and ${accounts.length} accounts, which is not its layout`,
+      `${layout.name} with ${data.length} bytes of data and ${accounts.length} accounts does not match the layout of the instruction`,
     )
   const reader = new ByteReader(data.subarray(8))
   const [one, two] = [reader.uint64(), reader.uint64()]
@@ -33,7 +33,7 @@ function checkMints({ place, accounts }: Step, { mint, quoteMint }: Layout, read
   if (accounts[mint] !== reading.asked.mint)
     reading.refuse(
       'WRONG_MINT',
-      `instruction ${place} trades ${accounts[mint]}, and the order is for ${reading.asked.mint}`,
+      `instruction ${place} trades ${accounts[mint]}, but the order is for ${reading.asked.mint}`,
     )
   if (quoteMint !== undefined && accounts[quoteMint] !== WSOL_MINT)
     reading.refuse('WRONG_MINT', `instruction ${place} trades against ${accounts[quoteMint]} instead of SOL`)
@@ -44,7 +44,7 @@ function checkPool({ place, accounts, program }: Step, decode: string, layout: L
   const mint = accounts[layout.mint] as string
   const expected = decode === 'pump' ? bondingCurveOf(mint, program) : canonicalPoolOf(mint, program)
   if (pool === expected || reading.policy.pools.includes(pool)) return
-  reading.refuse('POOL_UNKNOWN', `instruction ${place} uses the pool ${pool}, and the pool of the mint is ${expected}`)
+  reading.refuse('POOL_UNKNOWN', `instruction ${place} uses the pool ${pool}, but the pool of the mint is ${expected}`)
 }
 
 /** Checks that the wallet's accounts are in their own places of the layout, and in no other place. */
@@ -82,7 +82,7 @@ export function readOpaque({ place, accounts, data }: Step, program: Opaque, rea
   if (accounts[program.mintIndex] !== mint)
     reading.refuse(
       'WRONG_MINT',
-      `instruction ${place} trades ${accounts[program.mintIndex]}, and the order is for ${mint}`,
+      `instruction ${place} trades ${accounts[program.mintIndex]}, but the order is for ${mint}`,
     )
   if (accounts[program.userIndex] !== reading.wallet)
     reading.refuse(
@@ -92,6 +92,6 @@ export function readOpaque({ place, accounts, data }: Step, program: Opaque, rea
   reading.opaque.push(program.id)
   const held = accounts.filter((one) => reading.own.has(one)).length
   reading.notUnderstood.push(
-    `instruction ${place}: ${data.length} bytes for the opaque program ${program.id}, which is passed the wallet and ${held} of its token accounts`,
+    `instruction ${place}: ${data.length} bytes for the opaque program ${program.id}, which receives the wallet and ${held} of its token accounts`,
   )
 }

@@ -69,7 +69,7 @@ export function verifyTransaction(
   const working = steps.filter(({ program }) => program !== PROGRAMS.computeBudget).length
   const { parts, bound, orderedLamports } = checkTerms(reading, message.signers, working, facts)
   const { refusals, notUnderstood, trades, own, closed } = reading
-  // After a refusal the sum may lack a part, so there is no bound.
+  // After a refusal the sum may be incomplete, so there is no bound.
   const holds = refusals.length === 0 ? bound : null
   const ours = { own: [...own.keys()], closed: [...closed] }
   return { refusals, trade: trades[0], bound: holds, orderedLamports, parts, notUnderstood, ...ours }
@@ -125,12 +125,12 @@ function checkSignatures(
   for (const [index, signature] of signatures.entries()) {
     const signer = message.keys[index] as string
     const isEmpty = signature.every((byte) => byte === 0)
-    if (index === 0 && signer !== wallet) refuse('FEE_PAYER', `the fee payer is ${signer}, and the wallet is ${wallet}`)
+    if (index === 0 && signer !== wallet) refuse('FEE_PAYER', `the fee payer is ${signer}, but the wallet is ${wallet}`)
     if (signer === wallet) {
       if (!isEmpty)
         refuse('SIGNATURE_PRESENT', "the wallet's signature is already filled in, and Sluice did not make it")
     } else if (!coSigners.includes(signer))
-      refuse('CO_SIGNER', `${signer} is a signer and is not in coSigners of the policy`)
+      refuse('CO_SIGNER', `${signer} is a signer, but is not in coSigners of the policy`)
     else if (isEmpty) refuse('CO_SIGNER', `the signature of ${signer} is missing`)
     else if (!verify(null, messageBytes, publicKey(signer), signature))
       refuse('CO_SIGNER', `the signature of ${signer} is not valid for this message`)

@@ -21,7 +21,7 @@ import type { Rpc } from '../rpc/rpc.ts'
 import type { WalletBook } from './wallet-book.ts'
 
 export interface AuditParts {
-  /** One entry per provider, in order of preference. All readings of one bracket come from the same provider. */
+  /** One entry per provider, in order of preference. All readings of one `Bracket` come from the same provider. */
   readonly providers: readonly Rpc[]
   readonly clock: Clock
   readonly account: string
@@ -32,7 +32,7 @@ export interface AuditParts {
   readonly write: (record: JournalRecord) => void
   /** Returns the id of the attempt that made a transaction; '' if no attempt did. */
   readonly found: (transaction: LandedTransaction) => string
-  /** Whether a bot holds or orders this mint. */
+  /** Whether a bot holds this mint or has an order for it. */
   readonly isTracked: (mint: string) => boolean
   /** Lowest slot after which transactions still matter to an attempt. */
   readonly oldest: () => number
@@ -50,15 +50,14 @@ export interface AuditParts {
 
 /** Number of failed reads after which a listed transaction counts as unreadable. */
 const MOST_TRIES = 20
-/** Maximum number of transactions that one pass reads, so that a flood of dust transfers does not delay the next look
- *  at the balance. */
+/** Maximum number of transactions that one pass reads, so that a flood of dust transfers does not delay the next
+ *  reading of the balance. */
 const MOST_READS = 200
-/** A difference of the balance is booked as unexplained once it has been equal for this many passes and this many
+/** A difference of the balance is booked as unexplained if it stays the same for this many passes and this many
  *  blocks. */
 const EQUAL_TIMES = 3
 const EQUAL_BLOCKS = 1_500
-/** Intervals between passes while a transaction is missing. The interval doubles from the first value up to the
- *  second. */
+/** Intervals between passes while a transaction is missing. They double from the first value up to the second. */
 const FIRST_AGAIN_MS = 2_000
 const LONGEST_AGAIN_MS = 60_000
 
@@ -178,7 +177,8 @@ export class Audit {
   }
 
   /** Processes a reading synchronously, so that the classified transactions and the new cursor become durable together,
-   *  after the decisions that follow from them. Returns whether the transactions explain the balance. */
+   *  but after the decisions that follow from the transactions. Returns whether the transactions explain the
+   *  balance. */
   #take(
     provider: Rpc,
     cursor: WalletCursor,
@@ -200,8 +200,8 @@ export class Audit {
       else if ((this.#tries.get(listed.signature) ?? 0) >= MOST_TRIES) unreadable.push(listed)
       else unread++
     }
-    // The unexplained difference of the balance is assigned to an unreadable transaction, and to the first one if there
-    // are several.
+    // The unexplained difference of the balance is assigned to an unreadable transaction; if there are several, to the
+    // first one.
     for (const [index, listed] of unread > 0 ? [] : unreadable.entries()) {
       const left = index === 0 ? bracket.lamports - book.expected(bracket.slot) : 0
       add(opaque(account, listed, left))
@@ -281,9 +281,9 @@ export interface Bracket {
 const PAGE = 1000
 
 /** Reads the height, then the balance, then the list of transactions, each at a bank that is at least as new as the
- *  previous one. A list that was read before the balance would be behind it whenever the wallet is in use. Rows after
- *  the slot of the balance are left for the next pass. Throws Unread if the node does not answer. `until`: the newest
- *  transaction up to `since` that was already read, so that the node need not list older pages. */
+ *  previous one. A list that was read before the balance would miss newer transactions whenever the wallet is in use.
+ *  Rows after the slot of the balance are left for the next pass. Throws Unread if the node does not answer. `until`:
+ *  the newest transaction up to `since` that was already read, so that the node need not list older pages. */
 export async function readBracket(rpc: Rpc, wallet: string, since: number, until?: string): Promise<Bracket> {
   const head = await readHead(rpc, 'finalized', since)
   const { slot, lamports } = await readBalance(rpc, wallet, head.slot)

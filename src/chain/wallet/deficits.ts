@@ -10,15 +10,15 @@ export interface DeficitParts {
   readonly wallet: string
   /** Returns the booked tokens of all bots, in base units by mint. */
   readonly booked: () => ReadonlyMap<string, TokenAmount>
-  /** Whether no order of this mint is open. */
+  /** Whether no order for this mint is open. */
   readonly isQuiet: (mint: string) => boolean
   readonly found: (mint: string, tokens: TokenAmount) => void
 }
 
 /** Compares the tokens in the wallet with the booked tokens. A surplus is an inflow. A shortfall that two consecutive
- *  checks find without an open order is a deficit: the tokens are gone, regardless of the cause. Nodes read the list of
- *  a wallet's accounts from an index that may be incomplete, and a position that is marked as gone no longer has exits.
- *  Therefore the associated account is also read directly. */
+ *  checks find while no order is open is a deficit: the tokens are gone, regardless of the cause. A position that
+ *  counts as gone has no exits any more, so a false deficit would be dangerous. Nodes list a wallet's accounts from an
+ *  index that may be incomplete; therefore the associated account is also read directly. */
 export class Deficits {
   readonly #parts: DeficitParts
   /** Mints with a shortfall in the last check, each with its booked tokens and its tokens on the chain. */

@@ -22,8 +22,8 @@ export interface Foreign {
   readonly signature: string
   /** Change of the wallet's balance in lamports. */
   readonly lamports: Lamports
-  /** Attempt as whose execution the transaction looks, although none was expected; undefined if there is no such
-   *  attempt. */
+  /** Attempt that this transaction seems to execute, although no execution was expected; undefined if there is no
+   *  such attempt. */
   readonly attemptId?: string
 }
 
@@ -55,7 +55,8 @@ export interface LiveWalletParts {
   readonly standIn: ResolverParts['standIn']
   readonly on: {
     /** Opens the gate for orders once the state of the wallet is known, and closes it if the state is no longer known.
-     *  `single`: there is no sign so far that another process trades with the wallet. */
+     *  `single`: only one entry may be sent for now, because it is not yet known whether another process trades with
+     *  the wallet. */
     readonly gate: (open: boolean, single: boolean) => void
     readonly foreign: (found: Foreign) => void
     readonly deficit: (mint: string, tokens: TokenAmount) => void
@@ -81,8 +82,8 @@ const STALE_MS = 180_000
 const USUAL_BLOCK_MS = 400
 /** The operator is notified if no head of the chain is available for this long. */
 const LONG_WAIT_MS = 60_000
-/** A parallel process would buy at the same time as this one. Its transactions are visible at the latest this long
- *  after our first buy was seen (BESIDE_FIRST_MS), or after our buy was sent if it is never seen (UNSEEN_FIRST_MS). */
+/** A second process would buy at the same time as this one. Its transactions are visible this long after our first buy
+ *  was seen (BESIDE_FIRST_MS), or after our buy was sent if that buy is never seen (UNSEEN_FIRST_MS). */
 const BESIDE_FIRST_MS = 1_000
 const UNSEEN_FIRST_MS = 10_000
 
@@ -149,7 +150,7 @@ export class LiveWallet {
         foreign: ({ signature, lamports }) => this.#foreign({ signature, lamports }),
         opaque: ({ signature, slot }) =>
           on.alarm(`slot ${slot}: ${signature} changed the wallet, and the transaction cannot be read`),
-        failed: (reason) => on.notice(`the wallet cannot be audited: ${reason}`),
+        failed: (reason) => on.notice(`the transactions of the wallet cannot be read: ${reason}`),
       },
     })
     this.#finder = new Finder({
@@ -186,7 +187,7 @@ export class LiveWallet {
     this.#finder.lookBeside()
   }
 
-  /** Looks at the chain now, because an outcome became unknown. */
+  /** Reads the chain now, because an outcome became unknown. */
   wake(): void {
     this.#finder.wake()
     this.#audit.wake()
@@ -230,7 +231,7 @@ export class LiveWallet {
   }
 
   /** Reports a trade that no order explains. The audit reports the same trade 15 s later, once it is final, and other
-   *  transactions too. This earlier check exists because by then a second process would have doubled many buys. */
+   *  transactions too. This check is earlier, because in 15 s a second process could repeat many of our buys. */
   #unexplained(transaction: LandedTransaction, isTracked: (mint: string) => boolean): void {
     const { clock, wallet } = this.#parts
     const { signature, time } = transaction
@@ -259,8 +260,8 @@ export class LiveWallet {
     this.#parts.on.gate(true, false)
   }
 
-  /** Whether the buy of a parallel process, next to our first buy, would be visible by now. Such a process acts on the
-   *  same events. */
+  /** Whether the buy of a second process, at the time of our first buy, would be visible by now. A second process
+   *  reacts to the same events. */
   #hasShownOthers(now: Millis): boolean {
     if (this.#boughtAt !== undefined && now >= this.#boughtAt + BESIDE_FIRST_MS) return true
     return this.resolver.watches
@@ -291,8 +292,9 @@ export class LiveWallet {
       const { head, rows, slot, lamports } = await readBracket(provider, this.#parts.wallet, since)
       if (head.height <= bound) return 'the second RPC has not reached the last valid height of the order'
       const unknown = rows.find(({ signature }) => !this.#book.has(signature))
-      if (unknown !== undefined) return `the second RPC lists ${unknown.signature}, which the first RPC does not list`
-      return lamports === this.#book.expected(slot) ? '' : 'the second RPC reports another balance'
+      if (unknown !== undefined)
+        return `the second RPC lists the transaction ${unknown.signature}, which the first RPC does not list`
+      return lamports === this.#book.expected(slot) ? '' : 'the second RPC reports a different balance'
     } catch (error) {
       if (error instanceof Unread) return `the second RPC does not answer: ${error.message}`
       throw error

@@ -1,8 +1,8 @@
 import { lamports } from '../../base/units.ts'
 import type { WalletCursor, WalletTransaction } from '../../orders/audit-records.ts'
 
-/** The known history of a wallet. It has a reading as its starting point, and every transaction since that reading or,
- *  if that is earlier, since the oldest attempt that is still being proved. */
+/** The known history of a wallet. It consists of a reading, and of every transaction since that reading or, if that is
+ *  earlier, since the oldest attempt that is still being proved. */
 export class WalletBook {
   /** The last reading; undefined before the first one. */
   cursor: WalletCursor | undefined
@@ -33,7 +33,7 @@ export class WalletBook {
     return sum
   }
 
-  /** Returns an unexplained row between two slots that may have been an execution; undefined if there is none. */
+  /** Returns an unexplained row between two slots that may be an execution; undefined if there is none. */
   opaqueBetween(after: number, upTo: number): WalletTransaction | undefined {
     for (const row of this.#rows.values())
       if (row.class === 'opaque' && !row.failed && row.lamports !== 0 && row.slot > after && row.after < upTo)

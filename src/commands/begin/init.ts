@@ -17,7 +17,7 @@ export const command = defineCommand({
     if (statSync(folder, { throwIfNoEntry: false })?.isFile()) throw usageError(`${given} is a file, not a folder`)
     const { spec, first, versions } = ownPackage(own)
     const files = writeNew(folder, projectFiles(folder, spec, versions))
-    // The schema loads the strategies, so they must be written first.
+    // Generating the schema loads the strategies, so they must be written first.
     const schema = writeNew(folder, { [SCHEMA]: `${(await configSchema([], folder)).text}\n` })
     const written = [...files.written, ...schema.written]
     const kept = [...files.kept, ...schema.kept]

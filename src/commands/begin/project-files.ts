@@ -9,7 +9,7 @@ const STRATEGY = 'my-strategy'
 const CONFIG = 'bots.yaml'
 /** File of the JSON Schema. It is written after the strategy, because it contains the strategy's params. */
 export const SCHEMA = 'sluice.schema.json'
-/** By package: whether npm may run its install scripts. */
+/** For each package, whether npm may run its install scripts. */
 const ALLOWED_SCRIPTS = { node: true, 'better-sqlite3': false, bufferutil: false, 'utf-8-validate': false }
 
 /** Returns the files of a new project: npm, editor and git settings, one bot on the embedded sandbox, its strategy and
@@ -121,7 +121,7 @@ function json(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`
 }
 
-/** Packages that a project needs besides Sluice: Node, Solana's runtime for the sandbox, types. */
+/** Packages that a project needs in addition to Sluice: Node, Solana's runtime for the sandbox, types. */
 const NEEDED = ['@types/node', 'litesvm', 'node', 'typescript']
 
 export interface OwnPackage {

@@ -9,7 +9,8 @@ export const command = defineCommand({
   options: { out: text('<file>', 'write this file instead of stdout; replaces only an earlier schema') },
   async run(files, { out }) {
     const { text, broken } = await configSchema(files, process.cwd())
-    for (const { name, why } of broken) console.error(`sluice: the schema lacks the params of ${name}: ${why}`)
+    for (const { name, why } of broken)
+      console.error(`sluice: the schema does not contain the params of ${name}: ${why}`)
     if (out === undefined) console.log(text)
     else writeGenerated(out, `${text}\n`, SCHEMA_TITLE)
     return 0

@@ -44,7 +44,7 @@ export const command = defineCommand({
         `--mint needs 1 to ${MAX_MINTS} mints (base58, 32 bytes) of tokens that are traded now`,
         ExitCode.usage,
       )
-    // The configuration may name the policy that this command is about to write.
+    // The configuration may refer to the policy that this command will write.
     const config = withWalletOnly(await configOf(files, { readsPolicy: false }), options.wallet)
     const wanted = {
       mints: [...new Set(mints)],
@@ -144,7 +144,7 @@ async function verdictOf(
 }
 
 /** Makes the proposal the policy by renaming its file. Throws a SluiceError if the file's hash is not `hash`, because
- *  the person has then read another version. */
+ *  the person has then read a different version. */
 function accept(target: string, hash: string): number {
   const file = proposedFile(target)
   if (!existsSync(file))

@@ -15,7 +15,7 @@ import { defineCommand, number, POLICY, text, type Values } from '../options.ts'
 const CAP_SOL = { min: 0, max: 1000000 }
 
 const OPTIONS = {
-  socket: text('<path>', 'listen on this socket, open to processes of the same user or group'),
+  socket: text('<path>', 'listen on this socket, which processes of the same user or group may use'),
   key: text('<file>', 'keypair of the wallet, as solana-keygen writes it (mode 0600)'),
   policy: POLICY,
   maxPerTransactionSol: number('<n>', 'refuse a transaction that could spend more', CAP_SOL),
@@ -24,8 +24,8 @@ const OPTIONS = {
   state: text('<file>', 'keep the spent amounts in this file over a restart'),
 }
 
-/** Starts the process that holds the key, and ends together with it or at a signal. This process itself never reads the
- *  key. */
+/** Starts the process that holds the key. The command ends together with that process or at a signal, and itself never
+ *  reads the key. */
 export const command = defineCommand({ options: OPTIONS, run: (_args, options) => runSigner(options) })
 
 async function runSigner(options: Values<typeof OPTIONS>): Promise<number> {

@@ -21,7 +21,7 @@ import { policyOf } from './signer.ts'
 const MOST_BYTES = 65_536
 const CALLS_PER_SECOND = 8
 
-/** Verifies that a transaction from a builder does what the order says and nothing else. Signs and sends nothing. */
+/** Verifies that a transaction from a builder does exactly what the order specifies. Signs and sends nothing. */
 export const command = defineCommand({
   options: {
     tx: text('<base64|file>', "the builder's answer: a transaction in any common form, or a file with it"),
@@ -91,7 +91,7 @@ function askedOf(order: string): AskedTrade {
   return read.asked
 }
 
-/** Bytes of the builder's answer. `tx` is the name of a file with the answer, or the answer itself. */
+/** Bytes of the builder's answer. `tx`: path of a file with the answer, or the answer itself. */
 function bytesOf(tx: string): Uint8Array {
   const isFile = tx.length < 4_096 && statSync(tx, { throwIfNoEntry: false })?.isFile() === true
   return isFile ? readSmall(tx, '--tx') : Buffer.from(tx)
@@ -104,7 +104,7 @@ function readSmall(file: string, option: string): Buffer {
   return readFileSync(file)
 }
 
-/** URL of the RPC; resolves env:NAME and file:PATH. The user may hide the URL by these references, because it often
+/** URL of the RPC; resolves env:NAME and file:PATH. The references keep the URL out of the command line: it often
  *  contains a key, and other users of the machine can see the arguments of a process. */
 function rpcUrlOf(rpc: string): string {
   if (SECRET_REFERENCE.test(rpc)) return secretFrom(rpc, process.cwd(), rpcAddressProblem).read()

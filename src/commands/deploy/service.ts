@@ -89,11 +89,11 @@ function accountOf(system: boolean, as: string | undefined): Account {
   const [name, , id, group, , home] = line?.split(':') ?? []
   if (name === undefined || home === undefined)
     throw usageError(`there is no account ${as}: \`useradd --system --create-home ${as}\` creates it`)
-  if (id === '0') throw usageError(`${as} may do everything; name an account without such rights`)
+  if (id === '0') throw usageError(`${as} has all rights; name an account without such rights`)
   return { name, uid: Number(id), gid: Number(group), stateFolder: join(home, '.local/state/sluice') }
 }
 
-/** Creates the folders that the process writes: a unit with a missing folder does not start. */
+/** Creates the folders that the process writes: because a unit with a missing folder does not start. */
 function prepareFolders({ journal }: Config, { name, uid, gid, stateFolder }: Account): void {
   for (const folder of [dirname(journal.path), stateFolder]) {
     const first = mkdirSync(folder, { recursive: true, mode: 0o700 })

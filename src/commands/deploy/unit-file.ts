@@ -10,9 +10,9 @@ export interface UnitSettings {
   readonly command: readonly string[]
   readonly workingFolder: string
   readonly environmentFile: string
-  /** Folders that the process writes; everything else is read-only for it. */
+  /** Folders that the process writes. The rest of the file system is read-only for the process. */
   readonly writable: readonly string[]
-  /** What the service runs, for lists of units. */
+  /** Description of the service, for lists of units. */
   readonly about: string
 }
 
@@ -34,7 +34,8 @@ UMask=0077
 LimitCORE=0
 # MemoryDenyWriteExecute= is absent: V8 writes machine code at run time and cannot start with it.`
 
-/** Restrictions that need the rights of the system's manager; a user's manager would refuse to start the service. */
+/** Restrictions that require the rights of the system's service manager. With them, a user's manager would refuse to
+ *  start the service. */
 const OF_THE_SYSTEM = `CapabilityBoundingSet=
 AmbientCapabilities=
 PrivateDevices=yes
@@ -50,7 +51,7 @@ KeyringMode=private`
 const OF_A_USER = 'PrivateUsers=yes'
 
 /** Text of a systemd unit that runs bots. An error of the configuration, a refused key and a safety refusal (exit codes
- *  2, 3, 4) need a person, so the service is not restarted after them. */
+ *  2, 3, 4) require a person's action, so the service is not restarted after them. */
 export function unitFile({ user, command, workingFolder, environmentFile, writable, about }: UnitSettings): string {
   const isSystem = user !== undefined
   // Runtime directory of the user, with the registry by which commands find the process.
@@ -90,7 +91,7 @@ function isInHome(path: string): boolean {
   return ['/home', '/root', '/run/user'].some((home) => path === home || path.startsWith(`${home}/`))
 }
 
-/** A value in which systemd expands only `%`. */
+/** Escapes a value in which systemd expands only `%`. */
 function plain(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a line break would begin another setting of the unit
   if (/[\u0000-\u001f\u007f]/.test(text) || text !== text.trim())
@@ -101,12 +102,12 @@ function plain(text: string): string {
   return text.replaceAll('%', '%%')
 }
 
-/** A word of a list, in which systemd unquotes. */
+/** Escapes a word of a list, in which systemd removes quotes. */
 function quoted(text: string): string {
   return `"${plain(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
 }
 
-/** An argument of a command, in which systemd also expands `$`. */
+/** Escapes an argument of a command, in which systemd also expands `$`. */
 function argument(text: string): string {
   return /^[\w./:=@,+-]+$/.test(text) ? text : quoted(text).replaceAll('$', '$$$$')
 }

@@ -61,7 +61,7 @@ export class DeskOfRun {
 }
 
 /** Line of at most `columns` characters with the address of the desk. A link that does not fit is left out, because a
- *  part of it is of no use. */
+ *  part of it is useless. */
 export function deskLine(origin: string | undefined, link: string | undefined, columns: number): string {
   if (origin === undefined) return cut(`desk  ${dim('is not served at present: see the log')}`, columns)
   const linked = `desk  ${link}`

@@ -13,7 +13,7 @@ import { untilInterrupted } from '../trade/run-bots.ts'
 /** Serves the desk of a recorded journal until Ctrl-C. With `link`, makes a login link of a running desk. */
 export const command = defineCommand({
   options: {
-    readOnly: flag('with `link`: make a link whose session can only look'),
+    readOnly: flag('with `link`: make a link to a read-only session'),
     name: text('<name>', 'with `link`: name of the session in the journal and in the list of sessions', ''),
     port: number('<n>', 'serve on this port of loopback (default: the first free one from 7420)', {
       integer: true,

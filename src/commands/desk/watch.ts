@@ -17,13 +17,19 @@ import { untilInterrupted } from '../trade/run-bots.ts'
 
 const TIMEOUT_MS = 10_000
 
-/** Watches running processes from another machine, by their desks. Exits 1 if one of them was down at last. */
+/** Watches running processes from another machine, by their desks. Exits 1 if one of them was down at the last
+ *  check. */
 export const command = defineCommand({
   options: {
-    alerts: text('<file>', 'send alerts as the sections `alerts` and `telegram` of this YAML file say'),
-    every: number('<n>', 'seconds from one question to the next', { min: 1, max: 3_600 }, 30),
-    misses: number('<n>', 'questions in a row without an answer before the alarm', { integer: true, min: 1 }, 3),
-    once: flag('ask once and exit: 0 if every process runs, 1 if not'),
+    alerts: text('<file>', 'send alerts to the receivers in the sections `alerts` and `telegram` of this YAML file'),
+    every: number('<n>', 'seconds between two checks', { min: 1, max: 3_600 }, 30),
+    misses: number(
+      '<n>',
+      'number of consecutive checks without an answer before the alarm',
+      { integer: true, min: 1 },
+      3,
+    ),
+    once: flag('check once and exit: 0 if every process runs, 1 if not'),
     json: JSON_LINE,
   },
   async run(urls, { alerts: file, every, misses, once, json }) {
@@ -31,8 +37,7 @@ export const command = defineCommand({
     const { http, close } = openHttp({ timeoutMs: TIMEOUT_MS, longestBody: 65_536 })
     const clock = new SystemClock()
     const alerts = file === undefined ? undefined : alertsOf(file, http, clock)
-    if (alerts === undefined && !once)
-      console.error('sluice: no --alerts: problems are only printed here, and sent nowhere')
+    if (alerts === undefined && !once) console.error('sluice: no --alerts: problems are only printed here and not sent')
     const tell = (line: string): void => {
       console.error(printable(`${stampOf(clock.now())}  ${line}`))
       alerts?.raise({ kind: 'watch', bot: '', text: line, time: clock.now() })
@@ -77,7 +82,7 @@ async function keepLooking(watches: readonly HealthWatch[], everyMs: number): Pr
 }
 
 /** Address of the health of a desk; an address with a path stays unchanged. Throws a SluiceError (exit 2) if it is
- *  not an address of HTTPS or of this machine. */
+ *  neither an HTTPS address nor an address of this machine. */
 function healthAddress(text: string): string {
   const problem = rpcAddressProblem(text)
   if (problem) throw new SluiceError(problem, ExitCode.usage)

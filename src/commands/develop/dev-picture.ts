@@ -54,7 +54,7 @@ export function failureLines(
   ]
 }
 
-/** The results of the version and of the version before, and the events that differ. */
+/** The results of the version and of the previous one, and the events that differ. */
 export function comparisonLines({ version, comparison, stretchFrom, head }: DevState, columns: number): string[] {
   if (version === undefined) return []
   const { report, number } = version

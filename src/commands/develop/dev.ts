@@ -9,7 +9,7 @@ import { Screen } from '../trade/live-table.ts'
 import { untilInterrupted } from '../trade/run-bots.ts'
 import { comparisonLines, devPicture, eventLine, failureLines } from './dev-picture.ts'
 
-/** Most events that are printed after a version was loaded, without a terminal. */
+/** Maximum number of events that are printed after a version was loaded, if there is no terminal. */
 const EVENTS_PRINTED = 5
 
 /** Runs a strategy while it is edited. Ends with Ctrl-C. */
@@ -19,7 +19,7 @@ export const command = defineCommand({
     speed: speedOption(),
     window: number(
       '<seconds>',
-      'seconds of the market that each version replays and is compared over',
+      'seconds of the market that each version replays and for which versions are compared',
       { min: 1, max: 86400 },
       600,
     ),

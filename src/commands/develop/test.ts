@@ -12,11 +12,11 @@ const TESTS = '**/*.{test,spec}.{ts,mts,js,mjs}'
 const IS_TEST = /\.(test|spec)\.m?[jt]s$/
 /** Folders that hold the tests of strategies: in a project, and in the repository of Sluice. */
 const FOLDERS = ['strategies', 'test/strategies']
-/** A child that runs the sources must resolve `sluice` to them, too. */
+/** A child process that runs from the sources must also resolve `sluice` to the sources. */
 const CONDITIONS = SOURCE_ENDING === '.ts' ? ['--conditions', 'development'] : []
 
 /** Runs the tests of strategies: with node:test or, for files that import vitest, with the vitest of the project. Exits
- *  1 if a test fails, and 2 if there is no test, or no runner for it. */
+ *  1 if a test fails, and 2 if there is no test, or if its test runner is missing. */
 export const command = defineCommand({
   options: {
     watch: flag('run the tests again after each save, until Ctrl-C'),
@@ -40,7 +40,7 @@ export const command = defineCommand({
       ...(ofNode.length > 0 ? [[...CONDITIONS, '--test', ...(watch ? ['--watch'] : []), ...ofNode]] : []),
       ...(ofVitest.length > 0 ? [[vitestOf(ofVitest[0] as string), watch ? 'watch' : 'run', ...ofVitest]] : []),
     ]
-    // A runner that inherits NODE_TEST_CONTEXT believes that it runs inside of another one, and prints no results.
+    // A runner that inherits NODE_TEST_CONTEXT assumes that it runs inside another runner, and prints no results.
     const { NODE_TEST_CONTEXT: _context, ...environment } = process.env
     const env = update ? { ...environment, [UPDATE]: '1' } : environment
     const codes: number[] = []
@@ -69,7 +69,9 @@ function testsAt(path: string): string[] {
   if (IS_TEST.test(path)) return [path]
   const own = path.replace(/\.(m?[jt]s)$/, '.test.$1')
   const test = [own, join('test', own)].find((file) => file !== path && existsSync(file))
-  throw usage(`${path} is no test, because its name does not end in .test.ts${test ? `; did you mean ${test}?` : ''}`)
+  throw usage(
+    `${path} is not a test, because its name does not end in .test.ts${test ? `; did you mean ${test}?` : ''}`,
+  )
 }
 
 function testsIn(folder: string): string[] {
@@ -80,7 +82,8 @@ function importsVitest(file: string): boolean {
   return /from\s*['"]vitest['"]/.test(readFileSync(file, 'utf8'))
 }
 
-/** Throws SluiceError if the tests cannot import `sluice`, which the test runner would say of each of them. */
+/** Throws SluiceError if the tests cannot import `sluice`. Otherwise, the test runner would report this problem for
+ *  each test. */
 function requireSluice(file: string): void {
   if (packageFor(file, 'sluice') === undefined)
     throw usage(`${file} cannot import sluice: run \`npm install\` in the project first (\`sluice init\` creates one)`)
@@ -108,7 +111,8 @@ function packageFor(file: string, name: string): string | undefined {
 async function ran(args: readonly string[], env: NodeJS.ProcessEnv, json: boolean): Promise<number> {
   const child = spawn(process.execPath, args, { stdio: ['inherit', json ? 2 : 'inherit', 'inherit'], env })
   let isSignalled = false
-  // Ctrl-C reaches the child by itself. This process waits for it, so that the child prints its results.
+  // The terminal sends Ctrl-C to the child too. This process waits for the child, so that the child can print its
+  // results.
   const wait = (): void => {
     isSignalled = true
   }

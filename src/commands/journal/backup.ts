@@ -5,8 +5,8 @@ import { stampOf } from '../../runtime/time-text.ts'
 import { defineCommand, flag, JSON_LINE } from '../options.ts'
 import { withSteps } from '../terminal.ts'
 
-/** Copies a journal, also while a process writes it, and checks the copy. Restores a backup too. Exits 1 if rows of the
- *  journal were changed after they were written; the copy is kept then, but it replaces no other. */
+/** Copies a journal, even while a process writes it, and checks the copy. Also restores a backup. Exits 1 if rows of
+ *  the journal were changed after they were written; the copy is then kept, but does not replace another backup. */
 export const command = defineCommand({
   options: {
     replace: flag('replace an existing backup of that name once the new one is checked'),
@@ -25,7 +25,7 @@ export const command = defineCommand({
     else console.log(textOf(from, to, backup))
     if (findings > 0)
       console.error(
-        `sluice: ${from} does not match its checksums: ${counted(findings, 'row')} changed after the recording, or missing. The copy is the same; \`sluice replay --journal ${to}\` lists them`,
+        `sluice: ${from} does not match its checksums: ${counted(findings, 'row')} changed after the recording, or missing. The copy has the same defects; \`sluice replay --journal ${to}\` lists them`,
       )
     return findings > 0 ? ExitCode.failed : ExitCode.done
   },

@@ -16,7 +16,7 @@ const MINT_SHOWN = 8
 const SIGNATURE_SHOWN = 12
 const SYMBOL_SHOWN = 12
 
-/** Columns of `sluice orders`. `now` decides which times need no date. */
+/** Columns of `sluice orders`. `now`: present time, for the times that need no date. */
 export function orderColumns(now: Millis): readonly Column<Named<OrderRow>>[] {
   return [
     { name: 'id', of: ({ id }) => id, rank: 1 },
@@ -126,7 +126,7 @@ function timeColumn<Row>(name: string, of: (row: Row) => Millis, now: Millis, ra
   }
 }
 
-/** The symbol; in the table the beginning of the mint if the symbol is unknown. */
+/** The symbol. If it is unknown, the table shows the beginning of the mint. */
 function symbolColumn<Row extends { symbol: string; mint: string }>(rank: number): Column<Row> {
   const text = ({ symbol, mint }: Row): string => (symbol === '' ? mint.slice(0, MINT_SHOWN) : symbol)
   return { name: 'symbol', of: ({ symbol }) => symbol, text, short: (row) => text(row).slice(0, SYMBOL_SHOWN), rank }
@@ -159,7 +159,7 @@ function percentColumn<Row>(name: string, of: (row: Row) => number | null, rank:
   return { name, of, text: (row) => signed(of(row), 1), rank }
 }
 
-/** A number with the same number of decimals in every row, so that the digits are below each other. */
+/** A number with the same number of decimals in every row, so that the digits are aligned. */
 function fixed(value: number, decimals: number): string {
   return value === 0 ? '0' : value.toFixed(decimals)
 }

@@ -102,7 +102,7 @@ function resultLines(results: Comparison['bots'][number]['results']): string[] {
       ['', 'A', 'B', 'B - A'],
       ...both.map(({ what, a, b }) => [`  ${printable(what)}`, shown(a), shown(b), shown(b - a)]),
     ]),
-    ...(left > 0 ? [`  ${counted(left, 'figure')} of only one run: see --json`] : []),
+    ...(left > 0 ? [`  ${counted(left, 'figure')} that only one run has: see --json`] : []),
   ]
 }
 
@@ -110,7 +110,7 @@ function decisionLines(decisions: Decisions): string[] {
   if (decisions === null) return ['decisions: not compared, because a run without results.db or journal has none']
   const { equal, a, b } = decisions
   if (a === null && b === null) return [`decisions: all ${equal} are equal`]
-  return [`decisions: the first ${equal} are equal, then`, `  A ${lineOf(a)}`, `  B ${lineOf(b)}`]
+  return [`decisions: the first ${equal} are equal; the next ones differ`, `  A ${lineOf(a)}`, `  B ${lineOf(b)}`]
 }
 
 function lineOf(decision: Decision | null): string {

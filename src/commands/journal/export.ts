@@ -41,7 +41,7 @@ export const command = defineCommand({
   },
 })
 
-/** Throws for any other ending of the file name, because the ending selects the format. */
+/** Throws for any other ending of the file name, because the ending determines the format. */
 function requireEnding(option: string, file: string, endings: readonly string[]): void {
   if (endings.some((ending) => file.toLowerCase().endsWith(ending))) return
   const known = new Intl.ListFormat('en', { type: 'disjunction' }).format(endings)
@@ -75,7 +75,9 @@ function writeTax(journals: readonly string[], file: string, json: boolean): voi
   const { disposals, notFinal, sandbox, unknownCost } = exported
   console.log(`exported ${disposals} disposals of live accounts to ${file}: first in, first out, amounts in SOL`)
   if (notFinal > 0) console.log(`left out ${notFinal} fills that are not final yet`)
-  if (sandbox > 0) console.log(`left out ${sandbox} movements on a sandbox: its money is not real`)
+  if (sandbox > 0) console.log(`left out ${sandbox} movements on a sandbox, because its money is not real`)
   if (unknownCost > 0)
-    console.log(`${unknownCost} disposals are of tokens received from elsewhere: no date of purchase, cost 0`)
+    console.log(
+      `${unknownCost} disposals are of tokens of unknown origin: they have no purchase date, and their cost is 0`,
+    )
 }

@@ -7,7 +7,7 @@ export type Cell = string | number | boolean | null
 
 /** A column of a list. */
 export interface Column<Row> {
-  /** Name in --columns and in the first line of the CSV. The table prints it as words. */
+  /** Name in --columns and in the first line of the CSV. The heading of the table shows it as words. */
   readonly name: string
   readonly of: (row: Row) => Cell
   /** Text in a table with enough room; the value as text if absent. */
@@ -16,7 +16,7 @@ export interface Column<Row> {
   readonly short?: (row: Row) => string
   /** Text in the CSV, if the value itself is not suitable. */
   readonly csv?: (row: Row) => Cell
-  /** Columns leave a narrow table in the order of this number, the largest first. */
+  /** Rank of the column. If a table is too narrow, columns with the highest ranks are left out first. */
   readonly rank: number
   /** Whether the text may be cut at the end, so that the other columns fit. */
   readonly isElastic?: boolean
@@ -42,19 +42,20 @@ export function chosenColumns<Row>(all: readonly Column<Row>[], names: string | 
   return [...new Set(chosen)].map((column) => ({ ...column, isOptional: false }))
 }
 
-/** Lines of a table, and the names of the columns that have no room. */
+/** Lines of a table, and the names of the columns that were left out. */
 export interface FittedTable {
   readonly lines: readonly string[]
   readonly leftOut: readonly string[]
 }
 
 const GAP = 2
-/** Fewest characters of an elastic column with short cells. Full cells are used only if it has `ROOMY_ELASTIC`. */
+/** Smallest width, in characters, of an elastic column with short cells. Full cells are used only if the column has at
+ *  least `ROOMY_ELASTIC` characters. */
 const LEAST_ELASTIC = 16
 const ROOMY_ELASTIC = 48
 
 /** Formats rows as a table of at most `room` characters a line. If the table is wider, all cells become shorter, then
- *  the elastic column is cut, and then the columns of the highest ranks are left out. No line is ever wrapped. */
+ *  the elastic column is cut, and then the columns of the highest ranks are left out. Lines are never wrapped. */
 export function fittedTable<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -93,7 +94,7 @@ interface Rendered {
   readonly rank: number
   readonly isNumber: boolean
   readonly isElastic: boolean
-  /** Width below which the column has no room. */
+  /** Minimum width of the column. With less, the column is left out. */
   readonly least: number
 }
 

@@ -97,7 +97,7 @@ function tradeLines(
   ]
 }
 
-/** The `count` groups with the largest profit or loss. */
+/** The `count` groups with the largest profits and losses. */
 function largest(all: readonly Group[], count: number): Group[] {
   return all.toSorted((one, other) => Math.abs(other.netSol) - Math.abs(one.netSol)).slice(0, count)
 }

@@ -15,7 +15,7 @@ import { type Column, chosenColumns, csvOf, fittedTable } from './listing.ts'
 const OPTIONS = {
   journal: JOURNAL,
   bot: text('<name>', 'list only this bot'),
-  since: text('<time>', 'list only younger rows: 2h, 1d12h, 2026-11-22, 2026-11-22T12:03'),
+  since: text('<time>', 'list only rows newer than this: 2h, 1d12h, 2026-11-22, 2026-11-22T12:03'),
   last: number('<n>', 'list only the last n', { integer: true, min: 1 }),
   columns: text('<a,b,c>', 'print only these columns, in this order'),
   csv: flag('print CSV: all columns, exact amounts, times in UTC'),
@@ -101,7 +101,7 @@ function printList<Row extends { readonly bot: string; readonly mint: string }>(
   return ExitCode.done
 }
 
-/** Throws SluiceError (exit 2) if the journal knows no such bot. */
+/** Throws SluiceError (exit 2) if the journal does not contain the bot. */
 function requireBot(reader: JournalReader, bot: string): void {
   const known = new Set(reader.segments().flatMap(({ start }) => start.bots.map(({ name }) => name)))
   if (known.has(bot) || known.size === 0) return

@@ -21,7 +21,7 @@ export const command = defineCommand({
       const [made] = results.segments()
       if (made === undefined) throw new SluiceError(`${folder} holds no backtest`, ExitCode.usage)
       if (!journal.segments().some(({ start }) => start.bots.length > 0))
-        throw new SluiceError(`${live} holds no run: no bot was started in it`, ExitCode.usage)
+        throw new SluiceError(`${live} contains no run, because no bot was started on it`, ExitCode.usage)
       const { start } = made
       const found = await withRowsProgress((progress) => attribute(journal, { report, start }, progress))
       console.log(json ? JSON.stringify(jsonOf(found)) : textOf(found))
@@ -76,7 +76,9 @@ function textOf(found: Attribution): string {
 
 function apartLine(bot: string, { of, time, side, mint }: Apart): string {
   const sender = of === 'run' ? 'the run' : 'the replay'
-  return printable(`${bot}: equal until ${dateTimeOf(time)} UTC, when only ${sender} sent a ${side} of ${mint}`)
+  return printable(
+    `${bot}: run and replay are equal until ${dateTimeOf(time)} UTC, when only ${sender} sent a ${side} of ${mint}`,
+  )
 }
 
 /** Lamports of an attribution, in the order of its printed lines. */

@@ -28,9 +28,7 @@ export function backtestText(
     ...(unit === undefined ? [] : [`units     ${unit.text}`]),
     ...tapeLines(backtest),
     ...(report === undefined ? [] : reportLines(report)),
-    ...(lacks.length > 0
-      ? ['', 'The tape does not cover everything that the bots need, so these results are incomplete:']
-      : []),
+    ...(lacks.length > 0 ? ['', 'The tape lacks data that the bots need, so these results are incomplete:'] : []),
     ...lacks.map((lack) => `  ${lack}`),
     ...bots.flatMap((bot) => ['', ...botLines(bot, backtest), ...furtherLines(bot.result.name, report)]),
     ...alarmLines(alarms),
@@ -101,7 +99,7 @@ function botLines(bot: BotOutcome, backtest: Backtest): string[] {
   ]
 }
 
-/** Line about how much of a bot's result depends on estimated pool depths; none if no fill does. */
+/** Line about the share of a bot's result that depends on estimated pool depths; none if no fill depends on them. */
 function depthLine({ depth }: BotOutcome): string[] {
   if (depth === undefined || depth.estimatedFills === 0) return []
   const { curveFills, assumedFills, estimatedFills, spread, upperLamports } = depth

@@ -33,18 +33,18 @@ const OPTIONS = {
   out: text('<folder>', 'write report.html, report.json and results.db to this folder'),
   runs: number(
     '<n>',
-    'with --out, also vary costs and sizes, and compare each bot with n runs with random entries; 0 plays no further run',
+    'with --out, also vary costs and sizes, and compare each bot with n runs with random entries; 0: no further runs',
     { integer: true, min: 0, max: 1_000 },
     0,
   ),
-  verifyCausal: flag('hide or cut later rows and verify that no decision changes'),
+  verifyCausal: flag('hide later rows and verify that no decision changes'),
   seed: number('<n>', 'random seed of --verify-causal', SEED, 1),
   log: text('<level>', "print the strategies' log lines from this level on to stderr: debug, info, warn"),
   json: JSON_LINE,
 }
 type Options = Values<typeof OPTIONS>
 
-/** Runs the bots of a configuration over recorded market data. Exits 2 if the tape does not cover their needs (without
+/** Runs the bots of a configuration over recorded market data. Exits 2 if the tape lacks data that they need (without
  *  --partial), and 1 if a strategy throws. */
 export const command = defineCommand({
   options: OPTIONS,
@@ -75,8 +75,8 @@ export const command = defineCommand({
   },
 })
 
-/** Runs the backtest and prints it. With --out, the results are written to files; with --runs, further runs vary costs
- *  and sizes for the report. */
+/** Runs the backtest and prints it. With --out, writes the results to files; with --runs, plays further runs for the
+ *  report, which vary costs and sizes. */
 async function runAndReport(
   config: Config,
   market: Market,
@@ -119,7 +119,7 @@ function countersOf({ rows, decisions, bots }: Backtest): object {
   }
 }
 
-/** Greatest length of the text about one decision, characters. */
+/** Maximum length of the text about one decision, characters. */
 const LONGEST = 600
 
 /** Checks that each decision and fill depends only on rows up to its time. Returns exit code 1 if one does not. */
@@ -135,8 +135,8 @@ async function verifyCausal(config: Config, market: Market, { seed, partial, jso
 
 const CAUSES = {
   memory:
-    'a second run over the same tape decides differently: the strategy keeps state outside of `start`, `bot` and `token.state`, or uses chance or a clock',
-  future: 'a decision is different if the rows after it are hidden: the strategy uses later rows',
+    'a second run over the same tape decides differently: the strategy keeps state outside of `start`, `bot` and `token.state`, or uses random numbers or a clock',
+  future: 'a decision changes if later rows are hidden: the strategy uses later rows',
 }
 
 function textOf({ cuts, compared, divergence, outside }: Causality, rows: number, seed: number): string {
@@ -145,12 +145,12 @@ function textOf({ cuts, compared, divergence, outside }: Causality, rows: number
     outside.length === 0
       ? []
       : [
-          'the strategy can read more than the tape, so no run over the tape can prove that it does not look ahead:',
+          'the strategy can read data outside of the tape, so runs over the tape cannot prove that it does not look ahead:',
           ...read,
         ]
   if (divergence === null)
     return [
-      `later rows were hidden at each of ${rows} rows, and the tape was cut after ${cuts.length} of them, right behind decisions (--seed ${seed}): all ${compared} decisions and fills are equal`,
+      `later rows were hidden at each of ${rows} rows, and the tape was cut after ${cuts.length} of them, directly after decisions (--seed ${seed}): all ${compared} decisions and fills are equal`,
       ...outsideLines,
     ].join('\n')
   const { cause, cut, whole, cutOff } = divergence

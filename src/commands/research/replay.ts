@@ -7,11 +7,11 @@ import type { Finding } from '../../journal/proof/finding.ts'
 import { defineCommand, flag, JOURNAL, JSON_LINE } from '../options.ts'
 import { Progress } from '../terminal.ts'
 
-/** Largest numbers of findings that are printed: one changed row may contradict many others. */
+/** Maximum number of findings that are printed, because one changed row may contradict many others. */
 const MOST_FINDINGS = 20
 const MOST_FINDINGS_JSON = 1000
 
-const VERIFY = `accepted, and without effect: a replay always compares every decision and every row. The wall clock wrote ${WALL_CLOCK.join(', ')}: a replay cannot make these again, so the checksum of the row proves them`
+const VERIFY = `accepted for compatibility, without effect: a replay always compares every decision and every row. A replay cannot compute ${WALL_CLOCK.join(', ')} again, because they come from the wall clock; the checksum of the row proves them`
 
 /** Repeats every recorded segment, compares every decision, and checks every row against the other rows. Exits 1 if
  *  there is a difference or if no segment could be verified. */

@@ -21,7 +21,7 @@ import { configOf } from '../configuration.ts'
 import { defineCommand, JSON_LINE, number, PARTIAL, SEED, TAPES, tapesOf, text, texts } from '../options.ts'
 import { Progress, signedSol, table } from '../terminal.ts'
 
-/** Backtests one bot with many values of its params. Exits 2 if the tape does not cover the bot's needs (without
+/** Backtests one bot with many values of its params. Exits 2 if the tape lacks data that the bot needs (without
  *  --partial) or if there is nothing to sweep, and 1 if the strategy throws in every set. */
 export const command = defineCommand({
   options: {
@@ -33,7 +33,12 @@ export const command = defineCommand({
     ),
     random: number('<n>', 'draw n random points instead of the whole grid', { integer: true, min: 1, max: 100000 }),
     seed: number('<n>', 'random seed of --random', SEED, 1),
-    holdOut: number('<percent>', 'hold out the last part of the tape from the choice', { min: 0, max: 90 }, 30),
+    holdOut: number(
+      '<percent>',
+      'keep the last part of the tape for the test of the best sets',
+      { min: 0, max: 90 },
+      30,
+    ),
     jobs: number('<n>', 'number of threads (default: one per core)', { integer: true, min: 1, max: 256 }),
     partial: PARTIAL,
     out: text('<folder>', 'write sweep.html and keep the finished sets, so that an interrupted sweep can continue'),
@@ -100,8 +105,8 @@ function botOf({ bots }: Config, name: string | undefined): BotConfig {
   )
 }
 
-/** Returns the functions that show the progress on stderr and that end the sweep at Ctrl-C or SIGTERM. First reports
- *  the sets that an earlier, interrupted sweep has finished. */
+/** Returns the functions that show the progress on stderr and that end the sweep at Ctrl-C or SIGTERM. Before that,
+ *  prints the number of sets that an earlier, interrupted sweep has finished. */
 function terminal(sets: number, store: SweepStore | undefined, out: string | undefined) {
   const kept = store?.results().length ?? 0
   if (kept > 0) process.stderr.write(`${kept} of ${sets} sets are already finished and are not computed again\n`)
@@ -127,7 +132,7 @@ function rejectOnInterrupt(message: () => string): { promise: Promise<never>; re
 
 function interruptedText(sets: number, kept: number | undefined, out: string | undefined): string {
   if (kept === undefined || out === undefined)
-    return 'interrupted; the results are lost. With --out FOLDER the same command continues an interrupted sweep'
+    return 'interrupted; the results are lost. With --out FOLDER, the same command would continue the sweep'
   return `interrupted; ${kept} of ${sets} sets are kept in ${join(out, SWEEP_STORE)}, and the same command computes the others`
 }
 
@@ -158,9 +163,7 @@ export function sweepText(sweep: Sweep): string {
   const thrown = results.filter(({ threw }) => threw !== '')
   return [
     ...headLines(sweep),
-    ...(lacks.length > 0
-      ? ['', 'The tape does not cover everything that the bot needs, so these results are incomplete:']
-      : []),
+    ...(lacks.length > 0 ? ['', 'The tape lacks data that the bot needs, so these results are incomplete:'] : []),
     ...lacks.map((lack) => `  ${lack}`),
     '',
     ...tableOf(sweep, valid.slice(0, SHOWN)),

@@ -21,7 +21,7 @@ import { sentencesOf } from '../../engine/limits/setting-rows.ts'
 import { type PlanNeeds, planNeeds } from '../../live/plan-needs.ts'
 import { dim, rows, shortSol as sol, table, wrapped } from '../terminal.ts'
 
-// styleText adds no colour if stdout is not a terminal or if NO_COLOR is set.
+// styleText adds no colour if stdout is not a terminal, or if NO_COLOR is set.
 
 const bold = (text: string) => styleText('bold', text)
 const yellow = (text: string) => styleText('yellow', text)
@@ -34,7 +34,9 @@ export function checkText(config: Config): string {
     `${styleText('green', 'No errors')} in ${files.join(', ')}`,
     shared(config),
     ...bots.map((bot) => botText(bot, config)),
-    ...(bots.length > 0 ? [worstText(config), planText(config)] : ['No bots: this configuration can only record.']),
+    ...(bots.length > 0
+      ? [worstText(config), planText(config)]
+      : ['No bots: this configuration can only record the feed.']),
     ...(warnings.length > 0 ? [`${yellow(bold('Warnings'))}\n${formatErrors(warnings, process.stdout)}`] : []),
   ]
   return parts.join('\n\n')
@@ -54,7 +56,7 @@ function shared({ service, chain, wallets, journal }: Config): string {
   ])
 }
 
-/** Rows with the key, the signer and the limits of a wallet. */
+/** Returns the rows with the key, the signer and the limits of a wallet. */
 function walletRows(wallet: WalletConfig): [string, string][] {
   const { name, publicKey = '', limits } = wallet
   const text =
@@ -62,7 +64,7 @@ function walletRows(wallet: WalletConfig): [string, string][] {
   return [...(text === '' ? [] : [['wallet', text] as [string, string]]), ...signer(wallet), ...together(limits)]
 }
 
-/** Row with the limits of all bots together, which the wallet section sets; no row without such limits. */
+/** Row with the limits on all bots together, from the wallet's section; no row if there are none. */
 function together(limits: WalletLimits): [string, string][] {
   const text = sentencesOf<WalletLimits>(WALLET_LIMITS, limits).join(', ')
   return text === '' ? [] : [['together', text]]
@@ -112,7 +114,7 @@ function sales({ exitOrders: { slippageLadder, priorityFeeLadder, retryMs } }: B
   return `slippage ${slippageLadder.join(', ')} %${fee}, retry after ${retryMs / 1000} s`
 }
 
-/** Row with the exits of the file that override exits of the strategy; no row if none does. */
+/** Row with the exits of the file that override exits of the strategy; no row if there are none. */
 function overridden({ overriddenExits }: BotConfig): [string, string][] {
   if (overriddenExits.length === 0) return []
   const way = "set `exits: strategy` at the bot to keep the strategy's"
@@ -133,7 +135,7 @@ function sources({ sources = {} }: BotConfig): [string, string][] {
   return texts.length === 0 ? [] : [['sources', printable(texts.join('; '))]]
 }
 
-/** Row with the assumptions about fills on paper that are not the usual ones; no row if all are. */
+/** Row with the assumptions about fills on paper that differ from the defaults; no row if none differs. */
 function paperFills({ paper }: BotConfig): [string, string][] {
   const text = changedAssumptions(paper)
   return text === '' ? [] : [['on paper', text]]
@@ -155,10 +157,10 @@ function listed(
 }
 
 const HEADER = ['', 'one buy', 'per hour', 'per day', 'held at once', 'total loss', 'break-even']
-/** Most characters on a line of text; longer lines are hard to read. */
+/** Maximum length of a line of text, characters, because longer lines are hard to read. */
 const MAX_WIDTH = 118
 const MEANING =
-  'Upper bounds of the SOL that leaves the wallet, with maximum slippage, fees and rent. They assume buys of the smallest size, because each buy pays fees; limits.minSolPerOrder and limits.maxSlippagePercent lower them. Fees of sales are not included. Break-even is the price rise at which a sale returns the fees and the rent of a typical buy, before slippage and price impact.'
+  'Upper bounds of the SOL that leaves the wallet, with maximum slippage, fees and rent. They assume buys of the smallest size, because then the fees are largest; limits.minSolPerOrder and limits.maxSlippagePercent lower the bounds. Fees of sales are not included. Break-even is the price rise at which a sale returns the fees and the rent of a typical buy, before slippage and price impact.'
 
 /** Worst case of all live bots, or else of all paper bots: the sum over the wallets. */
 export function togetherOf(config: Config): WorstCase {

@@ -41,7 +41,7 @@ export async function closeAccounts(access: WalletAccess, yes: boolean, json: bo
 }
 
 const CLOUD =
-  'only the service holds the key of this wallet, and it has no request that closes an account. ' +
+  'only the service has the key of this wallet, and the service has no request that closes an account.  ' +
   'If you also have the key, set wallet.keypair (or wallet.signer) and run the command again'
 
 async function closed(access: WalletAccess, empty: readonly RentAccount[]): Promise<Closing[]> {

@@ -11,7 +11,7 @@ import { isPublicKey, isSignature } from '../../solana/base58.ts'
 import { DEFAULT_JOURNAL, defineCommand, number, PROCESS, text, type Values } from '../options.ts'
 
 export type ProcessOptions = Values<typeof PROCESS>
-/** The options that select a process. */
+/** The options that select a running process. */
 export type ProcessChoice = Omit<ProcessOptions, 'json'>
 
 const ONE_WALLET = text('<name>', 'apply the command only to this wallet of the section `wallets`')
@@ -52,7 +52,7 @@ export const sell = defineCommand({
 
 export const buy = defineCommand({
   options: {
-    bot: text('<name>', 'buy for this bot, under its limits; it manages the position'),
+    bot: text('<name>', 'buy for this bot, under its limits; the bot manages the position'),
     sol: number('<n>', 'amount of the buy in SOL', { min: 0 }),
     ...PROCESS,
   },
@@ -130,7 +130,7 @@ export async function request(command: ControlCommand, options: ProcessChoice): 
     if (!needsChain) throw new SluiceError(`${error.message}${neighbourHint(journal)}${hint}`)
     throw new SluiceError(
       `${error.message}: only a running process can write the journal and query the chain. Start \`sluice run\` on it; ` +
-        'it continues to look for undecided orders and decides most of them itself. To see their state now: `sluice orders`',
+        'the process continues to look for the outcome of undecided orders and finds most of them itself. To see their state now: `sluice orders`',
     )
   }
 }
@@ -158,7 +158,7 @@ export async function runningJournal({ journal, config }: ProcessChoice): Promis
   return only.journal
 }
 
-/** The path as a person would type it in the working directory. */
+/** The path as a user would type it in the working directory. */
 function shown(path: string): string {
   const near = relative('', path)
   return printable(near.startsWith('..') ? path : near)

@@ -7,7 +7,7 @@ import { configOf, withJournal } from '../configuration.ts'
 import { defineCommand, ISOLATE, NO_DESK, RUNNING, text } from '../options.ts'
 import { runBots } from './run-bots.ts'
 
-/** Speed of the sandbox's market: twice real time, so that a newcomer sees trades within seconds. */
+/** Speed of the sandbox's market: twice real time, so that a new user sees trades within seconds. */
 const SPEED = 2
 
 /** Runs the bots of config/demo.yaml on an embedded sandbox, through the real executors. */

@@ -15,8 +15,7 @@ import { confirm, requireConfirmation, wrapped } from '../terminal.ts'
 import { untilInterrupted } from './run-bots.ts'
 
 /** Tests everything that a run needs. Exits 1 if a check fails, and 3 if the service refuses the key or the plan. With
- *  --probe-live it then buys and sells a small amount, which proves the details that the service's document leaves
- *  open. */
+ *  --probe-live it then buys and sells a small amount, which proves details that the service's document leaves open. */
 export const command = defineCommand({
   options: {
     mint: text(
@@ -134,7 +133,7 @@ export class CheckPrinter {
     console.error(`sluice: ${text}`)
   }
 
-  /** Shows a temporary line on a terminal; the next output replaces it. */
+  /** Shows a temporary line on a terminal. The next output replaces this line. */
   say(text: string): void {
     if (process.stderr.isTTY !== true) return
     this.#isWaiting = true
@@ -153,7 +152,7 @@ function stepLine({ name, order, outcome, done }: Step): string {
   return `  ${order.padEnd(5)} ${name.padEnd(WIDTH)} ${outcome}${done === '' ? '' : `: ${done}`}`
 }
 
-/** Table with one line for each fact that the probe has proved. */
+/** Table with one line for each fact that the probe proved. */
 function proofTable({ mint, proof, steps, problem }: Probed): string {
   const rows: [string, string][] = [
     ['token', mint || 'none'],
@@ -180,7 +179,9 @@ function sellNumber({ sellNumber }: ServiceProof): string {
 
 function price({ quotedPerSol }: ServiceProof): string {
   if (quotedPerSol === null) return 'not proved'
-  return Math.abs(quotedPerSol - 1) < 0.03 ? 'SOL per token' : `${quotedPerSol} times SOL per token: another currency`
+  return Math.abs(quotedPerSol - 1) < 0.03
+    ? 'SOL per token'
+    : `${quotedPerSol} times the price in SOL, so the price is in another currency`
 }
 
 function latencies({ answer, confirmed, final }: ServiceProof['latencyMs']): string {
@@ -194,7 +195,7 @@ function latencies({ answer, confirmed, final }: ServiceProof['latencyMs']): str
 
 const COLOUR = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 const NAME_WIDTH = 14
-/** Fewest columns for the finding; in a narrower column a line would break after every word. */
+/** Smallest width of the finding. In a narrower column, a line would break after every word. */
 const MIN_ROOM = 30
 const INDENT = ' '.repeat(2 + 4 + 2 + NAME_WIDTH + 1)
 

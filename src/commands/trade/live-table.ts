@@ -17,11 +17,11 @@ import { cut, dim, signedShortSol, table, wrapped } from '../terminal.ts'
 
 const LOG_LINES = 6
 const DRAW_EVERY_MS = 500
-/** A terminal with fewer rows shows half of the log lines. */
+/** A terminal with fewer rows shows only half as many log lines. */
 const LOW_ROWS = 30
 
 const POSITIONS_SHOWN = 10
-/** Fewest columns of a terminal for the columns MODE and ORDERS, and for all parts of both results. */
+/** Smallest width of a terminal for the columns MODE and ORDERS, and for all parts of both results. */
 const MODES_FROM = 100
 const ALL_PARTS_FROM = 136
 const MOST_STOP_LINES = 4
@@ -51,7 +51,8 @@ export function liveTable(status: View, rowsPerSecond: number | undefined, colum
   ].map((line) => cut(line, columns))
 }
 
-/** Name of an entry stop, with the bots that it stops if it does not stop all: `HALTED`, `EXITS ONLY dips`. */
+/** Name of an entry stop. If it does not stop all bots, it is followed by the names of those it stops: `HALTED`, `EXITS
+ *  ONLY dips`. */
 export function stopName({ code, bots }: EntryStop, all: readonly unknown[]): string {
   const name = code.replaceAll('_', ' ')
   return bots.length === all.length ? name : `${name} ${bots.join(', ')}`

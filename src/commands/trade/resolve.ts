@@ -7,11 +7,14 @@ import { defineCommand, flag, PROCESS, text } from '../options.ts'
 import { confirm } from '../terminal.ts'
 import { control, type ProcessChoice, request, runningJournal } from './control.ts'
 
-/** Shows the evidence about an undecided order. With --executed or --not-executed a person decides whether it
+/** Shows the evidence about an undecided order. With --executed or --not-executed, the operator decides whether it
  *  executed. */
 export const command = defineCommand({
   options: {
-    executed: text('<signature>', 'declare that this transaction executed the order; verified on chain'),
+    executed: text(
+      '<signature>',
+      'declare that this transaction executed the order; Sluice verifies this on the chain',
+    ),
     notExecuted: flag('declare that a held order did not execute'),
     yes: flag('confirm without a prompt'),
     ...PROCESS,
@@ -30,13 +33,13 @@ export const command = defineCommand({
   },
 })
 
-/** Asks the person to type the amount at risk, so that a habitual "yes" cannot decide the order. */
+/** Asks the person to type the amount at risk, so that a "yes" out of habit cannot decide the order. */
 async function confirmRisk(order: string, process: ProcessChoice, yes: boolean): Promise<void> {
   const evidence = await request({ command: 'resolve', order, verdict: 'show' }, process)
   const { text, held, riskLamports } = evidence as { text: string; held: boolean; riskLamports: number }
   for (const line of text.split('\n')) console.error(printable(line))
   if (!held) throw new SluiceError(`${order} is not held: the running process will decide it from the chain`)
   const risk = formatSol(riskLamports)
-  console.error(`\nat risk if the order did execute and its token is bought again: ${risk} SOL`)
+  console.error(`\nat risk if the order did execute and the token is bought again: ${risk} SOL`)
   await confirm({ option: '--not-executed', question: 'Confirm the amount at risk.', answer: risk, yes })
 }

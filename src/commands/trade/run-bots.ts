@@ -22,8 +22,8 @@ export interface WatchOptions extends Pick<BotsOptions, 'allow' | 'record' | 'is
   readonly desk?: boolean
 }
 
-/** Runs bots until Ctrl-C, until they end by themselves, or until their time is over. Shows a live table on a terminal
- *  and plain lines elsewhere. Returns the journal's counters and the exit code. */
+/** Runs bots until Ctrl-C, until they end by themselves, or until the given time has passed. Shows a live table on a
+ *  terminal and plain lines elsewhere. Returns the journal's counters and the exit code. */
 export async function runBots(
   config: Config,
   options: WatchOptions,
@@ -52,7 +52,7 @@ export async function runBots(
       deskLink: desk?.link,
     })
     if (config.metrics !== undefined && desk === undefined)
-      running.log.warn('there are no metrics: the desk serves them, and --no-desk leaves it out')
+      running.log.warn('there are no metrics, because --no-desk is given and the desk serves them')
     const opened = desk?.open(running)
     if (!onTerminal && process.stdout.isTTY === true && options.json !== true)
       void opened?.then(() => console.log(desk?.line(Number.POSITIVE_INFINITY)))
@@ -65,7 +65,7 @@ export async function runBots(
     clearInterval(plain)
     await desk?.close()
     await running.stop()
-    // Read only now, because the last commit of the journal may have failed during the stop.
+    // The reason is read only now, because the last commit of the journal may have failed during the stop.
     const ending = await Promise.race([running.ended, cause])
     screen.stop()
     if (ending.message !== '') console.error(`sluice: ${ending.message}`)
@@ -77,7 +77,8 @@ export async function runBots(
   }
 }
 
-/** Loads the desk: a run without a desk loads nothing of it. Throws a SluiceError if its configuration is unsafe. */
+/** Loads the desk: a run without a desk does not load its modules. Throws a SluiceError if its configuration is
+ *  unsafe. */
 async function deskOf(config: Config): Promise<DeskOfRun> {
   const { DeskOfRun } = await import('../desk/desk-of-run.ts')
   return new DeskOfRun(config)
@@ -132,7 +133,7 @@ export function untilInterrupted(): { promise: Promise<Ending>; release: () => v
 
 async function after(seconds: number | undefined): Promise<Ending> {
   await new Promise((resolve) => {
-    // With unref, this timer does not keep the process alive if it ends earlier for another reason.
+    // With unref, this timer does not keep the process alive if the process ends earlier for another reason.
     if (seconds !== undefined) setTimeout(resolve, seconds * 1000).unref()
   })
   return { exitCode: ExitCode.done, message: '' }

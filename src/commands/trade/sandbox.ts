@@ -8,7 +8,7 @@ import { defineCommand, flag, number, RUNNING, SEED, text } from '../options.ts'
 const NAME = /^[A-Za-z0-9][\w.-]{0,39}$/
 
 const NO_RUNTIME =
-  'litesvm is not installed, so the sandbox has no Solana runtime: it neither builds nor accepts transactions, and bots with executor: local cannot trade on it'
+  'litesvm is not installed, so the sandbox has no Solana runtime: the sandbox neither builds nor accepts transactions, and bots with executor: local cannot trade on it'
 
 /** Runs the sandbox until a signal. With --child it also ends when stdin closes, so that it never outlives its
  *  parent. */
@@ -52,9 +52,9 @@ export const command = defineCommand({
       console.error(`the sandbox cannot start: ${startProblem(error, rest.port, state)}`)
       return 1
     }
-    // Must come before the line on stdout, because the reader of that line may stop the sandbox at once.
+    // Must run before the line on stdout is printed, because the reader of that line may stop the sandbox at once.
     const stopped = untilStopped(child)
-    // As a child, the sandbox stays silent about this: the bots that started it report it themselves.
+    // As a child, the sandbox does not print this, because the bots that started it report it themselves.
     if (sandbox.chain === 'small' && !child) console.error(NO_RUNTIME)
     process.stdout.write(`${JSON.stringify(contact(sandbox, plan))}\n`)
     await stopped
@@ -63,7 +63,7 @@ export const command = defineCommand({
   },
 })
 
-/** Addresses and keys that a client needs: all API keys, or only that of `plan` if a plan is given. */
+/** Addresses and keys that a client needs: all API keys, or only the key of `plan` if a plan is given. */
 function contact(sandbox: Sandbox, plan: PlanName | undefined): object {
   const { baseUrl, wsUrl, rpcUrl, apiKeys, wallet, wallets, genesisHash, chain, keypair, policy } = sandbox
   const keys = plan ? { [plan]: apiKeys[plan] } : apiKeys
@@ -81,7 +81,7 @@ function startProblem(error: unknown, port: number | undefined, state: string | 
 function untilStopped(child: boolean): Promise<void> {
   return new Promise((resolve) => {
     const stop = (): void => {
-      // Closes stdin, which would keep the process alive.
+      // Closes stdin, because it would keep the process alive.
       if (child) process.stdin.destroy()
       resolve()
     }

@@ -16,12 +16,11 @@ export function mintLines({ token, steps, counts }: MintStory, columns: number):
     counted(counts.notes, 'note'),
   ].join(', ')
   const head = [...headLines(token, columns), ...paragraph(sums, columns, 2)]
-  const ask =
-    'No bot decided anything about this token. --at TIME shows the market and the state of each bot at a time.'
+  const ask = 'No bot made a decision about this token. --at TIME shows the market and the state of each bot at a time.'
   if (shown.length === 0) return [...head, ...paragraph(ask, columns, 2)]
   const since = zero === null ? [] : paragraph(`since ${stampOf(zero)}`, columns, 2)
   const left = steps.length - shown.length
-  const earlier = left === 0 ? [] : paragraph(`${left} earlier lines are omitted; --json has all`, columns, 2)
+  const earlier = left === 0 ? [] : paragraph(`${left} earlier lines are omitted; --json contains all`, columns, 2)
   return [...head, ...since, ...earlier, '', ...pageOf(shown, zero ?? 0, columns)]
 }
 

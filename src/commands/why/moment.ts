@@ -25,7 +25,7 @@ import { headLines, paragraph } from './step-lines.ts'
 /** A process whose journal has no end record counts as running if its last record is at most this old. In a quiet
  *  market a running process may write nothing for minutes. */
 const STILL_RUNS_MS = 600_000
-/** Greatest length of the text of a strategy's state, characters. */
+/** Maximum length of the text of a strategy's state, characters. */
 const LONGEST_STATE = 600
 
 /** Decision and state of one bot about one token at one time. */
@@ -148,8 +148,8 @@ async function repeated(
   })
 }
 
-/** Yields the entries with market rows, without decisions and reports: a replay without the strategies could not
- *  reproduce these. */
+/** Yields the entries with market rows, without decisions and reports: a replay without the strategies cannot reproduce
+ *  them. */
 function* marketOf(entries: Iterable<Entry>): Generator<Entry, void, undefined> {
   for (const entry of entries) {
     if (entry.kind === 'warm' || entry.kind === 'rows') yield entry
@@ -216,7 +216,7 @@ function botMoment(
   if (broke !== undefined)
     return moment(
       'exits-only',
-      `no decision: the strategy threw or was stopped at ${stampOf(broke.time)}, and the bot only exits since then: ${broke.reason}`,
+      `no decision: the strategy threw or was stopped at ${stampOf(broke.time)}, and since then the bot has only closed positions: ${broke.reason}`,
     )
   if (isHeld)
     return moment(

@@ -8,14 +8,14 @@ const EXAMPLES = 'expected 12:03, 12:03:10, 2026-11-22T12:03, or milliseconds si
 const CLOCK = /^([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,](\d{1,3}))?)?$/
 const DATED = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,3}))?)?(Z|[+-]\d\d:?\d\d)?)?$/
 
-/** The first and the last millisecond of the minute, second or millisecond that a person named. */
+/** The first and the last millisecond of the minute, second or millisecond that the user named. */
 export interface Instant {
   readonly from: Millis
   readonly to: Millis
 }
 
-/** Parses a time. A time without a date must occur on one day between `first` and `last`; if it occurs on several days,
- *  the one day for which `ran` is true is meant. A time without a zone is local. Throws SluiceError (exit 2) if the
+/** Parses a time. A time without a date must occur on one day between `first` and `last`. If it occurs on several days,
+ *  it means the only day for which `ran` is true. A time without a zone is local. Throws SluiceError (exit 2) if the
  *  time is invalid or ambiguous. */
 export function readInstant(text: string, first: Millis, last: Millis, ran: (instant: Instant) => boolean): Instant {
   const instant = /^\d+$/.test(text) ? epochInstant(text) : (clockInstant(text, first, last, ran) ?? datedInstant(text))
@@ -56,7 +56,7 @@ function clockInstant(
 }
 
 /** Instant on the day `day`, for a time of day that the journal does not cover. The caller then reports that no process
- *  ran. */
+ *  ran at that time. */
 function spanOutside(day: Millis, hours: string, minutes: string): Instant {
   const at = new Date(day)
   at.setHours(Number(hours), Number(minutes), 0, 0)

@@ -44,7 +44,7 @@ export function paragraph(text: string, columns: number, indent = 0): string[] {
   return wrapped(printable(text), columns - indent).map((line) => ' '.repeat(indent) + line)
 }
 
-/** Indents a line. A line that would not fit is indented less: a signature stays on one line, so that it can be
+/** Indents a line. A line that would not fit is indented less, so that a signature stays on one line and can be
  *  copied. */
 function indented(line: string, columns: number): string {
   return ' '.repeat(Math.max(2, Math.min(INDENT, columns - line.length))) + line

@@ -92,10 +92,10 @@ function isConditional(reader: JournalReader, id: string): boolean {
 function mintOf(reader: JournalReader, about: string): string {
   const byMint = about === '' ? [] : reader.look((_history, tape) => tape.mintsFrom(about))
   if (byMint.includes(about)) return about
-  if (isPublicKey(about)) throw notFound(reader, `no order, decision or row of ${about}`)
+  if (isPublicKey(about)) throw notFound(reader, `the journal contains no order, decision or row of ${about}`)
   const named = reader.look((_history, tape) => tape.tokensNamed(about))
   const all = new Set([...byMint, ...named.map(({ mint }) => mint)])
-  if (all.size === 0) throw notFound(reader, `no order, mint or symbol ${about}`)
+  if (all.size === 0) throw notFound(reader, `the journal contains no order, mint or symbol ${about}`)
   const [only = ''] = all
   if (all.size === 1) return only
   const listed = [...all].slice(-MOST_LISTED).map((mint) => {
@@ -103,7 +103,7 @@ function mintOf(reader: JournalReader, about: string): string {
     return `  ${[mint, symbol, name].filter((word) => word !== '').join('  ')}`
   })
   const more = all.size > listed.length ? [`  and ${all.size - listed.length} more`] : []
-  const message = [`${about} matches ${all.size} tokens; write more of the mint:`, ...listed, ...more]
+  const message = [`${about} matches ${all.size} tokens; write more characters of the mint:`, ...listed, ...more]
   throw new SluiceError(message.map(printable).join('\n'), ExitCode.usage)
 }
 

@@ -7,7 +7,7 @@ import { childrenOf, usesOf } from './names.ts'
 import { type Breach, breachOfForm, breachOfImport, breachOfUse } from './rules.ts'
 import { syntaxOf } from './syntax.ts'
 
-/** A place of a strategy that depends on something else than the stream of events. */
+/** A place in a strategy that depends on more than the stream of events. */
 export interface Finding extends Breach {
   readonly file: string
   readonly line: number
@@ -61,7 +61,7 @@ function findingsIn(file: string, tree: Program, comments: readonly Comment[]): 
   for (const use of usesOf(tree)) note(breachOfUse(use), use.parent?.type === 'NewExpression' ? use.parent : use.node)
   const visit = (node: AnyNode, isAsync: boolean, parent: AnyNode): void => {
     const breach = breachOfForm(node)
-    // The function that waits has been reported.
+    // The function that contains the `await` has already been reported.
     if (!isAsync || breach?.name !== 'await') note(breach, isMethod(parent) ? parent : node)
     const source = sourceOf(node)
     if (source !== undefined) note(breachOfImport(source), node)

@@ -1,8 +1,8 @@
 import type { AnyNode, Identifier, Pattern } from 'acorn'
 
-// Which names of a module belong to the module, and which belong to JavaScript or to another module.
+// Finds out which names of a module belong to the module itself, and which belong to JavaScript or to another module.
 
-/** A use of something that the module does not define, for example `Date.now` or `import node:fs.readFileSync`. */
+/** A use of a name that the module does not define, for example `Date.now` or `import node:fs.readFileSync`. */
 export interface Use {
   /** Name of a global, or `import` and a module, followed by the properties that are read; `new Date` for a date. */
   readonly path: string
@@ -12,12 +12,12 @@ export interface Use {
   readonly parent: AnyNode | undefined
 }
 
-/** What a name of a scope stands for. */
+/** The meaning of a name in a scope. */
 interface Meaning {
   /** An imported name, as `import module.name`. */
   readonly path?: string
-  /** The expression that initializes a variable, and the properties that a pattern takes from its value. A later
-   *  assignment does not count: the variable has had the first value, too. */
+  /** The expression that initializes a variable, and the properties that a pattern takes from its value. Later
+   *  assignments are ignored, because the variable has had the first value in any case. */
   readonly init?: AnyNode
   readonly keys?: readonly string[]
 }
@@ -34,7 +34,7 @@ const GLOBAL_OBJECTS = ['globalThis', 'global', 'self', 'window']
 const LONGEST_CHAIN = 10
 const OWN: Meaning = {}
 
-/** Returns every use of a global or of an imported name in a module. */
+/** Returns every use of a global name or of an imported name in a module. */
 export function usesOf(program: AnyNode): Use[] {
   const names = new Names()
   names.visit(program, undefined, newScope(undefined, true))
@@ -72,7 +72,7 @@ class Names {
     return found
   }
 
-  /** Whether this is the name of a variable, whose value is a use already. */
+  /** Whether this is the name in the declaration of a variable; the value of the variable is reported instead. */
   #isOwnName(identifier: Identifier): boolean {
     const parent = this.#parents.get(identifier)
     return parent?.type === 'VariableDeclarator' && parent.id === identifier
@@ -89,7 +89,7 @@ class Names {
     return { path, node, parent }
   }
 
-  /** Path of the thing that a name stands for; undefined if the module defines it. */
+  /** Path of the name's value; undefined if the module defines it. */
   #meaningOf({ name }: Identifier, scope: Scope, depth: number): string | undefined {
     for (let at: Scope | undefined = scope; at !== undefined; at = at.outer) {
       const meaning = at.names.get(name)
@@ -228,7 +228,7 @@ function nameOf(node: AnyNode): string {
   return node.type === 'Identifier' ? node.name : node.type === 'Literal' ? String(node.value) : ''
 }
 
-/** Whether an identifier stands for a value, instead of naming a property, a label or an import. */
+/** Whether an identifier refers to a value and does not name a property, a label or an import. */
 function isReference(node: Identifier, parent: AnyNode | undefined): boolean {
   switch (parent?.type) {
     case 'MemberExpression':

@@ -3,25 +3,26 @@ import type { AnyNode } from 'acorn'
 import { isPureBuiltin } from '../strategy-modules.ts'
 import type { Use } from './names.ts'
 
-// What a strategy cannot use, because a replay or a backtest could not repeat it, and what to use instead.
+// The names that a strategy cannot use, because a replay or a backtest could not repeat them, and the names to use
+// instead.
 
 const CLOCK = 'reads the clock of this machine, which a replay cannot repeat; use bot.now()'
 const CHANCE = 'draws numbers that a replay cannot repeat; use bot.random()'
 const TIMER =
-  'calls back at times that the journal does not record; use bot.every(name, seconds) or bot.after(name, seconds), and onTimer'
+  'runs code at times that the journal does not record; use bot.every(name, seconds) or bot.after(name, seconds), and onTimer'
 const NETWORK =
   'reads data that the journal does not record; declare a source in the strategy, and write its address below `sources` of the bot'
 const MACHINE = 'reads the state of this process or machine, which the journal does not record; make it a param'
 const FILES =
   "reads files that the journal does not record; import the data (import data from './data.json' with { type: 'json' }), or declare a source with a file"
 const OUTSIDE = 'reaches beyond the events that the journal records; declare a source, or make the value a param'
-const COLLECTED = 'depends on when memory is collected, which a replay cannot repeat; use a Map, or token.state'
+const COLLECTED = 'depends on the times of garbage collection, which a replay cannot repeat; use a Map, or token.state'
 const UNCHECKED = 'runs code that cannot be checked; write the code into the file'
 const LATER =
-  'lets code continue after its handler has returned, where a replay cannot repeat it; handlers are synchronous: use bot.after and onTimer, or a source'
+  'lets code continue after its handler has returned, which a replay cannot repeat; use bot.after and onTimer, or a source'
 const LOCAL_TIME = 'uses the time zone of this machine; use '
 
-/** Globals and their properties, each with the reason and the remedy. */
+/** Global names and their properties, each with the reason and the remedy. */
 const GLOBALS: Readonly<Record<string, string>> = {
   'Date.now': CLOCK,
   'Temporal.Now': CLOCK,
@@ -37,7 +38,7 @@ const GLOBALS: Readonly<Record<string, string>> = {
   Promise: LATER,
 }
 
-/** Names of pure modules of Node that are not deterministic. */
+/** Names in pure modules of Node that are not deterministic. */
 const IMPORTED: Readonly<Record<string, string>> = {
   ...each(
     'randomBytes randomInt randomUUID randomFill randomFillSync getRandomValues webcrypto subtle',
@@ -91,7 +92,8 @@ function startsWith(path: string, known: string): boolean {
   return path === known || path.startsWith(`${known}.`)
 }
 
-/** A date of a given time is deterministic, unless it depends on the machine's time zone. */
+/** Breach of a date that is created from a given time. Such a date is deterministic, unless it depends on the machine's
+ *  time zone. */
 function breachOfDate(node: AnyNode, parent: AnyNode | undefined): Breach | undefined {
   if (!isCalled(node, parent)) return undefined
   if (parent.type === 'CallExpression') return { name: 'Date()', why: CLOCK }
@@ -116,7 +118,7 @@ export function breachOfImport(specifier: string): Breach | undefined {
   return { name: specifier, why: MODULES[name] ?? OUTSIDE }
 }
 
-/** Breach of a node by its form alone. */
+/** Breach of a node that follows from its syntax alone. */
 export function breachOfForm(node: AnyNode): Breach | undefined {
   switch (node.type) {
     case 'FunctionDeclaration':

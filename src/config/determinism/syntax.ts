@@ -7,8 +7,8 @@ export interface Syntax {
   readonly comments: readonly Comment[]
 }
 
-/** Parses a module. TypeScript's types are replaced by spaces first, so places in the tree are places in the file.
- *  Throws SyntaxError. */
+/** Parses a module. TypeScript's types are first replaced by spaces, so positions in the tree are positions in the
+ *  file. Throws SyntaxError. */
 export function syntaxOf(file: string): Syntax {
   const text = readFileSync(file, 'utf8')
   const comments: Comment[] = []
@@ -21,8 +21,8 @@ export function syntaxOf(file: string): Syntax {
   return { tree, comments }
 }
 
-/** Node removes the types of every strategy that it imports with the same function, but warns that a direct call is
- *  experimental. A user can do nothing about that, so the warning is suppressed. */
+/** Uses the function with which Node itself removes the types of a strategy that it imports. A direct call prints a
+ *  warning that the function is experimental. Users cannot act on this warning, so it is suppressed. */
 function withoutTypes(text: string): string {
   const { emitWarning } = process
   process.emitWarning = () => {}

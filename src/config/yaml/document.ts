@@ -26,8 +26,8 @@ export class ConfigDocument {
 
   constructor(file: string, text: string) {
     this.file = file
-    // The parser's check for duplicate keys is off, because `flawsOf` reports them with their path, and the other keys
-    // can then still be checked.
+    // Duplicate keys are not left to the parser: `flawsOf` reports them with their path, so that the other keys can
+    // still be checked.
     this.#document = parseDocument(text.replace(/^\uFEFF/, ''), {
       lineCounter: this.#lines,
       merge: true,
@@ -55,7 +55,7 @@ export class ConfigDocument {
     return { ...place, path: formatPath(path), message }
   }
 
-  /** Converts a complaint of a schema about the value at the path `above` to an error with its position. */
+  /** Converts a complaint of a schema about the value at the path `above` into an error with its position. */
   complain({ path, message, atKey }: Complaint, above: Path = []): ConfigError {
     const at = [...above, ...path]
     return this.error(at, message, atKey ? this.locateKey(at) : this.locate(at))

@@ -21,7 +21,7 @@ export interface ConfigError extends Position {
   readonly message: string
 }
 
-/** One line for each error, in the format that editors and terminals turn into links. Uses bold text if `stream` is a
+/** One line for each error, in the format that editors and terminals turn into links. Uses colors if `stream` is a
  *  terminal. */
 export function formatErrors(errors: readonly ConfigError[], stream: NodeJS.WriteStream = process.stderr): string {
   return errors

@@ -48,7 +48,7 @@ function* walk(document: Document.Parsed, node: unknown, path: Path, above: read
   for (const pair of node.items) {
     const { key, value } = pair
     if (!isScalar(key))
-      yield { path, message: 'expected a key of one word, found an alias, a map or a list', node: key, fatal: true }
+      yield { path, message: 'expected a plain key, found an alias, a map or a list', node: key, fatal: true }
     const merges = isMerge(pair)
     yield* walk(document, value, merges ? path : [...path, keyText(pair)], inside)
     if (merges && !isMergeable(document, value)) {
@@ -85,7 +85,7 @@ interface SyntaxError {
   readonly message: string
 }
 
-/** Syntax errors, at most one for each line, without those that only follow from an earlier error. */
+/** Syntax errors, at most one for each line, without errors that are only consequences of an earlier one. */
 export function syntaxErrors(document: Document.Parsed, text: string, lines: LineCounter): SyntaxError[] {
   const found: (SyntaxError & { line: number })[] = []
   const all = [...document.errors, ...document.warnings]
@@ -127,7 +127,7 @@ function placed(
     const { line, col } = lines.linePos(firstKeyBeside(document, offset) ?? offset)
     return {
       offset,
-      message: `not YAML: ${lowerFirst(error.message)}, as the first of them on line ${line} (column ${col})`,
+      message: `not YAML: ${lowerFirst(error.message)}; the first of them is on line ${line} (column ${col})`,
     }
   }
   return { offset: startOfUnclosed(document, error) ?? error.pos[0], message: inOurWords(error) }
@@ -149,7 +149,7 @@ function wordAt(text: string, offset: number): number {
   return start + (/^(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*/.exec(text.slice(start))?.[0].length ?? 0)
 }
 
-/** Offset of the first key of the map that has a key at `offset`; undefined if no map has. */
+/** Offset of the first key of the map that has a key at `offset`; undefined if there is no such map. */
 function firstKeyBeside(document: Document.Parsed, offset: number): number | undefined {
   let first: number | undefined
   visit(document, {
@@ -179,7 +179,7 @@ function startOfUnclosed(document: Document.Parsed, { code, message, pos }: YAML
   return start
 }
 
-/** Message of the parser, without the text that it quotes from the file. */
+/** Message of the parser, without its quotes from the file. */
 function inOurWords({ code, message }: YAMLError): string {
   if (code === 'MULTIPLE_DOCS') return 'a second document begins here; write one document per file'
   if (code === 'RESOURCE_EXHAUSTION') return 'the file is nested too deeply'

@@ -88,7 +88,8 @@ function firstOf<T, R>(items: readonly T[], find: (item: T) => R | undefined): R
   return undefined
 }
 
-/** Issues of the union's branch whose type the value has, if there is exactly one such branch. */
+/** Issues of the one branch of the union that fits the value; undefined if there is no such branch, or more than
+ *  one. */
 function meantBranch(branches: Issue[][]): Issue[] | undefined {
   const meant = branches.filter((issues) => !issues.some(isOfAnotherKind))
   return meant.length === 1 ? meant[0] : undefined
@@ -192,8 +193,8 @@ type Shape = Record<string, z.ZodType>
 /** Largest number of valid keys that an error lists; it lists them only if none resembles the unknown key. */
 const MOST_LISTED = 13
 
-/** Complaints about unknown keys in a strategy's params. zod would drop these keys silently, because a `z.object` is
- *  not strict. */
+/** Complaints about unknown keys in a strategy's params. zod would drop these keys without an error, because a
+ *  `z.object` is not strict. */
 export function droppedKeys(schema: unknown, value: unknown, path: Path = []): Complaint[] {
   const def = defOf(schema)
   if (!def || typeof value !== 'object' || value === null) return []

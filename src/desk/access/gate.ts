@@ -5,7 +5,7 @@ import type { Logins, Session } from './logins.ts'
 import { Rate } from './rate.ts'
 import { METRICS_PATH, type Scrapers } from './scrapers.ts'
 
-/** How the desk is reached. */
+/** Settings by which browsers reach the desk. */
 export interface Reach {
   readonly port: number
   /** Whether the desk itself ends TLS. */
@@ -15,7 +15,7 @@ export interface Reach {
   readonly proxy?: readonly string[] | undefined
 }
 
-/** The part of a request that is checked before anything else of it is read. */
+/** The parts of a request that are checked before the rest is read. */
 export interface RequestHead {
   readonly method: string
   /** Path and query, as sent. */
@@ -30,7 +30,7 @@ export interface RequestHead {
 export interface Admitted {
   readonly path: string
   readonly session: Session | undefined
-  /** Address of the client; behind a proxy, the one that the proxy names. */
+  /** Address of the client; behind a proxy, the address that the proxy reports. */
   readonly address: string
   readonly isSecure: boolean
   /** Name of the session's cookie. */
@@ -46,7 +46,7 @@ interface Route {
 const METHODS = ['GET', 'HEAD', 'POST', 'DELETE']
 /** Pages that another site may link to. */
 const LINKABLE = ['/', '/login']
-/** Paths that are answered without a session. `/` then leads to the login. */
+/** Paths that are answered without a session. Without a session, `/` leads to the login. */
 const OPEN = ['/', '/login', '/login.css', '/health']
 const MOST_HEADERS = 60
 const LONGEST_TARGET = 2_000
@@ -54,7 +54,7 @@ const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwa
 const MOST_OF_SESSION = { burst: 400, perSecond: 60 }
 const MOST_OF_STRANGER = { burst: 40, perSecond: 5 }
 
-/** Decides which requests are answered: by address, name, origin, path, session and rate. */
+/** Decides which requests are answered, by address, host name, origin, path, session and rate. */
 export class Gate {
   readonly #reach: Reach
   readonly #logins: Logins
@@ -91,7 +91,7 @@ export class Gate {
     checkSize(head)
     const path = pathOf(head.target)
     checkSite(head, path, route.origin)
-    // Another spelling, such as /%6detrics, would reach the metrics without their token.
+    // A different spelling, such as /%6detrics, would reach the metrics without the token.
     if (path === METRICS_PATH && this.#scrapers !== undefined)
       throw new Refusal(404, 'NOT_FOUND', `there is nothing at this path: write ${METRICS_PATH}`)
     if (session === undefined && !OPEN.includes(path))
@@ -99,7 +99,7 @@ export class Gate {
     return { path, session, address, isSecure, cookieName }
   }
 
-  /** Finds out by which name and from which address the request comes, and checks both. */
+  /** Finds the host name and the address of a request, and checks both. */
   #route({ headers, peer }: RequestHead): Route {
     const { origin, proxy, isTls, port } = this.#reach
     const host = one(headers, 'host')?.toLowerCase()
@@ -111,7 +111,7 @@ export class Gate {
       if (origin === undefined || host !== new URL(origin).host) throw hostRefused()
       return { origin, isSecure: true, address: isTls ? plainAddress(peer) : forwardedAddress(headers) }
     }
-    if (!isLoopback(peer)) throw new Refusal(403, 'PROXY_REFUSED', 'the desk is reached through its proxy only')
+    if (!isLoopback(peer)) throw new Refusal(403, 'PROXY_REFUSED', 'the desk accepts requests only through its proxy')
     if (host === undefined || !loopbackHosts(port).includes(host)) throw hostRefused()
     return { origin: `http://${host}`, address: plainAddress(peer), isSecure: false }
   }
@@ -122,14 +122,14 @@ function checkSize({ headerCount }: RequestHead): void {
 }
 
 function hostRefused(): Refusal {
-  return new Refusal(403, 'HOST_REFUSED', 'the desk does not answer to this name: see desk.origin')
+  return new Refusal(403, 'HOST_REFUSED', 'the desk does not answer requests to this host name: see desk.origin')
 }
 
 function loopbackHosts(port: number): string[] {
   return ['127.0.0.1', 'localhost', '[::1]'].flatMap((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])])
 }
 
-/** Address of the client behind a proxy. Only the last entry counts: the proxy has written it. */
+/** Address of the client behind a proxy. Only the last entry counts, because the proxy itself wrote it. */
 function forwardedAddress(headers: RequestHead['headers']): string {
   const address = one(headers, 'x-forwarded-for')?.split(',').at(-1)?.trim() ?? ''
   if (one(headers, 'x-forwarded-proto') !== 'https' || isIP(address) === 0)
@@ -187,7 +187,7 @@ function one(headers: RequestHead['headers'], name: string): string | undefined 
   return Array.isArray(value) ? undefined : value
 }
 
-/** The address without the form in which a socket of IPv6 shows an address of IPv4. */
+/** The address; an IPv4 address without the prefix that an IPv6 socket adds. */
 function plainAddress(peer: string): string {
   return peer.replace(/^::ffff:(?=\d+\.)/, '')
 }

@@ -16,19 +16,20 @@ interface Link {
   readonly expiresAt: Millis
 }
 
-/** Facts about a session that the main thread keeps. The secret of its cookie is not among them, only its hash. */
+/** Facts about a session that the main thread keeps. They contain the hash of the cookie's secret, never the secret
+ *  itself. */
 export interface SessionRecord {
   readonly id: string
-  /** Name in the journal for what this session does. */
+  /** Name in the journal for the actions of this session. */
   readonly name: string
   readonly readOnly: boolean
   readonly since: Millis
-  /** Address and browser that began the session, as the client told them. */
+  /** Address and browser that began the session, as the client reported them. */
   readonly address: string
   readonly browser: string
 }
 
-/** A session with its state in this thread. */
+/** A session with its state in the desk's thread. */
 export interface Session extends SessionRecord {
   seenAt: Millis
   /** Number of open streams, which keep a session from being idle. */
@@ -43,7 +44,7 @@ export interface LoginsOptions {
   readonly changed?: (sessions: readonly Hashed<SessionRecord>[]) => void
   /** Sessions of an earlier thread of this process. */
   readonly sessions?: readonly Hashed<SessionRecord>[]
-  /** Whether no session may act. */
+  /** Whether all sessions are read-only. */
   readonly readOnly?: boolean
 }
 
@@ -67,7 +68,7 @@ export class Logins {
     return this.#links.add({ name: name ?? '', readOnly: readOnly || this.#options.readOnly === true, expiresAt })
   }
 
-  /** Uses a link up and begins a session. Returns the session with the secret of its cookie. */
+  /** Invalidates a link and begins a session. Returns the session and the secret of its cookie. */
   begin(token: string, address: string, browser: string): { session: Session; cookie: string } {
     const link = this.#links.find(token)
     if (link === undefined || link.expiresAt <= this.#options.now())
@@ -82,7 +83,7 @@ export class Logins {
     return { session, cookie }
   }
 
-  /** Returns the session of a cookie, and counts the request as use; undefined if there is none. */
+  /** Returns the session of a cookie, and counts the request as use of the session; undefined if there is none. */
   find(cookie: string): Session | undefined {
     const session = this.#sessions.find(cookie)
     if (session === undefined) return undefined

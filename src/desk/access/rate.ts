@@ -37,7 +37,8 @@ export class Rate {
     const now = this.#now()
     const { left, at } = this.#levels.get(key) ?? { left: burst, at: now }
     const level = { left: Math.min(burst, left + (Math.max(0, now - at) / 1000) * perSecond), at: now }
-    // The map is in the order of use, so that an attacker with many addresses only displaces old ones.
+    // The map is ordered by use, so that an attacker with many addresses only displaces entries that are unused for
+    // long.
     this.#levels.delete(key)
     this.#levels.set(key, level)
     if (this.#levels.size > MOST_KEYS) this.#levels.delete(this.#levels.keys().next().value as string)

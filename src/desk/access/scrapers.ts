@@ -3,18 +3,18 @@ import type { Millis } from '../../base/units.ts'
 import { Refusal } from '../refusal.ts'
 import { Rate } from './rate.ts'
 
-/** The only path that scrapers may read, and that nothing else may. */
+/** The only path that scrapers may read. Sessions cannot read it. */
 export const METRICS_PATH = '/metrics'
 const WRONG_TOKENS = { burst: 5, perSecond: 1 / 12 }
 const MOST_SCRAPES = { burst: 20, perSecond: 2 }
 
-/** Returns the hash by which a token is recognized. The desk's thread knows only this hash. */
+/** Returns the hash by which a token is recognized. The desk's thread has only this hash. */
 export function tokenHash(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }
 
-/** Decides which requests may read the metrics: a GET with the token, and nothing else. A session does not suffice,
- *  and the token opens no other path. */
+/** Decides which requests may read the metrics: only GET requests with the token. A session is not enough, and the
+ *  token is not valid for other paths. */
 export class Scrapers {
   readonly #hash: Buffer
   readonly #wrong: Rate
@@ -27,8 +27,8 @@ export class Scrapers {
     this.#scrapes = new Rate(MOST_SCRAPES, now)
   }
 
-  /** Throws a Refusal if the request may not read the metrics. `authorization`: that header. `address`: where the
-   *  request comes from. */
+  /** Throws a Refusal if the request may not read the metrics. `authorization`: the header of this name. `address`: the
+   *  address of the client. */
   admit(method: string, authorization: string | undefined, address: string): void {
     if (method !== 'GET') throw new Refusal(405, 'METHOD_REFUSED', 'expected GET')
     // The right token always suffices: otherwise any program of this machine could blind the monitoring with wrong

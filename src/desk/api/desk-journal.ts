@@ -5,8 +5,8 @@ import { MoneyBooks } from './money-books.ts'
 import { TokenPrints } from './token-prints.ts'
 import type { Named } from './types.ts'
 
-/** A journal that another process may be writing, with the parts that the API keeps in memory. Each request reads only
- *  the rows that were written since the last one. */
+/** A journal that another process may be writing, with the indexes that the API keeps in memory. Each request reads
+ *  only the rows that were written since the last request. */
 export class DeskJournal {
   readonly reader: JournalReader
   readonly #tape: TapeIndex

@@ -4,7 +4,7 @@ import type { DeskJournal } from './desk-journal.ts'
 import type { Parameters } from './parameters.ts'
 import type { Answers } from './types.ts'
 
-/** Kinds of the outputs of each level and of the more important ones. */
+/** Kinds of outputs of each level, including those of more important levels. */
 const KINDS: Readonly<Record<'error' | 'warn' | 'info', readonly LogKind[]>> = {
   error: ['alarm'],
   warn: ['alarm', 'log'],

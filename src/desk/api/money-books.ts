@@ -24,12 +24,12 @@ export interface BotBook {
   readonly lines: Readonly<Record<string, number>>
   /** Fees of failed transactions that belong to no trip. */
   strayLamports: number
-  /** Value of adopted tokens when they were adopted. It counts as paid, although no SOL moved. */
+  /** Value of adopted tokens when they were adopted. It counts as a cost, although no SOL was paid. */
   adoptedLamports: number
 }
 
-/** Folds the movements of a journal as `sluice report` does, and follows the journal: each refresh folds only the
- *  tokens that moved since the last one. */
+/** Computes results from the movements of a journal as `sluice report` does, and keeps them up to date: each refresh
+ *  recomputes only the tokens that moved since the last refresh. */
 export class MoneyBooks {
   readonly #reader: JournalReader
   readonly #books = new Map<string, TokenBook>()

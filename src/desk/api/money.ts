@@ -15,7 +15,8 @@ const MOST_POINTS = 5_000
 /** Costs between the gross and the net result, in the order of the waterfall. The two lines of rent are one row. */
 const COSTS = ['impact', 'venue_fee', 'service_fee', 'base_fee', 'priority_fee', 'tip', 'rent', 'remainder'] as const
 
-/** The results of the bots that the parameters select: one mode, because money of two modes is never added up. */
+/** The results of the bots that the parameters select. They have one mode, because money of two modes is never added
+ *  up. */
 interface Selection {
   readonly mode: MoneyMode
   readonly modes: readonly MoneyMode[]
@@ -37,7 +38,7 @@ function modeOf(account: string): MoneyMode {
   return mode === 'live' && !isReal(account) ? 'sandbox' : mode
 }
 
-/** How the gross result of the bots becomes their net result, their results by day, and the ledger. */
+/** Returns the steps from the gross to the net result of the bots, their results by day, and the ledger. */
 export function moneyAnswer(journal: DeskJournal, parameters: Parameters): Answers['money'] {
   const { mode, modes, books } = selected(journal, parameters)
   const trips = books.flatMap((book) => book.trips)
@@ -95,7 +96,7 @@ function ledgerOf({ reader }: DeskJournal, mode: MoneyMode): LedgerRow[] {
   }))
 }
 
-/** Profit of each bot after each closed round trip. Every bot has a value at every time of `times`. */
+/** Profit of each bot after each closed round trip. Each bot has a value for each time in `times`. */
 export function equityAnswer(journal: DeskJournal, parameters: Parameters): Answers['equity'] {
   const points = parameters.points(MOST_POINTS)
   const { mode, modes, books } = selected(journal, parameters)

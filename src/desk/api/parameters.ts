@@ -2,10 +2,10 @@ import type { Millis } from '../../base/units.ts'
 import { isPublicKey } from '../../solana/base58.ts'
 import { Refusal } from '../refusal.ts'
 
-/** Most rows of one page, and the number without `limit`. */
+/** Maximum number of rows of one page, which is also the number without `limit`. */
 const MOST_ROWS = 500
 const ROWS = 100
-/** Most characters of a name. */
+/** Maximum number of characters of a name. */
 const MOST_CHARACTERS = 200
 /** Last time that a date can have. */
 const LAST_TIME: Millis = 8.64e15
@@ -68,13 +68,13 @@ export class Parameters {
     throw invalid(`${name} is invalid; expected 1 to ${MOST_CHARACTERS} characters`)
   }
 
-  /** Numbers of a cursor that an earlier answer gave as `next`; undefined for the first page. */
+  /** Numbers of the cursor that an earlier answer returned as `next`; undefined for the first page. */
   before(count: number): readonly number[] | undefined {
     const value = this.#given.get('before')
     if (value === undefined) return undefined
     const numbers = /^\d{1,16}(\.\d{1,16})*$/.test(value) ? value.split('.').map(Number) : []
     if (numbers.length === count && numbers.every(Number.isSafeInteger)) return numbers
-    throw invalid('before is invalid; expected the value of next in the answer with the page before')
+    throw invalid('before is invalid; expected the value of next in the answer with the previous page')
   }
 
   #integer(name: string, least: number, most: number): number | undefined {

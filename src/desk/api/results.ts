@@ -13,10 +13,10 @@ import type { DeskJournal } from './desk-journal.ts'
 import { invalid, type Parameters } from './parameters.ts'
 import type { Answers, ResultRun } from './types.ts'
 
-/** Most runs of a list, and most folders that are looked at. */
+/** Maximum number of runs of a list, and of folders that are examined. */
 const MOST_RUNS = 200
 const MOST_FOLDERS = 2_000
-/** Most decisions of each run that are compared. */
+/** Maximum number of decisions of each run that are compared. */
 const MOST_DECISIONS = 100_000
 
 interface KnownRun {
@@ -24,7 +24,7 @@ interface KnownRun {
   readonly run: ResultRun
 }
 
-/** The folders of backtests and sweeps: those given, and the folders directly inside of them. */
+/** Folders of backtests and sweeps: the given folders, and the folders directly inside of them. */
 export class Results {
   readonly #folders: readonly string[]
   /** Runs that were read, by folder. A folder is read again when its file has changed. */

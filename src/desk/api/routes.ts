@@ -59,8 +59,8 @@ export interface ApiAnswer {
   readonly body: Answers[keyof Answers] | ApiError
 }
 
-/** Answers the page's questions about a journal. It keeps rows of earlier requests in memory, so make one for a
- *  process. */
+/** Answers the page's questions about a journal. It keeps rows of earlier requests in memory, so create only one for
+ *  each process. */
 export class Api {
   readonly journal: DeskJournal
   readonly results: Results

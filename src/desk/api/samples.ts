@@ -1,5 +1,5 @@
 /** Indices of at most `most` points, ascending: the first, the last, and the lowest and the highest of each part of the
- *  time, so that no spike is lost. All indices if there are no more points. `times` ascend. */
+ *  time, so that no spike is lost. All indices if there are at most `most` points. `times` ascend. */
 export function sampled(times: ArrayLike<number>, values: ArrayLike<number>, most: number): number[] {
   const count = times.length
   if (count <= most) return Array.from({ length: count }, (_, index) => index)

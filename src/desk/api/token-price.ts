@@ -10,8 +10,8 @@ import type { TokenBar } from './types.ts'
 /** Number of the only token in the bars of this file. */
 const TOKEN = 0
 
-/** Robust price after each print, as the engine computes it: 0 if there is none, and after a print that does not count.
- *  A gap of the feed ends the window. */
+/** Robust price after each print, as the engine computes it: 0 if there is no price, and after a print that does not
+ *  count. A gap of the feed ends the window. */
 export function robustPrices({ times, prices, sol }: PrintColumns, gaps: readonly MarketGap[]): Float64Array {
   const priced = new Float64Array(times.length)
   const ring = new Float64Array(ROBUST_WINDOW)

@@ -21,13 +21,13 @@ interface Growing {
   readonly sells: (0 | 1)[]
 }
 
-/** Tokens whose prints are kept. */
+/** Number of tokens whose prints are kept. */
 const MOST_TOKENS = 8
-/** Most prints that are kept of one token. */
+/** Maximum number of prints that are kept for one token. */
 const MOST_KEPT = 500_000
 
-/** Reads the prints of tokens from the tape. The prints of complete ranges are kept, because a page asks for the same
- *  token again and again. */
+/** Reads the prints of tokens from the tape. The prints of complete ranges are kept, because a page requests the same
+ *  token repeatedly. */
 export class TokenPrints {
   readonly #reader: JournalReader
   readonly #tape: TapeIndex
@@ -38,7 +38,7 @@ export class TokenPrints {
     this.#tape = tape
   }
 
-  /** Times of the first and the last print of a token; undefined without one. */
+  /** Times of the first and the last print of a token; undefined if there are none. */
   spanOf(mint: string): { readonly first: Millis; readonly last: Millis } | undefined {
     const ranges = this.#tape.blocksOf(mint)
     const edge = (from: number, step: 1 | -1): Millis | undefined => {

@@ -13,12 +13,12 @@ import type { Answers, TokenAnswer, TokenExit, TokenFill, TokenPrints, TokenWord
 
 const MINUTE: Millis = 60_000
 const DAY: Millis = 86_400_000
-/** Range without `from`, and the market before the range that is read for the first prices. */
+/** Length of the range without `from`. For the first prices, the same time before the range is read, too. */
 const SHOWN: Millis = 60 * MINUTE
 const BEFORE: Millis = 10 * MINUTE
-/** Most points of a series, and most bars. */
+/** Maximum number of points of a series, and of bars. */
 const MOST_POINTS = 5_000
-/** Most fills, refusals, notes and gaps: the last ones. */
+/** Maximum number of fills, refusals, notes and gaps; the newest are kept. */
 const MOST_MARKS = 2_000
 
 interface Range {
@@ -26,7 +26,7 @@ interface Range {
   readonly to: Millis
 }
 
-/** The market of a token in a range of time, and what the bots did and did not do there. */
+/** The market of a token in a range of time, and the actions and refusals of the bots in it. */
 export function tokenAnswer(journal: DeskJournal, parameters: Parameters, mint: string): Answers['token'] {
   const { prints, reader } = journal
   const span = prints.spanOf(mint)
@@ -78,15 +78,15 @@ function tooMany({ name }: BarWidth): Error {
   return invalid(`${name} gives more than ${MOST_POINTS} bars; choose wider bars or a shorter range`)
 }
 
-/** Time since which prints belong to the first bar. Bars of trades or of a volume count from the first print of the
- *  token, if it is not older than a day. */
+/** Time from which prints belong to the first bar. Bars of trades or of a volume are counted from the first print of
+ *  the token, unless that is more than a day old. */
 function barsBegin(width: BarWidth | undefined, { from, to }: Range, first: Millis = from): Millis {
   if (width === undefined) return from
   if (width.everyMs < Number.POSITIVE_INFINITY) return from - width.everyMs
   return to - first <= DAY ? Math.min(first, from) : from
 }
 
-/** Prices after the prints that gave one. */
+/** Prices after those prints that gave a price. */
 function priceSeries({ times }: PrintColumns, priced: Float64Array, from: Millis): TokenAnswer['price'] {
   const at: Millis[] = []
   const prices: number[] = []

@@ -78,7 +78,7 @@ export interface TokenAnswer {
   readonly name: string
   readonly from: Millis
   readonly to: Millis
-  /** Time of the token's first and last print on the tape; null without one. */
+  /** Time of the token's first and last print on the tape; null if there is none. */
   readonly first: Millis | null
   readonly last: Millis | null
   /** Robust price: times and prices. */
@@ -124,7 +124,7 @@ export interface TokenFill {
   readonly signature: string
 }
 
-/** A refusal or a note. Equal ones of a bot that follow each other are one, with their number and the time of the
+/** A refusal or a note. Consecutive equal ones of a bot are merged into one, with their number and the time of the
  *  last. */
 export interface TokenWord {
   readonly t: Millis
@@ -162,8 +162,8 @@ export interface WhyLine {
 }
 
 /** GET /api/equity?bot=&mode=&points= Profit of each bot in one mode: each round trip counts when it closes. The last
- *  point also contains the open positions as if they were sold now, and equals the result of the bot in
- *  `sluice report`. */
+ *  point also contains the open positions as if they were sold now. It equals the result of the bot in `sluice
+ *  report`. */
 export interface EquityAnswer {
   readonly mode: MoneyMode
   readonly modes: readonly MoneyMode[]
@@ -177,11 +177,12 @@ export type MoneyMode = 'live' | 'sandbox' | 'paper' | 'backtest'
 /** GET /api/money?bot=&mode= */
 export interface MoneyAnswer {
   readonly mode: MoneyMode
-  /** Modes in which the journal has money, the most real one first. Without `mode`, the first one is answered. */
+  /** Modes in which the journal has money: live, then sandbox, then paper. Without `mode`, the answer is for the first
+   *  of them. */
   readonly modes: readonly MoneyMode[]
   readonly bots: readonly string[]
-  /** From gross to net. The first row is the gross result, the last one the net result of `sluice report`; the rows
-   *  between are costs with their sign, and all rows before the last add up to it. */
+  /** Steps from gross to net. The first row is the gross result, and the last one the net result of `sluice report`.
+   *  The rows between are costs with their sign. All rows before the last add up to the last. */
   readonly waterfall: readonly MoneyRow[]
   /** Results of the round trips that closed on a day (UTC). */
   readonly daily: readonly { readonly day: string; readonly netSol: number; readonly trades: number }[]
@@ -206,15 +207,15 @@ export interface LedgerRow {
   /** Name of the wallet; absent if it has none. */
   readonly wallet?: string
   readonly ledgerLamports: number
-  /** Difference to the balance of the wallet that no posting explains; null before the first comparison. */
+  /** Difference from the wallet's balance that no posting explains; null before the first comparison. */
   readonly remainderLamports: number | null
   readonly worstLamports: number | null
   readonly auditedAt: Millis | null
 }
 
 /** GET /api/log?level=&bot=&mint=&before=&limit= Newest first; `level`: the least important level that is wanted. A
- *  page may have fewer lines than `limit` although `next` is not null, because one request reads a bounded part of the
- *  journal. */
+ *  page may have fewer lines than `limit` even if `next` is not null, because one request reads only a limited part of
+ *  the journal. */
 export interface LogAnswer extends ListPage {
   readonly lines: readonly LogLine[]
 }
@@ -227,13 +228,13 @@ export interface ResultsAnswer {
   readonly runs: readonly ResultRun[]
 }
 
-/** A folder of `backtest --out`, or of a sweep. `page`: path of its page below this origin; null without one. */
+/** A folder of `backtest --out`, or of a sweep. `page`: path of its page below this origin; null if there is none. */
 export interface ResultRun {
   readonly name: string
   readonly path: string
   readonly kind: 'backtest' | 'sweep'
   readonly time: Millis
-  /** Net result of all bots; of a sweep that of its best set; null if it has none. */
+  /** Net result of all bots; for a sweep, that of its best set; null if there is none. */
   readonly netSol: number | null
   readonly page: string | null
 }

@@ -7,9 +7,9 @@ import type { DeskJournal } from './desk-journal.ts'
 import { checkedMint, type Parameters } from './parameters.ts'
 import type { Answers, WhyAnswer, WhyLine } from './types.ts'
 
-/** Most lines of an explanation: the last ones. */
+/** Maximum number of lines of an explanation; the last lines are kept. */
 const MOST_LINES = 500
-/** Kinds of steps that a person should look at. */
+/** Kinds of steps that need a person's attention. */
 const WARNINGS: readonly string[] = ['refused', 'warning', 'order', 'call off', 'waits']
 
 /** Explains an order, a conditional order or a token, as `sluice why` does. */

@@ -13,13 +13,13 @@ const HOLD_CODES = Object.keys({
   ...{ HISTORY_UNKNOWN: 0, SMALLER_PLAN: 0, THROTTLED: 0, RETRY_AFTER: 0 },
 } satisfies Record<View['requests']['holds'][number]['code'], 0>)
 
-/** All metrics, by section. This table decides what `/metrics` answers, and `npm run docs` writes docs/monitoring.md
- *  from it. A metric that is added here needs no other change. */
+/** All metrics, by section. The answer of `/metrics` follows this table, and `npm run docs` generates
+ *  docs/monitoring.md from it. A metric that is added here needs no other change. */
 export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
   Process: [
     {
       ...{ name: 'sluice_build_info', type: 'gauge', unit: 'count', labels: ['version', 'node', 'source'] },
-      help: 'Always 1; the labels name the versions.',
+      help: 'Always 1; the labels contain the versions.',
       from: 'process',
       read: ({ view }) => processed(view, ({ version, node }) => ({ version, node, source: view.source })),
     },
@@ -49,7 +49,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_event_loop_busy_seconds_total', type: 'counter', unit: 'seconds', labels: [] },
-      help: 'Time for which the event loop of the main thread was busy; its rate is the load, 0 to 1.',
+      help: 'Time for which the event loop of the main thread was busy; the rate of this counter is the load, 0 to 1.',
       from: 'process.busySeconds',
       read: ({ view }) => processed(view, ({ busySeconds }) => busySeconds),
     },
@@ -62,7 +62,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_main_thread_silence_seconds', type: 'gauge', unit: 'seconds', labels: [] },
-      help: 'Time since the last sign of life of the main thread, which gives one each second. While it is silent, every other value is old.',
+      help: 'Time since the main thread last reported that it is alive, which it does each second. If this time is long, all other values are old.',
       from: 'the thread of the desk',
       read: ({ silentMs }) => one(silentMs / 1000),
     },
@@ -88,13 +88,13 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_feed_gaps_total', type: 'counter', unit: 'count', labels: [] },
-      help: 'Times in which the market was not seen.',
+      help: 'Number of times in which the feed or the recording was interrupted.',
       from: 'gaps',
       read: ({ view }) => one(view.gaps),
     },
     {
       ...{ name: 'sluice_feed_gap_seconds_total', type: 'counter', unit: 'seconds', labels: [] },
-      help: 'Sum of the times in which the market was not seen.',
+      help: 'Total time in which the feed or the recording was interrupted.',
       from: 'gapSeconds',
       read: ({ view }) => one(view.gapSeconds),
     },
@@ -112,7 +112,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_rows_shed_total', type: 'counter', unit: 'count', labels: [] },
-      help: 'Market rows that were dropped under overload; rows of held tokens never are.',
+      help: 'Market rows that were dropped under overload; rows of held tokens are never dropped.',
       from: 'process.shedRows',
       read: ({ view }) => processed(view, ({ shedRows }) => shedRows),
     },
@@ -155,13 +155,13 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
   'Requests to the service': [
     {
       ...{ name: 'sluice_requests_held', type: 'gauge', unit: 'count', labels: [] },
-      help: 'Requests under way or of the last minute, which count against the plan.',
+      help: 'Requests that count against the plan: those under way, and those of the last minute.',
       from: 'requests.held',
       read: ({ view }) => one(view.requests.held),
     },
     {
       ...{ name: 'sluice_requests_allowed', type: 'gauge', unit: 'count', labels: [] },
-      help: 'Requests that may count at once at present; after a 429 fewer than the plan has.',
+      help: 'Largest number of requests that may count against the plan at present; after a 429 it is lower than the plan.',
       from: 'requests.allowed',
       read: ({ view }) => one(view.requests.allowed),
     },
@@ -227,7 +227,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_orders_unknown_age_seconds', type: 'gauge', unit: 'seconds', labels: [] },
-      help: 'Age of the oldest order whose outcome is unknown; 0 without one.',
+      help: 'Age of the oldest order whose outcome is unknown; 0 if there is none.',
       from: 'openOrders[].stageSince',
       read: ({ view, now }) => one(Math.max(0, ...unknownOf(view).map(({ stageSince }) => now - stageSince)) / 1000),
     },
@@ -265,7 +265,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_fees_sol_total', type: 'counter', unit: 'SOL', labels: ['bot', 'side', 'kind'] },
-      help: 'Fees of fills by kind. Where the chain does not separate them, a fee of the service counts as one of the venue, or both as part of the trade.',
+      help: 'Fees of fills by kind. Where the chain does not separate them, the fee of the service counts as a fee of the venue, or both count as part of the trade.',
       from: 'totals.fills[]',
       read: ({ view }) =>
         view.totals.fills.flatMap(({ bot, side, ...sums }) =>
@@ -319,7 +319,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_positions_value_sol', type: 'gauge', unit: 'SOL', labels: ['bot', 'mode'] },
-      help: 'Value of the positions if sold now; a position without a price counts as worth its cost.',
+      help: 'Value of the positions if sold now; a position without a price counts with its cost.',
       from: 'positions[].valueSol',
       read: ({ view }) =>
         ofBots(view, ({ name }) => sumOf(positionsOf(view, name), ({ valueSol, costSol }) => valueSol ?? costSol)),
@@ -340,7 +340,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_positions_oldest_seconds', type: 'gauge', unit: 'seconds', labels: ['bot', 'mode'] },
-      help: 'Age of the oldest position; 0 without one.',
+      help: 'Age of the oldest position; 0 if there is none.',
       from: 'positions[].openedAt',
       read: ({ view, now }) =>
         ofBots(
@@ -420,7 +420,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
   'Chain, alerts and lists': [
     {
       ...{ name: 'sluice_rpc_calls_total', type: 'counter', unit: 'count', labels: ['provider'] },
-      help: 'Calls to an RPC provider, numbered in the order of `chain.rpc`. Only live bots count theirs.',
+      help: 'Calls to an RPC provider, numbered in the order of `chain.rpc`. Only the calls of live bots are counted.',
       from: 'process.rpc[].calls',
       read: ({ view }) => ofProviders(view, ({ calls }) => calls),
     },
@@ -432,7 +432,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_alerts_total', type: 'counter', unit: 'count', labels: ['kind'] },
-      help: 'Alerts that were raised, also without a receiver.',
+      help: 'Alerts that were raised, even if no receiver is configured.',
       from: 'process.alerts',
       read: ({ view: { process } }) =>
         process === null ? [] : each(process.alerts, (kind, value) => ({ labels: { kind }, value })),
@@ -475,7 +475,7 @@ function one(value: number): Sample[] {
   return [{ value }]
 }
 
-/** The value divided by `unit`, if there is one. */
+/** The value divided by `unit`; null if there is no value. */
 function known(value: number | null, unit: number): Sample[] {
   return value === null ? [] : one(value / unit)
 }
@@ -484,7 +484,7 @@ function each<V, S>(values: Readonly<Record<string, V>>, sampleOf: (key: string,
   return Object.entries(values).map(([key, value]) => sampleOf(key, value))
 }
 
-/** 1 for each of `all` that is present, 0 for the others. */
+/** Series with the value 1 for each label of `all` that is present, and 0 for the others. */
 function oneHot(all: readonly string[], label: string, present: readonly string[], labels: Labels = {}): Sample[] {
   return all.map((name) => ({ labels: { ...labels, [label]: name }, value: present.includes(name) ? 1 : 0 }))
 }

@@ -5,7 +5,7 @@ import type { Distribution, View } from '../../runtime/view/view.ts'
 export interface Scrape {
   readonly view: View
   readonly now: Millis
-  /** Time since the last sign of life of the main thread. */
+  /** Time since the main thread last reported that it is alive. */
   readonly silentMs: number
 }
 

@@ -108,8 +108,8 @@ function Sessions({ shown, me }: { shown: Shown; me: Me | null }): ComponentChil
   )
 }
 
-/** Notices that the licences of the libraries ask for. The link opens a page of another host, and only if it is
- *  followed. */
+/** Notices that the licences of the libraries require. The link opens a page of another host only if the user follows
+ *  it. */
 function Notices(): ComponentChild {
   const away = { target: '_blank', rel: 'noopener noreferrer' }
   return h(

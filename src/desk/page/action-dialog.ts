@@ -6,7 +6,7 @@ import { failureOf, post, sentenceOf } from './server.ts'
 import type { ActionRequest } from './shown.ts'
 import { Dialog } from './why-panel.ts'
 
-/** What an action would do. The nonce works once, and until it expires. */
+/** Effect of an action, as the server describes it. The nonce works once, until it expires. */
 interface Preview {
   readonly text: string
   readonly warning?: string
@@ -25,8 +25,8 @@ const NAMES: Readonly<Record<ActionRequest['action'], string>> = {
   ...{ halt: 'Halt', resume: 'Resume', flatten: 'Flatten', sell: 'Sell', cancel: 'Cancel the order', buy: 'Buy' },
 }
 
-/** Shows what an action will do, asks once, and shows the answer. `clockAhead`: ms that the server's clock is ahead of
- *  the browser's. */
+/** Shows the effect of an action, asks for a confirmation, and shows the answer. `clockAhead`: ms that the server's
+ *  clock is ahead of the browser's. */
 export function ActionDialog(props: { request: ActionRequest; clockAhead: number; close: () => void }): ComponentChild {
   const { request, clockAhead, close } = props
   const [step, setStep] = useState<Step>({ is: 'asking' })
@@ -91,7 +91,7 @@ function Previewed({ preview: { text, warning } }: { preview: Preview }): Compon
   )
 }
 
-/** The button that confirms, with the seconds that its nonce still has. */
+/** The button that confirms. It shows the seconds until its nonce expires. */
 function Confirm(props: { name: string; until: number; confirm: () => void; again: () => void }): ComponentChild {
   const { name, until, confirm, again } = props
   const [now, setNow] = useState(Date.now())

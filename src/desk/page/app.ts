@@ -137,17 +137,17 @@ function TopBar({ desk: { view, me }, shown, theme, turn, help }: TopBarProps): 
   )
 }
 
-/** Says plainly that the page is not current, and how old it is. */
+/** Shows that the page is not up to date, and how old its state is. */
 function Connection({ link, clock }: { link: Link; clock: number }): ComponentChild {
   const age = link.heardAt === 0 ? '' : ` This page shows the state of ${ageText(clock - link.heardAt)} ago.`
   const texts: Readonly<Record<Link['state'], string>> = {
     connecting: '',
     live: '',
     lost: `The connection is lost; the page tries again.${age}`,
-    ended: `The session has ended.${age} Run \`sluice desk link\` on the machine, and open its link.`,
+    ended: `The session has ended.${age} Run \`sluice desk link\` on the machine, and open the link that it prints.`,
   }
   const text = texts[link.state]
-  // The age changes each second, so a screen reader announces the change of the state only.
+  // The age changes each second, so a screen reader announces only the change of the state.
   return h(
     'div',
     { class: `connection ${link.state}` },
@@ -227,12 +227,12 @@ interface KeyUse {
   readonly act: (request: ActionRequest) => void
   readonly turn: () => void
   readonly help: () => void
-  /** Whether a dialog is open, which has the keyboard for itself. */
+  /** Whether a dialog is open. The dialog then receives all keys. */
   readonly isBusy: boolean
 }
 
 function useKeys(use: KeyUse): void {
-  // A key may follow a dialog's end sooner than an effect.
+  // A key may be pressed after a dialog has closed but before the effect has run.
   const latest = useRef(use)
   latest.current = use
   useEffect(() => {

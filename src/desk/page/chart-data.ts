@@ -14,7 +14,7 @@ export interface Grid {
   readonly cells: number
 }
 
-/** `barMs`: width of a bar of time, which is then the length of a cell. */
+/** `barMs`: width of a time bar; a cell then has this length. */
 export function gridOf(from: number, to: number, barMs = 0): Grid {
   const span = Math.max(SECOND_MS, to - from)
   const fitting =
@@ -29,7 +29,7 @@ export function gridOfToken({ from, to, price: [times] }: TokenAnswer, barMs: nu
   return gridOf(Math.max(from, times[0] ?? from), to, barMs)
 }
 
-/** Place of a time on the axis, in cells. */
+/** Position of a time on the axis, in cells. */
 export function cellOf({ from, stepMs }: Grid, time: number): number {
   return (time - from) / stepMs
 }
@@ -40,7 +40,8 @@ export interface Point {
   readonly value?: number
 }
 
-/** The last price of each cell; a cell without one has the price before it, because a price holds until the next. */
+/** The last price of each cell. A cell without a print has the price of the cell before it, because a price is valid
+ *  until the next one. */
 export function priceCells({ price: [times, prices] }: Pick<TokenAnswer, 'price'>, grid: Grid): Point[] {
   const points: Point[] = []
   let next = 0
@@ -61,7 +62,7 @@ export interface Candle {
   readonly close: number
 }
 
-/** Bars by the cell in which each ends. Several bars in one cell, such as bars of ticks, become one. */
+/** Bars by the cell in which they end. Several bars in one cell, such as bars of trades, become one bar. */
 export function candles(bars: NonNullable<TokenAnswer['bars']>, grid: Grid): Candle[] {
   const byCell = new Map<number, Candle>()
   for (const { t, o, h, l, c } of bars) {
@@ -88,14 +89,14 @@ export function priceAt([times, prices]: TokenAnswer['price'], time: number): nu
   return low === 0 ? prices[0] : prices[low - 1]
 }
 
-/** Something of ours on the chart, which can be opened. */
+/** An action or a remark of a bot on the chart, which can be opened. */
 export interface Mark {
   readonly id: string
   readonly kind: 'buy' | 'sell' | 'refusal' | 'note'
   readonly time: number
   readonly price: number
   readonly bot: string
-  /** Order that `why` explains; '' for what belongs to the token. */
+  /** Order that `why` explains; '' if the mark belongs to the token. */
   readonly orderId: string
   readonly text: string
 }
@@ -133,13 +134,13 @@ export function rangeOf(values: readonly number[]): { min: number; max: number }
 export interface Step {
   readonly label: string
   readonly sol: number
-  /** Left edge and width of its bar, percent of the whole. */
+  /** Left edge and width of the bar, percent of the whole width. */
   readonly left: number
   readonly width: number
   readonly isTotal: boolean
 }
 
-/** Bars of a waterfall: the first and the last row begin at zero, the others where the row before ended. */
+/** Bars of a waterfall. The first and the last row begin at zero, the others where the previous row ended. */
 export function waterfallSteps(rows: readonly { readonly label: string; readonly sol: number }[]): Step[] {
   const edges = rows.map((_row, index) => {
     const isTotal = index === 0 || index === rows.length - 1

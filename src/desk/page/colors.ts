@@ -36,7 +36,7 @@ export function setTheme(theme: Theme): void {
   document.documentElement.dataset.theme = theme
 }
 
-/** A browser may forbid storage; the choice then ends with the page. */
+/** A browser may forbid storage. The choice is then lost when the page closes. */
 function quietly<Value>(run: () => Value): Value | undefined {
   try {
     return run()

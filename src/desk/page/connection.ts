@@ -5,30 +5,30 @@ import type { Desk, Store } from './store.ts'
 /** Called when the stream opens again, and with each event. */
 type Heard = (kind: 'open' | 'view' | 'change' | 'log', data: string) => void
 
-/** The browser, as far as the connection needs it. */
+/** The functions of the browser that the connection uses. */
 export interface Outside {
-  /** Opens the stream of events. `failed`: the stream broke; `isOver` if the browser does not open it again. */
+  /** Opens the stream of events. `failed`: the stream broke; `isOver`: the browser does not open it again. */
   open(heard: Heard, failed: (isOver: boolean) => void): () => void
-  /** Asks for the whole view. `ended`: the session is over; `lost`: no answer, or an error. */
+  /** Requests the whole view. `ended`: the session has ended; `lost`: no answer, or an error. */
   ask(): Promise<View | 'ended' | 'lost'>
   now(): number
   every(ms: number, run: () => void): void
 }
 
-/** A stream without any event for this long is asked for its view, because a phone tells no page that a network is
- *  gone. */
+/** Time without an event after which the page requests the view, because a phone does not report the loss of its
+ *  network to a page. */
 const SILENT_MS = 20_000
 const AGAIN_MS = 3_000
 const CHECK_MS = 1_000
 const MOST_NEWS = 200
 
-/** Keeps the view of the store equal to the view of the running process. */
+/** Keeps the view of the store equal to that of the running process. */
 export class Connection {
   readonly #store: Store<Desk>
   readonly #outside: Outside
   #close = (): void => {}
   #asked = false
-  /** Time of the next attempt to open the stream; 0 while the browser opens it by itself. */
+  /** Time of the next attempt to open the stream; 0 while the browser itself opens it again. */
   #openAt = 0
 
   constructor(store: Store<Desk>, outside: Outside) {
@@ -63,7 +63,8 @@ export class Connection {
     }
   }
 
-  /** A stream that resumes sends only what the page has missed, which may be nothing. */
+  /** Handles an opened stream. A stream that resumes sends only the changes that the page has missed; there may be
+   *  none. */
   #opened(): void {
     const { view, link } = this.#store.get()
     if (view !== null && link.state === 'lost') this.#store.set({ link: { ...link, state: 'live' } })
@@ -87,7 +88,8 @@ export class Connection {
     else if (link.state === 'live' && now - link.heardAt >= SILENT_MS) void this.#ask()
   }
 
-  /** Asks for the whole view. An answer shows that the process can be reached, and is newer than the page. */
+  /** Requests the whole view. An answer shows that the process can be reached, and is newer than the state of the
+   *  page. */
   async #ask(): Promise<void> {
     if (this.#asked) return
     this.#asked = true

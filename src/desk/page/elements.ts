@@ -1,4 +1,4 @@
-// Small parts of every section.
+// Small elements that all sections use.
 import { type ComponentChild, type ComponentChildren, h } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { printable, shortKey, signedPercent, signedSol, tokenText, toneOf } from './format.ts'
@@ -13,7 +13,8 @@ export function Percent({ value }: { value: number | null | undefined }): Compon
   return h('span', { class: `number ${toneOf(value)}` }, signedPercent(value))
 }
 
-/** Text of a third party: one line without hidden characters, whose direction does not reach its neighbours. */
+/** Text of a third party, as one line without hidden characters. Its text direction does not affect the text around
+ *  it. */
 export function Foreign({ text }: { text: string }): ComponentChild {
   return h('bdi', {}, printable(text))
 }
@@ -91,7 +92,7 @@ export function Choice<Value extends string>(props: {
   )
 }
 
-/** An answer of the server: undefined before the first one; the last one stays while the next is read. */
+/** State of a request: undefined before the first answer. While the next answer is loading, the last one is kept. */
 export interface Asked<Answer> {
   readonly answer: Answer | undefined
   readonly error: string
@@ -120,7 +121,7 @@ export function useAnswer<Answer>(path: string | null, everyMs = 0): Asked<Answe
   return asked.path === path ? asked : { answer: undefined, error: '' }
 }
 
-/** Shows that an answer is awaited or was refused; nothing if it is there. */
+/** Shows that an answer is loading or was refused; shows nothing once there is an answer. */
 export function Waiting<Answer>({ asked }: { asked: Asked<Answer> }): ComponentChild {
   if (asked.error !== '') return h('p', { class: 'problem', role: 'alert' }, printable(asked.error))
   return asked.answer === undefined ? h('p', { class: 'empty' }, 'Reading the journal…') : null

@@ -41,7 +41,7 @@ export function EquityChart({ bot, mode = '' }: { bot: string; mode?: string }):
   )
 }
 
-/** Net result of each day: above zero to the gain, below to the loss. */
+/** Net result of each day: gains above zero, losses below. */
 export function DailyChart({ daily }: { daily: MoneyAnswer['daily'] }): ComponentChild {
   if (daily.length === 0) return h(Empty, {}, 'No position has closed.')
   const times = daily.map(({ day }) => Date.parse(`${day}T12:00:00Z`) / 1000)
@@ -53,7 +53,7 @@ export function DailyChart({ daily }: { daily: MoneyAnswer['daily'] }): Componen
     data: [times, gains, losses],
     look: (colors, UPlot) => {
       const paths = UPlot.paths.bars!({ size: [0.7, 48] })
-      // uPlot gives a single time a range of years.
+      // For a single time, uPlot would choose a range of years.
       const last = times.at(-1) as number
       const range = (_plot: uPlot, from: number, to: number): uPlot.Range.MinMax => [
         from - DAY_S,

@@ -16,7 +16,7 @@ export function toneOf(value: number | null | undefined): Tone {
   return value === null || value === undefined || value === 0 || Number.isNaN(value) ? '' : value > 0 ? 'gain' : 'loss'
 }
 
-/** A number with a sign; zero, and what rounds to zero, has none. */
+/** A number with a sign. Zero, and a number that rounds to zero, has no sign. */
 function signed(value: number, places: number): string {
   const text = Math.abs(value).toFixed(places)
   if (Number(text) === 0) return text
@@ -63,13 +63,13 @@ export function bytesText(bytes: number): string {
   return `${value.toFixed(unit === 0 || value >= 100 ? 0 : 1)} ${units[unit]}`
 }
 
-/** An age or a time that is left. It is rounded down, and changes at most each second, after 100 s each minute. */
+/** An age, or a remaining time. It is rounded down. Up to 100 s it changes each second, then each minute. */
 export function ageText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000))
   return seconds < 100 ? `${seconds} s` : durationOf(Math.floor(seconds / 60) * 60_000).replace('m00s', 'm')
 }
 
-/** A short span, which is measured in milliseconds up to a second. */
+/** A short span, in milliseconds up to a second. */
 export function spanText(ms: number | null | undefined): string {
   return ms === null || ms === undefined ? NONE : durationOf(Math.max(0, ms))
 }

@@ -4,7 +4,7 @@ import { Amount, Foreign } from './elements.ts'
 import { ageText, bytesText, counted, printable, solText, spanText, timeText, wordsOf } from './format.ts'
 import type { Shown } from './shown.ts'
 
-/** Lag of the feed, and age of a write that is not durable, from which on the page marks them. */
+/** The page marks the feed from this lag on, and a write that is not durable from this age on. */
 const LAG_MS = 2_000
 const WRITE_MS = 1_000
 const LITTLE_SPACE = 1e9
@@ -45,7 +45,7 @@ export function Vitals({ shown: { view, now } }: { shown: Shown }): ComponentChi
   )
 }
 
-/** Mode whose money the head shows: that of real money if a bot has it. Money of two modes is never added up. */
+/** Mode whose money the header shows: that of real money if a bot has it. Money of two modes is never added up. */
 function shownMode({ bots }: View): { mode: string; name: string } {
   const modes = new Set(bots.map(({ mode }) => mode))
   const mode = modes.has('live') ? 'live' : ([...modes][0] ?? '')

@@ -1,6 +1,6 @@
 import { PAGES } from './route.ts'
 
-/** A key of the page, and its effect. */
+/** A shortcut: a key, and its effect. */
 export interface Shortcut {
   readonly key: string
   readonly does: string
@@ -24,7 +24,7 @@ interface Pressed {
   readonly altKey: boolean
 }
 
-/** The shortcut of a key press; undefined for others, with a modifier, and while text is entered. */
+/** The shortcut of a key press; undefined for other keys, with a modifier key, and while text is entered. */
 export function shortcutOf({ key, ctrlKey, metaKey, altKey }: Pressed, isInText: boolean): string | undefined {
   if (ctrlKey || metaKey || altKey || isInText) return undefined
   return SHORTCUTS.find((shortcut) => shortcut.key === key && key !== 'Esc')?.key

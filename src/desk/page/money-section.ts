@@ -88,7 +88,7 @@ function Waterfall({ rows }: { rows: MoneyAnswer['waterfall'] }): ComponentChild
   )
 }
 
-/** The parts of the net result that belong to no day. */
+/** The parts of the net result that do not belong to a day. */
 function Rest({ answer: { openSol, straySol } }: { answer: MoneyAnswer }): ComponentChild {
   return h(
     'p',

@@ -14,7 +14,7 @@ export function OpenOrders({ shown }: { shown: Shown }): ComponentChild {
   const unknown = openOrders.filter(({ proof }) => proof !== null).length
   return h(
     Section,
-    { title: 'Open orders', about: unknown === 0 ? '' : `${unknown} unknown: the chain decides them` },
+    { title: 'Open orders', about: unknown === 0 ? '' : `${unknown} unknown: the chain decides their outcome` },
     openOrders.length === 0
       ? h(Empty, {}, 'No order is open.')
       : h(Table<OrderStatus>, {
@@ -69,7 +69,7 @@ function columnsOf({ now, canAct, act, explain }: Shown): readonly Column<OrderS
   ]
 }
 
-/** The stage of an order; of an unknown one also how far the proof of its outcome is. */
+/** The stage of an order. If its outcome is unknown, also the progress of the proof. */
 function Stage({ order: { stage, code, proof } }: { order: OrderStatus }): ComponentChild {
   const name = `${wordsOf(stage)}${code === '' ? '' : ` ${code}`}`
   if (proof === null) return h('span', {}, printable(name))
@@ -82,7 +82,7 @@ function Stage({ order: { stage, code, proof } }: { order: OrderStatus }): Compo
   )
 }
 
-/** The proof in blocks; nothing while its bound is unknown. */
+/** The progress of the proof in blocks; nothing if the number of blocks is unknown. */
 function Blocks({ proof: { block, of } }: { proof: ProofStatus }): ComponentChild {
   if (block === null || of === null) return null
   const done = Math.min(block, of)

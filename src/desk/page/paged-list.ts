@@ -4,7 +4,7 @@ import { get } from './server.ts'
 
 const PAGE_ROWS = 100
 const EVERY_MS = 15_000
-/** Most rows that the page holds; a longer list is for `sluice orders --csv`. */
+/** Maximum number of rows that the page keeps; for longer lists there is `sluice orders --csv`. */
 const MOST_ROWS = 5_000
 
 interface Listed {
@@ -14,11 +14,11 @@ interface Listed {
 interface PagedList<Row, Answer> {
   readonly rows: readonly Row[]
   readonly asked: Asked<Answer>
-  /** Reads the next older rows; null if there are none. */
+  /** Loads the next older rows; null if there are none. */
   readonly more: (() => void) | null
 }
 
-/** A list of the journal, newest first: the first page is read again while it is shown, older pages when asked for. */
+/** A list of the journal, newest first: the first page is read again while it is shown, older pages on request. */
 export function useList<Answer extends Listed, Row>(
   path: string,
   query: Readonly<Record<string, string>>,
@@ -36,7 +36,7 @@ export function useList<Answer extends Listed, Row>(
   const next = isLong ? long.next : (asked.answer?.next ?? null)
   const read = async (): Promise<void> => {
     const answer = await get<Answer>(`${key}&before=${encodeURIComponent(next ?? '')}`)
-    // The first page stays unchanged, because rows would be missing between a newer one and the older rows.
+    // The first page stays unchanged. Otherwise, rows between a newer first page and the older rows could be missing.
     setLong({ key, rows: [...rows, ...rowsOf(answer)], next: answer.next })
   }
   return { rows, asked, more: next === null || rows.length >= MOST_ROWS ? null : () => void read().catch(() => {}) }

@@ -100,7 +100,7 @@ export function Exits({ position, now }: { position: PositionStatus; now: number
   )
 }
 
-/** An exit with its price and how far it is, or with the time at which it fires. */
+/** Text of an exit with its price and the distance to it, or with the time at which it acts. */
 function exitText({ kind, price, distancePercent, at }: ExitStatus, now: number): string {
   const name = exitName(kind)
   if (price !== null) return `${name} ${priceText(price)} (${signedPercent(distancePercent)})`

@@ -18,7 +18,8 @@ import { type Colors, wantsLittleMotion } from './colors.ts'
 import { exitName, priceText, printable } from './format.ts'
 import { TradeLayer } from './trade-layer.ts'
 
-/** The chart of a token: robust price or bars, all prints, interruptions, our marks, and the prices of the exits. */
+/** The chart of a token: robust price or bars, all prints, interruptions, the marks of our bots, and the prices of the
+ *  exits. */
 export class PriceChart {
   readonly #chart: IChartApi
   readonly #series: ISeriesApi<SeriesType>
@@ -85,7 +86,8 @@ function seriesOf(bars: string, { gain, loss, price }: Colors): Parameters<IChar
 function optionsOf({ text, line, quiet }: Colors) {
   return {
     autoSize: true,
-    // The logo brings a style element, which the policy of the page refuses. The page shows the notice and the link.
+    // The logo would add a style element, which the policy of the page refuses. The page shows the notice and the link
+    // instead.
     layout: { attributionLogo: false, background: { color: 'transparent' }, textColor: text, fontSize: 11 },
     grid: { vertLines: { visible: false }, horzLines: { color: line } },
     rightPriceScale: { borderColor: line },

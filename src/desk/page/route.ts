@@ -13,13 +13,13 @@ export const PAGES = [
 
 export type PageKey = (typeof PAGES)[number]['key']
 
-/** A place of the desk: a page and the name, mint or order that it shows. */
+/** A place on the desk: a page, and the name, mint or order that it shows. */
 export interface Route {
   readonly page: PageKey
   readonly subject: string
 }
 
-/** Reads the part of the address after `#`, which anyone can write: an unknown page is the overview. */
+/** Reads the part of the address after `#`, which may contain any text: for an unknown page, returns the overview. */
 export function routeOf(hash: string): Route {
   const [, page = '', subject = ''] = hash.replace(/^#/, '').split('/')
   const known = PAGES.find(({ key }) => key === page)

@@ -13,7 +13,8 @@ class Refused extends Error {
   }
 }
 
-/** Longer than the server waits for the process that carries out an action. */
+/** Time limit of a request. It is longer than the time for which the server waits for the process that carries out an
+ *  action. */
 const WAIT_MS = 12_000
 const NO_ANSWER = 'The desk does not answer.'
 
@@ -32,7 +33,7 @@ export async function get<Answer>(
 const EARLY = new Map<string, Promise<unknown>>()
 const EARLY_MS = 5_000
 
-/** Asks before a section does, so that its answer is on its way while the page draws its first state. */
+/** Requests data before a section needs it, so that the answer is on its way while the page draws its first state. */
 export function askEarly(path: string): void {
   const answer = request(path, { method: 'GET' })
   answer.catch(() => {})
@@ -76,7 +77,7 @@ export function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Why an action failed. One without an answer may have been carried out, and must not be given twice. */
+/** Text about a failed action. An action without an answer may have been carried out, and must not be repeated. */
 export function failureOf(error: unknown): string {
   if (error instanceof Refused && error.status !== 0) return error.message
   return `${NO_ANSWER} The action may have been carried out: look at the orders and the log before you repeat it.`

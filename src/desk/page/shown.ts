@@ -1,6 +1,6 @@
 import type { View } from '../../runtime/view/view.ts'
 
-/** An action as the desk asks for it: the server answers with its effect. */
+/** An action for which the desk requests a preview; the server answers with its effect. */
 export interface ActionRequest {
   readonly action: 'halt' | 'resume' | 'flatten' | 'sell' | 'cancel' | 'buy'
   readonly bot?: string
@@ -20,11 +20,11 @@ export function inWallet({ bots }: View, bot: string): Pick<ActionRequest, 'wall
 /** What every section gets. */
 export interface Shown {
   readonly view: View
-  /** Time of the running process now; it stands still while the connection is lost. */
+  /** Time of the running process now; it stops while the connection is lost. */
   readonly now: number
   /** False for a read-only session, for a recorded journal, and while the connection is lost. */
   readonly canAct: boolean
-  /** Asks the server what an action would do, and the reader whether to do it. */
+  /** Shows the effect of an action, and asks the user for a confirmation. */
   readonly act: (request: ActionRequest) => void
   /** Explains an order, or the state of a token. */
   readonly explain: (subject: string, bot?: string) => void

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { LogLine, View } from '../../runtime/view/view.ts'
 
-/** What the page knows about its connection to the running process. */
+/** The state of the page's connection to the running process. */
 export interface Link {
-  /** `ended`: the session is over, so that only a new login helps. */
+  /** `ended`: the session has ended, so that a new login is required. */
   readonly state: 'connecting' | 'live' | 'lost' | 'ended'
   /** Time of the browser's clock at which the last message arrived; 0 before the first one. */
   readonly heardAt: number
@@ -22,7 +22,7 @@ export interface Desk {
   readonly news: readonly LogLine[]
 }
 
-/** A value that components follow. */
+/** A value whose changes components follow. */
 export class Store<Value> {
   #value: Value
   readonly #listeners = new Set<() => void>()

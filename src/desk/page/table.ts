@@ -3,9 +3,9 @@ import { useState } from 'preact/hooks'
 
 export interface Column<Row> {
   readonly head: string
-  /** Numbers stand at the right. */
+  /** Whether the column contains numbers, which are aligned to the right. */
   readonly isNumber?: boolean
-  /** Takes the whole width of a card on a narrow screen. */
+  /** Whether the cell takes the whole width of a card on a narrow screen. */
   readonly isWide?: boolean
   /** Value by which the rows can be sorted. */
   readonly sort?: (row: Row) => number | string
@@ -17,7 +17,7 @@ interface TableProps<Row> {
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
   readonly keyOf: (row: Row) => string
-  /** Text that changes when cells of unchanged rows change, such as ages. */
+  /** Text that changes when cells of an unchanged row change, for example its age. */
   readonly stampOf?: (row: Row) => string
 }
 
@@ -26,7 +26,8 @@ interface Order {
   readonly isDescending: boolean
 }
 
-/** A table whose rows become cards on a narrow screen. The roles keep it a table for screen readers there. */
+/** A table whose rows become cards on a narrow screen. For screen readers it remains a table, because of the ARIA
+ *  roles. */
 export function Table<Row>({ label, columns, rows, keyOf, stampOf }: TableProps<Row>): ComponentChild {
   const [order, setOrder] = useState<Order | null>(null)
   const sort = columns.find(({ head }) => head === order?.head)?.sort
@@ -74,7 +75,7 @@ function Head<Row>(props: { column: Column<Row>; order: Order | null; turn: (hea
   )
 }
 
-/** A row that is drawn again only if its data changed: hundreds of rows get four views a second. */
+/** A row that is drawn again only if its data changed, because hundreds of rows receive several views a second. */
 class TableRow<Row> extends Component<{ columns: readonly Column<Row>[]; row: Row; stamp: string }> {
   override shouldComponentUpdate(
     next: Readonly<{ columns: readonly Column<Row>[]; row: Row; stamp: string }>,

@@ -57,7 +57,7 @@ function Chosen({ shown: { view }, mint }: { shown: Shown; mint: string }): Comp
         'label',
         {},
         'Mint ',
-        // Not `value`: each change of the view would put it back while the user types.
+        // Uncontrolled: with `value`, each change of the view would reset the text while the user types.
         h('input', {
           ...{ key: mint, name: 'mint', id: 'mint', defaultValue: mint },
           ...{ size: 46, spellcheck: false, autocomplete: 'off' },
@@ -162,7 +162,7 @@ function Chart({ token, bars, shown }: { token: TokenAnswer; bars: string; shown
   return h('div', { class: 'chart price', ref: place, role: 'img', 'aria-label': summary(token, shown.now) })
 }
 
-/** What the chart shows, for readers who cannot see it. The list below the chart has every fill and refusal. */
+/** Description of the chart for users who cannot see it. The list below the chart has every fill and refusal. */
 function summary({ price: [times, prices], prints, fills, refusals }: TokenAnswer, now: number): string {
   const first = prices[0]
   const last = prices.at(-1)
@@ -265,7 +265,7 @@ function BuyForm({ shown, mint }: { shown: Shown; mint: string }): ComponentChil
   )
 }
 
-/** The marks of the chart as a list, newest first: the way to them without a pointer. */
+/** The marks of the chart as a list, newest first, for users without a pointing device. */
 function Marks({ token, shown }: { token: TokenAnswer; shown: Shown }): ComponentChild {
   const marks = marksOf(token).reverse()
   const about = marks.length > MARKS_LISTED ? `the last ${MARKS_LISTED} of ${marks.length}` : ''

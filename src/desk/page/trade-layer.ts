@@ -13,7 +13,7 @@ import type { Colors } from './colors.ts'
 
 const PRINT_RADIUS = 1.2
 const MARK_SIZE = 6
-/** A finger hits a mark within this distance, CSS pixels. */
+/** Distance within which a touch selects a mark, CSS pixels. */
 const REACH = 14
 
 /** The part of a canvas target that is used; lightweight-charts does not export its type. */
@@ -23,8 +23,8 @@ interface Target {
   ): void
 }
 
-/** Draws what the series of the chart cannot: every print, the robust price at its exact times, interruptions, and our
- *  fills, refusals and notes. */
+/** Draws the parts that a series of the chart cannot show: every print, the robust price at its exact times,
+ *  interruptions, and our fills, refusals and notes. */
 export class TradeLayer implements ISeriesPrimitive<Time> {
   #chart: IChartApi | undefined
   #series: ISeriesApi<SeriesType> | undefined
@@ -59,8 +59,8 @@ export class TradeLayer implements ISeriesPrimitive<Time> {
     this.#series = undefined
   }
 
-  /** The scale shows the robust price, our fills and the exits near to it, but not every print, because one print can
-   *  be a hundred times off. */
+  /** The scale includes the robust price, our fills and the exits close to it. It does not include every print, because
+   *  a single print may be wrong by a factor of a hundred. */
   autoscaleInfo(): { priceRange: { minValue: number; maxValue: number } } | null {
     const fills = this.#marks.filter(({ kind }) => kind === 'buy' || kind === 'sell').map(({ price }) => price)
     const prices = [...this.#token.price[1], ...fills]
@@ -151,8 +151,8 @@ export class TradeLayer implements ISeriesPrimitive<Time> {
     context.stroke()
   }
 
-  /** A fill is a triangle that points up for a buy and down for a sale, a refusal a cross, a note a ring: the shape
-   *  tells them apart without a colour. */
+  /** A fill is a triangle that points up for a buy and down for a sale, a refusal a cross, a note a ring: the shapes
+   *  differ, so that no colour is needed to distinguish them. */
   #drawMark(context: CanvasRenderingContext2D, { kind }: Mark, x: number, y: number): void {
     const { gain, loss, warn, quiet } = this.#colors
     context.lineWidth = 1.5

@@ -4,7 +4,7 @@ import type { WhyAnswer } from '../api/types.ts'
 import { Foreign, Key, TokenLink, useAnswer, Waiting } from './elements.ts'
 import { printable, timeText } from './format.ts'
 
-/** What the reader asked to be explained: an order, or a token, with the bot if it matters. */
+/** The subject of an explanation: an order, or a token, with the bot if it matters. */
 export interface Question {
   readonly subject: string
   readonly bot: string
@@ -58,7 +58,7 @@ export function WhyPanel({
   )
 }
 
-/** A modal dialog of the browser: it holds the focus, and Escape closes it. */
+/** A modal dialog of the browser: it keeps the focus, and Escape closes it. */
 export function Dialog(props: { label: string; close: () => void; children?: ComponentChildren }): ComponentChild {
   const { label, close, children } = props
   const dialog = useRef<HTMLDialogElement>(null)
@@ -67,7 +67,7 @@ export function Dialog(props: { label: string; close: () => void; children?: Com
     const element = dialog.current
     element?.showModal()
     return () => {
-      // Closing gives the focus back to the element that had it.
+      // Closing returns the focus to the element that had it before.
       isGone.current = true
       element?.close()
     }

@@ -36,7 +36,7 @@ const FILLS_KEPT = 500
 export interface Booking {
   readonly fill: Fill
   readonly position: Position
-  /** Whether the books did not have the position before, so that its exits are not set yet. */
+  /** Whether the position is new to the books, so that its exits are not set yet. */
   readonly isNew: boolean
   readonly realizedLamports: Lamports
 }
@@ -74,8 +74,8 @@ export class Book {
       if (position.state === 'closed') this.#closed.set(position, { ...position })
       else this.positions.set({ ...position })
     for (const fill of money.fills) this.#keep(fill)
-    // Oversold amounts are forgotten first, so that a position without provisional fills is not emitted again because
-    // of them.
+    // Oversold amounts are forgotten first. Otherwise, a position without provisional fills would be emitted again when
+    // its amount is forgotten.
     for (const position of money.positions) this.#forgetOversold(position)
   }
 
@@ -114,8 +114,8 @@ export class Book {
     return this.#unproved.of(owner)[0]
   }
 
-  /** Returns a sale that is not final. If two sales are undecided, either transaction may belong to the other order, so
-   *  this sale may be that of a full exit, even if it is booked for another order. */
+  /** Returns a sale of the mint that is not final. While two sales are undecided, their transactions may be assigned to
+   *  the wrong orders. A sale that is booked for another order may therefore be the full exit. */
   provisionalSale(owner: Pick<Order, 'account' | 'mint'>): Fill | undefined {
     return this.#provisional.of(owner).find(({ side }) => side === 'sell')
   }
@@ -244,7 +244,7 @@ export class Book {
   }
 
   /** Forgets the oversold amount of a mint once all its fills are final and no buy is open. The oversold tokens then
-   *  came from elsewhere, or from an early buy that is not known yet; a later buy was not sold with them. */
+   *  came from elsewhere, or from an early buy that is not known yet. A later buy must not be reduced by them. */
   #forgetOversold(owner: Pick<Fill, 'account' | 'mint'>): void {
     if (!this.#hasOversold) return
     const held = this.positions.get(owner)

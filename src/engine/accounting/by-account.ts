@@ -1,5 +1,5 @@
-/** Items by account and key, in the order of insertion. Each account has a map of its own, so that its items are found
- *  without a walk through those of others: a sweep runs many accounts side by side. */
+/** Items by account and key, in the order of insertion. Each account has a map of its own, so that a look-up does not
+ *  search the items of other accounts; a sweep runs many accounts side by side. */
 export class ByAccount<T> {
   readonly #parts = new Map<string, AgedMap<T>>()
   /** Account of the last look-up. `#part` has the items of this account; undefined if there are none yet. */
@@ -77,10 +77,10 @@ const NOTHING: ReadonlyMap<string, unknown> = new Map()
 /** A map that can drop its oldest entries. It keeps one iterator for all calls, because a new one would walk again
  *  through all deleted entries, which may be hundreds. */
 export class AgedMap<T> extends Map<string, T> {
-  /** Iterator in front of the oldest entry that `dropOldest` has not passed; undefined if the next call begins a new
-   *  one. */
+  /** Iterator that points to the oldest entry that `dropOldest` has not examined; undefined if the next call creates a
+   *  new one. */
   #ages: Iterator<[string, T]> | undefined
-  /** Keys of the entries that `dropOldest` passed because `mayGo` was false. */
+  /** Keys of the entries that `dropOldest` kept because `mayGo` was false. */
   #passed: string[] = []
 
   /** Drops the oldest entry for which `mayGo` is true. Does nothing if there is no such entry. */
@@ -99,7 +99,7 @@ export class AgedMap<T> extends Map<string, T> {
       }
       this.#passed.push(key)
     }
-    // An exhausted iterator does not see new entries. The next call therefore begins a new one, which sees the passed
+    // An exhausted iterator does not see new entries. The next call therefore begins a new one, which returns the kept
     // entries first.
     this.#ages = undefined
     this.#passed = []

@@ -68,7 +68,8 @@ export function keyOf({ account, mint }: Owner): string {
   return `${account}|${mint}`
 }
 
-/** Lists of items by account and mint, in the order of insertion. `keyOf` tells the items of a list apart. */
+/** Lists of items by account and mint, in the order of insertion. `keyOf` returns the key of an item within its
+ *  list. */
 export class ListsByMint<T extends Owner> {
   readonly #lists = new ByMint<T[]>()
   readonly #keyOf: (item: T) => string

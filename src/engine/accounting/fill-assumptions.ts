@@ -31,13 +31,13 @@ export interface FillModel {
    *  nothing. */
   readonly deadAfterMs: number
   readonly honeypot: HoneypotRule
-  /** `full`: an order moves the price of a pool of finite depth. `none`: pools have any depth, so orders do not move
-   *  the price, and the price of a print is also the price after it. */
+  /** `full`: an order moves the price of a pool of finite depth. `none`: orders do not move the price, as in a pool of
+   *  unlimited depth, and the price of a print is also the price after it. */
   readonly impact: 'full' | 'none'
   /** Half of an order's own impact is gone once the others have traded this many times the SOL of the pool. */
   readonly impactHalvesAfterPools: number
-  /** Percent. If a print's trade began further than this from where the trade before it ended, later prints must
-   *  confirm its price. */
+  /** Percent. If the price at which a print's trade began differs by more than this from the price at which the trade
+   *  before it ended, later prints must confirm the print's price. */
   readonly noisePercent: number
 }
 

@@ -2,8 +2,9 @@ import { hasLeftCurve } from '../../solana/pool-depth.ts'
 import type { Position } from './position.ts'
 import type { TripSums } from './trip-sums.ts'
 
-/** The range of prices at which the marks of a position were compared. While the position stays the same, its value
- *  rises with the price, so a price within the range cannot change a mark. Most prints of a held token are within. */
+/** The range of prices for which the marks of a position have been compared. While the position stays the same, its
+ *  value rises with the price, so a price within this range cannot change a mark. Most prints of a held token are
+ *  within the range. */
 export class MarkedPrices {
   #low = Number.NaN
   #high = Number.NaN
@@ -12,10 +13,10 @@ export class MarkedPrices {
   #exitTries = 0
   #isOffCurve = false
 
-  /** Whether the price is within the range; the range is extended to it otherwise. */
+  /** Returns whether the price is within the range. If not, extends the range to the price. */
   covers(position: Position, price: number): boolean {
     const { trip, tokens, exitTries } = position
-    // The value of a token that has left the curve follows another depth.
+    // The liquidation value of a token that has left the curve is computed from another depth.
     const isOffCurve = hasLeftCurve(price, position.highPrice)
     const isSame =
       trip !== undefined &&

@@ -101,7 +101,8 @@ export class MoneyFold {
     return books
   }
 
-  /** Adds a movement to the round trip that is open, or opens one. Must run before the movement changes the lots. */
+  /** Adds a movement to the open round trip, or to a new one if none is open. Must run before the movement changes the
+   *  lots. */
   #follow(money: BotMoney, books: Books, movement: TokenMovement): void {
     const { queue, holder } = books
     const { time, tokens, isBuy, reason, tag, lamports, feeLamports } = legOf(movement, queue.tokens)
@@ -127,7 +128,7 @@ export class MoneyFold {
       trip.exitTag = tag
     }
     const left = isBuy ? queue.tokens + tokens : queue.tokens - tokens
-    // Block times are whole seconds, and the time of a fill that is not final is that of our clock, so a sale may seem
+    // Block times are whole seconds, and a fill that is not final has the time of our clock. A sale may therefore seem
     // to precede its buy.
     if (left <= 0n) trip.closedAt = Math.max(trip.openedAt, time)
   }

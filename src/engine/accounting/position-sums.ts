@@ -10,7 +10,7 @@ export class PositionSums {
   /** Sums over the closed positions by bot, lamports. */
   readonly #closed = new Map<string, { realized: number; fees: number }>()
 
-  /** `key`: returns a text that is unique among open positions. */
+  /** `key`: returns a string that is unique among open positions. */
   constructor(key: (position: Position) => string = keyOf) {
     this.#keyOf = key
   }

@@ -167,8 +167,8 @@ export function newPosition(
   }
 }
 
-/** Reopens a closed position after a fork. The closed position keeps its results and the reopened one starts without
- *  any, so that the sum of both is right. */
+/** Reopens a closed position after a fork. The closed position keeps its results, and the reopened one starts with
+ *  none, so that their sum is correct. */
 export function reopened(position: Position): Position {
   if (position.state !== 'closed') return position
   return { ...position, realizedLamports: ZERO, feeLamports: ZERO, counted: true }
@@ -178,8 +178,8 @@ export function reopened(position: Position): Position {
 export function addTokens(position: Position, fill: Fill): Lamports {
   const opens = position.tokens === 0n
   const { bought = position.tokens, oversold = 0n } = position
-  // The position was sold out while this buy was on its way, so its steps start again. A reordering by a fork, which
-  // leaves an oversold amount, does not count.
+  // The position was sold out while this buy was on its way, so its take-profit steps restart. An oversold amount means
+  // that a fork changed the order of the fills; the steps then do not restart.
   const isAnew = opens && bought > 0n && oversold === 0n
   if (isAnew) delete position.steps
   position.bought = isAnew ? fill.tokens : bought + fill.tokens

@@ -34,15 +34,15 @@ export interface TripFees {
   readonly other: number
 }
 
-/** Profit of a position, had it been sold at a moment while it was held: sales so far plus liquidation value, minus
- *  cost and fees. */
+/** Profit of a position as if it had been sold at a moment while it was held: sales so far plus liquidation value,
+ *  minus cost and fees. */
 export interface TripMark {
   readonly lamports: number
   /** Share of the amount paid for tokens, percent. */
   readonly percent: number
 }
 
-/** The parts of a position from which its sums follow. */
+/** The fields of a position from which its sums are computed. */
 interface Held {
   readonly trip?: TripSums
   readonly tokens: TokenAmount
@@ -52,7 +52,7 @@ interface Held {
   readonly feeLamports: Lamports
 }
 
-/** The marks of a position. */
+/** The fields of a position that hold its marks. */
 interface Marked {
   best?: TripMark
   worst?: TripMark
@@ -64,8 +64,8 @@ const NO_FEES: TripFees = { venue: 0, service: 0, base: 0, priority: 0, tip: 0, 
 export const ADOPTED = 'adopted'
 export const LOST = 'left the wallet without an order'
 
-/** Returns the sums of a position. A position that an earlier version opened has none; they then follow from its cost,
- *  and its fees are not itemized. */
+/** Returns the sums of a position. A position that an earlier version opened has no sums; they are then computed from
+ *  its cost, and its fees are not itemized. */
 export function tripOf(position: Held): TripSums {
   if (position.trip !== undefined) return position.trip
   const { tokens, bought = tokens, costLamports, realizedLamports, feeLamports } = position
@@ -80,7 +80,7 @@ export function tripOf(position: Held): TripSums {
   }
 }
 
-/** Adds a fill (`times` 1), or takes a fill out that a fork removed (-1). `reason`: that of its order. */
+/** Adds a fill (`times` 1), or removes a fill that a fork has reversed (-1). `reason`: that of its order. */
 export function withFill(trip: TripSums, fill: Fill, times: 1 | -1, reason = ''): TripSums {
   const { side, time, tag = '' } = fill
   const fees = addFees(trip.fees, fill, times)
@@ -115,8 +115,8 @@ export function profitOf(trip: TripSums, valueLamports: number): TripMark {
   return { lamports, percent: boughtLamports > 0 ? (lamports / boughtLamports) * 100 : 0 }
 }
 
-/** Compares the profit of a position, if its tokens bring `valueLamports`, with its best and worst one so far. Called
- *  for each print of a held token, so it allocates only if a mark changes. Returns whether one changed. */
+/** Compares the profit of a position, if its tokens bring `valueLamports`, with its best and worst profit so far.
+ *  Called for each print of a held token, so it allocates only if a mark changes. Returns whether one changed. */
 export function mark(position: Held & Marked, valueLamports: number): boolean {
   const trip = tripOf(position)
   const lamports = profitLamports(trip, valueLamports)

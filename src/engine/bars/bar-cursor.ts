@@ -13,14 +13,15 @@ export interface CursorOptions {
   readonly mostSilent: number
 }
 
-/** Receives the bar at `at` in `doubles`. The memory is written again. */
+/** Receives the bar at `at` in `doubles`. Later bars overwrite this memory. */
 export type TakeBar = (doubles: Float64Array, at: number) => void
 
-/** Number of doubles of a cursor. The constants are their places. A cursor of zeros is before the first bar. */
+/** Number of doubles of a cursor. The constants below are the offsets of its fields. A cursor of zeros points before
+ *  the first bar. */
 export const CURSOR_DOUBLES = 4
 /** Number of the next bar with prints. */
 const NUMBER = 0
-/** Begin of the next interval. */
+/** Start of the next interval. */
 const OPEN_TIME = 1
 /** Close of the last bar with prints; 0 before the first. */
 const LAST_CLOSE = 2
@@ -29,8 +30,8 @@ const SILENT = 3
 
 const silentBar = new Float64Array(BAR_DOUBLES)
 
-/** Passes on the bars of tokens. The place up to which the bars of a token were passed on is a cursor: numbers in an
- *  array of the caller. */
+/** Passes the bars of tokens to a receiver. A cursor records up to which bar those of a token were passed: a few
+ *  numbers in an array of the caller. */
 export class BarPasser {
   readonly #options: CursorOptions
 
@@ -38,20 +39,20 @@ export class BarPasser {
     this.#options = options
   }
 
-  /** Whether every bar with prints was passed on. */
+  /** Whether every bar with prints was passed. */
   hasAll(token: TokenId, cursors: Float64Array, at: number): boolean {
     return cursors[at + NUMBER] === this.#options.bars.closed.countOf(token)
   }
 
-  /** Whether every bar was passed on. */
+  /** Whether every bar was passed. */
   isAtEnd(token: TokenId, cursors: Float64Array, at: number): boolean {
     const { bars, isFilled } = this.#options
     if (!this.hasAll(token, cursors, at)) return false
     return !isFilled || cursors[at + LAST_CLOSE] === 0 || !((cursors[at + OPEN_TIME] as number) < bars.closedTo)
   }
 
-  /** Passes on the bars since the last call. Silent bars before `notBefore` are left out, and so are silent bars from
-   *  `until` on, after the last bar with prints. */
+  /** Passes the bars since the last call. Leaves out silent bars before `notBefore`, and silent bars from `until` on
+   *  that follow the last bar with prints. */
   pass(
     token: TokenId,
     cursors: Float64Array,
@@ -79,7 +80,7 @@ export class BarPasser {
     if (isFilled) this.#fill(token, cursors, at, until, notBefore, take)
   }
 
-  /** Passes on a bar that is about to close, if those before it were passed on. The first bar is passed on only if
+  /** Passes a bar that is about to close, if all bars before it were passed. Passes the first bar of a token only if
    *  `isEager`. */
   passNext(
     token: TokenId,

@@ -62,7 +62,7 @@ export function readPlan(
   return { plan: { bars: planned, indicators: named, conditions }, flaws }
 }
 
-/** Time that the kept time bars of a strategy cover, seconds; 0 without time bars. */
+/** Time span of the time bars that a strategy keeps, seconds; 0 without time bars. */
 export function secondsOfBars(strategy: Declared, params: unknown): number {
   const { bars } = readPlan(strategy, params).plan
   const spans = bars.map(({ width, keep }) => (width.everyMs < Number.POSITIVE_INFINITY ? width.everyMs * keep : 0))
@@ -86,7 +86,7 @@ function readBars(declared: unknown, flaws: PlanFlaw[]): PlannedBars[] {
 }
 
 function notWidth(name: string): string {
-  return `'${name.slice(0, 60)}' is no width of a bar; expected ${WIDTHS}`
+  return `'${name.slice(0, 60)}' is not a width of a bar; expected ${WIDTHS}`
 }
 
 function readSetting(

@@ -11,7 +11,7 @@ import type { BarListener, BarReader, TokenBars } from './token-bars.ts'
 
 /** The part of a bot that its bars use. */
 export interface BarHost {
-  /** Whether the strategy has a handler that `closed` calls for bars at which no condition is true. */
+  /** Whether the strategy has `onBar` or `exitsFor`, which `closed` calls even if no condition is true. */
   readonly hasBarHandler: boolean
   /** Called when a bar of a token has closed, with the names of the conditions that are true. */
   closed(bars: Bars, token: TokenId, conditions: readonly string[]): void
@@ -25,15 +25,15 @@ const NONE: readonly string[] = Object.freeze([])
 export class BotBars implements BarReader, ValueSource {
   readonly #all: TokenBars
   readonly #host: BarHost
-  /** In the order of their declaration. */
+  /** The series, in the order in which the strategy declares its bars. */
   readonly #series: readonly BotSeries[]
-  /** The series of each indicator, and its place there. */
+  /** The series of each indicator, and its position in that series. */
   readonly #places: readonly { readonly series: BotSeries; readonly index: number }[]
   readonly #Values: ValuesClass
   readonly #values: ByToken<Values> = []
   /** Values for a token without bars. */
   readonly #none: Values
-  /** What the strategy does when bars of a width close. */
+  /** By width: the conditions and the functions of the strategy that run when bars close. */
   readonly #listeners: readonly SeriesListener[]
 
   constructor({ bars, indicators, conditions }: SeriesPlan, all: TokenBars, host: BarHost) {
@@ -88,7 +88,8 @@ export class BotBars implements BarReader, ValueSource {
     return place?.series.valueOf(place.index, token)
   }
 
-  /** The values of a token without bars are not kept, because its number may then be given to another token. */
+  /** The values of a token without bars are not kept, because the token's number may later be given to another
+   *  token. */
   #newValues(token: TokenId): object {
     if (token < 0 || !this.#all.holds(token)) return this.#none
     const values = new this.#Values(this, token)
@@ -103,7 +104,7 @@ export class BotBars implements BarReader, ValueSource {
     }
   }
 
-  /** Ends the use of bars, because the strategy has ended. */
+  /** Stops using bars, because the strategy has ended. */
   release(): void {
     this.#all.release(this)
     for (const series of this.#series) series.release()

@@ -15,33 +15,33 @@ const MOST_SILENT = 1_000
 export interface SeriesOptions extends Omit<CursorOptions, 'mostSilent'> {
   readonly keep: number
   readonly indicators: readonly Indicator<unknown>[]
-  /** Whether the indicators are needed at each bar. */
+  /** Whether the indicators must be computed at each bar. */
   readonly isEager: boolean
 }
 
 const NO_BARS: readonly Bar[] = Object.freeze([])
 
-/** The list of a token's bars, and the place up to which it was made. */
+/** The list of a token's bars, and the number of bars that it contains. */
 interface KeptList {
   readonly cursor: Float64Array
   bars: readonly Bar[]
 }
 
-/** The states of an author's indicators for a token, and the place up to which they have the bars. */
+/** The states of the author's own indicators for a token, and the cursor of the bars that they have processed. */
 interface OwnStates {
   readonly cursor: Float64Array
   readonly states: readonly IndicatorState<unknown>[]
 }
 
-/** The bars of one width of all tokens as one bot sees them. Lists and indicators are made when they are first read,
- *  because most tokens are never read. An indicator that is read late has the value that it would have if it had been
+/** The bars of one width, of all tokens, as one bot sees them. Lists and indicators are created when they are first
+ *  read, because those of most tokens are never read. An indicator that is read late has the same value as one that was
  *  read with each bar. */
 export class BotSeries implements BarFollower {
   readonly #options: SeriesOptions
   readonly #lists: ByToken<KeptList> = []
   readonly #listPasser: BarPasser
   readonly #passer: BarPasser
-  /** Indicators of numbers, which stand in the memory. A token's line begins with its cursor. */
+  /** Indicators whose state is a few numbers, stored in one array. The part of a token begins with its cursor. */
   readonly #inMemory: readonly NumberIndicator<unknown>[]
   #memory: IndicatorMemory
   /** The author's own indicators. */
@@ -69,12 +69,12 @@ export class BotSeries implements BarFollower {
     return this.#options.indicators.length > 0
   }
 
-  /** Whether there are indicators of the author. */
+  /** Whether the strategy declares indicators of its own. */
   get hasOwnCode(): boolean {
     return this.#own.length > 0
   }
 
-  /** The last closed bars of a token, oldest first. The list is made once for all calls between two bars. */
+  /** The last closed bars of a token, oldest first. The list is created once for all calls between two bars. */
   listOf(token: TokenId): readonly Bar[] {
     const { keep, bars } = this.#options
     if (bars.closed.countOf(token) === 0) return NO_BARS
@@ -90,7 +90,7 @@ export class BotSeries implements BarFollower {
     return kept.bars
   }
 
-  /** Place of an indicator for `valueOf`: those in memory first. */
+  /** Index of an indicator for `valueOf`. Indicators stored as numbers come first. */
   placeOf(indicator: Indicator<unknown>): number {
     const own = this.#own.indexOf(indicator)
     return own < 0 ? this.#inMemory.indexOf(indicator as NumberIndicator<unknown>) : this.#inMemory.length + own
@@ -103,7 +103,7 @@ export class BotSeries implements BarFollower {
     return this.#memory.valueOf(token, place)
   }
 
-  /** Current number of an indicator in memory; NaN until there were enough bars. Valid after `count`. */
+  /** Current number of an indicator that is stored as numbers; NaN before there are enough bars. Valid after `count`. */
   numberOf(place: number, field: number, token: TokenId): number {
     return this.#memory.numberOf(token, place, field)
   }
@@ -139,14 +139,14 @@ export class BotSeries implements BarFollower {
     return this.#ownStates[token]?.states[index]?.value
   }
 
-  /** Whether bars that are stored are not part of an indicator yet. */
+  /** Whether stored bars were not yet added to an indicator. */
   lacks(token: TokenId): boolean {
     if (this.#own.length > 0) return true
     return this.#inMemory.length > 0 && !this.#passer.hasAll(token, this.#memory.lines, this.#memory.lineOf(token))
   }
 
-  /** Adds the bars that are about to be dropped to the indicators. The interval that ends now does not count as silent:
-   *  its bar, which is not there yet, is the reason for the drop. */
+  /** Feeds the indicators with the bars that are about to be dropped. The interval that ends now does not count as
+   *  silent, because the bars are dropped to make room for its bar. */
   countBeforeDrop(token: TokenId): void {
     if (this.#inMemory.length > 0) this.#countInMemory(token, Number.NEGATIVE_INFINITY)
     if (this.#own.length > 0) this.#countOwn(token, Number.NEGATIVE_INFINITY)

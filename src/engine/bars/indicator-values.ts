@@ -2,7 +2,7 @@ import type { TokenId } from '../../market/block.ts'
 
 /** Reads the values of a bot's indicators. */
 export interface ValueSource {
-  /** Value of an indicator of a token, by its place among the bot's indicators. */
+  /** Value of an indicator of a token, by its index among the bot's indicators. */
   valueOf(index: number, token: TokenId): unknown
 }
 
@@ -35,11 +35,11 @@ export type ValuesClass = new (source: ValueSource, token: TokenId) => Values
 export const forgetValues: (values: Values) => void = Values.forget
 export type { Values }
 
-/** Classes by the names of their properties. Bots with the same names share a class, because V8 reads the objects of
- *  many classes in the same place several times as slowly. */
+/** Classes by the names of their properties. Bots with the same names share a class, because code that reads objects of
+ *  many classes is several times slower in V8. */
 const classes = new Map<string, ValuesClass>()
 
-/** Returns a class whose objects have the values of these indicators as properties. The properties stand in the
+/** Returns a class whose objects have the values of these indicators as properties. The properties are getters of the
  *  prototype, so that an object takes little memory. */
 export function valuesClass(names: readonly string[]): ValuesClass {
   const key = JSON.stringify(names)

@@ -44,8 +44,8 @@ export class TokenBars {
   /** Time at which the next time bar closes; Infinity without time bars. */
   dueAt: Millis = Number.POSITIVE_INFINITY
   readonly gaps = new FeedGaps()
-  /** Time up to which the market was seen before the start. Undefined in older journals: a gap then ends at the first
-   *  print of the warm-up, and the next one begins at its last row. */
+  /** Time up to which the market was seen before the start. Undefined in older journals; a gap then ends at the first
+   *  print of the warm-up, and the next gap begins at the last row of the warm-up. */
   seenTo: Millis | undefined
   readonly #state: EngineState
   /** Bars by width: time bars by their width, then the others in the order of their declaration. */
@@ -65,7 +65,7 @@ export class TokenBars {
     return this.#all.length > 0
   }
 
-  /** Adds a reader of the bars of a width, who needs the last `keep` bars of each token. Returns the bars. */
+  /** Adds a reader of the bars of a width, which needs the last `keep` bars of each token. Returns the bars. */
   declare(width: BarWidth, keep: number, reader: BarReader): Bars {
     const shared = this.#all.find(({ bars }) => bars.width.name === width.name) ?? this.#add(width)
     const { bars } = shared
@@ -96,15 +96,16 @@ export class TokenBars {
     return this.#all.map(({ bars }) => bars.width).filter(({ everyMs }) => everyMs < Number.POSITIVE_INFINITY)
   }
 
-  /** Begins the first interval with the next row. */
+  /** Makes the first interval begin with the next row. */
   #rewind(): void {
     for (const { bars } of this.#all) bars.rewind()
     this.#setDue()
   }
 
   /** Closes every time bar that has ended by `now`. Bars that end at the same time are all closed before the first of
-   *  them is shown. They are shown by width, then in the order in which their tokens printed first. If the engine is
-   *  late, earlier ends come first, so a late engine shows the same bars in the same order as one that is not. */
+   *  them is shown. They are shown in the order of their widths, then in the order in which their tokens first printed.
+   *  Earlier ends come first, so an engine that is late shows the same bars in the same order as one that is on
+   *  time. */
   advance(now: Millis): void {
     if (this.#state.prices.contradicted) for (const { bars } of this.#all) bars.dropOpen()
     for (let at = this.#nextEnd(now); at !== undefined; at = this.#nextEnd(now)) this.#closeAt(at)
@@ -179,8 +180,7 @@ export class TokenBars {
     if (now >= this.dueAt) this.advance(now)
   }
 
-  /** Ends the warm-up and closes the bars that have ended since. The market until the first row that follows was not
-   *  seen. */
+  /** Ends the warm-up and closes the bars that have ended since. The time until the next row counts as a gap. */
   endWarmup(now: Millis): void {
     this.gaps.begin(Math.max(this.seenTo ?? 0, this.#warmedTo))
     if (this.#state.feed === 'live') this.gaps.end(now)
@@ -205,7 +205,7 @@ export class TokenBars {
     return this.#all.some(({ bars }) => bars.holds(token))
   }
 
-  /** Begins a new day. Frees the bars of tokens without a print for two days, unless `isNeeded` says otherwise. */
+  /** Begins a new UTC day. Frees the bars of tokens without a print for two days, unless `isNeeded` says otherwise. */
   nextDay(now: Millis, isNeeded: (token: TokenId) => boolean): void {
     const since = now - DAYS_KEPT * DAY_MS
     const tokens = Math.max(0, ...this.#all.map(({ bars }) => bars.tokens))

@@ -37,6 +37,6 @@ export interface BotHost extends Client {
   viewsInOrder(): ReadonlySet<TokenView>
   /** Updates the position in the view of a token, after the position opened or closed. Returns the view. */
   refresh(mint: string): TokenView
-  /** Starts or stops showing the rows of one token to this bot. */
+  /** Starts or stops passing the rows of one token to this bot. */
   watchToken(token: number, on: boolean): void
 }

@@ -40,8 +40,8 @@ export class BotReadings {
     return this.isMint(mint) ? this.#host.viewOf(this.#state.mints.intern(mint)) : undefined
   }
 
-  /** Whether `mint` is a base58 public key. A mint that the engine has seen was checked then. A mint that it has not
-   *  seen is accepted too, because the seen mints depend on how far a process has read ahead. */
+  /** Whether `mint` is a base58 public key. A mint that the engine has seen has already been checked. Mints that it has
+   *  not seen are accepted too, because how many mints a process has seen depends on how far it has read ahead. */
   protected isMint(mint: string): boolean {
     return this.#state.mints.find(mint) !== undefined || isPublicKey(mint)
   }

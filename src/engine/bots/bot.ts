@@ -210,7 +210,7 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     return this.#speech.message(text)
   }
 
-  /** Charges the bot for a timer that fires. Returns false if the bot's timers fire too often. */
+  /** Charges the bot's allowance for a timer that fires. Returns false if the bot's timers fire too often. */
   mayFire(): boolean {
     return this.#allowance.takeIfLeft(this.#state.now, COST.firing)
   }
@@ -293,17 +293,17 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     this.#charge(1 + this.#host.keys.size / MINTS_A_REQUEST)
   }
 
-  /** Throws outside of a handler, for example in a promise: a request from there has no place in the stream, so a
-   *  replay could not repeat it. */
+  /** Throws outside of a handler, for example in a promise. A request from there has no place in the stream of rows and
+   *  inputs, so a replay could not repeat it. */
   #assertHandling(): void {
     if (this.#state.activity.running !== this.#context.index)
-      throw new Error(`${this.name} uses its bot outside of a handler; handlers are synchronous`)
+      throw new Error(`${this.name} uses its bot outside of a handler; handlers must be synchronous`)
   }
 }
 
 /** Cost of requests that write more to the journal, or delay other bots more, than one request. */
 export const COST = {
-  /** The firing writes a row to the journal and runs a handler. */
+  /** A firing writes a row to the journal and runs a handler. */
   firing: 5,
   /** The position is written with all its exits. */
   setExits: 5,

@@ -104,7 +104,8 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     if (plan.bars.length > 0) this.bars = new BotBars(plan, this.#allBars, this)
   }
 
-  /** Throws if the strategy declares conditions without a handler, or has the handler without conditions. */
+  /** Throws if the strategy declares conditions but has no `onCondition`, or has `onCondition` but declares no
+   *  conditions. */
   #assertTested(): void {
     const { when } = this.#strategy
     const { onCondition } = this.handlers
@@ -418,14 +419,14 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
   }
 }
 
-/** Throws if a handler returned a promise: its continuation would have no place in the stream, and its rejection would
- *  end the process. */
+/** Throws if a handler returned a promise: the code after an `await` would have no place in the stream of inputs, and
+ *  its rejection would end the process. */
 function refusePromise(returned: unknown): void {
   if (typeof returned !== 'object' || returned === null || !('then' in returned)) return
   const { then } = returned
   if (typeof then !== 'function') return
   then.call(returned, undefined, () => {})
-  throw new TypeError('a handler returned a promise; handlers are synchronous')
+  throw new TypeError('a handler returned a promise; handlers must be synchronous')
 }
 
 const FIRING_WINDOW_MS = 10_000

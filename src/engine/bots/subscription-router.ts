@@ -27,7 +27,7 @@ export class SubscriptionRouter {
   /** Subscribers of single tokens, by token. */
   readonly #watchers: ByToken<Subscriber[]> = []
   #keepsState = false
-  /** Number of subscribers with state for the rows of the last `lookAhead`. No code reads this field; it exists because
+  /** Number of subscribers with state for the rows of the last `lookAhead`. No code reads this field. It exists because
    *  the optimizer would remove the look-ups if their result were unused. */
   known = 0
 

@@ -18,7 +18,7 @@ export interface Thrown {
 export type ThrownAtOf = (stack: string) => ThrownAt | undefined
 
 /** Reads a thrown value. It may be any value, and reading it may throw again or run code of the strategy. Every mode
- *  therefore reads the same properties in the same order, so that a replay repeats the effects. */
+ *  therefore reads the same properties in the same order, so that a replay has the same effects. */
 export function readThrown(error: unknown): Thrown {
   let reason = 'the strategy threw a value that cannot be printed'
   let message = ''

@@ -25,8 +25,8 @@ const NO_INDICATORS: object = Object.freeze({})
 
 /** A token as one bot sees it. A sweep has many views and each access may miss the cache, so the object is small and
  *  begins with the fields that every row reads. The object is sealed and its prototype is frozen, because the engine
- *  reads the views of tokens that will print next: a strategy could otherwise define an accessor on a view and learn
- *  that from its calls. */
+ *  reads the views of tokens ahead of their prints. A strategy could otherwise define an accessor on a view, and learn
+ *  from its calls which tokens will print next. */
 export class TokenView implements Token<unknown> {
   readonly #source: ViewSource
   /** Number of the token; -1 after `forget`, because the number may then belong to another token. */

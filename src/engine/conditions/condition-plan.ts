@@ -19,7 +19,7 @@ import {
 export interface ConditionPlan {
   readonly name: string
   readonly test: Test
-  /** The condition is tested when a bar of this width closes: the first of its widths in the order of `bars`. */
+  /** Width at whose bars the condition is tested: the first of the condition's widths in the order of `bars`. */
   readonly width: Width
 }
 
@@ -111,7 +111,7 @@ function namedOf(known: ReadonlyMap<string, object>, name: string | symbol, path
   throw new FlawError({ path, problem: `unknown ${what} '${name}'; ${all}`, word: name, right: names })
 }
 
-/** The test and all tests that it is made of. */
+/** The test itself, and all tests and operands that it consists of. */
 function* partsOf(test: Test): Generator<Test, void, undefined> {
   yield test
   if ('of' in test) for (const part of test.of) yield* partsOf(part)
@@ -136,7 +136,8 @@ function widthOf(
       ...{ word: foreign, right: widths },
     })
   const first = widths.find((width) => read.has(width))
-  if (first === undefined) throw new FlawError({ path, problem: 'it reads neither an indicator nor a figure of a bar' })
+  if (first === undefined)
+    throw new FlawError({ path, problem: 'the condition reads neither an indicator nor a figure of a bar' })
   return first
 }
 

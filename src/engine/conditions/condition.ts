@@ -9,7 +9,7 @@ export interface Operand {
 }
 
 /** A condition over indicators and bars of a token. It is true, false, or unknown while it depends on a value that is
- *  not there yet. */
+ *  not known yet. */
 export interface Condition {
   /** Tells conditions from numbers. */
   readonly expression: 'condition'
@@ -77,10 +77,10 @@ export function refuseValue(): never {
   )
 }
 
-/** Conditions that were made since `recordTests`, so that one that is not part of the result can be named. */
+/** Conditions created since `recordTests`. An error can therefore name a condition that is not part of the result. */
 let made: Test[] = []
 
-/** Runs `when`, and returns its result with the conditions that it made. */
+/** Runs `when`. Returns its result and the conditions that it created. */
 export function recordTests<T>(run: () => T): { readonly result: T; readonly tests: readonly Test[] } {
   made = []
   const result = run()
@@ -154,7 +154,7 @@ export function any(...conditions: Condition[]): Condition {
   return condition({ kind: 'any', of: testsOf('any', conditions) })
 }
 
-/** Whether the condition is false. It is unknown if the condition is. Throws TypeError for a value that is no
+/** Whether the condition is false. It is unknown if the condition is unknown. Throws TypeError for a value that is no
  *  condition. */
 export function not(of: Condition): Condition {
   return condition({ kind: 'not', of: testsOf('not', [of]) })
@@ -201,7 +201,7 @@ function testsOf(name: string, values: readonly unknown[]): Test[] {
   })
 }
 
-/** What an author passed in place of an expression. */
+/** Returns a text for a value that an author passed in place of an expression. */
 export function shown(value: unknown): string {
   if (testOf(value) !== undefined) return 'a condition'
   if (isOperand(value)) return 'a number of a bar'

@@ -37,7 +37,7 @@ export interface NumberSource {
  *  directions, so a test is unknown without a branch for each operand. */
 export class TestCode {
   readonly #source: NumberSource
-  /** Crossings need each bar, also if another part of the test has decided the result. */
+  /** Crossings are advanced at each bar, even if another part of the test has already decided the result. */
   readonly crossings: CrossingCode[] = []
   readonly run: RunTest
 

@@ -16,9 +16,9 @@ const MOST_WAITING = 2_000
 /** A limit buy ends after this many failed orders. */
 const MOST_TRIES = 5
 const RETRY_MS = 1_000
-/** Time in ms after which the last installment of a schedule tries again while another order of its group is open. */
+/** Time in ms after which the last installment of a schedule is tried again, if another order of its group is open. */
 const HELD_BACK_MS = 5_000
-/** Time in ms after which a limit buy that the strategy has vetoed asks again. */
+/** Time in ms after which a limit buy that the strategy vetoed calls `confirmBuy` again. */
 const VETO_MS = 1_000
 
 /** The bot that placed a conditional order. */
@@ -26,7 +26,7 @@ interface ConditionalOwner extends Client {
   /** Updates the bot's view of a mint. Called when a position of the bot opens. */
   refresh(mint: string): unknown
   notify(order: OrderView): void
-  /** Asks the strategy whether a buy may be placed. Returns the reason if it may not. */
+  /** Calls `confirmBuy` of the strategy. Returns the reason if the buy may not be placed. */
   vetoOf(trigger: BuyTrigger): string | undefined
 }
 
@@ -99,8 +99,8 @@ export class ConditionalBook {
     return this.#end(order, 'cancelled', 'CANCELLED')
   }
 
-  /** Cancels an order at the request of an operator, and the order that it became. Does nothing if that order was sent,
-   *  because it may execute. */
+  /** Cancels a conditional order at the request of an operator, together with its open order. Does nothing if that
+   *  order was sent, because it may execute. */
   cancelByHand(id: string): void {
     const order = this.#open.get(id)
     if (order === undefined) return
@@ -134,8 +134,8 @@ export class ConditionalBook {
     else this.#buy(order)
   }
 
-  /** Cancels the conditional sales of a closed position. The strategy is notified at once and may buy again, so a
-   *  caller must call this last. */
+  /** Cancels the conditional sales of a closed position. The strategy is notified at once and may buy again, so this
+   *  must be the caller's last step. */
   positionClosed({ account, mint }: Position): void {
     for (const order of this.#watch.ordersOf(mint))
       if (order.action.side === 'sell' && order.account === account)
@@ -151,7 +151,8 @@ export class ConditionalBook {
     else if (order.state === 'waiting') this.#endAndReport(order, 'expired', '')
   }
 
-  /** Applies the report of an order. A fill counts at any time, even the fill of an earlier order. */
+  /** Applies the report of an order. A fill counts at any time, even if it belongs to an earlier order of the
+   *  conditional order. */
   report(orderId: string, state: OrderState, code: ErrorCode | ''): void {
     const order = this.#open.behind(orderId)
     if (order === undefined) return
@@ -183,7 +184,7 @@ export class ConditionalBook {
     for (const one of isDone ? [order, ...ended] : ended) this.#report(one)
   }
 
-  /** Cancels the order that a conditional order became, unless the request for it has been sent. */
+  /** Cancels the open order of a conditional order, unless its request has been sent. */
   #cancelOrder({ state, orderId }: ConditionalOrder): void {
     if (state === 'working' && this.#state.book.orders.get(orderId)?.state === 'accepted')
       this.#state.emit({ kind: 'cancel', orderId, code: 'CANCELLED' })
@@ -239,7 +240,8 @@ export class ConditionalBook {
   #buyInstallment(order: ConditionalOrder, when: Extract<Condition, { kind: 'every' }>): void {
     const isHeldBack = this.#open.isHeldBack(order)
     if (isHeldBack && when.left <= 1) {
-      // If the last installment executed, it would cancel the other order, which may just have executed. So it waits.
+      // The last installment would cancel the other order of the group when it executes, but that order may just have
+      // executed. So the installment waits.
       this.#setTimer(order, this.#state.now + Math.min(when.everyMs, HELD_BACK_MS))
       return
     }
@@ -323,12 +325,12 @@ function triggerOf({ id, mint, when, reason }: ConditionalOrder, { sol, tag = ''
 /** The conditional orders of all bots that have not ended. */
 class OpenConditionals {
   readonly #byId = new Map<string, ConditionalOrder>()
-  /** Conditional orders by the ids of the orders that they became. */
+  /** Conditional orders by the ids of the orders that they placed. */
   readonly #byOrder = new Map<string, ConditionalOrder>()
   /** Conditional orders with an open order. The set is small, so a print does not iterate over all waiting orders. */
   readonly #working = new Set<ConditionalOrder>()
 
-  /** Adds a conditional order, or updates its state and the orders that it became. */
+  /** Adds a conditional order, or updates its state and the ids of the orders that it placed. */
   set(order: ConditionalOrder): void {
     this.#byId.set(order.id, order)
     if (order.state === 'working') this.#working.add(order)

@@ -22,11 +22,11 @@ export interface ConditionalOrder {
   state: ConditionalState
   /** Code that explains the state; '' if none is needed. */
   code: ErrorCode | ''
-  /** Id of the latest order that this conditional order became; '' before the first. */
+  /** Id of the latest order that this conditional order placed; '' before the first. */
   orderId: string
-  /** Ids of the earlier orders that it became. They ended without a fill, but a late fill is still possible. */
+  /** Ids of the earlier orders that it placed. They ended without a fill, but a late fill is still possible. */
   earlierOrders?: readonly string[]
-  /** Number of orders that this conditional order became. */
+  /** Number of orders that this conditional order placed. */
   tries: number
   /** Earliest time of the next order after a failed one. */
   notBefore: Millis
@@ -43,7 +43,7 @@ export type Consequence =
   | { readonly side: 'buy'; readonly options: BuyOptions }
   | { readonly side: 'sell'; readonly options: SellOptions }
 
-/** working: the order that it became is open. done: its buy has filled, or its sale is recorded as an exit of the
+/** working: the order that it placed is open. done: its buy has filled, or its sale is recorded as an exit of the
  *  position. */
 export type ConditionalState = 'waiting' | 'working' | 'done' | 'cancelled' | 'expired' | 'failed'
 
@@ -56,8 +56,8 @@ export function conditionalNumber({ id }: Pick<ConditionalOrder, 'id'>): number 
   return Number(id.slice(1))
 }
 
-/** Returns the ids of the orders whose fill ends the conditional order. An installment of a schedule does not end
- *  it. */
+/** Returns the ids of the orders whose fill ends the conditional order. The fill of an installment of a schedule does
+ *  not end it. */
 export function ordersOf({ when, orderId, earlierOrders = [] }: ConditionalOrder): readonly string[] {
   return when.kind === 'every' || orderId === '' ? [] : [...earlierOrders, orderId]
 }

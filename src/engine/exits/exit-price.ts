@@ -7,7 +7,7 @@ const MOST = DEFAULT_EXIT_WINDOW
 /** Number of stored prints: a power of 2, larger than the widest window. */
 const RING = 128
 /** A print older than this is left out while enough newer prints remain, because 21 prints of a quiet token span
- *  minutes. Prints of the filtered price may be older, because a collapse drops them. */
+ *  minutes. The price without legs may use older prints, because a collapse drops them anyway. */
 const OLDEST_MS = 60_000
 const ENOUGH = ROBUST_WINDOW
 const OLDEST_FILTERED_MS = 600_000
@@ -22,8 +22,8 @@ const EMPTY: readonly number[] = Array.from({ length: RING }, () => 0.5)
 
 /** Price that the exits of one held token use, from its last sized prints. It is the median of the window or, with
  *  `DEFAULT_EXIT_WINDOW`, the mean of the window's middle half without legs and without prints from before a collapse.
- *  The window is wider than that of the robust price, because a sale on noise cannot be undone. At first it is filled
- *  with the robust price. */
+ *  The window is wider than that of the robust price, because a sale that noise caused cannot be undone. At first the
+ *  window is filled with the robust price. */
 export class ExitPrice {
   /** Prices of the last prints. A leg is stored with a negative sign instead of left out, because the medians contain
    *  legs. */
@@ -33,8 +33,8 @@ export class ExitPrice {
   #count = 0
   /** Number of the first print after the last collapse. */
   #since = 0
-  /** Prices of the window's prints, ascending; the first `#taken` places are used. `#first` is the number of the oldest
-   *  of these prints, and `#sortedCount` is the `#count` up to which they are sorted. */
+  /** Prices of the window's prints, ascending; only the first `#taken` elements are used. `#first` is the number of the
+   *  oldest of these prints, and `#sortedCount` is the `#count` up to which they are sorted. */
   #sorted: number[] = EMPTY as number[]
   #taken = 0
   #first = 0
@@ -91,8 +91,7 @@ export class ExitPrice {
     this.#since = 0
   }
 
-  /** Drops prints before `oldest` while more than `enough` remain. Time never goes backwards, so an old print stays
-   *  old. */
+  /** Drops prints before `oldest` while more than `enough` remain. */
   #dropOld(enough: number, oldest: Millis): void {
     while (this.#taken > enough && (this.#times[this.#first % RING] as number) < oldest) this.#removeFirst()
   }

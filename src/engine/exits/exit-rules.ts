@@ -45,7 +45,7 @@ interface ExitRow<Value> {
   readonly text?: (value: Value, rules: ExitRules) => string
   readonly problems?: (value: Value, rules: ExitRules) => readonly ExitProblem[]
   /** Returns the reason to sell all at this price; undefined if there is none. `dueExit` calls it for every print of a
-   *  held token. `ageMs`: time since the first fill. */
+   *  held token. `ageMs` is the time since the first fill. */
   readonly due?: (
     rules: ExitRules,
     averagePrice: number,
@@ -70,7 +70,7 @@ const loss = z.number().min(LEAST_PERCENT).lt(100)
 const gain = z.number().min(LEAST_PERCENT).max(MOST_PERCENT)
 /** Ages are whole seconds, because JavaScript lists only whole numbers as keys in ascending order. */
 const AGE = /^(0|[1-9]\d{0,8})$/
-const BY_AGE = `a map of 1 to ${MOST_STEPS} ages to percentages, as in { 0: 50, 600: 20, 3600: 5 }`
+const BY_AGE = `a map of ages to percentages with 1 to ${MOST_STEPS} entries, as in { 0: 50, 600: 20, 3600: 5 }`
 const byAge = z
   .record(
     z.string().regex(AGE, { error: 'expected an age in whole seconds, as in { 0: 50, 600: 20 }' }),
@@ -225,14 +225,14 @@ export const EXITS = {
     ],
   },
   maxHoldSeconds: {
-    key: { about: 'Sells all this long after the position opened.', unit: 'seconds', absent: 'no such exit' },
+    key: { about: 'Sells all when the position has been open for this time.', unit: 'seconds', absent: 'no such exit' },
     schema: seconds,
     read: upTo(MOST_SECONDS),
     text: (value) => `sold after ${value} s`,
   },
   idleSeconds: {
     key: {
-      about: 'Sells all after this long without a trade of the token, while the feed is live; at least 1.',
+      about: 'Sells all after this time without a trade of the token, while the feed is live; at least 1.',
       unit: 'seconds',
       absent: 'no such exit',
     },
@@ -266,14 +266,18 @@ export const EXITS = {
     problems: ({ afterSeconds }) => tooShort(['whenStale', 'afterSeconds'], afterSeconds),
   },
   windowPrints: {
-    key: { about: 'Number of prints that give the price of the exits.', unit: 'prints', default: DEFAULT_EXIT_WINDOW },
+    key: {
+      about: 'Number of prints from which the price of the exits is computed.',
+      unit: 'prints',
+      default: DEFAULT_EXIT_WINDOW,
+    },
     schema: z.literal(EXIT_WINDOWS),
     read: (value, name) =>
       EXIT_WINDOWS.find((one) => one === value) ??
       `${name}: expected ${EXIT_WINDOWS.join(' or ')}, found ${describe(value)}`,
     text: (value) =>
       value === DEFAULT_EXIT_WINDOW
-        ? `price: middle of ${value} prints without legs`
+        ? `price: mean of the middle half of ${value} prints, without legs of routes`
         : `price: median of ${value} prints`,
   },
 } as const satisfies { readonly [E in keyof ExitRules]-?: ExitRow<NonNullable<ExitRules[E]>> }
@@ -294,8 +298,8 @@ export const EXIT_SCHEMAS = Object.fromEntries(
   ROWS.flatMap(([name, { schema }]) => (schema === undefined ? [] : [[name, schema]])),
 ) as { [E in ConfigurableExit]: Exits[E]['schema'] }
 
-/** Returns the reason to sell all of a position at `price`; undefined if there is none. The rows are called by name, in
- *  their order, because the compiler cannot inline the calls of a loop over them. */
+/** Returns the reason to sell all of a position at `price`; undefined if there is none. It calls the rows by name, in
+ *  their order, because V8 cannot inline calls in a loop over the rows. */
 export function dueExit(
   rules: ExitRules,
   averagePrice: number,
@@ -404,7 +408,7 @@ function stepProblems(steps: readonly TakeProfitStep[]): ExitProblem[] {
     const at = ['takeProfitSteps', index, 'atPercent'] as const
     const sell = ['takeProfitSteps', index, 'sellPercent'] as const
     if (sellPercent <= LEAST_PART_PERCENT) {
-      const why = 'rounding leaves as much unsold, so the step would count as done before it sells'
+      const why = 'rounding may leave this much unsold, so the step would count as done before it sells'
       problems.push(problem(sell, `expected more than ${LEAST_PART_PERCENT}, found ${sellPercent}: ${why}`))
     }
     const before = steps[index - 1]?.atPercent
@@ -418,7 +422,7 @@ function stepProblems(steps: readonly TakeProfitStep[]): ExitProblem[] {
   return problems
 }
 
-/** Returns a problem if the price reaches the level only where everything is sold already. */
+/** Returns a problem if everything is already sold before the price reaches the level. */
 function unreachable(path: ExitProblem['path'], level: number, rules: ExitRules): ExitProblem[] {
   const { takeProfitPercent, takeProfitByAge } = rules
   return [

@@ -38,7 +38,7 @@ export interface ExitRules {
 /** The default window. Its price leaves out legs and prints from before a collapse, for the reasons in
  *  docs/decisions/0010-exit-price-by-method.md. */
 export const DEFAULT_EXIT_WINDOW = 81
-/** Widths of the rolling window, in prints. They are odd, so that a median has a middle. */
+/** Widths of the rolling window, in prints. They are odd, so that the median is one of the prints. */
 export const EXIT_WINDOWS = [5, 9, 15, 21, DEFAULT_EXIT_WINDOW] as const
 export type ExitWindow = (typeof EXIT_WINDOWS)[number]
 
@@ -118,7 +118,7 @@ export function priceAbove(averagePrice: number, byPercent: number): number {
   return averagePrice * (1 + byPercent / 100)
 }
 
-/** Returns the silences, in seconds, after which an exit may be due. */
+/** Returns the times without a print or without a price, in seconds, after which an exit may be due. */
 export function quietLimits(exits: ExitRules): number[] {
   return [exits.idleSeconds, flattenSeconds(exits)].filter((seconds) => seconds !== undefined)
 }
@@ -139,7 +139,7 @@ export function copyExits(exits: ExitRules): ExitRules {
   return copy(exits)
 }
 
-/** Whether two positions with these exits behave alike. */
+/** Whether two sets of exits have the same effect. */
 export function sameExits(one: unknown, other: unknown): boolean {
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other
   const keys = Object.keys(one)

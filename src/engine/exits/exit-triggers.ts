@@ -87,7 +87,7 @@ export class ExitTriggers implements PoolReader {
     }
   }
 
-  /** Compares the profit at a price with the best and the worst one so far. */
+  /** Updates the best and the worst profit of a position with the profit at this price. */
   #mark({ position, marked }: Held, price: number): void {
     if (position.tokens === 0n || marked.covers(position, price)) return
     const value = this.#liquidation.at(position, price)

@@ -13,7 +13,7 @@ import { ExitPrice } from './exit-price.ts'
 import { Repeats } from './repeats.ts'
 
 /** Registry of everything that a price may trigger: positions with exits, conditional orders, and unsent buys that are
- *  cancelled when the price runs away. It is indexed by token number, so that a row of an unwatched token costs one
+ *  cancelled if the price rises too far. It is indexed by token number, so that a row of an unwatched token costs one
  *  array read. `ExitTriggers` acts on the entries. */
 export class ExitWatch {
   readonly #state: EngineState
@@ -118,8 +118,8 @@ export class ExitWatch {
     return this.find(position)?.pricedAt ?? this.#state.now
   }
 
-  /** Returns the time at which the feed last gave a price. Unlike `pricedAt`, it is not moved by a gap. Prints that
-   *  give no price (too few since a gap, or an unproved unit) do not count. */
+  /** Returns the time at which the feed last gave a price. Unlike for `pricedAt`, the end of a gap does not count as
+   *  such a time. Prints that give no price (too few since a gap, or an unproved unit) do not count. */
   heardAt(position: Position): Millis {
     return this.find(position)?.heardAt ?? this.#state.now
   }
@@ -193,18 +193,19 @@ export class ExitWatch {
   }
 }
 
-/** The empty list of all tokens. They can share it, because the lists of `Watched` are replaced and never changed. */
+/** The empty list that all tokens share. Sharing is safe, because the lists of `Watched` are replaced and never
+ *  changed. */
 const NONE: readonly never[] = []
 
-/** Everything that the price of one token may trigger. Lists are replaced and never changed, because an exit may come
- *  and go while a list is iterated. */
+/** Everything that the price of one token may trigger. Lists are replaced and never changed, because exits may be added
+ *  and removed while a list is iterated. */
 export interface Watched {
   held: readonly Held[]
   waiting: readonly Waiting[]
   orders: readonly ConditionalOrder[]
 }
 
-/** A watched position, with the prices seen since it is watched. Earlier prices do not count, so that the bots of one
+/** A watched position, with the prices seen since the watch began. Earlier prices do not count, so that the bots of one
  *  engine do not influence each other's exits. */
 export interface Held {
   readonly position: Position
@@ -212,7 +213,7 @@ export interface Held {
   readonly exitPrice: ExitPrice
   readonly marked: MarkedPrices
   readonly worth: KnownWorth
-  /** Price of the exits as of the last print or pool reading; NaN before the first. It is always a number, so that a
+  /** Price of the exits as of the last print or pool reading; NaN before the first. It is never undefined, so that a
    *  print allocates nothing. */
   price: number
   /** Time of the last sized print, or of the end of a gap. */

@@ -8,8 +8,8 @@ import type { Input } from '../messages.ts'
 import { pollSeconds } from './exit-settings.ts'
 import type { ExitWatch } from './exit-watch.ts'
 
-/** Wait before the second reading if the first reading makes an exit due. It is shorter than the interval of the
- *  polls. */
+/** Wait before the second reading if an exit is due at the price of the first reading. It is shorter than the interval
+ *  of the polls. */
 const SOON_MS = 1_000
 /** Upper bound of the difference between the chain's clock and ours, including the latency of a print. */
 const CLOCKS_MS = 5_000
@@ -57,14 +57,15 @@ export class PoolPolls {
     }
     this.#watch.askPool(position)
     this.#state.emit({ kind: 'poll', bot: position.bot, mint: position.mint })
-    // The polls are on a grid, so that the pools of several quiet tokens are read together.
+    // All polls happen at multiples of the interval, so that the pools of several quiet tokens are read together.
     this.#set(position, (Math.floor(now / everyMs) + 1) * everyMs)
   }
 
   /** Passes an answer on to the positions that requested a reading of the pool. */
   take({ mint, answer }: Extract<Input, { kind: 'pool' }>, reader: PoolReader): void {
     for (const position of this.#state.book.positions.ofMint(mint)) {
-      // Without a pool, no reading was requested, or the token was traded since, so the feed's price is newer.
+      // If the position has no pool, no reading was requested, or the token was traded since and the feed's price is
+      // newer.
       const pool = this.#watch.poolOf(position)
       if (pool === undefined || everyMsOf(position) === undefined || !isHeld(position)) continue
       const refusal = 'code' in answer ? answer : this.#tooOld(position, answer)

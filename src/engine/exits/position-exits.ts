@@ -21,13 +21,14 @@ import { type ExitRules, flattenSeconds, pollSeconds, quietLimits, sameExits } f
 import type { ExitWatch } from './exit-watch.ts'
 import type { PoolPolls } from './pool-polls.ts'
 
-/** Upper bounds of the doublings of the wait between two tries of an exit: the first bound applies until the position
- *  is written off, the second one after that. A position that cannot be sold is tried forever, at a bounded cost. */
+/** Upper bounds of the number of times that the wait between two tries of an exit is doubled: the first until the
+ *  position is written off, the second after that. A position that cannot be sold is tried forever, at a bounded
+ *  cost. */
 const MOST_DOUBLINGS = 6
 const MOST_DOUBLINGS_EVER = 12
 
 /** Failures that the token does not cause: the transaction never reached the chain, the signer refused it, or the lane
- *  was busy. They do not write a position off, so an outage of hours does not either. */
+ *  was busy. They do not count towards writing a position off, so an outage of hours does not write it off. */
 const NOT_OF_TOKEN: ReadonlySet<string> = new Set<ErrorCode>([
   ...(['ABSENT', 'UNSENT', 'RESOLVED', 'RATE_LIMIT', 'LANE_BUSY', 'SIGNER_CAP', 'SIGNER_REFUSED'] as const),
 ])
@@ -56,13 +57,13 @@ export class Exits {
     this.#polls = polls
   }
 
-  /** Returns the exits for a position that has none on record. */
+  /** Returns the exits for a position without recorded exits. */
   usual(position: Position): ExitRules {
     return this.#settingsOf(position).exits
   }
 
-  /** Starts the timers of a position. The longest hold starts now at the latest, because our clock may lag behind the
-   *  chain's. */
+  /** Starts the timers of a position. The timer of the longest hold begins now at the latest, because our clock may be
+   *  behind that of the chain. */
   opened(position: Position): void {
     position.openedAt = Math.min(position.openedAt, this.#state.now)
     const holdAt = holdEnds(position)
@@ -140,19 +141,20 @@ export class Exits {
     this.#sellNow(position)
   }
 
-  /** Handles the end of an order. A failure that the token did not cause does not write the position off. */
+  /** Handles the end of an order. A failure that the token did not cause does not count towards writing the position
+   *  off. */
   ended(position: Position, { side }: Pick<Order, 'side'>, code: ErrorCode | ''): void {
     if (side === 'sell' && position.exitTries >= WRITTEN_OFF_AFTER && NOT_OF_TOKEN.has(code)) position.exitTries--
   }
 
-  /** Shortens the wait of a written-off position, because a third party has sold the token. */
+  /** Shortens the wait of a written-off position, because a third party was able to sell the token. */
   seenSold(position: Position): void {
     const { retryMs } = this.#settingsOf(position).exitOrders
     if (this.#has('retry', position)) this.#retryWithin(position, retryMs * 2 ** MOST_DOUBLINGS)
   }
 
-  /** Continues an exit that is due. If `ended` was a try of this exit, the next try waits; otherwise it starts at
-   *  once. */
+  /** Continues an exit that is due. If `ended` was an attempt of this exit, the next attempt waits; otherwise it starts
+   *  at once. */
   goOn(position: Position, ended: Order | undefined): void {
     if (this.#has('retry', position)) return
     if (this.isDue(position)) {
@@ -178,8 +180,8 @@ export class Exits {
     }
   }
 
-  /** Replaces the exits of a position, at the request of its strategy. `steps`: whether take-profit steps that stay the
-   *  same begin again or go on. Returns false if the bot has no such position. */
+  /** Replaces the exits of a position, at the request of its strategy. `steps`: whether unchanged take-profit steps
+   *  restart or continue. Returns false if the bot has no such position. */
   change(settings: BotSettings, mint: string, exits: ExitRules, steps: 'begin again' | 'go on'): boolean {
     const position = this.#state.book.positions.get({ account: settings.account.id, mint })
     if (position === undefined || position.bot !== settings.name) return false
@@ -200,7 +202,7 @@ export class Exits {
     return stepTokensDue(position) > 0n && this.#state.book.laneHolder({ account, mint, side: 'sell' }) === undefined
   }
 
-  /** Sells a share that has just become due. It does not wait for the retry of an earlier failure. */
+  /** Sells a share that has just become due, even if an earlier failed sale is still waiting for its retry. */
   #sellNow(position: Position): void {
     if (position.exiting !== '') return
     this.#clear('retry', position)
@@ -251,8 +253,8 @@ export class Exits {
     }
   }
 
-  /** Returns the time of the next check; undefined if no exit depends on silence. A check that could not decide,
-   *  because the feed was not live, is repeated after the same time. */
+  /** Returns the time of the next check; undefined if no exit depends on silence. A check that was undecided because
+   *  the feed was not live is repeated after the same interval. */
   #quietEnds(position: Position): Millis | undefined {
     const { now } = this.#state
     const { exits } = position
@@ -297,8 +299,8 @@ function shareOf(tokens: bigint, percent: number): bigint {
   return (tokens * BigInt(Math.round(percent * 1e6))) / 100_000_000n
 }
 
-/** Returns the due share of the held tokens in percent. A service could misread the unit of an amount of tokens, but
- *  not that of a share. */
+/** Returns the due share of the held tokens in percent. The order names a share, because a service could misread the
+ *  unit of an amount of tokens. */
 function sizeOfStep(position: Position): Size {
   const hundredths = Number((stepTokensDue(position) * 10_000n + position.tokens / 2n) / position.tokens)
   // A step of 100 % must leave no remainder, because such a small amount could not be sold.

@@ -3,7 +3,8 @@ import type { TokenId } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
 import type { EngineState } from '../engine-state.ts'
 
-/** Tolerance for prints out of order: a print that is older than the newest by less than this is not a repeat. */
+/** Tolerance for prints that arrive out of order: a print that is older than the newest one by less than this is not a
+ *  repeat. */
 const OUT_OF_ORDER_MS = 10000
 /** If every print of a token has been older than its newest timestamp for this long, that timestamp was wrong, and the
  *  prints are not repeats. */
@@ -11,10 +12,10 @@ const LONGEST_MS = 30000
 
 /** Detects prints of watched tokens that the feed sends again, for example after a reconnect. Such prints are older
  *  than prints seen before, so their price is outdated. Ages are compared by the feed's own timestamps, because our
- *  clock may be wrong, and because a feed that lags behind sends everything late without repeating anything. */
+ *  clock may be wrong, and because a slow feed sends everything late without repeating anything. */
 export class Repeats {
   readonly #state: EngineState
-  /** Newest timestamp of all rows that were looked at. */
+  /** Newest timestamp of all rows that were examined. */
   #newest: Millis = Number.NEGATIVE_INFINITY
   /** Newest timestamp at the end of the warm-up. */
   #warmedTo: Millis = Number.NEGATIVE_INFINITY
@@ -35,7 +36,7 @@ export class Repeats {
     setByToken(this.#seen, token, undefined)
   }
 
-  /** Notes the timestamp of the current row, which belongs to the warm-up. */
+  /** Notes the timestamp of the current row, a row of the warm-up. */
   warm(): void {
     this.#note()
     this.#warmedTo = this.#newest

@@ -33,8 +33,8 @@ interface WindowOptions {
   readonly figure: number
 }
 
-/** An indicator of the last values of a figure. The first of its `numbers` tells whether the others are those of the
- *  last bar: 1, or 0 after each bar. */
+/** An indicator of the last values of a figure. The first of its `numbers` is 1 if the others have been computed for
+ *  the last bar, and 0 otherwise. */
 abstract class WindowIndicator<V> extends NumberIndicator<V> {
   protected readonly bars: number
   readonly #figure: number
@@ -51,10 +51,10 @@ abstract class WindowIndicator<V> extends NumberIndicator<V> {
   }
 }
 
-/** A function of a window. `oldest`: place of the oldest value in the window. */
+/** A function of a window. `oldest`: index of the oldest value in the window. */
 type OfWindow = (memory: Float64Array, at: number, length: number, oldest: number) => number
 
-/** A function of the last values. It is computed when it is read, and then kept until the next bar. */
+/** A function of the last values. It is computed when the strategy reads it, and kept until the next bar. */
 class WindowFunction extends WindowIndicator<number> {
   readonly #compute: OfWindow
 
@@ -179,8 +179,8 @@ class BollingerBands extends WindowIndicator<Bands> {
   }
 }
 
-/** Exponential moving average with the factor 2 / (`bars` + 1); `bars` is a number of 1 to 10,000. It begins with the
- *  first bar, and has a value once there were `bars` bars. Throws RangeError for another number. */
+/** Exponential moving average with the factor 2 / (`bars` + 1); `bars` is a number of 1 to 10,000. It starts from the
+ *  first bar, and has a value after `bars` bars. Throws RangeError for another number. */
 export function ema(width: Width, bars: number, of: BarFigure = 'close'): Indicator<number> {
   return new Ema(width, readBars(bars, 'ema'), readFigure(of, 'ema'))
 }
@@ -204,15 +204,15 @@ class Ema extends NumberIndicator<number> {
   }
 }
 
-/** Adds a value to the exponential average at `at`, which begins with the first value. `count`: number of values before
- *  it. */
+/** Updates the exponential average at `at` with a value; the first value starts the average. `count`: number of values
+ *  before it. */
 export function addToExponential(memory: Float64Array, at: number, count: number, bars: number, value: number): void {
   const factor = 2 / (bars + 1)
   memory[at] = count === 0 ? value : value * factor + (memory[at] as number) * (1 - factor)
 }
 
-/** Adds a value to the average by Wilder at `at`: the mean of the first `bars` values, then moved by 1 / `bars` of the
- *  distance to each value. `count`: number of values before it. */
+/** Updates Wilder's average at `at` with a value: the mean of the first `bars` values, which then moves by 1 / `bars`
+ *  of the distance to each value. `count`: number of values before it. */
 export function addToWilder(memory: Float64Array, at: number, count: number, bars: number, value: number): void {
   const average = memory[at] as number
   if (count >= bars) memory[at] = average + (value - average) / bars
@@ -220,8 +220,8 @@ export function addToWilder(memory: Float64Array, at: number, count: number, bar
 }
 
 /** Average price of the last `bars` bars (a number of 1 to 10,000), weighted by volume, SOL a token. The price of a bar
- *  is the mean of its high, its low and its close. undefined while all these bars are without volume. Throws RangeError
- *  for another number. */
+ *  is the mean of its high, its low and its close. undefined if none of these bars has volume. Throws RangeError for
+ *  another number. */
 export function vwap(width: Width, bars: number): Indicator<number> {
   return new Vwap(width, readBars(bars, 'vwap'))
 }

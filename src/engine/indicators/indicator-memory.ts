@@ -1,47 +1,47 @@
 import type { TokenId } from '../../market/block.ts'
 
-/** An indicator whose state is only numbers. The state of a token is its numbers, which begin with 0, and then its
- *  windows of last values. A window that is longer than `room` has room for `room` values, which are enough for the
+/** An indicator whose state is only numbers. The state for a token consists of `numbers` values, initially 0, followed
+ *  by its windows of last values. A window longer than `room` has space for `room` values only, which is enough for the
  *  bars so far. */
 export interface StateInMemory {
-  /** Number of numbers of a state. */
+  /** Number of single numbers in a state. */
   readonly numbers: number
   /** Lengths of the windows of a state. */
   readonly windows: readonly number[]
   /** Adds the bar at `from` in `bars` to the state at `at`. `count`: number of bars before it. */
   add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void
-  /** Returns the value after `count` bars; undefined if they are not enough. */
+  /** Returns the value after `count` bars; undefined if these are not enough. */
   valueOf(memory: Float64Array, at: number, room: number, count: number): unknown
-  /** Whether `estimateOf` has estimates. */
+  /** Whether `estimateOf` returns estimates. */
   readonly isEstimated: boolean
-  /** Largest distance of the last estimate from the number that it estimates. */
+  /** Maximum difference between the last estimate and the exact number. */
   readonly slack: number
-  /** Returns an estimate of the only number of the value, which takes less time than the number; NaN if the bars are
-   *  not enough. Sets `slack`. */
+  /** Returns an estimate of a value that is a single number, in less time than the exact number takes; NaN if there are
+   *  not enough bars. Sets `slack`. */
   estimateOf(memory: Float64Array, at: number, count: number): number
-  /** Returns a number of the value, by its place among the fields; NaN if the bars are not enough. */
+  /** Returns a number of the value, by the index of its field; NaN if there are not enough bars. */
   numberOf(memory: Float64Array, at: number, room: number, count: number, field: number): number
 }
 
-/** Number of doubles of a token's line, which is one cache line. The first ones belong to the owner of the memory. */
+/** Number of doubles of a token's line, which is one cache line. The owner of the memory uses the first four. */
 const LINE_DOUBLES = 8
-/** Places in a line: the number of bars so far, the place of the token's pool (counted from 1; 0: none), and the place
- *  of its states in the pool. */
+/** Offsets in a line: the number of bars so far, the number of the token's pool (counted from 1; 0: none), and the
+ *  offset of its states in the pool. */
 const COUNT = 4
 const POOL = 5
 const AT = 6
 
-/** Numbers of values for which the windows of a token have room at first, and how much more they then get. Most tokens
- *  have few bars. */
+/** Number of values for which the windows of a token have space at first, and the factor by which this space then
+ *  grows. Most tokens have few bars. */
 const LEAST_ROOM = 16
 const ROOM_FACTOR = 4
 
-/** The states of some indicators for all tokens. The states of one token stand together. They move to a pool with more
- *  room when its bars fill the windows. */
+/** The states of some indicators for all tokens. The states of one token are contiguous. When bars fill their windows,
+ *  the states move to a pool with more room. */
 export class IndicatorMemory {
   /** A line for each token, by token number. */
   lines = new Float64Array(0)
-  /** Pools by their room, ascending, from 1 on. */
+  /** Pools by room, ascending; the first one has the number 1. */
   readonly #pools: readonly (StatePool | undefined)[]
 
   constructor(indicators: readonly StateInMemory[]) {
@@ -51,7 +51,7 @@ export class IndicatorMemory {
     this.#pools = [undefined, ...rooms.map((room) => new StatePool(indicators, room, room >= longest))]
   }
 
-  /** Returns the place of a token's line. */
+  /** Returns the offset of a token's line. */
   lineOf(token: TokenId): number {
     const line = token * LINE_DOUBLES
     if (line >= this.lines.length) {
@@ -72,7 +72,7 @@ export class IndicatorMemory {
     pool.add(this.lines[line + AT] as number, count, bars, from)
   }
 
-  /** Current value of an indicator of a token, by its place in the list of indicators; undefined until there were
+  /** Current value of an indicator of a token, by its index in the list of indicators; undefined before there are
    *  enough bars. */
   valueOf(token: TokenId, index: number): unknown {
     const line = token * LINE_DOUBLES
@@ -81,7 +81,7 @@ export class IndicatorMemory {
     return pool.valueOf(index, this.lines[line + AT] as number, this.lines[line + COUNT] as number)
   }
 
-  /** Current number of an indicator of a token, by the places of indicator and field; NaN until there were enough
+  /** Current number of an indicator of a token, by the indexes of indicator and field; NaN before there are enough
    *  bars. */
   numberOf(token: TokenId, index: number, field: number): number {
     const line = token * LINE_DOUBLES
@@ -125,7 +125,7 @@ class StatePool {
   /** Whether the room is enough for any number of bars. */
   readonly isLast: boolean
   readonly #indicators: readonly StateInMemory[]
-  /** Places of the indicators in the states of a token, and the number of doubles that the states take. */
+  /** Offsets of the indicators within the states of a token, and the number of doubles that the states take. */
   readonly #places: readonly number[]
   readonly #size: number
   #doubles = new Float64Array(0)
@@ -145,7 +145,7 @@ class StatePool {
     this.#size = size
   }
 
-  /** Takes a place for the states of a token, which are zeros. */
+  /** Reserves space for the states of a token, filled with zeros. Returns its offset. */
   take(): number {
     const freed = this.#free.pop()
     if (freed !== undefined) return freed
@@ -159,7 +159,7 @@ class StatePool {
     return at
   }
 
-  /** Moves the states at `fromAt` in a smaller pool to the place `at` of this one. */
+  /** Copies the states at `fromAt` in a smaller pool to the offset `at` of this one. */
   fill(at: number, from: StatePool, fromAt: number): void {
     for (const [index, { numbers, windows }] of this.#indicators.entries()) {
       let to = at + (this.#places[index] as number)

@@ -14,14 +14,14 @@ export interface Indicator<V> {
 export interface IndicatorState<V> {
   /** Adds the next closed bar. */
   add(bar: Bar): void
-  /** Current value; undefined until there were enough bars. */
+  /** Current value; undefined before there are enough bars. */
   readonly value: V | undefined
 }
 
 /** Indicators of a strategy, by name. */
 export type Indicators = Readonly<Record<string, Indicator<unknown>>>
 
-/** Values of a strategy's indicators for one token, by name; undefined until there were enough bars. */
+/** Values of a strategy's indicators for one token, by name; undefined before there are enough bars. */
 export type IndicatorValues<I extends Indicators> = {
   readonly [K in keyof I]: I[K] extends Indicator<infer V> ? V | undefined : never
 }
@@ -32,7 +32,7 @@ export type NoIndicators = Record<never, never>
 /** Figure of a bar that an indicator reads. */
 export type BarFigure = 'open' | 'high' | 'low' | 'close' | 'volumeSol' | 'trades' | 'buys' | 'sells'
 
-/** Reads a figure of a bar. A switch is several times as fast as `bar[figure]` when indicators read different ones. */
+/** Reads a figure of a bar. A switch is several times as fast as `bar[figure]` if indicators read different figures. */
 export function figureOf(bar: Bar, figure: BarFigure): number {
   switch (figure) {
     case 'close':
@@ -54,7 +54,8 @@ export function figureOf(bar: Bar, figure: BarFigure): number {
   }
 }
 
-/** Places of the figures of a bar in memory; the numbers of prints share a place, and have numbers of their own. */
+/** Offsets of the figures of a bar in memory. The numbers of prints share one offset, so they have numbers of their own
+ *  here. */
 const FIGURES: Readonly<Record<BarFigure, number>> = {
   ...{ open: OPEN, high: HIGH, low: LOW, close: CLOSE, volumeSol: VOLUME },
   ...{ buys: 5, sells: 6, trades: 7 },

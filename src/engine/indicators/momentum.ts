@@ -6,12 +6,12 @@ import { NumberIndicator } from './number-indicator.ts'
 import { highestOf, lowestOf, meanOf } from './window.ts'
 
 /** Relative strength index by Wilder, 0 to 100 percent; 100 if no bar fell. `bars`: number of bars, 2 to 10,000. It
- *  needs one bar more. Throws RangeError for another number. */
+ *  needs `bars` + 1 bars. Throws RangeError for another number. */
 export function rsi(width: Width, bars = 14, of: BarFigure = 'close'): Indicator<number> {
   return new Rsi(width, readBars(bars, 'rsi', 2), readFigure(of, 'rsi'))
 }
 
-/** Its numbers: the last value, the averages of gains and of losses. */
+/** The state: the last value, and the averages of gains and of losses. */
 class Rsi extends NumberIndicator<number> {
   readonly #bars: number
   readonly #figure: number
@@ -55,7 +55,7 @@ export function macd(width: Width, fast = 12, slow = 26, signal = 9, of: BarFigu
   return new MacdIndicator(width, { fast, slow, signal: readBars(signal, 'macd') }, readFigure(of, 'macd'))
 }
 
-/** Its numbers: the fast average, the slow one, the signal. */
+/** The state: the fast average, the slow one, and the signal. */
 class MacdIndicator extends NumberIndicator<Macd> {
   readonly #bars: { readonly fast: number; readonly slow: number; readonly signal: number }
   readonly #figure: number
@@ -92,7 +92,7 @@ class MacdIndicator extends NumberIndicator<Macd> {
     return field === 0 ? macd : field === 1 ? average : macd - average
   }
 
-  /** Number of bars that are needed. */
+  /** Number of bars that the indicator needs. */
   get #least(): number {
     return this.#bars.slow + this.#bars.signal - 1
   }
@@ -104,19 +104,20 @@ function macdAt(memory: Float64Array, at: number): number {
 
 /** Values of `stochastic`. */
 export interface Stochastic {
-  /** Place of the close between the lowest low (0 percent) and the highest high (100 percent). */
+  /** Position of the close between the lowest low (0 percent) and the highest high (100 percent). */
   readonly k: number
   /** Average of `k`, percent. */
   readonly d: number
 }
 
 /** Stochastic oscillator over `bars` bars. `smooth`: number of bars of the average `d`. Both are 1 to 10,000. It needs
- *  `bars` + `smooth` - 1 bars. `k` is 0 while the range is empty. Throws RangeError for other numbers. */
+ *  `bars` + `smooth` - 1 bars. `k` is 0 if the highest high equals the lowest low. Throws RangeError for other
+ *  numbers. */
 export function stochastic(width: Width, bars = 14, smooth = 3): Indicator<Stochastic> {
   return new StochasticIndicator(width, readBars(bars, 'stochastic'), readBars(smooth, 'stochastic'))
 }
 
-/** Its number: the last `k`. Its windows: highs, lows, the last values of `k`. */
+/** The state: the last `k`, and windows of the highs, the lows and the last values of `k`. */
 class StochasticIndicator extends NumberIndicator<Stochastic> {
   readonly #bars: number
   readonly #smooth: number
@@ -155,7 +156,7 @@ class StochasticIndicator extends NumberIndicator<Stochastic> {
     return field === 0 ? (memory[at] as number) : meanOf(memory, at + 1 + 2 * this.#bars, this.#smooth)
   }
 
-  /** Number of bars that are needed. */
+  /** Number of bars that the indicator needs. */
   get #least(): number {
     return this.#bars + this.#smooth - 1
   }
@@ -190,12 +191,12 @@ class Roc extends NumberIndicator<number> {
 }
 
 /** Average true range by Wilder, SOL a token. `bars`: number of bars, 1 to 10,000. The range of a bar includes the
- *  distance from the close before it. Throws RangeError for another number. */
+ *  distance from the previous close. Throws RangeError for another number. */
 export function atr(width: Width, bars = 14): Indicator<number> {
   return new Atr(width, readBars(bars, 'atr'))
 }
 
-/** Its numbers: the last close, the average. */
+/** The state: the last close, and the average. */
 class Atr extends NumberIndicator<number> {
   readonly #bars: number
 

@@ -26,7 +26,7 @@ export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory 
     return []
   }
 
-  /** Number of the value after `count` bars, by its place among the fields; NaN if the bars are not enough. */
+  /** Returns a number of the value after `count` bars, by the index of its field; NaN if there are not enough bars. */
   numberOf(memory: Float64Array, at: number, room: number, count: number, _field: number): number {
     return (this.valueOf(memory, at, room, count) as number | undefined) ?? Number.NaN
   }
@@ -40,7 +40,7 @@ export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory 
   }
 }
 
-/** A state on its own, for an author's indicator that is made of others. */
+/** A state in an array of its own, for an author's indicator that is built from other indicators. */
 class SingleState<V> implements IndicatorState<V> {
   readonly #memory: IndicatorMemory
   readonly #bar = new Float64Array(BAR_DOUBLES)

@@ -2,8 +2,8 @@ import type { Bar } from '../../market/bar.ts'
 import type { Width } from '../../market/bar-width.ts'
 import { type BarFigure, figureOf, type Indicator, type IndicatorState } from './indicator.ts'
 
-/** A bar as the indicators of `trading-signals` take it: `open`, `high`, `low` and `close` in SOL a token, `volume` in
- *  SOL. */
+/** A bar in the form that the indicators of `trading-signals` expect: `open`, `high`, `low` and `close` in SOL a token,
+ *  `volume` in SOL. */
 export interface Candle {
   readonly open: number
   readonly high: number
@@ -12,11 +12,11 @@ export interface Candle {
   readonly volume: number
 }
 
-/** An indicator as the package `trading-signals` makes it. */
+/** An indicator in the form of the package `trading-signals`. */
 export interface Signal<In, V> {
-  /** Adds the next input. Returns the value so far, null without one. */
+  /** Adds the next input. Returns the value so far; null if there is none. */
   add(input: In): V | null
-  /** Whether there were enough values. */
+  /** Whether the indicator has received enough inputs. */
   readonly isStable: boolean
 }
 

@@ -1,5 +1,5 @@
-// Windows of last values: rings in the memory of a state. `at`: place of the ring. The functions read a full ring of
-// `length` values.
+// Functions over windows of last values. A window is a ring in the memory of a state, which begins at `at`. The
+// functions read a full ring of `length` values.
 
 export function sumOf(memory: Float64Array, at: number, length: number): number {
   let sum = 0
@@ -11,7 +11,7 @@ export function meanOf(memory: Float64Array, at: number, length: number): number
   return sumOf(memory, at, length) / length
 }
 
-/** Standard deviation of all values (not of a sample). */
+/** Standard deviation of the values as a whole population, not of a sample. */
 export function deviationOf(memory: Float64Array, at: number, length: number, mean: number): number {
   let squares = 0
   for (let index = at; index < at + length; index++) {
@@ -33,7 +33,7 @@ export function lowestOf(memory: Float64Array, at: number, length: number): numb
   return lowest
 }
 
-/** Mean with the weights 1 for the oldest value, 2 for the next, and so on. `oldest`: place of the oldest value in the
+/** Mean with the weights 1 for the oldest value, 2 for the next, and so on. `oldest`: index of the oldest value in the
  *  ring. */
 export function weightedMeanOf(memory: Float64Array, at: number, length: number, oldest: number): number {
   let sum = 0

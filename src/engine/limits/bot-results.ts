@@ -83,7 +83,8 @@ export class BotResults {
   }
 
   /** Ends a pause, and measures the drawdown from the present result (`sluice resume`). A position of unknown value
-   *  counts at its cost. If it counted as lost, the return of its price would make room for another loss. */
+   *  counts at its cost. If it counted as lost, the limit would allow another loss of this size once its price is known
+   *  again. */
   forgive(scope: LimitScope): void {
     const { sums } = scope
     const here = sums.realizedLamports + Math.min(0, this.#unrealized(scope, this.#forgiven))
@@ -121,8 +122,8 @@ export class BotResults {
   }
 }
 
-/** Raises the peak of the result. A peak below the realized result comes from `forgive`, which left out losses of open
- *  positions. It rises as these positions recover, so that the same loss cannot be forgiven twice. */
+/** Raises the peak of the result. The peak is below the realized result if `forgive` measured it without the losses of
+ *  open positions. It rises as these positions recover, so that the same loss is not forgiven twice. */
 function raisePeak(sums: ResultSums, result: number): void {
   const peak = Math.min(result, sums.realizedLamports)
   if (peak > sums.peakLamports) sums.peakLamports = lamports(peak)

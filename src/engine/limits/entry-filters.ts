@@ -6,8 +6,8 @@ import { poolSol } from '../../solana/pool-depth.ts'
 import { LEAST_PERCENT, LEAST_SECONDS, LEAST_SOL, MOST_POOL_SOL } from '../setting-bounds.ts'
 import { rowsOf, type SettingRow, settingsFrom } from './setting-rows.ts'
 
-/** Rules for the tokens that a bot may buy. A list is the path of its file, as written in the configuration. null means
- *  that the filter is not set. */
+/** Rules for the tokens that a bot may buy. A list is the path of its file, as written in the configuration. null: the
+ *  filter is not set. */
 export interface EntryFilters {
   readonly denyMints: string | null
   readonly allowMints: string | null

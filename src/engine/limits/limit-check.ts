@@ -17,8 +17,7 @@ export interface Buyer {
   readonly wallet: LimitScope
 }
 
-/** Refuses buys that break a limit of the bot, break a limit of its wallet, or exceed the free balance. Only an
- *  operator can lift a refusal. */
+/** Refuses buys that break a limit of the bot, break a limit of its wallet, or exceed the free balance. */
 export class LimitCheck {
   readonly #state: EngineState
   readonly #results: BotResults

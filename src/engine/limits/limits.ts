@@ -10,7 +10,7 @@ import { rowsOf, type SettingRow, settingsFrom } from './setting-rows.ts'
 /** Bounds that a strategy cannot exceed. JSON has no Infinity, so a bound that is not set is null. */
 export interface Limits {
   readonly maxLamportsPerOrder: Lamports | null
-  /** Smallest buy. The bound exists because fees weigh more the smaller a buy is. */
+  /** Smallest buy. The bound exists because fees are a larger share of a small buy. */
   readonly minLamportsPerOrder: Lamports | null
   /** Upper bound of the slippage that a buy may accept. */
   readonly maxSlippagePercent: number | null
@@ -63,8 +63,7 @@ export interface LimitUse extends Losses {
   readonly openPositions: number
   /** Whether the buy would open a position. */
   readonly newPosition: boolean
-  /** SOL at risk in this mint. No open buy of the mint can be missing here, because it would occupy the lane of this
-   *  buy. */
+  /** SOL at risk in this mint. The mint has no open buy, because that buy would occupy the lane of this one. */
   readonly mintLamports: number
   /** SOL at risk in tokens of the same creator, plus the SOL that open buys and buys with an unknown outcome ask
    *  for. */
@@ -75,7 +74,7 @@ export interface LimitUse extends Losses {
   readonly hourLamports: number
   /** SOL that the buys since 00:00 UTC asked for. */
   readonly todayLamports: number
-  /** Returns the time at which the hour has room for the buy; undefined if it never has. */
+  /** Returns the time at which the hourly limit has room for the buy; undefined if it never will. */
   readonly hourFreesAt: () => Millis | undefined
 }
 
@@ -177,8 +176,8 @@ export const LIMITS = {
     refuse: (bound, { amount, hourLamports, hourFreesAt, now }, name) => {
       if (hourLamports + amount <= bound) return undefined
       const freesAt = hourFreesAt()
-      const when = freesAt === undefined ? 'never' : `at ${formatInstant(freesAt, now)}`
-      const reason = `${sol(hourLamports)} of ${sol(bound)} SOL per hour are used (${name}); ${sol(amount)} more fit ${when}`
+      const when = freesAt === undefined ? 'never fits' : `fits at ${formatInstant(freesAt, now)}`
+      const reason = `${sol(hourLamports)} of ${sol(bound)} SOL per hour are used (${name}); a buy of ${sol(amount)} SOL ${when}`
       return { code: 'HOUR_LIMIT', reason }
     },
     problem: oneBuyFits,
@@ -328,7 +327,7 @@ function exposed(
   name: string,
 ): Refusal | undefined {
   if (used + amount <= bound) return undefined
-  const reason = `${sol(used)} of ${sol(bound)} SOL are at risk ${where} (${name}), so ${sol(amount)} more do not fit; sell first`
+  const reason = `${sol(used)} of ${sol(bound)} SOL are at risk ${where} (${name}), so a buy of ${sol(amount)} SOL does not fit; sell first`
   return { code, reason }
 }
 
@@ -343,7 +342,7 @@ function resetOf(now: Millis): string {
   return formatInstant(endOfDay(now), now)
 }
 
-/** Returns a text about losses that a price may undo, and about losses that count again every day. */
+/** Returns a text about losses that a new price may reverse, and about losses that count again every day. */
 function withoutPrice({ unknownPositions, deadPositions }: Losses): string {
   const [unknown, dead] = [unknownPositions(), deadPositions()]
   const tokens = (count: number): string => `; ${count} held token${count === 1 ? ' has' : 's have'}`

@@ -7,8 +7,8 @@ import type { OrderSettings, Plan } from '../settings.ts'
 
 /** Upper bound of the priority fee `auto`: the maximum in the service's document. */
 export const MOST_PRIORITY_FEE = solToLamports(0.01)
-/** Assumed share of a trade that the service keeps. The document names no fee; comparable services take 0.5 to 1
- *  percent. */
+/** Assumed share of a trade that the service keeps. The service's document names no fee; comparable services take 0.5
+ *  to 1 percent. */
 const SERVICE_FEE = 0.01
 /** Lowest priority fee that the service's document allows in a request. */
 export const LEAST_PRIORITY_FEE = lamports(10_000)

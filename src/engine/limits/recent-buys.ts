@@ -4,8 +4,8 @@ import { isOpen, type Order, type OrderState } from '../order.ts'
 /** Expired entries are removed once there are this many of them, and at least as many as current entries. */
 const PLACES_KEPT = 1_024
 
-/** SOL that a buy of the last hour asked for. It counts from the acceptance of the order, while the order is open, and
- *  after its fill. It also counts in an unknown state, because the order may have executed. */
+/** SOL that a buy of the last hour asked for. It counts from the acceptance of the order until the hour ends, unless
+ *  the order proves not to have executed. */
 export interface Spend {
   readonly orderId: string
   readonly account: string
@@ -25,7 +25,7 @@ export interface DaySpend {
 
 /** Spending of one bot. */
 export class BotSpending {
-  /** Entries, oldest first. Those before `#first` were older than an hour at the last query. */
+  /** Entries, oldest first. At the last query, those before `#first` were older than an hour. */
   readonly #spends: Spend[] = []
   /** The entries from `#first` on, by order. */
   readonly #byOrder = new Map<string, Spend>()
@@ -115,8 +115,8 @@ export class Spending {
   }
 
   /** Applies a new state of an order. An order that did not execute stops counting, and counts again if it proves to
-   *  have executed. `order` and its former state `before` are passed if they are known: most changes of state change
-   *  nothing here, and the look-up can then be skipped. */
+   *  have executed. Callers pass `order` and its former state `before` if they know them: most changes of state have no
+   *  effect here, and the look-up can then be skipped. */
   follow(orderId: string, state: OrderState, order: Order | undefined, before: OrderState | undefined): void {
     const counts = doesCount(state)
     if (before !== undefined && doesCount(before) === counts) return
@@ -173,7 +173,7 @@ export function asSpend({ id, account, bot, time, size }: Order, counts: boolean
   return { orderId: id, account, bot, time, lamports: size.kind === 'sol' ? size.lamports : lamports(0), counts }
 }
 
-/** Returns the time at which the hourly budget of these bots has room for `amount`; undefined if `amount` exceeds the
+/** Returns the time at which the hourly limit of these bots has room for `amount`; undefined if `amount` exceeds the
  *  limit. */
 export function hourFreesAt(
   bots: readonly BotSpending[],

@@ -2,10 +2,10 @@ import type { z } from 'zod'
 import { formatSol, type Lamports, lamportsToSol, solToLamports } from '../../base/units.ts'
 import { described, type KeyText } from '../key-text.ts'
 
-// Settings that a configuration gives key by key. Each has one row, and its schema, default, conversion to the engine's
-// units, sentence of `check` and messages of the engine are derived from this row.
+// Settings that a configuration sets key by key. The row of a setting gives its schema, its default, its conversion to
+// the engine's units, its sentence in `check`, and its messages.
 
-/** Unit in the YAML. The engine has lamports for `sol` and milliseconds for `seconds`. */
+/** Unit in the YAML. The engine uses lamports for `sol` and milliseconds for `seconds`. */
 export type SettingUnit = 'sol' | 'seconds' | 'percent' | 'count' | 'file' | 'choice'
 
 const UNIT_WORDS: Readonly<Partial<Record<SettingUnit, string>>> = {
@@ -21,7 +21,7 @@ export interface SettingRow<Value, Settings> {
   readonly unit: SettingUnit
   /** Description for people, in one sentence. */
   readonly about: string
-  /** What an absent key means, if `default` is null. */
+  /** Meaning of an absent key whose `default` is null. */
   readonly absent?: string
   /** Accepts the value as written, in the unit of the YAML. */
   readonly schema: z.ZodType

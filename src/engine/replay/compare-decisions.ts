@@ -89,8 +89,8 @@ function differ(at: Pick<Decided, 'seq' | 'time'>, expected: string, got: Decide
   return { seq: at.seq, field, expected, got: got.text }
 }
 
-/** A decision read from a run's journal, without numbers that differ between runs: an order, a refusal, a cancellation,
- *  an alarm or a note. */
+/** A decision read from a run's journal, without the numbers that differ between runs. It is an order, a refusal, a
+ *  cancellation, an alarm or a note. */
 export interface Decision {
   readonly time: Millis
   readonly kind: string

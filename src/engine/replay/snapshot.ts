@@ -31,7 +31,7 @@ export interface Snapshot {
 }
 
 /** Replays a recorded segment up to `time` and inspects one token. Decisions are discarded. `strategies` must be those
- *  of the recording; with silent strategies in their place, the state that the bots kept is unknown. */
+ *  of the recording; if silent strategies replace them, the bots' state is unknown. */
 export function snapshotAt(
   entries: Iterable<Entry>,
   mints: Mints,
@@ -61,7 +61,7 @@ export function snapshotAt(
   }
 }
 
-/** Returns a strategy without requests, which takes the place of a strategy that no longer exists. */
+/** Returns a strategy that makes no requests, to replace a strategy that no longer exists. */
 export function silentStrategy(name: string): Strategy {
   const params = { parse: (value: unknown) => value } as Strategy['params']
   return { name, about: '', params, keys: [], start: () => ({}) }
@@ -126,7 +126,7 @@ class SegmentReplay {
 interface Observation {
   readonly bot: Bot
   readonly keys: readonly string[]
-  /** Returns the number of rows of the token so far. */
+  /** Returns the number of rows of the token that the strategy has received. */
   readonly shown: () => number
 }
 

@@ -25,7 +25,7 @@ const KEYS: Readonly<Record<SealedTable, readonly string[]>> = {
 export function* brokenSeals(db: Database): Generator<Finding, void, undefined> {
   for (const table of Object.keys(SEALED) as SealedTable[]) {
     const columns: readonly string[] = SEALED[table]
-    // Times of the machine's clock may exceed the integers that a double represents exactly.
+    // Times of the machine's clock may exceed the largest integer that a double represents exactly.
     const rows = db
       .prepare(`SELECT ${columns.join(', ')}, checksum FROM ${table}`)
       .raw()

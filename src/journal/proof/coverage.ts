@@ -1,6 +1,6 @@
 import type { SealedTable } from '../schema/seals.ts'
 
-/** How `sluice replay` proves the rows of a table.
+/** The ways in which `sluice replay --verify` proves the rows of a table.
  *  - repeated: the rows are computed again from the recorded inputs and decisions, and compared column by column.
  *  - sealed: the rows come from outside of the engine. Each has a checksum, and other rows refer to it or count it.
  *  - tape: each block has checksums and continues the block before it.

@@ -20,7 +20,7 @@ interface BlockHead {
 const HEADS =
   'SELECT segment, first_seq, last_seq, last_time, rows, rows_before, runs, day FROM blocks ORDER BY last_seq'
 
-/** Yields the blocks whose bytes were changed, or that do not continue the block before them. */
+/** Yields the blocks whose bytes were changed, or that do not continue the previous block. */
 export function* damagedBlocks(db: Database, tape: TapeReader): Generator<Finding, void, undefined> {
   const segmentAt = db.prepare('SELECT coalesce(max(number), 0) FROM segment WHERE seq <= ?').pluck()
   const dropped = db.prepare(`SELECT value FROM counter WHERE name = '${TAPE_DROPPED}'`).pluck().get()
@@ -32,9 +32,9 @@ export function* damagedBlocks(db: Database, tape: TapeReader): Generator<Findin
     const rowsBefore = before === undefined ? undefined : before.rows_before + before.rows
     const isCounted = head.rows_before === (rowsBefore ?? (dropped === undefined ? 0 : head.rows_before))
     const problem = !isCounted
-      ? 'rows_before is not the number of rows before it'
+      ? 'rows_before is not the number of rows before the block'
       : head.segment !== segmentAt.get(head.first_seq)
-        ? 'segment is not the one in which its seqs are'
+        ? 'segment is not the segment that contains its seqs'
         : head.day !== null && unreadable.has(head.day)
           ? ''
           : damageOf(tape, head)
@@ -56,7 +56,7 @@ function damageOf(tape: TapeReader, { first_seq, last_seq, last_time, rows, runs
   try {
     for (const block of tape.blocks(new Mints(), { from: last_seq, to: Math.max(first_seq, last_seq) })) {
       block.readRest()
-      if (block.runs.length !== runs) return 'its number of runs is not that of table run'
+      if (block.runs.length !== runs) return 'its number of runs differs from the table run'
       if (block.lastSeq !== last_seq) return 'its runs do not end with last_seq'
       return block.time[rows - 1] === last_time ? '' : 'last_time is not the time of its last row'
     }

@@ -1,7 +1,7 @@
 /** A row that the rest of the journal contradicts. */
 export interface Finding {
   readonly table: string
-  /** Key of the row, to be read by the user: `signature 5K..., order_id o12`. */
+  /** Key of the row in a form for people: `signature 5K..., order_id o12`. */
   readonly row: string
   /** The contradiction, as a clause: `the row is missing`. */
   readonly problem: string

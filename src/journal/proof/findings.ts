@@ -9,7 +9,7 @@ import { missingRows } from './missing-rows.ts'
 import { unlikeImplied } from './unlike-implied.ts'
 
 /** Yields every row of a journal that contradicts the rest of its record; coverage.ts says how each table is checked.
- *  Does not check whether the engine would decide again as recorded, which only a replay shows. Call it on a
+ *  Does not check whether the engine would make the recorded decisions again; only a replay can show this. Call it on a
  *  snapshot. */
 export function* findingsOf(db: Database, tape: TapeReader): Generator<Finding, void, undefined> {
   yield* changedRows(db, tape)
@@ -26,7 +26,7 @@ function* readable(step: Generator<Finding, void, undefined>): Generator<Finding
   try {
     yield* step
   } catch (error) {
-    // The checksum of this row does not match either, so another finding names the row.
+    // This row also has a wrong checksum, so another finding names it.
     if (!(error instanceof SqliteError) || !error.message.includes('malformed JSON')) throw error
     yield {
       table: 'any',

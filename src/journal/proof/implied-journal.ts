@@ -12,7 +12,7 @@ import type { Finding } from './finding.ts'
 
 type Db = Database.Database
 
-/** Selects the inputs and outputs that change a table other than their own. */
+/** Selects the inputs and outputs that change a table other than the one in which they are stored. */
 const EFFECTIVE = `
 SELECT 'input' AS stream, segment, seq, -1 AS n, time, json FROM input WHERE kind IN ('report', 'timer')
 UNION ALL

@@ -22,7 +22,7 @@ const RULES: readonly { readonly table: string; readonly sql: string; readonly p
     table: 'posting',
     sql: `SELECT 'id ' || id FROM posting o WHERE standing = 0 AND reverses IS NULL
       AND NOT EXISTS (SELECT 1 FROM posting r WHERE r.reverses = o.id)`,
-    problem: 'no posting reverses it, although it does not stand any more',
+    problem: 'no posting reverses it, although it is no longer valid',
   },
   {
     table: 'audited',

@@ -9,8 +9,8 @@ interface Range {
   readonly to: Seq
 }
 
-/** Selects these ranges. Every start, input and market row has a seq of its own. The tape that was dropped, and rows
- *  that a full disk lost, are recorded as ranges. */
+/** Selects these ranges. Every start, input and market row has a seq of its own. For dropped tape, and for rows that a
+ *  full disk lost, the journal has a record of the range. */
 const ACCOUNTED = `
 SELECT 1 AS "from", value AS "to" FROM counter WHERE name = '${TAPE_DROPPED}'
 UNION ALL SELECT seq, seq FROM segment
@@ -36,12 +36,12 @@ function* missingSeqs(db: Database): Generator<Finding, void, undefined> {
     yield {
       table: 'segment',
       row: `number ${number}`,
-      problem: `${problem}, and the process ended in order after them`,
+      problem: `${problem}, although the process ended in an orderly way after them`,
     }
   }
 }
 
-/** Says why seqs of a segment are missing. */
+/** Returns the reason why seqs of a segment are missing. */
 export function lackOf(db: Database, firstSeq: Seq, lastSeq: Seq): string {
   const lost = db.prepare('SELECT 1 FROM missing WHERE first_seq BETWEEN ? AND ?').get(firstSeq, lastSeq)
   if (lost !== undefined) return 'a full disk lost a part of its record'
@@ -64,7 +64,7 @@ const COUNTED: readonly { readonly table: string; readonly sql: string }[] = [
   { table: 'posting', sql: 'SELECT id AS n FROM posting' },
 ]
 
-/** Tables whose rows have a place within a group. The places count up without a gap. */
+/** Tables whose rows have a position within a group. The positions count up without a gap. */
 const PLACED: readonly { readonly table: string; readonly sql: string; readonly first: number }[] = [
   {
     table: 'attempt',
@@ -79,7 +79,7 @@ const PLACED: readonly { readonly table: string; readonly sql: string; readonly 
   },
 ]
 
-/** Rows that rows of other tables refer to. */
+/** Rows to which rows of other tables refer. */
 const NAMED: readonly { readonly table: string; readonly by: string; readonly sql: string }[] = [
   {
     table: 'attempt',
@@ -139,7 +139,7 @@ export function* missingRows(db: Database): Generator<Finding, void, undefined> 
     let next = 1
     for (const n of db.prepare(`${sql} ORDER BY n`).pluck().iterate() as IterableIterator<number>) {
       for (; next < n; next++)
-        yield { table, row: `number ${next}`, problem: 'the row is missing: numbers have no holes' }
+        yield { table, row: `number ${next}`, problem: 'the row is missing: the numbers must be consecutive' }
       next = n + 1
     }
   }
@@ -149,9 +149,9 @@ export function* missingRows(db: Database): Generator<Finding, void, undefined> 
     )
     for (const { name, n, place } of rows.iterate() as IterableIterator<{ name: string; n: number; place: number }>)
       if (n !== place)
-        yield { table, row: `${name}, number ${place}`, problem: 'the row is missing: numbers have no holes' }
+        yield { table, row: `${name}, number ${place}`, problem: 'the row is missing: the numbers must be consecutive' }
   }
   for (const { table, by, sql } of NAMED)
     for (const id of db.prepare(sql).pluck().iterate() as IterableIterator<string>)
-      yield { table, row: id, problem: `the row is missing, but ${by} names it` }
+      yield { table, row: id, problem: `the row is missing, but ${by} refers to it` }
 }

@@ -6,7 +6,7 @@ import { type Finding, keyText, shown } from './finding.ts'
 interface Repeated {
   readonly table: string
   readonly key: readonly string[]
-  /** Condition for the rows that are compared; if absent, all rows are. */
+  /** Condition for the rows that are compared; if absent, all rows are compared. */
   readonly where?: string
   /** SQL condition that finds a row by its key; if absent, the columns of the key are compared. */
   readonly find?: string
@@ -30,8 +30,8 @@ const MONEY: readonly Repeated[] = [
   { table: 'past_position', key: ['rowid'] },
   { table: 'conditional_order', key: ['number'], find: flagged('open', 'number') },
   { table: 'counter', key: ['name'], where: `name <> '${TAPE_DROPPED}'` },
-  // Openings are proved by the sums (ledger-sums.ts). `id` is not compared, because a posting is numbered in the order
-  // in which its evidence arrived.
+  // The sums (ledger-sums.ts) prove the openings. `id` is not compared, because postings are numbered in the order in
+  // which their evidence arrived.
   {
     table: 'posting',
     key: ['signature', 'account', 'order_id'],
@@ -41,8 +41,8 @@ const MONEY: readonly Repeated[] = [
   },
 ]
 
-/** Tables that are compared only if no disk was full: a full disk drops some decisions on these tables, but not the
- *  rows that the decisions changed. */
+/** Tables that are compared only if no disk was full. A full disk may prevent the record of a decision on these tables,
+ *  but not the change of their rows. */
 const IDLE: readonly Repeated[] = [
   { table: 'account', key: ['account'] },
   { table: 'bot', key: ['account', 'bot'] },
@@ -136,7 +136,7 @@ function* changedSchema(recorded: Database, implied: Database): Generator<Findin
     const found = find.get(type, name)
     if (found === undefined) yield missing('sqlite_schema', `${type} ${name}`)
     else if (plainSql(found as string) !== plainSql(sql)) {
-      const problem = 'its definition is not the one of this schema version'
+      const problem = 'its definition differs from that of this schema version'
       yield { table: 'sqlite_schema', row: `${type} ${name}`, problem }
     }
   }
@@ -144,7 +144,7 @@ function* changedSchema(recorded: Database, implied: Database): Generator<Findin
   const known = new Set(implied.prepare(`SELECT name FROM sqlite_schema WHERE type = 'trigger'`).pluck().all())
   for (const name of triggers)
     if (!known.has(name)) {
-      const problem = 'Sluice has no trigger of this name: it may change rows during their write'
+      const problem = 'Sluice has no trigger of this name; such a trigger may change rows while they are written'
       yield { table: 'sqlite_schema', row: `trigger ${name}`, problem }
     }
 }

@@ -1,21 +1,22 @@
 import type { Database } from 'better-sqlite3'
 import type { Seq } from '../../base/units.ts'
 
-/** Most outputs that the index contains: the last ones. */
+/** Maximum number of outputs in the index: the newest ones. */
 const MOST_OUTPUTS = 500_000
 
-/** Key of the outputs that may name an order or a mint in their text: remarks of strategies, and conditional orders. */
+/** Key of the outputs whose text may name an order or a mint: remarks of strategies, and conditional orders. */
 export const UNNAMED = ''
 
-/** Number of a report in the index. Outputs of the same seq may have the same key. */
+/** Value of `n` for a report in the index. */
 export const REPORT_N = -1
 
 const ORDER_ID = `substr(json, instr(json, '"orderId":"') + 11,
   instr(substr(json, instr(json, '"orderId":"') + 11, 40), '"') - 1)`
 
-/** Places of the outputs and reports that explain a token or an order, in a temporary table of the reader. The journal
- *  itself has no such index, because an index would add a page to the commit of every order. Each use adds the
- *  rows that were written since the last one. Outputs older than the last half million are not in the index. */
+/** Positions of the outputs and reports that explain a token or an order, in a temporary table of the reader. The
+ *  journal itself has no such index, because an index would add a page to the commit of every order. Each use of the
+ *  index first adds the rows that were written since the last use. Outputs older than the last half million are not in
+ *  the index. */
 export class DecisionIndex {
   readonly #db: Database
   #upTo: Seq | undefined
@@ -26,7 +27,7 @@ export class DecisionIndex {
     db.exec('CREATE TEMP TABLE place (key TEXT, seq INTEGER, n INTEGER, PRIMARY KEY (key, seq, n)) WITHOUT ROWID')
   }
 
-  /** Call it on the snapshot on which the index is used. */
+  /** Adds new rows. Call it on the snapshot on which the index is used. */
   refresh(): void {
     const last =
       this.#db

@@ -35,7 +35,7 @@ export interface RecordedFill {
 /** A position in its last state: when it closed, or now if it is open. */
 export interface RecordedPosition {
   readonly position: Position
-  /** When the position closed; null while it is held. */
+  /** Seq and time of the closing; null while the position is held. */
   readonly closed: { readonly seq: Seq; readonly time: Millis } | null
 }
 
@@ -90,8 +90,8 @@ const INPUT = 'SELECT seq, time, json FROM input'
  *  page to the commit of every order. So a query may scan a whole table, unless the reader keeps a `DecisionIndex`. */
 export class History {
   readonly #db: Database
-  /** SQL of the outputs with a key of the index, and of the reports of an order. Both have one parameter, and contain
-   *  at least the rows that name it. */
+  /** SQL of the outputs with a key of the index, and SQL of the reports of an order. Both have one parameter. They
+   *  select at least the rows that name the key. */
   readonly #outputs: string
   readonly #reports: string
 
@@ -243,8 +243,8 @@ export class History {
       .get(mint, mint, 0, to, bot)
   }
 
-  /** First alarm between a seq and a time that says that the bot's strategy threw or was stopped; undefined if there is
-   *  none. */
+  /** First alarm, between a seq and a time, that reports that the bot's strategy threw or was stopped; undefined if
+   *  there is none. */
   breakOf(bot: string, from: Seq, to: Millis): { time: Millis; reason: string } | undefined {
     return this.#db
       .prepare<[Seq, Millis, string], { time: Millis; reason: string }>(

@@ -34,7 +34,7 @@ export const LEDGER_LABELS: Readonly<Record<string, string>> = {
 /** The ledger of one account. */
 export interface AccountLedger {
   readonly account: string
-  /** Balance that all postings together give: the negative sum of `lines`. */
+  /** Balance that follows from all postings: the negative sum of `lines`. */
   readonly walletLamports: Lamports
   readonly lines: LedgerLines
   /** Cost of failed transactions. This amount is also included in `lines`. */
@@ -49,7 +49,7 @@ export interface LedgerAudit {
   readonly time: Millis | null
   /** Balance that was read from the chain, or on paper the balance in the engine. */
   readonly walletLamports: Lamports
-  /** Balance that the ledger gives up to that slot. */
+  /** Balance that follows from the postings up to that slot. */
   readonly ledgerLamports: Lamports
   /** Difference of the two balances, which no posting explains. */
   readonly remainderLamports: Lamports
@@ -90,7 +90,8 @@ export function accountLedgers(db: Database): AccountLedger[] {
   })
 }
 
-/** Lines of an account that are not 0. An amount outside of trades is named after the kind of its posting. */
+/** Lines of an account that are not 0. An amount that does not belong to a trade has the kind of its posting as its
+ *  line. */
 function linesOf(db: Database, row: { account: string } & Record<string, Lamports>): LedgerLines {
   const others = db
     .prepare('SELECT kind, sum(other) AS other FROM posting WHERE account = ? AND other <> 0 GROUP BY kind')
@@ -158,7 +159,7 @@ export interface MovementCursor {
 /** What changed in the movements since a cursor. A movement replaces the earlier one with its key. */
 export interface MovementNews {
   readonly changed: readonly { readonly key: string; readonly movement: Movement }[]
-  /** Keys of movements that no longer stand. */
+  /** Keys of movements that are no longer valid. */
   readonly gone: readonly string[]
   readonly upTo: MovementCursor
 }
@@ -171,7 +172,7 @@ type FailedPosting = Omit<Extract<Movement, { kind: 'failed' }>, 'kind'> & {
 }
 
 /** Fills with the reasons of their orders, fees of failed transactions, and movements without an order. Each change of
- *  a fill's amounts makes a posting, so the postings since the cursor name the fills that changed. */
+ *  a fill's amounts adds a posting, so the postings since the cursor name the changed fills. */
 export function movementNews(db: Database, since: MovementCursor): MovementNews {
   const last = (sql: string): number => (db.prepare(sql).pluck().get() as number | null) ?? 0
   const upTo = { posting: last('SELECT max(id) FROM posting'), seq: last('SELECT max(seq) FROM input') }
@@ -227,7 +228,8 @@ export interface BotLines {
   readonly lines: LedgerLines
 }
 
-/** Sums over the postings after one and up to another. Postings are only added, so sums of ranges add up. */
+/** Sums over the postings after number `after` and up to number `upTo`. Postings are only added, so sums of consecutive
+ *  ranges can be added. */
 export function botLines(db: Database, after: number, upTo: number): BotLines[] {
   const sums = LINES.map((line) => `sum(${line}) AS ${line}`).join(', ')
   const rows = db

@@ -39,12 +39,12 @@ export interface LogRow {
   readonly output: Output
 }
 
-/** Rows of a log page that are wanted; undefined: all. */
+/** Filter for the lines of the log; an undefined field selects all. */
 export interface LogFilter extends ListFilter {
   readonly kinds: readonly LogKind[]
 }
 
-/** Rows of a list that are wanted; undefined: all. */
+/** Filter for the rows of a list; an undefined field selects all. */
 export interface ListFilter {
   readonly bot: string | undefined
   readonly mint: string | undefined
@@ -68,7 +68,7 @@ export interface PastPosition {
   readonly netSol: number
 }
 
-/** A time without market data. `keys`: the missed keys of the feed; empty if rows were not recorded. */
+/** A time without market data. `keys`: subscription keys without data; empty if no rows were recorded at all. */
 export interface MarketGap {
   readonly from: Millis
   readonly to: Millis
@@ -83,7 +83,7 @@ export const ORDER_COLUMNS = `'o' || number AS id, bot, mint, side, state, code,
   time, json_extract(json, '$.price') AS price, coalesce(json_extract(json, '$.tag'), '') AS tag`
 export const CONDITIONAL_COLUMNS = 'id, bot, mint, side, state, code, reason, time, price, tag'
 
-/** Most outputs that one page of the log reads. */
+/** Maximum number of outputs that one page of the log reads. */
 const MOST_READ = 20_000
 
 /** Reads the journal's lists in pages, newest first. Each page reads a bounded number of rows. */
@@ -94,8 +94,8 @@ export class Pages {
     this.#db = db
   }
 
-  /** Lines of the log before an output. `end`: the oldest output that was read if the page ends before the journal
-   *  does; undefined if there are no older lines. */
+  /** Lines of the log before an output. `end`: the oldest output that was read, if there may be older lines; undefined
+   *  if there are none. */
   log(
     { kinds, bot, mint }: LogFilter,
     before: readonly [Seq, number],
@@ -151,8 +151,8 @@ export class Pages {
       .all(mint, limit)
   }
 
-  /** Fills that no fork has reversed, in the order in which they were recorded. The ledger has a posting for each, and
-   *  its numbers are the only order that the journal has an index for. */
+  /** Fills that no fork has reversed, in the order in which they were recorded. The order comes from the numbers of
+   *  their postings in the ledger, because the journal has no other index for it. */
   fills(filter: ListFilter, [before]: readonly number[], limit: number): Page<FillRow> {
     const found = this.#db
       .prepare<[object], FillTableRow & { readonly rowid: number }>(
@@ -210,7 +210,7 @@ function where({ bot, mint }: ListFilter, table = ''): string {
   return `${bot === undefined ? '' : `AND ${table}bot = @bot `}${mint === undefined ? '' : `AND ${table}mint = @mint`}`
 }
 
-/** Later rows first. Orders of one time are in the order of their numbers. */
+/** Sorts later rows first, and rows of the same time by their numbers. */
 function newestFirst(one: OrderRow, other: OrderRow): number {
   return other.time - one.time || one.id.charCodeAt(0) - other.id.charCodeAt(0) || numberOf(other) - numberOf(one)
 }
@@ -219,7 +219,7 @@ function numberOf({ id }: OrderRow): number {
   return Number(id.slice(1))
 }
 
-/** The first `limit` rows; one more row shows that another page follows. */
+/** Returns the first `limit` rows as a page. If one more row was found, another page follows. */
 function pageOf<Found extends { readonly rowid: number }, Row>(
   found: readonly Found[],
   limit: number,

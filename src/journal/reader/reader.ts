@@ -69,7 +69,7 @@ export interface ListedPosition extends PositionRow {
   readonly price: number
 }
 
-/** Best and worst profit of a closed position, had it been sold at a moment while it was held. */
+/** Best and worst profit that a closed position would have had, if it had been sold at a moment while it was held. */
 export interface ClosedMarks {
   readonly account: string
   readonly mint: string
@@ -83,12 +83,12 @@ export interface ClosedMarks {
 
 /** Results of each bot in each account, without the value of open positions. */
 export interface PastResults {
-  /** Time of the first start; null without one. */
+  /** Time of the first start; null if there was no start. */
   readonly since: Millis | null
   readonly bots: readonly {
     readonly account: string
     readonly bot: string
-    /** Lamports: profit of the sales before network fees and rent, and these fees, including those of failed
+    /** In lamports: profit of the sales before network fees and rent; and these costs, including those of failed
      *  transactions. */
     readonly realized: number
     readonly fees: number
@@ -96,7 +96,8 @@ export interface PastResults {
     readonly dayFees: number
     /** The part of `dayFees` that is rent. */
     readonly dayRent: number
-    /** Number of positions that were bought and closed, and of those that earned more than their fees and rent. */
+    /** Number of positions that were bought and closed, and number of those that earned more than their fees and
+     *  rent. */
     readonly trades: number
     readonly won: number
   }[]
@@ -137,8 +138,8 @@ const TELEGRAM_UPDATES = `
   SELECT telegram_update AS "update" FROM commands WHERE time >= ? AND telegram_update IS NOT NULL`
 
 /** Opens a journal read-only; another process may be writing it. Throws SluiceError (exit 1) if the file is missing,
- *  corrupt, newer, or not a journal. Every method throws SluiceError if it finds the file corrupt. `mapped`: reads the
- *  tape through a memory map, see `MappedScan`. */
+ *  corrupt, newer, or not a journal. Every method throws SluiceError if it finds the file corrupt. `mapped`: whether to
+ *  read the tape through a memory map, see `MappedScan`. */
 export function openReader(path: string, { mapped = false } = {}): JournalReader {
   const db = openForReading(path)
   try {
@@ -163,7 +164,7 @@ export class JournalReader {
     this.#replay = new SegmentReplay(db, this.#tape)
   }
 
-  /** Closes the journal. Blocks that were read cannot load further columns and texts afterwards. */
+  /** Closes the journal. Afterwards, blocks that were read cannot load further columns and texts. */
   close(): void {
     this.#tape.close()
     this.#db.close()
@@ -193,8 +194,8 @@ export class JournalReader {
     })
   }
 
-  /** Time up to which the last recording saw the market: its end, or the begin of the interruption of the feed with
-   *  which the recording ended. 0 without a tape. */
+  /** Time up to which the last recording saw the market: its end, or the start of the interruption of the feed in which
+   *  the recording ended. 0 without a tape. */
   seenTo(): Millis {
     return this.#read(() => this.#db.prepare<[], Millis>(SEEN_TO).pluck().get() ?? 0)
   }
@@ -263,13 +264,13 @@ export class JournalReader {
     return this.#read(() => fillsFrom(this.#db, seq))
   }
 
-  /** Opens a snapshot that lasts until `close`. Later reads see the journal as of now, although a process may be
+  /** Opens a snapshot that lasts until `close`. Later reads see the journal in its present state, even if a process is
    *  writing it. */
   hold(): void {
     this.#read(() => this.#db.exec('BEGIN; SELECT 1 FROM segment LIMIT 1'))
   }
 
-  /** Says why a segment that is not complete cannot be replayed. */
+  /** Returns the reason why an incomplete segment cannot be replayed. */
   lackOf({ firstSeq, lastSeq }: Segment): string {
     return this.#read(() => lackOf(this.#db, firstSeq, lastSeq))
   }
@@ -279,8 +280,8 @@ export class JournalReader {
     return this.#readEach(findingsOf(this.#db, this.#tape))
   }
 
-  /** Yields the rows that were changed after they were written, or are missing. A part of `findings` that takes seconds
-   *  where `findings` takes minutes, because no decision is repeated. */
+  /** Yields the rows that were changed after they were written, and those that are missing. This part of `findings`
+   *  takes seconds instead of minutes, because it repeats no decision. */
   changedRows(): Generator<Finding, void, undefined> {
     return this.#readEach(changedRows(this.#db, this.#tape))
   }
@@ -362,7 +363,7 @@ export class JournalReader {
   }
 
   /** Best and worst profit of each closed position, in the order of closing. A position that a fork reopened is listed
-   *  again when it closes again. Positions of older versions have none. */
+   *  again when it closes again. Positions that older versions opened have no such values. */
   closedMarks(after = 0): (ClosedMarks & { readonly row: number })[] {
     const sql = `SELECT rowid AS row, account, mint, opened_at AS openedAt,
          json_extract(json, '$.best.lamports') AS bestLamports, json_extract(json, '$.best.percent') AS bestPercent,
@@ -381,7 +382,7 @@ export class JournalReader {
     return { since: first?.since ?? null, bots }
   }
 
-  /** Buys that the open positions of these accounts may consist of, oldest first. */
+  /** Buys from which the open positions of these accounts may have come, oldest first. */
   buysOf(positions: readonly Pick<Position, 'account' | 'mint' | 'openedAt'>[]): RecordedBuy[] {
     return this.#read(() => this.#db.transaction(() => buysOf(this.#db, positions))())
   }
@@ -406,7 +407,7 @@ export class JournalReader {
     return this.#read(() => this.#db.transaction(() => movementNews(this.#db, cursor))())
   }
 
-  /** The ledger's lines of each bot, summed over the postings after one and up to another. */
+  /** The ledger's lines of each bot, summed over a range of postings; see `botLines`. */
   botLines(after: number, upTo: number): BotLines[] {
     return this.#read(() => botLines(this.#db, after, upTo))
   }
@@ -446,7 +447,7 @@ export class JournalReader {
     })
   }
 
-  /** An index of the tape's tokens, for a reader that looks up many of them while the tape grows. */
+  /** Returns an index of the tape's tokens, for a reader that looks up many tokens while the tape grows. */
   tapeIndex(): TapeIndex {
     return new TapeIndex(this.#db, this.#tape, (run) => this.#read(run))
   }

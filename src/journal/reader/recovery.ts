@@ -41,13 +41,13 @@ export interface Recovered {
   readonly watches: readonly Watch[]
   /** Progress of each wallet's audit, and its transactions that concern an attempt. */
   readonly wallets: readonly { readonly cursor: WalletCursor; readonly transactions: readonly WalletTransaction[] }[]
-  /** Facts that were found out about services. */
+  /** Facts that were learned about services. */
   readonly learned: readonly Learned[]
   /** Number of the last segment; 0 if there was none. */
   readonly lastSegment: number
   /** Time of the last row, input or output; 0 in a new journal. */
   readonly lastTime: Millis
-  /** Whether the previous process ended in order; true in a new journal. */
+  /** Whether the previous process ended in an orderly way; true in a new journal. */
   readonly clean: boolean
 }
 
@@ -55,7 +55,7 @@ const FILLS_RESTORED = 500
 
 const CLOSED_LOOKED_AT = 500
 
-/** Matches a position with more tokens sold than booked, by these keys of its JSON. */
+/** Matches the JSON of a position that sold more tokens than were booked; only such a position has these keys. */
 const OVERSOLD = /"(oversold|soldEarly)"/
 
 /** Reads the state that a start restores. The cost grows with the open state, not with the age of the journal. */
@@ -170,16 +170,16 @@ export function heldPositions(db: Database): Position[] {
   })
 }
 
-/** Fills that a fork reversed, if the engine has not yet processed the report of the reversal. */
+/** Fills that a fork reversed, while the engine has not processed the report of the reversal. */
 function takenBack(db: Database): Pick<Fill, 'signature' | 'orderId'>[] {
   return untakenReports(db).flatMap(({ report: { orderId, reversed } }) =>
     reversed === undefined ? [] : [{ orderId, signature: reversed }],
   )
 }
 
-/** Closed positions that may still change, each in its last state. A position changes if a fork reverses its closing
- *  sale, or if the sale sold more than was booked. Both happen soon after the sale, so only the last closed positions
- *  are read. */
+/** Closed positions that may still change, each in its last state. A position may change if a fork reverses the sale
+ *  that closed it, or if that sale sold more than was booked. Both are possible only soon after the sale, so only the
+ *  last closed positions are read. */
 function closedPositions(db: Database, sales: readonly Pick<Fill, 'signature' | 'orderId'>[]): Position[] {
   const since = provisionalSales(db, sales)
   const oldest = Math.min(...since.values())
@@ -296,7 +296,7 @@ function numberOf(db: Database, sql: string): number {
   return (db.prepare(sql).pluck().get() as number | null | undefined) ?? 0
 }
 
-/** The state that an empty journal restores. */
+/** The recovered state of an empty journal. */
 export const NO_PAST: Recovered = {
   ...{ money: NO_MONEY, nextSeq: 1, nextReport: 1, untaken: [], orders: [], attempts: [], slots: [], watches: [] },
   ...{ wallets: [], learned: [], lastSegment: 0, lastTime: 0, clean: true },

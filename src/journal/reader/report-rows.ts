@@ -63,8 +63,8 @@ export function reportRows(db: Database): ReportRows {
   }
 }
 
-/** Counts the refusals of a segment. A refusal names only its bot, so the account is taken from the start of the
- *  segment: the bot may have had another account in another segment. */
+/** Counts the refusals of a segment. A refusal names only its bot, so the account comes from the start of the segment,
+ *  because the bot may have another account in other segments. */
 function refusalsOf(db: Database, { firstSeq, lastSeq, start }: Segment): RefusalCount[] {
   const accounts = new Map(start.bots.map(({ name, account }) => [name, account.id]))
   const counts = db

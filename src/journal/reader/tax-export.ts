@@ -16,13 +16,13 @@ export interface TaxExport {
   readonly disposals: number
   /** Number of fills that a fork may still reverse. They are not exported. */
   readonly notFinal: number
-  /** Number of movements on a sandbox, which are without real money. They are not exported. */
+  /** Number of movements of play money on a sandbox. They are not exported. */
   readonly sandbox: number
-  /** Number of lines without date and cost, because the acquisition is unknown. */
+  /** Number of lines without date and cost, because the origin of the tokens is unknown. */
   readonly unknownCost: number
 }
 
-/** Writes the sales for real money in these journals to one new file. Throws SluiceError (exit 2) if the file
+/** Writes the sales of real money accounts in these journals to one new file. Throws SluiceError (exit 2) if the file
  *  exists. */
 export function exportTax(journals: readonly string[], file: string): TaxExport {
   if (existsSync(file)) throw new SluiceError(`${file} already exists; choose a new file`, ExitCode.usage)
@@ -57,7 +57,7 @@ function accountOf(one: TokenMovement): string {
   return holderOf(one).account
 }
 
-/** Removes movements that occur more than once. Copies of a journal contain the same fill, perhaps from a time before
+/** Removes movements that occur more than once. Copies of a journal contain the same fill, perhaps in its state before
  *  it was final; the final one is kept. */
 function once(movements: readonly TokenMovement[]): TokenMovement[] {
   const seen = new Set<string>()

@@ -16,7 +16,7 @@ interface StoredColumn {
   /** Value of the column. `taken`: seq of the input that delivered the fill to the engine; null if there is none
    *  yet. */
   readonly of: (fill: Fill, taken: Seq | null) => SqlValue
-  /** SQL of the new value if the fill is reported again; if absent, the value of the first report stays. */
+  /** SQL of the new value if the fill is reported again; if absent, the value of the first report is kept. */
   readonly again?: string
 }
 
@@ -156,8 +156,8 @@ export function fillWrite(fill: Fill, taken: Seq | null): readonly ['fill', ...S
   return ['fill', ...STORED.map((column) => column.of(fill, taken))]
 }
 
-/** Inserts or updates a fill. Once the engine has processed a report of the fill, a report that it has not processed
- *  does not overwrite the row. */
+/** Inserts or updates a fill. If the engine has already processed a report of the fill, an unprocessed report does not
+ *  overwrite the row. */
 export const FILL_STATEMENT = `INSERT INTO fill (${STORED.map(({ name }) => name).join(', ')})
   VALUES (${STORED.map(() => '?').join(', ')})
   ON CONFLICT DO UPDATE SET ${STORED.flatMap(({ name, again }) => (again === undefined ? [] : `${name} = ${again}`)).join(', ')}

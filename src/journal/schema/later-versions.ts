@@ -26,8 +26,7 @@ SELECT account, slot, time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixep
 FROM wallet_transaction;
 `
 
-/** Facts that were found out where the service's documentation leaves details open, and values at the end of a backtest
- *  (`Learned`). */
+/** Facts about the service that its documentation leaves open, and values at the end of a backtest (`Learned`). */
 export const LEARNED = `
 CREATE TABLE learned (
   about TEXT NOT NULL, -- an account, or a service's host
@@ -48,8 +47,8 @@ const costsOf = (trade: string, fee: string, rent: string): string => `json_obje
 const inReport = (name: string): string => `json_extract(json, '$.fill.${name}Lamports')`
 const sol = (name: string): string => `json_extract(costs, '$.${name}Lamports') / 1e9`
 
-/** Adds itemized costs (`FillCosts` as JSON) to fills, in addition to the sums, and to the reports that the engine has
- *  not processed: such a report delivers its fill after a restart. */
+/** Adds itemized costs (`FillCosts` as JSON) to fills, in addition to the sums. Also adds them to reports that the
+ *  engine has not processed, because such a report delivers its fill after a restart. */
 export const FILL_COSTS = `
 ALTER TABLE fill ADD COLUMN costs TEXT NOT NULL DEFAULT '';
 UPDATE fill SET costs = ${costsOf('trade_lamports', 'fee_lamports', 'rent_lamports')};
@@ -132,8 +131,8 @@ SELECT seq, n, time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixepoch') A
 FROM output WHERE kind IN ('log', 'message');
 `
 
-/** Adds the view of the recorded answers of sources, and the index with which a start finds the last ones. An answer
- *  without data repeats the data of the one before it. */
+/** Adds the view of the recorded answers of sources, and the index with which a start finds the last answers. An answer
+ *  without data repeats the data of the previous answer. */
 export const SOURCES = `
 CREATE INDEX input_source ON input (kind) WHERE kind = 'source';
 CREATE VIEW sources AS
@@ -142,7 +141,7 @@ SELECT seq, segment, time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixepo
 FROM input WHERE kind = 'source';
 `
 
-/** Adds the view of the operators' commands, and the index with which a start finds those of Telegram. */
+/** Adds the view of the operators' commands, and the index with which a start finds commands from Telegram. */
 export const COMMANDS = `
 CREATE INDEX input_command ON input (kind) WHERE kind = 'command';
 CREATE VIEW commands AS
@@ -153,7 +152,7 @@ SELECT seq, segment, time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixepo
 FROM input WHERE kind = 'command';
 `
 
-/** Adds the best and the worst profit of an open position that were reached since its row was last written. */
+/** Adds the best and the worst profit that an open position has reached since its row was last written. */
 export const TRIP_MARKS = `
 CREATE TABLE trip_mark (
   account TEXT NOT NULL,

@@ -5,7 +5,7 @@
 import { BASE_FEE } from '../../solana/constants.ts'
 import { checksumSql } from './seals.ts'
 
-/** Columns that add up to 0 together with `wallet`. */
+/** Columns that, together with `wallet`, add up to 0. */
 export const LINES = [
   ...['trade', 'impact', 'venue_fee', 'service_fee', 'base_fee', 'priority_fee', 'tip', 'rent_paid', 'rent_returned'],
   ...['wrapped', 'other', 'remainder'],
@@ -68,8 +68,8 @@ END;
 const NEGATED = (column: string): string =>
   `CASE WHEN ${column} = '0' THEN '0' WHEN ${column} LIKE '-%' THEN substr(${column}, 2) ELSE '-' || ${column} END`
 
-/** Trigger that reverses a posting. Postings are never changed: one that no longer stands gets a posting with the
- *  opposite amounts. */
+/** Trigger that reverses a posting. Postings are never changed: if a posting becomes invalid, another one with the
+ *  opposite amounts is added. */
 const REVERSAL = `
 CREATE TRIGGER posting_reversed AFTER UPDATE OF standing ON posting WHEN OLD.standing = 1 AND NEW.standing = 0 BEGIN
   INSERT INTO posting (standing, reverses, ${COLUMNS}) VALUES (0, OLD.id, ${ABOUT.replaceAll(/\w+/g, 'OLD.$&')},
@@ -132,7 +132,7 @@ FROM (SELECT *, -(wallet + base_fee + priority_fee + tip + rent_paid + rent_retu
     FROM wallet_transaction t LEFT JOIN attempt a ON a.undecided IN (0, 1) AND a.id = t.attempt_id
     WHERE (t.class <> 'ours' OR json_extract(t.json, '$.failed')) AND ${where})))`
 
-/** SQL that posts an audited transaction, unless a standing posting already explains it. */
+/** SQL that posts an audited transaction, unless a valid posting already explains it. */
 const postedTransaction = (where: string): string => `
   INSERT INTO posting (standing, ${COLUMNS})
     SELECT 1, ${COLUMNS} FROM (${transactionPostings(where)})
@@ -140,7 +140,7 @@ const postedTransaction = (where: string): string => `
       WHERE p.standing = 1 AND p.signature = NEW.signature AND p.account = NEW.account);
 `
 
-/** SQL that posts a fill. It replaces the standing posting of this fill, and the posting of an audit that did not
+/** SQL that posts a fill. It replaces the valid posting of this fill, and the posting of an audit that did not
  *  recognize the transaction as our own. */
 const POSTED_FILL = `
   UPDATE posting SET standing = 0 WHERE standing = 1 AND signature = NEW.signature AND account = NEW.account
@@ -161,7 +161,7 @@ END;
 `
 
 /** SQL of failed paper transactions, as rows of the table in which the audit stores the failed transactions of a live
- *  wallet. `read` selects account, signature, id, slot, time and fee. */
+ *  wallet. `read`: SQL that selects account, signature, id, slot, time and fee. */
 const failedOnPaper = (read: string): string => `
 SELECT account, slot, signature, 'ours' AS class, id AS attempt_id, -fee AS lamports, time, json_object('account', account,
   'signature', signature, 'slot', slot, 'class', 'ours', 'attemptId', id, 'lamports', -fee, 'time', time, 'after', slot - 1,
@@ -204,8 +204,8 @@ const UNTOLD = `(SELECT json_extract(json, '$.fill.signature') FROM report WHERE
   UNION ALL SELECT json_extract(json, '$.reversed') FROM report WHERE taken = 0 AND json_type(json, '$.reversed') = 'text')`
 
 /** SQL of the balance that the ledger gives for a wallet at a finalized slot. It sums all postings audited up to the
- *  slot, and final fills that an audit should have seen and did not. Fills in reports that the engine has not processed
- *  count as the chain has them; they are posted again when the engine processes the report. */
+ *  slot, and final fills that an audit should have seen but did not. Fills in unprocessed reports count with the
+ *  amounts on the chain; they are posted again when the engine processes the report. */
 const ledgerAt = (account: string, slot: string): string => `(
   coalesce((SELECT lamports FROM audited d WHERE d.account = ${account}), 0)
   - (SELECT coalesce(sum(p.wallet), 0) FROM posting p WHERE p.account = ${account} AND p.audited > ${slot})
@@ -217,7 +217,7 @@ const ledgerAt = (account: string, slot: string): string => `(
      FROM wallet_transaction t WHERE t.signature IN ${UNTOLD} AND t.account = ${account} AND t.slot <= ${slot} AND t.class = 'ours'))`
 
 /** Compares the ledger with a finalized reading of the wallet. Parameters: account, slot, time, lamports. If the result
- *  is unchanged, the last row is extended instead of a new one written. */
+ *  is unchanged, the last row is extended and no new row is written. */
 export const AUDIT = `
 WITH given (account, slot, time, lamports) AS (VALUES (?, ?, ?, ?)),
 last AS (SELECT a.* FROM audit a JOIN given ON a.account = given.account ORDER BY a.first_slot DESC LIMIT 1),
@@ -235,8 +235,8 @@ INSERT OR REPLACE INTO wallet_transaction (account, slot, signature, class, atte
 SELECT *, ${checksumSql('wallet_transaction')} FROM (${failedOnPaper(`SELECT account, signature, id, CAST(? / 400 AS INTEGER) AS slot, ? AS time, ? AS fee
   FROM attempt WHERE undecided IN (0, 1) AND id = ? AND executor = 'paper'`)})`
 
-/** Fills the ledger of a journal from before the ledger. Posts its fills and audited transactions, and opens each
- *  wallet with its last balance read from the chain minus these postings. */
+/** Fills the ledger of a journal from before the ledger existed. Posts its fills and audited transactions, and opens
+ *  each wallet with its last balance on the chain minus these postings. */
 const BACKFILL = `
 INSERT INTO posting (standing, ${COLUMNS}) SELECT 1, ${COLUMNS} FROM (${fillPostings('true')}) ORDER BY time, slot, order_id;
 INSERT OR REPLACE INTO wallet_transaction (account, slot, signature, class, attempt_id, lamports, time, json)

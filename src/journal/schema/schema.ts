@@ -23,7 +23,7 @@ import { TAPE_VIEWS, VIEWS } from './views.ts'
 export const APPLICATION_ID = 0x534c5549
 
 /** Version of the block encoding (column.ts) and of its checksums (block-row.ts). Readers support this format and older
- *  ones. In format 1 the checksum of a scan also covered the late columns. */
+ *  ones. In format 1, the checksum of the scan columns also covered the late columns. */
 export const BLOCK_FORMAT = 2
 
 // Table names are singular, view names plural. Times are ms since the epoch, amounts are lamports, `json` is the
@@ -62,8 +62,8 @@ CREATE TABLE output (
 ) WITHOUT ROWID;
 `
 
-// State that a restart reads (open orders, undecided attempts, unprocessed reports) has the same first part of its key,
-// so it is stored together. An index would be one more page in the commit of every order.
+// Rows that a restart reads (open orders, undecided attempts, unprocessed reports) begin their key with the same flag,
+// so they are stored together. An index instead would add a page to the commit of every order.
 const ORDERS = `
 CREATE TABLE "order" (
   open INTEGER NOT NULL,
@@ -165,8 +165,8 @@ CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROW
 CREATE TABLE frame (id INTEGER PRIMARY KEY, time INTEGER NOT NULL, why TEXT NOT NULL, text TEXT NOT NULL);
 `
 
-// The columns of a scan come first, because a row is stored in this order in a chain of pages, and a reader stops at
-// the last column that it needs. An index would not help such a reader, so there is none.
+// The columns of a scan come first: SQLite stores a long row in a chain of pages in this order, and a reader stops at
+// the last column that it needs. An index would not help a scan, so there is none.
 const BLOCKS = `
 CREATE TABLE block (
   last_seq INTEGER PRIMARY KEY,
@@ -273,7 +273,7 @@ const MIGRATIONS: readonly ((db: Database, sealed?: SealReport) => void)[] = [
 
 export const SCHEMA_VERSION = MIGRATIONS.length
 
-/** Migrates a journal to the present schema. Each step is one transaction; a new journal is made in one transaction,
+/** Migrates a journal to the present schema. Each step is one transaction; a new journal is created in one transaction,
  *  because the commits of the single steps would take most of the time. `sealed` receives the progress of the longest
  *  step. */
 export function migrate(db: Database, sealed?: SealReport): void {

@@ -31,7 +31,7 @@ export const SEALED = {
 
 export type SealedTable = keyof typeof SEALED
 
-/** Tables that are newer than the checksums, and whose rows therefore all have one. */
+/** Tables that were added after the checksums, so that all their rows have one. */
 const NEWER: ReadonlySet<string> = new Set<SealedTable>(['trip_mark', 'tape_day'])
 
 /** Computes the checksum of a row. An integer gives the same checksum as number and as bigint. */
@@ -65,20 +65,20 @@ export function addRowChecksum(db: Database, computed: () => void = () => {}): v
 /** Name of the counter that holds the last seq of the old tape that was dropped. */
 export const TAPE_DROPPED = 'tapeDropped'
 
-/** Sets this counter in a journal of an earlier version, which did not count dropped tape. The first remaining block
- *  shows how much was dropped. */
+/** Sets this counter in a journal of an earlier version, which did not count dropped rows. The first remaining block
+ *  shows how many rows were dropped. */
 const DROPPED_BEFORE = `INSERT INTO counter (name, value)
 SELECT '${TAPE_DROPPED}', coalesce((SELECT first_seq - 1 FROM block ORDER BY last_seq LIMIT 1), (${LAST_SEQ}))
 WHERE coalesce((SELECT rows_before FROM block ORDER BY last_seq LIMIT 1), 1) > 0 AND (${LAST_SEQ}) IS NOT NULL`
 
-/** Receives the number of rows that have a checksum now, and of all rows that get one. */
+/** Receives the number of rows that have a checksum now, and the total number. */
 export type SealReport = (rows: number, of: number) => void
 
 /** Number of rows between two reports. */
 const REPORT_ROWS = 1_000
 
 /** Adds checksums to the rows of a journal of an earlier version. Views and triggers are removed meanwhile, because
- *  SQLite would parse all of them again at each change of a table. */
+ *  SQLite would parse all of them again after each change of a table. */
 export function sealAll(db: Database, report: SealReport = () => {}): void {
   const tables = (Object.keys(SEALED) as SealedTable[]).filter((table) => !NEWER.has(table))
   const of = tables.reduce(
@@ -91,7 +91,8 @@ export function sealAll(db: Database, report: SealReport = () => {}): void {
   })
   const aside = db.prepare(`SELECT type, name, sql FROM sqlite_schema WHERE type IN ('view', 'trigger')`).all()
   for (const { type, name } of aside as Record<string, string>[]) db.exec(`DROP ${type} "${name}"`)
-  // last_seq: seq of an orderly end; NULL while the segment runs and after a crash
+  // last_seq: seq of the row at which the process ended in an orderly way; NULL while the segment runs and after a
+  // crash
   db.exec('ALTER TABLE segment ADD COLUMN last_seq INTEGER')
   for (const table of tables)
     db.exec(`ALTER TABLE ${table} ADD COLUMN checksum INTEGER; UPDATE ${table} SET checksum = ${checksumSql(table)}`)

@@ -1,5 +1,5 @@
-// The parts of the tape, and the gaps between them. Only these views compute them: a backtest reads `stretches`, and
-// users read `gaps`.
+// The stretches of the tape, and the gaps between them. Only these views compute them. A backtest reads `stretches`,
+// and users read `gaps`.
 
 /** SQL of the last seq of any record. */
 export const LAST_SEQ = `SELECT max(seq) FROM (SELECT max(last_seq) AS seq FROM block UNION ALL SELECT max(seq) FROM input
@@ -55,8 +55,8 @@ export const STRETCHES_AND_GAPS = `DROP VIEW gaps; ${stretches('block', lastTime
 export const STRETCHES_OF_ALL_BLOCKS = `DROP VIEW gaps; DROP VIEW stretches;
 ${stretches('blocks', `${lastTimeIn('block')}, ${lastTimeIn('archived_block')}`)} ${GAPS}`
 
-/** SQL of the time up to which the last stretch saw the market: its end, or the begin of the interruption of the feed
- *  with which the stretch ends. A row ends an interruption, too. */
+/** SQL of the time up to which the last stretch saw the market: its end, or the start of the interruption of the feed
+ *  in which the stretch ends. A row of the market ends an interruption, too. */
 export const SEEN_TO = `WITH last AS (SELECT first_seq, "from", "to" FROM stretches ORDER BY first_seq DESC LIMIT 1),
 seen (seq) AS (SELECT max(seq) FROM (SELECT max(last_seq) AS seq FROM block
   UNION ALL SELECT max(seq) FROM input WHERE kind = 'feed' AND json_extract(json, '$.status') = 'live'))

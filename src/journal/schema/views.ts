@@ -9,7 +9,7 @@ const CHUNK = 64
 
 const ALL_BYTES = `x'${Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0')).join('')}'`
 
-/** SQL of one byte of a blob as a number. `place` counts from 1. */
+/** SQL of one byte of a blob as a number. `place`: position of the byte, counted from 1. */
 function byteOf(blob: string, place: string): string {
   return `(instr(${ALL_BYTES}, substr(${blob}, ${place}, 1)) - 1)`
 }
@@ -34,8 +34,7 @@ function doubleOf(bits: string): string {
       * (SELECT value FROM power2 WHERE exponent = ${exponent}) END)`
 }
 
-/** SQL of the part of a column that a chunk needs. If the column is constant or has an index, the whole column is
- *  needed. */
+/** SQL of the part of a column that a chunk needs. A column that is constant or has an index is needed as a whole. */
 function part(name: string, width: number, indexed = false): string {
   const whole = indexed ? `length(b.${name}) = ${width} OR b.${name}_index IS NOT NULL` : `length(b.${name}) = ${width}`
   const piece = `substr(b.${name}, c.n * ${CHUNK * width} + 1, ${CHUNK * width})`

@@ -3,7 +3,7 @@ import { type Block, NO_DETAILS, type Texts } from '../../market/block.ts'
 import { bytesOf, type Column, encodeDoubles, encodeIndex, encodeKinds, encodeOffsets, MAX_ROWS } from './column.ts'
 import { KEY_BYTES, packText, SIGNATURE_BYTES } from './packed-text.ts'
 
-/** The rows `from` to `to` of a block, with consecutive seqs from `firstSeq` on. */
+/** The rows `from` to `to` of a block, whose seqs are consecutive, beginning with `firstSeq`. */
 export interface Slice {
   readonly block: Block
   readonly from: number
@@ -17,7 +17,7 @@ const MAX_DICTIONARY = 256
 /** Initial size of the buffer for a text, bytes. */
 const LONGEST_TEXT = 128
 
-/** Texts that cannot be packed, because they are not base58 or are longer than a key or signature. They are kept
+/** Texts that cannot be packed, because they are not base58 or are longer than a key or signature. They are stored
  *  unchanged, by row. */
 export interface OddTexts {
   signature?: Record<number, string>
@@ -176,8 +176,8 @@ export class BlockEncoder {
     }
   }
 
-  /** Starts a new table of mints, because the numbers in the new list have another meaning than those in the previous
-   *  one. */
+  /** Starts a new table of mints, because the numbers of the new list mean other mints than those of the previous
+   *  list. */
   #renumber(list: readonly string[]): void {
     this.#mintList = list
     this.#tokens.clear()

@@ -50,10 +50,10 @@ export interface BlockRow {
   readonly mints: Uint8Array
 }
 
-/** Position of rows in a block. A writer may since have merged these rows with others into one block. */
+/** Position of rows in a block. In the meantime a writer may have merged these rows with others into one block. */
 export interface Place {
   readonly rows: number
-  /** Number of the first of the rows within the block. */
+  /** Index within the block of the first of these rows. */
   readonly firstRow: number
 }
 
@@ -102,7 +102,7 @@ export function isSound(row: WholeBlock): boolean {
   )
 }
 
-/** Most bytes of the file that SQLite maps; the rest is read normally. */
+/** Maximum number of bytes of the file that SQLite maps; the rest is read normally. */
 const MOST_BYTES = 2 ** 31 - 65536
 /** Mapped pages are released after this many bytes, so that a long tape uses no more memory than a short one. */
 const WINDOW_BYTES = 8 * 2 ** 20
@@ -135,9 +135,9 @@ export class MapWindow {
 }
 
 /** Reads blocks through a memory map, without a system call for each page. This makes reading a tape four times
- *  cheaper. Only for readers of the whole tape, never for a bot that trades, because truncating the file would end the
- *  process. Mapped pages are not released while a statement is open, so blocks are read one by one. They are read
- *  within one transaction, so that they are a snapshot although a writer may merge blocks meanwhile. */
+ *  cheaper. It is used only by readers of the whole tape, never by a bot that trades, because a truncation of the file
+ *  would crash the process. Mapped pages are not released while a statement is open, so blocks are read one by one.
+ *  They are read within one transaction, so that they are a snapshot although a writer may merge blocks meanwhile. */
 export class MappedScan {
   readonly #db: Database
   readonly #window: MapWindow

@@ -9,8 +9,9 @@ export interface Column {
 
 export const MAX_ROWS = 32_768
 
-/** Encodes doubles bit by bit, so that a NaN keeps its payload and a zero its sign. A constant column becomes one
- *  entry. With `maxEntries` above 1, a column with few values becomes a dictionary if that is smaller. */
+/** Encodes doubles bit by bit, so that a NaN keeps its payload and a zero its sign. A column with one value becomes a
+ *  single entry. If `maxEntries` is above 1, a column with few values becomes a dictionary if that is
+ *  smaller. */
 export function encodeDoubles(values: Float64Array, maxEntries = 1): Column {
   const words = new Uint32Array(values.buffer, values.byteOffset, values.length * 2)
   if (isConstant(words)) return { entries: bytesOf(values.subarray(0, 1)), index: null }

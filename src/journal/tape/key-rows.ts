@@ -48,9 +48,9 @@ export class RowReader {
   }
 }
 
-// Each position and each watched mint changes the wanted and confirmed keys by one or two. When each row contained the
-// complete lists, they took more space than the tape, and they are never dropped. So a row contains the change since
-// the previous row.
+// Each position and each watched mint changes the wanted and confirmed keys by one or two. Complete lists in each row
+// would take more space than the tape, and unlike the tape these rows are never dropped. A row therefore contains the
+// change since the previous row.
 /** Number of rows between two complete lists. It bounds how far back a reader must go. */
 const ROWS_BETWEEN = 64
 
@@ -83,7 +83,7 @@ class WrittenKeys {
   /** Number of rows until the next complete list. */
   #left = 0
 
-  /** Makes the next row a complete list, because the earlier rows are unknown. */
+  /** Makes the next row contain the complete list, because the earlier rows are unknown. */
   restart(): void {
     this.#left = 0
   }

@@ -22,7 +22,7 @@ export interface Stretch {
   readonly from: Millis
   readonly to: Millis
   /** Last time at which the feed was live before the bots were stopped. The time after it is not a gap, because the
-   *  recording had ended. Absent if the stretch was not stopped while its feed was live. */
+   *  recording has ended. Absent if the stretch was not stopped while its feed was live. */
   readonly stoppedAt?: Millis
 }
 
@@ -115,7 +115,7 @@ export class MarketTape {
     }
   }
 
-  /** Yields the items without the market rows, so that no block is read. */
+  /** Yields the items other than market rows, so that no block is read. */
   *history(stretches = this.stretches): Generator<Exclude<MarketItem, { kind: 'rows' }>, void, undefined> {
     for (const stretch of stretches) {
       yield { kind: 'began', stretch }
@@ -138,7 +138,7 @@ export class MarketTape {
     const range = { from: Math.max(stretch.firstSeq, within.from), to: Math.min(stretch.lastSeq, within.to) }
     let next = news.next()
     for (const block of range.from > range.to ? [] : this.#tape.blocks(mints, range)) {
-      // The last rows may be in a block with later ones, if a recording process has merged blocks meanwhile.
+      // If a recording process has merged blocks since, the last rows may be in a block together with later ones.
       const end = rowAt(block, stretch.lastSeq + 1)
       let from = 0
       for (; next.done !== true && next.value.seq <= block.lastSeq; next = news.next()) {
@@ -162,7 +162,7 @@ export class MarketTape {
     if (firstSeq === this.stretches[0]?.firstSeq)
       for (const { json } of this.#sourcesBefore.all(firstSeq))
         yield { kind: 'news', seq: firstSeq, time: from, news: rows.input<SourceNews>(json) }
-    // These few rows are all read at once, because MappedScan releases nothing while a statement is open.
+    // These few rows are all read at once, because MappedScan releases no pages while a statement is open.
     for (const { seq, time, json } of this.#news.all({ first: firstSeq, last: lastSeq }))
       yield { kind: 'news', seq, time, news: rows.input<FeedNews | SourceNews>(json) }
   }
@@ -174,7 +174,8 @@ WHERE kind = 'command' AND seq BETWEEN ? AND ? AND json_extract(json, '$.command
 const STATUS_BEFORE = `SELECT json_extract(json, '$.status') FROM input
 WHERE kind = 'feed' AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 1`
 
-/** SQL of the time when the feed was released. This is recorded as a `down`, and as a gap since it was last live. */
+/** SQL of the time when a stopping process ended its feed. The journal records this as `down`, and as a gap since the
+ *  feed was last live. */
 const LET_GO = `SELECT min(coalesce(json_extract(json, '$.from'), time)) FROM input
 WHERE kind IN ('feed', 'gap') AND seq BETWEEN ? AND ? HAVING max(json_extract(json, '$.status')) = 'down'`
 
@@ -192,7 +193,8 @@ function stretchesOf(db: Database): Stretch[] {
   })
 }
 
-/** Returns a function that finds the time when a stretch was stopped while its feed was live; null if it was not. */
+/** Returns a function that finds the time at which a stretch was stopped while its feed was live; null if there is
+ *  none. */
 function stopsOf(db: Database): (firstSeq: Seq, lastSeq: Seq) => Millis | null {
   const firstStop = db.prepare<[Seq, Seq], Seq | null>(FIRST_STOP).pluck()
   const statusBefore = db.prepare<[Seq, Seq], string>(STATUS_BEFORE).pluck()
@@ -221,7 +223,7 @@ export type Market = Pick<MarketTape, 'stretches' | 'rows'> & {
   /** Yields the items in order. `span`: blocks without a row in this time may be left out. */
   items(mints: Mints, span?: Span): Iterable<MarketItem>
   history(): Iterable<Exclude<MarketItem, { kind: 'rows' }>>
-  /** Present if the market is a part of a longer tape: yields the last `seconds` before this part. */
+  /** Present if the market is a part of a longer tape. Yields the last `seconds` of rows before this part. */
   warmup?(mints: Mints, seconds: number): Iterable<Block>
 }
 

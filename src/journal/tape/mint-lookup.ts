@@ -14,7 +14,7 @@ const NUMBER_AT = 48
 /** Number of mints that are looked up together. Their hashes are computed first, then all are searched, and then all
  *  are compared, so that the cache misses of the batch overlap. */
 const BATCH = 64
-/** The lookup of each mint list. The process starts a new list when it reuses mint numbers. */
+/** The look-up of each mint list. The process starts a new list when it reuses mint numbers. */
 const lookups = new WeakMap<Mints['list'], MintLookup>()
 const decoder = new TextDecoder()
 

@@ -14,7 +14,7 @@ export interface Segment {
   readonly lastSeq: Seq
   readonly time: Millis
   readonly start: StartInput
-  /** Time of the orderly end; null after a crash and while the segment runs. */
+  /** Time of the orderly end; null after a crash, and while the segment runs. */
   readonly ended: Millis | null
   /** Number of market rows on the tape. */
   readonly rows: number
@@ -169,7 +169,7 @@ class StreamRows {
   }
 }
 
-/** An iterator whose next value can be read before it is taken. */
+/** An iterator whose next value can be read before it is removed. */
 class Peeked<T extends { readonly seq: Seq }> {
   next: T | undefined
   readonly #rest: IterableIterator<T>

@@ -3,11 +3,11 @@ import type { Block, Texts } from '../../market/block.ts'
 import { Mints } from '../../market/mints.ts'
 import type { Market, MarketItem } from './market-tape.ts'
 
-/** Rows of a chunk. With this many, the cost of handing over a chunk is negligible. */
+/** Rows of a chunk. With so many rows, the cost of passing a chunk to another thread is negligible. */
 const CHUNK_ROWS = 32_768
 const ROW_BYTES = 5 * 8 + 4 + 1
 
-/** A part of the tape in memory that several threads read. It is decoded once, and small blocks are joined in it. */
+/** A part of the tape in memory that several threads read. It is decoded once, and contains small blocks as one. */
 export interface TapeChunk {
   readonly buffer: SharedArrayBuffer
   readonly rows: number
@@ -284,7 +284,9 @@ class SharedBlock implements Block {
   #sameAs({ row, rows, from }: Part, block: Block): Block {
     for (const at of [0, rows - 1])
       if (block.time[from + at] !== this.time[row + at])
-        throw new SluiceError('the recording process changed the tape during the read: run again, or use a copy')
+        throw new SluiceError(
+          'the recording process changed the tape during the read; run the command again, or use a copy of the journal',
+        )
     return block
   }
 
@@ -297,8 +299,8 @@ class SharedBlock implements Block {
   }
 }
 
-/** Most bytes of a decoded tape that is kept as a whole, about a million rows. A longer tape is decoded again in each
- *  pass, so that memory does not grow with its length. */
+/** Maximum number of bytes of a decoded tape that is kept in memory, about a million rows. A longer tape is decoded
+ *  again in each pass, so that memory does not grow with its length. */
 const MOST_KEPT = 48 * 2 ** 20
 
 /** A tape that is read in several passes, in chunks that other threads may read. A short tape is decoded only once. */

@@ -69,7 +69,7 @@ export class TapeBlock implements Block {
     return seq + this.length - 1 - row
   }
 
-  // Read for each row: a loaded column costs one property access.
+  // This column is read for each row. Once it is loaded, an access costs one property read.
 
   get stamp(): Float64Array {
     this.#stamp ??= stampsOf(this.#row)
@@ -145,7 +145,7 @@ function tokensOf(row: BlockRow, mints: Mints): Uint32Array {
   const tokens = new Uint32Array(row.rows)
   if (row.token_index === null) return tokens.fill(numbers[0] as number)
   const index = decodeIndex(row.token_index, row.mint_count)
-  // In each loop `index` has one class, so that the loop stays monomorphic for the compiler.
+  // Each class of `index` has its own loop, so that V8 compiles each loop for one class.
   if (index instanceof Uint8Array)
     for (let at = 0; at < tokens.length; at++) tokens[at] = numbers[index[at] as number] as number
   else for (let at = 0; at < tokens.length; at++) tokens[at] = numbers[index[at] as number] as number

@@ -4,12 +4,13 @@ import { UnreadableDay } from '../archive/day-file.ts'
 import { decodeIndex } from './column.ts'
 import type { BlockAt, SeqRange, TapeReader } from './tape-reader.ts'
 
-/** Most blocks in the index. They are the last ones of the tape, about a week of a busy market. */
+/** Maximum number of blocks in the index: the newest ones of the tape, about a week of a busy market. */
 const MOST_BLOCKS = 4_000
-/** Number of blocks that the first use reads, about a day, and that each later use adds, back in time. */
+/** Number of blocks (about a day) that the first use reads, and by which each later use extends the index back in
+ *  time. */
 const FIRST_BLOCKS = 600
 const BLOCKS_A_USE = 20
-/** Number of blocks at the end of the tape that a writer may still merge. They are looked up again at each use. */
+/** Number of blocks at the end of the tape that a writer may still merge. Each use reads them again. */
 const UNSETTLED = 256
 
 interface BlockPlace extends BlockAt {
@@ -51,7 +52,7 @@ export class TapeIndex {
   readonly #blocks = new Map<string, { readonly older: BlockPlace[]; readonly newer: BlockPlace[] }>()
   /** Blocks that a writer may still merge, oldest first. */
   #unsettled: readonly IndexedBlock[] = []
-  /** Range of the seqs of the settled blocks. */
+  /** Range of seqs of the settled blocks. */
   #settledFrom: Seq | undefined
   #settledTo: Seq | undefined
   #count = 0
@@ -70,7 +71,7 @@ export class TapeIndex {
     return this.#names.get(mint) ?? NAMELESS
   }
 
-  /** Seqs of the blocks that have rows of a token and touch a time, oldest first. */
+  /** Seqs of the blocks that contain rows of a token and overlap a time, oldest first. */
   blocksOf(mint: string, from: Millis = 0, to: Millis = Number.MAX_SAFE_INTEGER): SeqRange[] {
     const { older = [], newer = [] } = this.#blocks.get(mint) ?? {}
     const recent = this.#unsettled.filter(({ mints }) => mints.includes(mint))
@@ -78,7 +79,8 @@ export class TapeIndex {
     const ranges: { from: Seq; to: Seq }[] = []
     for (const { first, last_seq: last } of places) {
       const before = ranges.at(-1)
-      // A block that was merged after it had been indexed contains rows of earlier places.
+      // A block that was merged after it had been indexed also contains rows that belong to earlier entries of the
+      // index.
       const from = Math.max(first, (before?.to ?? 0) + 1)
       if (from <= last) ranges.push({ from, to: last })
     }

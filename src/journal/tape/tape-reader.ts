@@ -59,7 +59,7 @@ export class TapeReader {
     this.#path = path
     this.#db = db
     this.#days = new ArchivedDays(path, db, scan !== undefined)
-    // Each reading has its own statement, because readings may interleave.
+    // Each iteration has its own statement, because several iterations may run at the same time.
     this.#from =
       scan ??
       ((seq) =>
@@ -79,7 +79,7 @@ export class TapeReader {
     this.#days.close()
   }
 
-  /** Yields the blocks with rows of the range, one at a time. They are a snapshot, because a writer may merge blocks
+  /** Yields the blocks with rows of the range, one at a time. They form a snapshot, because a writer may merge blocks
    *  meanwhile. Texts and late columns can be loaded while the journal is open and the block is not dropped. Throws
    *  SluiceError if a block is damaged, if its format is unknown, or if the file of its day cannot be read. */
   *blocks(mints: Mints, { from, to }: SeqRange): Generator<TapeBlock, void, undefined> {
@@ -200,7 +200,7 @@ export class TapeReader {
     const stored = head && this.#days.get<Stored<Part>>(head.day, sql, head.last_seq)
     const found = placeIn(row, stored)
     if (head === undefined || found === undefined)
-      throw new SluiceError(`${this.#path}: old tape was dropped during the read; run again`)
+      throw new SluiceError(`${this.#path}: old tape was dropped during the read; run the command again`)
     if (found[sum] !== head[sum]) throw this.#damaged(row.last_seq, head.day)
     return { found, day: head.day }
   }

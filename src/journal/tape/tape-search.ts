@@ -20,7 +20,7 @@ export interface FoundToken {
   readonly name: string
 }
 
-/** The columns of a block that name its tokens. */
+/** The columns of a block that contain the names of its tokens. */
 interface AnnouncingBlock {
   readonly mint_count: number
   readonly token_index: Uint8Array | null
@@ -52,7 +52,7 @@ export class TapeSearch {
     this.#tape = tape
   }
 
-  /** Market row with this seq; undefined if the seq belongs to an input, or if that tape was dropped. */
+  /** Market row with this seq; undefined if the seq belongs to an input, or if the row was dropped with old tape. */
   rowAt(seq: Seq): FoundRow | undefined {
     for (const { block, from } of this.#tape.slices(new Mints(), { from: seq, to: seq }))
       return { seq, block, row: from }

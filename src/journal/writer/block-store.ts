@@ -57,10 +57,10 @@ function jsonOf(value: object | null): string | null {
 }
 
 /** Most rows per block, by level. A live recording writes a block every 200 ms. Many of these are merged into one, and
- *  many of the merged ones into one again. So each row is written three times, and no step takes longer than a few
- *  milliseconds. */
+ *  many of the merged ones into one again. Each row is therefore written three times, and no step takes longer than a
+ *  few milliseconds. */
 const LEVEL_ROWS = [1024, 8192] as const
-/** Largest number of blocks that one step reads. */
+/** Maximum number of blocks that one step reads. */
 const MOST_BLOCKS = 64
 
 interface SmallBlock {
@@ -83,7 +83,7 @@ export class Compaction {
   readonly #next: Statement<[Seq, Seq, number], SmallBlock>
   readonly #drop: Statement<[Seq, Seq]>
   readonly #dropRuns: Statement<[Seq, Seq]>
-  /** For each level, the seq up to which all blocks are merged. */
+  /** For each level, the seq up to which all blocks have been merged. */
   readonly #done: Seq[] = LEVEL_ROWS.map(() => 0)
 
   constructor(db: Database, store: BlockStore, transactions: Transactions) {
@@ -167,7 +167,7 @@ function belongTogether(group: readonly SmallBlock[], block: SmallBlock): boolea
 }
 
 const DAY_MS = 86400000
-/** Number of blocks that one step drops. Together with ROWS_A_STEP it keeps a step to a few milliseconds. */
+/** Number of blocks that one step drops. Together with ROWS_A_STEP, it limits a step to a few milliseconds. */
 const BLOCKS_A_STEP = 8
 const ROWS_A_STEP = 32768
 

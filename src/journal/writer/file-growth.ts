@@ -5,12 +5,12 @@ const PIECE = Buffer.alloc(256 * 1024)
 
 /** Extends the journal's file before SQLite does. SQLite commits new pages into the log, and allocates them in the file
  *  only when it copies the log into the file, much later. On a full disk that copy fails, and from then on the log only
- *  grows. If the pages are allocated before the commit, the log can always be copied and its space used again. */
+ *  grows. If the pages are allocated before the commit, the log can always be copied, and its space can be reused. */
 export class FileGrowth {
   readonly #file: number
   readonly #pageBytes: number
   readonly #pages: Statement<[], number>
-  /** Number of pages that are certainly allocated. */
+  /** Number of pages that are known to be allocated. */
   #covered = 0
 
   /** `db` must be in a file, not in memory. */

@@ -9,20 +9,21 @@ import { RowWriter } from '../tape/key-rows.ts'
 import { inputWrites, outputWrites, recordWrites } from './records.ts'
 import type { Batch } from './writer.ts'
 
-/** Number of rows in a slice that is handed over: so many that the cost per row is negligible, and so few that little
- *  work remains when an order waits. */
+/** Number of rows in a slice that is passed on. It is so large that the cost per row is negligible, and so small that
+ *  little work remains when an order waits. */
 const ROWS_A_BATCH = 128
 
 /** A journal that is open for writing. */
 export interface OpenJournal extends Journal {
   readonly path: string
-  /** Writes the remaining records and marks the segment as ended in order. Nothing may be written afterwards. */
+  /** Writes the remaining records and marks the segment as ended in an orderly way. Nothing may be written
+   *  afterwards. */
   close(): Promise<void>
 }
 
-/** Base class of both writers. Gathers rows and records, and hands them over one turn at a time, so that everything
- *  that one event caused becomes durable together. A batch ends with a commit, or when a later call of `rows` shows
- *  that its turn is over. */
+/** Base class of both writers. Gathers rows and records, and passes those of one turn of the event loop to the writer
+ *  as one batch, so that everything that one event caused becomes durable together. A batch ends with a commit, or when
+ *  a later call of `rows` shows that its turn has ended. */
 export abstract class GatheringJournal implements OpenJournal {
   abstract readonly path: string
   #segment = 0
@@ -40,9 +41,9 @@ export abstract class GatheringJournal implements OpenJournal {
   abstract close(): Promise<void>
   abstract commit(then: () => void): void
   protected abstract deliver(batch: Batch): void
-  /** Called when a new batch has its first record. */
+  /** Called when a new batch receives its first record. */
   protected began(): void {}
-  /** Called when a decision will need a commit in this turn. */
+  /** Called when a decision shows that this turn will end with a commit. */
   protected expected(): void {}
 
   rows(block: Block, from: number, to: number, firstSeq: Seq): void {
@@ -57,7 +58,7 @@ export abstract class GatheringJournal implements OpenJournal {
     if (this.#rows > MAX_ROWS) this.handOver()
   }
 
-  /** Adds an input. A start begins a segment, so the records before it are handed over as a batch of their own. */
+  /** Adds an input. A start begins a segment, so the records before it are passed on as a batch of their own. */
   input(seq: Seq, time: Millis, input: Input): void {
     if (input.kind === 'start') this.handOver()
     if (input.kind === 'start') this.#segment = input.segment
@@ -75,12 +76,12 @@ export abstract class GatheringJournal implements OpenJournal {
     this.#push(recordWrites(record, this.#time))
   }
 
-  /** Number of records that were not handed over yet. */
+  /** Number of records in the current batch. */
   protected get gathered(): number {
     return this.#writes.length
   }
 
-  /** Hands the batch over and begins a new one. */
+  /** Passes the batch on and begins a new one. */
   protected handOver(): void {
     if (this.#rows === 0 && this.#writes.length === 0) return
     this.#endSlice()

@@ -16,7 +16,7 @@ export interface ThreadStart {
   readonly path: string
   readonly options: WriterOptions
   readonly port: MessagePort
-  /** [0] is increased when the thread must read messages. [1] is 1 while a commit will follow in this turn. */
+  /** [0] increases when the thread must read messages. [1] is 1 while a commit will follow in this turn. */
   readonly bell: Int32Array
 }
 
@@ -50,12 +50,12 @@ export type FromThread =
   | Failed
   | { readonly kind: 'closed' }
 
-/** Time in ms after which a batch without a commit is handed over. The thread makes it durable within 200 ms more. */
+/** Time in ms after which a batch without a commit is passed on. The thread makes it durable at most 200 ms later. */
 const HAND_OVER_MS = 5
 
 /** Opens a journal whose writer runs in a thread of its own, for live runs. Market rows stay in the memory of their
  *  LiveBlock, which the thread reads; rows of other blocks throw TypeError. The callback of a commit runs in a later
- *  turn of the event loop. Rejects with SluiceError where `openJournal` throws it. */
+ *  turn of the event loop. Rejects with SluiceError in the cases in which `openJournal` throws it. */
 export async function startJournalThread(path: string, options: JournalOptions): Promise<OpenJournal> {
   const lock = lockJournal(path)
   const journal = new ThreadJournal(path, options, lock)
@@ -135,7 +135,7 @@ class ThreadJournal extends GatheringJournal {
     this.#timer.refresh()
   }
 
-  /** Wakes the thread early, because waking takes about as long as the rest of the turn. */
+  /** Wakes the thread before the commit, because waking takes about as long as the rest of the turn. */
   protected override expected(): void {
     Atomics.store(this.#bell, 1, 1)
     Atomics.notify(this.#bell, 0)
@@ -152,7 +152,7 @@ class ThreadJournal extends GatheringJournal {
     return { memory: this.#memoryOf(block), from, to, firstSeq, news: this.#mints.news(block.mints) }
   }
 
-  /** Returns the memory of a block that is sent for the first time, and null for a block that was sent before. */
+  /** Returns the memory of a block that is sent for the first time; null for a block that was sent before. */
   #memoryOf(block: unknown): SharedSlice['memory'] {
     if (block === this.#block) return null
     if (!(block instanceof LiveBlock)) throw new TypeError('a journal thread takes rows of live blocks only')
@@ -160,8 +160,8 @@ class ThreadJournal extends GatheringJournal {
     return { buffer: block.buffer, capacity: block.capacity }
   }
 
-  /** Hands over when the timer fires. A commit does not clear the timer, because setting it again would cost each order
-   *  more than a needless call. */
+  /** Passes the batch on when the timer fires. A commit does not clear the timer, because setting it again for each
+   *  order would cost more than an unnecessary call. */
   #due(): void {
     this.#isTiming = false
     this.handOver()

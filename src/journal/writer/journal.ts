@@ -9,7 +9,7 @@ export interface JournalOptions extends WriterOptions {
   /** Called once if a commit failed. Its outcome is unknown, so the process must end and recover. Nothing is written
    *  after that. */
   readonly onFailure: (error: Error) => void
-  /** Called when the free disk space crosses a limit, and during the opening if the space is short then. */
+  /** Called when the free disk space crosses a limit, and while the journal is opened, if there is too little space. */
   readonly onSpace?: (report: SpaceReport) => void
   /** Called every few seconds with the size of the journal's files and the free space on their disk. */
   readonly onUsage?: (usage: DiskUsage) => void
@@ -22,8 +22,9 @@ export interface JournalOptions extends WriterOptions {
 const RECORDS_A_BATCH = 16_384
 
 /** Opens or creates a journal with the writer in this thread, for tests, imports and simulations. `commit` calls its
- *  callback before it returns. Other records become durable with the next commit, at 32,768 rows, or at `close`. Throws
- *  SluiceError: exit 4 if another process writes the journal, exit 1 if it is corrupt, newer, or not a journal. */
+ *  callback before it returns. Other records become durable with the next commit, after 32,768 rows, or at `close`.
+ *  Throws SluiceError: exit 4 if another process writes the journal, exit 1 if it is corrupt, newer, or not a
+ *  journal. */
 export function openJournal(path: string, options: JournalOptions): OpenJournal {
   const lock = lockJournal(path)
   try {

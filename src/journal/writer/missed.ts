@@ -44,14 +44,14 @@ export class Missed {
   }
 }
 
-/** Kinds of inputs and outputs that are not needed for money; a strategy can cause any number of them. Records of the
- *  feed and of keys are kept, because each contains only the change since the previous one. */
+/** Kinds of inputs and outputs that do not concern money and that a strategy can cause in any number. Records of the
+ *  feed and of keys are not among them, because each contains only the change since the previous one. */
 const IDLE_INPUTS: ReadonlySet<unknown> = new Set(['timer', 'mint', 'pool', 'list', 'wallet', 'plan'])
 const IDLE_OUTPUTS: ReadonlySet<unknown> = new Set([
   ...['note', 'log', 'message', 'refused', 'poll', 'timer', 'timerCleared', 'bot', 'account', 'tokenState'],
 ])
 
-/** Whether a write is dropped on a full disk, so that the reserve is kept for orders and fills. */
+/** Whether a write is dropped on a full disk, to keep the reserve for orders and fills. */
 export function isIdle(write: Write): boolean {
   const [name] = write
   if (name === 'input') return IDLE_INPUTS.has(write[4])

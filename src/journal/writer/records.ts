@@ -88,7 +88,7 @@ function effectsOf(seq: Seq, output: Output): Write[] {
   }
 }
 
-/** Bot, mint, code and reason of an output, for the view `decisions`. */
+/** Bot, mint, code and reason that an output names, for the view `decisions`. */
 function aboutOf(output: Output): { bot: string; mint: string; code: string; reason: string } {
   switch (output.kind) {
     case 'order':
@@ -164,8 +164,8 @@ function attemptWrites(attempt: Attempt): Write[] {
   const { id, account, executor, state, signature, code, armedAt } = attempt
   const undecided = isUndecided(state) ? 1 : 0
   const row: Write = ['attempt', undecided, id, account, executor, state, signature, code, armedAt, encodeJson(attempt)]
-  // A cloud attempt begins in this state, so there is no earlier row to delete. An order waits for this write, so
-  // needless work is avoided.
+  // A cloud attempt begins in this state, so there is no earlier row to delete. An order waits for this write, so the
+  // deletion is skipped.
   return state === 'armed' ? [row] : [['attemptBefore', id], row]
 }
 
@@ -217,7 +217,7 @@ function positionWrites(seq: Seq, position: Position): Write[] {
 }
 
 /** Writes for a slot. Also deletes slots that can no longer be held: old slots of this boot, and slots of an earlier
- *  boot once this boot is old enough. */
+ *  boot once this boot has lasted long enough. */
 function slotWrites({ key, id, boot, takenAt, doneAt }: Slot): Write[] {
   const row: Write = ['slot', key, id, boot, takenAt, doneAt]
   if (id % SLOTS_BETWEEN_CLEANING !== 0 || takenAt < SLOT_KEPT_NS) return [row]

@@ -2,12 +2,12 @@ import type { Database, Statement } from 'better-sqlite3'
 import { isFull, type Transactions } from './transactions.ts'
 
 const MOST_PIECE_BYTES = 2 ** 20
-/** Number of pieces after which the log is copied into the file. A new piece is written into the log first, and the log
- *  must not outgrow its space. */
+/** Number of pieces after which the log is copied into the file. A new piece is first written into the log, and the log
+ *  must not exceed its space. */
 const PIECES_A_FOLD = 4
 
-/** Empty pages of the journal's own file, kept for exits on a full disk. Releasing them makes them free for the next
- *  writes. They never leave the file, so no other program on the disk can take them. */
+/** Empty pages of the journal's own file, kept for exits on a full disk. When they are released, the next writes can
+ *  use them. They always remain part of the file, so no other program can take their space. */
 export class Reserve {
   readonly #transactions: Transactions
   readonly #bytes: number

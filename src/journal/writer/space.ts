@@ -42,7 +42,7 @@ export const SPACE_LIMITS: SpaceLimits = {
   reserveBytes: 16 * 2 ** 20,
 }
 
-/** A state ends only when the free space is this many times the limit below which the state began. */
+/** A state ends only when the free space exceeds its limit by this factor. */
 export const COMES_BACK_ABOVE = 1.25
 
 /** Decides what may be written with the free disk space. */
@@ -60,8 +60,8 @@ export class DiskSpace {
     return { state: this.state, freeBytes: this.#freeBytes() }
   }
 
-  /** Reads the free space. After a refused write, and while buys are stopped, the state improves only if `gives` shows
-   *  that the disk really provides the space that it reports. */
+  /** Reads the free space. After a refused write, and while buys are stopped, the state improves only if `gives` proves
+   *  that the disk provides the space that it reports. */
   look(gives: () => boolean): void {
     const next = this.#stateAt(this.#freeBytes())
     const wasRefused = this.state === 'full' || this.state === 'stuck'

@@ -7,12 +7,12 @@ import type { BatchMessage, FromThread, SharedSlice, ThreadStart, ToThread } fro
 import { isFull } from './transactions.ts'
 import { Writer } from './writer.ts'
 
-/** Longest time in ms for which rows wait. Together with the 5 ms of the main thread, no row waits more than 250 ms to
- *  become durable. */
+/** Maximum time in ms for which rows wait. Together with the 5 ms of the main thread, rows become durable after at most
+ *  250 ms. */
 const FLUSH_MS = 200
-/** Longest time in ms between two cleanups of the log while orders leave no pause. */
+/** Maximum time in ms between two cleanups of the log while there is no pause between orders. */
 const TIDY_MS = 1000
-/** Longest time in ms for which the thread waits for an announced commit. A turn that decides an order takes far
+/** Maximum time in ms for which the thread waits for an announced commit. A turn that decides an order takes much
  *  less. */
 const COMING_MS = 0.3
 
@@ -38,12 +38,13 @@ function take(writer: Writer, { segment, time, slices, writes }: BatchMessage): 
 
 /** Time in ms after which a write is tried again on a full disk. */
 const AGAIN_MS = 1000
-/** Number of commits whose callbacks have not been called. On a full disk these may be commits of several turns. */
+/** Number of commits whose callbacks have not been called. On a full disk, these may be commits of several turns. */
 let commits = 0
-/** Last time at which the disk had no space, not even in the reserve; undefined if that has not happened. */
+/** Last time at which the disk had no space, not even in the reserve; undefined if this has not happened. */
 let stuckAt: number | undefined
 
-/** Reads all messages, then flushes if one of them is a commit. All waiting commits share one transaction. */
+/** Reads all messages, then makes them durable if one of them is a commit. All waiting commits share one
+ *  transaction. */
 function turn(writer: Writer): 'go on' | 'end' {
   let closing = false
   for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {

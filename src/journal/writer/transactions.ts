@@ -30,8 +30,8 @@ export class Transactions {
     }
   }
 
-  /** Copies the log into the file, so that the log is written from its beginning again. Waits for readers for a limited
-   *  time. */
+  /** Copies the log into the file, so that the next write starts at the beginning of the log. Waits for readers for a
+   *  limited time. */
   fold(): void {
     try {
       if (!this.#db.memory) this.#db.pragma('wal_checkpoint(RESTART)')

@@ -17,7 +17,7 @@ export interface WriterOptions {
   /** Days of tape to keep; if absent, the whole tape is kept. */
   readonly keepTapeDays?: number
   readonly space?: Partial<SpaceLimits>
-  /** Whether commits are awaited and durable. false is for results that can be computed again. */
+  /** Whether commits are awaited and durable. If false, the results must be reproducible. */
   readonly durable?: boolean
 }
 
@@ -34,7 +34,7 @@ export interface WriterEvents {
 /** Records that become durable together. */
 export interface Batch {
   readonly segment: number
-  /** Time of the last record in the batch, or before the batch if it has no records. */
+  /** Time of the last record in the batch. If the batch has no records, time of the last record before it. */
   readonly time: Millis
   readonly slices: readonly Slice[]
   readonly writes: readonly Write[]
@@ -54,8 +54,8 @@ const SPACE_EVERY_MS = 1000
 const DAYS_EVERY_MS = 2000
 
 /** The one connection that writes a journal. Batches wait in memory until `flush` makes them durable in one
- *  transaction. On a full disk, the tape is dropped first, then everything except money records, and then the reserve
- *  is used. Records that do not fit even then are kept for the next `flush`. */
+ *  transaction. On a full disk, the writer first drops the tape, then everything except money records, and then uses
+ *  the reserve. Records for which there is still no space are kept for the next `flush`. */
 export class Writer {
   /** Time at which the oldest record that is not durable arrived, in ms of `performance.now()`; undefined if there is
    *  none. */
@@ -160,7 +160,7 @@ export class Writer {
     this.#enter('stuck')
   }
 
-  /** Ends in order: makes everything durable, marks the segment as ended, and copies the log into the file. */
+  /** Ends in an orderly way: makes everything durable, marks the segment as ended, and copies the log into the file. */
   close(): void {
     if (this.#segment > 0) this.#writes.push(['segmentEnded', this.#time, this.#segment])
     this.flush()
@@ -174,7 +174,7 @@ export class Writer {
     this.#transactions.close()
   }
 
-  /** Whether the disk has refused a write and has provided no space since. */
+  /** Whether the disk has refused a write and has not provided space since. */
   get #isRefused(): boolean {
     return this.#space.state === 'full' || this.#space.state === 'stuck'
   }
@@ -199,7 +199,7 @@ export class Writer {
     })
   }
 
-  /** Whether a record is kept on a full disk. A dropped record is noted as missing, so that the segment does not count
+  /** Whether a record is kept on a full disk. A dropped record is noted as missing, so that its segment does not count
    *  as complete. */
   #isKept(write: Write): boolean {
     if (!isIdle(write)) return true
@@ -238,8 +238,8 @@ export class Writer {
     this.#db.pragma('wal_checkpoint(PASSIVE)')
   }
 
-  /** Writes the batches. If the disk is full, tries again without records that are not needed for money and with the
-   *  log copied into the file, and then with the reserve. */
+  /** Writes the batches. If the disk is full, copies the log into the file and tries again without the records that do
+   *  not concern money, and then with the reserve. */
   #transact(): void {
     try {
       this.#write()
@@ -288,8 +288,8 @@ export class Writer {
     if (this.#space.state !== before) this.#on.space?.(this.#space.report)
   }
 
-  /** Tests whether the disk provides the space that it reports: the whole reserve, or as much again if the reserve is
-   *  whole. */
+  /** Tests whether the disk provides the space that it reports, by writing the whole reserve, or as many bytes again if
+   *  the reserve is complete. */
   #gives(): boolean {
     if (this.#reserve === undefined) return true
     const gave = this.#reserve.isWhole ? this.#transactions.canTake(this.#limits.reserveBytes) : this.#reserve.fill()

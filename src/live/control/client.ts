@@ -18,7 +18,7 @@ interface Answer {
   readonly exitCode?: ExitCode
 }
 
-/** Error that no process is running on this journal. */
+/** Error that is thrown if no process is running on this journal. */
 export class NothingRuns extends SluiceError {
   constructor(journalPath: string) {
     super(`nothing runs on ${journalPath}`)

@@ -23,7 +23,7 @@ export type ControlCommand =
   /** Shows the evidence about an undecided order, or applies a person's verdict. */
   | { readonly command: 'resolve'; readonly order: string; readonly verdict: Verdict }
   | { readonly command: 'adopt'; readonly mint: string; readonly bot: string }
-  /** Makes a login link of the desk. `name`: name of the session in the journal; '' for a usual one. */
+  /** Creates a login link of the desk. `name`: name of the session in the journal; '' for a default name. */
   | { readonly command: 'desk-link'; readonly readOnly: boolean; readonly name: string }
 
 export type Verdict = 'show' | 'not-executed' | { readonly executed: string }
@@ -99,7 +99,7 @@ function buyOf(mint: unknown, bot: unknown, sol: unknown): ControlCommand {
 
 export const SESSION_NAME = 'the name of a session has at most 40 letters, digits, dots, dashes, underscores and spaces'
 
-/** Whether the value is the name of a session of the desk, or '' for a usual name. */
+/** Whether the value is the name of a session of the desk, or '' for a default name. */
 export function isSessionName(value: unknown): value is string {
   return typeof value === 'string' && /^(?!terminal$)([A-Za-z0-9][\w. -]{0,39})?$/.test(value)
 }
@@ -142,16 +142,16 @@ function runtimeDirectory(): string {
   mkdirSync(path, { recursive: true, mode: 0o700 })
   const { mode, uid } = lstatSync(path)
   if (uid !== userInfo().uid || (mode & 0o077) !== 0) {
-    throw new SluiceError(`${path} must be a directory that is yours alone (chmod 700)`, ExitCode.unsafe)
+    throw new SluiceError(`${path} must be a directory that only you can access (chmod 700)`, ExitCode.unsafe)
   }
   return path
 }
 
-/** Longest line of a request; a longer line does not belong to this protocol. */
+/** Maximum length of a request line. A longer line does not belong to this protocol. */
 const LONGEST_LINE = 256 * 1024
 
-/** Reads the first line that the peer sends; '' if the peer closes without sending one. Throws if the line is too long
- *  or the socket fails. */
+/** Reads the first line that the peer sends; '' if the peer closes the connection without sending a line. Throws if the
+ *  line is too long or the socket fails. */
 export async function readLine(socket: Socket, longest = LONGEST_LINE): Promise<string> {
   socket.setEncoding('utf8')
   let text = ''

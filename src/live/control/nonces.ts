@@ -11,14 +11,14 @@ interface Pending<Action> {
   readonly expiresAt: Millis
 }
 
-/** What a nonce stands for. `invalid`: the nonce was used, never existed, or was made for another owner. */
+/** Result of using a nonce. `invalid`: the nonce was used before, never existed, or belongs to another owner. */
 export type Taken<Action> =
   | { readonly kind: 'valid'; readonly action: Action }
   | { readonly kind: 'expired'; readonly action: Action }
   | { readonly kind: 'invalid' }
 
-/** Nonces of actions that a person has been shown and not yet confirmed. A nonce stands for exactly one action of one
- *  owner, which is a session of the desk or a user of Telegram, and works once. */
+/** Nonces of actions that were shown to a person and are not confirmed yet. A nonce identifies exactly one action of
+ *  one owner (a session of the desk or a user of Telegram), and works once. */
 export class Nonces<Action> {
   readonly #now: () => Millis
   readonly #pending = new Secrets<Pending<Action>>(MOST_NONCES)
@@ -32,7 +32,7 @@ export class Nonces<Action> {
     return { nonce: this.#pending.add({ owner, action, expiresAt }), expiresAt }
   }
 
-  /** Returns the action that the nonce stands for, and uses the nonce up, even if another owner presents it. */
+  /** Returns the action of the nonce, and invalidates the nonce, even if another owner presents it. */
   take(owner: string, nonce: string): Taken<Action> {
     const pending = this.#pending.find(nonce)
     if (pending !== undefined) this.#pending.delete(pending)

@@ -30,20 +30,21 @@ export interface OperatorParts {
 }
 
 type CommandInput = Extract<Input, { kind: 'command' }>
-/** Who gave a command, and by which update of Telegram. */
+/** Source of a command, and the Telegram update that confirmed it. */
 type From = Pick<CommandInput, 'by' | 'update'>
 
-/** Makes a link that begins one session of the desk. `name`: name of the session; '' for a usual one. */
+/** Creates a link that begins one session of the desk. `name`: name of the session; '' for a default name. */
 export type DeskLink = (readOnly: boolean, name: string) => Promise<string>
 
 type Of<K extends ControlCommand['command']> = Extract<ControlCommand, { command: K }>
 
-/** Who gives the commands that come through the socket. */
+/** Source of the commands that arrive through the socket. */
 export const TERMINAL = 'terminal'
 /** Longest wait for the engine's answer to a command. */
 const ANSWER_MS = 4_000
 
-/** Turns commands into inputs of the engine. The answer confirms the command; its results are in the journal. */
+/** Turns commands into inputs of the engine. The answer confirms that the command was accepted; the journal contains
+ *  its results. */
 export class Operator {
   readonly #parts: OperatorParts
 
@@ -51,9 +52,9 @@ export class Operator {
     this.#parts = parts
   }
 
-  /** Carries out a command and returns its answer. `by`: who gave the command, for the journal. `update`: the update
-   *  of Telegram that confirmed it; the answer then waits until the engine has taken the command. Throws a SluiceError
-   *  with the reason if the command is refused. */
+  /** Carries out a command and returns its answer. `by`: source of the command, for the journal. `update`: the Telegram
+   *  update that confirmed the command; the answer then waits until the engine has handled the command. Throws a
+   *  SluiceError with the reason if the command is refused. */
   carryOut(command: ControlCommand, by = TERMINAL, update?: number): object | Promise<object> {
     const from: From = update === undefined ? { by } : { by, update }
     const taken: Promise<unknown>[] = []
@@ -101,7 +102,7 @@ export class Operator {
         return this.#adopt(command)
       case 'signal':
         post({ name: 'signal', signal: command.signal, data: command.data })
-        return { text: `signal ${command.signal} given to every bot` }
+        return { text: `signal ${command.signal} sent to every bot` }
       case 'desk-link':
         return this.#deskLink(command)
       case 'status':
@@ -130,7 +131,7 @@ export class Operator {
     if (outputs.some((output) => output.kind === 'cancel' || output.kind === 'conditional'))
       return { text: `${order} is cancelled` }
     throw new SluiceError(
-      `${order} cannot be cancelled: it was sent already and may execute, or an exit needs it and would order it again`,
+      `${order} cannot be cancelled: it was already sent and may execute, or it belongs to an exit, which would order it again`,
     )
   }
 
@@ -163,7 +164,7 @@ export class Operator {
     const count = held.filter(({ mint }) => this.#parts.priceOf(mint) === undefined).length
     if (count === 0) return ''
     const which = count === 1 ? '1 position has' : `${count} positions have`
-    return `; ${which} no price yet and count as lost until then: run \`sluice resume\` again once there is a price to forgive the drawdown that they cause (limits.maxDrawdownSol)`
+    return `; ${which} no price yet and count as lost for now: run \`sluice resume\` again once there is a price to forgive the drawdown that they cause (limits.maxDrawdownSol)`
   }
 
   async #resolve({ order, verdict }: Of<'resolve'>): Promise<object> {
@@ -180,7 +181,7 @@ export class Operator {
     const own = this.#wallets.find((wallet) => wallet.account === account.id)
     if (own === undefined) throw new SluiceError(`${bot} runs on paper and has no wallet`)
     const owner = [...model.positions.values()].find((one) => one.mint === mint && one.account === account.id)
-    if (owner !== undefined) throw new SluiceError(`${owner.bot} already has a position in it`)
+    if (owner !== undefined) throw new SluiceError(`${owner.bot} already has a position in this mint`)
     const price = priceOf(mint)
     if (price === undefined)
       throw new SluiceError(`${mint} has no robust price yet, which its exits need: wait until a bot has seen it trade`)

@@ -24,14 +24,14 @@ export type DeskCommand = Exclude<
 /** What a command will do, in words. */
 export interface Preview {
   readonly text: string
-  /** What a person may not expect. */
+  /** Consequence that a person may not expect. */
   readonly warning?: string
 }
 
 type PreviewParts = Pick<OperatorParts, 'bots' | 'model' | 'view' | 'haltPath' | 'priceOf' | 'now'>
 
-/** Says what a command will do if it is given now. Throws a SluiceError if it would be refused for a reason that is
- *  known already. */
+/** Describes the effect of a command if it is given now. Throws a SluiceError if the command would be refused for a
+ *  reason that is already known. */
 export function previewOf(command: DeskCommand, parts: PreviewParts): Preview {
   const view = parts.view()
   const of = accountNamed(parts.bots, 'wallet' in command ? command.wallet : undefined)
@@ -99,7 +99,7 @@ function salePreview(first: string, held: readonly PositionStatus[], bots: reado
   return { text, ...(warnings.length > 0 && { warning: warnings.join(' ') }) }
 }
 
-/** How far below its price a sale may execute. */
+/** Text about the slippage of a sale: how far below its price it may execute. */
 function ladderText(owners: readonly string[], bots: readonly BotSettings[]): string {
   const ladders = bots.filter(({ name }) => owners.includes(name)).map(({ exitOrders }) => exitOrders.slippageLadder)
   if (ladders.length === 0) return ''
@@ -117,9 +117,9 @@ function cancelText(id: string, { openOrders }: View, { model }: PreviewParts): 
   const order = openOrders.find((one) => one.id === id)
   if (order === undefined) throw new SluiceError(`${id} is not open`)
   if (order.state !== 'accepted')
-    throw new SluiceError(`${id} was sent already and may execute, so it cannot be cancelled any more`)
+    throw new SluiceError(`${id} was already sent and may execute, so it can no longer be cancelled`)
   const amount = order.sol === null ? '' : `${sol(order.sol)} SOL of `
-  return `The order ${id} is cancelled, if it is still not sent: ${order.bot} would ${order.side} ${amount}${order.mint} (${order.reason}).`
+  return `The order ${id} is cancelled if it has not been sent by then: ${order.bot} would ${order.side} ${amount}${order.mint} (${order.reason}).`
 }
 
 function buyPreview(

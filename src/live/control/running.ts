@@ -3,9 +3,9 @@ import { tmpdir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { isListening } from './client.ts'
 
-// Registry of this user's running processes, with which a command finds a process without the path of its journal. Each
+// Registry of this user's running processes. With it, a command finds a process without the path of its journal. Each
 // process writes a small file in the user's runtime directory, in which no other user may write. The file of a killed
-// process stays there, so a file counts only while a process listens on the socket of its journal.
+// process remains, so a file counts only while a process listens on the socket of its journal.
 
 export interface Running {
   readonly journal: string
@@ -15,8 +15,8 @@ export interface Running {
 const FOLDER = 'sluice-running'
 const LONGEST_ENTRY = 10_000
 
-/** Registers this process in the registry until the returned function is called. If no directory is writable, the
- *  process continues without an entry, and `warn` is called. */
+/** Registers this process in the registry until the returned function is called. If no directory is writable, calls
+ *  `warn`, and the process continues without an entry. */
 export function announce(journalPath: string, warn: (message: string) => void): () => void {
   const entry: Running = { journal: resolve(journalPath), pid: process.pid }
   const problems: string[] = []
@@ -48,7 +48,7 @@ export async function running(): Promise<Running[]> {
 const sessionPlace = (): string => `/run/user/${userInfo().uid}`
 
 /** Directories that may hold the registry, the best one first. A service may lack XDG_RUNTIME_DIR although the user's
- *  shell has it, so every usual place is searched. */
+ *  shell has it, so all usual directories are searched. */
 function places(): string[] {
   const given = process.env.XDG_RUNTIME_DIR
   if (given && given !== sessionPlace()) return [given]

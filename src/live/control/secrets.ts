@@ -3,19 +3,19 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 const BYTES = 24
 const TOKEN = /^[\w-]{32}$/
 
-/** A value with the hash of the secret that gives access to it. */
+/** A value, and the hash of the secret that gives access to it. */
 export interface Hashed<T> {
   readonly hash: string
   readonly value: T
 }
 
-/** Values that are found by a secret of 192 random bits. Only the hash of a secret is kept, and every comparison takes
+/** Values that are found by a secret of 192 random bits. Only the hash of a secret is stored, and all comparisons take
  *  the same time. */
 export class Secrets<T> {
   readonly #most: number
   #kept: Hashed<T>[]
 
-  /** `most`: number of values that are kept; the oldest is dropped for a further one. */
+  /** `most`: number of values that are kept; when another one is added, the oldest is dropped. */
   constructor(most: number, kept: readonly Hashed<T>[] = []) {
     this.#most = most
     this.#kept = [...kept]

@@ -10,8 +10,8 @@ import { announce } from './running.ts'
 const MOST_CLIENTS = 16
 const CLIENT_TIMEOUT_MS = 10_000
 
-/** Executes a command and returns its result. If it throws, the client receives the error as the answer. `by`: who gave
- *  the command. */
+/** Executes a command and returns its result. If the handler throws, the client receives the error as the answer. `by`:
+ *  source of the command. */
 export type ControlHandler = (command: ControlCommand, by: string) => object | Promise<object>
 
 export interface ControlOptions {
@@ -21,9 +21,10 @@ export interface ControlOptions {
   readonly warn: (message: string) => void
 }
 
-/** Receives the operator's orders in three ways: through a socket next to the journal that only its owner may open,
- *  through the file HALT next to it, and through SIGUSR2. The last two halt. The caller must hold the journal's lock: a
- *  file that already exists at the socket's path then comes from a crash and is replaced. */
+/** Receives the operator's commands in three ways: through a socket next to the journal that only its owner may open,
+ *  through the file HALT next to it, and through SIGUSR2. The file and the signal mean `halt`. The caller must hold the
+ *  journal's lock, because a file that already exists at the socket's path is then left from a crash and can be
+ *  replaced. */
 export async function serveControl({ journalPath, handle, warn }: ControlOptions): Promise<Stop> {
   const path = controlPath(journalPath)
   const halt = (why: string): void => {

@@ -15,7 +15,7 @@ export interface RpcFinding {
   readonly name: string
   /** Reference to the node's address, such as env:NAME; never the address itself. */
   readonly source: string
-  /** Reason for which the node does not answer; '' if it does. */
+  /** Reason why the node does not answer; '' if it does. */
   readonly unreachable: string
   readonly genesis: string
   /** Name of the cluster: mainnet-beta, devnet or testnet; '' for any other chain. */
@@ -78,10 +78,10 @@ function methods({ name, methods: all, minContextSlot }: RpcFinding): Check {
     return fail(
       `${name} methods`,
       'the node ignores minContextSlot: it answers for a slot that does not exist yet',
-      'use another provider: with a node that lags, a landed order could look absent',
+      'use another provider: with a node that lags, a landed order could seem absent',
     )
   if (minContextSlot === null) return warn(`${name} methods`, 'minContextSlot could not be tested', 'run doctor again')
-  return ok(`${name} methods`, `all ${all.length} methods answer, minContextSlot is honoured`)
+  return ok(`${name} methods`, `all ${all.length} methods answer, minContextSlot is respected`)
 }
 
 const BEHIND_SLOTS = 30
@@ -101,8 +101,8 @@ function lag({ name, slot, ageMs, behind }: RpcFinding, clockIsRight: boolean): 
 const LEAST_HISTORY_MS = 600_000
 const GOOD_HISTORY_MS = 86_400_000
 
-/** Check of the length of a provider's history. A short history of an unknown chain is no failure, because the chain
- *  itself may be young. */
+/** Check of the length of a provider's history. A short history of an unknown chain is not a failure, because the chain
+ *  itself may be new. */
 function history({ name, historyMs, cluster }: RpcFinding): Check {
   if (historyMs === null) return warn(`${name} history`, 'the length of the history is unknown', 'run doctor again')
   const found = `goes back ${durationOf(historyMs)}`
@@ -141,7 +141,7 @@ export interface WalletFinding {
   /** Name of the wallet in the configuration; '' if it has none. */
   readonly name: string
   readonly publicKey: string
-  /** Reason for which the wallet could not be read; '' if it was read. */
+  /** Reason why the wallet could not be read; '' if it was read. */
   readonly unread: string
   readonly lamports: number
   /** Number of token accounts with a balance. */

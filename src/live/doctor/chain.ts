@@ -242,7 +242,8 @@ class Look {
     return answer.ok ? answer.value : undefined
   }
 
-  /** Runs a read that uses Sluice's own parser, which reveals answers of an unexpected shape; undefined if it fails. */
+  /** Runs a read with Sluice's own parser, which detects answers of an unexpected shape; undefined if the read
+   *  fails. */
   async read<T>(method: string, run: () => Promise<T>): Promise<T | undefined> {
     try {
       const value = await run()
@@ -255,8 +256,8 @@ class Look {
     }
   }
 
-  /** Whether the node refuses a `minContextSlot` that it has not reached in the three reads that prove an absence; null
-   *  if a read was not possible. */
+  /** Whether the node refuses a `minContextSlot` that it has not reached, in the three reads that prove an absence;
+   *  null if a read was not possible. */
   async keepsMinContextSlot(account: string, minContextSlot: number): Promise<boolean | null> {
     const options = { commitment: 'finalized', minContextSlot }
     const answers = [

@@ -6,7 +6,7 @@ export interface Check {
   readonly status: 'ok' | 'warn' | 'fail'
   /** Text of the finding; never contains a secret. */
   readonly found: string
-  /** Advice on the problem; '' if there is nothing to do. */
+  /** Advice on the problem; '' if no action is needed. */
   readonly fix: string
   /** Whether the service refuses the key or the plan; the command then exits with 3. */
   readonly refused: boolean

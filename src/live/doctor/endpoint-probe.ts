@@ -6,7 +6,7 @@ import type { VenueRecord } from '../../venues/venue.ts'
 import type { ServiceAccess } from '../service-access.ts'
 import type { SkewFinding } from './machine.ts'
 
-/** Answer of an endpoint that only reads. */
+/** Answer of a read-only endpoint. */
 export interface Asked {
   /** HTTP status; 0 without an answer. */
   readonly status: number
@@ -22,7 +22,7 @@ export interface Asking extends Counting {
   readonly http: Http
 }
 
-/** Sends one request, which counts for the plan's rate limit as that of an order does. */
+/** Sends one request, which counts towards the plan's rate limit like the request of an order. */
 export async function ask(
   { service, http, limiter, journal }: Asking,
   record: VenueRecord,
@@ -46,8 +46,8 @@ export async function ask(
   return { status, reason: '', value: parse(body), skew: skewOf(headers.date, sentAt, answeredAt) }
 }
 
-/** Difference of this machine's clock from the Date header. The header has whole seconds, is written between request
- *  and answer, and may come from a server's cache of the last second. */
+/** Difference of this machine's clock from the Date header. The header is in whole seconds, is written between request
+ *  and answer, and may be a cached value of the last second. */
 function skewOf(date: string | undefined, sentAt: number, answeredAt: number): SkewFinding | undefined {
   const serverTime = date === undefined ? Number.NaN : Date.parse(date)
   if (!Number.isFinite(serverTime)) return undefined
@@ -66,8 +66,8 @@ function parse(body: string): unknown {
 const MOST_FIELDS = 100
 const DEEPEST = 6
 
-/** List of all fields as `path type`, sorted; `[]` in a path stands for any item of a list. Returns [] for a value that
- *  is not an object. */
+/** List of all fields as `path type`, sorted; `[]` in a path means any item of a list. Returns [] for a value that is
+ *  not an object. */
 export function shapeOf(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
   const fields = new Set<string>()
@@ -76,7 +76,7 @@ export function shapeOf(value: unknown): string[] {
 }
 
 /** Recognizes our own values (key and balance) in a portfolio or a token's record. `stranger`: another wallet that the
- *  record names instead of ours; '' if none. */
+ *  record names instead of ours; '' if there is none. */
 export function knownIn(
   value: unknown,
   ours: { readonly key: string; readonly lamports: number | undefined },
@@ -121,8 +121,8 @@ export interface Counting {
   readonly journal: Journal
 }
 
-/** Longest wait for a slot of the plan. It is slightly longer than the minute for which all slots are occupied if the
- *  last requests with the key are unknown. */
+/** Longest wait for a slot of the plan. It is slightly longer than a minute, because all slots are occupied for a
+ *  minute if the last requests with the key are unknown. */
 const SLOT_WITHIN_MS = 62000
 
 /** Sends one request after its slot of the plan is reserved and the reservation is durable. Returns undefined, and

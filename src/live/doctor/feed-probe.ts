@@ -21,7 +21,7 @@ export interface FeedLook {
 }
 
 const AUTHENTICATED_WITHIN_MS = 15_000
-/** Shortest observation. It continues after the units are proved, because invalid frames are rare. */
+/** Shortest observation. It continues even after the units are proved, because invalid frames are rare. */
 const LEAST_LOOK_MS = 2_000
 const LOOK_EVERY_MS = 50
 

@@ -28,7 +28,7 @@ export interface Probed {
   readonly mint: string
   readonly steps: readonly Step[]
   readonly proof: ServiceProof
-  /** Reason for which the probe is incomplete; '' if it is complete. */
+  /** Reason why the probe is incomplete; '' if it is complete. */
   readonly problem: string
 }
 
@@ -47,9 +47,9 @@ const PRICE_WITHIN_MS = 90_000
 const ENOUGH_PRINTS = 5
 const PERCENT = 40
 
-/** Buys a small amount, and sells it in each form whose meaning the service's document leaves open. A bot places these
- *  orders through the usual engine, gateway, executor, resolver and journal, so after a crash the next start can resume
- *  them. */
+/** Buys a small amount, and sells it in each way whose meaning the service's document leaves open. A bot places these
+ *  orders through the usual engine, gateway, executor, resolver and journal. After a crash, the next start can
+ *  therefore resume them. */
 export async function probeLive(parts: ProbeParts): Promise<Probed> {
   const { config } = parts
   if (config.bots.some(({ name }) => name === PROBE_BOT))
@@ -70,7 +70,7 @@ export async function probeLive(parts: ProbeParts): Promise<Probed> {
 
 const ERROR_LEVEL = 50
 
-/** Passes an alarm or an error in a line of the log on to `warn`. */
+/** Passes alarms and errors from the log to `warn`. */
 function reportErrors(line: string, warn: (text: string) => void): void {
   const { level, msg, ...fields } = JSON.parse(line) as { level: number; msg?: string; reason?: string }
   if (level >= ERROR_LEVEL) warn([msg, fields.reason].filter((text) => text !== undefined).join(': '))
@@ -81,7 +81,7 @@ class Probe {
   readonly #running: RunningBots
   readonly #watch: ProbeWatch
   readonly #hands: ProbeOrders
-  /** Orders of this probe. Sales of tokens that an earlier probe left are not among them. */
+  /** Orders of this probe, except sales of tokens that an earlier probe left. */
   readonly #orders: ProbeOrder[] = []
   readonly #sales: ServiceProof['sales'][number][] = []
   #sellNumber: ServiceProof['sellNumber'] = null
@@ -172,7 +172,7 @@ class Probe {
     if (orders.length > 0) await this.#hands.final(orders)
   }
 
-  /** Ends the probe if the wallet already holds the token: these tokens would be sold too and would distort the
+  /** Ends the probe if the wallet already holds the token: these tokens would also be sold, which would distort the
    *  proof. */
   async #refuseHeld(): Promise<void> {
     const holding = await this.#wallet.wallet.byHand.holding(this.#mint)
@@ -224,7 +224,8 @@ class Probe {
 
 /** Name of the bot that the probe's orders and fills belong to. */
 const PROBE_BOT = 'doctor'
-/** Longest time to hold the tokens. After a crash, the next run on the journal sells them when it is over. */
+/** Longest time for which the tokens are held. After a crash, the next run on the journal sells them after this
+ *  time. */
 const HOLD_SECONDS = 600
 
 /** Configuration of a bot that executes the probe's signals and may not spend more than `amount`. */

@@ -115,8 +115,8 @@ function readJournal(path: string): Recovered | SluiceError {
   }
 }
 
-/** Opens the journal for writing, without a disk reserve, because doctor does not trade. Returns the name of the holder
- *  if the journal is locked. */
+/** Opens the journal for writing, without a disk reserve, because doctor does not trade. If the journal is locked,
+ *  returns the name of the holder. */
 function openWriter(path: string): OpenJournal | string {
   try {
     return openJournal(path, {
@@ -181,8 +181,8 @@ export function secretsVerdict(secrets: readonly SecretFinding[]): Check {
   return fail('secrets', parts.map(({ found }) => found).join('; '), fixes)
 }
 
-/** Check of the signer of a wallet. `name`: that of the wallet, '' if it has none. `problem`: the reason for which it
- *  is not available; '' if it signs for this wallet. */
+/** Check of the signer of a wallet. `name`: name of the wallet, '' if it has none. `problem`: the reason why the
+ *  signer is not available; '' if it signs for this wallet. */
 export function signerVerdict(name: string, wallet: string, problem: string): Check {
   const check = name === '' ? 'signer' : `signer ${name}`
   if (problem === '') return ok(check, `signs for ${wallet}`)
@@ -273,8 +273,8 @@ export function clockVerdict(skews: readonly SkewFinding[]): Check {
       return `${durationOf(Math.abs(skewMs))} ${skewMs > 0 ? 'ahead of' : 'behind'} ${against}`
     })
     .join('; ')
-  // The smallest difference counts: if this machine agrees with one of the other clocks, the remaining ones are assumed
-  // to be wrong.
+  // The smallest difference counts: if this machine agrees with one of the other clocks, the others are assumed to be
+  // wrong.
   const off = Math.min(...skews.map(({ skewMs, plusMinusMs }) => Math.max(0, Math.abs(skewMs) - plusMinusMs)))
   const fix = 'synchronize the clock (NTP: timedatectl set-ntp true)'
   if (off > FAIL_SKEW_MS) return fail('clock', found, fix)

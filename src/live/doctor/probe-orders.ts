@@ -56,7 +56,7 @@ export class ProbeOrders {
     void running.ended.then(({ message }) => this.#stop(message))
   }
 
-  /** Ends the probe regularly: later reasons to stop no longer throw. */
+  /** Ends the probe in the normal way; later reasons to stop no longer throw. */
   end(): void {
     this.#hasEnded = true
   }
@@ -79,7 +79,7 @@ export class ProbeOrders {
     this.#made.push({ name, id, order })
     made(order)
     await this.until(
-      `the end of ${id}; the next run continues to look for it`,
+      `the end of ${id}; the next run continues to wait for it`,
       () => !isOpen(order.state),
       ORDER_WITHIN_MS,
     )

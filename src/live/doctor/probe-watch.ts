@@ -33,7 +33,7 @@ export class ProbeWatch implements Probe {
   readonly orders = new Map<string, ProbeOrder>()
   /** The strategy's answers to the signals, in order. */
   readonly answers: string[] = []
-  /** Proves the unit of quoted prices; starts without the configured unit. */
+  /** Proves the unit of quoted prices, without the configured unit. */
   readonly quoted = new Prices({ tradePrice: 'auto', tradeAmount: 'auto' })
   /** Number of valid prints of each mint. */
   readonly prints = new Map<string, number>()
@@ -84,7 +84,7 @@ export class ProbeWatch implements Probe {
     }
   }
 
-  /** Writes a proof to the journal and waits until it is durable. */
+  /** Writes a fact to the journal and waits until it is durable. */
   keep(learned: Learned): Promise<void> {
     this.#journal?.write({ kind: 'learned', learned })
     return new Promise((resolve) => this.#journal?.commit(resolve))
@@ -200,14 +200,14 @@ export function tokensOf({ fills }: ProbeOrder): bigint {
 export interface NumberSale {
   /** Unit in which the request wrote the number. */
   readonly written: Exclude<SellUnit, 'unproved'>
-  /** Amount that the probe intended to sell. */
+  /** Amount that the probe wanted to sell. */
   readonly asked: bigint
   readonly decimals: number
   readonly sold: bigint
   readonly held: bigint
 }
 
-/** Unit of the request's number that explains the amount sold; null if both units do or none does. */
+/** Unit of the request's number that explains the amount sold; null if both units explain it, or neither. */
 export function sellNumberOf({ written, asked, decimals, sold, held }: NumberSale): ServiceProof['sellNumber'] {
   const scale = 10n ** BigInt(decimals)
   if (sold === held || sold === 0n || scale === 1n) return null // a service may cap a number at the whole holding
@@ -222,8 +222,8 @@ export function isShare(sold: bigint, held: bigint, percent: number): boolean {
   return held > 0n && Math.abs((Number(sold) / Number(held)) * 100 - percent) <= 0.02
 }
 
-/** Fees and price impact change the price by a smaller factor than this; a wrong currency or unit changes it by a
- *  larger one. */
+/** Fees and price impact change the price by a smaller factor than this; a wrong currency or unit would change it by a
+ *  larger factor. */
 const MAX_RATIO = 1.5
 
 /** Whether the price of our own buy agrees with the price in the feed. */

@@ -39,7 +39,7 @@ export interface ExamineOptions {
 
 const HTTP_WITHIN_MS = 15_000
 
-/** Examines everything that a run of this configuration needs. Writes nothing but the number of its requests, to the
+/** Examines everything that a run of this configuration needs. Writes only its requests to the plan's budget, to the
  *  journal. Throws a SluiceError if the configuration is incomplete. */
 export async function examine(config: Config, options: ExamineOptions): Promise<Check[]> {
   const findings = new Findings(options.show)
@@ -128,7 +128,7 @@ async function examineOthers(
   }
 }
 
-/** The process that runs on this journal, with its status if it reports one; undefined if none does. */
+/** The process that runs on this journal, with its status if it reports one; undefined if there is none. */
 async function runningOn(path: string, { finding }: JournalLook): Promise<Running | undefined> {
   const { holder } = finding
   if (holder === '') return undefined
@@ -144,7 +144,7 @@ async function runningOn(path: string, { finding }: JournalLook): Promise<Runnin
   }
 }
 
-/** Use of the key by this process if another one has locked it: doctor then sends no request. */
+/** Placeholder if another process has locked the key; doctor then sends no request. */
 const NO_KEY_USE: KeyUse = { isFresh: false, began: () => {}, release: () => {} }
 
 function lockOrHolder(config: Config, service: ServiceAccess): KeyUse | string {
@@ -159,7 +159,7 @@ function lockOrHolder(config: Config, service: ServiceAccess): KeyUse | string {
 function processCheck({ holder, health }: Running): Check {
   const fix = 'nothing to do; stop the process to run every check'
   if (health === undefined)
-    return warn('process', `${holder} uses the key or the journal and does not report its status`, fix)
+    return warn('process', `${holder} uses the key or the journal, but does not report its status`, fix)
   const { feed, plan, requests, positions, brokenLists } = health
   const found = `${holder}: feed ${feed}, ${positions} positions, plan ${plan.name}, ${requests.held} of ${requests.allowed} requests used`
   if (brokenLists.length > 0) return warn('process', `${found}; ${brokenLists.join('; ')}`, 'correct the file')

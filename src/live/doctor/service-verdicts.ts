@@ -40,7 +40,7 @@ export interface PlanFinding {
   readonly planName: string
   /** Limits of the plan; `notice` names those that are unknown. */
   readonly known: Plan
-  /** Reason for which limits of the plan are unknown; '' if all are known. */
+  /** Reason why limits of the plan are unknown; '' if all are known. */
   readonly notice: string
   /** Value of service.plan in the configuration. */
   readonly configured: 'auto' | Plan
@@ -102,7 +102,7 @@ export interface NeedFinding {
 export function needsVerdict(need: NeedFinding): Check {
   const { requestsPerMinute, sockets, connections, positions, keys, largestBuyLamports, maxBuyLamports } = need
   const held = positions === null ? 'an unlimited number of positions' : counted(positions, 'position')
-  const found = `${counted(keys, 'subscription')} on ${sockets} of ${connections} connections; ${held} to sell at once with ${requestsPerMinute} requests per minute`
+  const found = `${counted(keys, 'subscription')} on ${sockets} of ${connections} connections; up to ${held} to sell at once with ${requestsPerMinute} requests per minute`
   if (largestBuyLamports > maxBuyLamports)
     return warn(
       'needs',
@@ -170,7 +170,7 @@ export function unitsVerdict({ amount, quotedPerSol, prints }: UnitFinding): Che
     ? ''
     : isSol
       ? '; the price is in SOL too'
-      : `; the price is ${times} times as high: another currency`
+      : `; the quoted price is ${times} times as high, so it is in another currency`
   const by = {
     probed: 'a probe on the chain',
     seen: counted(prints, 'print'),
@@ -180,7 +180,7 @@ export function unitsVerdict({ amount, quotedPerSol, prints }: UnitFinding): Che
     return ok('units', `amount / tokensTraded is SOL per token, according to ${by[amount]}${quoted}`)
   return warn(
     'units',
-    `amount / tokensTraded is not proved to be SOL per token (${counted(prints, 'print')} seen)${quoted}; no bot buys before it is proved`,
+    `amount / tokensTraded is not proved to be SOL per token (${counted(prints, 'print')} seen)${quoted}; no bot buys before the unit is proved`,
     'run doctor again on a busy market, or set service.units.tradeAmount: sol',
   )
 }
@@ -210,20 +210,20 @@ export function sellNumberVerdict({ unit, by, contradicts, live }: SellNumberFin
     : ok(name, found)
 }
 
-/** Findings about the answer of an endpoint that only reads. */
+/** Findings about the answer of a read-only endpoint. */
 export interface RecordFinding {
   readonly name: 'portfolio' | 'token info'
   /** HTTP status; 0 without an answer. */
   readonly status: number
-  /** Reason for which there was no answer or no request; '' otherwise. */
+  /** Reason why there was no answer or no request; '' otherwise. */
   readonly reason: string
   /** All fields of the answer as `path type`, sorted; [] if the body is not a JSON object. */
   readonly shape: readonly string[]
   /** Fields of the previous examination's answer; undefined at the first examination. */
   readonly before: readonly string[] | undefined
-  /** Texts about recognized values, such as the wallet and its balance. */
+  /** Texts about recognized values in the answer, such as the wallet and its balance. */
   readonly knows: readonly string[]
-  /** Another wallet that the answer names instead of ours; '' if none. */
+  /** Another wallet that the answer names instead of ours; '' if there is none. */
   readonly stranger: string
 }
 

@@ -36,7 +36,7 @@ export interface ServiceParts extends DoctorFindings {
 
 const LOOK_MS = 10_000
 
-/** Examines the key, the plan, the requirements of the bots, the feed with its units, and the endpoints that only read.
+/** Examines the key, the plan, the requirements of the bots, the feed with its units, and the read-only endpoints.
  *  Returns the difference of this machine's clock from that of the service; undefined if no answer showed it. */
 export async function examineService(parts: ServiceParts): Promise<SkewFinding | undefined> {
   const { config, service, clock, add } = parts
@@ -54,7 +54,8 @@ export async function examineService(parts: ServiceParts): Promise<SkewFinding |
   return readRecords(parts, effective, look.mint)
 }
 
-/** Observes the feed in a session of its own. Skips it if it would take the only connection from a running process. */
+/** Observes the feed with a connection of its own. Skips this if the connection would take the only one of a running
+ *  process. */
 async function session({ busy, config }: ServiceParts, run: () => Promise<FeedLook>): Promise<FeedLook> {
   const configured = typeof config.service.plan === 'object' ? config.service.plan : undefined
   const connections = (busy?.health?.plan ?? configured ?? venueOf(config.service).plans.first('auto')).connections

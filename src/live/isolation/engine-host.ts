@@ -64,7 +64,7 @@ function logAlarm(log: Log, { bot, code, reason, thrownAt }: Alarm): void {
   else log.error({ bot, code, place: thrownAt.place, reason, stack: thrownAt.stack }, 'alarm')
 }
 
-/** Names of the log's own fields; a strategy's field of such a name gets a dash. */
+/** Names of the log's own fields; a dash is added to a field of the same name from a strategy. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(['bot', 'seq', 'dropped', 'level', 'time', 'msg', 'err'])
 
 /** Logs a line or a message of a strategy. */

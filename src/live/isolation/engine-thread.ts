@@ -26,7 +26,7 @@ export const Cell = {
   /** Counter that is incremented with every handler, every few rows, every input, and every loaded module. Its index
    *  must be that of `active` plus one, because the engine receives both cells as one array. */
   progress: 1,
-  /** Longest permitted time until the next progress, ms; 0 while the thread waits for work. */
+  /** Longest permitted time until the progress counter must change, ms; 0 while the thread waits for work. */
   deadlineMs: 2,
   /** The system's id of the thread; 0 if it is unavailable. */
   thread: 3,
@@ -68,7 +68,7 @@ export type FromEngine =
   | { readonly kind: 'readings'; readonly readings: readonly OwnedReading[] }
   /** Text that a strategy has written to the console. */
   | { readonly kind: 'log'; readonly bot: number; readonly text: string }
-  /** The engine cannot continue, and sends no further message. */
+  /** The engine cannot continue. No further message follows. */
   | ({ readonly kind: 'broke' } & Death)
 
 export interface Death {
@@ -89,8 +89,8 @@ export interface EngineThreadEvents {
   died(death: Death): void
 }
 
-/** The thread is ended at this multiple of the memory limit. Between the limit and its multiple, the thread can still
- *  find the bot that holds the memory. */
+/** The thread is ended at this multiple of the memory limit. Between the limit and its multiple, the thread has time to
+ *  find the bot that uses the memory. */
 const HARD_HEAP = 2
 
 const NOBODY: EngineThreadEvents = { begun() {}, did() {}, marks() {}, readings() {}, log() {}, died() {} }
@@ -100,7 +100,7 @@ export class EngineThread implements EngineLink {
   readonly cells = new Int32Array(new SharedArrayBuffer(16)).fill(-1, 0, 1)
   /** Receiver of the thread's events. A spare thread has none. */
   on: EngineThreadEvents = NOBODY
-  /** Whether the engine also determines the memory of each bot, which costs time. */
+  /** Whether the engine measures the memory of each bot, which takes time. */
   inspects = false
   readonly #mints = new MintTeller()
   readonly #bell = new Int32Array(new SharedArrayBuffer(4))

@@ -32,7 +32,7 @@ const DEADLINE_MS = 500
 /** Number of rows between two updates of the progress counter. */
 const ROWS_A_STEP = 32
 const MARKS_EVERY_MS = 250
-/** Entry for a mint number of the main thread that no mint has. */
+/** Marks a mint number of the main thread that belongs to no mint. */
 const NO_TOKEN = -1
 
 const { port, bell, cells } = workerData as EngineThreadStart

@@ -14,8 +14,8 @@ import { Watchdog } from './watchdog.ts'
 
 /** Memory limits that apply to all strategies together. */
 const MEMORY: MemoryLimits = { heapMb: 384, buffersMb: 256 }
-/** Number of spare threads. With two, there is still a ready thread if an engine is lost right after another one.
- *  Spares are created only once the engine has run for a second, so that they do not delay its start. */
+/** Number of spare threads. With two spares, a thread is ready even if two engines are lost in quick succession. Spares
+ *  are created only once the engine has run for a second, so that they do not delay its start. */
 const SPARES = 2
 const SPARE_AFTER_MS = 1_000
 const LONGEST_REASON = 300
@@ -51,7 +51,7 @@ export class IsolatedSegment implements AnySegment {
   /** Readings of the positions, as the engine reported them last. */
   #readings = new ByMint<OwnedReading>()
   #hadBegun = false
-  /** Whether the next engines determine the memory of each bot. */
+  /** Whether the next engines measure the memory of each bot. */
   #inspects = false
   #isOver = false
   #lostAt: number | undefined
@@ -179,12 +179,12 @@ export class IsolatedSegment implements AnySegment {
     void thread.end()
     this.runner.lost()
     const reason = death.reason.slice(0, LONGEST_REASON)
-    // Only an engine that counts the memory of each bot can name the cause, so the next engine counts it.
+    // Only an engine that measures the memory of each bot can identify the cause, so the next engine measures it.
     const isToInspect = death.isFull === true && !this.#inspects
     this.#inspects ||= isToInspect
     const bots = isToInspect ? [] : this.#stopped.died({ ...death, reason }, this.#hadBegun, machine.clock.now())
     if (bots === undefined) {
-      this.#parts.failed(`the engine failed again without any strategy: ${reason}`)
+      this.#parts.failed(`the engine failed again although no strategy was running: ${reason}`)
       return
     }
     const whose = bots.length === 0 ? 'no bot is stopped for it yet' : 'these bots only close positions from now on'
@@ -219,7 +219,7 @@ export class StoppedBots {
     return [...this.#stopped.values()]
   }
 
-  /** Reads the outputs of an engine, so that a bot whose strategy threw stays stopped in the next engine. */
+  /** Reads the outputs of an engine, so that a bot whose strategy threw remains stopped in the next engine. */
   heard(outputs: readonly Output[]): void {
     for (const output of outputs)
       if (output.kind === 'bot' && output.money.status === 'exits-only') {
@@ -230,8 +230,8 @@ export class StoppedBots {
   }
 
   /** Handles the loss of an engine. `hadBegun` is false while strategies were being loaded or started. Returns the
-   *  names of the bots that are stopped for the loss, or undefined if no further engine can help. After the first loss
-   *  without a known cause every bot continues; after a second one within ten minutes no bot does. */
+   *  names of the bots that are stopped for the loss, or undefined if another engine would fail again. After the first
+   *  loss without a known cause, all bots continue; after a second one within ten minutes, no bot continues. */
   died({ bot, reason }: Death, hadBegun: boolean, now: Millis): readonly string[] | undefined {
     const culprit = this.#bots[bot]
     if (culprit !== undefined && !this.#stopped.has(culprit.name)) {
@@ -252,9 +252,9 @@ export class StoppedBots {
   }
 }
 
-/** High-water marks that an engine in another thread reported and that are not yet written, the last one of each
- *  position. When a position closes, its mark is dropped: if it were written later, it would apply to the next position
- *  in the same mint. */
+/** High-water marks that an engine in another thread reported and that are not yet written: the last one of each
+ *  position. When a position closes, its mark is dropped. If the mark were written later, it would apply to the next
+ *  position in the same mint. */
 export class HighMarks {
   #byPosition = new ByMint<Mark>()
 

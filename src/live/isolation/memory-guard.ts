@@ -13,7 +13,7 @@ const SAMPLE_BYTES = 16_384
 const LOOK_EVERY_MS = 20
 const MB = 2 ** 20
 
-/** A breach of a memory limit. `bot`: index of the bot that caused it, -1 if the cause is unknown. */
+/** A breach of a memory limit. `bot`: index of the bot that caused it, -1 if it is unknown. */
 export interface Breach {
   readonly bot: number
   readonly reason: string
@@ -25,9 +25,9 @@ interface SampledNode {
   readonly children: readonly SampledNode[]
 }
 
-/** Checks the memory of this thread between two handlers. It stops no bot itself, and costs nothing until a limit is
- *  exceeded. The next engine then determines the memory of each bot: it counts the buffers of each handler and samples
- *  the bot's heap allocations. */
+/** Checks the memory of this thread between two handlers. It takes no time until a limit is exceeded. It does not stop
+ *  a bot itself: the next engine measures the memory of each bot, counts the buffers of each handler, and samples the
+ *  heap allocations. */
 export class MemoryGuard {
   readonly #limits: MemoryLimits
   readonly #session: Session | undefined

@@ -6,17 +6,17 @@ import type { Sink } from '../../engine/ports.ts'
 import type { Block } from '../../market/block.ts'
 import { Effects, type EffectsOptions } from '../../runtime/runner.ts'
 
-/** Most rows that are sent to the engine before their answers arrive. An operator's command waits for no more rows than
- *  these. */
+/** Maximum number of rows that are sent to the engine before their answers arrive. An operator's command waits for at
+ *  most this many rows. */
 const ROWS_AHEAD = 64
 
 /** An engine in another thread. It receives and answers all items in order. */
 export interface EngineLink {
-  /** Starts the engine, which answers by `begun`. */
+  /** Starts the engine, which answers with `begun`. */
   begin(seq: Seq, time: Millis, start: StartInput): void
-  /** Sends rows. The engine answers by `did`, once for each row with a decision and once at the end. */
+  /** Sends rows. The engine answers with `did`, once for each row with a decision and once at the end. */
   rows(block: Block, from: number, to: number, firstSeq: Seq): void
-  /** Sends an input, which the engine answers by `did`. */
+  /** Sends an input, which the engine answers with `did`. */
   input(seq: Seq, time: Millis, input: Input): void
 }
 
@@ -44,8 +44,8 @@ type Given =
   | { readonly kind: 'input'; readonly input: Input; seq: Seq; time: Millis; readonly at: number }
 
 /** A `Runner` for an engine in another thread. An item is journaled, observed and carried out only after the engine has
- *  answered it. An engine may therefore be lost at any instant: the items that it did not answer wait here for the next
- *  engine, which recovers from the journal. */
+ *  answered it. An engine may therefore be lost at any instant: unanswered items wait here for the next engine, which
+ *  recovers from the journal. */
 export class ThreadedRunner implements Sink {
   readonly #options: ThreadedRunnerOptions
   readonly #effects: Effects
@@ -57,7 +57,7 @@ export class ThreadedRunner implements Sink {
   #rowsAhead = 0
   /** Number of rows that were answered and observed since the start. */
   #rowsHandled = 0
-  /** Items that arrived while there was no engine, or while the engine had as many rows as it may have. */
+  /** Items that arrived while there was no engine, or while the maximum number of rows was under way. */
   #waiting = new Fifo<Given>()
   /** Number that the next row or input receives when it is sent. */
   #nextSeq: Seq
@@ -75,7 +75,7 @@ export class ThreadedRunner implements Sink {
 
   /** Accepts all the given rows at once and returns their end. */
   rows(block: Block, from: number, to: number): number {
-    assert(from < to && to <= block.length, 'no rows, or rows that the block does not have')
+    assert(from < to && to <= block.length, 'no rows, or rows that the block does not contain')
     this.#take({ kind: 'rows', block, from, to, firstSeq: 0, at: performance.now() })
     return to
   }
@@ -173,8 +173,9 @@ export class ThreadedRunner implements Sink {
     }
   }
 
-  /** Gives an item its number and time and sends it. Rows may have been read before an earlier input received its time.
-   *  They take the time of that input, also in the block, because the journal stores the time of the block. */
+  /** Gives an item its number and time and sends it. Rows may have been read before an earlier input received its time;
+   *  they then take the time of that input. The change is made in the block, because the journal stores the time of the
+   *  block. */
   #give(one: Given): void {
     const link = this.#link as EngineLink
     this.#given.push(one)
@@ -232,10 +233,11 @@ function isCommand(one: Given): boolean {
   return one.kind === 'input' && one.input.kind === 'command'
 }
 
-/** Number of inputs about mints that are kept. More would be of no use, because an engine does not keep more either. */
+/** Number of inputs about mints that are kept. An engine does not keep more either. */
 const MINTS_KEPT = 1000
 
-/** Inputs that an engine remembers although no row of the journal contains them. A new engine receives them again. */
+/** Inputs whose effect an engine keeps although the journal does not store them for a restart. A new engine receives
+ *  them again. */
 export class StandingInputs {
   readonly #byKey = new Map<string, Input>()
 

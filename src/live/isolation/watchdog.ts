@@ -8,14 +8,14 @@ const MOST_GROWTH_MB = 1024
 /** A thread that received little processor time may exceed its deadline by this factor. */
 const MOST_DEADLINES = 10
 
-/** Watches a thread from the main thread. Time is counted in polls instead of read from a clock, so that a suspended
- *  machine or a busy main thread makes no handler late. Only its own work makes a thread late: it ran for at least half
- *  of the time, or slept for all of it. */
+/** Watches a thread from the main thread. It counts polls instead of reading a clock, so that no handler counts as late
+ *  because the machine was suspended or the main thread was busy. A thread counts as late only if it ran for at least
+ *  half of the time, or slept all the time. */
 export class Watchdog {
   readonly #cells: Int32Array
   readonly #stuck: (bot: number, ms: number) => void
   readonly #usageOf: (thread: number) => ThreadUsage | undefined
-  /** Number of polls since the last progress at which each bot was running, by the index of the bot. */
+  /** For each bot, by its index: number of polls since the last progress at which the bot was running. */
   readonly #seen = new Map<number, number>()
   #progress = 0
   #looks = 0
@@ -37,7 +37,7 @@ export class Watchdog {
     return () => clearInterval(timer)
   }
 
-  /** Polls once; called every 20 ms. */
+  /** Makes one poll; called every 20 ms. */
   look(): void {
     const progress = Atomics.load(this.#cells, Cell.progress)
     const deadlineMs = Atomics.load(this.#cells, Cell.deadlineMs)
@@ -80,7 +80,7 @@ export interface ThreadUsage {
   readonly sleeps: boolean
 }
 
-/** Milliseconds in a tick: Linux reports processor time in hundredths of a second on every architecture that Node
+/** Milliseconds in a tick. Linux reports processor time in hundredths of a second on every architecture that Node
  *  supports. */
 const MS_A_TICK = 10
 

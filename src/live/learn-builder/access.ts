@@ -43,7 +43,10 @@ export async function withSamples<T>(
   try {
     const [{ publicKey: wallet }] = service.wallets as [WalletKeys]
     if (wallet === '')
-      throw new SluiceError('wallet.publicKey is required: the builder builds for a wallet', ExitCode.usage)
+      throw new SluiceError(
+        'wallet.publicKey is required, because the service builds transactions for a wallet',
+        ExitCode.usage,
+      )
     const keyUse = lockKey(config, service)
     const machine = { clock, monotonicMs, boot: bootId() }
     const { limiter, plan } = new Trading({

@@ -5,7 +5,7 @@ import { ALWAYS_INNER } from '../../chain/verifier/simulate.ts'
 import type { PolicyInput } from '../../config/builder-policy-file.ts'
 import { BUILT_IN_POLICY, PRESETS } from '../../orders/builder-policy.ts'
 
-/** A policy that permits exactly the samples, and texts about findings that no policy can permit (`unsaid`). */
+/** A policy that permits exactly the samples, and texts about findings that a policy cannot express (`unsaid`). */
 export interface Proposal {
   readonly policy: PolicyInput
   readonly unsaid: readonly string[]
@@ -74,8 +74,8 @@ function feeEntry(payment: Payment, isOpaque: boolean): NonNullable<PolicyInput[
 
 function whyUnsaid({ id, repeated }: ProgramFinding): string {
   return repeated
-    ? `${id} is called several times in one transaction: no policy can permit two trades`
-    : `${id} has mint and wallet at different positions in the samples: no policy can describe it`
+    ? `${id} is called several times in one transaction, but a policy cannot permit two trades`
+    : `${id} has mint and wallet at different positions in the samples, which a policy cannot describe`
 }
 
 function unsaidOfHanded(findings: Findings): string[] {
@@ -107,11 +107,11 @@ function unsaidOf(findings: Findings, opaque: readonly ProgramFinding[]): string
       .filter(({ sell }) => sell.length === 0)
       .map(
         ({ id }) =>
-          `no sample sells through ${id}, so no sale would be signed and no bot starts: add a mint that the wallet holds`,
+          `no sample sells through ${id}, so no sale would be signed, and bots would not start: add a mint that the wallet holds`,
       ),
     ...(opaque.length > 0 && coSigners.length > 0
       ? [
-          'guards cannot be added to a transaction with another signature: an opaque program then needs maxWalletSol, which you must set',
+          'guards cannot be added to a transaction with another signature, so an opaque program needs maxWalletSol: set it',
         ]
       : []),
     ...coSigners

@@ -28,14 +28,14 @@ export interface Taken {
 }
 
 const SLIPPAGE_PERCENT = 10
-/** Amounts that are not round, which show how the builder rounds. */
+/** Amounts that are not round, so that the samples show how the builder rounds. */
 const BUY_FEE = lamports(123_457)
 const SALE_FEE = lamports(98_761)
 const ODD_LAMPORTS = 7
 
-/** Requests the samples for each mint. One is a buy with the automatic priority fee. One is a buy of about twice the
- *  amount with an explicit fee, which shows the payments that are a share of the amount. One is a sale of the tokens
- *  that the wallet holds, if it holds any. */
+/** Requests up to three samples for each mint. The first is a buy with the automatic priority fee. The second is a buy
+ *  of about twice the amount with an explicit fee; it shows which payments are a share of the amount. The third is a
+ *  sale of the tokens that the wallet holds, if it holds any. */
 export async function takeSamples(parts: SampleParts, mints: readonly string[], amount: Lamports): Promise<Taken[]> {
   const { wallet, rpc, say } = parts
   const builder = builderOf(parts)
@@ -66,7 +66,7 @@ interface Wanted {
 async function sampleOf(parts: SampleParts, builder: Builder, attempt: Attempt): Promise<Sample | string> {
   const built = await withSlot(parts.counting, () => builder.build(attempt))
   if (built === undefined) return 'the rate limit of the plan allowed no request within a minute'
-  // The service's text may repeat the request, which contains the key.
+  // The service's text is dropped, because it may repeat the request, which contains the key.
   if (built.kind !== 'built')
     return parts.service.redact(built.kind === 'unsent' ? built.reason : `${built.code}: ${built.reason}`)
   const decoded = decodeTransaction(built.bytes)

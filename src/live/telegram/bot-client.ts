@@ -3,16 +3,16 @@ import type { Http, HttpResult } from '../../base/machine.ts'
 /** Result of a call of the Bot API. */
 export type Called =
   | { readonly kind: 'done'; readonly result: unknown }
-  /** `retryMs`: time after which the call may be repeated, if the API names one. */
+  /** `retryMs`: time after which the call may be repeated, if the API states one. */
   | { readonly kind: 'refused'; readonly status: number; readonly text: string; readonly retryMs: number | undefined }
-  /** No answer, or none of the Bot API. */
+  /** There was no answer, or the answer does not come from the Bot API. */
   | { readonly kind: 'lost'; readonly reason: string }
 
 export type CallBot = (method: string, parameters: object) => Promise<Called>
 
 const LONGEST_REASON = 200
 
-/** Returns a function that calls methods of the Bot API. The token is a part of the address, and in no result. */
+/** Returns a function that calls methods of the Bot API. The token is a part of the address; no result contains it. */
 export function botClient(http: Http, api: string, token: string): CallBot {
   return async (method, parameters) => {
     const url = `${api}/bot${token}/${method}`
@@ -25,7 +25,7 @@ function calledOf(answer: HttpResult): Called {
   if (answer.kind !== 'answered') return { kind: 'lost', reason: answer.reason }
   const body = objectOf(answer.body)
   if (body?.ok === true) return { kind: 'done', result: body.result }
-  if (body?.ok !== false) return { kind: 'lost', reason: `the answer ${answer.status} is not one of the Bot API` }
+  if (body?.ok !== false) return { kind: 'lost', reason: `the answer ${answer.status} does not come from the Bot API` }
   const seconds = (body.parameters as { retry_after?: unknown } | undefined)?.retry_after
   return {
     kind: 'refused',

@@ -16,9 +16,9 @@ import type { Press } from './updates.ts'
 export interface Steered {
   readonly view: () => View
   readonly preview: (command: DeskCommand) => Preview
-  /** Carries out a command. `by`: who gave it. `update`: the update of Telegram that confirmed it. */
+  /** Carries out a command. `by`: source of the command. `update`: the Telegram update that confirmed it. */
   readonly handle: (command: ControlCommand, by: string, update: number) => object | Promise<object>
-  /** Whether the journal has a command that this update confirmed. */
+  /** Whether the journal contains a command that this update confirmed. */
   readonly isRecorded: (update: number) => boolean
 }
 
@@ -32,11 +32,12 @@ export interface ConfirmationParts {
 
 export const OPERATOR_COMMANDS = ['/halt', '/resume', '/flatten', '/sell'] as const
 const DATA = /^([yn]):([\w-]{32})$/
-/** A shorter beginning of a mint is not accepted for a sale. */
+/** Shortest beginning of a mint that is accepted for a sale. */
 const SHORTEST_MINT = 4
 
-/** Commands of operators. Each is shown as a preview with two buttons, and carried out by a press of the operator who
- *  asked, once, within a minute. After a restart no earlier button works, so a crash never repeats a command. */
+/** Commands of operators. Each command is first shown as a preview with two buttons. It is carried out once, when the
+ *  operator who requested it presses the button within a minute. After a restart, earlier buttons do not work, so a
+ *  crash never repeats a command. */
 export class Confirmations {
   readonly #parts: ConfirmationParts
   readonly #nonces: Nonces<DeskCommand>
@@ -61,7 +62,10 @@ export class Confirmations {
           { text: 'Confirm', data: `y:${nonce}` },
           { text: 'Do nothing', data: `n:${nonce}` },
         ],
-        late: { at: expiresAt, text: textOf([...lines, 'This question came too late. Nothing was done: ask again.']) },
+        late: {
+          at: expiresAt,
+          text: textOf([...lines, 'This command arrived too late. Nothing was done: send it again.']),
+        },
       })
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error
@@ -69,10 +73,10 @@ export class Confirmations {
     }
   }
 
-  /** Carries out the command of a button. Resolves once the engine has taken the command. */
+  /** Carries out the command of a button. Resolves once the engine has handled the command. */
   async press({ user, query, data, message, update }: Press): Promise<void> {
     const { call, outbox, steered } = this.#parts
-    // Telegram shows a waiting button until it is answered.
+    // Telegram shows a button as waiting until it is answered.
     void call('answerCallbackQuery', { callback_query_id: query })
     const [, choice, nonce = ''] = DATA.exec(data) ?? []
     const taken = this.#nonces.take(`${user}`, nonce)
@@ -84,10 +88,11 @@ export class Confirmations {
         outbox.send({
           user,
           isSilent: true,
-          text: 'This button was used, or the process has started again since. Nothing was done by this press.',
+          text: 'This button was already used, or the process has restarted since. This press had no effect.',
         })
     } else if (choice === 'n') show('Nothing was done.')
-    else if (taken.kind === 'expired') show('The confirmation came too late. Nothing was done: ask again.')
+    else if (taken.kind === 'expired')
+      show('The confirmation arrived too late. Nothing was done: send the command again.')
     else show(await this.#carryOut(taken.action, user, update))
   }
 
@@ -101,7 +106,7 @@ export class Confirmations {
     } catch (error) {
       if (error instanceof SluiceError) return `${command.command}: ${error.message}`
       this.#parts.log.warn({ error: (error as Error).stack }, 'telegram: a command failed')
-      return `${command.command}: the command failed, the log has the reason`
+      return `${command.command}: the command failed; the log contains the reason`
     }
   }
 }
@@ -119,7 +124,7 @@ function only(wallet: string, { wallets }: View): { wallet?: string } {
   return wallet === '' || wallets.every(({ name }) => name === undefined) ? {} : { wallet }
 }
 
-/** The mint of a position, by the mint or by the beginning that `/positions` shows. */
+/** The mint of a position, given in full or by the beginning that `/positions` shows. */
 function heldMint(about: string, { positions }: View): string {
   const given: unknown = about
   if (isPublicKey(given)) return given
@@ -127,6 +132,7 @@ function heldMint(about: string, { positions }: View): string {
   const mints = new Set(positions.filter(({ tokens }) => tokens > 0).map(({ mint }) => mint))
   const found = [...mints].filter((mint) => start.length >= SHORTEST_MINT && mint.startsWith(start))
   if (found.length === 1) return found[0] as string
-  if (found.length > 1) throw new SluiceError(`${found.length} held mints begin with ${start}: send more of the mint`)
+  if (found.length > 1)
+    throw new SluiceError(`${found.length} held mints begin with ${start}: send more characters of the mint`)
   throw new SluiceError('send /sell and the mint, or the beginning of a mint that /positions lists')
 }

@@ -9,9 +9,9 @@ export interface Letter {
   readonly text: string
   readonly isSilent: boolean
   readonly buttons?: readonly Button[]
-  /** Id of the message that this one replaces. If that message is gone, this one is sent as a new one. */
+  /** Id of the message that this one replaces. If that message no longer exists, this one is sent as a new message. */
   readonly replaces?: number
-  /** The message is of no use from `at` on; the user then receives this text instead. */
+  /** From the time `at` on, the message is useless; the user then receives this text instead. */
   readonly late?: { readonly at: Millis; readonly text: string }
 }
 
@@ -27,7 +27,7 @@ export interface OutboxParts {
   readonly log: Pick<Log, 'info' | 'warn'>
 }
 
-/** Most messages that wait for one user. */
+/** Maximum number of messages that wait for one user. */
 const MOST_LETTERS = 20
 /** Time between two messages. Telegram allows about 30 a second to all users together. */
 const PACE_MS = 50
@@ -41,8 +41,8 @@ interface Queue {
   isUnreachable: boolean
 }
 
-/** Sends messages one after another, in order for each user. Waits as long as Telegram asks for, which delays only the
- *  user whom Telegram names, and waits out an outage. */
+/** Sends messages one after another, in order for each user. If Telegram asks for a pause, waits for that time; the
+ *  pause delays only the user whom Telegram names. Continues after an outage. */
 export class Outbox {
   readonly #parts: OutboxParts
   readonly #queues = new Map<number, Queue>()
@@ -130,7 +130,7 @@ export class Outbox {
     return call('sendMessage', { ...content, disable_notification: isSilent })
   }
 
-  /** Whether the message that the letter replaces cannot be edited any more. */
+  /** Whether the message that the letter replaces can no longer be edited. */
   #isGone(called: Called, { replaces }: Letter): boolean {
     return (
       replaces !== undefined &&
@@ -140,7 +140,7 @@ export class Outbox {
     )
   }
 
-  /** Time after which the message is sent again; undefined if it is done with. */
+  /** Time after which the message is sent again; undefined if the message is finished. */
   #waitAfter(called: Called, user: number, queue: Queue): number | undefined {
     const { log } = this.#parts
     if (called.kind === 'done') {
@@ -151,10 +151,7 @@ export class Outbox {
     }
     if (called.kind === 'refused' && (called.status === 400 || called.status === 403)) {
       if (!queue.isUnreachable)
-        log.warn(
-          { user },
-          `telegram: a user cannot be reached (${called.text}): the user has to write /start to the bot`,
-        )
+        log.warn({ user }, `telegram: a user cannot be reached (${called.text}): the user must send /start to the bot`)
       queue.isUnreachable = true
       return undefined
     }

@@ -7,17 +7,17 @@ import { openReader } from '../../journal/reader/reader.ts'
 const PROGRAM = fileURLToPath(new URL('../../../bin/sluice.js', import.meta.url))
 const LONGEST_MS = 30_000
 const TOO_LONG = 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER'
-/** Part of an answer that is too long which is shown. */
+/** Maximum number of characters that are shown of an answer that is too long. */
 const MOST_SHOWN = 3_500
 const LIMITS = { timeout: LONGEST_MS, maxBuffer: 1_000_000 }
 const OPTIONS = { ...LIMITS, env: {}, encoding: 'utf8', killSignal: 'SIGKILL' } as const
-/** Questions without an answer, the one that runs among them. */
+/** Maximum number of unanswered questions, including the running one. */
 const MOST_WAITING = 3
 /** Telegram keeps an update for a day. */
 const KEPT_MS = 2 * 86_400_000
 
 /** The journal of this process, for questions. Commands such as `sluice why` read it in processes of their own, because
- *  a long journal takes longer to read than a trade may wait. One runs at a time. */
+ *  reading a long journal would delay trades. One such process runs at a time. */
 export class OwnJournal {
   readonly #journal: string
   readonly #program: string
@@ -26,19 +26,19 @@ export class OwnJournal {
   #child: ChildProcess | undefined
   #isClosed = false
 
-  /** `program`: the program that answers questions. */
+  /** `program`: the program that is run to answer questions. */
   constructor(journal: string, program = PROGRAM) {
     this.#journal = journal
     this.#program = program
   }
 
-  /** Ends the process of a question, because the end of this process would wait for it. */
+  /** Ends the process that answers a question. Otherwise, the end of this process would have to wait for it. */
   close(): void {
     this.#isClosed = true
     this.#child?.kill('SIGKILL')
   }
 
-  /** Whether a command that this update of Telegram confirmed is in the journal. */
+  /** Whether the journal contains a command that this Telegram update confirmed. */
   hasUpdate(update: number, now: Millis): boolean {
     const reader = openReader(this.#journal)
     try {
@@ -80,7 +80,7 @@ export class OwnJournal {
   }
 }
 
-/** Lets the process that trades go first where they share a core. */
+/** Lowers the priority of the process, so that it does not delay the process that trades on the same core. */
 function yieldProcessor({ pid }: ChildProcess): void {
   if (pid === undefined) return
   try {

@@ -21,7 +21,7 @@ export interface TelegramEvent {
 }
 
 export interface TelegramParts {
-  /** Users who may ask and who receive the events; the operators are among them. */
+  /** Users who may ask questions and who receive the events; the operators are among them. */
   readonly viewers: readonly number[]
   readonly operators: readonly number[]
   readonly events: Readonly<Record<TelegramKind, Loudness>>
@@ -30,7 +30,7 @@ export interface TelegramParts {
   readonly log: Pick<Log, 'info' | 'warn'>
 }
 
-/** What users may ask about and steer. */
+/** The data that users may ask about, and the commands that operators may give. */
 export interface Shown extends Steered {
   readonly own: Pick<OwnJournal, 'run'>
 }
@@ -46,11 +46,12 @@ const GATHER_MS = 2_000
 const MOST_GATHERED = 100
 /** A long poll ends after this time without a message. */
 const POLL_SECONDS = 25
-/** Number of messages of a poll. After a failure each is asked for alone: the longest answer still holds one. */
+/** Number of messages of a poll. After a failure each message is requested alone, because even the longest answer can
+ *  contain one. */
 const MOST_UPDATES = 4
-/** Shortest time between two polls, so that strangers who write to the bot cannot busy the process. */
+/** Shortest time between two polls, so that strangers who write to the bot cannot keep the process busy. */
 const POLL_EVERY_MS = 1_000
-/** An older message is not answered: it waited while the process was down. */
+/** Age from which a message is not answered, because it waited while the process was down. */
 const OLDEST_MESSAGE_MS = 120_000
 const CONFLICT_WAIT_MS = 10_000
 /** A conflict is over if no poll was refused for this time. */
@@ -58,16 +59,16 @@ const CONFLICT_OVER_MS = 300_000
 const REFUSED_WAIT_MS = 60_000
 const STRANGER_EVERY_MS = 60_000
 const DAY_MS = 86_400_000
-/** The summary is sent this long before the UTC day ends, because the results of the day then begin again. */
+/** The summary is sent this long before the UTC day ends, because the results of the day are reset then. */
 const BEFORE_MIDNIGHT_MS = 30_000
 
-/** What the operator does about a failed poll. */
+/** Returns the advice to the operator about a failed poll. */
 function remedyOf(status: number, reason: string): string {
   if (status === 401 || status === 404) return 'check telegram.token, then restart'
   if (status !== 409) return 'it is tried again'
   return /webhook/i.test(reason)
-    ? 'a webhook receives the messages of this bot: delete it (method deleteWebhook), or make a bot for this process with @BotFather'
-    : 'another program answers for the same bot: end it, or make a bot for each process with @BotFather; revoke the token there if you do not know the program'
+    ? 'a webhook receives the messages of this bot: delete it (method deleteWebhook), or create a bot for this process with @BotFather'
+    : 'another program answers for the same bot: end it, or create a bot for each process with @BotFather; revoke the token there if you do not know the program'
 }
 
 /** A bot of Telegram: answers questions, takes the commands of operators, and sends events. It never delays trading:
@@ -93,7 +94,7 @@ export class Telegram {
     this.#outbox = new Outbox(parts)
   }
 
-  /** Begins to answer questions and to take commands, and to send a summary at the end of each UTC day. */
+  /** Starts to answer questions, to execute commands, and to send a summary at the end of each UTC day. */
   serve(shown: Shown): void {
     this.#summarizeDaily(shown.view)
     const confirmations = new Confirmations({ ...this.#parts, steered: shown, outbox: this.#outbox })
@@ -121,7 +122,7 @@ export class Telegram {
     this.#isGathering = true
     this.#parts.clock.after(GATHER_MS, () => {
       this.#isGathering = false
-      // During an outage, events wait here, where their number is bounded, and not as many messages.
+      // During an outage, events wait here as events, because their number is bounded; as messages there would be many.
       if (this.#outbox.waiting < this.#parts.viewers.length) this.#send()
       else this.#gather()
     })
@@ -175,15 +176,16 @@ export class Telegram {
     for (const update of updates) {
       if (this.#isStopped) return 0
       if (updateIdOf(update) === undefined) continue
-      // The next poll confirms the update, so a command is in the journal before Telegram forgets its update.
+      // The next poll confirms the update, so a command is in the journal before Telegram deletes its update.
       await this.#take(update, served).catch((error) => this.#failed(error))
     }
-    // Not the highest number ever: after a week without updates, Telegram may continue with a lower one.
+    // The highest number ever seen cannot be used: after a week without updates, Telegram may continue with a lower
+    // number.
     if (ids.length > 0) this.#offset = Math.max(...ids) + 1
     return 0
   }
 
-  /** Time after which a failed poll is repeated. Each problem is logged once. */
+  /** Returns the time after which a failed poll is repeated. Logs each problem once. */
   #waitAfter(called: Exclude<Called, { kind: 'done' }>): number {
     const reason = called.kind === 'lost' ? called.reason : `${called.status} ${called.text}`
     const status = called.kind === 'refused' ? called.status : 0
@@ -191,7 +193,7 @@ export class Telegram {
     this.#failures++
     if (this.#problem !== problem)
       this.#parts.log.warn(
-        `telegram: no questions are answered: ${reason}; ${remedyOf(status, reason)}. Trading continues`,
+        `telegram: questions are not answered: ${reason}; ${remedyOf(status, reason)}. Trading continues`,
       )
     if (status === 409 && this.#problem !== problem) this.#tellConflict(reason)
     this.#problem = problem
@@ -203,7 +205,8 @@ export class Telegram {
       : Math.min(1_000 * 2 ** Math.min(this.#failures, 6), 60_000)
   }
 
-  /** Messages still reach the users, who would otherwise only notice that their commands are not answered. */
+  /** Informs the users. Messages still reach them, but without this one they would only notice that their commands are
+   *  not answered. */
   #tellConflict(reason: string): void {
     const lines = ['This process does not receive your messages.', `${remedyOf(409, reason)}.`]
     for (const user of this.#parts.viewers) this.#outbox.send({ user, text: textOf(lines), isSilent: false })
@@ -232,7 +235,8 @@ export class Telegram {
         answer(`${name}: this message arrived too late. Nothing was done: send the command again.`)
     } else if (isSteering && !operators.includes(user))
       answer(`${name}: only the users in telegram.operators may do this`)
-    else if (isSteering && !isOwn) answer(`${name}: a forwarded message gives no command. Write the command yourself.`)
+    else if (isSteering && !isOwn)
+      answer(`${name}: a forwarded message cannot give a command. Write the command yourself.`)
     else if (isSteering) confirmations.ask(user, [name, ...more])
     else if (name === '/why' && !ABOUT.test(more[0] ?? ''))
       answer('/why: send the id of an order (o12), of a conditional order (c3), or a mint')
@@ -242,12 +246,12 @@ export class Telegram {
         .then((lines) => answer(...lines))
         .catch((error) => {
           this.#failed(error)
-          answer(`${name}: the question failed, the log has the reason`)
+          answer(`${name}: the question failed; the log contains the reason`)
         })
     else answer(...answerTo(name, view(), operators.includes(user)))
   }
 
-  /** A message that cannot be answered ends neither the process nor the polls. */
+  /** Logs a message that could not be answered. The process and the polls continue. */
   #failed(error: Error): void {
     this.#parts.log.warn({ error: error.stack }, 'telegram: a message could not be answered, because a step failed')
   }
@@ -258,7 +262,7 @@ export class Telegram {
     this.#parts.log.warn('telegram: ignored an update that the Bot API does not document; further ones are not logged')
   }
 
-  /** Logs people who may not ask, at most once a minute. */
+  /** Logs that people who have no role have written, at most once a minute. */
   #stranger(user: number): void {
     const { log, clock } = this.#parts
     this.#strangers++

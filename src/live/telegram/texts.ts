@@ -12,11 +12,11 @@ const HELP = [
   '/pnl        result of each bot',
   '/orders     open orders and the last fills',
   '/budget     requests left in the minute',
-  '/why ID     why an order was made, or why a token is held or not',
+  '/why ID     why an order was made, or why a token is held or not held',
   '/report     results and costs over all starts of the journal',
 ]
 const OPERATOR_HELP = [
-  'Each of these commands is shown first, and asks for a confirmation:',
+  'Each of these commands first shows its effect and asks for a confirmation:',
   '/halt       stop buying; exits continue',
   '/resume     allow buying again',
   '/sell MINT  sell a token; the beginning of its mint suffices',
@@ -51,12 +51,12 @@ export function summaryOf(view: View): string {
   return textOf([`summary of ${utcDateOf(view.time)} (UTC)`, ...resultLines(view), ...stopLines(view)])
 }
 
-/** Joins lines into one message. Each line is made safe, and lines that do not fit are only counted. */
+/** Joins lines into one message. Each line is escaped, and lines that do not fit are only counted. */
 export function textOf(lines: readonly string[]): string {
   const shown: string[] = []
   let length = 0
   for (const line of lines) {
-    // Telegram refuses a message with half of a character, which the cut may leave.
+    // The cut may leave half of a character, and Telegram refuses such a message.
     const safe = printable(line).slice(0, 500).toWellFormed()
     length += safe.length + 1
     if (length > LONGEST_TEXT) {
@@ -124,7 +124,7 @@ function resultLines({ bots }: View): string[] {
   const sums = [...botsByWallet(bots), ...summedBots(bots)].map(({ label, bots: summed }) => {
     const today = totalOf(summed.map((bot) => bot.today))
     const inAll = totalOf(summed.map((bot) => bot.sinceBeginning))
-    return `${label}: today ${signed(today.netSol)}, in all ${signed(inAll.netSol)}`
+    return `${label}: today ${signed(today.netSol)}, in total ${signed(inAll.netSol)}`
   })
   return [...lines, ...sums]
 }

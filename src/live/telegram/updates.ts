@@ -1,6 +1,6 @@
 import type { Millis } from '../../base/units.ts'
 
-/** What a person did. `user`: the person who did it, never the chat in which it was done. */
+/** An action of a person. `user`: the person who acted, never the chat in which the person acted. */
 export type Deed = Message | Press
 
 export interface Message {
@@ -43,8 +43,8 @@ export function updateIdOf(update: unknown): number | undefined {
   return Number.isSafeInteger(id) ? (id as number) : undefined
 }
 
-/** Reads an update. `ignored`: an update that is valid but not of a person who writes text or presses a button, such
- *  as a photo, a channel's post, or a message of an anonymous administrator. `garbage`: the Bot API sends no such
+/** Reads an update. `ignored`: a valid update that is neither a text nor a press of a button by a person, for example a
+ *  photo, a channel's post, or a message of an anonymous administrator. `garbage`: the Bot API never sends such an
  *  update. */
 export function readUpdate(update: unknown): Deed | 'ignored' | 'garbage' {
   const fields = fieldsOf(update)
@@ -58,7 +58,7 @@ export function readUpdate(update: unknown): Deed | 'ignored' | 'garbage' {
 function messageOf(update: number, message: Fields | undefined): Message | 'ignored' | 'garbage' {
   if (message === undefined) return 'garbage'
   const { from, sender_chat, chat, text, date } = message
-  // The sender of an anonymous administrator or of a channel is not the person who wrote.
+  // In the message of an anonymous administrator or of a channel, the sender is not the person who wrote it.
   if (from === undefined || sender_chat !== undefined) return 'ignored'
   const user = personOf(from)
   if (user === undefined || typeof date !== 'number' || !Number.isSafeInteger(date)) return 'garbage'
@@ -72,7 +72,7 @@ function pressOf(update: number, query: Fields | undefined): Press | 'ignored' |
   const user = personOf(query?.from)
   const { id, data, message } = query ?? {}
   if (user === undefined || typeof id !== 'string') return 'garbage'
-  // A button of a game or of an inline message was not sent by this bot.
+  // This bot never sends buttons of games or of inline messages.
   if (user === 'bot' || data === undefined || message === undefined) return 'ignored'
   const { message_id, chat } = fieldsOf(message) ?? {}
   if (typeof data !== 'string' || !Number.isSafeInteger(message_id)) return 'garbage'

@@ -1,9 +1,9 @@
 import type { BotStatus, Change, OrderStatus, PositionStatus, View } from './view.ts'
 
-// Without imports at run time, so that a browser can load this file.
+// This file imports nothing at run time, so that a browser can load it.
 
-/** Returns the view after a change. Rows that did not change stay the same objects. Throws RangeError if the change
- *  starts from another view. */
+/** Returns the view after a change. Rows that did not change stay the same objects. Throws RangeError if the change was
+ *  made for another view. */
 export function applyChange(view: View, change: Change): View {
   if (change.from !== view.id) throw new RangeError(`a change of view ${change.from} cannot follow view ${view.id}`)
   const { bots = {} } = change

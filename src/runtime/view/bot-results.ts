@@ -7,7 +7,7 @@ import type { PastResults } from '../../journal/reader/reader.ts'
 import type { OpenOrders } from './open-orders.ts'
 import type { BotStatus, Result, WalletStatus } from './view.ts'
 
-/** Lamports of a result; `net` follows from them. */
+/** Parts of a result, lamports; `net` is computed from them. */
 interface Sums {
   readonly realized: number
   readonly fees: number
@@ -26,9 +26,10 @@ type PastBot = PastResults['bots'][number]
 
 /** The present UTC day of a bot. */
 interface Day {
-  /** Money of the bot as the engine last wrote it. */
+  /** Money of the bot, as the engine last emitted it. */
   readonly money: BotMoney
-  /** Fees and realized profit since this start when the day began, lamports; negative if it began before. */
+  /** Fees and realized profit from this start until the beginning of the day, lamports. Negative if the day began
+   *  before this start. */
   readonly feesBefore: number
   readonly realizedBefore: number
 }
@@ -43,7 +44,8 @@ interface Trades {
 export class BotResults {
   readonly #sums = new PositionSums()
   #past: PastResults = NO_PAST
-  /** Results of the positions that were open at the start, by bot. They belong to the time before the start. */
+  /** Results of the positions that were open at the start, by bot. They are subtracted, because they belong to the time
+   *  before the start. */
   readonly #before = new Map<string, Sums>()
   /** Fees since the start that belong to no position, by bot, lamports. */
   readonly #stray = new Map<string, number>()
@@ -67,7 +69,7 @@ export class BotResults {
     return this.#past.since
   }
 
-  /** Restores what earlier processes left. `worthOf`: values at the end of the tape before this start. */
+  /** Restores the state that earlier processes left. `worthOf`: values at the end of the tape before this start. */
   restore(money: Pick<RecoveredMoney, 'positions' | 'bots'>, past: PastResults, worthOf: WorthOf): void {
     this.#sums.restore(money)
     this.#past = past
@@ -96,9 +98,9 @@ export class BotResults {
     return resultOf(this.#sinceStart(bot, worthOf))
   }
 
-  /** Sees every input before its outputs. A failed attempt may be reported after its position has closed. Its fee then
-   *  belongs to no position, so no position is an output of the report. `orders`: a backtest records no output about
-   *  the bot, so the order tells who paid. */
+  /** Receives every input before its outputs. A failed attempt may be reported after its position has closed. Its fee
+   *  then belongs to no position, so no position is among the outputs of the report. `orders`: a backtest records no
+   *  output about the bot, so the bot that paid is taken from the order. */
   hear(seq: Seq, input: Input, orders: Pick<OpenOrders, 'find'>): void {
     this.#settle()
     const late = input.kind === 'report' ? input.report : undefined
@@ -107,7 +109,7 @@ export class BotResults {
   }
 
   take(seq: Seq, output: Output): void {
-    // Rows are no inputs: this output belongs to a later row.
+    // Rows are not inputs, so this output belongs to a later row.
     if (seq !== this.#late.seq) this.#settle()
     if (output.kind === 'bot') {
       this.#dayOf(output.money)
@@ -125,8 +127,8 @@ export class BotResults {
     this.#late.fee = 0
   }
 
-  /** Result of a bot since the present UTC day began. The engine measures the day for the limits; here a position
-   *  without a price counts as worth its cost. */
+  /** Result of a bot since the present UTC day began. It differs from the engine's result for the limits, because here
+   *  a position without a price counts with its cost. */
   today(bot: string, account: string, worthOf: WorthOf, now: Millis): Result {
     const day = this.#days.get(keyOf(account, bot))
     if (day === undefined || day.money.day !== dayOf(now)) return resultOf(NOTHING)
@@ -222,7 +224,7 @@ export interface SummedBots {
   readonly bots: readonly BotStatus[]
 }
 
-/** The bots of each mode with more than one bot: money of two modes is never added up. */
+/** Groups the bots by mode, for modes with more than one bot. Paper money and real money are never added up. */
 export function summedBots(bots: readonly BotStatus[]): SummedBots[] {
   const modes = [...new Set(bots.map(({ mode }) => mode))]
   return modes

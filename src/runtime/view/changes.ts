@@ -1,7 +1,7 @@
 import type { Change, LogLine, View } from './view.ts'
 
-/** Keys of a view that a change does not list among the changed ones. The time changes with every reading, so it is no
- *  reason for a change. */
+/** Keys of a view that a change does not list among the changed ones. The time changes with every reading, so its
+ *  change alone causes no update. */
 const OWN_KEYS: ReadonlySet<string> = new Set([
   'id',
   'time',
@@ -10,8 +10,8 @@ const OWN_KEYS: ReadonlySet<string> = new Set([
   'bots',
 ] satisfies (keyof View)[])
 
-/** Returns what changed from one view to a later one of the same process; undefined if nothing did. `log`: lines of the
- *  log since the first view. */
+/** Returns the changes from one view to a later one of the same process; undefined if nothing changed. `log`: lines of
+ *  the log since the first view. */
 export function changeBetween(before: View, after: View, log: readonly LogLine[] = []): Change | undefined {
   const set: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(after))
@@ -39,7 +39,8 @@ function listed<Rows>(key: 'positions' | 'openOrders' | 'bots', rows: Rows | und
   return rows === undefined ? {} : { [key]: rows }
 }
 
-/** Returns the rows that are new or changed, by key, and null for each row that is gone; undefined without any. */
+/** Returns the rows that are new or changed, by key, and null for each row that no longer exists; undefined if there
+ *  are none. */
 function changedRows<Row>(
   before: readonly Row[],
   after: readonly Row[],

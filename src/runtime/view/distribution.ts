@@ -1,6 +1,6 @@
 import type { Distribution } from './view.ts'
 
-/** Counts measured times by their size. */
+/** Counts measured durations by their size. */
 export class TimeCounts {
   readonly #bounds: readonly number[]
   readonly #counts: Float64Array

@@ -8,7 +8,7 @@ import type { EntryStop } from './view.ts'
 
 type Stop = Omit<EntryStop, 'bots'>
 
-/** Codes of the stops that `sluice resume` ends. Every other stop lasts until its cause has ended. */
+/** Codes of the stops that `sluice resume` ends. Every other stop lasts until its cause ends. */
 const ENDED_BY_RESUME: ReadonlySet<EntryStop['code']> = new Set(['HALTED', 'QUARANTINED', 'LOSING_STREAK'])
 
 export function outlastsResume({ code }: Pick<EntryStop, 'code'>): boolean {
@@ -19,8 +19,8 @@ export function outlastsResume({ code }: Pick<EntryStop, 'code'>): boolean {
 export class EntryStops {
   /** Stops by the name of a bot, or by account for a stop that applies to the whole account. */
   readonly #stops = new Map<string, readonly Stop[]>()
-  /** Stops of each account by conditions that inputs report, such as an unread chain. A stop lasts until an input
-   *  reports that its condition has ended. The key '' has the stops of all accounts. */
+  /** Stops of each account because of conditions that inputs report, such as an unread chain. A stop lasts until an
+   *  input reports that its condition has ended. The key '' contains the stops of all accounts. */
   readonly #gates = new Map<string, Map<GateCode, Stop>>()
   /** Reasons for which a bot may only close positions, by bot. */
   readonly #reasons = new Map<string, string>()

@@ -114,7 +114,7 @@ function stageOf(
   return { stage: isUnderWay ? attempt.state : 'retrying', stageSince }
 }
 
-/** Number of an attempt: 2 for `o1.2`; 0 for none. */
+/** Number of an attempt: 2 for `o1.2`; 0 if there is no attempt. */
 function tryOf(attempt: Attempt | undefined): number {
   return attempt === undefined ? 0 : Number(attempt.id.slice(attempt.orderId.length + 1))
 }

@@ -45,7 +45,7 @@ export class PositionEntries {
     } else if (output.kind === 'position') this.#note(keyOf(output.position), output.position.state)
   }
 
-  /** The buy that opened a position; undefined if none did, as after `sluice adopt`. */
+  /** The buy that opened a position; undefined if there is none, for example after `sluice adopt`. */
   of(position: Owner): Entry | undefined {
     return this.#byKey.get(keyOf(position))?.list.find(({ state }) => state === 'filled' || isOpen(state))
   }
@@ -58,8 +58,8 @@ export class PositionEntries {
     this.#byOrder.set(orderId, buy)
   }
 
-  /** A position that opens after the last one in its mint has closed is a new one, and its buys follow. A position that
-   *  a fork reopened holds tokens, and keeps its buys. */
+  /** If the last position in the mint has closed, a position that opens is a new one without buys so far. A position
+   *  that a fork reopened already holds tokens, and keeps its buys. */
   #note(key: string, state: PositionState): void {
     const buys = this.#byKey.get(key)
     const isClosed = state === 'closed'

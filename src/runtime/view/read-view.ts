@@ -47,8 +47,8 @@ export interface ViewParts {
   readonly process?: () => ProcessStatus
 }
 
-/** Reads the view of running bots. Prices are read now, and everything else is what the model has heard. `n`: number of
- *  changes that were announced. */
+/** Reads the view of running bots. Prices are read now; everything else comes from the model. `n`: number of changes
+ *  that were announced. */
 export function readView(parts: ViewParts, time: Millis, n = 0): View {
   const { bots, model, world, journalPath, readingOf, startedAt, title, source = 'running' } = parts
   const { segment, seq, rows, orders, filled } = model
@@ -151,7 +151,7 @@ function positionsOf(model: ViewModel, readingOf: ViewParts['readingOf'], now: M
   return shown.sort(inOrderOfOpening)
 }
 
-/** Change of a position's value from its cost, percent; null without either. */
+/** Change of a position's value from its cost, percent; null if the value or the cost is unknown. */
 export function changePercentOf({ costSol, valueSol }: Pick<PositionRow, 'costSol' | 'valueSol'>): number | null {
   return valueSol === null || costSol === 0 ? null : (valueSol / costSol - 1) * 100
 }

@@ -10,11 +10,11 @@ import { mintsOf, symbolsIn, withSymbols } from './token-symbols.ts'
 import type { View } from './view.ts'
 import { ViewModel } from './view-model.ts'
 
-/** The view of a journal that no process writes: the state at its end. `Since the start` is the start of its last
- *  segment. Throws SluiceError for a journal without a segment. */
+/** The view of a journal that no process writes: the state at its end. "Since the start" refers to the start of its
+ *  last segment. Throws SluiceError for a journal without a segment. */
 export function recordedView(reader: JournalReader, title: string): View {
   const segment = reader.segments().at(-1)
-  if (segment === undefined) throw new SluiceError(`${reader.path} has no run: record one first`)
+  if (segment === undefined) throw new SluiceError(`${reader.path} contains no run: record one first`)
   const { start, firstSeq, lastSeq, time: startedAt, rows } = segment
   const recovered = reader.recover()
   const { attempts, watches, lastTime } = recovered
@@ -41,7 +41,7 @@ export function recordedView(reader: JournalReader, title: string): View {
   return withSymbols(view, symbolsIn(reader, mintsOf(view)))
 }
 
-/** The world of a process that has ended. */
+/** The world of a process that no longer runs. */
 class RecordedWorld implements WatchedWorld {
   readonly feed = { state: 'recorded', counts: { losses: 0 } }
   readonly planNotice = ''

@@ -20,7 +20,7 @@ export class RunTotals {
   readonly #times = { entry: new TimeCounts(FILL_SECONDS), exit: new TimeCounts(FILL_SECONDS) }
   #read: Totals | undefined
 
-  /** The totals now. The same object, as long as nothing was counted. */
+  /** The present totals. The object stays the same until something is counted. */
   get totals(): Totals {
     this.#read ??= {
       endedOrders: [...this.#ended.values()].map((one) => ({ ...one })),
@@ -40,8 +40,8 @@ export class RunTotals {
     this.#read = undefined
   }
 
-  /** Counts an order that ends. `orders`: before they take this output, because a fill that becomes final repeats its
-   *  state. */
+  /** Counts an order that ends. `orders`: the orders before this output was applied. They are needed because a fill
+   *  that becomes final repeats the state of its order. */
   take(time: Millis, output: Output, orders: Pick<OpenOrders, 'find'>): void {
     if (output.kind !== 'orderState' || isOpen(output.state)) return
     const { state, code } = output

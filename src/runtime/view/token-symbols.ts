@@ -1,10 +1,10 @@
 import type { JournalReader } from '../../journal/reader/reader.ts'
 import type { View } from './view.ts'
 
-/** Up to this number of mints, a search for each of them is faster than one pass over all announcements. */
+/** Up to this number of mints, a search for each mint is faster than one pass over all announcements. */
 const FEW = 8
 
-/** Returns the symbols of mints, as far as the tape of a journal contains them. */
+/** Returns the symbols of mints that the tape of a journal contains. */
 export function symbolsIn(reader: JournalReader, mints: ReadonlySet<string>): ReadonlyMap<string, string> {
   return reader.look((_history, tape) =>
     mints.size > FEW ? tape.symbolsOf(mints) : new Map([...mints].map((mint) => [mint, tape.nameOf(mint).symbol])),
@@ -16,7 +16,7 @@ export function mintsOf({ positions, openOrders }: Pick<View, 'positions' | 'ope
   return new Set([...positions, ...openOrders].map(({ mint }) => mint))
 }
 
-/** Returns a view with these symbols. */
+/** Returns a view with these symbols in its rows. */
 export function withSymbols(view: View, symbols: ReadonlyMap<string, string>): View {
   const named = <Row extends { readonly mint: string }>(row: Row): Row => ({
     ...row,

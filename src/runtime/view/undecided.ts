@@ -6,7 +6,7 @@ import type { Watch } from '../../orders/audit-records.ts'
 import type { JournalRecord } from '../../orders/ports.ts'
 import type { EntryStop, ProofStatus, UndecidedStatus } from './view.ts'
 
-/** An order in doubt for this long is shown; most orders are decided within seconds. */
+/** Orders are shown after this time in doubt; most orders are decided within seconds. */
 const LONG_MS = 60_000
 const SEARCHED = 'the chain is being searched for its transaction'
 
@@ -42,7 +42,7 @@ export class UndecidedOrders {
     }))
   }
 
-  /** Progress of the proof of an attempt; null for an attempt that is not in doubt. */
+  /** Progress of the proof of an attempt; null if the attempt is not in doubt. */
   proofOf(attemptId: string): ProofStatus | null {
     const attempt = this.#attempts.get(attemptId)
     if (attempt === undefined || attempt.state === 'armed') return null
@@ -71,8 +71,8 @@ export class UndecidedOrders {
     })
   }
 
-  /** Attempts in doubt for a long time, oldest first. With `andLost`, also attempts whose answer was lost a moment
-   *  ago. */
+  /** Attempts that have been in doubt for a long time, oldest first. With `andLost`, also attempts whose answer was
+   *  lost recently. */
   #long(now: Millis, andLost = false): Attempt[] {
     return [...this.#attempts.values()]
       .filter(({ armedAt, state }) => now - armedAt >= LONG_MS || (andLost && state === 'unknown'))
@@ -94,6 +94,6 @@ function stopOf(
   if (first === undefined) return []
   const orders = [...new Set(doubted.map(({ orderId }) => orderId))]
   const whose = orders.length === 1 ? 'a buy whose answer was' : 'buys whose answers were'
-  const text = `${open.length} of ${most} positions (${limit}), ${orders.length} of them ${whose} lost (${orders.join(', ')}): \`sluice why ${first.orderId}\` shows what its proof waits for`
+  const text = `${open.length} of ${most} positions (${limit}), ${orders.length} of them ${whose} lost (${orders.join(', ')}): \`sluice why ${first.orderId}\` shows the event for which its proof waits`
   return [{ code: 'POSITIONS_LIMIT', bots: [bot], since: first.armedAt, until: null, text }]
 }

@@ -7,13 +7,13 @@ import type { Change, OrderStatus, PositionStatus, View, ViewSource } from './vi
 const SEARCH_EVERY_MS = 5_000
 
 export interface MirrorParts {
-  /** Symbols of mints, as far as the tape contains them. */
+  /** Returns the symbols of mints that the tape contains. */
   readonly symbolsOf: (mints: ReadonlySet<string>) => ReadonlyMap<string, string>
   readonly now: () => Millis
 }
 
-/** The view of another thread, kept equal to it by the changes that this thread receives. Adds the symbols of tokens,
- *  which the other thread does not know. */
+/** A copy of the view of another thread, kept up to date by the changes that this thread receives. Adds the symbols of
+ *  tokens, which the other thread does not know. */
 export class ViewMirror implements ViewSource {
   readonly #parts: MirrorParts
   readonly #symbols = new Map<string, string>()
@@ -36,7 +36,7 @@ export class ViewMirror implements ViewSource {
     return () => void this.#listeners.delete(run)
   }
 
-  /** Takes the next change. Throws RangeError if one is missing before it. */
+  /** Applies the next change. Throws RangeError if a change before it is missing. */
   take(change: Change): void {
     const next = applyChange(this.#view, change)
     const found = this.#search(next)
@@ -47,8 +47,8 @@ export class ViewMirror implements ViewSource {
     for (const run of this.#listeners) run(complete)
   }
 
-  /** Looks up the mints of a view without a symbol. A new mint is looked up at once; one that the tape did not contain
-   *  is looked up again after a while. Returns the mints that were found. */
+  /** Looks up the mints of a view that have no symbol. A new mint is looked up at once. A mint that the tape did not
+   *  contain is looked up again after a while. Returns the mints that were found. */
   #search(view: View): ReadonlySet<string> {
     const mints = mintsOf(view)
     for (const mint of this.#symbols.keys()) if (!mints.has(mint)) this.#symbols.delete(mint)
@@ -66,8 +66,8 @@ export class ViewMirror implements ViewSource {
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** Returns the changed rows with their symbols, and the rows whose symbol was found only now; undefined if there are
- *  none. */
+/** Returns the changed rows with their symbols, and the rows whose symbol was found only now; undefined if there are no
+ *  such rows. */
 function shown<Row extends (PositionStatus | OrderStatus) & { readonly id: string }>(
   symbols: ReadonlyMap<string, string>,
   rows: readonly Row[],

@@ -23,7 +23,7 @@ import { RunTotals } from './run-totals.ts'
 import { UndecidedOrders } from './undecided.ts'
 import type { LogLine } from './view.ts'
 
-/** Number of fills that are kept, so that a later report of one of them does not count again. */
+/** Number of fills that are kept, so that a repeated report of a fill is not counted again. */
 const FILLS_KEPT = 500
 
 /** The last action of a bot, described in words. */
@@ -38,7 +38,7 @@ export interface ModelOptions {
   readonly now?: () => Millis
 }
 
-/** What earlier processes left, besides the money. */
+/** The state that earlier processes left, except the money. */
 export interface PastOfModel {
   readonly results?: PastResults
   readonly attempts?: readonly Attempt[]
@@ -49,7 +49,7 @@ export interface PastOfModel {
   readonly worthOf?: WorthOf
 }
 
-/** The state of the bots that terminal, `sluice status`, alerts and desk show. It is a fold over everything that is
+/** The state of the bots that terminal, `sluice status`, alerts and desk show. It is computed from everything that is
  *  written to the journal; it reads nothing from the journal and adds nothing to it. Rows are only counted. */
 export class ViewModel {
   segment = 0
@@ -58,7 +58,7 @@ export class ViewModel {
   rows = 0
   decisions = 0
   orders = 0
-  /** Number of executions since this start; each counts once, however often it is reported. */
+  /** Number of executions since this start; each counts once, even if it is reported several times. */
   filled = 0
   gaps = 0
   gapMs = 0
@@ -86,9 +86,9 @@ export class ViewModel {
   readonly #logListeners: ((line: LogLine) => void)[] = []
   readonly #spaceListeners: ((report: SpaceReport) => void)[] = []
   #space: SpaceReport | undefined
-  /** Who waits for the outputs of an input. */
+  /** Callers that wait for the outputs of an input. */
   readonly #asked = new Map<Input, (outputs: readonly Output[]) => void>()
-  /** Outputs of the input that was heard in this turn, if someone waits for them. */
+  /** Outputs of the input that is handled in this turn, if a caller waits for them. */
   #collected: Output[] | undefined
   /** Mints of the open live orders, by order id. */
   readonly #out = new Map<string, string>()
@@ -110,7 +110,7 @@ export class ViewModel {
     this.#listeners.push(run)
   }
 
-  /** Calls `run` with every later line of the log. Returns a function that ends this. */
+  /** Calls `run` with every later line of the log. Returns a function that stops this. */
   onLog(run: (line: LogLine) => void): () => void {
     this.#logListeners.push(run)
     return () => void this.#logListeners.splice(this.#logListeners.indexOf(run), 1)
@@ -135,7 +135,7 @@ export class ViewModel {
     for (const run of this.#spaceListeners) run(report)
   }
 
-  /** Restores the open positions and orders that the previous process left, and the results up to this start. */
+  /** Restores the open positions and orders of the previous process, and the results up to this start. */
   restore(
     money: Pick<RecoveredMoney, 'positions' | 'orders' | 'accounts' | 'bots' | 'conditionals' | 'fills'>,
     past: PastOfModel = {},
@@ -151,8 +151,8 @@ export class ViewModel {
     this.stops.restore(money)
   }
 
-  /** Drops all later writes, because the journal is about to be closed. The next start reads the outcome of these
-   *  orders from the chain. */
+  /** Drops all later writes, because the journal is about to be closed. The next start finds the outcome of open orders
+   *  on the chain. */
   mute(): void {
     this.#muted = true
   }
@@ -254,7 +254,7 @@ export class ViewModel {
     if (this.#asked.size > 0) this.#collect(input)
   }
 
-  /** Collects the outputs of an input if someone waits for them. They follow in this turn of the event loop. */
+  /** Collects the outputs of an input if a caller waits for them. They follow in this turn of the event loop. */
   #collect(input: Input): void {
     const answer = this.#asked.get(input)
     if (answer === undefined) return

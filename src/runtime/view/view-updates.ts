@@ -2,10 +2,10 @@ import type { Cancel, Clock } from '../../base/machine.ts'
 import { changeBetween } from './changes.ts'
 import type { Change, LogLine, View, ViewSource } from './view.ts'
 
-/** Time between two readings of the view. A change must reach the desk within 250 ms, so this leaves time for its way
- *  to the desk's thread. */
+/** Time between two readings of the view. A change must reach the desk within 250 ms; the remaining 50 ms are for the
+ *  transfer to the desk's thread. */
 const UPDATE_EVERY_MS = 200
-/** Most lines of the log in one change. The log of the journal has the others. */
+/** Maximum number of log lines in one change. The other lines can be read from the journal. */
 const MOST_LINES = 200
 
 export interface UpdatesParts {
@@ -17,7 +17,7 @@ export interface UpdatesParts {
   readonly failed: (error: unknown) => void
 }
 
-/** Announces what changed in the view of a running process. Without a listener it does nothing. */
+/** Announces the changes in the view of a running process. Without a listener, it does nothing. */
 export class ViewUpdates implements ViewSource {
   readonly #parts: UpdatesParts
   readonly #listeners = new Set<(change: Change) => void>()
@@ -31,7 +31,7 @@ export class ViewUpdates implements ViewSource {
     this.#parts = parts
   }
 
-  /** The view that the next change starts from; without a listener, the view now. */
+  /** The view on which the next change is based; without a listener, the present view. */
   get view(): View {
     return this.#cancel === undefined ? this.#parts.read(++this.#n) : (this.#view as View)
   }

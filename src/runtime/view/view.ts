@@ -12,9 +12,9 @@ import type { Budget } from '../../orders/budget-status.ts'
 
 // The view of the bots, as plain JSON. The live table, `sluice status --json` and the desk show it.
 
-/** State of bots at one moment. */
+/** State of bots at a moment. */
 export interface View extends Health, FeedStatus {
-  /** `SEGMENT-N`. N counts the changes that this process has announced. */
+  /** `SEGMENT-N`, where N counts the changes that this process has announced. */
   readonly id: string
   /** Name of the run, for people. */
   readonly title: string
@@ -85,9 +85,10 @@ export interface JournalStatus {
   readonly waitingMs: number
 }
 
-/** What happened since this start. No number of it ever decreases. */
+/** Counts of the events since this start. None of them ever decreases. */
 export interface Totals {
-  /** Orders that ended. An order counts again if a fork removes its fill, or if a late fill changes its end. */
+  /** Orders that ended. An order counts again if it ends again, after a fork removed its fill or a late fill changed
+   *  its state. */
   readonly endedOrders: readonly EndedOrders[]
   /** Time from the decision to the fill of the orders that were filled. */
   readonly fillTimes: Readonly<Record<OrderClass, Distribution>>
@@ -120,11 +121,12 @@ export interface FillTotals {
   readonly rentReturnedSol: number
 }
 
-/** How often a measured time lay below each bound. */
+/** Counts of measured durations by size. */
 export interface Distribution {
   /** Upper bounds, seconds, ascending. */
   readonly bounds: readonly number[]
-  /** Number of times up to each bound and above the bound before it; the last number is that above all bounds. */
+  /** For each bound, the number of durations up to it and above the previous bound. The last number is that of the
+   *  durations above all bounds. */
   readonly counts: readonly number[]
   readonly sumSeconds: number
 }
@@ -153,8 +155,8 @@ export interface ProcessStatus {
   /** Number of raised alerts by kind, and of those that the webhook did not receive. */
   readonly alerts: Readonly<Record<string, number>>
   readonly lostAlerts: number
-  /** Time of the last heartbeat that the receiver accepted, and number of those that failed; null without a
-   *  receiver. */
+  /** Time of the last heartbeat that the receiver accepted, and number of heartbeats that failed; null if no receiver
+   *  is configured. */
   readonly heartbeat: { readonly acceptedAt: Millis | null; readonly failures: number } | null
 }
 
@@ -180,7 +182,7 @@ export interface EntryStop {
   readonly text: string
 }
 
-/** A live order that may have executed or not. */
+/** A live order that may or may not have executed. */
 export interface UndecidedStatus {
   readonly orderId: string
   readonly bot: string
@@ -198,8 +200,8 @@ export interface Result {
   readonly realizedSol: number
   /** Network fees and rent that was not returned. */
   readonly feesSol: number
-  /** Change of the liquidation value of the open positions minus their cost. A position without a price counts as
-   *  worth its cost, and in a recorded journal as worth nothing. */
+  /** Change of the liquidation value of the open positions minus their cost. A position without a price counts with its
+   *  cost, and in a recorded journal with 0. */
   readonly unrealizedSol: number
   readonly netSol: number
 }
@@ -224,13 +226,13 @@ export interface BotStatus {
   readonly today: Result
   /** Number of positions that were closed since the first start of the journal. */
   readonly trades: number
-  /** Share of these positions that earned more than their network fees and rent; null without one. */
+  /** Share of these positions that earned more than their network fees and rent; null if there are none. */
   readonly winPercent: number | null
   /** Number of refused requests since this start, by code. */
   readonly refusals: Readonly<Record<string, number>>
   /** Codes of the reasons for which the bot opens no positions. */
   readonly ownStops: readonly string[]
-  /** The last action of the bot, which may contain text of a third party; null if there was none. */
+  /** The last action of the bot; null if there was none. The text may contain text of a third party. */
   readonly last: { readonly time: Millis; readonly text: string } | null
 }
 
@@ -242,7 +244,7 @@ export interface WalletStatus {
   readonly bots: readonly string[]
   /** Balance as last read (live) or computed (paper); null before the first reading. */
   readonly solBalance: number | null
-  /** Liquidation value of the positions. A position without a price counts as worth its cost. */
+  /** Liquidation value of the positions. A position without a price counts with its cost. */
   readonly positionsSol: number
 }
 
@@ -256,7 +258,7 @@ export interface PositionStatus extends PositionRow {
   readonly unsellable: boolean
   /** Price that the exits use, SOL per token; null before the first print. */
   readonly price: number | null
-  /** Change of the position's value from its cost, percent; null without either. */
+  /** Change of the position's value from its cost, percent; null if the value or the cost is unknown. */
   readonly changePercent: number | null
   /** Reason and id of the buy that opened the position; '' for a position without such a buy. */
   readonly entryReason: string
@@ -271,14 +273,16 @@ export interface ExitStatus {
   readonly kind: string
   /** Price at which the exit acts, SOL per token; null if it acts at a time. */
   readonly price: number | null
-  /** Distance from the position's price to `price`, percent of the position's price; null without either. */
+  /** Distance from the position's price to `price`, percent of the position's price; null if one of the prices is
+   *  unknown. */
   readonly distancePercent: number | null
   /** Time at which the exit acts; null if it acts at a price. */
   readonly at: Millis | null
 }
 
-/** Stage of an open order: the state of its last attempt, or one of these. `queued`: it waits for a request.
- *  `retrying`: an attempt has ended, and the next one follows. `held`: contradictory evidence keeps it undecided. */
+/** Stage of an open order: the state of its last attempt, or one of the following. `queued`: the order waits for a
+ *  request. `retrying`: an attempt has ended, and the next one follows. `held`: contradictory evidence keeps it
+ *  undecided. */
 export type OrderStage = AttemptState | 'queued' | 'retrying' | 'held'
 
 export interface OrderStatus {
@@ -342,14 +346,14 @@ export interface LogLine {
 /** Lists of a view whose members have a key. A change contains only the members that changed. */
 type Keyed = 'positions' | 'openOrders' | 'bots'
 
-/** What changed from one view to the next. */
+/** The changes from one view to the next. */
 export interface Change {
-  /** Id of the view that the change leads to. */
+  /** Id of the view after the change. */
   readonly id: string
-  /** Id of the view that the change starts from. */
+  /** Id of the view before the change. */
   readonly from: string
   readonly set: Partial<Omit<View, Keyed | 'id'>>
-  /** Changed positions and orders by their id; null for one that is gone. Absent if there is none. */
+  /** Changed positions and orders by their id; null for one that no longer exists. Absent if nothing changed. */
   readonly positions?: Readonly<Record<string, PositionStatus | null>>
   readonly openOrders?: Readonly<Record<string, OrderStatus | null>>
   /** Changed bots by their name. */
@@ -360,8 +364,8 @@ export interface Change {
 
 /** A view that changes. */
 export interface ViewSource {
-  /** While someone listens, the view that the next change starts from. */
+  /** The view on which the next change is based, while there is a listener. */
   readonly view: View
-  /** Calls `run` with every change of `view` from now on. Returns a function that ends this. */
+  /** Calls `run` with every later change of `view`. Returns a function that stops this. */
   listen(run: (change: Change) => void): () => void
 }

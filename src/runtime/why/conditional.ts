@@ -30,8 +30,8 @@ export function conditionalStory(reader: JournalReader, id: string): Conditional
   })
 }
 
-/** Steps with the reasons of refused buys; the rows of the conditional order have only the code. A reason begins with
- *  the id of the conditional order. */
+/** Steps with the reasons of refused buys, because the rows of the conditional order contain only the code. A reason
+ *  begins with the id of the conditional order. */
 function refusals({ id, bot, mint, time }: ConditionalOrder, history: History): Step[] {
   return history
     .words(mint, time, Number.MAX_SAFE_INTEGER)
@@ -39,9 +39,10 @@ function refusals({ id, bot, mint, time }: ConditionalOrder, history: History): 
     .map(({ time, kind, code, reason }) => ({ at: time, what: kind, text: `${code}: ${reason}` }))
 }
 
-/** Step that shows the placement of the conditional order that created `order`; no step if none did. */
+/** Step that shows the placement of the conditional order that created `order`; no step if there is none. */
 export function conditionalBehind(order: Order, history: History): Step[] {
-  // A conditional sale is an exit of the position, and its reason begins with the id of the conditional order.
+  // A conditional sale becomes an exit of the position. The reason of this exit begins with the id of the conditional
+  // order.
   const named = order.side === 'sell' ? /^(c\d{1,15}) at /.exec(order.reason)?.[1] : undefined
   const records =
     named === undefined ? history.conditionals({ orderId: order.id }) : history.conditionals({ id: named })

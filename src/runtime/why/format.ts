@@ -10,7 +10,7 @@ import { durationOf } from '../time-text.ts'
 
 const DIGITS = 6
 
-/** A number as plain decimals with six significant digits. */
+/** Formats a number as a plain decimal with six significant digits. */
 export function plain(value: number): string {
   if (!Number.isFinite(value)) return '?'
   if (value === 0) return '0'
@@ -33,7 +33,7 @@ export function signedSol(lamports: number): string {
   return `${lamports < 0 ? '' : '+'}${formatSol(lamports)} SOL`
 }
 
-/** Text `before`, then the delay of a row against the fastest rows; '' for a row without delay. */
+/** Returns `before` followed by the delay of a row relative to the fastest rows; '' for a row without delay. */
 export function lateText(before: string, eventAgeMs = 0): string {
   return Math.round(eventAgeMs) === 0 ? '' : `${before}${durationOf(eventAgeMs)} late`
 }
@@ -59,7 +59,7 @@ export function eventText(event: MarketEvent): string {
       return `${side} of ${plain(tokensTraded)} tokens for ${plain(amount)}, at ${plain(price)}`
     }
     case 'newToken':
-      return `new token ${event.symbol} (${event.name}), first liquidity ${plain(event.initialLiquidity)}`
+      return `new token ${event.symbol} (${event.name}), initial liquidity ${plain(event.initialLiquidity)}`
     case 'priceUpdate':
       return `price update: ${plain(event.price)}`
   }
@@ -94,7 +94,7 @@ function poolText(answer: PoolAnswer): string {
   return `the pool, read over RPC while the feed was silent: ${priceText(poolPrice(answer))}, ${sides}, slot ${slot}`
 }
 
-/** Text of the exits, sorted by name, so that the order does not depend on where each rule comes from. */
+/** Text of the exits, sorted by name, so that their order does not depend on the source of each rule. */
 export function exitsText(rules: ExitRules): string {
   const parts = Object.entries(rules)
     .sort(([one], [other]) => (one < other ? -1 : 1))

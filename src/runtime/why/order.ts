@@ -49,7 +49,7 @@ export interface OrderStory {
   readonly fills: readonly (FillRow & { readonly slot: number; readonly reversed: boolean })[]
 }
 
-/** Collects the story of an order; undefined if the journal has no such order. */
+/** Collects the story of an order; undefined if the journal does not contain the order. */
 export function orderStory(reader: JournalReader, id: string): OrderStory | undefined {
   return reader.look((history, tape) => {
     const recorded = history.order(id)
@@ -96,7 +96,8 @@ function decisionSteps(order: Order, history: History, tape: TapeSearch): Step[]
   const before = history.positionAt(order.mint, order.account, { seq })
   if (side === 'sell' && before !== undefined) steps.push(step('exit', heldText(before, order)))
   steps.push(...conditionalBehind(order, history), step('decided', `${order.bot}: ${order.reason}`))
-  const ttl = notAfter === null ? 'no time limit' : `sent within ${durationOf(notAfter - time)} or not at all`
+  const ttl =
+    notAfter === null ? 'no time limit' : `it must be sent within ${durationOf(notAfter - time)}, otherwise it expires`
   const passed = order.class === 'entry' ? 'within all limits' : 'an exit, which limits do not stop'
   steps.push(step('risk', `${passed}; costs at most ${formatSol(reserveLamports)} SOL; ${ttl}`))
   return steps
@@ -161,8 +162,8 @@ function cancelSteps(order: Order, history: History): Step[] {
   return cancel === undefined ? [] : [{ at: cancel.time, what: 'call off', text: codeText(cancel.code, '') }]
 }
 
-/** Time at which the engine learned of a fill. The time of the block comes from another clock and has only whole
- *  seconds. */
+/** Time at which the engine received the report of a fill. The time of the block comes from another clock and is in
+ *  whole seconds. */
 export function reportedAt({ fill }: RecordedFill, reports: readonly RecordedReport[]): Millis {
   return reports.find(({ report }) => report.fill?.signature === fill.signature)?.time ?? fill.time
 }
@@ -236,7 +237,7 @@ export function waitingText(
   const out = attempts.filter((attempt) => isUndecided(attempt.state))
   const proof = progress === '' ? '' : `; progress: ${progress}`
   if (state === 'held')
-    return `for evidence or for a person's decision, because the evidence is contradictory${proof}; see \`sluice resolve ${order.id}\``
+    return `for further evidence or for an operator's decision, because the evidence is contradictory${proof}; see \`sluice resolve ${order.id}\``
   if (state === 'accepted') return lineText(order.notAfter === null ? null : order.notAfter - order.time, code)
   if (out.length === 0) return ''
   const pending = out.map((attempt) => `${attempt.id} ${pendingText(attempt)}`).join('; ')
@@ -261,11 +262,11 @@ function pendingText({ state, executor }: Attempt): string {
     case 'acked':
       return 'has a signature and waits until it lands or is proved unable to land'
     case 'unknown':
-      return 'lost its answer and is not sent again; it waits for a transaction of the wallet, or for the proof that none can follow'
+      return 'received no answer and is not sent again; it waits for a transaction of the wallet, or for the proof that none can follow'
     case 'landed':
       return 'landed and waits for finality'
     case 'undecided':
-      return 'has contradictory evidence; later evidence or a person decides'
+      return 'has contradictory evidence; later evidence or an operator decides'
     default:
       return `is ${state} and waits until it lands or expires`
   }

@@ -156,7 +156,7 @@ export class Versions<State> {
     return changed
   }
 
-  /** Versions of an account that have to be saved; undefined if it has none. */
+  /** Versions of an account that must be saved; undefined if there are none. */
   saved(address: string): readonly Version<State>[] | undefined {
     return this.#versions.get(address)
   }

@@ -26,11 +26,11 @@ import { FIRST_AVAILABLE_SLOT, Slots } from './slots.ts'
 export interface ChainOptions {
   clock: Clock
   records: Records
-  /** Seed that decides which slots have no block, and after how many slots a transaction lands. A restarted chain keeps
-   *  its own seed. */
+  /** Seed that determines which slots have no block, and after how many slots a transaction lands. A restarted chain
+   *  keeps its seed. */
   seed: number
-  /** Determines the genesis hash of a new chain, together with the seed. Each chain has another value, unless a test
-   *  needs the same chain twice. */
+  /** Determines the genesis hash of a new chain, together with the seed. It differs for each chain, unless a test needs
+   *  the same chain twice. */
   entropy: string
   /** Milliseconds per slot; default 400, as on mainnet. */
   slotMs?: number | undefined
@@ -197,7 +197,7 @@ export abstract class ChainLedger implements Ledger {
     return this.#slots.head + afterSlots
   }
 
-  /** Sends a transaction. If the network loses it, it is not stored, so its signature never appears. */
+  /** Sends a transaction. A transaction that the network loses is not stored, so its signature never appears. */
   #send(pending: Pending): void {
     const lost = !Number.isFinite(pending.landSlot)
     if (!lost) this.#pending.set(pending.signature, pending)
@@ -223,8 +223,8 @@ export abstract class ChainLedger implements Ledger {
 
   #land(pending: Pending, slot: number): LandedTransaction | undefined {
     const { signature } = pending
-    // Transactions of the service itself land at the slot that the fault or the test has set, even after their
-    // blockhash has expired: for the customer they were built later.
+    // Transactions that the service makes land at the slot that the fault or the test has set, even after their
+    // blockhash has expired: they stand for transactions that the service built later.
     const isAlive = pending.transaction !== undefined || this.#isAlive(pending.recentBlockhash, slot)
     const { landed, changes } = isAlive
       ? this.#machine.execute(pending, this.#place(slot), this.#slots.behind(BEHIND.finalized + LONGEST_LAG_SLOTS))

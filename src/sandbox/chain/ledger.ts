@@ -5,8 +5,8 @@
 
 import type { Change } from '../records.ts'
 
-/** Commitment of a block. processed: the newest block; confirmed: at least two slots behind; finalized: at least 32
- *  slots behind. */
+/** Commitment of a block. processed: the newest block. confirmed: at least two slots old. finalized: at least 32 slots
+ *  old. */
 export type Commitment = 'processed' | 'confirmed' | 'finalized'
 
 /** Newest block at a commitment. The height counts blocks. It grows more slowly than the slot, because some slots have
@@ -31,8 +31,8 @@ export interface Account {
   data: Uint8Array
 }
 
-/** Action of a transaction, as data that can be saved over a restart. `program` is the name of a program that was given
- *  to the ledger when it was opened. */
+/** Action of a transaction, as data that can be saved over a restart. `program` is the name of a program that the
+ *  ledger received when it was opened. */
 export interface Instruction {
   program: string
   data: unknown
@@ -119,7 +119,7 @@ export interface SimulationOptions {
   replaceBlockhash: boolean
 }
 
-/** Result of a simulation: that of the transaction if it landed in the newest block at a commitment. */
+/** Result of a simulation, as if the transaction had landed in the newest block at a commitment. */
 export interface SimulatedTransaction
   extends Pick<LandedTransaction, 'error' | 'feeLamports' | 'accounts' | 'tokens' | 'inner' | 'computeUnits' | 'logs'> {
   /** Accounts after the transaction, by address; undefined for an account that does not exist. Empty if the transaction
@@ -183,7 +183,7 @@ export interface Ledger {
   signatures(query: SignatureQuery): LandedTransaction[]
 
   /** Submits a transaction of the service. It is durable when the method returns. It lands after `afterSlots` slots
-   *  (default: 1 to 3, drawn from the seed); with Infinity, the network loses it. */
+   *  (default: 1 to 3, drawn from the seed); Infinity means that the network loses it. */
   submit(transaction: Transaction, afterSlots?: number): string
   /** Accepts a client's signed transaction and returns its signature. The transaction is durable when the method
    *  returns. A transaction that has landed, is pending or has expired is ignored. `afterSlots`: as for `submit`.
@@ -191,7 +191,7 @@ export interface Ledger {
   send(bytes: Uint8Array, afterSlots?: number): string
   /** Simulates a transaction without side effects. Throws BadTransaction. */
   simulate(bytes: Uint8Array, options: SimulationOptions): SimulatedTransaction
-  /** Calls `run`, whose reads see the chain of `slots` slots before, like a node that lags. */
+  /** Calls `run` so that its reads see the state of the chain `slots` slots ago, like a node that lags. */
   lagging<T>(slots: number, run: () => T): T
   /** Reverts a transaction that is not finalized, and all transactions in its slot or later. Returns the reverted
    *  signatures. These transactions land again after `relandAfterSlots` slots, or never if it is absent. */

@@ -13,12 +13,12 @@ import type { TradeData } from './trade-program.ts'
 
 /** Index of the trader among the accounts of the pool's instructions. */
 const USER = 6
-/** Slippage in the print of a trade about whose order nothing is saved, percent. */
+/** Slippage that the print of a trade shows if the order of the trade was not saved, percent. */
 const USUAL_SLIPPAGE_PERCENT = 10
 
 /** The market's pools as accounts on the chain. Trades of other traders are computed in TypeScript. The accounts of a
- *  pool and its vault are therefore written from the curve before they are read or used, and the result of our
- *  transaction is read back into the curve. */
+ *  pool and its vault are therefore written from the curve before each use, and the result of our transaction is read
+ *  back into the curve. */
 export class MarketVenue implements Venue {
   readonly #market: Market
   readonly #tokenPrograms: TokenPrograms

@@ -42,8 +42,8 @@ export interface Draft {
 }
 
 /** Compiles a message with its accounts in Solana's order: the payer, other signers, other accounts, each group with
- *  the writable ones first. Addresses in a lookup table are not among the message's keys, except where the protocol
- *  requires it. */
+ *  the writable ones first. Addresses in a lookup table are not among the message's keys, unless the protocol requires
+ *  them there. */
 export function compileMessage({ payer, blockhash, calls, version = 0, tables = [] }: Draft): Message {
   const used = new Map<string, { signer: boolean; writable: boolean; isProgram: boolean }>()
   const use = (address: string, signer: boolean, writable: boolean, isProgram = false): void => {
@@ -85,7 +85,7 @@ export function compileMessage({ payer, blockhash, calls, version = 0, tables = 
   return { version, ...counts, readonlyOthers: readonlyOthers.length, keys, blockhash, instructions, lookups }
 }
 
-/** Addresses that the lookups name: the writable ones, then the read-only ones. */
+/** Addresses to which the lookups refer: the writable ones, then the read-only ones. */
 function lookedUp(lookups: readonly Lookup[], tables: readonly Table[]): string[] {
   const entry = (table: string, place: number): string =>
     tables.find(({ address }) => address === table)!.entries[place]!

@@ -39,9 +39,9 @@ export interface OpenChainOptions {
 export interface OpenedChain {
   ledger: Ledger
   wallet: Secret
-  /** The further wallets, by name. */
+  /** Keys of the further wallets, by name. */
   named: ReadonlyMap<string, Secret>
-  /** Key of the service, whose account has its own balance. */
+  /** Key with which the service signs as a co-signer. Its account has its own balance. */
   coSigner: Secret
   /** Controls the hostile program, which some built transactions call. */
   ambush: Ambush
@@ -112,7 +112,7 @@ function walletOf(records: Records, key: string, seed: number, entropy: string):
 }
 
 /** Loads the runtime if the chain needs it; undefined for the small ledger. A chain that began on the small ledger
- *  moves to the runtime once that is installed, and never back. */
+ *  moves to the runtime once the runtime is installed, and never back. */
 async function nativeFor(records: Records, chain: ChainKind | undefined): Promise<Native | undefined> {
   const native = chain === 'small' ? undefined : await loadNative()
   const needed = chain === 'runtime' || machineOf(records) === 'runtime'

@@ -7,7 +7,7 @@ import { namedAddress, poolAddress, poolBump, tokenAccountAddress } from '../key
 
 /** Address of the program in `bpf/pool.c`. This module describes its instructions and accounts to clients.
  *  Instructions, account indexes and errors are those of pump.fun's program (pump-public-docs @1b82215, IDL), so a
- *  verifier's policy names the program as `{id, decode: pump}`. */
+ *  builder policy lists the program as `{id, decode: pump}`. */
 export const POOL_PROGRAM = namedAddress('pool program')
 
 /** Account that receives the curve's fee. */
@@ -75,8 +75,8 @@ export function encodeTrade({ side, exact, lamports, tokens }: PoolTrade): Uint8
   return data
 }
 
-/** Instruction for a trade of `wallet`, whose token account must exist. Accounts that only pump.fun's own bookkeeping
- *  needs are set to the program's id. */
+/** Instruction for a trade of `wallet`, whose token account must exist. Accounts that only pump.fun's own records need
+ *  are set to the program's id. */
 export function poolInstruction(
   wallet: string,
   mint: string,
@@ -104,7 +104,7 @@ export function poolInstruction(
 
 /** Data of a pool's account: the fields of pump.fun's BondingCurve up to the creator, then fields of the sandbox. The
  *  data may be rewritten between any two transactions. A curve that has sold all its tokens is marked as complete. It
- *  refuses trades until its account is rewritten as that of the pool to which it migrates. */
+ *  refuses trades until the sandbox rewrites the account as the pool to which the token migrates. */
 export function encodePool(mint: string, { reserves, realSol }: Curve, feeBps: bigint = CURVE_FEE_BPS): Uint8Array {
   const data = Buffer.alloc(POOL_BYTES)
   data.write(CURVE_DISCRIMINATOR, 0, 'hex')

@@ -63,7 +63,7 @@ export const transferProgram: Program<TransferData> = {
 export type TokenPrograms = (mint: string) => 'token' | 'token2022'
 const KEY = 'tokenProgram'
 
-/** Token programs of the mints, as the dialect answers. A chain keeps the answer of its first start, so that held
+/** Token programs of the mints, according to the dialect. A chain keeps the choice of its first start, so that held
  *  tokens can be sold. */
 export function tokenPrograms(dialect: Dialect, records: Records): TokenPrograms {
   const chosen = records.read<Dialect['tokenProgram']>('chain').get(KEY) ?? dialect.tokenProgram

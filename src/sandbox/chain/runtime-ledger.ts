@@ -46,8 +46,8 @@ export interface Builder<Data = never> {
 
 /** The part of the market that is visible on the chain as accounts. */
 export interface Venue extends Outside {
-  /** Called for every executed transaction when it is durable. `after`: its accounts after it; `order`: the data of its
-   *  instruction if the sandbox sent it. */
+  /** Called for every executed transaction when it is durable. `after`: its accounts after the transaction. `order`:
+   *  the data of its instruction, if the sandbox sent the transaction. */
   landed(transaction: LandedTransaction, after: ReadonlyMap<string, Account | undefined>, order: unknown): void
 }
 
@@ -73,7 +73,7 @@ export class RuntimeLedger extends ChainLedger {
 }
 
 const UNIT_LIMIT = 200_000
-/** Number of different unit limits. The limit varies, so that two equal requests give different bytes. */
+/** Number of different unit limits. The limit varies, so that two equal requests result in different bytes. */
 const UNIT_LIMITS = 100_000
 
 class RuntimeMachine implements Machine {
@@ -216,7 +216,7 @@ class RuntimeMachine implements Machine {
   }
 
   /** Addresses of a message; an error if a lookup fails. Sets the runtime's copies of these accounts to their state at
-   *  the place where the message is executed. */
+   *  the slot and position at which the message is executed. */
   #open(message: Message, { slot, blockTime }: Place): string[] | Extract<TransactionError, string> {
     const addresses = namedAddresses(message, (table) => this.#accounts.at(table, slot))
     if (typeof addresses === 'string') return addresses
@@ -237,8 +237,8 @@ function sum(accounts: readonly (Account | undefined)[]): number {
   return accounts.reduce((lamports, account) => lamports + (account?.lamports ?? 0), 0)
 }
 
-/** The account; undefined if it was closed, because the runtime still has a closed account as an empty one for a short
- *  time. */
+/** The account; undefined if it was closed, because for a short time the runtime keeps a closed account as an empty
+ *  one. */
 function existing(account: Account | undefined): Account | undefined {
   return account && account.lamports > 0 ? account : undefined
 }

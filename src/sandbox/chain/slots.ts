@@ -13,10 +13,10 @@ const FIRST_SLOT = 300_000_000
 const FIRST_HEIGHT = 278_000_000
 /** Number of slots before the start of a new chain, so that a finalized one exists immediately. */
 const HEAD_START = 64
-/** Share of slots without a block, about as on mainnet. It makes height and slot drift apart. */
+/** Share of slots without a block, about as on mainnet. Because of it, height and slot differ more and more. */
 const SKIPPED_SHARE = 0.04
-/** Longest downtime, in slots, for which the chain catches up (11 hours at 400 ms); it skips a longer one. The anchor
- *  is saved far more often than that. */
+/** Longest downtime, in slots, after which the chain catches up (11 hours at 400 ms). It skips a longer downtime. The
+ *  anchor is saved much more often. */
 const LONGEST_SLEEP = 100_000
 /** Number of slots whose heights are remembered; more than the lifetime of a blockhash. */
 const REMEMBERED = 1_024
@@ -24,7 +24,7 @@ const REMEMBERED = 1_024
 export const FIRST_AVAILABLE_SLOT = FIRST_SLOT
 
 /** Computes slots from the time. The chain therefore needs no commit for each slot, and never goes back after a
- *  restart. The seed and the number of the slot alone decide whether a slot has a block. */
+ *  restart. Only the seed and the number of a slot determine whether the slot has a block. */
 export class Slots {
   /** Newest slot that `advance` reached. It always has a block. */
   head: number
@@ -91,7 +91,8 @@ export class Slots {
     return this.#heights.get(slot) ?? FIRST_HEIGHT
   }
 
-  /** Computes the heights before the anchor again, so that a restarted chain has the same finalized block. */
+  /** Computes the heights of the slots before the anchor again, so that a restarted chain has the same finalized
+   *  block. */
   #recall({ slot, height }: Anchor): void {
     for (let back = slot; back > slot - REMEMBERED && back >= FIRST_SLOT; back--) {
       if (!this.#isSkipped(back)) this.#heights.set(back, height--)

@@ -19,7 +19,7 @@ import { stateAccount } from './small-ledger.ts'
 export type Native = typeof import('litesvm/dist/internal.js')
 export type { LiteSvm, NativeAccount, TransactionMetadata }
 
-/** Loads the runtime; undefined if the optional package, or its binary for this machine, is missing. */
+/** Loads the runtime; undefined if the optional package is not installed, or has no binary for this machine. */
 export async function loadNative(): Promise<Native | undefined> {
   try {
     const module = (await import('litesvm/dist/internal.js')) as Native & { default?: Native }
@@ -58,7 +58,7 @@ function instructionError(error: number | { code: number } | { msg: string }): s
 
 /** Accounts whose state is outside of the chain and changes without transactions: the market's pools. */
 export interface Outside {
-  /** Called before a transaction uses these accounts together, because a pool is found by the mint among them. */
+  /** Called before a transaction uses these accounts together. The mint among them identifies the pool. */
   meet(addresses: readonly string[]): void
   account(address: string): Account | undefined
 }
@@ -124,8 +124,8 @@ export class SvmAccounts {
     return this.#versions.has(address) ? this.#versions.at(address, slot) : this.read(address)
   }
 
-  /** Stores the state of an account after a block. Returns the change to be saved, or undefined for an account that the
-   *  chain does not store. */
+  /** Stores the state of an account after a block. Returns the change that must be saved; undefined for an account that
+   *  the chain does not store. */
   keep(
     address: string,
     before: Account | undefined,
@@ -135,7 +135,7 @@ export class SvmAccounts {
   ): Change | undefined {
     if (this.#outside.account(address)) return undefined
     if (before && before.lamports > 0 && !this.#versions.has(address)) {
-      // It is a built-in account of the runtime, such as a program: transfers to such an account are undone.
+      // This is a built-in account of the runtime, such as a program. Transfers to such an account are undone.
       this.write(address, before)
       return undefined
     }

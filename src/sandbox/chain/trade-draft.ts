@@ -14,11 +14,10 @@ import { SERVICE_FEES, serviceFee, type TradeData } from './trade-program.ts'
 /** Account that receives tips for landing a transaction. */
 export const TIP_ACCOUNT = namedAddress('tips')
 export const TIP_LAMPORTS = 50_000
-/** Lamports that the co-signer transfers if it has no account to pay for; the transfer makes its signature
- *  necessary. */
+/** Lamports that the co-signer transfers if it has no rent to pay; the transfer makes its signature necessary. */
 const GIFT_LAMPORTS = 5_000n
 const UNIT_LIMIT = 150_000
-/** Number of different unit limits. The limit varies, so that two equal requests give different bytes. */
+/** Number of different unit limits. The limit varies, so that two equal requests result in different bytes. */
 const UNIT_LIMITS = 50_000
 
 export interface DraftParts {
@@ -32,7 +31,7 @@ export interface DraftParts {
   number: number
 }
 
-/** Draft of an honest transaction for a trade, in the form that the dialect sets. */
+/** Draft of an honest transaction for a trade, in the form that the dialect defines. */
 export function draftOf(trade: Omit<TradeData, 'fails'>, parts: DraftParts): Draft {
   const { dialect, tokenPrograms, curve, table, coSigner, blockhash, number } = parts
   const { wallet, mint, side, exact, tokens, opens, closes, priorityFeeSol, serviceFeeBps } = trade

@@ -14,8 +14,8 @@ export interface TradeData {
   side: 'buy' | 'sell'
   wallet: string
   mint: string
-  /** Amount that is exact. in: a buy spends exactly `lamports` for at least `tokens`. out: a buy receives exactly
-   *  `tokens` for at most `lamports`; a sale gives exactly `tokens` for at least `lamports`. */
+  /** The side of the trade whose amount is exact. in: a buy spends exactly `lamports` for at least `tokens`. out: a buy
+   *  receives exactly `tokens` for at most `lamports`; a sale gives exactly `tokens` for at least `lamports`. */
   exact: 'in' | 'out'
   lamports: number
   tokens: bigint

@@ -3,8 +3,8 @@ import type { Draws } from '../draws.ts'
 import type { Listing, MarketFloor } from './listing.ts'
 import { drawBuySol, drawCreatorSol, drawSellSol } from './trade-sizes.ts'
 
-/** Kinds of tokens, mixed as measured on pump.fun in June 2026, but with more active ones, because a bot must see
- *  trades within a second. */
+/** Kinds of tokens in the proportions measured on pump.fun in June 2026, but with more active tokens, because a bot
+ *  must see trades within a second. */
 const KINDS = {
   dud: { share: 0.66, tradesPerSecond: 0.12, halfLifeMs: 40_000, episodeMs: Number.POSITIVE_INFINITY, buyShare: 0.55 },
   ordinary: { share: 0.26, tradesPerSecond: 0.7, halfLifeMs: 90_000, episodeMs: 30_000, buyShare: 0.55 },
@@ -26,7 +26,7 @@ const FALL_SHARE = 0.55
 /** Calls `run` after `ms` milliseconds of market time. */
 export type Later = (ms: number, run: () => void) => void
 
-/** Traders of one token: the creator, snipers, a steady flow of traders, and those in the episodes that move its
+/** Traders of one token: the creator, snipers, a steady flow of traders, and the traders of the episodes that move its
  *  price. */
 export class Crowd {
   readonly #floor: MarketFloor
@@ -58,7 +58,7 @@ export class Crowd {
     this.#episodes()
   }
 
-  /** Starts the trade of an existing token. All tokens that its curve has sold have holders. The token is active,
+  /** Starts the trade of an existing token. Holders own all tokens that its curve has sold. The token is active,
    *  because our wallets hold it. */
   join(): void {
     this.#kind = KINDS.hot

@@ -52,7 +52,7 @@ export class Listing implements MarketToken {
     this.#volumeSol += trade.sol
   }
 
-  /** The price update that is due; undefined if none is. */
+  /** The price update that must be sent now; undefined if there is none. */
   priceUpdate(now: number): PriceEvent | undefined {
     const { price } = this.curve
     const change = price / this.#updatePrice - 1
@@ -71,7 +71,7 @@ export class Listing implements MarketToken {
     }
   }
 
-  /** Base units that are worth `sol` SOL, at most the part `share` of the crowd's holdings. */
+  /** Base units that are worth `sol` SOL, at most `share` of the crowd's holdings. */
   tokensWorth(sol: number, share: number): bigint {
     const most = (this.crowd * BigInt(Math.floor(share * 1_000_000))) / 1_000_000n
     const wanted = BigInt(Math.floor((sol / this.curve.price) * 10 ** TOKEN_DECIMALS))
@@ -159,8 +159,8 @@ export class MarketFloor {
   }
 }
 
-/** A print of only one part of the swap: with too few tokens its price is too high, with too little SOL it is too
- *  low. */
+/** A print of only one part of the swap. If tokens are missing, its price is too high; if SOL is missing, its price is
+ *  too low. */
 function distort(trade: TradeEvent, factor: number): TradeEvent {
   const sol = factor < 1 ? trade.sol * factor : trade.sol
   const tokens = factor > 1 ? trade.tokens / factor : trade.tokens

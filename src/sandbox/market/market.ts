@@ -120,13 +120,13 @@ export function tradeEvent({ curve }: MarketToken, trade: CurveTrade): TradeEven
 
 /** At high speeds the market advances in steps of this much real time, to limit the number of timers. */
 const STRIDE_MS = 5
-/** Longest time, ms, for which the market runs at once while it catches up. No event is skipped. */
+/** Longest time, ms, for which the market runs without a pause while it catches up. No event is skipped. */
 const LONGEST_TURN_MS = 20
 /** Largest delay for which the market catches up, ms of real time. After a longer delay the market continues where it
- *  stopped: to catch up would need time that the other parts of the sandbox need. */
+ *  stopped, because catching up would take time from the other parts of the sandbox. */
 const MAX_BEHIND_MS = 100
 
-/** Runs a market by the clock, `speed` times as fast as real time. Returns a function that stops it. */
+/** Runs a market in real time, `speed` times as fast. Returns a function that stops it. */
 export function runMarket(market: Market, clock: Clock, speed: number): () => void {
   let startedAt = clock.now()
   let cancel = (): void => {}

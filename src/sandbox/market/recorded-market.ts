@@ -28,7 +28,8 @@ interface RecordedToken extends MarketToken {
 
 /** Replays a file of the service's messages (NDJSON, amounts and prices in SOL) by their timestamps. Interruptions of
  *  the recording (30 s and more of silence) are shortened to one second. Our orders execute on a curve at the recorded
- *  price, which the next print of the token resets. At the end the market is silent; with `repeat` it starts again. */
+ *  price; the next print of the token sets the curve to the recorded price again. At the end of the file there are no
+ *  more events; with `repeat` the file starts again. */
 export class RecordedMarket implements Market {
   /** Number of lines that are not market messages. */
   readonly skipped: number
@@ -84,12 +85,12 @@ export class RecordedMarket implements Market {
     if (token) this.#emit(tradeEvent(token, trade))
   }
 
-  /** Duration of one round of the file, including the silence before the next round. */
+  /** Duration of one pass through the file, including the silence before the next pass. */
   get #roundMs(): number {
     return this.#events.at(-1)!.timestamp + SHORTENED_STOP_MS
   }
 
-  /** Changes a signature in each round, so that a client does not treat the events of a second round as duplicates. */
+  /** Changes a signature in each pass, so that a client does not treat the events of a later pass as duplicates. */
   #signature(signature: string): string {
     return encodeBase58(Buffer.concat(['a', 'b'].map((half) => digest(signature, `${this.#round}${half}`))))
   }

@@ -11,7 +11,7 @@ export interface SeededMarketOptions {
   /** Mean number of launches per second of market time. On pump.fun it is 0.46, and half of the new tokens die
    *  immediately (measured in June 2026). */
   launchesPerSecond?: number
-  /** Market time that passes before the opening, so that tokens of every age trade from the start, ms. */
+  /** Market time that passes before the opening, so that tokens of all ages trade from the start, ms. */
   pastMs?: number
 }
 

@@ -50,12 +50,12 @@ export function drawCreatorSol(draws: Draws): number {
 }
 
 /** Draws the SOL of a swap that a router splits. Four of five such swaps are dust (0.0005 to 0.02 SOL); the others have
- *  a full size. */
+ *  a normal size. */
 export function drawRouterSol(draws: Draws): number {
   return draws.chance(0.8) ? draws.between(0.0005, 0.02) : draws.between(0.1, 1.5)
 }
 
-/** Size at a share of draws, by log-linear interpolation between the measured points. */
+/** Size below which a given share of the draws lies, by log-linear interpolation between the measured points. */
 function quantile(points: Quantiles, share: number): number {
   let [lowShare, lowSol] = points[0]!
   for (const [highShare, highSol] of points) {

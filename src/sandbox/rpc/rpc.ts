@@ -59,7 +59,7 @@ function failed(status: number): Answer {
   return { status, body: 'Service unavailable', headers: { 'content-type': 'text/plain' } }
 }
 
-/** Returns the result after the faults that hide or falsify block times. */
+/** Returns the result after applying the faults that hide or falsify block times. */
 function timed(ledger: Ledger, faults: Faults, { method, params }: Call, result: unknown): unknown {
   const isClock = method === 'getMultipleAccounts' && (params[0] as unknown[])[0] === CLOCK_SYSVAR
   if (method !== 'getBlockTime' && !isClock) return result

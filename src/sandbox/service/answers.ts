@@ -20,8 +20,8 @@ export type ApiCode =
   | 'NOT_FOUND'
   | 'NOT_IMPLEMENTED'
 
-/** HTTP statuses by code: [in most dialects, in dialects with specific statuses]. The document gives 401, 429, and 400
- *  for invalid parameters. */
+/** HTTP statuses by code: [in most dialects, in dialects with specific statuses]. The document defines 401, 429, and
+ *  400 for invalid parameters. */
 const STATUS: Record<ApiCode, readonly [number, number]> = {
   INSUFFICIENT_BALANCE: [400, 402],
   INVALID_MINT: [400, 404],

@@ -126,8 +126,8 @@ function serverError(status = 500): Answer {
   return { status, body: '<html><h1>Something went wrong</h1></html>', headers: { 'content-type': 'text/html' } }
 }
 
-/** Handles /sandbox/faults. POST sets one fault or a list of them, GET lists the faults that have not struck, and
- *  DELETE removes these. Every answer contains the remaining faults. */
+/** Handles /sandbox/faults. POST sets one fault or a list of faults, GET lists the faults that have not struck, and
+ *  DELETE removes them. Every answer contains the remaining faults. */
 export function controlEndpoint(faults: Faults): Handle {
   return ({ method, path, body }) => {
     if (path !== '/sandbox/faults') return json(404, { error: 'POST, GET or DELETE /sandbox/faults' })

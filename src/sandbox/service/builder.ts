@@ -26,8 +26,8 @@ export interface BuilderOptions extends PricingOptions {
 /** Value of `lastValidBlockHeight` under the fault `builtHeight`. */
 const ABSURD_HEIGHT = 999_999_999_999
 const EXPIRED_AFTER_SLOTS = 200
-/** Number of slots after which an attack starts: in the next block, so that an earlier simulation shows an honest
- *  trade. */
+/** Number of slots after which an attack starts. It starts in the next block, so that a simulation before shows an
+ *  honest trade. */
 const TRAP_DELAY_SLOTS = 1
 
 /** Answers POST /transaction/buy and /transaction/sell with transactions that the client signs and sends. */
@@ -93,8 +93,8 @@ export interface Built {
   lastValidBlockHeight: number
 }
 
-/** Answer of an endpoint that builds transactions. The document shows no such answer; each dialect uses a different
- *  plausible one. */
+/** Creates the answer of an endpoint that builds transactions. The document shows no such answer; each dialect uses a
+ *  different plausible one. */
 function builtAnswer({ bytes, lastValidBlockHeight }: Built, dialect: Dialect): Answer {
   const { builtEncoding, builtShape, builtHeight } = dialect
   if (builtShape === 'raw') return { status: 200, body: bytes, headers: { 'content-type': 'application/octet-stream' } }

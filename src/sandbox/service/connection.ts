@@ -20,7 +20,8 @@ export interface Host {
 
 const CHANNELS = ['trades', 'newTokens', 'priceUpdates']
 const MAX_KEYS = 10_000
-/** Unsent bytes at which a client that reads too slowly is disconnected, so that they do not fill the memory. */
+/** Number of unsent bytes at which a client that reads too slowly is disconnected, so that unsent messages do not fill
+ *  the memory. */
 const LARGEST_BACKLOG_BYTES = 32_000_000
 /** WebSocket close code 1013, which asks the client to try again later. */
 const TRY_AGAIN_LATER = 1013
@@ -62,7 +63,7 @@ export class Connection {
   /** Sends an event, which was serialized once for all connections. */
   deliver(frame: Buffer): void {
     if (this.#host.dialect.messageLimit === 'outbound' && !this.#admit()) {
-      // The error is sent once per second, because the limit counts outgoing messages and the error is one too.
+      // The error is sent once per second, because it counts as an outgoing message itself.
       if (this.#messages === this.#limit + 1) this.#error('RATE_LIMIT_EXCEEDED', 'Too many messages')
       return
     }

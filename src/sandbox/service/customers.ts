@@ -28,7 +28,7 @@ const ENTERPRISE: Plan = {
 
 export type ApiKeys = Record<PlanName, string>
 
-/** A customer of the service. The limits of the plan apply to the customer, however many keys the customer has. */
+/** A customer of the service. The limits of the plan apply to the customer, regardless of the number of keys. */
 export interface Customer {
   userId: string
   plan: Plan
@@ -89,7 +89,7 @@ function apiKey(name: PlanName, source: string): string {
   return `${name}-${encodeBase58(digest('api key ', name, source)).slice(0, 24)}`
 }
 
-/** Result of counting a request. `resetMs`: delay in ms until another request may be accepted. */
+/** Result of counting a request. `resetMs`: time in ms until another request may be accepted. */
 export interface Admission {
   accepted: boolean
   limit: number
@@ -103,7 +103,7 @@ export interface RequestWindow {
 
 const WINDOW_MS = 60000
 
-/** Creates a window that accepts at most `limit` requests a minute, by the time of their arrival. */
+/** Creates a window that accepts at most `limit` requests a minute, counted by their arrival times. */
 export function requestWindow(
   limit: number,
   { window, refusedCount }: Pick<Dialect, 'window' | 'refusedCount'>,
@@ -119,8 +119,8 @@ function slidingWindow(limit: number, countsRefused: boolean): RequestWindow {
       while (arrivals.length > 0 && arrivals[0]! <= now - WINDOW_MS) arrivals.shift()
       const accepted = arrivals.length < limit
       if (accepted || countsRefused) arrivals.push(now)
-      // If refused requests count, the next request becomes possible when this entry expires, which is not the oldest
-      // one.
+      // If refused requests count, the next request becomes possible when this entry expires. This is not the oldest
+      // entry.
       const blocking = arrivals[Math.max(0, arrivals.length - limit)] ?? now
       return {
         accepted,

@@ -53,7 +53,7 @@ const ATTACKS = {
   'opaque program': (parts) => replaced(parts, opaque(parts)),
 } as const satisfies Record<string, Attack>
 
-/** Names of the attacks that the fault `builtHostile` can make. `version 1` changes only the encoding. */
+/** Names of the attacks that the fault `builtHostile` can select. `version 1` changes only the encoding. */
 export const BUILD_ATTACKS: readonly string[] = [...Object.keys(ATTACKS), 'version 1']
 
 /** Bytes of a malicious builder's transaction. The default attack adds a transfer. */

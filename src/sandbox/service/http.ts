@@ -24,8 +24,8 @@ const LARGEST_BODY_BYTES = 1_000_000
  *  connection is rarely closed during a request. */
 const KEEP_ALIVE_MS = 65_000
 
-/** Starts the server, on loopback only, because the sandbox shows its own keys. The first handler whose prefix the path
- *  begins with handles the request. */
+/** Starts the server, on loopback only, because the sandbox shows its own keys. The first handler with a prefix of the
+ *  path handles the request. */
 export function serve(port: number, handlers: readonly (readonly [prefix: string, handle: Handle])[]): Promise<Server> {
   const server = createServer((message, response) => {
     respond(message, response, handlers).catch(() => response.destroy())
@@ -65,8 +65,8 @@ function answerTo(request: Request, tooLarge: boolean, handle: Handle | undefine
   return handle ? handle(request) : { status: 404, body: '{"error":"not found"}' }
 }
 
-/** Whether the host name is that of loopback. Others are refused: a web page could reach loopback through its own host
- *  name (DNS rebinding). */
+/** Whether the host name is that of loopback. Other names are refused, because a web page could otherwise reach
+ *  loopback through its own host name (DNS rebinding). */
 function isLoopback(host: string | undefined): boolean {
   return host === undefined || /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host)
 }

@@ -126,7 +126,7 @@ export class Stream implements Host {
   #open(client: WebSocket): void {
     const connection = new Connection(client, this)
     this.#connections.add(connection)
-    // `ws` itself closes the connection of a client that violates the protocol, so there is nothing to do here.
+    // `ws` itself closes the connection of a client that violates the protocol, so this handler does nothing.
     client.on('error', () => {})
     client.on('close', () => this.#forget(connection))
     client.on('message', (data: Buffer, binary) => connection.receive(data.toString(), binary))
@@ -153,7 +153,7 @@ export class Stream implements Host {
   }
 }
 
-/** Invalid frames, which are sent in turn: examples of those from a broken or malicious service. */
+/** Invalid frames, sent in turn: examples of frames from a broken or malicious service. */
 const GARBAGE: readonly (() => string | Buffer)[] = [
   () => 'not json',
   () => '',

@@ -21,7 +21,7 @@ export interface DeskOptions extends PricingOptions {
   wallets: readonly string[]
 }
 
-/** Builds, signs and sends trades for the wallets whose keys the service holds. A repeated request trades again. */
+/** Builds, signs and sends trades for the wallets whose keys the service holds. A repeated request is a new trade. */
 export class TradingDesk {
   readonly #options: DeskOptions
   readonly #pricing: Pricing
@@ -179,8 +179,8 @@ export class Pricing {
     return BigInt(Math.floor(amount.number * scale))
   }
 
-  /** Whether the slippage exceeds its bound before the order is sent. `got`: result of the trade, as a share of its
-   *  result without price impact. */
+  /** Whether the slippage exceeds its bound before the order is sent. `got`: amount received, as a share of the amount
+   *  without price impact. */
   #isBeyond(got: number, slippagePercent: number): boolean {
     return this.#options.dialect.slippage === 'build' && got < 1 - slippagePercent / 100
   }
@@ -191,7 +191,7 @@ function refused(code: TradeCode, message: string): Refused {
 }
 
 function slipped(percent: number): Refused {
-  return refused('SLIPPAGE_EXCEEDED', `the price would move beyond ${percent} %`)
+  return refused('SLIPPAGE_EXCEEDED', `the price would move by more than ${percent} %`)
 }
 
 function lessened(amount: bigint, percent: number): bigint {

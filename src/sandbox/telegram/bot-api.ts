@@ -44,20 +44,20 @@ const LONGEST_NOTE = 200
 /** Messages that a chat may receive at once, and the time after which another one is allowed. */
 const CHAT_BURST = 5
 const CHAT_EVERY_MS = 1_000
-/** Messages to all chats together. */
+/** Maximum number of messages per second to all chats together. */
 const MOST_A_SECOND = 30
 /** A press of a button must be answered within this time. */
 const ANSWER_MS = 30_000
 /** Number of sent messages that are kept. */
 const MOST_SENT = 1_000
 
-/** The Bot API of one bot. `receive` delivers what a user does; `sent` lists what the bot has sent. */
+/** The Bot API of one bot. `receive` delivers the actions of users; `sent` lists the messages of the bot. */
 export class BotApi {
   readonly sent: SentMessage[] = []
   readonly answers: ButtonAnswer[] = []
   /** Users who have blocked the bot. */
   readonly blockedBy = new Set<number>()
-  /** Number of requests that are refused with 429 from now on. */
+  /** Number of further requests that will be refused with 429. */
   floods = 0
   readonly #options: BotApiOptions
   readonly #users: Set<number>
@@ -75,12 +75,12 @@ export class BotApi {
     this.#updates = new UpdateQueue(options.clock)
   }
 
-  /** Sets a webhook, or deletes it. */
+  /** Simulates that a webhook is set, or deleted. */
   setWebhook(isSet: boolean): void {
     this.#updates.hasWebhook = isSet
   }
 
-  /** Number of updates that the bot has not confirmed. */
+  /** Number of updates that wait for the bot's confirmation. */
   get pending(): number {
     return this.#updates.length
   }
@@ -100,7 +100,7 @@ export class BotApi {
     return true
   }
 
-  /** A press that carries this data, also if no button has it. `fields` replace those of the query. */
+  /** A press of a button with this data, even if no button has the data. `fields` replace those of the query. */
   pressData(user: number, data: unknown, messageId: number, fields: object = {}): void {
     const id = `${this.#nextQuery++}`
     this.#presses.set(id, { user, at: this.#options.clock.now() })
@@ -113,8 +113,8 @@ export class BotApi {
     this.#updates.add(fields)
   }
 
-  /** Handles `/PREFIX/botTOKEN/METHOD`, and `/PREFIX/user`, by which a user of the sandbox writes to the bot (`text`),
-   *  presses a button (`press`) and reads its messages. */
+  /** Handles `/PREFIX/botTOKEN/METHOD` and `/PREFIX/user`. Through the second path, a user of the sandbox writes to the
+   *  bot (`text`), presses a button (`press`) and reads its messages. */
   readonly handle: Handle = async ({ path, body }) => {
     try {
       const given = parametersOf(body)

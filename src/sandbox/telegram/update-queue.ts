@@ -11,13 +11,13 @@ interface Poll {
 
 const MOST_UPDATES = 100
 const LONGEST_POLL_SECONDS = 50
-/** Telegram keeps an update that no offset confirms for a day. */
+/** Telegram keeps an unconfirmed update for a day. */
 const KEPT_MS = 86_400_000
-/** Kinds of updates that a bot receives without `allowed_updates`. The real list also has kinds that the sandbox does
- *  not know. */
+/** Kinds of updates that a bot receives without `allowed_updates`. Telegram's list has further kinds that the sandbox
+ *  does not support. */
 const USUAL = ['message', 'edited_message', 'channel_post', 'edited_channel_post', 'callback_query']
 
-/** Updates that wait until an offset confirms them, and the one poll that may wait for them. */
+/** Updates that wait for the confirmation by an offset, and the one poll that may wait for updates. */
 export class UpdateQueue {
   readonly #clock: Clock
   #updates: { readonly update: Update; readonly at: number }[] = []
@@ -45,7 +45,7 @@ export class UpdateQueue {
     poll?.answer(this.#waiting().slice(0, poll.limit))
   }
 
-  /** Answers `getUpdates`. A list of allowed kinds stays in force for later calls that name none. */
+  /** Answers `getUpdates`. A list of allowed kinds also applies to later calls without such a list. */
   get({ offset, limit, timeout, allowed_updates }: Readonly<Record<string, unknown>>): Promise<readonly Update[]> {
     if (this.hasWebhook)
       throw new Refused(
@@ -75,7 +75,7 @@ export class UpdateQueue {
     })
   }
 
-  /** Forgets updates below the offset. A negative offset counts from the end. */
+  /** Removes updates below the offset. A negative offset counts from the end of the queue. */
   #confirm(offset: number): void {
     if (offset < 0) this.#updates = this.#updates.slice(offset)
     else this.#updates = this.#updates.filter(({ update }) => update.update_id >= offset)

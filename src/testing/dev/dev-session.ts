@@ -9,7 +9,7 @@ import { type Comparison, compareReports, type VersionReport } from './version-r
 
 const TICK_MS = 100
 const REPORT_EVERY_MS = 500
-/** Rows of the longest stretch that versions are compared over. */
+/** Maximum number of rows over which versions are compared. */
 const MOST_ROWS = 200_000
 
 /** A version that runs. */
@@ -20,7 +20,7 @@ export interface ShownVersion {
   readonly report: VersionReport
 }
 
-/** A version that could not replace the one before it. */
+/** A version that could not replace the previous one. */
 export interface FailedVersion {
   readonly number: number
   readonly message: string
@@ -46,7 +46,7 @@ export interface DevOptions {
   readonly isSandbox: boolean
   /** Market seconds per second; Infinity plays the whole tape at once. */
   readonly speed: number
-  /** Seconds of the market that a new version is shown first. */
+  /** Length of the market that a new version replays first, seconds. */
   readonly windowSeconds: number
   readonly changed: (change: DevChange, state: DevState) => void
 }
@@ -57,7 +57,7 @@ interface RunningVersion {
 }
 
 /** Runs the newest version of a strategy on a growing tape. After each save, the new version replays the last stretch
- *  of rows, is compared with the version before over the same rows, and takes its place. */
+ *  of rows, is compared with the previous version over the same rows, and replaces it. */
 export class DevSession {
   readonly #options: DevOptions
   readonly #tape = new GrowingTape()
@@ -66,7 +66,7 @@ export class DevSession {
   #spare: VersionHost | undefined = new VersionHost()
   #isStopped = false
   #current: RunningVersion | undefined
-  /** The last shown state of the current version. */
+  /** The state of the current version that was shown last. */
   #shown: ShownVersion | undefined
   #candidate: VersionHost | undefined
   #stretch = { part: 0, from: 0 }
@@ -110,7 +110,7 @@ export class DevSession {
     if (!this.#isLoading) void this.#load()
   }
 
-  /** Loads the files as a new version. Saves during the loading are loaded afterwards, as one version. */
+  /** Loads the files as a new version. Saves during the loading are combined and loaded afterwards, as one version. */
   async #load(): Promise<void> {
     this.#isLoading = true
     const savedAt = this.#savedAt
@@ -124,7 +124,7 @@ export class DevSession {
       this.#fail(number, host, (error as Error).message)
     }
     this.#candidate = undefined
-    // The next thread starts only now, so that its start does not delay the version that a person waits for.
+    // The next thread starts only now, so that its start does not delay the version for which the user waits.
     if (!this.#isStopped) this.#spare = new VersionHost()
     this.#isLoading = false
     if (this.#savedAt !== undefined && !this.#isStopped) void this.#load()

@@ -10,18 +10,18 @@ import type { GrowingTape } from './growing-tape.ts'
 
 type Rows = Extract<MarketItem, { kind: 'rows' }>
 
-/** Where the rows of a dev session come from. */
+/** The source of the rows of a dev session. */
 export interface DevSource {
   readonly title: string
   readonly startsAt: Millis
-  /** Whether there are no more rows. */
+  /** Whether the source has no more rows. */
   readonly isOver: boolean
   /** Writes the rows up to a time to the tape, at most until the tape has `mostRows`. Returns the time of the end. */
   advance(tape: GrowingTape, until: Millis, mostRows: number): Millis
   close(): void
 }
 
-/** The market of the sandbox, on this process's own clock, without service and chain. */
+/** The market of the sandbox, on a clock of this process, without service and chain. */
 export class SandboxSource implements DevSource {
   readonly title: string
   readonly startsAt: Millis
@@ -59,7 +59,7 @@ export class JournalSource implements DevSource {
   readonly #close: () => void
   readonly #itemsOf: (tape: GrowingTape) => Iterator<MarketItem>
   #items: Iterator<MarketItem> | undefined
-  /** Rows of the current item that were not written yet. */
+  /** Rows of the current item that have not been written yet. */
   #rest: Rows | undefined
   readonly #pauses = new Pauses()
   #head: Millis

@@ -5,10 +5,10 @@ import type { Order } from '../../engine/order.ts'
 import type { Journal } from '../../orders/ports.ts'
 import type { VersionEvent } from './version-report.ts'
 
-/** Events that are kept; the results count all of them. */
+/** Number of events that are kept; the results count all events. */
 const MOST_KEPT = 20_000
 
-/** Journal that keeps the decisions and fills of a run for a person. */
+/** Journal that keeps the decisions and fills of a run, to show them to the user. */
 export class EventLog implements Journal {
   readonly events: VersionEvent[] = []
   readonly #provisional = new Set<string>()

@@ -34,7 +34,7 @@ export class GrowingTape {
   #firstPart = 0
   #droppedFeed: InputPart | undefined
   #last: { readonly number: number; readonly block: LiveBlock } | undefined
-  /** First row of the last block that no part contains yet. */
+  /** First row of the last block that is not in a part yet. */
   #open = 0
 
   /** Appends rows. `append` writes one row into a block, and returns false if it does not fit. */
@@ -77,7 +77,7 @@ export class GrowingTape {
     this.#parts.push({ kind: 'input', time, input })
   }
 
-  /** Makes the appended rows a part, so that threads can read them. */
+  /** Makes a part of the appended rows, so that threads can read them. */
   flush(): void {
     if (this.#last === undefined || this.#last.block.length === this.#open) return
     const { number, block } = this.#last

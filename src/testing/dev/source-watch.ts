@@ -3,7 +3,7 @@ import { dirname } from 'node:path/posix'
 
 /** Time that an editor gets to complete a save. */
 const SETTLE_MS = 10
-/** Interval of a comparison without events, because some file systems send none. */
+/** Interval at which files are compared without events, because some file systems send no events. */
 const LOOK_EVERY_MS = 500
 
 /** Calls `changed` when the text of a watched file changes. */
@@ -19,7 +19,8 @@ export class SourceWatch {
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS)
   }
 
-  /** Watches these files instead of the previous ones. A file that is known keeps the text that was last seen. */
+  /** Watches these files instead of the previous ones. For a file that was already watched, the text that was last seen
+   *  is kept. */
   set(files: readonly string[]): void {
     for (const file of this.#texts.keys()) if (!files.includes(file)) this.#texts.delete(file)
     for (const file of files) if (!this.#texts.has(file)) this.#texts.set(file, textOf(file))
@@ -29,7 +30,7 @@ export class SourceWatch {
         watcher.close()
         this.#folders.delete(folder)
       }
-    // Folders are watched and not files, because many editors replace the file.
+    // Folders are watched instead of files, because many editors replace a file when they save it.
     for (const folder of folders)
       if (!this.#folders.has(folder))
         this.#folders.set(
@@ -53,7 +54,7 @@ export class SourceWatch {
     let isChanged = false
     for (const [file, before] of this.#texts) {
       const text = textOf(file)
-      // An empty file is a save that is not complete.
+      // An empty file means that a save is not complete.
       if (text === before || text === '') continue
       this.#texts.set(file, text)
       isChanged = true

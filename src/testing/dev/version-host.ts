@@ -4,8 +4,8 @@ import type { GrowingTape } from './growing-tape.ts'
 import type { VersionEvent, VersionReport } from './version-report.ts'
 import type { FromVersion, TapeNews, ToVersion } from './version-thread.ts'
 
-/** Time without progress, ms, after which a version counts as one that does not return. A thread reports its progress
- *  after each block of rows. */
+/** Time without progress, ms, after which a version counts as hanging. A thread reports its progress after each block
+ *  of rows. */
 const LONGEST_SILENCE_MS = 5_000
 /** Longest time for the start of a thread and for the loading of a strategy, ms. */
 const LONGEST_START_MS = 30_000
@@ -17,7 +17,7 @@ export interface Loaded {
   readonly problem: string
 }
 
-/** A thread that runs one version. It is started before the version exists, because its own modules take longer to load
+/** A thread that runs one version. It is started before the version exists, because its modules take longer to load
  *  than a strategy. */
 export class VersionHost {
   readonly #worker = new Worker(new URL('./version-thread.ts', import.meta.url))
@@ -32,7 +32,7 @@ export class VersionHost {
   constructor() {
     this.#worker.on('message', (message: FromVersion) => this.#take(message))
     this.#worker.on('error', (error) => this.#end(error instanceof Error ? error : new Error(String(error))))
-    this.#worker.on('exit', () => this.#end(new Error('the thread of the version has ended')))
+    this.#worker.on('exit', () => this.#end(new Error('the thread of this version has ended')))
   }
 
   /** Loads a strategy or a configuration from its file. Called once. */

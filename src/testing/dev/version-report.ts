@@ -1,6 +1,6 @@
 import type { Millis } from '../../base/units.ts'
 
-/** A decision or a fill of a version, as a person reads it. */
+/** A decision or a fill of a version, for display. */
 export interface VersionEvent {
   readonly time: Millis
   readonly bot: string
@@ -41,7 +41,8 @@ export function compareReports(before: VersionReport, now: VersionReport): Compa
   return { before, now, changes }
 }
 
-/** Events of `all` that `others` does not have; of equal events, as many as `others` has fewer. */
+/** Events of `all` that are missing in `others`. If `others` has fewer of several equal events, returns the
+ *  difference. */
 function without(all: readonly VersionEvent[], others: readonly VersionEvent[]): VersionEvent[] {
   const left = new Map<string, number>()
   for (const event of others) left.set(keyOf(event), (left.get(keyOf(event)) ?? 0) + 1)
@@ -53,6 +54,6 @@ function without(all: readonly VersionEvent[], others: readonly VersionEvent[]):
 }
 
 function keyOf({ time, bot, kind, mint, amount, text }: VersionEvent): string {
-  // Numbers of orders differ after every earlier difference.
+  // Numbers of orders are ignored, because they differ after any earlier difference.
   return [time, bot, kind, mint, amount, text.replace(/\b[oc]\d+\b/g, 'o')].join('\n')
 }

@@ -42,7 +42,7 @@ export type FromVersion =
   | { readonly kind: 'began' }
   /** A part of the tape was played. */
   | { readonly kind: 'progress' }
-  /** `report.events`: those since the last report. */
+  /** `report.events`: the events since the last report. */
   | { readonly kind: 'report'; readonly report: VersionReport }
 
 const port = parentPort as MessagePort
@@ -102,7 +102,7 @@ async function load(file: string, isSandbox: boolean): Promise<void> {
   try {
     const loaded = /\.ya?ml$/.test(file) ? await configOf(path) : await loneConfig(path)
     for (const { strategy } of loaded.bots) for (const source of sourcesOf(strategy.file)) known.add(source)
-    // The market of the sandbox has its amounts in SOL. Nothing is sent, so every bot is a paper bot.
+    // The market of the sandbox has its amounts in SOL. No order is sent, so every bot is a paper bot.
     const { service } = loaded
     const units = isSandbox ? { ...service.units, tradeAmount: 'sol' as const } : service.units
     const bots = loaded.bots.map((bot) => ({ ...bot, mode: 'paper' as const }))
@@ -136,6 +136,6 @@ port.on('message', (message: ToVersion) => {
   else if (run !== undefined) say({ kind: 'report', report: run.report() })
 })
 
-// What every strategy imports is loaded now, while the thread waits.
+// Modules that every strategy imports are loaded now, while the thread waits.
 await import(PUBLIC_ENTRY)
 say({ kind: 'ready' })

@@ -19,7 +19,7 @@ import { asRecord, ownValue } from './wire/frame.ts'
 import type { Row } from './wire/row.ts'
 
 const FIRST_BYTES = 1 << 20
-/** Maximum length of a line in bytes. */
+/** Maximum length of a line of a capture, in bytes. */
 const MAX_BYTES = 1 << 23
 const NEWLINE = 0x0a
 /** Largest number of milliseconds that a Date can hold. */
@@ -57,7 +57,7 @@ export class CaptureReader implements CaptureReaderPort {
   }
 }
 
-/** A reader that also appends the rows of a capture to blocks, and drops duplicates. */
+/** A reader of captures that also appends the rows to blocks, and drops duplicates. */
 export class CaptureImporter extends CaptureReader implements CaptureImporterPort {
   readonly #intake: Intake
 
@@ -139,7 +139,7 @@ function openFile(path: string): number {
   }
 }
 
-/** Makes the error for a file that cannot be read. Its exit code is 2 if the path names no file, else 1. */
+/** Creates the error for a file that cannot be read. Its exit code is 2 if the path names no file, else 1. */
 function unreadable(path: string, { message, code }: Error & { readonly code?: unknown }): SluiceError {
   const isNoFile = code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR'
   return new SluiceError(`${path} cannot be read: ${message}`, isNoFile ? ExitCode.usage : ExitCode.failed)

@@ -29,8 +29,8 @@ export class CloudExecutor implements Executor {
     this.#parts.resolve.resume(attempt, done)
   }
 
-  /** For a sale by number, returns a callback that also compares the amount sold with the amount that was ordered. For
-   *  other attempts, returns `done`. */
+  /** Returns the callback for an attempt. For a sale by number, it also compares the amount sold with the amount
+   *  ordered; for other attempts, it is `done` itself. */
   #watched(attempt: Attempt, done: (outcome: Outcome) => void): (outcome: Outcome) => void {
     const { sellUnit, holding, contradicted } = this.#parts
     const { size, mint } = attempt

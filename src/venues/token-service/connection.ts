@@ -26,8 +26,8 @@ const PATIENCE = 10
 /** Interval in seconds at which a new key is looked for after a refusal. */
 const KEY_EVERY = 30
 
-/** One authenticated WebSocket that reconnects by itself. The only message that it knows is the first one, which
- *  authenticates. */
+/** One authenticated WebSocket that reconnects by itself. The only message that it sends by itself is the first one,
+ *  for the authentication. */
 export class Connection {
   state: ConnectionState = 'idle'
   /** API key of the current or last connection. It is secret. */
@@ -78,7 +78,7 @@ export class Connection {
     this.#cancelDial = this.#parts.clock.after(waitMs, () => this.#dial())
   }
 
-  /** Counts a second in which the feed was live. Returns true once there were enough of them to forget earlier
+  /** Counts a second in which the feed was live. Returns true once there were enough such seconds to forget earlier
    *  losses. */
   prove(): boolean {
     return this.#redial.tick()
@@ -223,7 +223,7 @@ export const LONGEST_REDIAL_MS = 30000
 const FORGIVEN_AFTER = 60
 
 /** Computes the delay before dialing again. It is uniform between the documented 1,000 ms and a cap that doubles with
- *  each loss, so that clients which lost the server together do not return together. */
+ *  each loss, so that clients that lost the server at the same time do not return at the same time. */
 export class Redial {
   readonly #random: Random
   #losses = 0

@@ -28,7 +28,7 @@ export class Feed implements VenueFeed {
   #time: Millis = 0
   /** Arrival time of the last frame. */
   #heardAt: Millis = 0
-  /** Buffer of the last frame, and the frame's end in it. */
+  /** Buffer of the last frame, and the end of this frame in the buffer. */
   #chunk: Uint8Array | undefined
   #chunkEnd = 0
 
@@ -94,7 +94,7 @@ export class Feed implements VenueFeed {
     if (why !== undefined) this.misfits.add(why, data.subarray(start, end), this.#connection.apiKey)
   }
 
-  /** Adds the decoded row. Returns the reason why it was rejected or looks unusual; undefined if there is none. */
+  /** Adds the decoded row. Returns the reason if the row was rejected or is unusual; undefined otherwise. */
   #row(): string | undefined {
     if (this.#connection.state !== 'open') return 'before authentication'
     const { unknownFields } = this.#decoder

@@ -73,8 +73,8 @@ export class Intake {
   }
 
   /** Recycles token numbers that are no longer in use. Called between two blocks, because a block keeps one list of
-   *  mints. Only mints that were seen since the last call keep their numbers, so all rows that the engine has not
-   *  processed yet must be newer than that call. The row that did not fit into the block was seen before this call. */
+   *  mints. Mints that were not seen since the last call lose their numbers, so all rows that the engine has not
+   *  processed yet must be newer than that call. The row that did not fit into the full block counts as seen. */
   #giveBackMints(): void {
     if (!this.#index.isDue || this.#rowsHandled() < this.#rowsThen) return
     this.#rowsThen = this.#rows + 1

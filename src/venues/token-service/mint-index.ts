@@ -4,7 +4,7 @@ import { isPublicKey } from '../../solana/base58.ts'
 import { type Bytes, bytesOf, tailOf } from './wire/bytes.ts'
 
 const FREE = -1
-/** Number of bytes reserved for each key. A base58 key has 32 to 44 characters. */
+/** Number of bytes reserved for each key. A public key in base58 has 32 to 44 characters. */
 const ROOM = 44
 const MIN_KEYS = 1 << 11
 /** Minimum number of new mints that makes recycling token numbers worth its cost. */

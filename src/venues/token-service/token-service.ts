@@ -9,7 +9,7 @@ import { signaturePathOf } from './wire/answers.ts'
 import { readBuiltReply } from './wire/built-reply.ts'
 import { readRequest } from './wire/requests.ts'
 
-/** Makes the venue of the documented token service, which has a WebSocket feed, and an HTTPS interface that executes
+/** Creates the venue of the documented token service. It has a WebSocket feed, and an HTTPS interface that executes
  *  trades or builds transactions. `name`: its name in messages. */
 export function tokenService(name: string): Venue {
   return {

@@ -58,7 +58,7 @@ export interface Breach {
 }
 
 /** Returns the reason why the service would refuse a buy; undefined if it would accept it. Only buys are checked
- *  against the documented bounds, because an exit must not fail on a guess. */
+ *  against the documented bounds, because a wrong assumption must not stop an exit. */
 export function checkBuy(request: BuyRequest, maxBuyLamports: Lamports): Breach | undefined {
   const { lamports: amount, slippagePercent, priorityFeeLamports: fee } = request
   if (!(amount >= LEAST_BUY && amount <= maxBuyLamports))

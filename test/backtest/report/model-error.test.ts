@@ -20,7 +20,7 @@ const CALIBRATION: CalibrationReport = {
 
 test('a model that flatters no bot is called so, with the closest bound', () => {
   expect(exactPoolsText(MEASURED)).toBe(
-    "On exact pools (2026-11-23: 20 bots, 20 seeds, 190000 fills) no bot's simulated profit was above the exact one: the closest was 0.4 % of the SOL traded (whale-follower, upper 95 % bound) below it, and random entries are 2.3 % of the SOL traded too low.",
+    "On exact pools (2026-11-23: 20 bots, 20 seeds, 190000 fills) no bot's simulated profit was above the exact profit: the closest was 0.4 % of the SOL traded (whale-follower, upper 95 % bound) below it, and the profit of random entries is too low by 2.3 % of the SOL traded.",
   )
 })
 
@@ -33,13 +33,13 @@ test('a model that may flatter bots is called so, with the largest bound', () =>
 
 test('losses that refused buys hide are part of the sentence', () => {
   expect(exactPoolsText({ ...MEASURED, refusedBot: 'whale-follower', refusedSol: -11.14 })).toMatch(
-    / Buys that the model refuses for slippage and the pool fills would have lost up to 11\.1 SOL a seed \(whale-follower\)\.$/,
+    / Buys that the model refuses because of slippage, but that the pool fills, would have lost up to 11\.1 SOL per seed \(whale-follower\)\.$/,
   )
 })
 
 test('the line has the recorded figures and says that no own fill was compared', () => {
   expect(modelErrorLine([DEFAULT_FILL_MODEL], undefined)).toBe(
-    `${exactPoolsText(EXACT_POOLS)} No own fill was compared (--calibrate).`,
+    `${exactPoolsText(EXACT_POOLS)} No own fill was compared (see --calibrate).`,
   )
 })
 

@@ -33,8 +33,8 @@ test('sets without trades in the sample rank below losing sets, count in no figu
   const verdict = sweepVerdict(sweep, order.slice(0, 4)).join(' ')
   expect(verdict).toContain('2 sets did not trade in the sample, and rank last.')
   expect(verdict).toContain('Every set that traded lost')
-  expect(verdict).toContain('Of the best 2 in the sample, 1 earned')
-  expect(sweepVerdict(sweep, [idle])).toEqual(['No set traded in the sample: the sweep gives no basis for a choice.'])
+  expect(verdict).toContain('Of the best 2 in the sample, 1 made a profit')
+  expect(sweepVerdict(sweep, [idle])).toEqual(['No set traded in the sample: the sweep is no basis for a choice.'])
 })
 
 test.each([

@@ -238,7 +238,7 @@ describe('settings', () => {
     const strategy = await prepared({ ...BOT, exits: 'strategy' })
     const [own] = strategy.config.bots as [Config['bots'][number]]
     await expect(setsOf({ config: strategy.config, bot: own }, [{ 'exits.stopLossPercent': 5 }])).rejects.toThrow(
-      'bot dips has `exits: strategy`: write its exits as keys',
+      'bot dips has `exits: strategy`: write its exits as separate keys',
     )
   })
 })

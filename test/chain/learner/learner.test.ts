@@ -133,7 +133,7 @@ describe('an unknown program', () => {
     const findings = findingsOf([sampleOf(opaque(1)), sampleOf(opaque(2, 0))])
     const { policy, unsaid } = proposalOf(findings)
     expect(policy.programs).toBe(undefined)
-    expect(unsaid).toEqual([expect.stringContaining('no policy can describe it')])
+    expect(unsaid).toEqual([expect.stringContaining('which a policy cannot describe')])
   })
 
   test('with a co-signer cannot be guarded, and the proposal warns about it', () => {

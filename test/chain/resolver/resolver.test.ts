@@ -145,7 +145,7 @@ describe('lost answers', () => {
     expect(rig.kinds(one)).toBe('unknown filled? filled!')
     const last = rig.outcomes(one).at(-1) as Extract<Outcome, { kind: 'filled' }>
     expect(last.fill.tradeLamports).toBeCloseTo(3e8, -1)
-    expect(rig.notices.join()).toContain('another amount')
+    expect(rig.notices.join()).toContain('a different amount')
     expect(rig.foreign).toEqual([])
   })
 })
@@ -459,7 +459,7 @@ describe('the amount identifies which of two unknown sales of a lane executed', 
     await rig.slots(60)
     const [found, other] = isPart ? [part, full] : [full, part]
     expect([rig.kinds(found), rig.kinds(other)]).toEqual(['unknown filled? filled!', 'unknown'])
-    expect(rig.notices.join()).not.toContain('another amount')
+    expect(rig.notices.join()).not.toContain('a different amount')
   })
 })
 
@@ -676,7 +676,7 @@ describe('unreliable nodes', () => {
     ]
     await rig.slots(PROOF_SLOTS)
     expect([rig.kinds(small), rig.kinds(large)]).toEqual(['unknown absent', 'unknown'])
-    expect(rig.progress(large)).toContain(`the second RPC lists ${trade}`)
+    expect(rig.progress(large)).toContain(`the second RPC lists the transaction ${trade}`)
     rig.faults = []
     await rig.slots(60)
     expect(rig.kinds(large)).toMatch(/^unknown filled/)

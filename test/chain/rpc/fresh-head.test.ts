@@ -203,7 +203,7 @@ test('a node with old block times is waited for, and is not treated as a node wi
   const world = new World()
   const asked = await world.ask(world.node({ oldMs: 3_000_000 })).within(300)
   expect(asked.told).toBeUndefined()
-  expect(world.reasons.at(-1)).toMatch(/^the RPC has no block as new as the question: .*clock is ahead/)
+  expect(world.reasons.at(-1)).toMatch(/^the RPC has no block as new as the request: .*clock is ahead/)
 })
 
 test('the second provider answers at once if the first has no block times', async () => {

@@ -52,7 +52,7 @@ test.each<[string, string, RegExp]>([
 test('the key of another wallet is refused, and the message names both wallets', () => {
   const asked = Keypair.fromSeed(new Uint8Array(32).fill(8)).publicKey.toBase58()
   expect(() => read(JSON.stringify(bytes), asked)).toThrow(
-    `the key of ${wallet}, and the configured wallet is ${asked}`,
+    `the key of ${wallet}, but the configured wallet is ${asked}`,
   )
 })
 

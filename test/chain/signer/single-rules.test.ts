@@ -24,8 +24,8 @@ test('the bound counts every lamport that can be read: buy, transfers, priority 
 
 test.each<[string, Partial<SignRequest>, Partial<Rules>, RegExp]>([
   ['another wallet', {}, { wallet: PublicKey.default.toBase58() }, /the fee payer is/],
-  ['another policy', { policyHash: 'another' }, {}, /another policy/],
-  ['a program that the signer was not started with', {}, { programs: new Set() }, /not started with/],
+  ['another policy', { policyHash: 'another' }, {}, /a policy other than/],
+  ['a program that the signer was not started with', {}, { programs: new Set() }, /not among the programs/],
   ['claimed guards that are missing', { guarded: true }, {}, /claims guards/],
   ['an empty message', { message: new Uint8Array() }, {}, /not a transaction/],
   ['a whole transaction in place of a message', { message: compile(draft).bytes }, {}, /not a transaction|version|fee/],
@@ -164,7 +164,7 @@ test.each<[string, TransactionInstruction[], RegExp | undefined]>([
   ['two seeded accounts', [...seeded(), ...seeded({}, 'y')], /not for wrapped SOL/],
   ['a seeded account that is initialized twice', [...seeded(), takes(seededAccount(user, 'x'))], /not new/],
   ['four signers', [1, 2, 3].map((index) => parts.transfer(other(index), user, 1)), undefined],
-  ['five signers', [1, 2, 3, 4].map((index) => parts.transfer(other(index), user, 1)), /5 signers, and at most 4/],
+  ['five signers', [1, 2, 3, 4].map((index) => parts.transfer(other(index), user, 1)), /5 signers, but at most 4/],
   [
     'a transfer with bytes after its amount',
     [system(2, Uint8Array.of(...parts.u64(5), 0), [parts.signer(user), thief])],

@@ -27,7 +27,7 @@ test('the caps of a transaction, an hour and a day are exact to the lamport', ()
   const spending = open()
   expect(spending.take(101n)).toMatch('of one transaction would be 101 lamports')
   for (const lamports of [100n, 100n, 50n]) expect(spending.take(lamports)).toBeUndefined()
-  expect(spending.take(1n)).toMatch('the total of an hour would be 251 lamports, and the cap is 250')
+  expect(spending.take(1n)).toMatch('the total of an hour would be 251 lamports, but the cap is 250')
   clock.now += HOUR + MINUTE
   expect(spending.take(100n)).toBeUndefined()
   expect(spending.take(51n)).toMatch('of a day would be 401 lamports')

@@ -90,7 +90,7 @@ describe('the gate for entries', () => {
     await rig.ready()
     await rig.pass(60_000)
     expect(rig.gate).toEqual([])
-    expect(rig.notices.join()).toContain('the wallet cannot be audited')
+    expect(rig.notices.join()).toContain('the transactions of the wallet cannot be read')
     rig.faults = []
     await rig.pass(61_000)
     expect(rig.gate).toEqual([true])
@@ -209,7 +209,7 @@ describe('orders that a user resolves', () => {
     expect(byHand.notExecuted(one.orderId)).toContain('counts as not executed')
     expect(rig.kinds(one)).toBe('unknown undecided absent')
     expect(rig.outcomes(one).at(-1)).toEqual({ kind: 'absent', code: 'RESOLVED' })
-    expect(() => byHand.show(one.orderId)).toThrow(/nothing to decide/)
+    expect(() => byHand.show(one.orderId)).toThrow(/needs no decision/)
     await rig.crash()
     await rig.slots(200)
     rig.faults = []
@@ -226,7 +226,7 @@ describe('orders that a user resolves', () => {
     rig.lose(one)
     await expect(rig.wallet.byHand.executed(one.orderId, signature)).rejects.toThrow(/is not final/)
     await rig.slots(60)
-    await expect(rig.wallet.byHand.executed(one.orderId, spent)).rejects.toThrow(/is not this order/)
+    await expect(rig.wallet.byHand.executed(one.orderId, spent)).rejects.toThrow(/does not belong to this order/)
     expect(await rig.wallet.byHand.executed(one.orderId, signature)).toContain('executed as')
     expect(rig.kinds(one)).toBe('unknown filled!')
   })

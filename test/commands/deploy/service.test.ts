@@ -91,7 +91,7 @@ describe('refused', () => {
     ['a missing configuration', ['service', 'install', 'no.yaml'], 2, 'no.yaml'],
     ['a name that is a path', ['service', 'install', bots, '--name', '../x'], 2, 'expected letters'],
     ['the system without an account', ['service', 'install', bots, '--system'], 2, 'needs --as USER'],
-    ['root as the account', ['service', 'install', bots, '--system', '--as', 'root'], 2, 'may do everything'],
+    ['root as the account', ['service', 'install', bots, '--system', '--as', 'root'], 2, 'has all rights'],
     ['an unknown account', ['service', 'install', bots, '--system', '--as', 'no-one-here'], 2, 'useradd --system'],
     ['an account without --system', ['service', 'install', bots, '--as', 'root'], 2, '--as needs --system'],
     ['--live without a live bot', ['service', 'install', bots, '--live', '--yes'], 2, 'no bot has mode: live'],

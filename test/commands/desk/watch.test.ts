@@ -38,7 +38,7 @@ test('--once exits 1 if one does not answer, and names it with the reason', asyn
   const [up, down] = [await serving(200), await serving(503)]
   const { code, stderr } = await called(['watch', up, down, '--once'])
   expect(code).toBe(1)
-  expect(stderr).toContain(`${new URL(down).host} is down: it answers, but its bots do not run (503)`)
+  expect(stderr).toContain(`${new URL(down).host} is down: the process answers, but its bots do not run (503)`)
   expect(stderr).not.toContain(new URL(up).host)
 })
 

@@ -101,9 +101,9 @@ Worst case, SOL
   free      151.512  no limit  no limit      no limit    no limit       2.8 %
   together           no limit  no limit      no limit    no limit
 Upper bounds of the SOL that leaves the wallet, with maximum slippage, fees and rent. They assume buys of the smallest
-size, because each buy pays fees; limits.minSolPerOrder and limits.maxSlippagePercent lower them. Fees of sales are
-not included. Break-even is the price rise at which a sale returns the fees and the rent of a typical buy, before
-slippage and price impact.
+size, because then the fees are largest; limits.minSolPerOrder and limits.maxSlippagePercent lower the bounds. Fees of
+sales are not included. Break-even is the price rise at which a sale returns the fees and the rent of a typical buy,
+before slippage and price impact.
 
 Plan, Standard until the service reports the plan
   requests 100 per minute, 20 of them reserved for exits

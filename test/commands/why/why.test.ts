@@ -239,7 +239,7 @@ describe('selection of an order or a token', () => {
     ['', 'no order, mint or symbol  in'],
     [
       TOKEN.slice(0, 8),
-      `${TOKEN.slice(0, 8)} matches 4 tokens; write more of the mint:\n  ${TOKEN}  EVIL\\u001b]0;owned\\u0007`,
+      `${TOKEN.slice(0, 8)} matches 4 tokens; write more characters of the mint:\n  ${TOKEN}  EVIL\\u001b]0;owned\\u0007`,
     ],
     ['o1', '--at and --bot apply to a token', { at: '12:00' }],
     ['o1', '--at and --bot apply to a token', { bot: 'bob' }],
@@ -284,7 +284,7 @@ describe('the event that an open order waits for', () => {
     ['a locally signed attempt', recorded('working'), [out('sent', 'local')], '', 'until it lands or expires'],
     ['a held order', recorded('held'), [out('undecided')], 'read twice', 'see `sluice resolve o1`'],
     ['a filled order that is not final', recorded('filled'), [out('landed')], '', 'the order is filled, but '],
-    ['contradictory evidence', recorded('working'), [out('undecided')], '', 'later evidence or a person'],
+    ['contradictory evidence', recorded('working'), [out('undecided')], '', 'later evidence or an operator'],
   ])('%s', (_what, one, attempts, progress, text) => {
     expect(waitingText(one, attempts, progress)).toContain(text)
   })

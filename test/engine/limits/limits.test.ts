@@ -134,14 +134,16 @@ describe('checkLimits', () => {
     checkLimits({ ...NO_LIMITS, ...limits }, { ...none, ...use })?.reason
   it('a refusal gives the limit, its used part, and the time at which there is room again', () => {
     expect(veto({ maxLamportsPerHour: sol(1) }, { hourLamports: sol(0.95) })).toBe(
-      '0.95 of 1 SOL per hour are used (limits.maxSolPerHour); 0.1 more fit at 14:01:40 UTC (in 2 min)',
+      '0.95 of 1 SOL per hour are used (limits.maxSolPerHour); a buy of 0.1 SOL fits at 14:01:40 UTC (in 2 min)',
     )
-    expect(veto({ maxLamportsPerHour: sol(0.05) }, { hourFreesAt: () => undefined })).toMatch(/; 0.1 more fit never$/)
+    expect(veto({ maxLamportsPerHour: sol(0.05) }, { hourFreesAt: () => undefined })).toMatch(
+      /; a buy of 0.1 SOL never fits$/,
+    )
     expect(veto({ maxLamportsPerDay: sol(1) }, { todayLamports: sol(1), section: 'wallet.limits' })).toBe(
       '1 of 1 SOL per day are used (wallet.limits.maxSolPerDay); resets at 00:00:00 UTC (in 10 h)',
     )
     expect(veto({ maxLamportsPerCreator: sol(0.3) }, { creatorLamports: sol(0.25) })).toBe(
-      '0.25 of 0.3 SOL are at risk in tokens of its creator (limits.maxSolPerCreator), so 0.1 more do not fit; sell first',
+      '0.25 of 0.3 SOL are at risk in tokens of its creator (limits.maxSolPerCreator), so a buy of 0.1 SOL does not fit; sell first',
     )
     expect(veto({ maxDrawdownLamports: sol(1) }, { drawdownLamports: sol(1.2), unknownPositions: () => 1 })).toBe(
       'the result is 1.2 SOL below its high, the limit is 1 (limits.maxDrawdownSol); entries resume when it recovers, or with `sluice resume`; 1 held token has no price since the start or a gap and counts as worthless',

@@ -411,7 +411,7 @@ test('a skipped segment is named with its reason, and with --strict the exit cod
       UPDATE segment SET checksum = ${checksumSql('segment')} WHERE number = 1`)
   })
   const [plain, strict] = [await replayed(path), await replayed(path, true)]
-  expect(plain.text).toContain('segment 1: skipped, other code recorded it')
+  expect(plain.text).toContain('segment 1: skipped, it was recorded with')
   expect(plain.text).toContain('1 segment skipped')
   expect([plain.code, strict.code]).toEqual([0, 1])
 })

@@ -140,7 +140,7 @@ test('a runtime directory that other users may enter is refused', () => {
   mkdirSync(open)
   chmodSync(open, 0o755)
   vi.stubEnv('XDG_RUNTIME_DIR', open)
-  expect(() => controlPath(join(folder, 'd'.repeat(0), `${'n'.repeat(100)}.db`))).toThrow('yours alone')
+  expect(() => controlPath(join(folder, 'd'.repeat(0), `${'n'.repeat(100)}.db`))).toThrow('that only you can access')
 })
 
 test('SIGUSR2 halts', async () => {

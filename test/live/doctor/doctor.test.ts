@@ -154,7 +154,7 @@ describe('the service', () => {
     [
       'demands within the plan',
       needsVerdict(need),
-      /^ok: 1 subscription on 1 of 5 connections; 5 positions to sell at once/,
+      /^ok: 1 subscription on 1 of 5 connections; up to 5 positions to sell at once/,
     ],
     ['unlimited positions', needsVerdict({ ...need, positions: null }), /^ok: .*an unlimited number of positions/],
     ['more positions than requests', needsVerdict({ ...need, positions: 250 }), /^warn: .*250 positions/],
@@ -180,7 +180,7 @@ describe('the service', () => {
     [
       'prices in dollars',
       unitsVerdict({ amount: 'probed', quotedPerSol: 150, prints: 20 }),
-      /^ok: .*; the price is 150 times as high: another currency$/,
+      /^ok: .*; the quoted price is 150 times as high, so it is in another currency$/,
     ],
     [
       'configured units',
@@ -190,7 +190,7 @@ describe('the service', () => {
     [
       'unproved units',
       unitsVerdict({ amount: 'open', quotedPerSol: Number.NaN, prints: 3 }),
-      /^warn: .*no bot buys before it is proved$/,
+      /^warn: .*no bot buys before the unit is proved$/,
     ],
     [
       'a sell number',
@@ -253,7 +253,7 @@ describe('the chain', () => {
     ['an unreachable RPC', of(0, { unreachable: 'timeout' }), /^fail: env:RPC: timeout$/],
     ['an RPC of another chain', of(0, { genesis: 'H' }), /^fail: .*this is not the chain of the first RPC$/],
     ['an RPC without a genesis hash', of(0, { genesis: '' }), /^fail: .*does not report its genesis hash/],
-    ['working methods', of(1), /^ok: all 1 methods answer, minContextSlot is honoured$/],
+    ['working methods', of(1), /^ok: all 1 methods answer, minContextSlot is respected$/],
     [
       'a missing method',
       of(1, { methods: [{ method: 'getBalance', problem: '-32601' }] }),

@@ -106,7 +106,7 @@ describe('a button works', () => {
     for (let count = 0; count < 3; count++) rig.api.pressData(OPERATOR, data, message)
     await rig.pass(5_000)
     expect(rig.commands).toHaveLength(1)
-    expect(rig.shownTo(OPERATOR).at(-1)).toContain('Nothing was done by this press')
+    expect(rig.shownTo(OPERATOR).at(-1)).toContain('This press had no effect')
   })
 
   test('for 60 seconds, also if Telegram delivers the press an hour later', async () => {
@@ -118,7 +118,9 @@ describe('a button works', () => {
     rig.instead = () => undefined
     await rig.pass(120_000)
     expect(rig.commands).toEqual([])
-    expect(rig.shownTo(OPERATOR)).toEqual(['The confirmation came too late. Nothing was done: ask again.'])
+    expect(rig.shownTo(OPERATOR)).toEqual([
+      'The confirmation arrived too late. Nothing was done: send the command again.',
+    ])
   })
 
   test.each<[who: string, user: number]>([
@@ -166,7 +168,7 @@ describe('a button works', () => {
     }
     expect(second.commands).toEqual([])
     expect(second.shownTo(OPERATOR)).toEqual([
-      expect.stringContaining('Nothing was done by this press'),
+      expect.stringContaining('This press had no effect'),
       'This command was carried out before the process ended.',
     ])
   })
@@ -254,7 +256,7 @@ test('a press or a question that fails is logged, and later messages are answere
   for (const text of ['/why o12', '/pnl']) rig.api.write(OPERATOR, text)
   await rig.pass(5_000)
   expect(rig.lines.filter((line) => line.includes('failed'))).toHaveLength(2)
-  expect(rig.shownTo(OPERATOR)).toEqual(['/why: the question failed, the log has the reason', expect.any(String)])
+  expect(rig.shownTo(OPERATOR)).toEqual(['/why: the question failed; the log contains the reason', expect.any(String)])
 })
 
 test('updates are answered once, also after Telegram has begun to count from a lower number', async () => {

@@ -108,7 +108,7 @@ test('an outage is waited out: logged once, events stay bounded, and the last me
   }
   expect(rig.lines.toSorted()).toEqual([
     'telegram: messages are not delivered: connect ECONNREFUSED; they wait',
-    'telegram: no questions are answered: connect ECONNREFUSED; it is tried again. Trading continues',
+    'telegram: questions are not answered: connect ECONNREFUSED; it is tried again. Trading continues',
   ])
   rig.instead = () => undefined
   rig.api.write(VIEWER, '/pnl')
@@ -131,7 +131,7 @@ test('a 429 is waited out for as long as the API asks', async () => {
   expect(rig.texts).toEqual(['held: one'])
 })
 
-const CONFLICT = /^telegram: no questions are answered: 409 Conflict: .* another program answers .*Trading continues$/
+const CONFLICT = /^telegram: questions are not answered: 409 Conflict: .* another program answers .*Trading continues$/
 
 test('two processes with one token report it once, in the log and to their users, and report its end', async () => {
   const one = new TelegramRig().serve(VIEW)

@@ -12,7 +12,7 @@ export function bytesOf(buffer: ArrayBufferLike): Bytes {
 const QUOTE = 34
 
 /** Returns the position of the closing quote of a text. Returns -1 if the text has an escape, a control character or a
- *  non-ASCII byte, because JSON.parse must read such a text. */
+ *  non-ASCII byte; JSON.parse must read such a text. */
 export function endOfText({ bytes, view }: Bytes, start: number, limit: number): number {
   let at = start
   for (; at + 4 <= limit; at += 4) {

@@ -69,8 +69,8 @@ export class Decoder {
   }
 }
 
-/** Decodes a range of bytes as UTF-8. A Buffer does this without a view of the range, but puts U+FFFD in place of
- *  invalid UTF-8. So if U+FFFD occurs, the strict decoder decides. */
+/** Decodes a range of bytes as UTF-8. A Buffer does this without a view of the range, but replaces invalid UTF-8 by
+ *  U+FFFD. If U+FFFD occurs, the strict decoder decides whether the bytes are valid. */
 function textOf(data: Uint8Array, start: number, end: number): string {
   if (!(data instanceof Buffer)) return decoder.decode(data.subarray(start, end))
   const text = data.toString('utf8', start, end)

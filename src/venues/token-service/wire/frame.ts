@@ -17,7 +17,8 @@ export const NUMBER_FIELDS = [
   'liquidityUsd',
 ] as const
 
-/** Text fields whose positions are kept. The name, symbol and metadata of a new token become `details` instead. */
+/** Text fields whose positions are kept. The name, symbol and metadata of a new token are stored in `details`
+ *  instead. */
 export const TEXT_FIELDS = ['type', 'mint', 'signature', 'trader', 'side', 'creator'] as const
 
 export type NumberField = (typeof NUMBER_FIELDS)[number]
@@ -70,7 +71,7 @@ const LONGEST = { symbol: 32, name: 128, description: 1000, url: 500 } as const
  *  is rejected. */
 const LONGEST_TEXT = 128
 
-/** Type and index of each field; undefined for fields that only become details. */
+/** Kind and index of each field; undefined for fields that are stored only in `details`. */
 const PLACES = new Map<string, { readonly isText: boolean; readonly index: number } | undefined>([
   ...NUMBER_FIELDS.map((name, index) => [name, { isText: false, index }] as const),
   ...TEXT_FIELDS.map((name, index) => [name, { isText: true, index }] as const),

@@ -63,8 +63,8 @@ function terms(request: BuyRequest | SellRequest): [string, string][] {
   return fee === null ? [slippage] : [slippage, ['priorityFee', formatSol(fee)]]
 }
 
-/** Makes a JSON object of values that are already JSON. So an amount is formatted from integers and never becomes a
- *  float. */
+/** Builds a JSON object from values that are already JSON. An amount can therefore be formatted from integers without a
+ *  conversion to a float. */
 function object(fields: readonly [string, string][]): string {
   return `{${fields.map(([name, json]) => `"${name}":${json}`).join(',')}}`
 }
@@ -125,7 +125,7 @@ function readSell({ amount, sellAll }: Record<string, unknown>, terms: Terms): R
     return { ok: false, problem: 'sellAll must be true or false' }
   const size = sellAll === true ? ({ kind: 'all' } as const) : sizeOf(amount)
   if (size === undefined)
-    return { ok: false, problem: 'amount has to be a number of tokens, or a percentage such as "50%"' }
+    return { ok: false, problem: 'amount must be a number of tokens, or a percentage such as "50%"' }
   return { ok: true, asked: { ...terms, side: 'sell', amount: size } }
 }
 

@@ -34,8 +34,8 @@ function fieldOf(name: string, isText: boolean, index: number): Field {
 }
 
 /** Reads a flat record from its bytes without creating objects, keys or strings. It supports neither escapes nor
- *  nesting nor non-ASCII text: on these it gives up, and JSON.parse reads the record. A property test checks that the
- *  scanner and JSON.parse agree on every record that the scanner accepts. */
+ *  nesting nor non-ASCII text. In these cases it gives up, and JSON.parse reads the record. A property test checks that
+ *  the scanner and JSON.parse agree on every record that the scanner accepts. */
 export class Scanner {
   readonly #fields: readonly Field[] = [
     ...TEXT_FIELDS.map((name, index) => fieldOf(name, true, index)),
@@ -85,8 +85,8 @@ export class Scanner {
     return this.#skip(this.#spaces(colon + 1))
   }
 
-  /** Reads the value of a field. Returns the position after it. Returns -1 if the value is not null and is a text where
-   *  a number must be, or the reverse. */
+  /** Reads the value of a field. Returns the position after it. Returns -1 if the value is a text where a number is
+   *  expected, or a number where a text is expected; null is accepted. */
   #read(at: number, field: Field, frame: Frame): number {
     if (!field.isText) {
       const end = this.#number(at)
@@ -103,8 +103,8 @@ export class Scanner {
     return end < 0 || this.#isNewToken(field, at + 1) ? -1 : end + 1
   }
 
-  /** Whether this text names a new token as the record's type. The texts of a new token are kept as strings, so
-   *  JSON.parse has to read the record anyway. */
+  /** Whether the record's type is that of a new token. The texts of a new token are kept as strings, so JSON.parse must
+   *  read the record anyway. */
   #isNewToken(field: Field, at: number): boolean {
     return field.index === TEXT.type && this.#source.bytes[at] === LETTER_N
   }
@@ -209,7 +209,8 @@ export class Scanner {
   }
 }
 
-/** Returns the number that four ASCII digits write, the first digit in the lowest byte; -1 if a byte is not a digit. */
+/** Returns the number that four ASCII digits represent, with the first digit in the lowest byte; -1 if a byte is not a
+ *  digit. */
 function fourDigits(word: number): number {
   const digits = word ^ 0x30303030
   if ((((digits + 0x76767676) | digits) & 0x80808080) !== 0) return -1
@@ -240,8 +241,8 @@ function shortDecimal(digits: number, power: number): number {
 }
 
 /** Returns (`high` * 10^`lowDigits` + `low`) / 10^`power`, computed with twice the precision of a double, for numbers
- *  of 16 or 17 digits. Returns NaN if the precision does not decide the rounding (about once in 10^8) or a part is out
- *  of range. `high` is below 10^16. */
+ *  of 16 or 17 digits. Returns NaN if this precision is not enough to decide the rounding (about once in 10^8), or if a
+ *  part is out of range. `high` is below 10^16. */
 function longDecimal(high: number, low: number, lowDigits: number, power: number): number {
   if (lowDigits > 8 || power < 0 || power > 40) return Number.NaN
   const divisor = POWERS[power] as { high: number; low: number }
@@ -253,7 +254,7 @@ function longDecimal(high: number, low: number, lowDigits: number, power: number
   const remainder = product - back - productError(quotient, divisor.high, back) + rest - quotient * divisor.low
   const correction = remainder / divisor.high
   const value = quotient + correction
-  // The value is too close to the midpoint of two doubles if a slightly different correction rounds to another one.
+  // If a slightly different correction rounds to another double, the value is too close to the midpoint of two doubles.
   const isSure = quotient + correction * 0.99999999 === value && quotient + correction * 1.00000001 === value
   return isSure ? value : Number.NaN
 }
