@@ -37,8 +37,9 @@ export function readingsOf(reader: JournalReader): (position: Position) => Posit
 
 /** Returns a function that values positions at the end of a journal's tape, before network fee and rent, at the lower
  *  one of the robust price and the price of the exits. The value is 0 for dead and unsellable tokens, and undefined
- *  without a tape or while the unit of the price is unverified. Reads the last part of the tape, which is so long that a token
- *  without prints in it is dead. The journal of a backtest contains no tape, but the values themselves; see `worthFact`. */
+ *  without a tape or while the unit of the price is unverified. Reads the last part of the tape, which is so long that
+ *  a token without prints in it is dead. The journal of a backtest contains no tape, but the values themselves; see
+ *  `worthFact`. */
 export function liquidationOf(reader: JournalReader): Worth {
   return recordedWorth(reader) ?? TapeEnd.of(reader)?.worth() ?? (() => undefined)
 }

@@ -112,8 +112,8 @@ class Client {
     })
   }
 
-  /** Sends one order and returns its first outcome. The order is then too old for a retry. If the machine is so busy that
-   *  an order became too old before its first request, another order takes its place. */
+  /** Sends one order and returns its first outcome. The order is then too old for a retry. If the machine is so busy
+   *  that an order became too old before its first request, another order takes its place. */
   async order(cut: Cut | undefined, side: 'buy' | 'sell'): Promise<Sent> {
     for (;;) {
       const sent = await this.#orderOnce(cut, side)
