@@ -103,7 +103,8 @@ export class BotSeries implements BarFollower {
     return this.#memory.valueOf(token, place)
   }
 
-  /** Current number of an indicator that is stored as numbers; NaN before there are enough bars. Valid after `count`. */
+  /** Current number of an indicator that is stored as numbers; NaN before there are enough bars. Valid after
+   *  `count`. */
   numberOf(place: number, field: number, token: TokenId): number {
     return this.#memory.numberOf(token, place, field)
   }
