@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { readSources } from '../support/architecture.ts'
 import { until } from './until.ts'
 import { openVenue, type Venue } from './venue.ts'
 
-const HOOK = new URL('./loaded-web3.mjs', import.meta.url).href
+const HOOK = new URL('./loaded-packages.mjs', import.meta.url).href
 const SIGNER_READY = 'the signer is ready'
 
 async function venueWith(executor: 'cloud' | 'local'): Promise<Venue> {
@@ -32,12 +32,12 @@ test.each([
   ['a live run through the local executor loads', 'local', /POST \/api\/transaction/, true],
 ] as const)('%s @solana/web3.js', async (_title, executor, request, isLoaded) => {
   const venue = await venueWith(executor)
-  const loaded = join(venue.folder, 'loaded-web3')
+  const loaded = join(venue.folder, 'loaded-packages')
   const run = venue.run({ NODE_OPTIONS: `--import=${HOOK}`, SLUICE_LOADED: loaded })
   await until(`${request}`, () => venue.requests.some((one) => request.test(one)) || run.child.exitCode !== null)
   run.child.kill('SIGTERM')
   await run.ended
   expect(venue.requests.join('\n'), run.stderr).toMatch(request)
   expect(run.stderr.includes(SIGNER_READY)).toBe(isLoaded)
-  expect(existsSync(loaded)).toBe(isLoaded)
+  expect(readFileSync(loaded, 'utf8').split('\n').includes('@solana/web3.js')).toBe(isLoaded)
 })
