@@ -18,8 +18,9 @@ export interface JournalOptions extends WriterOptions {
   readonly onRemainder?: (remainder: Remainder) => void
 }
 
-/** Number of records that a journal without durable commits gathers before it writes them in one transaction. */
-const RECORDS_A_BATCH = 16_384
+/** Number of records that a journal without durable commits gathers before it writes them in one transaction. More
+ *  records would only take more memory. */
+const RECORDS_A_BATCH = 2_048
 
 /** Opens or creates a journal with the writer in this thread, for tests, imports and simulations. `commit` calls its
  *  callback before it returns. Other records become durable with the next commit, after 32,768 rows, or at `close`.
