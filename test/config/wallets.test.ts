@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { botSettings } from '../../src/config/accounts.ts'
 import { loadConfig } from '../../src/config/load.ts'
@@ -97,4 +98,10 @@ test('live and paper bots cannot share a wallet', async () => {
   expect(await errorsOf(text.replace('main: {', `main: { publicKey: ${KEYS[0]},`))).toEqual([
     '6 bots[1].mode: mode live, but a (a.yaml:5) uses the wallet main with mode paper: give one of them another wallet (a wallet of paper bots needs no publicKey), or set the same mode',
   ])
+})
+
+test('the example of docs/wallets.md is valid', async () => {
+  const page = readFileSync(new URL('../../docs/wallets.md', import.meta.url), 'utf8')
+  const [, example = ''] = /^```yaml\n(.*?)^```$/ms.exec(page) ?? []
+  expect(await errorsOf(`${SERVICE}chain: { rpc: [{ url: env:RPC }] }\n${example}`)).toEqual([])
 })

@@ -62,7 +62,7 @@ test.concurrent('with two wallets, commands, a second process and the transactio
   await done('main', 'sell')
   await done('main', 'buy')
   expect(() => handle({ command: 'halt', wallet: 'sied' })).toThrow(
-    'there is no wallet sied: the wallets are main, side',
+    'there is no wallet sied: the wallets are main, side; did you mean side?',
   )
   await handle({ command: 'resume', wallet: 'side' })
 

@@ -1,6 +1,7 @@
 import { SluiceError } from '../../base/errors.ts'
 import { counted } from '../../base/text.ts'
 import { formatSol, type Millis, wholeTokens } from '../../base/units.ts'
+import { didYouMean } from '../../config/yaml/wording.ts'
 import { valueAt } from '../../engine/accounting/liquidation.ts'
 import type { Position } from '../../engine/accounting/position.ts'
 import type { Command, Input, Output } from '../../engine/messages.ts'
@@ -229,7 +230,7 @@ export function accountNamed(bots: readonly BotSettings[], wallet: string | unde
   if (found !== undefined) return { wallet, account: found.account.id }
   const names = [...new Set(bots.flatMap((bot) => bot.wallet ?? []))]
   const known = names.length === 0 ? 'the wallets here have no names' : `the wallets are ${names.join(', ')}`
-  throw new SluiceError(`there is no wallet ${wallet}: ${known}`)
+  throw new SluiceError(`there is no wallet ${wallet}: ${known}${didYouMean(wallet, names)}`)
 }
 
 /** The bots of a wallet. */
