@@ -19,6 +19,8 @@ export class ExitWatch {
   readonly #state: EngineState
   readonly #watched: ByToken<Watched> = []
   readonly #held = new Map<Position, Held>()
+  /** The entry that `find` found last, because several figures of a position are read one after the other. */
+  #last: Held | undefined
   readonly #marked = new Set<Position>()
   readonly repeats: Repeats
 
@@ -50,6 +52,7 @@ export class ExitWatch {
     const held = this.#held.get(position)
     if (held === undefined) return
     this.#held.delete(position)
+    this.#last = undefined
     const watched = this.#watched[held.token] as Watched
     watched.held = watched.held.filter((one) => one !== held)
     this.#leave(held.token, watched)
@@ -149,7 +152,9 @@ export class ExitWatch {
   }
 
   find(position: Position): Held | undefined {
-    return this.#held.get(position)
+    if (this.#last?.position === position) return this.#last
+    this.#last = this.#held.get(position)
+    return this.#last
   }
 
   /** Forgets prices after a gap: those of the mints in `keys`, or all prices if `trades` is one of the keys. */

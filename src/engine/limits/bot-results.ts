@@ -18,6 +18,11 @@ export class BotResults {
     this.#liquidation = liquidation
   }
 
+  /** Returns the profit of a position at liquidation value. */
+  profitOf(position: Position): number {
+    return this.#now(position) - position.costLamports
+  }
+
   /** Returns the profit of the open positions at liquidation value. */
   unrealized(scope: LimitScope): number {
     return this.#unrealized(scope, this.#now)
@@ -113,13 +118,18 @@ export class BotResults {
     const { bot } = scope
     for (const position of this.#state.book.positions.of(scope.account).values())
       if (bot === null || position.bot === bot) sum += worth(position) - position.costLamports
-    return lamports(Math.min(sum, MOST_VALUE))
+    return capped(sum)
   }
 
   #positionsOf({ bot, account }: LimitScope): Position[] {
     const all = [...this.#state.book.positions.of(account).values()]
     return bot === null ? all : all.filter((position) => position.bot === bot)
   }
+}
+
+/** Bounds the profit of all positions, which broken prints could lift without limit. */
+export function capped(sum: number): Lamports {
+  return lamports(Math.min(sum, MOST_VALUE))
 }
 
 /** Raises the peak of the result. The peak is below the realized result if `forgive` measured it without the losses of

@@ -4,7 +4,7 @@ import { isWrittenOff } from '../accounting/position.ts'
 import type { EngineState } from '../engine-state.ts'
 import { type BotSettings, walletSection } from '../settings.ts'
 import type { BuyRequest } from '../strategy-requests.ts'
-import type { BotResults } from './bot-results.ts'
+import { type BotResults, capped } from './bot-results.ts'
 import type { LimitScope } from './limit-scope.ts'
 import { checkLimits, checkLosses, type Limits, type LimitUse, type Losses } from './limits.ts'
 import { sellCost, type Veto, worstCost } from './order-bounds.ts'
@@ -40,21 +40,23 @@ export class LimitCheck {
   /** Checks the limits on losses again, for an accepted buy that waits for its next attempt. */
   vetoAgain({ scope, wallet }: Pick<Buyer, 'scope' | 'wallet'>): Veto | undefined {
     for (const one of [scope, wallet]) {
-      const veto = one.isBound ? checkLosses(one.limits, this.#losses(one)) : undefined
+      const veto = one.isBound ? checkLosses(one.limits, this.#lossesNow(one)) : undefined
       if (veto !== undefined) return veto
     }
     return undefined
   }
 
-  #losses(scope: LimitScope): Losses {
+  #lossesNow(scope: LimitScope): Losses {
+    return this.#losses(scope, areLossesBound(scope.limits) ? this.#results.unrealized(scope) : 0)
+  }
+
+  /** `unrealized`: profit of the open positions at liquidation value; any number if no limit uses it. */
+  #losses(scope: LimitScope, unrealized: number): Losses {
     const { limits, section, sums } = scope
-    const { maxDailyLossLamports, maxDrawdownLamports } = limits
-    const isMarked = maxDailyLossLamports !== null || maxDrawdownLamports !== null
-    const unrealized = isMarked ? this.#results.unrealized(scope) : 0
     return {
       ...{ section, now: this.#state.now },
-      resultLamports: maxDailyLossLamports === null ? 0 : this.#results.today(scope, unrealized),
-      drawdownLamports: maxDrawdownLamports === null ? 0 : this.#results.drawdown(scope, unrealized),
+      resultLamports: limits.maxDailyLossLamports === null ? 0 : this.#results.today(scope, unrealized),
+      drawdownLamports: limits.maxDrawdownLamports === null ? 0 : this.#results.drawdown(scope, unrealized),
       unknownPositions: () => this.#results.unknown(scope),
       deadPositions: () => this.#results.dead(scope),
       pausedUntil: limits.maxLosingStreak === null ? 0 : sums.pausedUntil,
@@ -71,9 +73,9 @@ export class LimitCheck {
     const { book, now } = this.#state
     const position = book.positions.get({ account, mint })
     const sum = (of: 'hour' | 'today'): number => spending.reduce((total, bot) => total + bot[of](now), 0)
-    const { openPositions, creatorLamports, exposureLamports } = this.#exposure(scope, mint, creator)
+    const { openPositions, creatorLamports, exposureLamports, unrealized } = this.#surveyed(scope, mint, creator)
     return {
-      ...this.#losses(scope),
+      ...this.#losses(scope, capped(unrealized)),
       amount,
       slippagePercent: orders.slippagePercent,
       newPosition: position === undefined,
@@ -87,25 +89,27 @@ export class LimitCheck {
     }
   }
 
-  /** Returns the use of the limits on exposure. Open positions count with their SOL at risk; open buys and buys with an
-   *  unknown outcome count with the SOL that they ask for. A written-off position counts only if the buy would add to
-   *  it, because otherwise no limit would bound such buys. The figures are 0 if no limit uses them. */
-  #exposure(
-    { account, bot, limits }: LimitScope,
-    mint: string,
-    creator: string,
-  ): Pick<LimitUse, 'openPositions' | 'creatorLamports' | 'exposureLamports'> {
+  /** Returns the use of the limits on exposure, and the profit of the open positions, in one pass over the positions.
+   *  Open positions count with their SOL at risk; open buys and buys with an unknown outcome count with the SOL that
+   *  they ask for. A written-off position is at risk only if the buy would add to it, because otherwise no limit would
+   *  bound such buys. The figures are 0 if no limit uses them. */
+  #surveyed({ account, bot, limits }: LimitScope, mint: string, creator: string): Survey {
     const { book } = this.#state
-    const use = { openPositions: 0, creatorLamports: 0, exposureLamports: 0 }
-    if (!isExposureBound(limits)) return NO_EXPOSURE
+    const isMarked = areLossesBound(limits)
+    const isRiskBound = limits.maxExposureLamports !== null || limits.maxLamportsPerCreator !== null
+    if (!isMarked && !isRiskBound && limits.maxOpenPositions === null) return NOTHING
+    const use: { -readonly [F in keyof Survey]: number } = { ...NOTHING }
     for (const position of book.positions.of(account).values()) {
-      if ((bot !== null && position.bot !== bot) || (isWrittenOff(position) && position.mint !== mint)) continue
+      if (bot !== null && position.bot !== bot) continue
+      if (isMarked) use.unrealized += this.#results.profitOf(position)
+      if (isWrittenOff(position) && position.mint !== mint) continue
       use.openPositions++
+      if (!isRiskBound) continue
       const atRisk = this.#liquidation.atRisk(position)
       use.exposureLamports += atRisk
       if ((position.creator ?? '') === creator) use.creatorLamports += atRisk
     }
-    if (limits.maxExposureLamports === null && limits.maxLamportsPerCreator === null) return use
+    if (!isRiskBound) return use
     for (const open of book.orders.openByMint(account).values())
       for (const { order } of open) {
         if (order.size.kind !== 'sol' || (bot !== null && order.bot !== bot)) continue
@@ -153,11 +157,15 @@ export class LimitCheck {
   }
 }
 
-const NO_EXPOSURE = { openPositions: 0, creatorLamports: 0, exposureLamports: 0 } as const
+interface Survey extends Pick<LimitUse, 'openPositions' | 'creatorLamports' | 'exposureLamports'> {
+  /** Profit of the open positions at liquidation value, lamports. */
+  readonly unrealized: number
+}
 
-function isExposureBound(limits: Limits): boolean {
-  const { maxOpenPositions, maxLamportsPerCreator, maxExposureLamports } = limits
-  return maxOpenPositions !== null || maxLamportsPerCreator !== null || maxExposureLamports !== null
+const NOTHING = { openPositions: 0, creatorLamports: 0, exposureLamports: 0, unrealized: 0 } as const
+
+function areLossesBound({ maxDailyLossLamports, maxDrawdownLamports }: Limits): boolean {
+  return maxDailyLossLamports !== null || maxDrawdownLamports !== null
 }
 
 /** Returns the lamports that a buy reserves until its outcome is known. */
